@@ -39,9 +39,7 @@ export type Index = {
 
 /** Document type of an index: its fields and its id. */
 export type DocOf<I extends Index> = { readonly id: string } & {
-  readonly [K in keyof I['fields'] as undefined extends TypeOf<I['fields'][K]> ? never : K]: TypeOf<
-    I['fields'][K]
-  >
+  readonly [K in keyof I['fields'] as undefined extends TypeOf<I['fields'][K]> ? never : K]: TypeOf<I['fields'][K]>
 } & {
   readonly [K in keyof I['fields'] as undefined extends TypeOf<I['fields'][K]> ? K : never]?: Exclude<
     TypeOf<I['fields'][K]>,

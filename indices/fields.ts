@@ -91,5 +91,4 @@ export const json = <T>(): Field<T> => field('json')
 export const places = (): Field<readonly bigint[]> => field('places', { searched: true })
 
 /** The field may be absent. */
-export const optional = <T>(of: Field<T>): Field<T | undefined> =>
-  ({ ...of, optional: true }) as Field<T | undefined>
+export const optional = <T>(of: Field<T>): Field<T | undefined> => ({ ...of, optional: true }) as Field<T | undefined>

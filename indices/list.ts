@@ -35,8 +35,7 @@ export const listOf = {
   /** Rows of an account whose transaction failed. */
   failed: (account: string): string => `failed/${account}`,
   /** Rows of the calls of a contract's action that an account published itself. */
-  called: (account: string, contract: string, action: string): string =>
-    `called/${account}/${contract}/${action}`,
+  called: (account: string, contract: string, action: string): string => `called/${account}/${contract}/${action}`,
   /** Rows that deployed a contract. */
   contracts: 'contracts',
 } as const

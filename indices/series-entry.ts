@@ -49,8 +49,7 @@ export const entryText = ({ height, tx, cause, change, times, more }: Entry, bas
 }
 
 /** Names come from the chain and may in principle contain any character. */
-const escaped = (text: string): string =>
-  /[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text
+const escaped = (text: string): string => (/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text)
 
 /** The entries of a part, in order. Throws an Error if the text was not written by `entryText`. */
 export const entriesIn = (text: string, base: number): readonly Entry[] =>
@@ -77,8 +76,7 @@ export const prolonged = (
   const behind = text.length - end.length
   const ofTx = text.indexOf(',', begin) + 1
   const cause = text.indexOf(',', ofTx) + 1
-  if (text[cause] !== LETTER_OF.block || text.indexOf(',', cause) !== behind || !text.endsWith(end))
-    return undefined
+  if (text[cause] !== LETTER_OF.block || text.indexOf(',', cause) !== behind || !text.endsWith(end)) return undefined
   const times = behind === cause + 1 ? 1 : Number(text.slice(cause + 1, behind))
   if (base + Number(text.slice(begin, ofTx - 1)) + times !== height) return undefined
   if (Number(text.slice(ofTx, cause - 1)) !== tx) return undefined

@@ -7,18 +7,7 @@ const random = (digits: number): bigint =>
   BigInt(Array.from({ length: digits }, () => Math.floor(next() * 10)).join(''))
 
 test('numberText: any number is read as it was, in fewer letters where it is long', () => {
-  const ends = [
-    0n,
-    1n,
-    35n,
-    36n,
-    10n ** 18n,
-    10n ** 19n - 1n,
-    10n ** 19n,
-    2n ** 63n,
-    36n ** 40n,
-    36n ** 40n - 1n,
-  ]
+  const ends = [0n, 1n, 35n, 36n, 10n ** 18n, 10n ** 19n - 1n, 10n ** 19n, 2n ** 63n, 36n ** 40n, 36n ** 40n - 1n]
   const others = Array.from({ length: 2_000 }, (_, at) => random(1 + (at % 120)))
   for (const each of [...ends, ...others])
     for (const value of [each, -each]) {

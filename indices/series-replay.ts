@@ -39,8 +39,7 @@ const openingOfHeld = ({ available, frozen, list }: Held): readonly string[] => 
  */
 const withFrozen = (list: readonly Frozen[], [amount, time]: Frozen): readonly Frozen[] => {
   const at = list.findIndex(
-    ([otherAmount, otherTime]) =>
-      (BigInt(otherTime) - BigInt(time) || BigInt(otherAmount) - BigInt(amount)) > 0n,
+    ([otherAmount, otherTime]) => (BigInt(otherTime) - BigInt(time) || BigInt(otherAmount) - BigInt(amount)) > 0n,
   )
   return at < 0 ? [...list, [amount, time]] : list.toSpliced(at, 0, [amount, time])
 }
@@ -62,8 +61,7 @@ export type Votes = ReadonlyMap<string, bigint>
 /** Votes when a part of `seriesOf.voter` began, read from its opening. */
 export const votesAt = (opening: readonly string[]): Votes => {
   const votes = new Map<string, bigint>()
-  for (let at = 0; at + 1 < opening.length; at += 2)
-    votes.set(opening[at] ?? '', numberIn(opening[at + 1] ?? '0'))
+  for (let at = 0; at + 1 < opening.length; at += 2) votes.set(opening[at] ?? '', numberIn(opening[at + 1] ?? '0'))
   return votes
 }
 

@@ -3,10 +3,7 @@ import fc from 'fast-check'
 import type { Segment } from './segment.ts'
 import { beginOf, beginsBefore, compareStandings } from './standing.ts'
 
-const amount = fc.oneof(
-  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-  fc.bigInt({ min: -12n, max: 12n }),
-)
+const amount = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), fc.bigInt({ min: -12n, max: 12n }))
 const member = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', 'a', '\uffff', '😀'))
 const standing = fc.record({ amount, name: member })
 

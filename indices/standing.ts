@@ -56,10 +56,7 @@ export const standingOf = (order: CountedOrder, doc: object): Standing | undefin
  * Fields of a counted order. It sorts by an amount, descending, then by a name, ascending; only the amount
  * may have to be above zero. Throws TypeError for an order of another form.
  */
-export const standingFields = ({
-  by,
-  positive = [],
-}: Order): { readonly amount: string; readonly member: string } => {
+export const standingFields = ({ by, positive = [] }: Order): { readonly amount: string; readonly member: string } => {
   const [amount, member] = by
   if (amount?.[1] !== 'desc' || member?.[1] !== 'asc' || by.length !== 2)
     throw new TypeError(`An order that is counted goes by an amount and a name, not by ${by.join(' ')}.`)
@@ -101,9 +98,7 @@ export const beginsBefore = (
   standing: { readonly amount: string; readonly name: string },
 ): boolean => {
   if (amount === '') return true
-  return amount === standing.amount
-    ? compareNames(name, standing.name) < 0
-    : isLarger(amount, standing.amount)
+  return amount === standing.amount ? compareNames(name, standing.name) < 0 : isLarger(amount, standing.amount)
 }
 
 /** Whether `a` > `b`; both are integers in digits without leading zeros. */

@@ -1,11 +1,5 @@
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import {
-  type IndexShape,
-  journalShape,
-  keysShape,
-  metaShape,
-  shapeOf,
-} from '#store/elastic/schema/mappings.ts'
+import { type IndexShape, journalShape, keysShape, metaShape, shapeOf } from '#store/elastic/schema/mappings.ts'
 
 /**
  * Folder with the settings and mapping of every index, so that changes are seen in review. It contains nothing else.
@@ -20,7 +14,5 @@ export const mappingFiles = (): ReadonlyMap<string, string> => {
     ['journal', journalShape],
     ['keys', keysShape],
   ]
-  return new Map(
-    shapes.map(([name, shape]) => [`${FOLDER}/${name}.json`, `${JSON.stringify(shape, null, 2)}\n`]),
-  )
+  return new Map(shapes.map(([name, shape]) => [`${FOLDER}/${name}.json`, `${JSON.stringify(shape, null, 2)}\n`]))
 }

@@ -1,5 +1,5 @@
 import type { Bench, StoreName } from './bench.ts'
-import { type Asked, clientsText, FIGURES, type Figures, figureCells, inTurns, ratio } from './in-turns.ts'
+import { clientsText, FIGURES, type Figures, figureCells, inTurns, ratio, type TargetRun } from './in-turns.ts'
 import type { Kind } from './kinds.ts'
 import { fixed, table, whole } from './measure.ts'
 import { pathOf, type Side } from './sides.ts'
@@ -8,7 +8,7 @@ export type Asking = {
   readonly store: StoreName
   readonly sides: readonly Side[]
   readonly kinds: readonly Kind[]
-  readonly floors: readonly Asked[]
+  readonly floors: readonly TargetRun[]
 }
 
 const HEADING = ['what', 'of', ...FIGURES, 'p50 ÷ F1', '÷ F2', '÷ first', '/s of F2'] as const

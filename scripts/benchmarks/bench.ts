@@ -39,8 +39,7 @@ export type Place = {
 }
 
 export const placeOf = ({ elastic, prefix, work }: Bench, kind: StoreName, name: string): Place => {
-  if (kind === 'Elasticsearch')
-    return { kind, path: `${prefix}-${name}`, store: `${elastic.url}/${prefix}-${name}` }
+  if (kind === 'Elasticsearch') return { kind, path: `${prefix}-${name}`, store: `${elastic.url}/${prefix}-${name}` }
   const folder = join(work, name)
   mkdirSync(folder, { recursive: true })
   const path = join(folder, 'store.sqlite')

@@ -50,10 +50,7 @@ export const generated = (name: 'sparse' | 'busy', blocks: number): Chain => ({
     const { warm: more, holders, voters } = worldOf(name, blocks)
     const size = ['--holders', `${holders}`, '--voters', `${voters}`, '--cycle', `${CYCLE}`]
     const start = (last: number) =>
-      serving(folder, [
-        join(ROOT, 'scripts/generate-chain'),
-        ...['--profile', name, ...size, '--blocks', `${last}`],
-      ])
+      serving(folder, [join(ROOT, 'scripts/generate-chain'), ...['--profile', name, ...size, '--blocks', `${last}`]])
     // Creating the world takes the same number of blocks for any length of the chain, and the node prints that number.
     const first = await start(1)
     const warm = Number(/first cycle: (\d+)/.exec(first.said)?.[1] ?? 0) + more

@@ -41,11 +41,7 @@ export const elasticAt = (url: string): Elastic => {
  * Sends bulk bodies, several at once, and refreshes `indices`; resolves with the seconds from the first
  * request to the refresh.
  */
-export const sendBodies = async (
-  elastic: Elastic,
-  bodies: Iterable<string>,
-  indices: string,
-): Promise<number> => {
+export const sendBodies = async (elastic: Elastic, bodies: Iterable<string>, indices: string): Promise<number> => {
   const start = performance.now()
   const source = bodies[Symbol.iterator]()
   const sender = async (): Promise<void> => {
@@ -78,8 +74,7 @@ export function* bodiesOf(
 export const removeIndices = async (elastic: Elastic, prefix: string): Promise<void> => {
   const names = Object.keys(await elastic.json<object>('GET', `/${prefix}*`))
   // The request line may have at most 4 KiB.
-  for (let at = 0; at < names.length; at += 40)
-    await elastic.send('DELETE', `/${names.slice(at, at + 40).join(',')}`)
+  for (let at = 0; at < names.length; at += 40) await elastic.send('DELETE', `/${names.slice(at, at + 40).join(',')}`)
 }
 
 /** Size of the primary shards of indices on disk. */

@@ -1,5 +1,5 @@
 import { type AnswerDeps, atOnce } from '#actions/answer.ts'
-import { askTogether, type CallParameters } from '#actions/ask.ts'
+import { askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import type { Action } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { rootFrom } from '#explorer/links.ts'
@@ -51,7 +51,7 @@ const rowOf = async (deps: AnswerDeps, path: string): Promise<readonly string[]>
   const text = await page()
   const calls = callsIn(text)
   const asking = () =>
-    askTogether(deps, ({ ask }) => Promise.all(calls.map(({ action, given }) => ask(action, given))), {
+    askAtOneHeight(deps, ({ ask }) => Promise.all(calls.map(({ action, given }) => ask(action, given))), {
       signal,
     })
   const asks = [

@@ -2,7 +2,7 @@ import { records } from '#indices/record.ts'
 import { shapeOf } from '#store/elastic/schema/mappings.ts'
 import type { Bench } from './bench.ts'
 import { bodiesOf, sendBodies } from './elastic.ts'
-import type { Asked } from './in-turns.ts'
+import type { TargetRun } from './in-turns.ts'
 
 /** Rows per page, here and in all requests compared with the floors. */
 export const SIZE = 20
@@ -15,7 +15,7 @@ const OTHERS = 10_000
  * their own with rows of a loaded store.
  * @param loaded prefix of that store's indices
  */
-export const floors = async ({ elastic, prefix }: Bench, loaded: string): Promise<readonly Asked[]> => {
+export const floors = async ({ elastic, prefix }: Bench, loaded: string): Promise<readonly TargetRun[]> => {
   const index = `${prefix}-floor`
   const { settings, mappings } = shapeOf(records)
   await elastic.json('PUT', `/${index}`, {
@@ -45,7 +45,7 @@ export const floors = async ({ elastic, prefix }: Bench, loaded: string): Promis
     })
   const found = (await elastic.send('POST', path, bodyFor('equal'))).split('"_id"').length - 1
   if (found !== SIZE) throw new Error(`The floor has ${found} rows.`)
-  const floor = (name: string, mark: string): Asked => ({
+  const floor = (name: string, mark: string): TargetRun => ({
     name,
     target: { url: elastic.url, paths: [path], body: bodyFor(mark) },
   })

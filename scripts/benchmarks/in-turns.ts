@@ -3,7 +3,7 @@ import { fixed, whole } from './measure.ts'
 import { cpuOf } from './processes.ts'
 
 /** Requests of the client, and the process whose CPU is measured; absent: only Elasticsearch is. */
-export type Asked = { readonly name: string; readonly target: Target; readonly pid?: number }
+export type TargetRun = { readonly name: string; readonly target: Target; readonly pid?: number }
 
 /** Figures of one target under one load; CPU in milliseconds per request, user and system; undefined: unknown. */
 export type Figures = Load & {
@@ -29,8 +29,8 @@ export type Turns = {
  * machine affect all alike. For each, the round with the most requests per second counts: other work on the
  * machine can only slow requests down.
  */
-export const inTurns = async (all: readonly Asked[], turns: Turns): Promise<readonly Figures[]> => {
-  const best = new Map<Asked, Figures>()
+export const inTurns = async (all: readonly TargetRun[], turns: Turns): Promise<readonly Figures[]> => {
+  const best = new Map<TargetRun, Figures>()
   for (let round = 0; round < turns.rounds; round++)
     for (const asked of round % 2 === 0 ? all : all.toReversed()) {
       const figures = await once(asked, turns)
@@ -47,17 +47,16 @@ const TRIES = 5
  * Runs a turn, and repeats it if requests failed: on a busy machine a service refuses some, and such a turn
  * gives no figures.
  */
-const once = async (asked: Asked, turns: Turns): Promise<Figures> => {
+const once = async (asked: TargetRun, turns: Turns): Promise<Figures> => {
   for (let tries = 1; ; tries++) {
     const figures = await turnOf(asked, turns)
     if (figures.failed === 0) return figures
     const { url, paths } = asked.target
-    if (tries === TRIES)
-      throw new Error(`${figures.failed} of ${figures.requests} requests failed: ${url}${paths[0]}`)
+    if (tries === TRIES) throw new Error(`${figures.failed} of ${figures.requests} requests failed: ${url}${paths[0]}`)
   }
 }
 
-const turnOf = async ({ name, target, pid }: Asked, turns: Turns): Promise<Figures> => {
+const turnOf = async ({ name, target, pid }: TargetRun, turns: Turns): Promise<Figures> => {
   const { client, clients, seconds, most, elasticPid } = turns
   const before = [await cpuOf(pid), await cpuOf(elasticPid)] as const
   const load = await client.load(target, { clients, seconds, most })

@@ -25,11 +25,7 @@ type Transactions = { readonly data: { readonly transactions: readonly { readonl
 /**
  * Pages of long lists and of a ranking, and transactions by hash. A quick run reads only random pages, and fewer lists.
  */
-export const kindsFor = async (
-  side: Side,
-  { hub, token }: Chain,
-  isQuick: boolean,
-): Promise<readonly Kind[]> => {
+export const kindsFor = async (side: Side, { hub, token }: Chain, isQuick: boolean): Promise<readonly Kind[]> => {
   const pages = async (name: string, query: string, clients: readonly number[]): Promise<Kind> => {
     const { data } = JSON.parse(await askSide(side, `${query}&size=1`)) as Paged
     const last = Math.ceil(data.total / SIZE)

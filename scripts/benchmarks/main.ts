@@ -7,7 +7,7 @@ import { elasticAt, removeIndices } from './elastic.ts'
 import { explorerTable } from './explorer.ts'
 import { exportsText } from './exports.ts'
 import { floors } from './floors.ts'
-import type { Asked } from './in-turns.ts'
+import type { TargetRun } from './in-turns.ts'
 import { kindsFor } from './kinds.ts'
 import { leanClient } from './lean-client.ts'
 import { loadChain, loadingText } from './loading.ts'
@@ -89,7 +89,7 @@ const loadAll = async (chain: Chain, kind: StoreName, builds: readonly Build[]) 
 }
 
 /** Floors of rows loaded into Elasticsearch, which is therefore the first store. */
-let floor: readonly Asked[] = []
+let floor: readonly TargetRun[] = []
 
 const onStore = async (chain: Chain, kind: StoreName, builds: readonly Build[]): Promise<void> => {
   const loaded = await loadAll(chain, kind, builds)
@@ -97,8 +97,7 @@ const onStore = async (chain: Chain, kind: StoreName, builds: readonly Build[]):
   if (only === 'loading') return
   if (first !== undefined && kind === 'Elasticsearch') floor = await floors(bench, first.place.path)
   const sides: Side[] = []
-  for (const { build, place } of loaded)
-    sides.push(...(await startSides(work, build, { place, more: quick })))
+  for (const { build, place } of loaded) sides.push(...(await startSides(work, build, { place, more: quick })))
   const [side] = sides
   if (side === undefined || first === undefined) return
   await section(`Answers, ${kind}`, async () => {

@@ -42,8 +42,7 @@ export const interleaved = async (
 
 export const sharesOf = (times: readonly number[]): Shares => {
   const sorted = times.toSorted((a, b) => a - b)
-  const share = (part: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
+  const share = (part: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0
   return { p50: share(0.5), p99: share(0.99) }
 }
 
@@ -53,9 +52,7 @@ export const table = (heading: readonly string[], rows: readonly (readonly strin
   const widths = heading.map((_, column) => Math.max(3, ...all.map(row => row[column]?.length ?? 0)))
   const line = (row: readonly string[]): string =>
     `| ${heading.map((_, column) => (row[column] ?? '').padEnd(widths[column] ?? 0)).join(' | ')} |`
-  return [line(heading), `|${widths.map(width => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join(
-    '\n',
-  )
+  return [line(heading), `|${widths.map(width => '-'.repeat(width + 2)).join('|')}|`, ...rows.map(line)].join('\n')
 }
 
 export const whole = (value: number): string => Math.round(value).toLocaleString('en')

@@ -28,9 +28,7 @@ export const rawSqlite = async (loaded: string, copy: string, height: number): P
     if (first === undefined) return
     const start = performance.now()
     const columns = columnsOf(to, name).map(column => `"${column}"`)
-    const insert = to.prepare(
-      `INSERT INTO "${name}" (${columns.join(',')}) VALUES (${first.map(() => '?').join(',')})`,
-    )
+    const insert = to.prepare(`INSERT INTO "${name}" (${columns.join(',')}) VALUES (${first.map(() => '?').join(',')})`)
     to.transaction(() => {
       for (const row of rows) insert.run(...(row as string[]))
     })()
@@ -77,9 +75,7 @@ const columnsOf = (db: Database, table: string): readonly string[] =>
 
 /** Reads the places of the rows after a given one, in pieces, in the order of their rows. */
 const placesAfter = (from: Database, after: bigint, each: (rows: readonly unknown[][]) => void): void => {
-  const read = from.prepare(
-    `SELECT "_row", "places" FROM "records" WHERE "_row" > ? ORDER BY "_row" LIMIT ${ROWS}`,
-  )
+  const read = from.prepare(`SELECT "_row", "places" FROM "records" WHERE "_row" > ? ORDER BY "_row" LIMIT ${ROWS}`)
   for (let last = after; ; ) {
     const rows = read.values(last) as [bigint, Uint8Array][]
     const next = rows.at(-1)?.[0]

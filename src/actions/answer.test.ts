@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { inTurn, type Place } from './answer.ts'
+import { inTurn, type Slot } from './answer.ts'
 
 test('inTurn: a place is released when the work ends or fails', async () => {
   let taken = 0
-  const turn = async (): Promise<Place> => {
+  const turn = async (): Promise<Slot> => {
     taken += 1
     return {
-      apart: ask => ask(),
-      lastly: ask => ask(),
+      waitForNode: ask => ask(),
+      waitAfterRead: ask => ask(),
       leave: () => {
         taken -= 1
       },

@@ -1,14 +1,14 @@
 import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import type { HeadSource } from '#head/showing.ts'
-import { type HeadAt, headAt, NO_HEAD } from '#head/shown.ts'
+import type { HeadSource } from '#head/head-source.ts'
+import { type HeadAt, headAt, NO_HEAD } from '#head/head-state.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import {
   type Action,
-  type Apart,
   type Context,
+  type NodeWait,
   nameOf,
   type PriceHistory,
   type Prices,
@@ -19,7 +19,7 @@ import type { KeptRankings } from './find/kept-rankings.ts'
 import { isFarBehind } from './find/loading.ts'
 import type { KeptAnswers } from './kept-answers.ts'
 import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
-import { type Leave, readAndLeave } from './read-and-leave.ts'
+import { type ReleaseView, readAndRelease } from './read-and-release.ts'
 import { actions } from './registry.ts'
 import { checkCsv } from './request/csv.ts'
 import type { Options } from './request/options.ts'
@@ -30,7 +30,7 @@ export type AnswerDeps = {
   readonly store: Store
   readonly node: Node | undefined
   /** The blocks above the published one; undefined: the service follows none. */
-  readonly head?: Pick<HeadSource, 'shown'> | undefined
+  readonly head?: Pick<HeadSource, 'current'> | undefined
   readonly prices: Prices
   readonly priceHistory?: PriceHistory | undefined
   readonly profiles: Profiles
@@ -44,24 +44,24 @@ export type AnswerDeps = {
 }
 
 /** A slot among the requests in progress. */
-export type Place = Waits & {
+export type Slot = Waits & {
   /** Releases the slot to the next request. Further calls have no effect. */
   leave(): void
 }
 
 /** Both release the slot to the next request, and wait for a node in separate queues. */
-type Waits = Pick<Context, 'apart' | 'lastly'>
+type Waits = Pick<Context, 'waitForNode' | 'waitAfterRead'>
 
 /** Waits for a slot. Throws 'unavailable' when too many requests wait or the wait is too long. */
-export type Turn = () => Promise<Place>
+export type Turn = () => Promise<Slot>
 
-const FREE: Place = { apart: ask => ask(), lastly: ask => ask(), leave: () => undefined }
+const FREE: Slot = { waitForNode: work => work(), waitAfterRead: work => work(), leave: () => undefined }
 
 /** For work that does not queue. */
 export const atOnce: Turn = async () => FREE
 
 /** Holds a slot for the time of `work`. */
-export const inTurn = async <T>(turn: Turn, work: (place: Place) => Promise<T>): Promise<T> => {
+export const inTurn = async <T>(turn: Turn, work: (place: Slot) => Promise<T>): Promise<T> => {
   const place = await turn()
   try {
     return await work(place)
@@ -96,17 +96,17 @@ export const answer = async (
   call: Call,
   { turn = atOnce, ...limits }: CallContext,
 ): Promise<Answer> => {
-  const asked = askedBy(call, limits)
+  const request = askedBy(call, limits)
   const { signal } = limits
   const place = await turn()
   try {
-    return asked.action.endsAtNode === true
-      ? await readAndLeave(
+    return request.action.endsAtNode === true
+      ? await readAndRelease(
           deps.store,
-          (view, leave) => run(deps, asked, { view, waits: leaving(place, leave) }),
+          (view, leave) => run(deps, request, { view, waits: leaving(place, leave) }),
           signal,
         )
-      : await deps.store.read(view => run(deps, asked, { view, waits: place }), { signal })
+      : await deps.store.read(view => run(deps, request, { view, waits: place }), { signal })
   } finally {
     place.leave()
   }
@@ -121,20 +121,18 @@ export const sharedAnswer = async (
   call: Call,
   { turn = atOnce, ...limits }: CallContext,
 ): Promise<Answer | WrittenAnswer> => {
-  const asked = askedBy(call, limits)
+  const request = askedBy(call, limits)
   const { signal } = limits
   // The blocks above belong to a branch, and change more often than equal calls repeat.
-  if (asked.action.isOfStore !== true || asked.params['head'] === 1)
-    return answer(deps, call, { ...limits, turn })
+  if (request.action.isOfStore !== true || request.params['head'] === 1) return answer(deps, call, { ...limits, turn })
   const place = await turn()
   const lookup = deps.kept.begin()
   try {
     const found = await deps.store.read(
       async view => {
-        const key =
-          view.edition === undefined ? undefined : keyOf(asked, isFarBehind({ view, node: deps.node }))
+        const key = view.edition === undefined ? undefined : keyOf(request, isFarBehind({ view, node: deps.node }))
         const known = await lookup.find(view.edition, key, signal)
-        return known ?? written(await run(deps, asked, { view, waits: place }), call.options)
+        return known ?? written(await run(deps, request, { view, waits: place }), call.options)
       },
       { signal },
     )
@@ -147,10 +145,7 @@ export const sharedAnswer = async (
 }
 
 /** The body of a success: `data` in its envelope, or bare. */
-export const successText = (
-  data: unknown,
-  { format, numbers }: Pick<Options, 'format' | 'numbers'>,
-): string => {
+export const successText = (data: unknown, { format, numbers }: Pick<Options, 'format' | 'numbers'>): string => {
   const text = writeJson(data, { numbers })
   return format === 'bare' ? text : `{"code":0,"message":"OK","data":${text}}`
 }
@@ -161,36 +156,36 @@ const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => 
 })
 
 /** For an action whose last step asks a node: the view is released before. */
-const leaving = ({ apart, lastly }: Waits, leave: Leave): Waits => ({
-  apart,
-  lastly: async ask => {
+const leaving = ({ waitForNode, waitAfterRead }: Waits, leave: ReleaseView): Waits => ({
+  waitForNode,
+  waitAfterRead: async work => {
     await leave()
-    return lastly(ask)
+    return waitAfterRead(work)
   },
 })
 
 type Limits = Pick<Context, 'signal' | 'prolong'>
-type Asked = ReturnType<typeof readCall> & { readonly options: Options; readonly limits: Limits }
+type AnswerRequest = ReturnType<typeof readCall> & { readonly options: Options; readonly limits: Limits }
 
-const askedBy = (call: Call, limits: Limits): Asked => {
+const askedBy = (call: Call, limits: Limits): AnswerRequest => {
   const { action, params } = readCall(call)
   return { action, params, options: call.options, limits }
 }
 
 /** The inputs of an answer from the store, other than the content of the store itself. */
-const keyOf = ({ action, params, options }: Asked, isBehind: boolean): string =>
+const keyOf = ({ action, params, options }: AnswerRequest, isBehind: boolean): string =>
   JSON.stringify([action.module, nameOf(action), params, options, isBehind], (_name, value) =>
     typeof value === 'bigint' ? `${value}n` : value,
   )
 
 const run = async (
   deps: AnswerDeps,
-  { action, params, options, limits }: Asked,
+  { action, params, options, limits }: AnswerRequest,
   { view, waits }: { readonly view: View; readonly waits: Waits },
 ): Promise<Answer> => {
   const { compat } = options
-  const { apart, lastly } = waits
-  const context = contextFor(deps, { view, params, compat, apart, lastly, ...limits })
+  const { waitForNode, waitAfterRead } = waits
+  const context = contextFor(deps, { view, params, compat, waitForNode, waitAfterRead, ...limits })
   const takesName = (name: string): boolean => takes(action.params, name)
   const { head } = context
   try {
@@ -207,16 +202,16 @@ const run = async (
 /** The context in which an action answers a call with these parameters. */
 export const contextFor = (
   { store: _, head: source, ...deps }: AnswerDeps,
-  call: Pick<Context, 'view' | 'compat' | 'signal' | 'prolong' | 'apart'> & {
+  call: Pick<Context, 'view' | 'compat' | 'signal' | 'prolong' | 'waitForNode'> & {
     /** Absent: the view is needed to the end. */
-    readonly lastly?: Apart
+    readonly waitAfterRead?: NodeWait
     readonly params: Readonly<Record<string, unknown>>
   },
 ): Context => {
-  const { params, view, lastly = call.apart, ...others } = call
-  const branch = source === undefined ? NO_HEAD : headAt(source.shown(), view.at)
+  const { params, view, waitAfterRead = call.waitForNode, ...others } = call
+  const branch = source === undefined ? NO_HEAD : headAt(source.current(), view.at)
   const head = params['head'] === 1 ? { head: branch } : undefined
-  return { ...deps, branch, ...head, view, lastly, ...others }
+  return { ...deps, branch, ...head, view, waitAfterRead, ...others }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */

@@ -12,13 +12,13 @@ export type CallParameters = Readonly<Record<string, string>>
  * Answers one call of the interface, with numbers in the form of `numbers=string`. Throws Failure:
  * 'bad_request', 'not_found', 'loading', 'unavailable'.
  */
-export type Ask = <A>(action: Typed<A>, given?: CallParameters) => Promise<A>
+export type Ask = <A>(action: Typed<A>, params?: CallParameters) => Promise<A>
 
 /** Type of an action's answer in the form of `numbers=string`. */
 export type AnswerOf<A extends Typed> = NonNullable<A['answer']>
 
 /** Calls that are answered together, at one height: `at`. */
-export type Asking = {
+export type AskContext = {
   readonly ask: Ask
   readonly at: Published
   /** Reads the storage of contracts, which no action returns; undefined: no node is configured. */
@@ -29,26 +29,23 @@ export type Asking = {
  * Runs work that makes several calls, all at one height. The store may restart it when the height changes, so
  * the result must be its only effect.
  */
-export const askTogether = async <T>(
+export const askAtOneHeight = async <T>(
   deps: AnswerDeps,
-  work: (asking: Asking) => Promise<T>,
+  work: (asking: AskContext) => Promise<T>,
   { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
 ): Promise<T> =>
-  inTurn(turn, ({ apart }) =>
+  inTurn(turn, ({ waitForNode }) =>
     deps.store.read(
       view => {
-        const ask: Ask = async (action, given = {}) => {
-          const params = readParams(action.params, Object.entries(given), { unknown: 'refuse' })
+        const ask: Ask = async (action, parameters = {}) => {
+          const params = readParams(action.params, Object.entries(parameters), { unknown: 'refuse' })
           action.check?.(params)
-          const data = await action.run(
-            contextFor(deps, { view, params, compat: 'none', signal, apart }),
-            params,
-          )
+          const data = await action.run(contextFor(deps, { view, params, compat: 'none', signal, waitForNode }), params)
           // Texts of the chain that are JSON are included unchanged; their numbers keep their digits, too.
           return parseExact(writeJson(data, { numbers: 'string' })) as never
         }
         const { node } = deps
-        const storage = node && storageReader({ node, apart, signal })
+        const storage = node && storageReader({ node, waitForNode, signal })
         return work({ ask, at: view.at, storage })
       },
       { signal },

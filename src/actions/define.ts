@@ -1,6 +1,6 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { FailureKind } from '#failure/failure.ts'
-import type { HeadAt } from '#head/shown.ts'
+import type { HeadAt } from '#head/head-state.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
@@ -8,7 +8,7 @@ import type { Clock } from '#time/clock.ts'
 import type { KeptDayEnds } from './find/kept-day-ends.ts'
 import type { KeptRankings } from './find/kept-rankings.ts'
 import type { Listing } from './list/list-rows.ts'
-import type { Searched } from './list/searched.ts'
+import type { SearchListing } from './list/searched.ts'
 import type { Text } from './text.ts'
 
 /** `iostabc`: answers in the form that clients of the old service expect. */
@@ -18,7 +18,7 @@ export type Compat = 'none' | 'iostabc'
  * Waits for a node outside the store's queue, so that requests to the store are not delayed. Throws
  * 'unavailable' when too many requests wait for nodes.
  */
-export type Apart = <T>(ask: () => Promise<T>) => Promise<T>
+export type NodeWait = <T>(work: () => Promise<T>) => Promise<T>
 
 /** The data sources, limits and options that an action works with. */
 export type Context = {
@@ -37,7 +37,7 @@ export type Context = {
   /** Set for an export of all rows, whose work has no limit. */
   readonly isWhole?: true
   /** Set for a call that only checks whether the request is refused: long work is skipped. */
-  readonly isLook?: true
+  readonly isDryRun?: true
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Cache of rankings of the past; absent: they are not cached. */
@@ -52,19 +52,17 @@ export type Context = {
    */
   readonly prolong?: ((ms: number | undefined) => () => void) | undefined
   /** Must be used for every wait for a node. */
-  readonly apart: Apart
+  readonly waitForNode: NodeWait
   /**
    * Used for the last wait of an answer, when it needs no more data from the store. The view is released
    * before: only its height may still be used. Many more requests may wait this way.
    */
-  readonly lastly: Apart
+  readonly waitAfterRead: NodeWait
 }
 
 /** Market figures from the operator's file or URL; undefined: none. Figures are never invented. */
 export type Prices = {
-  get():
-    | { readonly usd: string; readonly cny: string; readonly rank: number; readonly time: string }
-    | undefined
+  get(): { readonly usd: string; readonly cny: string; readonly rank: number; readonly time: string } | undefined
 }
 
 /** Prices of IOST by UTC day from the operator's file; undefined: there is no file. Prices are never invented. */
@@ -103,7 +101,7 @@ export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {
   /** Whether the call filters rows by searching for them; absent: never. */
   readonly isSearched?: (params: P) => boolean
   /** The rows of one list, or a search for rows. Throws Failure ('not_found', 'loading' …). */
-  readonly open: (context: Context, params: P) => Promise<Listing<D> | Searched>
+  readonly open: (context: Context, params: P) => Promise<Listing<D> | SearchListing>
 }
 
 /** One query of the interface: its parameters, its result, its documentation and its implementation. */
@@ -137,7 +135,7 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
    * on a node, the clock, or the operator's files. Equal calls then share an answer.
    */
   readonly isOfStore?: true
-  /** Its last step may ask a node (`lastly`), after the view of the store is released. */
+  /** Its last step may ask a node (`waitAfterRead`), after the view of the store is released. */
   readonly endsAtNode?: true
   /** Its own failures, in addition to those of every query. */
   readonly fails: readonly OwnFailure[]

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { headAt } from '#head/shown.ts'
+import { headAt } from '#head/head-state.ts'
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, answer, type Call, inTurn, readCall, type Turn } from './answer.ts'
 import type { Book } from './books/book.ts'
@@ -11,7 +11,7 @@ import { readAhead } from './list/read-ahead.ts'
 import { readParts } from './list/read-parts.ts'
 import type { Rows } from './list/rows.ts'
 import { inParts } from './list/search.ts'
-import type { Searched } from './list/searched.ts'
+import type { SearchListing } from './list/searched.ts'
 import type { ExportFormat } from './request/options.ts'
 import { oneOf, type Query } from './request/query.ts'
 import { badRequest } from './request/refusals.ts'
@@ -41,7 +41,7 @@ export type Export = {
 }
 
 /** `signal` aborts all reading; each read waits for its turn. */
-export type Ways = Pick<Context, 'signal' | 'prolong'> & { readonly turn: Turn }
+export type ExportOptions = Pick<Context, 'signal' | 'prolong'> & { readonly turn: Turn }
 
 /**
  * Opens the export of a list. Throws Failure: 'bad_request' also for an action without a list, and for page
@@ -50,7 +50,7 @@ export type Ways = Pick<Context, 'signal' | 'prolong'> & { readonly turn: Turn }
 export const openExport = async (
   deps: AnswerDeps,
   call: Call & { readonly format: ExportFormat },
-  ways: Ways,
+  options: ExportOptions,
 ): Promise<Export> => {
   const { action, params } = readCall(call)
   const isPaged = Object.hasOwn(action.params.properties, 'page')
@@ -61,18 +61,17 @@ export const openExport = async (
   const columns = columnsOf(compat ?? action.result, action.list)?.usual
   const common = { action, columns }
   const { source } = action
-  if (source === undefined)
-    return { ...common, ...(await readWhole(deps, call, { ...ways, list: action.list })) }
-  const open: Open = async (view, apart, isLook) => {
+  if (source === undefined) return { ...common, ...(await readWhole(deps, call, { ...options, list: action.list })) }
+  const open: Open = async (view, waitForNode, isDryRun) => {
     const { store: _, head, ...others } = deps
     const { compat } = call.options
-    const branch = headAt(head?.shown(), view.at)
+    const branch = headAt(head?.current(), view.at)
     try {
       return await source.open(
         {
-          ...{ ...others, isWhole: true, branch, view, compat, apart, lastly: apart },
-          ...{ signal: ways.signal, prolong: ways.prolong },
-          ...(isLook === true ? { isLook } : {}),
+          ...{ ...others, isWhole: true, branch, view, compat, waitForNode, waitAfterRead: waitForNode },
+          ...{ signal: options.signal, prolong: options.prolong },
+          ...(isDryRun === true ? { isDryRun } : {}),
         },
         params,
       )
@@ -81,14 +80,14 @@ export const openExport = async (
       throw error
     }
   }
-  if (source.state.length > 0) return { ...common, ...(await hold(deps, source, { ...ways, open })) }
-  const { fields, named, ...opened } = await follow(deps, { ...ways, open })
+  if (source.state.length > 0) return { ...common, ...(await hold(deps, source, { ...options, open })) }
+  const { fields, named, ...opened } = await follow(deps, { ...options, open })
   // Rows found by a search have no number in a list.
   const own = fields && columns && [...fields, ...columns.filter(name => name !== 'seq')]
   return { action, columns: named ?? own ?? columns, ...opened }
 }
 
-type Open = (view: View, apart: Context['apart'], isLook?: true) => Promise<Listing | Searched>
+type Open = (view: View, waitForNode: Context['waitForNode'], isDryRun?: true) => Promise<Listing | SearchListing>
 type Opened = Omit<Export, 'action' | 'columns'> & { readonly columns?: readonly string[] }
 
 /** The old service returns no rows for unknown things. */
@@ -98,9 +97,9 @@ const NOTHING: Listing = { total: 0, docs: async () => [], rows: async () => ({ 
 const readWhole = async (
   deps: AnswerDeps,
   call: Call,
-  { list, ...ways }: Ways & { readonly list: string },
+  { list, ...options }: ExportOptions & { readonly list: string },
 ): Promise<Opened> => {
-  const { data, at } = await answer(deps, call, ways)
+  const { data, at } = await answer(deps, call, options)
   const fields = data as Readonly<Record<string, unknown>>
   const rows = (fields[list] ?? []) as readonly unknown[]
   const { columns, heights } = ofFileIn(data)
@@ -124,10 +123,10 @@ const NO_VIEW = undefined as unknown as View
  */
 const follow = async (
   { store }: AnswerDeps,
-  { signal, turn, open }: Ways & { readonly open: Open },
+  { signal, turn, open }: ExportOptions & { readonly open: Open },
 ): Promise<Opened & { readonly fields?: readonly string[]; readonly named?: readonly string[] }> => {
-  const { listing, at } = await inTurn(turn, ({ apart }) =>
-    store.read(async view => ({ listing: await open(view, apart), at: view.at }), { signal }),
+  const { listing, at } = await inTurn(turn, ({ waitForNode }) =>
+    store.read(async view => ({ listing: await open(view, waitForNode), at: view.at }), { signal }),
   )
   const read: Read = work =>
     inTurn(turn, () => store.read(view => ofOneChain(view, [at], () => work(view)), { signal }))
@@ -143,13 +142,13 @@ const follow = async (
 const hold = async (
   { store }: AnswerDeps,
   { state }: ListSource,
-  { signal, turn, open }: Ways & { readonly open: Open },
+  { signal, turn, open }: ExportOptions & { readonly open: Open },
 ): Promise<Opened> => {
   // This read refuses like any answer, also when rows are missing because data is lost.
-  await inTurn(turn, ({ apart }) => store.read(view => open(view, apart, true), { signal }))
+  await inTurn(turn, ({ waitForNode }) => store.read(view => open(view, waitForNode, true), { signal }))
   const held = await inTurn(turn, () => store.hold({ state, signal }))
   try {
-    const listing = await inTurn(turn, ({ apart }) => open(held.view, apart))
+    const listing = await inTurn(turn, ({ waitForNode }) => open(held.view, waitForNode))
     if ('search' in listing) throw new Failure('defect', 'Lists of state are not searched.')
     return {
       ...openedOf(listing, held.view.at, work => inTurn(turn, () => work(held.view))),
@@ -205,14 +204,14 @@ const NO_ROWS: Rows = { rows: [] }
 
 /** Rows found by a search, one chunk per thousand rows searched. */
 const foundRows = async function* (
-  { search, rowsOf: shown }: Searched,
+  { search, rowsOf: shown }: SearchListing,
   read: Read,
   begin: () => Promise<void>,
 ): AsyncGenerator<Rows, void, void> {
   for (let rest = search, isFirst = true; !rest.isOver; isFirst = false) {
     if (!isFirst) await begin()
     const before = rest
-    const looked = await read(view => before.look(view, ROWS_AT_ONCE))
+    const looked = await read(view => before.next(view, ROWS_AT_ONCE))
     for (const part of inParts(looked.found)) yield await read(view => shown(view, part))
     rest = looked.rest
   }

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { listOf } from '#indices/list.ts'
 import { defineAction } from './define.ts'
-import { daysAsked } from './find/asked-days.ts'
 import { ownerOf } from './find/owner.ts'
 import { MOST_DAYS, recordsByDay } from './find/records-by-day.ts'
+import { requestedDays } from './find/requested-days.ts'
 import { wholeOf } from './list/paging.ts'
 import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
 import { owner } from './request/parameter-types.ts'
@@ -36,7 +36,7 @@ export const getAccountActivity = defineAction({
   list: 'days',
   run: async (context, { account, ...given }) => {
     const name = await ownerOf(context, account)
-    const days = await daysAsked(context, given, checkDates)
+    const days = await requestedDays(context, given, checkDates)
     return wholeOf('days', await recordsByDay(context.view, listOf.account(name), days))
   },
   isOfStore: true,

@@ -49,10 +49,13 @@ const recordFilters = {
   ...textFilters,
 }
 
-type Asked = { readonly account?: string | undefined; readonly accounts?: readonly string[] | undefined }
+type RequestedAccounts = {
+  readonly account?: string | undefined
+  readonly accounts?: readonly string[] | undefined
+}
 
 /** Throws 'bad_request' unless exactly one of `account` and `accounts` is given. */
-const checkAccounts = ({ account, accounts }: Asked): void => {
+const checkAccounts = ({ account, accounts }: RequestedAccounts): void => {
   if ((account === undefined) !== (accounts === undefined)) return
   throw badRequest(
     account === undefined
@@ -75,7 +78,7 @@ const checkAccounts = ({ account, accounts }: Asked): void => {
 const checkBook = ({
   accounts,
   csv,
-}: Pick<Asked, 'accounts'> & { readonly csv?: string | undefined }): void => {
+}: Pick<RequestedAccounts, 'accounts'> & { readonly csv?: string | undefined }): void => {
   if (accounts === undefined || csv === undefined) return
   throw badRequest(
     {

@@ -6,8 +6,8 @@ import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { openBook } from './books/open-book.ts'
 import type { Context } from './define.ts'
-import { heightsOf, stepsAsked } from './find/asked-steps.ts'
 import { ownerOf } from './find/owner.ts'
+import { heightsOf, requestedSteps } from './find/requested-steps.ts'
 import { flowsThen, NO_FLOWS } from './find/series.ts'
 import { unknown } from './find/unknown.ts'
 import { type Change, changesOf } from './list/changes.ts'
@@ -29,10 +29,7 @@ const textOrNull = (en: string, zh: string) => described(Type.Union([Type.String
 
 const { seq, ...fields } = {
   ...changeFields,
-  tx_hash: textOrNull(
-    'Transaction hash; null for a release and a contribute.',
-    '交易哈希；解冻与出块奖励时为 null。',
-  ),
+  tx_hash: textOrNull('Transaction hash; null for a release and a contribute.', '交易哈希；解冻与出块奖励时为 null。'),
   action: text(
     'Cause of the change: transfer, transferFreeze, issue, destroy; contribute (the reward for a block); ram (used or given back); release (a frozen amount came due).',
     '变动来源：transfer、transferFreeze、issue、destroy；contribute（出块奖励）；ram（占用或退还 RAM）；release（冻结金额到期）。',
@@ -85,9 +82,9 @@ export const getBalanceHistory = defineList({
     ...range,
     csv: csvLayout('koinly', 'ledger'),
   }),
-  check: asked => {
-    checkRange(asked)
-    checkSteps(asked)
+  check: requested => {
+    checkRange(requested)
+    checkSteps(requested)
   },
   result: listOfRows('changes', Type.Union([shape({ seq, ...fields }), stepRow]), title),
   compatResult: listOfRows('changes', Type.Union([shape(fields), stepRow]), title),
@@ -95,23 +92,23 @@ export const getBalanceHistory = defineList({
   source: {
     state: [],
     isFeed: true,
-    open: async (context, { account, token: symbol = 'iost', csv, ...asked }) => {
+    open: async (context, { account, token: symbol = 'iost', csv, ...requested }) => {
       const { view, compat } = context
       const [name, found] = await Promise.all([ownerOf(context, account), view.get(tokens, symbol)])
       if (found === undefined) throw unknown(context, 'token', symbol)
-      if (asked.step !== undefined)
+      if (requested.step !== undefined)
         return stepsOf(
           context,
-          { ...asked, step: asked.step },
+          { ...requested, step: requested.step },
           { id: balanceId(symbol, name), decimal: found.decimal },
         )
       const all = await changesOf(view, seriesOf.balance(balanceId(symbol, name)))
       const listing = {
-        ...(await numberedRows(context, all, asked)),
+        ...(await numberedRows(context, all, requested)),
         rows: balanceChangeRows({ owner: name, decimal: found.decimal, compat }),
       }
       if (csv === undefined) return listing
-      const book = { csv, account: name, tokens: [symbol], range: asked, bookingsOf: changesIn(symbol) }
+      const book = { csv, account: name, tokens: [symbol], range: requested, bookingsOf: changesIn(symbol) }
       return { ...listing, book: openBook(context, book) }
     },
   },
@@ -120,16 +117,16 @@ export const getBalanceHistory = defineList({
   example: { account: 'busyhub', token: 'iost', page: '1', size: '5' },
 })
 
-type Asked = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
+type StepOptions = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
 type Balance = { readonly id: string; readonly decimal: number }
 
 /** Opening and closing balance of each step, with the sums of increases and decreases. */
 const stepsOf = async (
   context: Context,
-  { step: by, sort: order, ...asked }: Asked,
+  { step: by, sort: order, ...requested }: StepOptions,
   { id, decimal }: Balance,
 ): Promise<Listing<Numbered<Change>>> => {
-  const steps = await stepsAsked(context, { step: by, ...datesOf(asked) })
+  const steps = await requestedSteps(context, { step: by, ...datesOf(requested) })
   const flows = await flowsThen(context.view, seriesOf.balance(id), heightsOf(steps))
   const shown = (units: bigint): string => fromUnits(units, decimal)
   const rows = steps.map(({ first, isWhole }, at) => {

@@ -18,10 +18,7 @@ const entry = shape({
   account: text('Name of the account or other owner.', '账户或其他持有者的名称。'),
   token: Type.Optional(text('Token symbol; only with tokens.', '代币符号；仅在使用 tokens 时出现。')),
   balance: text('Available balance, in token units.', '可用余额（代币单位）。'),
-  frozen_balance: text(
-    'Frozen balance that is not due yet, in token units.',
-    '尚未到期的冻结余额（代币单位）。',
-  ),
+  frozen_balance: text('Frozen balance that is not due yet, in token units.', '尚未到期的冻结余额（代币单位）。'),
 })
 
 /** The balances of several owners at one height. */
@@ -104,10 +101,7 @@ export const getBalances = defineAction({
 })
 
 /** Decimal places by token. Throws 'not_found' for a token that never existed. */
-const decimalsOf = async (
-  context: Context,
-  symbols: readonly string[],
-): Promise<ReadonlyMap<string, number>> => {
+const decimalsOf = async (context: Context, symbols: readonly string[]): Promise<ReadonlyMap<string, number>> => {
   const found = await context.view.getMany(tokens, symbols)
   return new Map(
     symbols.map((symbol, at) => {

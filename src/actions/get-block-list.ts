@@ -106,8 +106,7 @@ const blocksAt = async (view: View, seqs: readonly number[]) => {
   const ids = seqs.map(seq => blockId(seq - 1))
   const docs = await view.getMany(blocks, ids)
   return docs.map((doc, at) => {
-    if (doc === undefined)
-      throw missingData(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)
+    if (doc === undefined) throw missingData(`Block ${(seqs[at] ?? 0) - 1} of ${view.at.height} is not stored.`)
     return doc
   })
 }

@@ -12,11 +12,7 @@ const limit = shape({
 })
 const row = shape({
   name: text('Name of the action.', '方法名。'),
-  args: rowsOf(
-    Type.String(),
-    'Argument types: string, number, bool, json.',
-    '参数类型：string、number、bool、json。',
-  ),
+  args: rowsOf(Type.String(), 'Argument types: string, number, bool, json.', '参数类型：string、number、bool、json。'),
   amount_limit: rowsOf(
     limit,
     "Maximum amounts of the caller's tokens that the action may spend.",

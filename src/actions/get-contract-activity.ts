@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
-import { daysAsked } from './find/asked-days.ts'
 import { requireContract } from './find/listed.ts'
 import { MOST_DAYS, recordsByDay } from './find/records-by-day.ts'
+import { requestedDays } from './find/requested-days.ts'
 import { wholeOf } from './list/paging.ts'
 import { contractList } from './list/record-plan.ts'
 import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
@@ -36,7 +36,7 @@ export const getContractActivity = defineAction({
   list: 'days',
   run: async (context, { contract: id, action_name, ...given }) => {
     await requireContract(context, id)
-    const days = await daysAsked(context, given, checkDates)
+    const days = await requestedDays(context, given, checkDates)
     return wholeOf('days', await recordsByDay(context.view, contractList(id, action_name), days))
   },
   isOfStore: true,

@@ -2,8 +2,8 @@ import { Type } from '@sinclair/typebox'
 import { dateOf } from '#chain/time.ts'
 import { defineAction } from './define.ts'
 import { daysOfAccount } from './find/account-days.ts'
-import { daysAsked } from './find/asked-days.ts'
 import { type Day, daysBetween } from './find/days.ts'
+import { requestedDays } from './find/requested-days.ts'
 import { daysOfToken } from './find/token-days.ts'
 import { wholeOf } from './list/paging.ts'
 import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
@@ -24,10 +24,7 @@ const row = shape({
   blocks: count('Blocks.', '区块数。'),
   transactions: count('Transactions, without base transactions.', '交易数，不含 base 交易。'),
   failed_transactions: count('Number of these transactions that failed.', '其中失败的交易数。'),
-  actions: count(
-    'Actions of these transactions, failed ones included.',
-    '这些交易中的方法调用数，含失败的交易。',
-  ),
+  actions: count('Actions of these transactions, failed ones included.', '这些交易中的方法调用数，含失败的交易。'),
   token_movements: count(
     'Movements of tokens (transfer, transferFreeze, issue and destroy of token.iost), without the contribute that a block is paid with.',
     '代币变动次数（token.iost 的 transfer、transferFreeze、issue 与 destroy），不含出块奖励的 contribute。',
@@ -35,10 +32,7 @@ const row = shape({
   new_accounts: count('Accounts registered.', '新注册的账户数。'),
   new_contracts: count('Contracts deployed.', '新部署的合约数。'),
   gas_usage: exact('Gas used by all transactions.', '全部交易消耗的 gas。'),
-  iost_moved: exact(
-    'IOST of the movements that token_movements counts.',
-    'token_movements 所计变动中的 IOST 总额。',
-  ),
+  iost_moved: exact('IOST of the movements that token_movements counts.', 'token_movements 所计变动中的 IOST 总额。'),
   ram_fee: exact('Fees that buyers of RAM paid, in IOST.', '购买 RAM 时支付的手续费（IOST）。'),
   ram_buy_price: exact(
     'Price of RAM when buying at the end of the day, IOST per byte.',
@@ -79,7 +73,7 @@ export const getDailyStatistics = defineAction({
   }),
   list: 'days',
   run: async (context, { account, token: symbol, ...given }) => {
-    const asked = await daysAsked(context, given, checkDates)
+    const asked = await requestedDays(context, given, checkDates)
     if (account !== undefined) {
       const rows = await daysOfAccount(context, { account, symbol: symbol ?? 'iost' }, asked)
       return wholeOf('days', rows, { columns: Object.keys(accountDayRow.properties) })

@@ -6,7 +6,7 @@ import { blockId } from '#indices/position.ts'
 import { missingData } from '#store/missing-data.ts'
 import { type Context, defineAction } from './define.ts'
 import { blockOnBranch, isBeside } from './find/branch.ts'
-import { askedOnce } from './find/head.ts'
+import { sharedQuery } from './find/head.ts'
 import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './shape/block-answer.ts'
 
 /** The newest block. */
@@ -33,8 +33,8 @@ export const getLatestBlock = defineAction({
 })
 
 /** The head block that the node last reported; undefined: the node no longer has it on its chain. */
-const headBlockOf = askedOnce(async node => {
-  const headBlock = node.heard()?.headBlock
+const headBlockOf = sharedQuery(async node => {
+  const headBlock = node.lastInfo()?.headBlock
   if (headBlock === undefined) return undefined
   const { status, body, release } = await node.get(`/getBlockByNumber/${headBlock}/true`)
   const text = new TextDecoder().decode(body)
@@ -53,8 +53,8 @@ const newerBlock = async (context: Context): Promise<FoundBlock | undefined> => 
   const { branch, node, view } = context
   const tip = branch.height === undefined ? undefined : blockOnBranch(context, { height: branch.height })
   if (tip !== undefined) return tip
-  if ((node?.heard()?.headBlock ?? -1) <= view.at.height) return undefined
-  const head = await context.apart(() => headBlockOf(context))
+  if ((node?.lastInfo()?.headBlock ?? -1) <= view.at.height) return undefined
+  const head = await context.waitForNode(() => headBlockOf(context))
   if (head === undefined || head.block.height <= view.at.height) return undefined
   const doc = await blockFromNode(view, head.block)
   return isBeside(context, doc) ? undefined : { status: head.status, doc }

@@ -10,18 +10,10 @@ import { count, described, exact, shape, sourced, sourcedCount, text } from './s
 import { doubleOf, iostOf } from './shape/values.ts'
 
 /** Owners whose IOST does not circulate: the reward pools of the chain, and an address that no one can spend from. */
-export const NOT_CIRCULATING: readonly string[] = [
-  'bonus.iost',
-  'issue.iost',
-  'vote_producer.iost',
-  'deadaddr',
-]
+export const NOT_CIRCULATING: readonly string[] = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr']
 
 const result = shape({
-  account_count: count(
-    'Number of registered accounts, including genesis accounts.',
-    '已注册账户数（含创世账户）。',
-  ),
+  account_count: count('Number of registered accounts, including genesis accounts.', '已注册账户数（含创世账户）。'),
   all_votes: exact('Votes of all registered producers, in IOST.', '所有已注册生产者的总票数（IOST）。'),
   circulating_supply: exact(
     'IOST supply minus the balances of the reward pools (bonus.iost, issue.iost, vote_producer.iost) and deadaddr.',
@@ -44,10 +36,7 @@ const result = shape({
     'Time of the prices; null if no price source is configured.',
     '价格的时间；未配置价格来源时为 null。',
   ),
-  contract_count: count(
-    'Number of deployed contracts, including system contracts.',
-    '已部署合约数（含系统合约）。',
-  ),
+  contract_count: count('Number of deployed contracts, including system contracts.', '已部署合约数（含系统合约）。'),
   token_count: count('Number of created tokens.', '已创建代币数。'),
   head_block: text(
     'Height of the head block if the service is connected to a node, otherwise of the last published block.',
@@ -108,7 +97,7 @@ export const getOverview = defineAction({
  * node reported.
  */
 const headOf = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'>): number =>
-  branch.height ?? Math.max(view.at.height, node?.heard()?.headBlock ?? 0)
+  branch.height ?? Math.max(view.at.height, node?.lastInfo()?.headBlock ?? 0)
 
 const notCirculating = async (view: View): Promise<bigint> => {
   const ids = NOT_CIRCULATING.map(owner => balanceId('iost', owner))

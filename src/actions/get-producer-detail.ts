@@ -36,10 +36,7 @@ const result = shape({
     'Rank among registered producers, by votes, then by account name.',
     '在已注册生产者中按票数的排名，票数相同时按账户名排列。',
   ),
-  received_award: exact(
-    'IOST received as rewards for blocks and votes.',
-    '已获得的出块奖励与投票奖励（IOST）。',
-  ),
+  received_award: exact('IOST received as rewards for blocks and votes.', '已获得的出块奖励与投票奖励（IOST）。'),
   social_media: byName(
     Type.String(),
     "URLs by platform. From the operator's profile file.",
@@ -66,9 +63,7 @@ export const getProducerDetail = defineAction({
   result,
   run: async (context, { producer: account }) => {
     const { view, profiles } = context
-    const table = (await wholeOrder(view, { index: producers, order: 'all' })).filter(
-      ({ registered }) => registered,
-    )
+    const table = (await wholeOrder(view, { index: producers, order: 'all' })).filter(({ registered }) => registered)
     const found = table.find(doc => doc.account === account)
     if (found === undefined) throw unknown(context, 'producer', account)
     const today = dayOf(view.at.time)

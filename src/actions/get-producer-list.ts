@@ -33,10 +33,7 @@ const row = shape({
   online: flag('Whether the producer is logged in.', '是否在线。'),
   isProducer: flag('Whether the producer is a candidate for block production.', '是否参与出块竞选。'),
   block_count: count('Number of blocks the producer signed.', '出块数。'),
-  received_award: exact(
-    'IOST received as rewards for blocks and votes.',
-    '已获得的出块奖励与投票奖励（IOST）。',
-  ),
+  received_award: exact('IOST received as rewards for blocks and votes.', '已获得的出块奖励与投票奖励（IOST）。'),
   loc: text('Registered location.', '登记的地区。'),
   url: text('Registered URL.', '登记的网址。'),
 })

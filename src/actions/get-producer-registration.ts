@@ -39,10 +39,7 @@ export const getProducerRegistration = defineAction({
     votes: exact('Votes, in IOST.', '票数（IOST）。'),
     voter_count: count('Number of accounts that vote for the producer.', '为该生产者投票的账户数。'),
     block_count: count('Number of blocks the producer signed.', '出块数。'),
-    received_award: exact(
-      'IOST received as rewards for blocks and votes.',
-      '已获得的出块奖励与投票奖励（IOST）。',
-    ),
+    received_award: exact('IOST received as rewards for blocks and votes.', '已获得的出块奖励与投票奖励（IOST）。'),
     pubkey: text(
       "Public key that signs the producer's blocks; the last one if it is not registered.",
       '用于签名区块的公钥；已注销时为最后一个。',

@@ -55,9 +55,7 @@ export const getProducerVoter = defineList({
           heights: [then.height],
         }
       const order = { index: votes, order: 'voters', group: account } as const
-      return asRows(
-        listingOf(order, found.voter_count, doc => ({ account: doc.voter, votes: iostOf(doc.votes) })),
-      )
+      return asRows(listingOf(order, found.voter_count, doc => ({ account: doc.voter, votes: iostOf(doc.votes) })))
     },
   },
   isOfStore: true,

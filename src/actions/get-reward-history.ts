@@ -44,9 +44,9 @@ export const getRewardHistory = defineList({
     sort: sort(),
     ...range,
   }),
-  check: asked => {
-    checkRange(asked)
-    checkSteps(asked)
+  check: requested => {
+    checkRange(requested)
+    checkSteps(requested)
   },
   result: listOfRows('rewards', Type.Union([shape({ seq, ...fields }), rewardStep]), title),
   compatResult: listOfRows('rewards', Type.Union([shape(fields), rewardStep]), title),
@@ -54,13 +54,13 @@ export const getRewardHistory = defineList({
   source: {
     state: [],
     isFeed: true,
-    open: async (context, { producer: account, ...asked }) => {
+    open: async (context, { producer: account, ...requested }) => {
       const { view, compat } = context
       if ((await view.get(producers, account)) === undefined) throw unknown(context, 'producer', account)
-      if (asked.step !== undefined)
-        return rewardSteps<Numbered<Change>>(context, account, { ...asked, step: asked.step })
+      if (requested.step !== undefined)
+        return rewardSteps<Numbered<Change>>(context, account, { ...requested, step: requested.step })
       const all = await changesOf(view, seriesOf.rewards(account))
-      return { ...(await numberedRows(context, all, asked)), rows: changeRows(NOTHING, compat, shown) }
+      return { ...(await numberedRows(context, all, requested)), rows: changeRows(NOTHING, compat, shown) }
     },
   },
   isOfStore: true,

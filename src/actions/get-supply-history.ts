@@ -4,7 +4,7 @@ import { dateOf, startOfDay } from '#chain/time.ts'
 import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
-import { checkStepDates, heightsOf, stepsAsked } from './find/asked-steps.ts'
+import { checkStepDates, heightsOf, requestedSteps } from './find/requested-steps.ts'
 import { flowsThen, NO_FLOWS } from './find/series.ts'
 import { unknown } from './find/unknown.ts'
 import { wholeOf } from './list/paging.ts'
@@ -55,7 +55,7 @@ export const getSupplyHistory = defineAction({
     const { view } = context
     const found = await view.get(tokens, symbol)
     if (found === undefined) throw unknown(context, 'token', symbol)
-    const steps = await stepsAsked(context, { step: by, ...asked })
+    const steps = await requestedSteps(context, { step: by, ...asked })
     const heights = heightsOf(steps)
     const [supply, holders] = await Promise.all([
       flowsThen(view, seriesOf.supply(symbol), heights),
@@ -63,11 +63,7 @@ export const getSupplyHistory = defineAction({
     ])
     const shown = (units: bigint) => fromUnits(units, found.decimal)
     const rows = steps.map(({ first, isWhole }, at) => {
-      const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [
-        supply[at],
-        supply[at + 1],
-        holders[at + 1],
-      ]
+      const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [supply[at], supply[at + 1], holders[at + 1]]
       return {
         date: dateOf(first),
         complete: isWhole,

@@ -49,9 +49,7 @@ export const getTokenHolder = defineList({
       const then = hasPoint(asked) ? await momentOf(context, asked) : undefined
       if (then !== undefined)
         return {
-          ...rankingIn(await holdersThen(context, symbol, then.height), ([owner, units]) =>
-            rowOf(owner, units),
-          ),
+          ...rankingIn(await holdersThen(context, symbol, then.height), ([owner, units]) => rowOf(owner, units)),
           beside: pointShown(then),
           heights: [then.height],
         }

@@ -7,14 +7,7 @@ import { tokenPlan } from './list/record-plan.ts'
 import { checkFilters, checkRecordRange, checkSide } from './request/check-records.ts'
 import { paging, sort, token } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
-import {
-  counterparty,
-  direction,
-  funcName,
-  hasFilters,
-  partsOf,
-  textFilters,
-} from './request/record-filters.ts'
+import { counterparty, direction, funcName, hasFilters, partsOf, textFilters } from './request/record-filters.ts'
 import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
 import { listedRecords } from './shape/rows.ts'
@@ -64,8 +57,7 @@ export const getTokenTx = defineList({
     open: async (context, { token: symbol, ...params }) => {
       await requireToken(context, symbol)
       const { filters, asked } = partsOf(params)
-      if (!hasFilters(filters))
-        return listedRecords(context, listOf.token(symbol), { ...asked, contract: 'always' })
+      if (!hasFilters(filters)) return listedRecords(context, listOf.token(symbol), { ...asked, contract: 'always' })
       const plan = tokenPlan(symbol, await foundFilters(context, filters))
       return plannedRecords(context, plan, { ...asked, contract: 'always' })
     },

@@ -20,7 +20,7 @@ export const getTransactionAction = defineAction({
   list: 'actions',
   endsAtNode: true,
   run: async (context, { tx_hash }) => {
-    const { body } = await findTransaction({ ...context, apart: context.lastly }, tx_hash)
+    const { body } = await findTransaction({ ...context, waitForNode: context.waitAfterRead }, tx_hash)
     const { actions } = JSON.parse(body) as { readonly actions: readonly Row[] }
     return wholeOf(
       'actions',

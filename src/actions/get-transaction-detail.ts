@@ -17,7 +17,7 @@ export const getTransactionDetail = defineAction({
   result: transactionResult,
   endsAtNode: true,
   run: async (context, { tx_hash }) =>
-    transactionAnswer(await findTransaction({ ...context, apart: context.lastly }, tx_hash)),
+    transactionAnswer(await findTransaction({ ...context, waitForNode: context.waitAfterRead }, tx_hash)),
   fails: ['not_found', 'loading', 'bad_block'],
   example: { tx_hash: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp' },
 })

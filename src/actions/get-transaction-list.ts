@@ -51,10 +51,7 @@ export const getTransactionList = defineList({
     isFeed: true,
     open: async (context, asked) => {
       const { compat, head } = context
-      const rowOf = (
-        { seq: number, above, doc: { doc, time } }: NumberedTransaction,
-        id: string | undefined,
-      ) => {
+      const rowOf = ({ seq: number, above, doc: { doc, time } }: NumberedTransaction, id: string | undefined) => {
         const { publisher, actions, first, statusCode, gasUsage } = summarizeTransaction(doc.body)
         return {
           ...(compat === 'iostabc' || above !== undefined ? {} : { seq: number }),

@@ -20,7 +20,7 @@ export const getTransactionReceipt = defineAction({
   list: 'receipts',
   endsAtNode: true,
   run: async (context, { tx_hash }) => {
-    const { body } = await findTransaction({ ...context, apart: context.lastly }, tx_hash)
+    const { body } = await findTransaction({ ...context, waitForNode: context.waitAfterRead }, tx_hash)
     const { tx_receipt } = JSON.parse(body) as { readonly tx_receipt: Receipts | null }
     const rows = (tx_receipt?.receipts ?? []).map(({ func_name, content }) => ({ func_name, content }))
     return wholeOf('receipts', rows)

@@ -33,7 +33,7 @@ export const getTransactions = defineAction({
   }),
   endsAtNode: true,
   run: async (context, { tx_hashes }) => {
-    const found = await findTransactions({ ...context, apart: context.lastly }, tx_hashes)
+    const found = await findTransactions({ ...context, waitForNode: context.waitAfterRead }, tx_hashes)
     return {
       transactions: tx_hashes.map(name => {
         const one = found.get(name)

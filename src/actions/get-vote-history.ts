@@ -18,10 +18,7 @@ const { seq, ...fields } = {
     'Votes that were added; negative if they were taken back. In IOST.',
     '增加的票数；撤回时为负数（IOST）。',
   ),
-  votes: exact(
-    'Votes of the account for this producer after it, in IOST.',
-    '变动后该账户投给此生产者的票数（IOST）。',
-  ),
+  votes: exact('Votes of the account for this producer after it, in IOST.', '变动后该账户投给此生产者的票数（IOST）。'),
   total_votes: exact(
     'Votes of the account for all producers after it, in IOST.',
     '变动后该账户投给所有生产者的总票数（IOST）。',

@@ -10,10 +10,7 @@ import { iostOf } from './shape/values.ts'
 const row = shape({
   symbol: text('Always iost.', '恒为 iost。'),
   account: text('Account or user contract.', '账户或用户合约。'),
-  balance: exact(
-    'token_balance + vote_balance + frozen_balance.',
-    'token_balance + vote_balance + frozen_balance。',
-  ),
+  balance: exact('token_balance + vote_balance + frozen_balance.', 'token_balance + vote_balance + frozen_balance。'),
   token_balance: exact('Available IOST.', '可用的 IOST。'),
   vote_balance: exact('IOST locked in votes for producers.', '投票锁定的 IOST。'),
   frozen_balance: exact('Frozen IOST that is not due yet.', '尚未到期的冻结 IOST。'),

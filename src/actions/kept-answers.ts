@@ -19,11 +19,7 @@ export type Lookup<A> = {
    * undefined: this call must read it. `edition`: that of the view; undefined: the content cannot be
    * identified. `key`: a text of all other inputs of the answer. `signal` ends the wait for an equal call.
    */
-  find(
-    edition: object | undefined,
-    key: string | undefined,
-    signal?: AbortSignal | undefined,
-  ): Promise<A | undefined>
+  find(edition: object | undefined, key: string | undefined, signal?: AbortSignal | undefined): Promise<A | undefined>
   /** Stores and shares the answer of the completed read. */
   put(answer: A): void
   /** Must be called when the call is over. If it has no answer, calls that waited for it read the store themselves. */

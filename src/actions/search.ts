@@ -22,10 +22,7 @@ const row = shape({
     'Number of the block, or of the block with the transaction (-1: not in an irreversible block yet); empty for anything else.',
     '区块高度，或交易所在区块的高度（-1 表示尚未进入不可逆区块）；其他类型为空。',
   ),
-  hash: text(
-    'Hash of the block or transaction; empty for anything else.',
-    '区块或交易的哈希；其他类型为空。',
-  ),
+  hash: text('Hash of the block or transaction; empty for anything else.', '区块或交易的哈希；其他类型为空。'),
   status: text(
     'IRREVERSIBLE for a block or transaction that stays, PACKED while its block may still be replaced, PENDING for a transaction that a node has in its pool; empty for anything else.',
     '区块或交易已不可逆时为 IRREVERSIBLE，所在区块仍可能被替换时为 PACKED，交易在全节点的交易池中时为 PENDING；其他类型为空。',

@@ -44,9 +44,7 @@ export const archiveAnswers =
         })
       case 'getBlockHeaderByRange': {
         const { start, end } = JSON.parse(body ?? '{}') as { readonly start: number; readonly end: number }
-        return found(
-          `{"block_list":[${(await within(archive, start, end - 1)).map(({ head }) => head).join(',')}]}`,
-        )
+        return found(`{"block_list":[${(await within(archive, start, end - 1)).map(({ head }) => head).join(',')}]}`)
       }
       case 'getBlockTxsByContract': {
         const { from_block, to_block } = JSON.parse(body ?? '{}') as Record<'from_block' | 'to_block', number>

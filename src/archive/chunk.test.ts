@@ -26,13 +26,7 @@ test('chunkText: bytes that are not compressed data are refused as damaged even 
 test('chunksIn: an invalid table is refused as damaged', () => {
   const right = chunkOf(Buffer.from('x'))
   expect(chunksIn(JSON.stringify([right]), 'a.blocks')).toEqual([right])
-  for (const wrong of [
-    {},
-    [null],
-    [{ ...right, from: '0' }],
-    [{ ...right, to: -1 }],
-    [{ ...right, bytes: 1e12 }],
-  ])
+  for (const wrong of [{}, [null], [{ ...right, from: '0' }], [{ ...right, to: -1 }], [{ ...right, bytes: 1e12 }]])
     expect(() => chunksIn(JSON.stringify(wrong), 'a.blocks')).toThrow('its table cannot be read')
 })
 
@@ -54,11 +48,6 @@ test('readManifest: a manifest that does not describe its files is refused as da
       ...{ height: 9, hash: 'h', time: '1', files },
     } as Manifest)
   expect(readManifest(manifestWith([file]), 'm').files).toHaveLength(1)
-  for (const wrong of [
-    null,
-    { ...file, contracts: undefined },
-    { ...file, to: 9.5 },
-    { ...file, table_sha256: 1 },
-  ])
+  for (const wrong of [null, { ...file, contracts: undefined }, { ...file, to: 9.5 }, { ...file, table_sha256: 1 }])
     expect(() => readManifest(manifestWith([wrong]), 'm')).toThrow('it does not describe each of its files')
 })

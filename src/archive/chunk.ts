@@ -45,8 +45,7 @@ const LEVEL = 9
  */
 export const MOST_TEXT_BYTES = 128 * 1024 * 1024
 
-export const compressed = (text: string): Promise<Uint8Array> =>
-  Bun.zstdCompress(Buffer.from(text), { level: LEVEL })
+export const compressed = (text: string): Promise<Uint8Array> => Bun.zstdCompress(Buffer.from(text), { level: LEVEL })
 
 /** The text of a chunk. Throws Failure 'damaged' when the bytes differ from those that were written. */
 export const chunkText = async (bytes: Uint8Array, chunk: Chunk, where: string): Promise<string> => {

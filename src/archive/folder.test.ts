@@ -34,24 +34,21 @@ test('folderAt: a server that sends more bytes than requested is refused, and th
   }
 })
 
-test.each([401, 403])(
-  'folderAt: a server that denies a file with %d is not said to have none',
-  async status => {
-    const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status }) })
-    try {
-      const { text, bytes } = folderAt(server.url.href)
-      const says = (file: string) => ({
-        kind: 'usage',
-        message: `${server.url.href}${file}: the server answers with status ${status}.`,
-        help: expect.stringContaining('user and password'),
-      })
-      expect(await text('manifest.json').catch(error => error)).toMatchObject(says('manifest.json'))
-      expect(await bytes('a.blocks', 0, 1).catch(error => error)).toMatchObject(says('a.blocks'))
-    } finally {
-      await server.stop(true)
-    }
-  },
-)
+test.each([401, 403])('folderAt: a server that denies a file with %d is not said to have none', async status => {
+  const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status }) })
+  try {
+    const { text, bytes } = folderAt(server.url.href)
+    const says = (file: string) => ({
+      kind: 'usage',
+      message: `${server.url.href}${file}: the server answers with status ${status}.`,
+      help: expect.stringContaining('user and password'),
+    })
+    expect(await text('manifest.json').catch(error => error)).toMatchObject(says('manifest.json'))
+    expect(await bytes('a.blocks', 0, 1).catch(error => error)).toMatchObject(says('a.blocks'))
+  } finally {
+    await server.stop(true)
+  }
+})
 
 test('folderAt: only a file that is not there is said to be none', async () => {
   const server = Bun.serve({

@@ -56,11 +56,9 @@ const noArchive = (where: string, name: string, cause: unknown): Failure =>
   })
 
 const unreadable = (where: string, cause: unknown): Failure =>
-  new Failure(
-    'unavailable',
-    `${where} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`,
-    { cause },
-  )
+  new Failure('unavailable', `${where} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, {
+    cause,
+  })
 
 /** Some servers answer 401 or 403 for a file that they do not have. */
 const denied = (where: string, status: number): Failure =>
@@ -132,10 +130,7 @@ const remoteFolder = (location: string): Folder => {
       if (response.status !== 206) throw noRange(where, response.status)
       const part = await bodyOf(response, to - from, where)
       if (part === undefined)
-        throw damagedFile(
-          where,
-          `the server returned more than the ${to - from} bytes requested from byte ${from} on`,
-        )
+        throw damagedFile(where, `the server returned more than the ${to - from} bytes requested from byte ${from} on`)
       if (part.byteLength !== to - from) throw damagedFile(where, `it ends before byte ${to}`)
       return part
     },

@@ -75,11 +75,9 @@ export const readManifest = (text: string, where: string): Manifest => {
   const manifest = jsonIn(`${body}\n}`) as Manifest | undefined
   if (manifest === undefined) throw damaged('it cannot be read')
   if (manifest.format !== FORMAT)
-    throw new Failure(
-      'usage',
-      `${where} has format ${manifest.format}; this version reads format ${FORMAT}.`,
-      { help: 'Use a version of iostlens that reads this format.' },
-    )
+    throw new Failure('usage', `${where} has format ${manifest.format}; this version reads format ${FORMAT}.`, {
+      help: 'Use a version of iostlens that reads this format.',
+    })
   const wrong = faultOf(manifest)
   if (wrong !== undefined) throw damaged(wrong)
   return manifest

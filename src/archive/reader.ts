@@ -53,8 +53,7 @@ const archiveIn = (folder: Folder, text: string): Archive => {
       const blocks: BlockLines[] = []
       for (let next = from; next <= to; ) {
         const found = await chunkAt(next)
-        if (found === undefined)
-          throw new Failure('defect', `Block ${next} is not in the archive ${folder.name}.`)
+        if (found === undefined) throw new Failure('defect', `Block ${next} is not in the archive ${folder.name}.`)
         const lines = await linesIn(found.file, found.chunk)
         blocks.push(...lines.slice(next - found.chunk.from, to - found.chunk.from + 1))
         next = found.chunk.to + 1
@@ -80,10 +79,7 @@ const archiveIn = (folder: Folder, text: string): Archive => {
 const requireSameFiles = (folder: Folder, now: Manifest, before: Manifest): void => {
   for (const [at, file] of before.files.entries())
     if (now.files[at]?.name !== file.name || now.files[at].sha256 !== file.sha256)
-      throw damagedFile(
-        `${folder.name}/${file.name}`,
-        'it was replaced or removed while the archive was read',
-      )
+      throw damagedFile(`${folder.name}/${file.name}`, 'it was replaced or removed while the archive was read')
 }
 
 /** The file that contains a block, by binary search: an archive of mainnet has tens of thousands of files. */
@@ -114,32 +110,20 @@ const rememberedFor = <T>(most: number) => {
   }
 }
 
-const readTable = async (
-  folder: Folder,
-  { name, bytes, table_sha256 }: ArchiveFile,
-): Promise<readonly Chunk[]> => {
+const readTable = async (folder: Folder, { name, bytes, table_sha256 }: ArchiveFile): Promise<readonly Chunk[]> => {
   const where = `${folder.name}/${name}`
   const digits = Buffer.from(await folder.bytes(name, bytes - LENGTH_DIGITS, bytes)).toString('latin1')
   const length = Number(digits)
   if (!/^[0-9]+$/.test(digits) || length > bytes - LENGTH_DIGITS)
     throw damagedFile(where, 'its last bytes are not the length of a table')
   const table = await folder.bytes(name, bytes - LENGTH_DIGITS - length, bytes - LENGTH_DIGITS)
-  if (sha256(table) !== table_sha256)
-    throw damagedFile(where, `its table does not have the hash in ${MANIFEST}`)
+  if (sha256(table) !== table_sha256) throw damagedFile(where, `its table does not have the hash in ${MANIFEST}`)
   return chunksIn(Buffer.from(table).toString(), where)
 }
 
-const readChunk = async (
-  folder: Folder,
-  { name }: ArchiveFile,
-  chunk: Chunk,
-): Promise<readonly BlockLines[]> => {
+const readChunk = async (folder: Folder, { name }: ArchiveFile, chunk: Chunk): Promise<readonly BlockLines[]> => {
   const where = `${folder.name}/${name}`
-  const text = await chunkText(
-    await folder.bytes(name, chunk.offset, chunk.offset + chunk.bytes),
-    chunk,
-    where,
-  )
+  const text = await chunkText(await folder.bytes(name, chunk.offset, chunk.offset + chunk.bytes), chunk, where)
   const lines = readLines(text, chunk.from)
   if (lines?.length !== chunk.to - chunk.from + 1)
     throw damagedFile(where, `its blocks ${chunk.from} to ${chunk.to} cannot be read`)

@@ -138,10 +138,7 @@ const chunksOf = async function* (
  * Drops the signatures that the proof does not need. One signature proves all blocks before it, so the last
  * block keeps its own. Blocks that change the producers keep theirs too. Throws as `requireSigned`.
  */
-const withNeededSignatures = (
-  run: readonly ArchivedBlock[],
-  proof: ArchiveOf['proof'],
-): readonly ArchivedBlock[] => {
+const withNeededSignatures = (run: readonly ArchivedBlock[], proof: ArchiveOf['proof']): readonly ArchivedBlock[] => {
   const last = run.at(-1)
   return run.map(each => {
     if (each !== last && !changesProducers(each.block)) return { ...each, sign: undefined }

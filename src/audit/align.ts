@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
-import { provedBelow, recordedLevel } from '#store/published.ts'
+import { proofsBelow, recordedLevel } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import { lastWhere } from './last-where.ts'
 import { isAbsurd } from './record.ts'
@@ -19,7 +19,7 @@ type Parts = {
 }
 
 /** The end of a store after it was aligned with its node. */
-export type Aligned = {
+export type AlignResult = {
   /**
    * `right`: nothing was wrong. `settled`: only the record of the end was wrong. `back`: batches were undone. `closed`:
    * the state must be derived again up to the end, after which the store must be settled; until then it cannot be read.
@@ -37,12 +37,11 @@ export type Aligned = {
  * hash, and the last common one is found by bisection. The undo data of the last batches is then applied down
  * to it. The new end is a block of the node that passed the proofs of loading.
  */
-export const align = async (parts: Parts, signal: AbortSignal): Promise<Aligned> => {
+export const align = async (parts: Parts, signal: AbortSignal): Promise<AlignResult> => {
   const { writer, node } = parts
   const identity = await identityOf(parts, signal)
   const last = mostSaid(await writer.endings())
-  const top =
-    last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
+  const top = last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
   if (top < 0)
     throw new Failure('conflict', `${parts.store.name} has no block from which loading could continue.`, {
       help: 'Run iostlens load with another --store.',
@@ -80,8 +79,7 @@ const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): 
   const { chainId } = await node.chainInfo(signal)
   const genesis = await node.blockHash(0, signal)
   const stored = (await writer.blockAt(0))?.hash ?? said.genesis
-  const isSame =
-    genesis !== undefined && (genesis === stored || (genesis === said.genesis && chainId === said.chainId))
+  const isSame = genesis !== undefined && (genesis === stored || (genesis === said.genesis && chainId === said.chainId))
   if (!isSame)
     throw new Failure(
       'conflict',
@@ -95,17 +93,10 @@ const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): 
 const libOf = async (node: Node, signal: AbortSignal): Promise<number> => {
   const { libBlock } = await node.chainInfo(signal)
   if ((await node.blockHash(libBlock, signal)) !== undefined) return libBlock
-  throw new Failure(
-    'unavailable',
-    `The node does not have the last irreversible block ${libBlock} that it reports.`,
-  )
+  throw new Failure('unavailable', `The node does not have the last irreversible block ${libBlock} that it reports.`)
 }
 
-const lastCommon = async (
-  { writer, node, store }: Parts,
-  top: number,
-  signal: AbortSignal,
-): Promise<number> => {
+const lastCommon = async ({ writer, node, store }: Parts, top: number, signal: AbortSignal): Promise<number> => {
   const isCommon = async (height: number): Promise<boolean> => {
     signal.throwIfAborted()
     const stored = await writer.blockAt(height)
@@ -126,7 +117,7 @@ type EndPlace = { readonly height: number; readonly lib: number }
 const endAt = async (parts: Parts, place: EndPlace, signal: AbortSignal): Promise<Published> => {
   const end = await blockAsEnd(parts, place, signal)
   const { proved } = parts.writer.checkpoint ?? {}
-  return proved === undefined ? end : { ...end, proved: provedBelow(proved, place.height + 1) }
+  return proved === undefined ? end : { ...end, proved: proofsBelow(proved, place.height + 1) }
 }
 
 const blockAsEnd = async (
@@ -150,18 +141,11 @@ const blockAsEnd = async (
   return { ...own, lib: isAbsurd({ ...own, lib: said }, clock.now()) ? height : said }
 }
 
-const settled = async (
-  { store, writer, clock }: Parts,
-  identity: Identity,
-  end: Published,
-): Promise<Aligned> => {
+const settled = async ({ store, writer, clock }: Parts, identity: Identity, end: Published): Promise<AlignResult> => {
   const said = [writer.checkpoint, await store.published().catch(() => undefined)]
   const isSaid = said.every(
     each =>
-      each?.height === end.height &&
-      each.hash === end.hash &&
-      each.time === end.time &&
-      !isAbsurd(each, clock.now()),
+      each?.height === end.height && each.hash === end.hash && each.time === end.time && !isAbsurd(each, clock.now()),
   )
   if (isSaid && Bun.deepEquals(await store.identity(), identity)) return { way: 'right', end, identity }
   await writer.settle({ identity, end, open: true })
@@ -173,7 +157,7 @@ const back = async (
   { writer, store, clock }: Parts,
   identity: Identity,
   { last, end }: { readonly last: number; readonly end: Published },
-): Promise<Aligned | undefined> => {
+): Promise<AlignResult | undefined> => {
   const { checkpoint } = writer
   const stored = await writer.blockAt(last)
   // Batches are undone from the end of the last one.
@@ -188,7 +172,7 @@ const back = async (
   return { way: 'back', end: reached, identity, from: last }
 }
 
-const closed = async (writer: Writer, identity: Identity, end: Published): Promise<Aligned> => {
+const closed = async (writer: Writer, identity: Identity, end: Published): Promise<AlignResult> => {
   await writer.settle({ identity, end, open: false })
   return { way: 'closed', end, identity }
 }

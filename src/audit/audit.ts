@@ -5,7 +5,7 @@ import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import { type Collect, collector } from '#load/collect.ts'
-import { NO_SUCH_CALL, Refused } from '#node/call.ts'
+import { NO_SUCH_CALL, RefusedCall } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import { OTHER_DERIVATION } from '#store/identity.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
@@ -52,7 +52,7 @@ export type AuditOptions = {
   readonly collect?: Collect
 }
 
-export type Audited = {
+export type AuditResult = {
   readonly at: Published
   /** Parts that could not be checked, with the reasons. */
   readonly notes: readonly string[]
@@ -68,7 +68,7 @@ const NEAR = 5_000
  * Compares every document and every row at one published height. Memory use is bounded; the scratch store
  * takes about as much space as the embedded store of the same chain.
  */
-export const audit = async (parts: AuditParts, given: AuditOptions): Promise<Audited> => {
+export const audit = async (parts: AuditParts, given: AuditOptions): Promise<AuditResult> => {
   const options = { collect: collector(), ...given }
   const { store, node } = parts
   const identity = await store.identity()
@@ -80,8 +80,7 @@ export const audit = async (parts: AuditParts, given: AuditOptions): Promise<Aud
       `${store.name} was derived by derivation version ${identity.derivation}; this program has version ${DERIVATION}.`,
       { help: OTHER_DERIVATION },
     )
-  const lib =
-    node === undefined ? undefined : await requireSameChain(node, { identity, published }, options.signal)
+  const lib = node === undefined ? undefined : await requireSameChain(node, { identity, published }, options.signal)
   const sampled = spread(published.height, node === undefined ? 0 : options.sample)
   const unproved = new Set<number>()
   const onUnproved = (height: number): void => {
@@ -122,12 +121,10 @@ const auditOver = async (
   parts: AuditParts,
   options: Required<AuditOptions>,
   { scratch, source, published, identity }: Begun,
-): Promise<Audited> => {
+): Promise<AuditResult> => {
   const { store } = parts
   const fill = (at: Published) =>
-    filled(scratch, at, height =>
-      options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }),
-    )
+    filled(scratch, at, height => options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
   for (let at = published; ; at = (await store.published()) ?? at) {
     const failed = await fill(at)
     if (failed !== undefined) return await damaged(source, { at, failed }, options)
@@ -164,7 +161,7 @@ const damaged = async (
   source: Source,
   { at, failed }: { readonly at: Published; readonly failed: Failure },
   { onFinding }: AuditOptions,
-): Promise<Audited> => {
+): Promise<AuditResult> => {
   const tell = (id: string, reason: string): void =>
     onFinding({
       index: blocks.name,
@@ -212,10 +209,7 @@ const compareAll = async (
       }
     }
     await corrections.end()
-    const truth = await compareRecord(
-      { stored, expected, identity },
-      { found: onFinding, nowMs: clock.now() },
-    )
+    const truth = await compareRecord({ stored, expected, identity }, { found: onFinding, nowMs: clock.now() })
     if (truth !== undefined) await writer?.settle({ ...truth, open: true })
   } finally {
     await expected.close()
@@ -285,6 +279,6 @@ const whyNotCompared = (
   if (error instanceof OtherHeight)
     return `The node returns the state of block ${error.height} only, but block ${stored.at.height} is published`
   // An archive of blocks has no state.
-  const isUnknown = error instanceof Refused && error.code === NO_SUCH_CALL
+  const isUnknown = error instanceof RefusedCall && error.code === NO_SUCH_CALL
   return isUnknown ? `${node.name} does not return the state of contracts` : undefined
 }

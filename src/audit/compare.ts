@@ -1,7 +1,7 @@
 import { writeJson } from '#chain/json.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex } from '#indices/registry.ts'
-import type { Audit, Found, Store } from '#store/port.ts'
+import type { Audit, Store, StoredDocument } from '#store/port.ts'
 import type { Corrections } from './corrections.ts'
 import { ABSENT, type Finding, PRESENT } from './finding.ts'
 
@@ -41,7 +41,7 @@ export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void>
 const compareOne = async (
   { found, corrections }: Sides,
   index: AnyIndex,
-  { id, doc, stray, expected }: Found & { readonly expected: DocOf<AnyIndex> | undefined },
+  { id, doc, stray, expected }: StoredDocument & { readonly expected: DocOf<AnyIndex> | undefined },
 ): Promise<void> => {
   const finding = (field: string, stored: string, wanted: string): void =>
     found({ index: index.name, id, field, stored, expected: wanted, by: 'replay' })
@@ -67,10 +67,7 @@ const differingFields = (index: AnyIndex, stored: object, expected: object) =>
 
 const written = (value: unknown): string => (value === undefined ? ABSENT : writeJson(value))
 
-const findMissing = async (
-  { stored, expected, found, corrections }: Sides,
-  index: AnyIndex,
-): Promise<void> => {
+const findMissing = async ({ stored, expected, found, corrections }: Sides, index: AnyIndex): Promise<void> => {
   for await (const page of expected.scan(index)) {
     const ids = page.map(({ id }) => id)
     const there = await stored.existing(index, ids)

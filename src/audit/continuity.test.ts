@@ -60,11 +60,7 @@ test.each([
   [blockId(LAST), { hash: 'x' }, 'block 450 has the hash x, but hash450 is published'],
   [blockId(7), { tx_count: 3 }, 'block 7 has 2 of 3 transaction hashes'],
   [transactionId(9, 1), undefined, `transaction ${transactionId(9, 1)} (tx9) is missing`],
-  [
-    transactionId(9, 1),
-    { hash: 'x' },
-    `transaction ${transactionId(9, 1)} has the hash x, but its block names tx9`,
-  ],
+  [transactionId(9, 1), { hash: 'x' }, `transaction ${transactionId(9, 1)} has the hash x, but its block names tx9`],
 ] as const)('continuity: %s changed to %p is found', async (id, doc, problem) => {
   expect((await look(new Map([[id, doc]]))).problems).toEqual([problem])
 })

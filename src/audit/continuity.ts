@@ -104,9 +104,7 @@ const problemOf = (doc: BlockDoc | undefined, { height, parent, hash }: Expected
   if (hash !== undefined && doc.hash !== hash)
     return `block ${height} has the hash ${doc.hash}, but ${hash} is published`
   const hashes = hashesIn(doc).length
-  return hashes === doc.tx_count
-    ? undefined
-    : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
+  return hashes === doc.tx_count ? undefined : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
 }
 
 const lookAtTransactions = async (

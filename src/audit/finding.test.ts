@@ -24,9 +24,7 @@ test('findings: a limited number of each kind is shown and all are counted; list
 })
 
 test('findingText: a finding is one line with shortened values and the node’s name', () => {
-  expect(findingText(finding())).toBe(
-    'lists account/admin row 7: stored nothing expected 000000000007-00001-00000',
-  )
+  expect(findingText(finding())).toBe('lists account/admin row 7: stored nothing expected 000000000007-00001-00000')
   expect(findingText(finding({ stored: 'x'.repeat(161), by: 'node' }))).toBe(
     `lists account/admin row 7: stored ${'x'.repeat(160)}… (161 characters) expected 000000000007-00001-00000 (node)`,
   )

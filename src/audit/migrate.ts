@@ -5,7 +5,7 @@ import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { type Audited, type AuditOptions, audit } from './audit.ts'
+import { type AuditOptions, type AuditResult, audit } from './audit.ts'
 import { storedNode } from './stored-node.ts'
 
 export type DeriveParts = {
@@ -21,7 +21,7 @@ export type DeriveOptions = {
   readonly load: Pick<LoadOptions, 'signal' | 'onProgress' | 'log'>
   readonly audit: AuditOptions
   /** Whether the derived data may replace the served data. */
-  readonly isWhole: (audited: Audited) => boolean
+  readonly isWhole: (audited: AuditResult) => boolean
 }
 
 /**

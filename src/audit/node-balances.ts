@@ -1,7 +1,7 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { balanceId, balances, type Frozen } from '#indices/balance.ts'
-import type { Found } from '#store/port.ts'
+import type { StoredDocument } from '#store/port.ts'
 import { compareCount } from './node-count.ts'
 import { type NodeSides, type Row, storageRows, tellDifference } from './storage-rows.ts'
 
@@ -41,7 +41,7 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
   }
   // The remaining balances have only amounts that came due.
   await compare([...due])
-  const counts = ({ doc }: Found<typeof balances>) => doc !== undefined && doc.amount > 0n
+  const counts = ({ doc }: StoredDocument<typeof balances>) => doc !== undefined && doc.amount > 0n
   await compareCount(sides, { index: balances, id: 'above zero', counts }, positive)
 }
 
@@ -52,19 +52,14 @@ const balanceRows = (page: readonly Row[]): readonly Row[] =>
     return hyphen < 0 ? [] : [[balanceId(key.slice(hyphen + 1), key.slice(0, hyphen)), value] as const]
   })
 
-const compareFrozen = async (
-  sides: NodeSides,
-  page: readonly Row[],
-  due: Map<string, bigint>,
-): Promise<void> => {
+const compareFrozen = async (sides: NodeSides, page: readonly Row[], due: Map<string, bigint>): Promise<void> => {
   const rows = balanceRows(page)
   const ids = rows.map(([id]) => id)
   const docs = await sides.stored.getMany(balances, ids)
   for (const [at, [id, value]] of rows.entries()) {
     const entries = frozenIn(value)
     const now = sides.stored.at.time
-    for (const [amount, time] of entries)
-      if (BigInt(time) <= now) due.set(id, (due.get(id) ?? 0n) + BigInt(amount))
+    for (const [amount, time] of entries) if (BigInt(time) <= now) due.set(id, (due.get(id) ?? 0n) + BigInt(amount))
     const locked = writeJson(entries.filter(([, time]) => BigInt(time) > now))
     const stored = docs[at]?.frozen_list
     if (writeJson(stored ?? []) !== locked)
@@ -87,7 +82,6 @@ const frozenIn = (value: string): readonly Frozen[] => {
 
 const integer = (value: unknown): string => {
   const text = writeJson(value)
-  if (!/^-?\d+$/.test(text))
-    throw new Failure('bad_block', `The node stores an invalid frozen amount: ${text}.`)
+  if (!/^-?\d+$/.test(text)) throw new Failure('bad_block', `The node stores an invalid frozen amount: ${text}.`)
   return text
 }

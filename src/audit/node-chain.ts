@@ -24,10 +24,7 @@ export const requireSameChain = async (
   { identity, published }: { readonly identity: Identity; readonly published: Published },
   signal: AbortSignal,
 ): Promise<number> => {
-  const [{ chainId, libBlock }, genesis] = [
-    await node.chainInfo(signal),
-    await node.blockHash(0, signal),
-  ] as const
+  const [{ chainId, libBlock }, genesis] = [await node.chainInfo(signal), await node.blockHash(0, signal)] as const
   requireStored({ chainId, genesis }, identity)
   if (libBlock < published.height)
     throw new Failure(

@@ -1,5 +1,5 @@
 import type { StateIndex } from '#indices/registry.ts'
-import type { Found } from '#store/port.ts'
+import type { StoredDocument } from '#store/port.ts'
 import { type NodeSides, tellDifference } from './storage-rows.ts'
 
 /** Stored documents that have a row in the node's storage. */
@@ -7,7 +7,7 @@ export type Counted<I extends StateIndex> = {
   readonly index: I
   /** Describes these documents in a finding. */
   readonly id: string
-  readonly counts: (found: Found<I>) => boolean
+  readonly counts: (found: StoredDocument<I>) => boolean
 }
 
 /** Compares the number of stored documents with the number of the node's rows. */

@@ -2,7 +2,7 @@ import { toUnits } from '#chain/amount.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
 import { voteId, votes } from '#indices/vote.ts'
-import type { Found } from '#store/port.ts'
+import type { StoredDocument } from '#store/port.ts'
 import { compareCount } from './node-count.ts'
 import { type NodeSides, storageRows, tellDifference } from './storage-rows.ts'
 
@@ -36,7 +36,7 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
     }
     sides.onProgress(rows.length)
   }
-  const counts = ({ doc }: Found<typeof votes>) => doc !== undefined && doc.votes > 0n
+  const counts = ({ doc }: StoredDocument<typeof votes>) => doc !== undefined && doc.votes > 0n
   await compareCount(sides, { index: votes, id: 'above zero', counts }, positive)
 }
 

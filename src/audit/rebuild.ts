@@ -6,7 +6,7 @@ import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, hashesIn } from '#indices/block.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 
-export type Rebuilt = {
+export type RebuiltBlock = {
   readonly block: Block
   /** False: all is proved except the receipts, some of which lost bytes that cannot be recovered from stored data. */
   readonly proved: boolean
@@ -25,7 +25,7 @@ export const rebuildBlock = (
   doc: BlockDoc,
   docs: readonly (TransactionDoc | undefined)[],
   expected: Expected,
-): Rebuilt => {
+): RebuiltBlock => {
   const bad = (reason: string): Failure => new Failure('bad_block', `Block ${expected.height}: ${reason}.`)
   try {
     const transactions = transactionsOf(doc, docs, bad)

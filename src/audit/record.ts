@@ -3,7 +3,7 @@ import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Audit, Identity, Published } from '#store/port.ts'
-import type { Settled } from '#store/restored.ts'
+import type { SettledEnd } from '#store/restored.ts'
 import type { Finding } from './finding.ts'
 
 /**
@@ -14,8 +14,7 @@ const FASTEST = { perSecond: 100, beside: 1_000_000 }
 
 export const isAbsurd = ({ height, time, lib }: Published, nowMs: number): boolean =>
   lib < height ||
-  lib >
-    height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
+  lib > height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
 
 /** The stored data, the same height derived again, and the chain named by the store. */
 type Recorded = {
@@ -31,7 +30,7 @@ type Recorded = {
 export const compareRecord = async (
   { stored: { at: stored }, expected, identity }: Recorded,
   { found, nowMs }: { readonly found: (finding: Finding) => void; readonly nowMs: number },
-): Promise<Omit<Settled, 'open'> | undefined> => {
+): Promise<Omit<SettledEnd, 'open'> | undefined> => {
   let isRight = true
   const tell = (place: Pick<Finding, 'index' | 'id' | 'field'>, is: unknown, wanted: unknown): void => {
     if (is === wanted) return

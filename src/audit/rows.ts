@@ -1,6 +1,6 @@
 import { lists } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
-import type { Placed } from '#store/port.ts'
+import type { PlacedRow } from '#store/port.ts'
 import type { Sides } from './compare.ts'
 import { ABSENT } from './finding.ts'
 
@@ -43,8 +43,8 @@ const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
 
 const comparePage = async (
   sides: Sides,
-  expected: readonly Placed[],
-  stored: readonly Placed[],
+  expected: readonly PlacedRow[],
+  stored: readonly PlacedRow[],
 ): Promise<void> => {
   const wanted = new Map(expected.map(({ place, id }) => [place, id]))
   const there = new Map<bigint, string[]>()
@@ -76,13 +76,9 @@ const putRow = async ({ scratch, corrections }: Sides, id: string): Promise<void
 }
 
 /** Keys of lists by their number. */
-const namesOf = async (
-  { expected }: Sides,
-  numbers: ReadonlySet<number>,
-): Promise<ReadonlyMap<number, string>> => {
+const namesOf = async ({ expected }: Sides, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> => {
   const names = new Map<number, string>()
   for await (const page of expected.scan(lists))
-    for (const { doc } of page)
-      if (doc !== undefined && numbers.has(doc.number)) names.set(doc.number, doc.id)
+    for (const { doc } of page) if (doc !== undefined && numbers.has(doc.number)) names.set(doc.number, doc.id)
   return names
 }

@@ -2,7 +2,7 @@ import type { LoadedBlock } from '#chain/block.ts'
 import { batching, type Partitioning } from '#load/batches.ts'
 import type { Collect } from '#load/collect.ts'
 import { deriver } from '#load/deriver.ts'
-import { fill, spending } from '#load/fill.ts'
+import { fill, stageTimer } from '#load/fill.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
@@ -27,17 +27,14 @@ type Origin = {
   readonly collect: Collect
 }
 
-export const openScratch = async (
-  store: Store,
-  { audited, source, identity, collect }: Origin,
-): Promise<Scratch> => {
+export const openScratch = async (store: Store, { audited, source, identity, collect }: Origin): Promise<Scratch> => {
   await store.create()
   const writer = await store.takeOver(identity)
   const partitions = partitionsOf(writer)
   const derive = deriver(writer, partitions.next)
   const stages = {
     ...{ deriver: derive, proof: PROVED_BEFORE, clock: systemClock },
-    time: spending(systemClock),
+    time: stageTimer(systemClock),
   }
   let onHeight = (_height: number): void => undefined
   const batches = batching({ ...stages, writer, partitions, bounds: writer.bounds, collect }, ({ end }) =>

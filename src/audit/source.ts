@@ -11,7 +11,7 @@ import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { type Rebuilt, rebuildBlock } from './rebuild.ts'
+import { type RebuiltBlock, rebuildBlock } from './rebuild.ts'
 
 /** Blocks per read. */
 const RUN = 100
@@ -74,7 +74,7 @@ export const damagedBlocks = async function* (
   }
 }
 
-const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
+const reasonOf = (rebuild: () => RebuiltBlock): string | undefined => {
   try {
     rebuild()
     return undefined
@@ -89,7 +89,7 @@ const reasonOf = (rebuild: () => Rebuilt): string | undefined => {
  */
 type Next = { readonly height: number; readonly parent: string | undefined; readonly isLast: boolean }
 
-type Rebuild = (height: number, parent: string | undefined) => Rebuilt
+type Rebuild = (height: number, parent: string | undefined) => RebuiltBlock
 
 const stored = async ({ store, signal }: Source, heights: readonly number[]) => {
   const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal, damaged: true })
@@ -99,8 +99,7 @@ const stored = async ({ store, signal }: Source, heights: readonly number[]) => 
   const read = (part: readonly string[]) =>
     store.read(view => view.getMany(transactions, part), { signal, damaged: true })
   for (let at = 0; at < all.length; at += TRANSACTIONS)
-    for (const doc of await read(all.slice(at, at + TRANSACTIONS)))
-      if (doc !== undefined) found.set(doc.id, doc)
+    for (const doc of await read(all.slice(at, at + TRANSACTIONS))) if (doc !== undefined) found.set(doc.id, doc)
   const first = heights[0] ?? 0
   const rebuild: Rebuild = (height, parentHash) => {
     const doc = docs[height - first]
@@ -147,8 +146,7 @@ const nodeBlock = async (
     for await (const loaded of node.blocks(range)) return loaded
   } catch (error) {
     // A block with another parent shows that the stored blocks are of another branch.
-    if (!(error instanceof Failure) || error.kind !== 'bad_block' || error.details['rule'] === PARENT_HASH)
-      throw error
+    if (!(error instanceof Failure) || error.kind !== 'bad_block' || error.details['rule'] === PARENT_HASH) throw error
     const { message, help, details } = error
     throw new BadNodeBlock('bad_block', message, {
       cause: error,

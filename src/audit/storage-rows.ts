@@ -48,8 +48,8 @@ export const storageRows = async function* (
 ): AsyncGenerator<readonly Row[]> {
   const met = distinct()
   for (let from: string | undefined; ; ) {
-    const asked = { contract, type: 'MAP' as const, prefix, ...(from === undefined ? {} : { from }) }
-    const page = await node.storage(asked, signal)
+    const range = { contract, type: 'MAP' as const, prefix, ...(from === undefined ? {} : { from }) }
+    const page = await node.storage(range, signal)
     requireHeight(page, stored.at)
     const rows = page.rows.filter(([key]) => met.add(key))
     if (rows.length > 0) yield rows.map(([key, value]) => [key.slice(prefix.length), value] as const)

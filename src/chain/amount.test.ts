@@ -41,9 +41,7 @@ const NO_AMOUNTS = [
 ]
 test.each(NO_AMOUNTS)('toUnits: %p is not an amount', text => {
   expect(unitsOf(text, 8)).toBeUndefined()
-  expect(() => toUnits(text, 8)).toThrow(
-    `Amount "${text}" is not a decimal number without sign and exponent.`,
-  )
+  expect(() => toUnits(text, 8)).toThrow(`Amount "${text}" is not a decimal number without sign and exponent.`)
 })
 
 const AS_READ: readonly (readonly [string, bigint])[] = [
@@ -73,9 +71,7 @@ const decimals = fc.integer({ min: 0, max: 18 })
 const units = fc.bigInt({ min: 0n, max: 2n ** 63n - 1n })
 
 test('toUnits, fromUnits: every amount of every token survives a round trip', () => {
-  fc.assert(
-    fc.property(units, decimals, (amount, places) => toUnits(fromUnits(amount, places), places) === amount),
-  )
+  fc.assert(fc.property(units, decimals, (amount, places) => toUnits(fromUnits(amount, places), places) === amount))
 })
 
 test('fromUnits: the result is the shortest form without an exponent', () => {
@@ -107,9 +103,7 @@ test('product and sum: all digits of numbers with any number of decimals are kep
     fc.property(decimal, decimal, ([a, scale], [b, other]) => {
       const [one, two] = [fromUnits(a, scale), fromUnits(b, other)]
       expect(product(one, two)).toBe(fromUnits(a * b, scale + other))
-      expect(sum(one, two)).toBe(
-        fromUnits(a * 10n ** BigInt(other) + b * 10n ** BigInt(scale), scale + other),
-      )
+      expect(sum(one, two)).toBe(fromUnits(a * 10n ** BigInt(other) + b * 10n ** BigInt(scale), scale + other))
     }),
   )
 })

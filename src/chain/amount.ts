@@ -17,19 +17,14 @@ const unitsFrom = (whole: string, fraction: string, decimals: number): bigint =>
 export const unitsOf = (text: string, decimals: number): bigint | undefined => {
   if (!AMOUNT.test(text)) return undefined
   const point = text.indexOf('.')
-  return point < 0
-    ? unitsFrom(text, '', decimals)
-    : unitsFrom(text.slice(0, point), text.slice(point + 1), decimals)
+  return point < 0 ? unitsFrom(text, '', decimals) : unitsFrom(text.slice(0, point), text.slice(point + 1), decimals)
 }
 
 /** `unitsOf` for a text that must be an amount. Throws Failure 'bad_block'. */
 export const toUnits = (text: string, decimals: number): bigint => {
   const units = unitsOf(text, decimals)
   if (units === undefined)
-    throw new Failure(
-      'bad_block',
-      `Amount "${text.slice(0, 100)}" is not a decimal number without sign and exponent.`,
-    )
+    throw new Failure('bad_block', `Amount "${text.slice(0, 100)}" is not a decimal number without sign and exponent.`)
   return units
 }
 

@@ -62,8 +62,7 @@ export const differenceOf = (tx: Transaction, time: bigint): Difference | undefi
 }
 
 /** The base transaction with this difference, as if its text had been decoded. */
-export const baseTransactionOf = (difference: Difference, own: Own): Transaction =>
-  new Templated(difference, own)
+export const baseTransactionOf = (difference: Difference, own: Own): Transaction => new Templated(difference, own)
 
 /**
  * The template as a decoded transaction. The difference saves another comparison with the template. It is a
@@ -128,8 +127,7 @@ export const contributeIn = (block: Block): Paid | undefined => {
   if (tx === undefined || block.transactions.length > 1 || !isBase(block, 0) || !applies(tx)) return undefined
   const [action] = tx.actions
   const { receipts, ramUsage, gasUsage } = tx.receipt
-  if (tx.actions.length !== 1 || action?.contract !== 'base.iost' || action.actionName !== 'exec')
-    return undefined
+  if (tx.actions.length !== 1 || action?.contract !== 'base.iost' || action.actionName !== 'exec') return undefined
   const [receipt] = receipts
   if (receipts.length !== 1 || receipt?.funcName !== 'token.iost/issue') return undefined
   if (ramUsage.length > 0 || gasUsage !== 0n) return undefined

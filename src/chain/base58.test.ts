@@ -31,13 +31,7 @@ test('base58: any bytes survive a round trip', () => {
 const BITS = Array.from({ length: 256 }, (_, bit) => 1n << BigInt(bit))
 test('base58: 32 bytes with a leading zero byte encode the same number', () => {
   const plain = (bytes: Uint8Array) => encodeBase58(Uint8Array.of(0, ...bytes)).slice(1)
-  for (const value of [
-    0n,
-    2n ** 256n - 1n,
-    ...BITS,
-    ...BITS.map(bit => bit - 1n),
-    ...BITS.map(bit => bit * 3n),
-  ]) {
+  for (const value of [0n, 2n ** 256n - 1n, ...BITS, ...BITS.map(bit => bit - 1n), ...BITS.map(bit => bit * 3n)]) {
     const hex = BigInt.asUintN(256, value).toString(16).padStart(64, '0')
     const bytes = new Uint8Array(Buffer.from(hex, 'hex'))
     expect([hex, encodeBase58(bytes)]).toEqual([hex, plain(bytes)])
@@ -47,8 +41,7 @@ test('base58: 32 bytes with a leading zero byte encode the same number', () => {
     fc.property(
       fc.uint8Array({ minLength: 32, maxLength: 32 }),
       bytes =>
-        encodeBase58(bytes) === plain(bytes) &&
-        Bun.deepEquals(decodeBase58(plain(bytes)), new Uint8Array(bytes)),
+        encodeBase58(bytes) === plain(bytes) && Bun.deepEquals(decodeBase58(plain(bytes)), new Uint8Array(bytes)),
     ),
   )
 })
@@ -61,19 +54,13 @@ test('base58: texts of 42 to 45 letters survive a round trip', () => {
       expect(encodeBase58(decodeBase58(text))).toBe(text)
     }
   fc.assert(
-    fc.property(
-      fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{42,45}$/),
-      text => encodeBase58(decodeBase58(text)) === text,
-    ),
+    fc.property(fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{42,45}$/), text => encodeBase58(decodeBase58(text)) === text),
   )
 })
 
 test('base58: any text of the alphabet survives a round trip', () => {
   fc.assert(
-    fc.property(
-      fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{0,90}$/),
-      text => encodeBase58(decodeBase58(text)) === text,
-    ),
+    fc.property(fc.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{0,90}$/), text => encodeBase58(decodeBase58(text)) === text),
   )
 })
 

@@ -23,7 +23,7 @@ export const OWN_HASH = 'own hash'
 export const PARENT_HASH = 'parent hash'
 
 /** Known facts about a block besides the node's JSON. */
-export type Known = {
+export type KnownParts = {
   /** Bytes of `info` in its head, from the raw head; otherwise they must have a known form. */
   readonly info?: Uint8Array
   /** Raw receipts, by position, whose bytes the node's JSON has lost; `later`: they are checked later. */
@@ -48,7 +48,7 @@ export type Place = {
 export const checkBlock = (
   block: Block,
   { parentHash, height = block.height }: Place,
-  known: Known = {},
+  known: KnownParts = {},
 ): void => {
   if (block.height !== height) throw bad(block, `block ${height} was requested`)
   if (hashBytes(block.hash) === undefined) throw bad(block, `hash "${block.hash.slice(0, 60)}" is not a hash`)
@@ -73,7 +73,7 @@ export const checkBlock = (
  * The checks of `checkBlock` that remain for a block whose hash was computed from its raw head: the data that
  * the head covers.
  */
-export const checkContents = (block: Block, known: Known = {}): void => {
+export const checkContents = (block: Block, known: KnownParts = {}): void => {
   const hashes = transactionHashes(block, known)
   checkReceipts(block, hashes, known)
   if (block.height === 0) return
@@ -111,7 +111,7 @@ const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(o
 const isRoot = (root: Uint8Array, text: string, bytes: Uint8Array | undefined): boolean =>
   bytes === undefined ? encodeBase58(root) === text : isSame(root, bytes)
 
-const transactionHashes = (block: Block, { head }: Known): readonly Uint8Array[] => {
+const transactionHashes = (block: Block, { head }: KnownParts): readonly Uint8Array[] => {
   const hashes = block.transactions.map(({ hash }) => {
     const bytes = hashBytes(hash)
     if (bytes === undefined) throw bad(block, `transaction hash "${hash.slice(0, 60)}" is not a hash`)
@@ -119,14 +119,11 @@ const transactionHashes = (block: Block, { head }: Known): readonly Uint8Array[]
   })
   const root = merkleRoot(hashes)
   if (!isRoot(root, block.txMerkleHash, head?.txMerkleHash))
-    throw bad(
-      block,
-      `merkle root of its transactions is ${encodeBase58(root)}, but its head has ${block.txMerkleHash}`,
-    )
+    throw bad(block, `merkle root of its transactions is ${encodeBase58(root)}, but its head has ${block.txMerkleHash}`)
   return hashes
 }
 
-const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: raw, head }: Known): void => {
+const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: raw, head }: KnownParts): void => {
   if (raw === 'later') return
   const leaves = block.transactions.map(({ hash, receipt }, index) => {
     const whole = raw?.get(index)
@@ -134,10 +131,7 @@ const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: 
       throw bad(block, `receipt of transaction ${hash} differs in the raw block`)
     const leaf = receiptHash(hashes[index] ?? NOTHING, whole ?? receipt)
     if (leaf === undefined)
-      throw bad(
-        block,
-        `transaction ${hash} has status "${receipt.statusCode.slice(0, 60)}", which is not a status`,
-      )
+      throw bad(block, `transaction ${hash} has status "${receipt.statusCode.slice(0, 60)}", which is not a status`)
     return leaf
   })
   const root = merkleRoot(leaves)
@@ -207,8 +201,7 @@ export const checkAlone = (block: Block, height = block.height): void => {
 }
 
 /** Whether a block's hash proves all its texts: it has only the base transaction, without signatures. */
-export const isWholeByItself = ({ height, transactions }: Block): boolean =>
-  height > 0 && transactions.length === 1
+export const isWholeByItself = ({ height, transactions }: Block): boolean => height > 0 && transactions.length === 1
 
 /**
  * Checks that the text of each transaction matches its hash, by the raw form, which has the signatures that
@@ -216,10 +209,7 @@ export const isWholeByItself = ({ height, transactions }: Block): boolean =>
  */
 export const checkWhole = (block: Block, raw: RawBlock): void => {
   if (raw.transactions.length !== block.transactions.length)
-    throw bad(
-      block,
-      `${raw.transactions.length} of ${block.transactions.length} transactions in the raw block`,
-    )
+    throw bad(block, `${raw.transactions.length} of ${block.transactions.length} transactions in the raw block`)
   for (const transaction of block.transactions) requireWhole(block, raw, transaction)
 }
 
@@ -230,6 +220,5 @@ export const requireWhole = (block: Block, raw: RawBlock, transaction: Transacti
   if (hashed === undefined || encodeBase58(transactionHash(hashed)) !== transaction.hash)
     throw bad(block, `transaction ${index} of the raw block does not have the hash ${transaction.hash}`)
   const field = differingField(transaction, hashed)
-  if (field !== undefined)
-    throw bad(block, `${field} of transaction ${transaction.hash} differs in the raw block`)
+  if (field !== undefined) throw bad(block, `${field} of transaction ${transaction.hash} differs in the raw block`)
 }

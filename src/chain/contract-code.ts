@@ -47,8 +47,7 @@ const fromJson = (text: string): Deployed | undefined => {
 
 /** Go reads object keys in any letter case; the last one that matches counts. */
 const field = (value: ExactJson | undefined, name: string): ExactJson | undefined => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Exact)
-    return undefined
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Exact) return undefined
   let found: ExactJson | undefined
   for (const [key, entry] of Object.entries(value))
     if (key.toLowerCase() === name.toLowerCase()) found = entry as ExactJson

@@ -10,16 +10,16 @@ import {
   type Fields,
   int64Of,
   integerOf,
+  invalidValue,
   listOf,
   memberOf,
   objectOf,
   optionalTextOf,
+  overBound,
   type Path,
   parseAnswer,
   textOf,
   textsOf,
-  tooLong,
-  wrong,
 } from './json-fields.ts'
 import { compactJson, elementSpans, isCompactedTo, memberSpans, type Span } from './json-text.ts'
 
@@ -33,11 +33,7 @@ export type Written = { readonly text: string; readonly span: Span; readonly val
  * Decodes a transaction object. `data`: bound of the data of an action. Throws Failure 'bad_block' with the
  * path of the invalid value.
  */
-export const transactionAt = (
-  { text, span, value }: Written,
-  path: Path,
-  data: Bound = IN_GENESIS,
-): Transaction => {
+export const transactionAt = ({ text, span, value }: Written, path: Path, data: Bound = IN_GENESIS): Transaction => {
   asObject(value, path)
   return transactionFrom({ value, body: transactionText(text, span, value) }, path, data)
 }
@@ -46,11 +42,7 @@ export const transactionAt = (
 type Bodied = { readonly value: unknown; readonly body: string }
 
 /** `transactionAt` for a text that was made before. */
-export const transactionFrom = (
-  { value, body }: Bodied,
-  path: Path,
-  data: Bound = IN_GENESIS,
-): Transaction => {
+export const transactionFrom = ({ value, body }: Bodied, path: Path, data: Bound = IN_GENESIS): Transaction => {
   const fields = asObject(value, path)
   const hash = textOf(fields, 'hash', path, HASH)
   return {
@@ -68,34 +60,27 @@ export const transactionFrom = (
     publisher: textOf(fields, 'publisher', path),
     referredTx: referredTxOf(fields, path),
     amountLimit: amountLimitsOf(fields, path),
-    receipt: txReceiptFrom(
-      objectOf(fields, 'tx_receipt', path),
-      { hash, body },
-      { above: path, key: 'tx_receipt' },
-    ),
+    receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), { hash, body }, { above: path, key: 'tx_receipt' }),
     body,
   }
 }
 
 const chainIdOf = (fields: Fields, above: Path): number => {
   const id = integerOf(fields, 'chain_id', above)
-  if (id < 0) throw wrong({ above, key: 'chain_id' }, id, 'a number from 0')
+  if (id < 0) throw invalidValue({ above, key: 'chain_id' }, id, 'a number from 0')
   return id
 }
 
 /** The hash covers the decoded bytes: a text that is not base58 would be hashed as if it were missing. */
 const referredTxOf = (fields: Fields, above: Path): string => {
   const text = optionalTextOf(fields, 'referred_tx', above, HASH)
-  if (base58Bytes(text) === undefined) throw wrong({ above, key: 'referred_tx' }, text, 'base58')
+  if (base58Bytes(text) === undefined) throw invalidValue({ above, key: 'referred_tx' }, text, 'base58')
   return text
 }
 
 /** Decodes the text of one transaction object, such as a stored `body`. Throws Failure 'bad_block'. */
 export const decodeTransaction = (text: string): Transaction =>
-  transactionAt(
-    { text, span: [0, text.length], value: parseAnswer(text, 'transaction') },
-    { key: 'transaction' },
-  )
+  transactionAt({ text, span: [0, text.length], value: parseAnswer(text, 'transaction') }, { key: 'transaction' })
 
 const actionFrom = (value: unknown, path: Path, data: Bound): Action => {
   const fields = asObject(value, path)
@@ -114,14 +99,9 @@ export const amountLimitsOf = (fields: Fields, above: Path): Transaction['amount
     return { token: textOf(limit, 'token', path), value: textOf(limit, 'value', path) }
   })
 
-const txReceiptFrom = (
-  fields: Fields,
-  { hash, body }: Pick<Transaction, 'hash' | 'body'>,
-  path: Path,
-): TxReceipt => {
+const txReceiptFrom = (fields: Fields, { hash, body }: Pick<Transaction, 'hash' | 'body'>, path: Path): TxReceipt => {
   const own = optionalTextOf(fields, 'tx_hash', path, HASH)
-  if (own !== '' && own !== hash)
-    throw wrong({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
+  if (own !== '' && own !== hash) throw invalidValue({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
   return {
     gasUsage: gasUsageOf(fields, path),
     ramUsage: ramUsageOf(fields, body, path),
@@ -139,11 +119,7 @@ const gasUsageOf = (fields: Fields, above: Path): bigint => {
   const text = decimalOf(fields, 'gas_usage', above)
   const point = text.indexOf('.')
   if (point >= 0 && text.length - point - 1 > GAS_DECIMALS)
-    throw wrong(
-      { above, key: 'gas_usage' },
-      memberOf(fields, 'gas_usage'),
-      'a number of at most two decimals',
-    )
+    throw invalidValue({ above, key: 'gas_usage' }, memberOf(fields, 'gas_usage'), 'a number of at most two decimals')
   return unitsOf(text, GAS_DECIMALS) ?? 0n
 }
 
@@ -152,7 +128,7 @@ const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUs
   const path = { above, key: 'ram_usage' }
   const usage = asObject(memberOf(fields, 'ram_usage'), path)
   const payers = Object.keys(usage)
-  if (payers.length > IN_TRANSACTION.most) throw tooLong(path, `${payers.length} payers`, IN_TRANSACTION)
+  if (payers.length > IN_TRANSACTION.most) throw overBound(path, `${payers.length} payers`, IN_TRANSACTION)
   for (const payer of payers) bounded(payer, path, IN_TRANSACTION)
   const usedBy = (payer: string) => [payer, asInt64(usage[payer], { above: path, key: payer })] as const
   if (!payers.some(payer => /^[0-9]+$/.test(payer))) return payers.map(usedBy)
@@ -227,8 +203,7 @@ const isList = (shape: Shape | readonly [Shape]): shape is readonly [Shape] => A
 /** Whether all members of the value are in the shape, at any depth. */
 const fits = (value: unknown, shape: Shape): boolean => {
   const open: Fitting[] = [{ value, shape }]
-  for (let next = open.pop(); next !== undefined; next = open.pop())
-    if (!fitsOutside(next, open)) return false
+  for (let next = open.pop(); next !== undefined; next = open.pop()) if (!fitsOutside(next, open)) return false
   return true
 }
 

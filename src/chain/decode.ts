@@ -8,6 +8,7 @@ import {
   type Fields,
   int64Of,
   integerOf,
+  invalidValue,
   listOf,
   memberOf,
   optionalTextOf,
@@ -15,7 +16,6 @@ import {
   parseAnswer,
   textOf,
   textsOf,
-  wrong,
 } from './json-fields.ts'
 import { compactJson, elementSpans, memberSpans, type Span, spansInside } from './json-text.ts'
 
@@ -25,7 +25,7 @@ export type BlockStatus = 'PENDING' | 'IRREVERSIBLE'
 const statusOf = (fields: Fields, above: Path): BlockStatus => {
   const status = textOf(fields, 'status', above, WORD)
   if (status !== 'PENDING' && status !== 'IRREVERSIBLE')
-    throw wrong({ above, key: 'status' }, status, 'PENDING or IRREVERSIBLE')
+    throw invalidValue({ above, key: 'status' }, status, 'PENDING or IRREVERSIBLE')
   return status
 }
 
@@ -36,11 +36,7 @@ type WrittenList = {
   readonly values: readonly unknown[]
 }
 
-const transactionsAt = (
-  { text, spans, values }: WrittenList,
-  path: Path,
-  height: number,
-): readonly Transaction[] => {
+const transactionsAt = ({ text, spans, values }: WrittenList, path: Path, height: number): readonly Transaction[] => {
   const data = height === 0 ? IN_GENESIS : IN_TRANSACTION
   return values.map((value, index) => {
     const at = { above: path, key: index }

@@ -7,10 +7,8 @@ export const hasFailed = (tx: { readonly receipt: { readonly statusCode: string 
   tx.receipt.statusCode !== 'SUCCESS'
 
 /** Whether a transaction's actions and receipts took effect. */
-export const applies = (tx: {
-  readonly delay: bigint
-  readonly receipt: { readonly statusCode: string }
-}): boolean => !hasFailed(tx) && tx.delay <= 0n
+export const applies = (tx: { readonly delay: bigint; readonly receipt: { readonly statusCode: string } }): boolean =>
+  !hasFailed(tx) && tx.delay <= 0n
 
 /** Movements of token.iost, and the position of the amount in the arguments of the receipt or action. */
 export const AMOUNT_AT: ReadonlyMap<string, number> = new Map([
@@ -69,8 +67,7 @@ export const contractWithin = ({ actions, receipt, hash }: Transaction): Within 
   return isNamed ? { id, position: outer } : undefined
 }
 
-const isSetCode = ({ contract, actionName }: Action): boolean =>
-  contract === 'system.iost' && actionName === 'setCode'
+const isSetCode = ({ contract, actionName }: Action): boolean => contract === 'system.iost' && actionName === 'setCode'
 
 /**
  * Ids of the contracts that a block adds or changes and whose ABI is not in the chain, in order, each once; a node must
@@ -141,9 +138,7 @@ export const namesKeySilently = ({ transactions }: Transactions): boolean =>
   )
 
 const saysSo = (tx: Transaction, name: string, data: string): boolean =>
-  tx.receipt.receipts.some(
-    ({ funcName, content }) => funcName === `${PREFIX}${name}` && sameParties(content, data),
-  )
+  tx.receipt.receipts.some(({ funcName, content }) => funcName === `${PREFIX}${name}` && sameParties(content, data))
 
 const partiesOf = (text: string): readonly unknown[] => {
   try {

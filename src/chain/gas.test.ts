@@ -18,9 +18,7 @@ describe('gasRateOf', () => {
     [1n, 115n, 10],
   ]
   test('gasRateOf: trailing zeros are dropped before the multiplication', () => {
-    expect(cases.map(([pledge]) => gasRateOf(pledge))).toEqual(
-      cases.map(([, value, scale]) => ({ value, scale })),
-    )
+    expect(cases.map(([pledge]) => gasRateOf(pledge))).toEqual(cases.map(([, value, scale]) => ({ value, scale })))
   })
   test('gasRateOf: an overflow of int64 falls back to whole IOST', () => {
     expect(gasRateOf(90_000_000_000_000_001n)).toEqual({ value: 900_000_000n * 115n, scale: 2 })

@@ -170,8 +170,7 @@ export const signatureFault = (
 ): string | undefined => {
   const sign = decodeSignature(given, { above: { key: 'head' }, key: 'sign' })
   if (sign.sig.length === 0) return 'its head has no signature'
-  if (sign.algorithm !== ED25519)
-    return `algorithm ${sign.algorithm} of its signature is not ${ED25519} (ed25519)`
+  if (sign.algorithm !== ED25519) return `algorithm ${sign.algorithm} of its signature is not ${ED25519} (ed25519)`
   const key = base58Bytes(witness)
   if (key?.length !== KEY_BYTES) return `its witness "${witness.slice(0, 60)}" is not a public key`
   if (Buffer.compare(key, sign.pubKey) !== 0)

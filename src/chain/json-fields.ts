@@ -31,16 +31,16 @@ const shown = (value: unknown): string => {
 }
 
 /** The Failure for an invalid value: `block.number: "x" is not …`. */
-export const wrong = (path: Path, value: unknown, rule: string): Failure =>
+export const invalidValue = (path: Path, value: unknown, rule: string): Failure =>
   new Failure('bad_block', `${pathText(path)}: ${shown(value)} is not ${rule}.`)
 
 /** The Failure for a value over its bound: `block.version: 10000000 characters are more than 20: …`. */
-export const tooLong = (path: Path, found: string, { most, rule }: Bound): Failure =>
+export const overBound = (path: Path, found: string, { most, rule }: Bound): Failure =>
   new Failure('bad_block', `${pathText(path)}: ${found} are more than ${most}: ${rule}.`)
 
 /** Returns the text. Throws Failure 'bad_block' when it is longer than the bound. */
 export const bounded = (text: string, path: Path, bound: Bound): string => {
-  if (text.length > bound.most) throw tooLong(path, `${text.length} characters`, bound)
+  if (text.length > bound.most) throw overBound(path, `${text.length} characters`, bound)
   return text
 }
 
@@ -60,10 +60,9 @@ const halfLetter = (text: string): string | undefined => {
  */
 export const parseAnswer = (text: string, name: string): unknown => {
   const depth = depthOf(text)
-  if (depth > DEPTH.most) throw tooLong({ key: name }, `${depth} brackets inside each other`, DEPTH)
+  if (depth > DEPTH.most) throw overBound({ key: name }, `${depth} brackets inside each other`, DEPTH)
   const half = halfLetter(text)
-  if (half !== undefined)
-    throw wrong({ key: name }, `\\${half}`, 'a whole character, and nodes write no other')
+  if (half !== undefined) throw invalidValue({ key: name }, `\\${half}`, 'a whole character, and nodes write no other')
   try {
     return JSON.parse(text)
   } catch (cause) {
@@ -72,34 +71,27 @@ export const parseAnswer = (text: string, name: string): unknown => {
 }
 
 export const asObject = (value: unknown, path: Path): Fields => {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw wrong(path, value, 'an object')
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidValue(path, value, 'an object')
   return value as Fields
 }
 
 /** A member without checks; undefined when there is none. */
 export const memberOf = (fields: Fields, key: string): unknown => fields[key]
 
-export const objectOf = (fields: Fields, key: string, above: Path): Fields =>
-  asObject(fields[key], { above, key })
+export const objectOf = (fields: Fields, key: string, above: Path): Fields => asObject(fields[key], { above, key })
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const listOf = (
-  fields: Fields,
-  key: string,
-  above: Path,
-  bound: Bound = IN_TRANSACTION,
-): readonly unknown[] => {
+export const listOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): readonly unknown[] => {
   const value = fields[key]
-  if (!Array.isArray(value)) throw wrong({ above, key }, value, 'a list')
-  if (value.length > bound.most) throw tooLong({ above, key }, `${value.length} entries`, bound)
+  if (!Array.isArray(value)) throw invalidValue({ above, key }, value, 'a list')
+  if (value.length > bound.most) throw overBound({ above, key }, `${value.length} entries`, bound)
   return value
 }
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export const textOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): string => {
   const value = fields[key]
-  if (typeof value !== 'string') throw wrong({ above, key }, value, 'a text')
+  if (typeof value !== 'string') throw invalidValue({ above, key }, value, 'a text')
   return value.length > bound.most ? bounded(value, { above, key }, bound) : value
 }
 
@@ -109,16 +101,11 @@ export const optionalTextOf = (fields: Fields, key: string, above: Path, bound?:
   fields[key] === undefined || fields[key] === null ? '' : textOf(fields, key, above, bound)
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const textsOf = (
-  fields: Fields,
-  key: string,
-  above: Path,
-  bound: Bound = IN_TRANSACTION,
-): readonly string[] => {
+export const textsOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): readonly string[] => {
   const list = listOf(fields, key, above)
   list.forEach((value, index) => {
     const path = { above: { above, key }, key: index }
-    if (typeof value !== 'string') throw wrong(path, value, 'a text')
+    if (typeof value !== 'string') throw invalidValue(path, value, 'a text')
     bounded(value, path, bound)
   })
   return list as readonly string[]
@@ -126,11 +113,10 @@ export const textsOf = (
 
 /** An int64: the node writes it as a string of digits, never as a number. */
 export const asInt64 = (value: unknown, path: Path): bigint => {
-  if (typeof value === 'string' && value.length > INT64.most)
-    throw tooLong(path, `${value.length} characters`, INT64)
-  if (typeof value !== 'string' || !INTEGER.test(value)) throw wrong(path, value, 'an integer in a string')
+  if (typeof value === 'string' && value.length > INT64.most) throw overBound(path, `${value.length} characters`, INT64)
+  if (typeof value !== 'string' || !INTEGER.test(value)) throw invalidValue(path, value, 'an integer in a string')
   const integer = BigInt(value)
-  if (integer > MAX_INT64 || integer < MIN_INT64) throw wrong(path, value, 'within 64 bits')
+  if (integer > MAX_INT64 || integer < MIN_INT64) throw invalidValue(path, value, 'within 64 bits')
   return integer
 }
 
@@ -143,7 +129,7 @@ export const int64Of = (fields: Fields, key: string, above: Path): bigint => {
 export const countOf = (fields: Fields, key: string, above: Path): number => {
   const integer = int64Of(fields, key, above)
   if (integer < 0n || integer > BigInt(Number.MAX_SAFE_INTEGER))
-    throw wrong({ above, key }, fields[key], 'a count below 2^53')
+    throw invalidValue({ above, key }, fields[key], 'a count below 2^53')
   return Number(integer)
 }
 
@@ -153,9 +139,8 @@ const MAX_UINT32 = 2 ** 32 - 1
 /** An int32 or uint32: a JSON number. */
 export const integerOf = (fields: Fields, key: string, above: Path): number => {
   const value = fields[key]
-  if (typeof value !== 'number' || !Number.isSafeInteger(value))
-    throw wrong({ above, key }, value, 'an integer')
-  if (value < MIN_INT32 || value > MAX_UINT32) throw wrong({ above, key }, value, 'within 32 bits')
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalidValue({ above, key }, value, 'an integer')
+  if (value < MIN_INT32 || value > MAX_UINT32) throw invalidValue({ above, key }, value, 'within 32 bits')
   return value
 }
 
@@ -165,12 +150,11 @@ export const integerOf = (fields: Fields, key: string, above: Path): number => {
  */
 export const decimalOf = (fields: Fields, key: string, above: Path): string => {
   const value = fields[key]
-  if (typeof value !== 'number' || value < 0) throw wrong({ above, key }, value, 'a number from 0')
+  if (typeof value !== 'number' || value < 0) throw invalidValue({ above, key }, value, 'a number from 0')
   const text = String(value)
   if (!/^[0-9]+(?:\.[0-9]+)?$/.test(text))
-    throw wrong({ above, key }, value, 'a decimal number without exponent')
-  if (value > MOST_GAS)
-    throw wrong({ above, key }, value, `at most ${MOST_GAS}, far above the gas of a block`)
+    throw invalidValue({ above, key }, value, 'a decimal number without exponent')
+  if (value > MOST_GAS) throw invalidValue({ above, key }, value, `at most ${MOST_GAS}, far above the gas of a block`)
   return text
 }
 
@@ -180,6 +164,6 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
 export const base64Of = (fields: Fields, key: string, above: Path, bound?: Bound): Uint8Array => {
   const text = textOf(fields, key, above, bound)
-  if (!BASE64.test(text)) throw wrong({ above, key }, text, 'base64')
+  if (!BASE64.test(text)) throw invalidValue({ above, key }, text, 'base64')
   return Uint8Array.fromBase64(text)
 }

@@ -45,13 +45,7 @@ test('compactJson: order, digits and escapes stay as written', () => {
 })
 
 test('isCompactedTo: the result agrees with compactJson for any whitespace, escapes and other letters', () => {
-  const texts = [
-    '{"a": [1, 2 ,\n"x, \\" y"], "b":"\\\\" }',
-    '["\\u00e9 ", "a  b"]',
-    '{ }',
-    '"\\\\"',
-    '[ "a", 1.5 ]',
-  ]
+  const texts = ['{"a": [1, 2 ,\n"x, \\" y"], "b":"\\\\" }', '["\\u00e9 ", "a  b"]', '{ }', '"\\\\"', '[ "a", 1.5 ]']
   for (const text of texts)
     for (const compact of [...texts.map(each => compactJson(each)), compactJson(text).slice(0, -1), ''])
       expect(isCompactedTo(compact, ` ${text},`, [1, 1 + text.length])).toBe(compact === compactJson(text))

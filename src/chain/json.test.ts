@@ -37,9 +37,7 @@ test('parseExact: only numbers that a double would change are kept as text', () 
 
 test('writeJson: numbers are written as strings on request', () => {
   const value = { a: new Exact('9007199254740993'), b: 2n ** 62n, c: 1 }
-  expect(writeJson(value, { numbers: 'string' })).toBe(
-    '{"a":"9007199254740993","b":"4611686018427387904","c":1}',
-  )
+  expect(writeJson(value, { numbers: 'string' })).toBe('{"a":"9007199254740993","b":"4611686018427387904","c":1}')
 })
 
 test('writeJson: maps, absent properties, raw texts and names such as __proto__ are written', () => {
@@ -50,9 +48,7 @@ test('writeJson: maps, absent properties, raw texts and names such as __proto__ 
   expect(writeJson({ map, none: undefined, raw: new RawJson('{"x": 1}') })).toBe(
     '{"map":{"__proto__":1,"b":2},"raw":{"x": 1}}',
   )
-  expect(writeJson(parseExact('{"__proto__":{"constructor":1.10}}'))).toBe(
-    '{"__proto__":{"constructor":1.10}}',
-  )
+  expect(writeJson(parseExact('{"__proto__":{"constructor":1.10}}'))).toBe('{"__proto__":{"constructor":1.10}}')
 })
 
 test('writeJson: a value that is not JSON is refused', () => {

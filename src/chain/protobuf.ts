@@ -16,8 +16,7 @@ export const protobufFields = (message: Uint8Array): readonly ProtobufField[] | 
     const kind = tag.value % 8
     const span = valueSpan(message, tag.end, kind)
     if (span === undefined || span[1] > message.length) return undefined
-    if (kind === DELIMITED)
-      fields.push({ number: Math.floor(tag.value / 8), bytes: message.subarray(...span) })
+    if (kind === DELIMITED) fields.push({ number: Math.floor(tag.value / 8), bytes: message.subarray(...span) })
     at = span[1]
   }
   return fields

@@ -27,10 +27,7 @@ export type RawBlock = {
 }
 
 /** Receipts at some positions of a block, as far as the block has them. */
-export const receiptsAt = (
-  { receipts }: RawBlock,
-  positions: readonly number[],
-): ReadonlyMap<number, TxReceipt> =>
+export const receiptsAt = ({ receipts }: RawBlock, positions: readonly number[]): ReadonlyMap<number, TxReceipt> =>
   new Map(
     positions.flatMap(position => {
       const receipt = receipts[position]

@@ -47,8 +47,7 @@ const receiptBytes = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | unde
 const partsOf = (txHash: Uint8Array, receipt: TxReceipt): Parameters<typeof encodeSimple>[0] | undefined => {
   const code = STATUS_CODES.indexOf(receipt.statusCode)
   if (code < 0) return undefined
-  const ram =
-    receipt.ramUsage.length < 2 ? receipt.ramUsage : [...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b))
+  const ram = receipt.ramUsage.length < 2 ? receipt.ramUsage : [...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b))
   return [
     txHash,
     receipt.gasUsage,
@@ -75,8 +74,7 @@ export const mayHaveLost = (receipt: TxReceipt): boolean => textsOf(receipt).som
 /** Whether a receipt in the node's JSON equals `whole` except for lost bytes. */
 export const isShownOf = (shown: TxReceipt, whole: TxReceipt): boolean => {
   const [texts, wholes] = [textsOf(shown), textsOf(whole)]
-  const ram = (receipt: TxReceipt): string =>
-    String([...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b)).flat())
+  const ram = (receipt: TxReceipt): string => String([...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b)).flat())
   return (
     shown.gasUsage === whole.gasUsage &&
     shown.statusCode === whole.statusCode &&
@@ -197,8 +195,7 @@ export const uncut = (
   const at = MESSAGE_AT + Buffer.byteLength(kept)
   const budget = { bytes: MOST_HASHED }
   for (const length of shown === 1 ? [1, 2, 3] : [shown]) {
-    const messageOf = (end: readonly number[]): string =>
-      kept + String.fromCharCode(...end.map(byte => BYTES + byte))
+    const messageOf = (end: readonly number[]): string => kept + String.fromCharCode(...end.map(byte => BYTES + byte))
     const bytes = receiptBytes(txHash, { ...receipt, message: messageOf(NEXT.slice(0, length)) })
     if (bytes === undefined) return undefined
     const end = fittingEnd({ bytes, at, length }, fits, budget)

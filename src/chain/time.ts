@@ -23,8 +23,7 @@ const LAST_MS = 8_640_000_000_000_000n
 export const toIso = (ns: bigint): string => {
   const cut = ns / NS_PER_MS
   const ms = ns < 0n && cut * NS_PER_MS !== ns ? cut - 1n : cut
-  if (ms > LAST_MS || ms < -LAST_MS)
-    throw new Failure('defect', `Time ${ns} ns is outside the range of dates.`)
+  if (ms > LAST_MS || ms < -LAST_MS) throw new Failure('defect', `Time ${ns} ns is outside the range of dates.`)
   return new Date(Number(ms)).toISOString()
 }
 
@@ -57,8 +56,7 @@ export const dayOf = (ns: bigint): number => Number(ns / NS_PER_DAY)
 export const startOfDay = (day: number): bigint => BigInt(day) * NS_PER_DAY
 
 /** Date of a UTC day since 1970, such as `2026-11-21`. */
-export const dateOf = (day: number): string =>
-  new Date(day * MS_PER_DAY).toISOString().slice(0, 'YYYY-MM-DD'.length)
+export const dateOf = (day: number): string => new Date(day * MS_PER_DAY).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
 /** UTC day since 1970 of a date; undefined: no such date. */
 export const dayOfDate = (date: string): number | undefined => {
@@ -80,7 +78,5 @@ export type KnownBlock = { readonly height: number; readonly time: bigint }
  */
 export const highestPossible = ({ height, time }: KnownBlock, now: number): number => {
   const seconds = now / 1_000 - Number(time) / 1e9
-  return seconds < 0
-    ? Number.POSITIVE_INFINITY
-    : height + Math.ceil(seconds * BLOCKS_PER_SECOND) + CLOCKS_DIFFER
+  return seconds < 0 ? Number.POSITIVE_INFINITY : height + Math.ceil(seconds * BLOCKS_PER_SECOND) + CLOCKS_DIFFER
 }

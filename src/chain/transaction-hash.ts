@@ -93,6 +93,6 @@ const FIELDS = [
 
 /** The first field in which a transaction in the node's JSON differs from the hashed one; undefined: none. */
 export const differingField = (tx: Transaction, hashed: HashedTransaction): string | undefined => {
-  const told = hashedPartOf(tx)
-  return FIELDS.find(field => !Bun.deepEquals(told[field], hashed[field], true))
+  const stated = hashedPartOf(tx)
+  return FIELDS.find(field => !Bun.deepEquals(stated[field], hashed[field], true))
 }

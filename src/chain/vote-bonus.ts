@@ -10,8 +10,7 @@ const ONE = 10n ** 50n
 const CANDIDATE_VOTES = 210_000_000_000_000n
 
 /** The growth of a coefficient when some votes share an amount; without votes, nobody gets the amount. */
-export const gainedCoefficient = (amount: bigint, votes: bigint): bigint =>
-  votes > 0n ? (amount * ONE) / votes : 0n
+export const gainedCoefficient = (amount: bigint, votes: bigint): bigint => (votes > 0n ? (amount * ONE) / votes : 0n)
 
 /** The votes with which a producer shares in the bonuses of candidates. */
 export const candidateVotes = (votes: bigint): bigint => (votes < CANDIDATE_VOTES ? 0n : votes)

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type Audited, type AuditOptions, type AuditParts, audit } from '#audit/audit.ts'
+import { type AuditOptions, type AuditParts, type AuditResult, audit } from '#audit/audit.ts'
 import { type Findings, findings, findingText } from '#audit/finding.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
@@ -60,7 +60,7 @@ export const withAuditSetup = async <T>(
   }
 }
 
-export type Outcome = { readonly audited: Audited; readonly found: Findings }
+export type Outcome = { readonly audited: AuditResult; readonly found: Findings }
 
 /** Audits a store by the settings; with `writer`, differences are corrected. */
 export const auditStore = async (call: Call, store: Store, writer?: Writer): Promise<Outcome> =>

@@ -5,7 +5,7 @@ import { describeCopy, megabytes } from '#transfer/backup-file.ts'
 import { backupSnapshot } from '#transfer/backup-snapshot.ts'
 import { documentsIn } from '#transfer/manifest.ts'
 import type { Call, Command } from './command.ts'
-import { closedAfter, openStore, requireExisting } from './compose.ts'
+import { closeAfter, openStore, requireExisting } from './compose.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 import { requireRepository, withProgress } from './transferring.ts'
 
@@ -33,7 +33,7 @@ export const backup: Command = {
       out(await copied(call, store, file))
       return 0
     }
-    return closedAfter(openStore(values, log, { writingProgram }), work)
+    return closeAfter(openStore(values, log, { writingProgram }), work)
   },
 }
 
@@ -56,8 +56,7 @@ const copied = async (call: Call, store: Store, file: string): Promise<string> =
   const { height, bytes } = await withProgress(call, doing, how =>
     copy(path, {
       beforeNaming: async partial => void (await describeCopy(partial, path, how)),
-      onProgress: ({ done, of }) =>
-        how.onProgress({ stage: 'MB copied', done: megabytes(done), of: megabytes(of) }),
+      onProgress: ({ done, of }) => how.onProgress({ stage: 'MB copied', done: megabytes(done), of: megabytes(of) }),
       signal: how.signal,
     }),
   )

@@ -30,9 +30,7 @@ export const openStore = (
   { counts, writingProgram }: { readonly counts?: Counts; readonly writingProgram?: URL } = {},
 ): Store => {
   const store = openUncounted(values, { log, writingProgram, counts })
-  return counts === undefined
-    ? store
-    : countedStore(store, counts, batch => log('info', 'Committed a batch.', batch))
+  return counts === undefined ? store : countedStore(store, counts, batch => log('info', 'Committed a batch.', batch))
 }
 
 type Opening = {
@@ -70,11 +68,8 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
 }
 
 /** Runs `work` with the store of the settings, and closes the store afterwards in any case. */
-export const withStore = (
-  values: Values,
-  log: Log,
-  work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => closedAfter(openStore(values, log), work)
+export const withStore = (values: Values, log: Log, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> =>
+  closeAfter(openStore(values, log), work)
 
 /** Like `withStore`, but the calls of the store are counted. `writingProgram` is for long loads. */
 export const withCountedStore = (
@@ -84,13 +79,10 @@ export const withCountedStore = (
     ...counted
   }: Pick<Call, 'values' | 'log'> & { readonly counts: Counts; readonly writingProgram?: URL },
   work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => closedAfter(openStore(values, log, counted), work)
+): Promise<ExitCode> => closeAfter(openStore(values, log, counted), work)
 
 /** Runs `work` with a store, and closes it afterwards in any case. */
-export const closedAfter = async (
-  store: Store,
-  work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => {
+export const closeAfter = async (store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> => {
   try {
     return await work(store)
   } finally {
@@ -187,11 +179,10 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
       })
       break
     case 'no_raw':
-      log(
-        'warn',
-        'The node does not return a raw block; the text of transactions near the head is not proved.',
-        { height: event.height, reason: event.reason },
-      )
+      log('warn', 'The node does not return a raw block; the text of transactions near the head is not proved.', {
+        height: event.height,
+        reason: event.reason,
+      })
       break
     case 'thread_died':
       log('error', 'A thread that proves blocks has died; the main thread takes over its work.', {
@@ -200,7 +191,7 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
   }
 }
 
-type Means = {
+type ConnectOptions = {
   readonly held?: HeldMemory
   /** The program of the threads that prove the blocks of a long load; absent: this thread proves them. */
   readonly provingProgram?: URL
@@ -211,7 +202,7 @@ type Means = {
 export const connectNode = (
   values: Values,
   log: Log,
-  { held, provingProgram, counts }: Means = {},
+  { held, provingProgram, counts }: ConnectOptions = {},
 ): Node | undefined =>
   values.node === undefined
     ? undefined

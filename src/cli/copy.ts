@@ -35,9 +35,7 @@ export const copy: Command = {
       try {
         const doing = { bar: 'Copying', log: 'Copied.' }
         const { height, documents } = await withProgress(call, doing, how => copyStore(from, target, how))
-        out(
-          `Copied ${from.name} at height ${height} into ${target.name}: ${documents} documents, all digests agree.`,
-        )
+        out(`Copied ${from.name} at height ${height} into ${target.name}: ${documents} documents, all digests agree.`)
         return 0
       } finally {
         await target.close()

@@ -40,7 +40,6 @@ const answerOf = async (address: Address | SocketPath, basePath: string): Promis
     throw new Failure('unavailable', `${url} does not answer.`, { help, cause })
   })
   const text = await response.text()
-  if (response.status !== 200)
-    throw new Failure('unavailable', `${url} answered ${response.status}.`, { help })
+  if (response.status !== 200) throw new Failure('unavailable', `${url} answered ${response.status}.`, { help })
   return text
 }

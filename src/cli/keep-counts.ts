@@ -33,11 +33,7 @@ export type Counting = { stop(): Promise<void> }
  * counts cannot be saved at all, the service still serves, counts for this process alone, and logs it.
  * Resolves when today's counts are known, or after a short wait.
  */
-export const keepCounts = async (
-  rates: Rates,
-  { usage, local, clock }: CountKeeping,
-  log: Log,
-): Promise<Counting> => {
+export const keepCounts = async (rates: Rates, { usage, local, clock }: CountKeeping, log: Log): Promise<Counting> => {
   let place = usage
   let hasStored = false
   let isFailing = false

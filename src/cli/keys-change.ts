@@ -6,7 +6,7 @@ import type { KeyTerms } from '#store/keys-port.ts'
 import type { Store } from '#store/port.ts'
 import type { Command } from './command.ts'
 import { withStore } from './compose.ts'
-import { askedOf, jsonOf, planText, stateOf, timeText } from './keys-shown.ts'
+import { jsonOf, keyUsageOf, planText, stateOf, timeText } from './keys-shown.ts'
 import { onHolder, requireHolder } from './on-holder.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 import type { Values } from './settings.ts'
@@ -41,7 +41,7 @@ export const keysShow: Command = {
   examples: ['iostlens keys show 3f9a1c20de'],
   run: onHolder(async ({ values, out, store, id, holder }) => {
     const now = Date.now()
-    const asked = (await askedOf(store, now))(id)
+    const asked = (await keyUsageOf(store, now))(id)
     if (values.json) {
       out(jsonOf(holder, asked, now))
       return 0
@@ -116,10 +116,10 @@ export const keysRotate: Command = {
   run: onHolder(async ({ values, out, store, id, holder }) => {
     const now = Date.now()
     const { expires } = values
-    const { key, stored } = nextKey(
-      expires === 'never' ? { ...holder, current: withoutEnd(holder.current) } : holder,
-      { now, ...(typeof expires === 'number' ? { expires: now + expires } : {}) },
-    )
+    const { key, stored } = nextKey(expires === 'never' ? { ...holder, current: withoutEnd(holder.current) } : holder, {
+      now,
+      ...(typeof expires === 'number' ? { expires: now + expires } : {}),
+    })
     const until = now + values.grace
     await store.keys.add(stored)
     // The former keys are changed last: if the command is cut off before, they stay valid.

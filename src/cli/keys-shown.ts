@@ -1,7 +1,7 @@
 import { writeJson } from '#chain/json.ts'
 import { type Holder, holdersOf } from '#keys/holder.ts'
 import { planNameOf } from '#keys/plan.ts'
-import { type DayOfKey, USAGE_DAYS } from '#store/keys-port.ts'
+import { type KeyDay, USAGE_DAYS } from '#store/keys-port.ts'
 import type { Store } from '#store/port.ts'
 import { DAY_MS } from '#time/units.ts'
 
@@ -11,23 +11,23 @@ const MONTH_DAYS = 30
  * The use of a key: requests in this UTC day and in 30 days including it, and the time of the last one in the
  * days kept.
  */
-export type Asked = { readonly today: number; readonly month: number; readonly last?: number }
+export type KeyUsage = { readonly today: number; readonly month: number; readonly last?: number }
 
-const NOTHING: Asked = { today: 0, month: 0 }
+const NOTHING: KeyUsage = { today: 0, month: 0 }
 
 /** The use of each key by its id, counted by all services on the store. */
-export const askedOf = async (store: Store, now: number): Promise<(id: string) => Asked> => {
+export const keyUsageOf = async (store: Store, now: number): Promise<(id: string) => KeyUsage> => {
   const today = Math.floor(now / DAY_MS)
-  const asked = new Map<string, Asked>()
+  const usage = new Map<string, KeyUsage>()
   for (const one of await store.usage.since(today - USAGE_DAYS))
-    asked.set(one.key, added(asked.get(one.key) ?? NOTHING, one, today))
-  return id => asked.get(id) ?? NOTHING
+    usage.set(one.key, added(usage.get(one.key) ?? NOTHING, one, today))
+  return id => usage.get(id) ?? NOTHING
 }
 
-const added = (asked: Asked, { day, requests, last }: DayOfKey, today: number): Asked => ({
-  today: asked.today + (day === today ? requests : 0),
-  month: asked.month + (day > today - MONTH_DAYS ? requests : 0),
-  last: Math.max(asked.last ?? 0, last),
+const added = (usage: KeyUsage, { day, requests, last }: KeyDay, today: number): KeyUsage => ({
+  today: usage.today + (day === today ? requests : 0),
+  month: usage.month + (day > today - MONTH_DAYS ? requests : 0),
+  last: Math.max(usage.last ?? 0, last),
 })
 
 /** The holder with this id, or undefined. */
@@ -48,10 +48,9 @@ export const planText = (plan: Holder['current']): string => {
 }
 
 /** All data of a key as JSON. */
-export const jsonOf = (holder: Holder, asked: Asked, now: number): string =>
-  writeJson(shapeOf(holder, asked, now))
+export const jsonOf = (holder: Holder, usage: KeyUsage, now: number): string => writeJson(shapeOf(holder, usage, now))
 
-export const shapeOf = (holder: Holder, { today, month, last }: Asked, now: number) => {
+export const shapeOf = (holder: Holder, { today, month, last }: KeyUsage, now: number) => {
   const { id, current, former, created, revoked } = holder
   const time = (ms: number | undefined) => (ms === undefined ? null : timeText(ms))
   return {

@@ -6,7 +6,7 @@ import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
 import { exists, requireExisting, withStore } from './compose.ts'
 import { planIn } from './keys-change.ts'
-import { type Asked, askedOf, shapeOf, stateOf, timeText } from './keys-shown.ts'
+import { type KeyUsage, keyUsageOf, shapeOf, stateOf, timeText } from './keys-shown.ts'
 import { onHolder } from './on-holder.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 
@@ -69,15 +69,14 @@ export const keysList: Command = {
       await requireExisting(store)
       const holders = holdersOf(await store.keys.list())
       const now = Date.now()
-      const asked = values.counts || values.json ? await askedOf(store, now) : undefined
+      const asked = values.counts || values.json ? await keyUsageOf(store, now) : undefined
       if (values.json && asked !== undefined) {
         out(writeJson({ keys: holders.map(holder => shapeOf(holder, asked(holder.id), now)) }))
         return 0
       }
       const counted = asked === undefined ? [] : ['TODAY', '30 DAYS', 'LAST USE']
       const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', ...counted, 'STATE', 'NAME']
-      for (const line of aligned([head, ...holders.map(holder => rowOf(holder, now, asked?.(holder.id)))]))
-        out(line)
+      for (const line of aligned([head, ...holders.map(holder => rowOf(holder, now, asked?.(holder.id)))])) out(line)
       return 0
     }),
 }
@@ -100,15 +99,15 @@ export const keysRevoke: Command = {
   }),
 }
 
-const rowOf = (holder: Holder, now: number, asked: Asked | undefined): readonly string[] => [
+const rowOf = (holder: Holder, now: number, usage: KeyUsage | undefined): readonly string[] => [
   holder.id,
   String(holder.current.perSecond),
   String(holder.current.perDay),
   timeText(holder.created),
   holder.current.expires === undefined ? '-' : timeText(holder.current.expires),
-  ...(asked === undefined
+  ...(usage === undefined
     ? []
-    : [String(asked.today), String(asked.month), asked.last === undefined ? '-' : timeText(asked.last)]),
+    : [String(usage.today), String(usage.month), usage.last === undefined ? '-' : timeText(usage.last)]),
   stateOf(holder, now),
   holder.current.name,
 ]

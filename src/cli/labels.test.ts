@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import { parseLabels } from './labels.ts'
 
 test('parseLabels: a label is for all languages or for one language each', () => {
-  const text =
-    '\ufeffname,label,label_zh\r\nexchange01,Some Exchange,某交易所\r\n\r\n__proto__, A & B \r\ntoken.iost,T'
+  const text = '\ufeffname,label,label_zh\r\nexchange01,Some Exchange,某交易所\r\n\r\n__proto__, A & B \r\ntoken.iost,T'
   const labels = new Map([
     ['exchange01', { en: 'Some Exchange', zh: '某交易所' }],
     ['__proto__', { en: 'A & B', zh: 'A & B' }],
@@ -17,10 +16,7 @@ test('parseLabels: a label is for all languages or for one language each', () =>
 test.each([
   ['admin', 'line 1, "admin", is not NAME,LABEL or NAME,LABEL,CHINESE LABEL'],
   ['admin,a,b,c', 'line 1, "admin,a,b,c", is not NAME,LABEL'],
-  [
-    'name,label\nAdmin,x',
-    'line 2, "Admin,x", does not begin with the name of an account or the id of a contract',
-  ],
+  ['name,label\nAdmin,x', 'line 2, "Admin,x", does not begin with the name of an account or the id of a contract'],
   ['admin,x\n\nadmin,y', 'line 3, "admin,y", has the name of an earlier line'],
   ['admin,', 'line 1, "admin,", has an empty label'],
   ['admin,x,', 'line 1, "admin,x,", has an empty label'],

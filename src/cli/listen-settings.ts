@@ -1,22 +1,22 @@
 import { address, basePath, duration, fileMode, listenAddress, publicUrl } from './readers.ts'
-import { flag, given, maybe } from './setting.ts'
+import { flag, optional, withDefault } from './setting.ts'
 
 /** Settings of the listening address and of the shutdown. */
 export const listenSettings = {
-  listen: given({
+  listen: withDefault({
     reader: listenAddress,
     value: 'HOST:PORT|unix:PATH',
     about:
       'Address to serve on; port 0 picks a free port. With unix:PATH a Unix socket for a reverse proxy on the same machine, served by one thread.',
     fallback: '127.0.0.1:8080',
   }),
-  'socket-mode': given({
+  'socket-mode': withDefault({
     reader: fileMode,
     value: 'MODE',
     about: 'Access rights of the Unix socket of --listen; users with write access may send requests.',
     fallback: '660',
   }),
-  'base-path': given({
+  'base-path': withDefault({
     reader: basePath,
     value: '/PATH',
     about:
@@ -26,13 +26,13 @@ export const listenSettings = {
   explorer: flag(
     'Also serve the explorer: pages for people, at / and without a key. A network address may open 600 pages in a minute.',
   ),
-  'public-url': maybe({
+  'public-url': optional({
     reader: publicUrl,
     value: 'URL',
     about:
       'Public address of the service, for the absolute addresses that the explorer gives to search engines. Default: the address of each request, unless it came through a proxy; then addresses stay relative.',
   }),
-  'metrics-listen': maybe({
+  'metrics-listen': optional({
     reader: address,
     value: 'HOST:PORT',
     about:
@@ -41,7 +41,7 @@ export const listenSettings = {
   'reuse-port': flag(
     'Share the port with other processes of the same user that have this setting, too: for a restart without a lost request, the next process is started before this one is stopped. A Unix socket goes to the process that was started last.',
   ),
-  drain: given({
+  drain: withDefault({
     reader: duration(0, 10 * 60_000),
     value: 'TIME',
     about:

@@ -29,8 +29,7 @@ export const listening = <T>(
   throw new Failure('defect', `Listening on ${name} returned no server.`)
 }
 
-export const urlOf = ({ host, port }: Address): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`
+export const urlOf = ({ host, port }: Address): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
 /**
  * The base URL of a service. For a Unix socket it has the form that nginx uses: `http://unix:/run/iostlens.sock:/iost`.
@@ -42,9 +41,7 @@ export const baseUrlOf = (address: Address | SocketPath, basePath: string): stri
 
 /** The way to call a path of a service: its URL, or a curl command for a Unix socket. */
 export const callOf = (address: Address | SocketPath, path: string): string =>
-  'path' in address
-    ? `curl --unix-socket ${address.path} 'http://localhost${path}'`
-    : `${urlOf(address)}${path}`
+  'path' in address ? `curl --unix-socket ${address.path} 'http://localhost${path}'` : `${urlOf(address)}${path}`
 
 /** An address reserved for threads until they listen on it. */
 export type Reservation = { readonly address: Address; release(): void }

@@ -1,4 +1,4 @@
-import type { Spent } from '#load/fill.ts'
+import type { StageTimes } from '#load/fill.ts'
 import type { Progress } from '#load/load-options.ts'
 import { createPace } from '#time/pace.ts'
 
@@ -6,7 +6,7 @@ import { createPace } from '#time/pace.ts'
 const WINDOW_MS = 10_000
 
 /** The part that a load waits for most; `deriving`: its own work. */
-export const LIMITS = ['node', 'deriving', 'store'] as const satisfies readonly (keyof Spent)[]
+export const LIMITS = ['node', 'deriving', 'store'] as const satisfies readonly (keyof StageTimes)[]
 export type Limit = (typeof LIMITS)[number]
 
 /** Progress of a load. Rates are per second. */

@@ -31,8 +31,7 @@ export const watchOperatorFiles = async (
   const watched = async <T>(source: Source | undefined, what: string, parse: (text: string) => T) =>
     source && (await watch({ source, what, parse, ...around }))
   const fileAt = (path: string | undefined): Source | undefined => (path === undefined ? undefined : { path })
-  const labels =
-    labelsAt === undefined ? undefined : await readOnce(labelsAt, { what: 'Labels', parse: parseLabels })
+  const labels = labelsAt === undefined ? undefined : await readOnce(labelsAt, { what: 'Labels', parse: parseLabels })
   const prices = await watched(pricesAt, 'Prices', parsePrices)
   const history = await watched(fileAt(historyAt), 'Price history', parsePriceHistory)
   const profiles = await watched(fileAt(profilesAt), 'Profiles', parseProfiles)

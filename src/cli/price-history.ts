@@ -19,9 +19,7 @@ export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHis
     if (line === '') continue
     const [date = '', price = '', ...more] = line.split(',')
     const isPair = line.includes(',') && more.length === 0
-    const fault = isPair
-      ? faultOf(date, price, byDay)
-      : 'is not a date and a price with one comma between them'
+    const fault = isPair ? faultOf(date, price, byDay) : 'is not a date and a price with one comma between them'
     if (fault !== undefined)
       throw new RangeError(`line ${at + (head === undefined ? 1 : 2)}, ${shownLine(line)}, ${fault}`)
     byDay.set(date, price)
@@ -34,8 +32,7 @@ export const parsePriceHistory = (text: string): NonNullable<ReturnType<PriceHis
 const faultOf = (date: string, price: string, earlier: ReadonlyMap<string, string>): string | undefined => {
   if (!DATE.test(date) || dayOfDate(date) === undefined)
     return 'does not begin with a day that exists, such as 2026-11-21'
-  if (!isPrice(price))
-    return 'has no decimal price of at most 18 digits on each side of a point, such as 0.0051'
+  if (!isPrice(price)) return 'has no decimal price of at most 18 digits on each side of a point, such as 0.0051'
   return earlier.has(date) ? 'has the day of an earlier line' : undefined
 }
 

@@ -104,8 +104,7 @@ test('progressView: a load that restarts after a pause counts its records from 0
   pass(10_500)
   view.update({ ...at(10, 10_000), height: 4_010 })
   for (const line of lines as readonly (readonly [string, Record<string, unknown>])[])
-    for (const value of Object.values(line[1]))
-      if (typeof value === 'number') expect(value).toBeGreaterThanOrEqual(0)
+    for (const value of Object.values(line[1])) if (typeof value === 'number') expect(value).toBeGreaterThanOrEqual(0)
   expect(lines.length).toBe(2)
 })
 

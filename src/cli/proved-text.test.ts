@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import type { Proved } from '#store/published.ts'
+import type { ProofRecord } from '#store/published.ts'
 import { provedJson, provedLines } from './proved-text.ts'
 
-const published = (height: number, proved?: Proved) => ({
+const published = (height: number, proved?: ProofRecord) => ({
   height,
   hash: '',
   time: 0n,
@@ -19,7 +19,7 @@ test('provedLines: a store of an earlier version has no record', () => {
 })
 
 test('provedLines: every block up to the published one is listed, and none beyond', () => {
-  const proved: Proved = {
+  const proved: ProofRecord = {
     ranges: [
       { from: 5, to: 5, level: 'signed' },
       { from: 6, to: 20, level: 'whole', agreed: true },

@@ -1,5 +1,5 @@
 import type { Published } from '#store/port.ts'
-import { NOTHING_PROVED, type ProvedRange, provedBelow } from '#store/published.ts'
+import { NOTHING_PROVED, type ProvedRange, proofsBelow } from '#store/published.ts'
 
 /**
  * A range of blocks with their level of proof; without `level`, they were loaded by a version that did not record it.
@@ -10,7 +10,7 @@ type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'lev
 const stretchesOf = ({ height, proved = NOTHING_PROVED }: Published): readonly Stretch[] => {
   const stretches: Stretch[] = []
   let next = 0
-  for (const range of provedBelow(proved, height + 1).ranges) {
+  for (const range of proofsBelow(proved, height + 1).ranges) {
     if (range.from > next) stretches.push({ from: next, to: range.from - 1 })
     stretches.push(range)
     next = range.to + 1

@@ -77,9 +77,7 @@ test('readSettings: variables that Kubernetes sets for Services named iostlens a
     ['IOSTLENS_PORT_TCP', 'tcp://10.96.12.7:8080'],
     ['IOSTLENS_SUPPORT', 'tcp://10.96.12.7:8080'],
   ] as const)
-    expect(messageOf(() => readSettings(none, { [name]: value }))).toStartWith(
-      `Unknown environment variable '${name}'`,
-    )
+    expect(messageOf(() => readSettings(none, { [name]: value }))).toStartWith(`Unknown environment variable '${name}'`)
 })
 
 test('readSettings: an invalid value is reported with its rule and source', () => {
@@ -102,9 +100,7 @@ test('readSettings: credentials in a URL are used and never shown', () => {
     password: 'hunter2',
   })
   expect([shown.get('store'), shown.get('node')]).toEqual(['http://***@es:9200/main', 'http://***@n'])
-  expect(messageOf(() => readSettings(none, { IOSTLENS_STORE: 'http://u:hunter2@es/BAD' }))).not.toContain(
-    'hunter2',
-  )
+  expect(messageOf(() => readSettings(none, { IOSTLENS_STORE: 'http://u:hunter2@es/BAD' }))).not.toContain('hunter2')
 })
 
 test('readSettings: secrets are read from a file without the last line end, and are masked', () => {
@@ -116,9 +112,7 @@ test('readSettings: secrets are read from a file without the last line end, and 
     '***',
     `file ${file}`,
   ])
-  expect(readSettings(flag('store-api-key', file, true), {}).origins.get('store-api-key')).toBe(
-    `file ${file}`,
-  )
+  expect(readSettings(flag('store-api-key', file, true), {}).origins.get('store-api-key')).toBe(`file ${file}`)
 })
 
 test('readSettings: an invalid secret is not repeated in the message', () => {

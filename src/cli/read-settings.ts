@@ -78,16 +78,10 @@ const refuseUnknown = (environment: Environment): void => {
       : [environmentName(name), `${environmentName(name)}_FILE`],
   )
   for (const name of Object.keys(environment).sort())
-    if (
-      name.startsWith('IOSTLENS_') &&
-      !known.includes(name) &&
-      !isServiceLink(name, environment[name] ?? '')
-    )
-      throw new Failure(
-        'usage',
-        `Unknown environment variable ${shown(name)}${nearestText(nearest(name, known)).en}`,
-        { help: "'iostlens config' prints every setting." },
-      )
+    if (name.startsWith('IOSTLENS_') && !known.includes(name) && !isServiceLink(name, environment[name] ?? ''))
+      throw new Failure('usage', `Unknown environment variable ${shown(name)}${nearestText(nearest(name, known)).en}`, {
+        help: "'iostlens config' prints every setting.",
+      })
 }
 
 const maskedText = (text: string | undefined): string | undefined =>

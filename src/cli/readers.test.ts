@@ -20,9 +20,7 @@ test('count: whole numbers in range are accepted, and nothing is coerced', () =>
 
 test('duration: a number with a unit is converted to milliseconds', () => {
   const reader = duration(100, 86_400_000)
-  expect(['100ms', '10s', '5m', '2h', '1d'].map(reader.read)).toEqual([
-    100, 10_000, 300_000, 7_200_000, 86_400_000,
-  ])
+  expect(['100ms', '10s', '5m', '2h', '1d'].map(reader.read)).toEqual([100, 10_000, 300_000, 7_200_000, 86_400_000])
   expect(['99ms', '2d', '10', '10 s', '1.5s', 's', '-1s', '10S'].map(reader.read)).toEqual(
     Array.from({ length: 8 }, () => undefined),
   )
@@ -48,21 +46,7 @@ test('basePath: paths without escapes are accepted, with or without a slash at t
     '/a/b-c_d.e~1',
     '/.well',
   ])
-  const wrong = [
-    '',
-    'iost',
-    '//',
-    '/a//b',
-    '/a b',
-    '/%61',
-    '/a?b',
-    '/a#b',
-    '/..',
-    '/a/./b',
-    '/:x',
-    '/*',
-    '/中',
-  ]
+  const wrong = ['', 'iost', '//', '/a//b', '/a b', '/%61', '/a?b', '/a#b', '/..', '/a/./b', '/:x', '/*', '/中']
   expect(wrong.map(basePath.read)).toEqual(wrong.map(() => undefined))
 })
 
@@ -108,9 +92,15 @@ test('pathOrUrl: files are distinguished from URLs', () => {
 })
 
 test('testKey: the key needs no escapes in a URL', () => {
-  expect(
-    ['off', 'try-it', 'abc', 'with space', 'a&b=c', 'x'.repeat(100), 'x'.repeat(101)].map(testKey.read),
-  ).toEqual(['off', 'try-it', undefined, undefined, undefined, 'x'.repeat(100), undefined])
+  expect(['off', 'try-it', 'abc', 'with space', 'a&b=c', 'x'.repeat(100), 'x'.repeat(101)].map(testKey.read)).toEqual([
+    'off',
+    'try-it',
+    undefined,
+    undefined,
+    undefined,
+    'x'.repeat(100),
+    undefined,
+  ])
 })
 
 test('storeAddress: a file or an Elasticsearch URL with the prefix at the end of its path is accepted', () => {

@@ -86,17 +86,14 @@ export const line: Reader<string> = {
 /** A text that needs no escapes in a URL, no longer than the keyring accepts. */
 export const testKey: Reader<string> = {
   rule: `off, or 4 to ${KEY_MAX_LENGTH} of the characters A-Z a-z 0-9 . _ ~ -`,
-  read: text =>
-    text === 'off' || (/^[\w.~-]{4,}$/.test(text) && text.length <= KEY_MAX_LENGTH) ? text : undefined,
+  read: text => (text === 'off' || (/^[\w.~-]{4,}$/.test(text) && text.length <= KEY_MAX_LENGTH) ? text : undefined),
 }
 
 /** Path prefix of all URLs: `""` for none, otherwise without a trailing slash. */
 export const basePath: Reader<string> = {
   rule: '/ or a path such as /iost, of the characters A-Z a-z 0-9 . _ ~ - and /',
   read: text =>
-    text === '/' || /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/.test(text)
-      ? text.replace(/\/$/, '')
-      : undefined,
+    text === '/' || /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/.test(text) ? text.replace(/\/$/, '') : undefined,
 }
 
 /** The public URL of the service, with a trailing slash. */
@@ -104,9 +101,7 @@ export const publicUrl: Reader<string> = {
   rule: 'an http:// or https:// URL without user, query or fragment, such as https://iost.example/',
   read: text => {
     const url = httpUrl(text)
-    return url === undefined || url.username !== '' || url.password !== ''
-      ? undefined
-      : url.href.replace(/\/?$/, '/')
+    return url === undefined || url.username !== '' || url.password !== '' ? undefined : url.href.replace(/\/?$/, '/')
   },
 }
 

@@ -1,10 +1,10 @@
-import type { Aligned } from '#audit/align.ts'
+import type { AlignResult } from '#audit/align.ts'
 import { repair as repairStore } from '#audit/repair.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
-import type { Restored } from '#store/restored.ts'
+import type { RestoreOutcome } from '#store/restored.ts'
 import { systemClock } from '#time/clock.ts'
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Call, Command } from './command.ts'
@@ -41,10 +41,10 @@ export const repair: Command = {
   },
 }
 
-type Held = { readonly aligned: Aligned; readonly outcome?: Outcome }
+type Held = { readonly aligned: AlignResult; readonly outcome?: Outcome }
 
 /** Repairs the store while no other process can write to it. */
-const held = async (store: Store, call: Call, restored: Restored): Promise<Held> => {
+const held = async (store: Store, call: Call, restored: RestoreOutcome): Promise<Held> => {
   const identity = await store.identity()
   if (identity === undefined) throw nothingLoaded(store.name)
   const node = connectNode(call.values, call.log)
@@ -68,7 +68,7 @@ const held = async (store: Store, call: Call, restored: Restored): Promise<Held>
 }
 
 /** Reports a repair that corrected only the end of the store. */
-const tellAligned = ({ values, out }: Call, store: Store, { way, end, from }: Aligned): 0 => {
+const tellAligned = ({ values, out }: Call, store: Store, { way, end, from }: AlignResult): 0 => {
   const text =
     way === 'back'
       ? `the batches of blocks ${end.height + 1} to ${from} were undone`

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
-import type { Digesting } from '#transfer/digest.ts'
+import type { DigestOptions } from '#transfer/digest.ts'
 import { documentsIn, type Manifest } from '#transfer/manifest.ts'
 import { restoreFile } from '#transfer/restore-file.ts'
 import { restoreFromSnapshot } from '#transfer/restore-snapshot.ts'
@@ -38,7 +38,7 @@ export const restore: Command = {
   },
 }
 
-type Work = (file: string, how: Digesting & { readonly node: Node }) => Promise<string>
+type Work = (file: string, how: DigestOptions & { readonly node: Node }) => Promise<string>
 
 const fromFile =
   ({ values }: Call, path: string): Work =>

@@ -37,19 +37,16 @@ test('run: --help lists every command', async () => {
   expect(await outcome(['help'])).toEqual({ code, out, err })
 })
 
-test.each(commands.map(({ name }) => name))(
-  'run: %s --help names every flag and its variable',
-  async name => {
-    const { code, out, err } = await outcome([...name.split(' '), '--help'])
-    expect([code, err]).toEqual([0, ''])
-    expect(out).toStartWith(`usage: iostlens ${name}`)
-    for (const setting of commands.find(command => command.name === name)?.settings ?? []) {
-      expect(out).toContain(environmentName(setting))
-      for (const flag of flagsOf(setting)) expect(out).toContain(`--${flag}`)
-    }
-    expect(await outcome(['help', ...name.split(' ')])).toEqual({ code, out, err })
-  },
-)
+test.each(commands.map(({ name }) => name))('run: %s --help names every flag and its variable', async name => {
+  const { code, out, err } = await outcome([...name.split(' '), '--help'])
+  expect([code, err]).toEqual([0, ''])
+  expect(out).toStartWith(`usage: iostlens ${name}`)
+  for (const setting of commands.find(command => command.name === name)?.settings ?? []) {
+    expect(out).toContain(environmentName(setting))
+    for (const flag of flagsOf(setting)) expect(out).toContain(`--${flag}`)
+  }
+  expect(await outcome(['help', ...name.split(' ')])).toEqual({ code, out, err })
+})
 
 test('run: no line of a help text is wider than 100 characters', async () => {
   const names = ['', 'keys', 'indices', ...commands.map(({ name }) => name)]
@@ -76,11 +73,7 @@ test.each([
     "Unknown command 'keys ad'; 'keys' must be followed by one of: add, list, show, change, rotate, revoke.",
     "'iostlens keys --help' explains the command.",
   ],
-  [
-    ['keys', 'add'],
-    "Command 'keys add' needs the argument NAME.",
-    "'iostlens keys add --help' explains the command.",
-  ],
+  [['keys', 'add'], "Command 'keys add' needs the argument NAME.", "'iostlens keys add --help' explains the command."],
   [
     ['keys', 'list', 'x'],
     "Command 'keys list' takes no argument; 'x' is one too many.",
@@ -159,10 +152,7 @@ test('run: indices print needs no store', async () => {
   expect([sql.code, sql.out.includes('CREATE TABLE "blocks"')]).toEqual([0, true])
   const json = await outcome(['indices', 'print', '--store', 'http://nowhere.invalid:1/main'])
   const names = Object.keys(JSON.parse(json.out))
-  expect([names.every(name => name.startsWith('main-')), names.includes('main-blocks-000000')]).toEqual([
-    true,
-    true,
-  ])
+  expect([names.every(name => name.startsWith('main-')), names.includes('main-blocks-000000')]).toEqual([true, true])
 })
 
 test('run: user and password of the store must both be given', async () => {

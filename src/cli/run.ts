@@ -8,7 +8,7 @@ import { createLog } from './log.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { type Environment, readSettings } from './read-settings.ts'
 import { environmentName } from './settings.ts'
-import { LEAVE_MS, leftWhenStopped } from './stop.ts'
+import { abandonWhenStopped, LEAVE_MS } from './stop.ts'
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
 export const run = async (args: readonly string[], around: Process): Promise<ExitCode> => {
@@ -92,7 +92,7 @@ const runCommand = async (
     write: around.screen.line,
   })
   const signal = stop()
-  return leftWhenStopped(
+  return abandonWhenStopped(
     command.run({ ...around, ...resolved, words, log, signal }),
     signal,
     resolved.values.drain + LEAVE_MS,

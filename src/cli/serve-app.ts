@@ -3,13 +3,13 @@ import type { Lateness } from '#gate/lateness.ts'
 import { addressLimits } from '#gate/networks.ts'
 import type { Counts } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
-import type { HeadSource } from '#head/showing.ts'
+import type { HeadSource } from '#head/head-source.ts'
 import { createApp } from '#http/app.ts'
 import type { AppOptions } from '#http/app-options.ts'
 import { stoppingService } from '#http/stopping.ts'
 import { keyring } from '#keys/keyring.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
-import { countingIn } from '#metrics/counting.ts'
+import { countersIn } from '#metrics/counters.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
@@ -74,7 +74,7 @@ export const serveApp = (
 ): ServedApp => {
   const { values, metrics, thread, droppedLines } = parts
   const stopping = stoppingService()
-  const counts = countingIn(catalogue, metrics.memory, thread)
+  const counts = countersIn(catalogue, metrics.memory, thread)
   const lateness = watchThread(counts, droppedLines)
   const app = createApp(appOptionsOf(parts, { lateness, stopping, counts }))
   const server = openServer(app, address, { isShared, mode: values['socket-mode'] })

@@ -1,5 +1,5 @@
 import type { Counts } from '#gate/queues.ts'
-import type { HeadSource } from '#head/showing.ts'
+import type { HeadSource } from '#head/head-source.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Call } from './command.ts'

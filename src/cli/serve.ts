@@ -9,7 +9,7 @@ import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
 import { servingThreads } from './serving-threads.ts'
 import { LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
-import { stopped } from './stop.ts'
+import { untilStopped } from './stop.ts'
 
 export const serve: Command = {
   name: 'serve',
@@ -38,7 +38,7 @@ export const serve: Command = {
         out(served.url)
         const message = 'Serving.'
         const logEnd = await logRun(log, { message, url: served.url }, { version, store, node })
-        await stopped(signal)
+        await untilStopped(signal)
         await served.stop()
         await logEnd()
         return 0

@@ -31,8 +31,7 @@ export type Serving = {
 export const startServing = async (parts: ServingParts): Promise<Serving> => {
   const { values, store, log, threads, metrics } = parts
   const { listen } = values
-  const memory =
-    threads === 1 || 'path' in listen ? undefined : servingMemory(threads, metrics.memory, values)
+  const memory = threads === 1 || 'path' in listen ? undefined : servingMemory(threads, metrics.memory, values)
   const callers = memory === undefined ? localCounts(capacityOf(values)) : openCounts(memory.callers, threads)
   let tell: (files: OperatorFiles) => void = () => undefined
   const files = await watchOperatorFiles(values, {
@@ -50,9 +49,7 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
   }
   const ownMetrics = serveOwnMetrics(parts, callers)
   const serving =
-    memory === undefined || 'path' in listen
-      ? serveHere(common)
-      : serveByThreads(listen, { ...common, memory })
+    memory === undefined || 'path' in listen ? serveHere(common) : serveByThreads(listen, { ...common, memory })
   const served = await serving.catch((error: unknown) => {
     head?.stop()
     throw error
@@ -79,9 +76,7 @@ const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop:
   const { values, threads, metrics, droppedLines } = parts
   const { 'metrics-listen': address } = values
   const listener =
-    address === undefined
-      ? undefined
-      : serveMetrics(address, { ...parts, clock: systemClock, places: callers.queues })
+    address === undefined ? undefined : serveMetrics(address, { ...parts, clock: systemClock, places: callers.queues })
   // With a single thread, the app watches that thread.
   const watching = threads === 1 ? undefined : watchThread(metrics.own, droppedLines)
   return {

@@ -16,9 +16,9 @@ export type Setting<T> = {
 }
 
 /** A setting with a default, so that it always has a value. */
-export const given = <T>(setting: Setting<T> & { readonly fallback: string }): Setting<T> => setting
+export const withDefault = <T>(setting: Setting<T> & { readonly fallback: string }): Setting<T> => setting
 /** A switch that is off by default. */
 export const flag = (about: string): Setting<boolean> =>
-  given({ reader: yesNo, value: 'BOOL', about, fallback: 'false' })
+  withDefault({ reader: yesNo, value: 'BOOL', about, fallback: 'false' })
 /** An optional setting. */
-export const maybe = <T>(setting: Setting<T>): Setting<T | undefined> => setting
+export const optional = <T>(setting: Setting<T>): Setting<T | undefined> => setting

@@ -37,9 +37,7 @@ export const status: Command = {
           async view => ({ published: view.at, held: await view.get(statistics, STATISTICS) }),
           { signal, damaged: true },
         )
-        const lost = (await store.check())
-          .filter(({ problem }) => problem === 'lost')
-          .map(({ detail }) => detail)
+        const lost = (await store.check()).filter(({ problem }) => problem === 'lost').map(({ detail }) => detail)
         const position = await positionOf(node, { store, published }, signal)
         const found = await continuity(store, {
           published,
@@ -48,12 +46,7 @@ export const status: Command = {
           onProgress: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
         })
         screen.bar('')
-        const problems = [
-          ...position.problems,
-          ...found.problems,
-          ...countProblems(found, published, held),
-          ...lost,
-        ]
+        const problems = [...position.problems, ...found.problems, ...countProblems(found, published, held), ...lost]
         const state: State = { store: store.name, published, position, found, held, problems }
         if (values.json) out(writeJson(jsonOf(state)))
         else for (const line of aligned(rowsOf(state))) out(line)
@@ -82,14 +75,7 @@ type State = {
   readonly problems: readonly string[]
 }
 
-const rowsOf = ({
-  store,
-  published,
-  position,
-  found,
-  held,
-  problems,
-}: State): readonly (readonly string[])[] => [
+const rowsOf = ({ store, published, position, found, held, problems }: State): readonly (readonly string[])[] => [
   ['store', store],
   ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
   ['behind', position.text],

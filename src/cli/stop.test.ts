@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { leftWhenStopped } from './stop.ts'
+import { abandonWhenStopped } from './stop.ts'
 
 const forever = new Promise<number>(() => {})
 
 test('leftWhenStopped: work that ends by itself is awaited, with or without a stop', async () => {
   const stop = new AbortController()
-  expect(await leftWhenStopped(Promise.resolve(3), stop.signal, 60_000)).toBe(3)
+  expect(await abandonWhenStopped(Promise.resolve(3), stop.signal, 60_000)).toBe(3)
   const work = Promise.withResolvers<number>()
-  const waiting = leftWhenStopped(work.promise, stop.signal, 60_000)
+  const waiting = abandonWhenStopped(work.promise, stop.signal, 60_000)
   stop.abort()
   work.resolve(4)
   expect(await waiting).toBe(4)
@@ -15,7 +15,7 @@ test('leftWhenStopped: work that ends by itself is awaited, with or without a st
 
 test('leftWhenStopped: work that does not end after the stop is abandoned', async () => {
   const stop = new AbortController()
-  const waiting = leftWhenStopped(forever, stop.signal, 1)
+  const waiting = abandonWhenStopped(forever, stop.signal, 1)
   stop.abort()
   await expect(waiting).rejects.toMatchObject({
     kind: 'deadline',

@@ -18,7 +18,7 @@ export const stopSignal = (): AbortSignal => {
 }
 
 /** Resolves when the signal aborts. */
-export const stopped = (signal: AbortSignal): Promise<void> =>
+export const untilStopped = (signal: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
@@ -31,7 +31,7 @@ export const LEAVE_MS = 5_000
  * The result of `work`. A command that was asked to stop but still waits for a server is abandoned after
  * `afterMs`, which is safe because every step may be interrupted anywhere. Throws 'deadline' then.
  */
-export const leftWhenStopped = <T>(work: Promise<T>, signal: AbortSignal, afterMs: number): Promise<T> =>
+export const abandonWhenStopped = <T>(work: Promise<T>, signal: AbortSignal, afterMs: number): Promise<T> =>
   withinAfterAbort(work, {
     signal,
     ms: afterMs,

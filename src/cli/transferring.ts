@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { systemClock } from '#time/clock.ts'
-import type { Digesting } from '#transfer/digest.ts'
+import type { DigestOptions } from '#transfer/digest.ts'
 import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
 import { stageProgress } from './stage-progress.ts'
@@ -10,7 +10,7 @@ import { stageProgress } from './stage-progress.ts'
 export const withProgress = async <T>(
   { screen, log, signal }: Pick<Call, 'screen' | 'log' | 'signal'>,
   doing: { readonly bar: string; readonly log: string },
-  work: (how: Digesting) => Promise<T>,
+  work: (how: DigestOptions) => Promise<T>,
 ): Promise<T> => {
   try {
     const onProgress = stageProgress({ screen, log, now: systemClock.elapsed, doing })

@@ -86,9 +86,7 @@ const onlyOnce = (log: Log, work: () => Promise<void>): (() => void) => {
   return () => {
     if (done) return
     done = true
-    work().catch((error: unknown) =>
-      log('warn', 'The examples could not be printed.', { reason: String(error) }),
-    )
+    work().catch((error: unknown) => log('warn', 'The examples could not be printed.', { reason: String(error) }))
   }
 }
 

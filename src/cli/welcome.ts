@@ -35,9 +35,7 @@ export const welcome = async (options: {
     call('block', 'get-latest-block'),
     call('block', 'get-block-detail', '&number=1'),
     call('token', 'get-token-holder', '&token=iost'),
-    ...(richest === undefined
-      ? []
-      : [call('account', 'get-account-tx', `&account=${encodeURIComponent(richest)}`)]),
+    ...(richest === undefined ? [] : [call('account', 'get-account-tx', `&account=${encodeURIComponent(richest)}`)]),
     `  ${callOf('/docs/en')}`,
     '',
   ]

@@ -1,19 +1,19 @@
 import type { ExactJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { type AccountDoc, accounts, type Permission, type PermissionItem } from '#indices/account.ts'
-import { digitsAt, type Said, textAt } from './receipt.ts'
+import { digitsAt, type ParsedReceipt, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /**
  * Applies a receipt of auth.iost by the rules of go-iost `config/genesis/contract/account.js`. The node sorts
  * permissions and groups by name (protojson sorts map keys), and keeps items in the order of assignment.
  */
-export const applyAccount = (at: TxScope, said: Said): void => {
-  if (said.name === 'signUp') signUp(at, said)
-  else change(at, said)
+export const applyAccount = (at: TxScope, parsed: ParsedReceipt): void => {
+  if (parsed.name === 'signUp') signUp(at, parsed)
+  else change(at, parsed)
 }
 
-const signUp = ({ scope, tx }: TxScope, { args }: Said): void => {
+const signUp = ({ scope, tx }: TxScope, { args }: ParsedReceipt): void => {
   const name = textAt(args, 0)
   if (name === undefined) return
   const { block, state } = scope
@@ -26,12 +26,8 @@ const signUp = ({ scope, tx }: TxScope, { args }: Said): void => {
     time: block.time,
     tx_hash: tx.hash,
     permissions: [
-      permission('active', '100', [
-        { id: textAt(args, 2) ?? '', is_key_pair: true, weight: '100', permission: '' },
-      ]),
-      permission('owner', '100', [
-        { id: textAt(args, 1) ?? '', is_key_pair: true, weight: '100', permission: '' },
-      ]),
+      permission('active', '100', [{ id: textAt(args, 2) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
+      permission('owner', '100', [{ id: textAt(args, 1) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
     ],
     groups: [],
   })
@@ -39,21 +35,21 @@ const signUp = ({ scope, tx }: TxScope, { args }: Said): void => {
   scope.ledger.open(name)
 }
 
-const change = ({ scope, tx }: TxScope, said: Said): void => {
-  const name = textAt(said.args, 0)
-  const subject = textAt(said.args, 1)
+const change = ({ scope, tx }: TxScope, parsed: ParsedReceipt): void => {
+  const name = textAt(parsed.args, 0)
+  const subject = textAt(parsed.args, 1)
   if (name === undefined || subject === undefined) return
   const before = scope.state.get(accounts, name)
   if (before === undefined)
     throw new Failure(
       'defect',
-      `Block ${scope.block.height}, transaction ${tx.hash}: ${said.name} of "${name}", which was never registered.`,
+      `Block ${scope.block.height}, transaction ${tx.hash}: ${parsed.name} of "${name}", which was never registered.`,
     )
-  const after = changed(before, said, subject)
+  const after = changed(before, parsed, subject)
   if (after !== before) scope.state.put(accounts, after)
 }
 
-const changed = (account: AccountDoc, { name, args }: Said, subject: string): AccountDoc => {
+const changed = (account: AccountDoc, { name, args }: ParsedReceipt, subject: string): AccountDoc => {
   const third = textAt(args, 2) ?? ''
   const { permissions, groups } = account
   switch (name) {
@@ -89,8 +85,7 @@ const changed = (account: AccountDoc, { name, args }: Said, subject: string): Ac
 type Holder = { readonly name: string; readonly items: readonly PermissionItem[] }
 
 /** A weight or threshold in the node's notation. */
-const weightText = (args: readonly ExactJson[], at: number): string =>
-  digitsAt(args, at) ?? textAt(args, at) ?? '0'
+const weightText = (args: readonly ExactJson[], at: number): string => digitsAt(args, at) ?? textAt(args, at) ?? '0'
 
 const replace = <T extends { readonly name: string }>(
   all: readonly T[],

@@ -33,9 +33,7 @@ export const blockDocument = ({ state, block }: Pick<Scope, 'state' | 'block'>):
     info: block.info,
     orig_info: block.origInfo,
     tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
-    ...(base === undefined
-      ? {}
-      : { base: fromBaseTransaction(base, block.time), base_hash8: hash8(base.hash) }),
+    ...(base === undefined ? {} : { base: fromBaseTransaction(base, block.time), base_hash8: hash8(base.hash) }),
   }
 }
 

@@ -111,7 +111,7 @@ const placed = (code: Code | undefined): Pick<ContractDoc, 'code_at'> =>
   code?.code_at === undefined ? {} : { code_at: code.code_at }
 
 /** Adds system.iost, a native contract that exists from genesis without a deployment. */
-export const foundSystem = (at: TxScope): void => {
+export const deploySystemContract = (at: TxScope): void => {
   const code = at.scope.systemCode.get(SYSTEM_CONTRACT)
   deploy(at, { id: SYSTEM_CONTRACT, code: code ?? NATIVE, owner: '' })
 }

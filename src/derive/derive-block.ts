@@ -6,7 +6,7 @@ import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, transactionRuns, withStretch } from '#indices/transaction-run.ts'
 import { blockDocument, countBlock, countTransactions, transactionDocuments } from './block-document.ts'
-import { foundSystem } from './contract.ts'
+import { deploySystemContract } from './contract.ts'
 import { dayDraft, settleDay, settleTokenDays } from './day.ts'
 import { ledger } from './ledger.ts'
 import { deriveQuietBlock } from './quiet-block.ts'
@@ -14,7 +14,7 @@ import { rankedState } from './rankings.ts'
 import { addRecords, listCounts } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import { seriesDrafts } from './series.ts'
-import { missTogether, type State } from './state.ts'
+import { collectMissing, type State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
 import { voteBonuses } from './vote-bonuses.ts'
 
@@ -37,23 +37,17 @@ export type BlockPlan = {
 }
 
 /**
- * Derives the documents of a block and its changes to the state. Blocks come in order from genesis. Throws `Missing`
+ * Derives the documents of a block and its changes to the state. Blocks come in order from genesis. Throws `MissingState`
  * when the state that it needs was not fetched: the caller fetches it, rolls the state back and derives the block
  * again. Throws Failure 'defect' or 'bad_block' when the block cannot follow from the state.
  */
 export const deriveBlock = (loaded: LoadedBlock, state: State, plan: BlockPlan): BlockDocuments => {
   const quiet = plan.due.length === 0 ? deriveQuietBlock(loaded.block, state) : undefined
-  return quiet === undefined
-    ? deriveAnyBlock(loaded, state, plan)
-    : { block: quiet, transactions: [], records: [] }
+  return quiet === undefined ? deriveAnyBlock(loaded, state, plan) : { block: quiet, transactions: [], records: [] }
 }
 
 /** `deriveBlock` without the fast path for quiet blocks. */
-export const deriveAnyBlock = (
-  loaded: LoadedBlock,
-  state: State,
-  { due, partition }: BlockPlan,
-): BlockDocuments => {
+export const deriveAnyBlock = (loaded: LoadedBlock, state: State, { due, partition }: BlockPlan): BlockDocuments => {
   const { block } = loaded
   const ranked = rankedState(state)
   const scope = beginBlock(ranked.state, loaded, partition)
@@ -81,7 +75,7 @@ const found = (at: TxScope): void => {
   scope.statistics.genesis_publisher = tx.publisher
   scope.statistics.genesis_tx = tx.hash
   scope.statistics.genesis_time = String(scope.block.time)
-  foundSystem(at)
+  deploySystemContract(at)
 }
 
 const FIRST: StatisticsDoc = {
@@ -139,7 +133,7 @@ const settle = (scope: Scope): void => {
 
 /**
  * Adds a block's transactions, except the base one, to the runs of all transactions; `before`: the number of
- * earlier ones. It comes first in a block: only the state shows which runs are needed, and a `Missing` here
+ * earlier ones. It comes first in a block: only the state shows which runs are needed, and a `MissingState` here
  * costs no derivation.
  */
 const addToRuns = (state: State, block: Block, before: number): void => {
@@ -163,5 +157,5 @@ const addToRuns = (state: State, block: Block, before: number): void => {
     })
     done += stretch.count
   }
-  missTogether(puts)
+  collectMissing(puts)
 }

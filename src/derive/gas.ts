@@ -3,20 +3,20 @@ import { GAS_LIMIT_PER_UNIT, GAS_REWARD_PER_UNIT, gasAt, storedGas } from '#chai
 import { type PledgeDoc, pledgeId, pledges } from '#indices/pledge.ts'
 import { type ResourceDoc, resources } from '#indices/resource.ts'
 import { seriesOf } from '#indices/series.ts'
-import { type Said, textAt } from './receipt.ts'
+import { type ParsedReceipt, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 import type { State } from './state.ts'
 
 const IOST_DECIMALS = 8
 
 /** Applies `gas.iost/pledge [pledger, to, amount]` and `unpledge [pledger, from, amount]`. */
-export const applyGas = (at: TxScope, said: Said): void => {
-  if (said.name !== 'pledge' && said.name !== 'unpledge') return
-  const pledger = textAt(said.args, 0)
-  const beneficiary = textAt(said.args, 1)
-  const amount = unitsAsRead(textAt(said.args, 2) ?? '', IOST_DECIMALS)
+export const applyGas = (at: TxScope, parsed: ParsedReceipt): void => {
+  if (parsed.name !== 'pledge' && parsed.name !== 'unpledge') return
+  const pledger = textAt(parsed.args, 0)
+  const beneficiary = textAt(parsed.args, 1)
+  const amount = unitsAsRead(textAt(parsed.args, 2) ?? '', IOST_DECIMALS)
   if (pledger === undefined || beneficiary === undefined || amount === undefined) return
-  const signed = said.name === 'pledge' ? amount : -amount
+  const signed = parsed.name === 'pledge' ? amount : -amount
   changeGas(at, beneficiary, signed)
   changePledge(at, { pledger, beneficiary }, signed)
 }
@@ -28,8 +28,7 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
   const limit = pledge * GAS_LIMIT_PER_UNIT
   const reward = pledged > 0n ? pledged * GAS_REWARD_PER_UNIT : 0n
   // The very first pledge takes the reward as it is; the limit does not apply (`gu` = 0).
-  const stock =
-    before.gas_updated === 0n ? reward : least(limit, storedGas(gasAt(before, block.time)) + reward)
+  const stock = before.gas_updated === 0n ? reward : least(limit, storedGas(gasAt(before, block.time)) + reward)
   changeResource(state, owner, {
     gas_pledge: pledge,
     gas_limit: limit,

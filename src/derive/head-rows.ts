@@ -15,7 +15,7 @@ import { dayDraft } from './day.ts'
 import type { Ledger } from './ledger.ts'
 import { needsOf } from './needs.ts'
 import { applyProducer } from './producer.ts'
-import { saidBy } from './receipt.ts'
+import { parseReceipt } from './receipt.ts'
 import { addRecords } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import type { SeriesDrafts } from './series.ts'
@@ -39,12 +39,9 @@ export const needsOfRows = (block: Block): readonly Key[] =>
  * it, except their places in lists. Only state that rows depend on is read and written: decimals of tokens,
  * existing contracts, and owners of signing keys. Balances, votes and rankings are neither read nor changed.
  * (Producers that a contract of before 2019 changed without a receipt are not noticed: `eras.ts`.) Throws
- * `Missing` like derivation, and Failure 'bad_block' or 'defect' when the block cannot follow from the state.
+ * `MissingState` like derivation, and Failure 'bad_block' or 'defect' when the block cannot follow from the state.
  */
-export const headRows = (
-  block: Block,
-  state: State,
-): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } => {
+export const headRows = (block: Block, state: State): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } => {
   const figures = state.get(statistics, STATISTICS)
   if (figures === undefined) throw new Failure('defect', 'There is state without figures of the chain.')
   const keys: string[] = []
@@ -85,9 +82,9 @@ const effectsOf = (at: TxScope): Effects => {
   const within = applyCodeWithin(at)
   if (within !== undefined) deployed.set(...within)
   at.tx.receipt.receipts.forEach((receipt, position) => {
-    const said = saidBy(receipt)
-    if (said.contract === 'vote_producer.iost') applyProducer(at, said.name, said.args)
-    const movement = said.contract === 'token.iost' ? applyToken(at, said) : undefined
+    const parsed = parseReceipt(receipt)
+    if (parsed.contract === 'vote_producer.iost') applyProducer(at, parsed.name, parsed.args)
+    const movement = parsed.contract === 'token.iost' ? applyToken(at, parsed) : undefined
     if (movement !== undefined) movements.set(position, movement)
   })
   return { movements, deployed }
@@ -111,10 +108,7 @@ const tokensOnly = (state: State, block: Block): Ledger => {
     token: symbol => {
       const known = drafts.get(symbol) ?? state.get(tokens, symbol)
       if (known === undefined)
-        throw new Failure(
-          'bad_block',
-          `Block ${block.height} moves token "${symbol}", which was never created.`,
-        )
+        throw new Failure('bad_block', `Block ${block.height} moves token "${symbol}", which was never created.`)
       const draft = { ...known }
       drafts.set(symbol, draft)
       return draft

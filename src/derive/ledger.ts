@@ -6,14 +6,14 @@ import { series, seriesOf } from '#indices/series.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { TokenDoc } from '#indices/token.ts'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
-import type { By, OpenSeries, SeriesDrafts } from './series.ts'
-import { Missing, type State } from './state.ts'
+import type { ChangeCause, OpenSeries, SeriesDrafts } from './series.ts'
+import { MissingState, type State } from './state.ts'
 import { type TokenDraft, tokenDrafts } from './token-drafts.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A change of the available amount, and its cause. */
-type Changed = { readonly change: bigint; readonly by: By }
+type Changed = { readonly change: bigint; readonly by: ChangeCause }
 /** An amount that a movement freezes, and the time of its release. */
 type Locked = { readonly amount: bigint; readonly until: bigint; readonly movement: object }
 
@@ -92,18 +92,15 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
 }
 
 const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): Failure =>
-  new Failure(
-    'defect',
-    `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`,
-  )
+  new Failure('defect', `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`)
 
 /** A balance. If it was not fetched, its series was not fetched either. */
 const balanceOf = (state: State, id: string): BalanceDoc | undefined => {
   try {
     return state.get(balances, id)
   } catch (error) {
-    if (!(error instanceof Missing)) throw error
-    throw new Missing([...error.keys, { index: series, id: seriesOf.balance(id) }])
+    if (!(error instanceof MissingState)) throw error
+    throw new MissingState([...error.keys, { index: series, id: seriesOf.balance(id) }])
   }
 }
 

@@ -28,7 +28,7 @@ import { dayId } from './day.ts'
 import { pledgedKey } from './gas.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
 import { paidByVotes, withdrawalsIn } from './producer.ts'
-import { argumentsOf, repetitionsOf, type Said, saidBy, textAt } from './receipt.ts'
+import { argumentsOf, type ParsedReceipt, parseReceipt, repetitionsOf, textAt } from './receipt.ts'
 import { needToken721 } from './token721.ts'
 
 type Add = (index: StateIndex, id: string) => void
@@ -36,7 +36,7 @@ type Add = (index: StateIndex, id: string) => void
 /**
  * Keys of the state that deriving the block will need, as far as the block shows: nearly always all of it. State that
  * only other state identifies (the owner of a contract that pays RAM, the owner of the signing key) is requested by
- * `Missing`. A key is repeated as often as the block names it. `isKnown`: keys to leave out.
+ * `MissingState`. A key is repeated as often as the block names it. `isKnown`: keys to leave out.
  */
 export const needsOf = (
   { block }: LoadedBlock,
@@ -100,15 +100,15 @@ const needActions = (add: Add, tx: Transaction): void => {
 const needReceipts = (add: Add, tx: Transaction, { date, base }: Of): void => {
   const isSaidByAction = repetitionsOf(tx)
   for (const [at, receipt] of tx.receipt.receipts.entries()) {
-    const said = saidBy(receipt)
-    needReceipt(add, said, tx)
-    if (said.contract === 'vote_producer.iost' && said.name === 'voterWithdraw')
-      needWithdrawal(add, said, paidByVotes(tx.receipt.receipts[at + 1]))
+    const parsed = parseReceipt(receipt)
+    needReceipt(add, parsed, tx)
+    if (parsed.contract === 'vote_producer.iost' && parsed.name === 'voterWithdraw')
+      needWithdrawal(add, parsed, paidByVotes(tx.receipt.receipts[at + 1]))
     // The contribute of a base transaction makes no row.
-    const row = isMovement(said.contract, said.name) && !(base && textAt(said.args, 0) === 'contribute')
+    const row = isMovement(parsed.contract, parsed.name) && !(base && textAt(parsed.args, 0) === 'contribute')
     if (!row) continue
-    if (base || !isSaidByAction(said, receipt.content)) needRow(add, tx, { call: said, caller: undefined })
-    if (said.contract === 'token.iost') needMoved(add, said, date)
+    if (base || !isSaidByAction(parsed, receipt.content)) needRow(add, tx, { call: parsed, caller: undefined })
+    if (parsed.contract === 'token.iost') needMoved(add, parsed, date)
   }
 }
 
@@ -142,13 +142,13 @@ const needRow = (add: Add, tx: Transaction, { call, caller }: RowToCome): void =
 }
 
 /** Lists of a token movement, the same for a row of the receipt and for one of the action that owns it. */
-const needMoved = (add: Add, said: Said, date: string): void => {
-  const token = textAt(said.args, 0)
+const needMoved = (add: Add, parsed: ParsedReceipt, date: string): void => {
+  const token = textAt(parsed.args, 0)
   if (token === undefined) return
   add(lists, listOf.token(token))
-  if (said.name === 'transfer' || said.name === 'transferFreeze') add(tokenDays, tokenDayId(token, date))
-  // If a party is not a possible name, the row belongs to the publisher instead, which `Missing` requests.
-  const { from, to } = partiesOf(said, '')
+  if (parsed.name === 'transfer' || parsed.name === 'transferFreeze') add(tokenDays, tokenDayId(token, date))
+  // If a party is not a possible name, the row belongs to the publisher instead, which `MissingState` requests.
+  const { from, to } = partiesOf(parsed, '')
   for (const name of [from, to]) if (isPossibleName(name)) add(lists, listOf.moved(name, token))
   if (to === from || !isPossibleName(to)) return
   add(lists, listOf.received(to))
@@ -170,28 +170,28 @@ const needWealth = (add: Add, owner: string): void => {
   add(balances, balanceId('iost', owner))
 }
 
-const needReceipt = (add: Add, said: Said, tx: Transaction): void => {
-  switch (said.contract) {
+const needReceipt = (add: Add, parsed: ParsedReceipt, tx: Transaction): void => {
+  switch (parsed.contract) {
     case 'token.iost':
-      needToken(add, said)
+      needToken(add, parsed)
       return
     case 'gas.iost':
-      needPledge(add, said.args)
+      needPledge(add, parsed.args)
       return
     case 'token721.iost':
-      needToken721(add, said)
+      needToken721(add, parsed)
       return
     case 'auth.iost':
-      needAccount(add, said, tx)
+      needAccount(add, parsed, tx)
       return
     case 'vote_producer.iost':
-      needProducer(add, said.name, said.args)
-      if (said.name === 'topupCandidateBonus') add(series, seriesOf.candidatesCoefficient)
+      needProducer(add, parsed.name, parsed.args)
+      if (parsed.name === 'topupCandidateBonus') add(series, seriesOf.candidatesCoefficient)
       return
   }
 }
 
-const needToken = (add: Add, { name, args }: Said): void => {
+const needToken = (add: Add, { name, args }: ParsedReceipt): void => {
   const [token, first] = [textAt(args, 0), textAt(args, 1)]
   if (token === undefined) return
   if (name === 'create' || name === 'recycle' || !isMovement('token.iost', name)) {
@@ -219,7 +219,7 @@ const needTransfer = (
   add(series, seriesOf.rewards(to))
 }
 
-const needPledge = (add: Add, args: Said['args']): void => {
+const needPledge = (add: Add, args: ParsedReceipt['args']): void => {
   const [pledger, beneficiary] = [textAt(args, 0), textAt(args, 1)]
   if (pledger === undefined || beneficiary === undefined) return
   add(resources, beneficiary)
@@ -227,7 +227,7 @@ const needPledge = (add: Add, args: Said['args']): void => {
   add(series, pledgedKey(pledger, beneficiary))
 }
 
-const needAccount = (add: Add, { name, args }: Said, tx: Transaction): void => {
+const needAccount = (add: Add, { name, args }: ParsedReceipt, tx: Transaction): void => {
   const account = textAt(args, 0)
   if (account === undefined) return
   add(accounts, account)
@@ -236,8 +236,8 @@ const needAccount = (add: Add, { name, args }: Said, tx: Transaction): void => {
   needWealth(add, account)
 }
 
-/** The receipt does not name producers that owe the voter nothing; their state is requested by `Missing`. */
-const needWithdrawal = (add: Add, { value }: Said, voter: string | undefined): void => {
+/** The receipt does not name producers that owe the voter nothing; their state is requested by `MissingState`. */
+const needWithdrawal = (add: Add, { value }: ParsedReceipt, voter: string | undefined): void => {
   for (const [producer] of withdrawalsIn(value)) {
     add(series, seriesOf.rewards(producer))
     add(series, seriesOf.votersCoefficient(producer))
@@ -248,7 +248,7 @@ const needWithdrawal = (add: Add, { value }: Said, voter: string | undefined): v
 }
 
 /** Actions are included: before receipts existed, there was nothing else. */
-const needProducer = (add: Add, name: string, args: Said['args']): void => {
+const needProducer = (add: Add, name: string, args: ParsedReceipt['args']): void => {
   const first = textAt(args, name === 'voteFor' ? 1 : 0)
   const second = textAt(args, name === 'voteFor' ? 2 : 1)
   if (name === 'vote' || name === 'unvote' || name === 'voteFor') {

@@ -3,7 +3,7 @@ import type { Transaction } from '#chain/block.ts'
 import { AMOUNT_AT, isMovement } from '#chain/effects.ts'
 import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
 import { isPossibleName } from '#chain/names.ts'
-import { argumentsOf, saidBy, textAt } from './receipt.ts'
+import { argumentsOf, parseReceipt, textAt } from './receipt.ts'
 import type { Movement } from './token.ts'
 
 export type Parties = { readonly from: string; readonly to: string }
@@ -88,7 +88,7 @@ export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Moveme
   const decimals = new Map<string, number>()
   const unused = new Map<string, number[]>()
   tx.receipt.receipts.forEach((receipt, at) => {
-    const { contract, name, args } = saidBy(receipt)
+    const { contract, name, args } = parseReceipt(receipt)
     if (!isMovement(contract, name)) return
     const movement = movements.get(at)
     if (movement !== undefined) decimals.set(movement.token, movement.decimals)
@@ -122,7 +122,7 @@ const repetition = (
   const args = argumentsOf(action)
   if (args === undefined) return undefined
   for (const [at, each] of receipt.receipts.entries()) {
-    const { contract, name } = saidBy(each)
+    const { contract, name } = parseReceipt(each)
     if (name !== action.actionName || !isMovement(contract, name)) continue
     if (each.content !== action.data) return undefined
     const decimals = new Map([...movements.values()].map(movement => [movement.token, movement.decimals]))

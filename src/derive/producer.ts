@@ -6,7 +6,7 @@ import { type ProducerDoc, producerKeys, producers, VOTE_DAYS } from '#indices/p
 import { seriesOf } from '#indices/series.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { removesOnApply } from './eras.ts'
-import { type Said, saidBy, textAt } from './receipt.ts'
+import { type ParsedReceipt, parseReceipt, textAt } from './receipt.ts'
 import { type Scope, type TxScope, versionOf } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
@@ -45,8 +45,7 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
       update(scope, account, args)
       return
     case 'applyUnregister':
-      if (producerOf(scope.state, account).status !== APPLY)
-        changeProducer(scope, account, { status: UNAPPLY })
+      if (producerOf(scope.state, account).status !== APPLY) changeProducer(scope, account, { status: UNAPPLY })
       else if (removesOnApply(versionOf(at.scope, BANK))) unregister(scope, account)
       return
     case 'approveRegister':
@@ -160,15 +159,15 @@ const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'v
 
 const DECIMALS = 8
 
-/** A receipt of vote_producer.iost, or one of its actions without a receipt (`isTold` false). */
+/** A receipt of vote_producer.iost, or one of its actions without a receipt (`hasReceipt` false). */
 export type ProducerEvent = {
   readonly name: string
   readonly args: readonly ExactJson[]
-  readonly isTold: boolean
+  readonly hasReceipt: boolean
 }
 
 /** `vote [voter, producer, amount]`, `unvote` likewise, `voteFor [payer, voter, producer, amount]`. */
-export const applyVote = (at: TxScope, { name, args, isTold }: ProducerEvent): void => {
+export const applyVote = (at: TxScope, { name, args, hasReceipt }: ProducerEvent): void => {
   const first = name === 'voteFor' ? 1 : 0
   const voter = textAt(args, first)
   const producer = textAt(args, first + 1)
@@ -179,7 +178,7 @@ export const applyVote = (at: TxScope, { name, args, isTold }: ProducerEvent): v
   const before = state.get(votes, id)?.votes ?? 0n
   const more = name === 'unvote' ? -amount : amount
   const after = before + more
-  bonuses.vote({ voter, producer, change: more }, isTold)
+  bonuses.vote({ voter, producer, change: more }, hasReceipt)
   state.put(votes, { id, producer, voter, votes: after })
   const doc = producerOf(state, producer)
   const voters = Number(after > 0n) - Number(before > 0n)
@@ -207,8 +206,8 @@ const noteReward = (
 ): void => past.note(past.open(seriesOf.rewards(producer)), amount, { kind: 'tx', more })
 
 /** Applies `voterWithdraw {producer: amount}`: payouts to a voter, whom the next receipt pays and names. */
-export const applyWithdrawal = ({ scope, tx }: TxScope, said: Said, position: number): void => {
-  for (const [producer, amount] of withdrawalsIn(said.value)) noteReward(scope, producer, [amount, 'voters'])
+export const applyWithdrawal = ({ scope, tx }: TxScope, parsed: ParsedReceipt, position: number): void => {
+  for (const [producer, amount] of withdrawalsIn(parsed.value)) noteReward(scope, producer, [amount, 'voters'])
   const voter = paidByVotes(tx.receipt.receipts[position + 1])
   if (voter !== undefined) scope.bonuses.voterTook(voter)
 }
@@ -216,7 +215,7 @@ export const applyWithdrawal = ({ scope, tx }: TxScope, said: Said, position: nu
 /** The receiver of IOST that a receipt pays from vote_producer.iost; undefined: none. */
 export const paidByVotes = (receipt: Receipt | undefined): string | undefined => {
   if (receipt?.funcName !== 'token.iost/transfer') return undefined
-  const { args } = saidBy(receipt)
+  const { args } = parseReceipt(receipt)
   return textAt(args, 0) === 'iost' && textAt(args, 1) === BANK ? textAt(args, 2) : undefined
 }
 
@@ -261,14 +260,8 @@ const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly 
  * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the producer, and
  * to itself for the voters. Before token.iost 1.0.3 the second left no trace; it equalled the first.
  */
-export const awardByTransfers = (
-  { scope }: TxScope,
-  producer: string,
-  movements: readonly Movement[],
-): void => {
-  const at = movements.findIndex(
-    ({ token, from, to }) => token === 'iost' && from === BANK && to === producer,
-  )
+export const awardByTransfers = ({ scope }: TxScope, producer: string, movements: readonly Movement[]): void => {
+  const at = movements.findIndex(({ token, from, to }) => token === 'iost' && from === BANK && to === producer)
   const own = movements[at]
   if (own === undefined) return
   const next = movements[at + 1]

@@ -5,7 +5,7 @@ import { contracts } from '#indices/contract.ts'
 import { changeResource, resourceOf } from './gas.ts'
 import { argumentsOf, digitsAt } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
-import { Missing, missTogether } from './state.ts'
+import { collectMissing, MissingState } from './state.ts'
 import type { Movement } from './token.ts'
 
 const MARKET = 'ram.iost'
@@ -135,10 +135,7 @@ const ownerOf = (scope: Scope, payer: string): string => {
   if (!isContractId(payer) || isSystemContract(payer)) return payer
   const owner = scope.state.get(contracts, payer)?.owner ?? makerOf(scope, payer)
   if (owner === undefined)
-    throw new Failure(
-      'defect',
-      `Block ${scope.block.height} charges RAM to "${payer}", which was never deployed.`,
-    )
+    throw new Failure('defect', `Block ${scope.block.height} charges RAM to "${payer}", which was never deployed.`)
   return owner
 }
 
@@ -156,9 +153,9 @@ const makerOf = (scope: Scope, id: string): string | undefined => {
   try {
     return state.publisherOf(hash)
   } catch (error) {
-    if (!(error instanceof Missing)) throw error
+    if (!(error instanceof MissingState)) throw error
     // Requested for the whole block at once, or the block would be derived again for each.
-    missTogether([...unknownIn(scope)].map(other => () => state.publisherOf(other)))
+    collectMissing([...unknownIn(scope)].map(other => () => state.publisherOf(other)))
     throw error
   }
 }

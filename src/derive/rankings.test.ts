@@ -6,7 +6,7 @@ import { beginOf, compareStandings, type Standing } from '#indices/standing.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
 import { rankedState } from './rankings.ts'
-import { Missing } from './state.ts'
+import { MissingState } from './state.ts'
 import { UNKNOWN, workingState } from './working-state.ts'
 
 /** Small sizes, so that some dozens of members make a tree of many leaves. */
@@ -47,21 +47,13 @@ const sorted = (held: Held): readonly Standing[] =>
     .filter(([, amount]) => amount > 0n)
     .map(([name, amount]) => ({ amount, name }))
     .sort((a, b) =>
-      a.amount === b.amount
-        ? Buffer.compare(Buffer.from(a.name), Buffer.from(b.name))
-        : a.amount > b.amount
-          ? -1
-          : 1,
+      a.amount === b.amount ? Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)) : a.amount > b.amount ? -1 : 1,
     )
 
 type Stored = Map<string, BalanceDoc | TokenDoc | { id: string; segments: readonly Segment[] }>
 
 /** Derives blocks in batches of `cut` over documents in a Map; `after` is called at each block's end. */
-const follow = (
-  blocks: readonly Block[],
-  cut: number,
-  after: (held: Held, stored: Stored) => void,
-): Stored => {
+const follow = (blocks: readonly Block[], cut: number, after: (held: Held, stored: Stored) => void): Stored => {
   const stored: Stored = new Map()
   const held = new Map<string, bigint>()
   const keyOf = (index: { readonly name: string }, id: string) => `${index.name} ${id}`
@@ -139,9 +131,7 @@ const amounts = {
   edge: fc.constantFrom(0n, 1n, MAX, MAX - 1n, 2n ** 53n, 2n ** 53n + 1n),
 }
 const block = fc.oneof(
-  ...[amounts.tied, amounts.wide, amounts.edge].map(amount =>
-    fc.array(fc.tuple(owner, amount), { maxLength: 40 }),
-  ),
+  ...[amounts.tied, amounts.wide, amounts.edge].map(amount => fc.array(fc.tuple(owner, amount), { maxLength: 40 })),
   // All members leave, or all get the same amount.
   fc.constantFrom(0n, 5n, MAX).map(amount => names.map(name => [name, amount] as const)),
 )
@@ -187,9 +177,7 @@ test('rankedState: members are read only when a segment is split', () => {
   state.mark()
   const ranked = rankedState(state, SIZES)
   for (let at = 0; at < 7; at++) ranked.state.put(balances, balanceDoc(`user_${at}`, 1n))
-  expect(() => ranked.settle()).toThrow(
-    new Missing([], [{ index: balances, order: 'holders', group: TOKEN }]),
-  )
+  expect(() => ranked.settle()).toThrow(new MissingState([], [{ index: balances, order: 'holders', group: TOKEN }]))
 })
 
 test('rankedState: a total that does not match the members is a defect', () => {

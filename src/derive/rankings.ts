@@ -18,7 +18,7 @@ import { collectionOwners, collections, countOfItems, holdings } from '#indices/
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
-import { missTogether, type State } from './state.ts'
+import { collectMissing, type State } from './state.ts'
 
 type Doc = { readonly id: string }
 type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
@@ -62,7 +62,7 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
           asks.push(() => settleRanking({ state, sizes }, ranking, moves))
         }
       }
-      missTogether(asks)
+      collectMissing(asks)
     },
   }
 }
@@ -138,10 +138,7 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
 
 const requireCount = ({ index, order, group = '' }: Ranking, counted: number, size: number): void => {
   if (counted !== size)
-    throw new Failure(
-      'defect',
-      `${index.name}.${order} ${group} has ${size} members, in segments ${counted}.`,
-    )
+    throw new Failure('defect', `${index.name}.${order} ${group} has ${size} members, in segments ${counted}.`)
 }
 
 /** The counted order of an index, applied to its documents. */

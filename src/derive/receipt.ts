@@ -3,7 +3,7 @@ import { isMovement, partsOfFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /** A receipt of a system contract, parsed. */
-export type Said = {
+export type ParsedReceipt = {
   /** `token.iost`; the node prefixes the id of the emitting contract, so it can be trusted. */
   readonly contract: string
   /** Name of the contract's action or function: `transfer`. */
@@ -15,28 +15,28 @@ export type Said = {
 }
 
 /** Cache: parsing is the most expensive step, and `needsOf`, state and records all need the result. */
-const said = new WeakMap<Receipt, Said>()
-const given = new WeakMap<Action, readonly ExactJson[] | undefined>()
+const parsedReceipts = new WeakMap<Receipt, ParsedReceipt>()
+const parsedActions = new WeakMap<Action, readonly ExactJson[] | undefined>()
 
-export const saidBy = (receipt: Receipt): Said => {
-  const known = said.get(receipt)
+export const parseReceipt = (receipt: Receipt): ParsedReceipt => {
+  const known = parsedReceipts.get(receipt)
   if (known !== undefined) return known
   const value = jsonOf(receipt.content)
-  const fresh: Said = {
+  const fresh: ParsedReceipt = {
     ...partsOfFuncName(receipt.funcName),
     args: Array.isArray(value) ? value : [],
     value,
   }
-  said.set(receipt, fresh)
+  parsedReceipts.set(receipt, fresh)
   return fresh
 }
 
 /** Arguments of an action; undefined when its data is not a JSON array (a signer may write anything). */
 export const argumentsOf = (action: Action): readonly ExactJson[] | undefined => {
-  if (given.has(action)) return given.get(action)
+  if (parsedActions.has(action)) return parsedActions.get(action)
   const value = jsonOf(action.data)
   const args = Array.isArray(value) ? (value as readonly ExactJson[]) : undefined
-  given.set(action, args)
+  parsedActions.set(action, args)
   return args
 }
 
@@ -64,7 +64,7 @@ export const digitsAt = (args: readonly ExactJson[], at: number): string | undef
 }
 
 /** Makes a test for receipts that repeat an action. Most do; the action has named the row's lists already. */
-export const repetitionsOf = ({ actions }: Transaction): ((said: Said, content: string) => boolean) => {
+export const repetitionsOf = ({ actions }: Transaction): ((parsed: ParsedReceipt, content: string) => boolean) => {
   const [only] = actions
   if (actions.length === 1 && only !== undefined)
     return ({ contract, name }, content) =>

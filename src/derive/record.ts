@@ -7,7 +7,7 @@ import { recordId } from '#indices/position.ts'
 import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
 import { countMovement } from './day.ts'
 import { accountsOf, type Ownership, ownership, type Parties, partiesOf } from './parties.ts'
-import { argumentsOf, saidBy } from './receipt.ts'
+import { argumentsOf, parseReceipt } from './receipt.ts'
 import type { ListCounts, TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
@@ -62,11 +62,11 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
   const own = base ? ownContribute(movements) : undefined
   let index = tx.actions.length
   tx.receipt.receipts.forEach((receipt, position) => {
-    const said = saidBy(receipt)
-    const { contract, name } = said
+    const parsed = parseReceipt(receipt)
+    const { contract, name } = parsed
     if (!isMovement(contract, name) || taken.has(position) || position === own) return
     add(at, {
-      ...partiesOf(said, tx.publisher),
+      ...partiesOf(parsed, tx.publisher),
       index,
       contract,
       action_name: name,
@@ -85,8 +85,7 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
 /** The last issue of contribute of a base transaction pays the parent's witness. */
 const ownContribute = (movements: ReadonlyMap<number, Movement>): number | undefined => {
   let last: number | undefined
-  for (const [position, { token, from }] of movements)
-    if (token === 'contribute' && from === '') last = position
+  for (const [position, { token, from }] of movements) if (token === 'contribute' && from === '') last = position
   return last
 }
 
@@ -161,10 +160,7 @@ const isLong = ({ contract, action_name, data, return: returned }: Row): boolean
   const letters = contract.length + action_name.length + data.length + returned.length
   // A UTF-16 code unit has at most three bytes in UTF-8, so most rows need not be counted.
   if (letters * 3 <= OVERFLOW_BYTES) return false
-  const bytes = [contract, action_name, data, returned].reduce(
-    (sum, text) => sum + Buffer.byteLength(text),
-    0,
-  )
+  const bytes = [contract, action_name, data, returned].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   return bytes > OVERFLOW_BYTES
 }
 

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { type Segment, type SegmentSizes, segments, segmentsId } from '#indices/segment.ts'
 import { beginOf, type Standing, type StandingRange } from '#indices/standing.ts'
 import { countOf, cutMembers, evenly, joinSmall, segmentOf } from './segment-cuts.ts'
-import { missTogether, type State } from './state.ts'
+import { collectMissing, type State } from './state.ts'
 
 /** A ranking: all members of a counted order that share a group. */
 export type Ranking = Pick<StandingRange, 'index' | 'order' | 'group'>
@@ -60,7 +60,7 @@ const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly 
   const placesOf = (standings: readonly Standing[]) => standings.map(each => segmentOf(root, each))
   const [from, to] = [placesOf(left), placesOf(entered)]
   const places = new Set([...from, ...to])
-  missTogether([...places].map(place => () => leafAt(draft, place)))
+  collectMissing([...places].map(place => () => leafAt(draft, place)))
   const sums = new Map([...places].map(place => [place, new Map<number, number>()]))
   const count = (standings: readonly Standing[], at: readonly number[], by: 1 | -1): void =>
     standings.forEach((standing, member) => {
@@ -88,7 +88,7 @@ const settleTree = (draft: Draft): void => {
   const { state, ranking, sizes, root, leaves } = draft
   const touched = new Set(leaves.keys())
   const read = [...root.keys()].filter(place => touched.has(root[place]?.[3] ?? -1))
-  missTogether(read.map(place => () => joinLeaf(draft, place)))
+  collectMissing(read.map(place => () => joinLeaf(draft, place)))
   // Runs from the end, so that insertions and removals shift only entries that are done already.
   for (let place = root.length - 1; place >= 0; place--) {
     const number = root[place]?.[3]
@@ -101,11 +101,8 @@ const settleTree = (draft: Draft): void => {
   putTree(state, ranking, { root, leaves })
 }
 
-const membersOf = (
-  { state, ranking }: Draft,
-  segment: Segment,
-  next: Segment | undefined,
-): readonly Standing[] => state.members({ ...ranking, ...rangeOf(segment, next) })
+const membersOf = ({ state, ranking }: Draft, segment: Segment, next: Segment | undefined): readonly Standing[] =>
+  state.members({ ...ranking, ...rangeOf(segment, next) })
 
 const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
 
@@ -117,7 +114,7 @@ const joinLeaf = (draft: Draft, place: number): void => {
   const list = joinSmall(leafOf(draft, number), sizes)
   leaves.set(number, list)
   const long = [...list.keys()].filter(at => isLong(list[at] ?? TOP, sizes))
-  missTogether(long.map(at => () => membersOf(draft, list[at] ?? TOP, list[at + 1] ?? root[place + 1])))
+  collectMissing(long.map(at => () => membersOf(draft, list[at] ?? TOP, list[at + 1] ?? root[place + 1])))
 }
 
 const recut = (draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] => {
@@ -177,9 +174,7 @@ const join = (draft: Draft, place: number): boolean => {
 export const foundTree = (state: State, ranking: Ranking, sizes: SegmentSizes): number => {
   const members = state.members(ranking)
   const list = cutMembers(TOP, members, sizes)
-  const leaves = new Map(
-    evenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]),
-  )
+  const leaves = new Map(evenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]))
   const root = [...leaves].map(([number, part]) => entryOf(part, number))
   putTree(state, ranking, { root, leaves })
   return members.length

@@ -6,18 +6,18 @@ import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
 /** The cause of a change. That of a movement is its row, whose number is known after the transaction. */
-export type By = (Cause | { readonly movement: object; readonly until?: bigint }) & {
+export type ChangeCause = (Cause | { readonly movement: object; readonly until?: bigint }) & {
   readonly more?: readonly string[]
 }
 
 /** Series of amounts while a block is derived. */
 export type SeriesDrafts = {
   /**
-   * Opens a series that is about to change; `key` by `seriesOf`. Throws `Missing` when it was not fetched.
+   * Opens a series that is about to change; `key` by `seriesOf`. Throws `MissingState` when it was not fetched.
    * `isNew`: the series cannot exist yet, so it need not be fetched.
    */
   open(key: string, how?: { readonly isNew: boolean }): OpenSeries
-  note(series: OpenSeries, change: bigint, by: By): void
+  note(series: OpenSeries, change: bigint, by: ChangeCause): void
   /** Sets the row of a movement. */
   row(movement: object, index: number): void
   /** Ends a transaction, or the changes before or after all transactions. */
@@ -47,7 +47,7 @@ type Draft = {
   entries: string
 }
 
-type Noted = { readonly series: OpenSeries; readonly change: bigint; readonly by: By }
+type Noted = { readonly series: OpenSeries; readonly change: bigint; readonly by: ChangeCause }
 
 export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): SeriesDrafts => {
   const opened = new Map<string, OpenSeries>()
@@ -124,7 +124,7 @@ export const withContribute = (
 const OF_BLOCK: Cause = { kind: 'block' }
 const NOTHING: readonly string[] = []
 
-const causeOf = (by: By, index: number | undefined): Cause => {
+const causeOf = (by: ChangeCause, index: number | undefined): Cause => {
   if (!('movement' in by)) return by
   // The contribute for the parent block is the only movement without a row.
   if (index === undefined) return OF_BLOCK

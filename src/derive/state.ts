@@ -3,7 +3,7 @@ import type { Key, StateIndex } from '#indices/registry.ts'
 import type { Standing, StandingRange } from '#indices/standing.ts'
 
 /**
- * State as derivation sees it: reads are in memory only. Reading a document that was not fetched throws `Missing`; the
+ * State as derivation sees it: reads are in memory only. Reading a document that was not fetched throws `MissingState`; the
  * loader fetches the document and derives the block again from its start (`deriveBlock` is pure apart from its state).
  */
 export type State = {
@@ -19,7 +19,7 @@ export type State = {
 }
 
 /** Documents, members of rankings or publishers that must be fetched before the block can be derived. */
-export class Missing extends Error {
+export class MissingState extends Error {
   readonly keys: readonly Key[]
   readonly ranges: readonly StandingRange[]
   /** Hashes of transactions. */
@@ -38,19 +38,19 @@ export class Missing extends Error {
   }
 }
 
-/** Runs all; throws one `Missing` with everything they missed, so that a block is derived again only once. */
-export const missTogether = (asks: Iterable<() => unknown>): void => {
+/** Runs all; throws one `MissingState` with everything they missed, so that a block is derived again only once. */
+export const collectMissing = (reads: Iterable<() => unknown>): void => {
   const keys: Key[] = []
   const ranges: StandingRange[] = []
   const hashes: string[] = []
-  for (const ask of asks)
+  for (const read of reads)
     try {
-      ask()
+      read()
     } catch (error) {
-      if (!(error instanceof Missing)) throw error
+      if (!(error instanceof MissingState)) throw error
       keys.push(...error.keys)
       ranges.push(...error.ranges)
       hashes.push(...error.hashes)
     }
-  if (keys.length + ranges.length + hashes.length > 0) throw new Missing(keys, ranges, hashes)
+  if (keys.length + ranges.length + hashes.length > 0) throw new MissingState(keys, ranges, hashes)
 }

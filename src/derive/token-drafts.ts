@@ -47,8 +47,7 @@ export const tokenDrafts = ({ state, past, height }: Deps): TokenDrafts => {
       for (const { before, doc } of drafts.values()) {
         if (before === undefined || changed(before, doc)) state.put(tokens, doc)
         const gained = doc.holder_count - (before?.holder_count ?? 0)
-        if (gained !== 0)
-          past.note(past.open(seriesOf.holders(doc.symbol)), BigInt(gained), { kind: 'block' })
+        if (gained !== 0) past.note(past.open(seriesOf.holders(doc.symbol)), BigInt(gained), { kind: 'block' })
       }
     },
   }

@@ -3,7 +3,7 @@ import { AMOUNT_AT } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { seriesOf } from '#indices/series.ts'
-import { argumentsOf, digitsAt, type Said, textAt } from './receipt.ts'
+import { argumentsOf, digitsAt, type ParsedReceipt, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /** A movement of token.iost, in the token's smallest unit; `""`: no sender or receiver (issue, destroy). */
@@ -19,43 +19,43 @@ export type Movement = {
 const DEFAULT_DECIMALS = 8
 
 /** Applies a receipt of token.iost. Returns its movement; undefined if nothing moved. */
-export const applyToken = (at: TxScope, said: Said): Movement | undefined => {
+export const applyToken = (at: TxScope, parsed: ParsedReceipt): Movement | undefined => {
   const { ledger } = at.scope
-  switch (said.name) {
+  switch (parsed.name) {
     case 'create':
-      create(at, said.args)
+      create(at, parsed.args)
       return undefined
     case 'recycle':
-      ledger.token(textOf(at, said, 0)).issuer = ''
+      ledger.token(textOf(at, parsed, 0)).issuer = ''
       return undefined
     case 'transfer':
     case 'transferFreeze':
     case 'issue':
     case 'destroy':
-      return move(at, said)
+      return move(at, parsed)
     default:
       return undefined
   }
 }
 
-const move = (at: TxScope, said: Said): Movement => {
+const move = (at: TxScope, parsed: ParsedReceipt): Movement => {
   const { ledger, series: past } = at.scope
-  const symbol = textOf(at, said, 0)
+  const symbol = textOf(at, parsed, 0)
   const token = ledger.token(symbol)
-  const place = AMOUNT_AT.get(said.name) ?? 3
-  const amount = unitsAsRead(textOf(at, said, place), token.decimal)
-  if (amount === undefined) throw malformed(at, said, place)
-  const movement = { token: symbol, ...partiesIn(at, said), amount, decimals: token.decimal }
+  const place = AMOUNT_AT.get(parsed.name) ?? 3
+  const amount = unitsAsRead(textOf(at, parsed, place), token.decimal)
+  if (amount === undefined) throw malformed(at, parsed, place)
+  const movement = { token: symbol, ...partiesIn(at, parsed), amount, decimals: token.decimal }
   const { from, to } = movement
   const by = { movement }
-  if (said.name === 'issue' || said.name === 'destroy') {
-    const change = said.name === 'issue' ? amount : -amount
+  if (parsed.name === 'issue' || parsed.name === 'destroy') {
+    const change = parsed.name === 'issue' ? amount : -amount
     token.current_supply += change
     past.note(past.open(seriesOf.supply(symbol)), change, by)
     ledger.add(symbol, from === '' ? to : from, { change, by })
-  } else if (said.name === 'transferFreeze') {
+  } else if (parsed.name === 'transferFreeze') {
     ledger.add(symbol, from, { change: -amount, by })
-    ledger.freeze(symbol, to, { amount, movement, until: timeOf(at, said, 4) })
+    ledger.freeze(symbol, to, { amount, movement, until: timeOf(at, parsed, 4) })
   } else if (from !== to) {
     ledger.add(symbol, from, { change: -amount, by })
     ledger.add(symbol, to, { change: amount, by })
@@ -64,10 +64,10 @@ const move = (at: TxScope, said: Said): Movement => {
 }
 
 /** Sender and receiver of a movement; `""`: none. */
-const partiesIn = (at: TxScope, said: Said): Pick<Movement, 'from' | 'to'> => {
-  const first = textOf(at, said, 1)
-  if (said.name === 'issue') return { from: '', to: first }
-  return { from: first, to: said.name === 'destroy' ? '' : textOf(at, said, 2) }
+const partiesIn = (at: TxScope, parsed: ParsedReceipt): Pick<Movement, 'from' | 'to'> => {
+  const first = textOf(at, parsed, 1)
+  if (parsed.name === 'issue') return { from: '', to: first }
+  return { from: first, to: parsed.name === 'destroy' ? '' : textOf(at, parsed, 2) }
 }
 
 /**
@@ -124,9 +124,7 @@ const wholeOf = (value: ExactJson | undefined): number | undefined => {
 
 /** Multiplies like Go's int64: the node refuses supplies that are too large; those far below zero wrap. */
 const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
-  digits !== undefined && /^-?\d+$/.test(digits)
-    ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals))
-    : 0n
+  digits !== undefined && /^-?\d+$/.test(digits) ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals)) : 0n
 
 /** Applies `updateTotalSupply [symbol, whole tokens]`, which emits no receipt (token.iost 1.0.4). */
 export const updateTotalSupply = ({ scope, tx }: TxScope, at: number): void => {
@@ -139,21 +137,21 @@ export const updateTotalSupply = ({ scope, tx }: TxScope, at: number): void => {
   token.total_supply = wholeUnits(digits, token.decimal)
 }
 
-const textOf = (at: TxScope, said: Said, place: number): string => {
-  const text = textAt(said.args, place)
-  if (text === undefined) throw malformed(at, said, place)
+const textOf = (at: TxScope, parsed: ParsedReceipt, place: number): string => {
+  const text = textAt(parsed.args, place)
+  if (text === undefined) throw malformed(at, parsed, place)
   return text
 }
 
-const timeOf = (at: TxScope, said: Said, place: number): bigint => {
-  const digits = digitsAt(said.args, place)
-  if (digits === undefined || !/^-?\d+$/.test(digits)) throw malformed(at, said, place)
+const timeOf = (at: TxScope, parsed: ParsedReceipt, place: number): bigint => {
+  const digits = digitsAt(parsed.args, place)
+  if (digits === undefined || !/^-?\d+$/.test(digits)) throw malformed(at, parsed, place)
   return BigInt(digits)
 }
 
 /** An unreadable receipt of token.iost must not be skipped: balances would be wrong from then on. */
-const malformed = ({ scope, tx }: TxScope, said: Said, place: number): Failure =>
+const malformed = ({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): Failure =>
   new Failure(
     'bad_block',
-    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${said.contract}/${said.name} has no usable argument ${place}.`,
+    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${parsed.contract}/${parsed.name} has no usable argument ${place}.`,
   )

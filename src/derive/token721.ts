@@ -12,15 +12,15 @@ import {
   itemId,
   items,
 } from '#indices/token721.ts'
-import { digitsAt, type Said, textAt } from './receipt.ts'
+import { digitsAt, type ParsedReceipt, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
-import { missTogether } from './state.ts'
+import { collectMissing } from './state.ts'
 
 /** An item that changes hands; `from` is `""` for an issue. */
 type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
 
 /** State that a receipt of token721.iost needs. An item being issued has no state yet. */
-export const needToken721 = (add: (index: StateIndex, id: string) => void, { name, args }: Said): void => {
+export const needToken721 = (add: (index: StateIndex, id: string) => void, { name, args }: ParsedReceipt): void => {
   const [symbol, first, second, number] = [0, 1, 2, 3].map(place => textAt(args, place))
   if (symbol === undefined) return
   add(collections, symbol)
@@ -42,20 +42,20 @@ export const needToken721 = (add: (index: StateIndex, id: string) => void, { nam
  * Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or
  * `transfer [symbol, from, to, id]`.
  */
-export const applyToken721 = (at: TxScope, said: Said): void => {
-  switch (said.name) {
+export const applyToken721 = (at: TxScope, parsed: ParsedReceipt): void => {
+  switch (parsed.name) {
     case 'create':
-      create(at, said)
+      create(at, parsed)
       return
     case 'issue':
-      issue(at, said)
+      issue(at, parsed)
       return
     case 'transfer':
-      transfer(at, said)
+      transfer(at, parsed)
   }
 }
 
-const create = ({ scope, tx }: TxScope, { args }: Said): void => {
+const create = ({ scope, tx }: TxScope, { args }: ParsedReceipt): void => {
   const symbol = textAt(args, 0) ?? ''
   const total = digitsAt(args, 2) ?? ''
   scope.state.put(collections, {
@@ -73,17 +73,17 @@ const create = ({ scope, tx }: TxScope, { args }: Said): void => {
 }
 
 /** The receipt lacks the item's id, which is the number of items issued before. */
-const issue = (at: TxScope, said: Said): void => {
+const issue = (at: TxScope, parsed: ParsedReceipt): void => {
   const { scope, tx } = at
   const { state, block } = scope
-  const [symbol, owner] = [textOf(at, said, 0), textOf(at, said, 1)]
+  const [symbol, owner] = [textOf(at, parsed, 0), textOf(at, parsed, 1)]
   const collection = collectionOf(at, symbol)
   const item = String(collection.issued)
   state.put(collections, { ...collection, issued: collection.issued + 1 })
   state.add(items, {
     id: itemId(symbol, item),
     owner,
-    metadata: textOf(at, said, 2),
+    metadata: textOf(at, parsed, 2),
     height: block.height,
     time: block.time,
     tx_hash: tx.hash,
@@ -91,13 +91,13 @@ const issue = (at: TxScope, said: Said): void => {
   move(at, { symbol, item, from: '', to: owner })
 }
 
-const transfer = (at: TxScope, said: Said): void => {
+const transfer = (at: TxScope, parsed: ParsedReceipt): void => {
   const { state } = at.scope
   const moved = {
-    symbol: textOf(at, said, 0),
-    item: textOf(at, said, 3),
-    from: textOf(at, said, 1),
-    to: textOf(at, said, 2),
+    symbol: textOf(at, parsed, 0),
+    item: textOf(at, parsed, 3),
+    from: textOf(at, parsed, 1),
+    to: textOf(at, parsed, 2),
   }
   if (moved.item === ISSUER_FIELD) {
     state.put(collections, { ...collectionOf(at, moved.symbol), issuer: moved.to })
@@ -119,7 +119,7 @@ const move = (at: TxScope, moved: Moved): void => {
   const { series: past } = at.scope
   const id = itemId(symbol, item)
   const open = () => past.open(seriesOf.item(id), { isNew: from === '' })
-  missTogether([open, () => pass(at, moved)])
+  collectMissing([open, () => pass(at, moved)])
   past.note(open(), 1n, { kind: 'tx', more: [from, to] })
 }
 
@@ -135,7 +135,7 @@ const pass = (at: TxScope, { symbol, item: number, from, to }: Moved): void => {
   const countOf = (owner: string): number => state.get(holdings, countOfItems(owner))?.count ?? 0
   const shareOf = (owner: string): number => state.get(collectionOwners, memberId(symbol, owner))?.count ?? 0
   const memberOf = (owner: string) => (from === '' ? undefined : state.get(holdings, memberId(owner, item)))
-  missTogether(owners.flatMap(owner => [() => countOf(owner), () => shareOf(owner), () => memberOf(owner)]))
+  collectMissing(owners.flatMap(owner => [() => countOf(owner), () => shareOf(owner), () => memberOf(owner)]))
   let more = 0
   for (const owner of owners) {
     const isNew = owner === to
@@ -170,11 +170,11 @@ const collectionOf = (at: TxScope, symbol: string): CollectionDoc => {
   return found
 }
 
-const textOf = ({ scope, tx }: TxScope, said: Said, place: number): string => {
-  const text = textAt(said.args, place)
+const textOf = ({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): string => {
+  const text = textAt(parsed.args, place)
   if (text !== undefined) return text
   throw new Failure(
     'bad_block',
-    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${said.contract}/${said.name} has no usable argument ${place}.`,
+    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${parsed.contract}/${parsed.name} has no usable argument ${place}.`,
   )
 }

@@ -15,7 +15,7 @@ import {
   type ProducerEvent,
 } from './producer.ts'
 import { openMarket, payRam, ramTrades } from './ram.ts'
-import { argumentsOf, type Said, saidBy, textAt } from './receipt.ts'
+import { argumentsOf, type ParsedReceipt, parseReceipt, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 import { applyToken, type Movement, updateTotalSupply } from './token.ts'
 import { applyToken721 } from './token721.ts'
@@ -68,29 +68,29 @@ const applyActions = (at: TxScope, deployed: Map<number, string>): void => {
 const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
   const trades = ramTrades(at)
   at.tx.receipt.receipts.forEach((receipt, position) => {
-    const said = saidBy(receipt)
-    switch (said.contract) {
+    const parsed = parseReceipt(receipt)
+    switch (parsed.contract) {
       case 'token.iost': {
-        const movement = applyToken(at, said)
+        const movement = applyToken(at, parsed)
         if (movement === undefined) return
         movements.set(position, movement)
-        trades.see(said.name, movement)
-        if (said.name === 'transfer') awardByBonus(at, movement)
+        trades.see(parsed.name, movement)
+        if (parsed.name === 'transfer') awardByBonus(at, movement)
         return
       }
       case 'auth.iost':
-        applyAccount(at, said)
+        applyAccount(at, parsed)
         return
       case 'token721.iost':
-        applyToken721(at, said)
+        applyToken721(at, parsed)
         return
       case 'gas.iost':
-        applyGas(at, said)
+        applyGas(at, parsed)
         return
       case VOTE_PRODUCER:
-        if (TOLD.has(said.name)) at.scope.statistics.votes_told = true
-        applyProducerEvent(at, { name: said.name, args: said.args, isTold: true })
-        if (said.name === 'voterWithdraw') applyWithdrawal(at, said, position)
+        if (TOLD.has(parsed.name)) at.scope.statistics.votes_told = true
+        applyProducerEvent(at, { name: parsed.name, args: parsed.args, hasReceipt: true })
+        if (parsed.name === 'voterWithdraw') applyWithdrawal(at, parsed, position)
         return
     }
   })
@@ -110,28 +110,25 @@ const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
 /** Applies actions of vote_producer.iost without their own receipt, made by an older contract (`eras.ts`). */
 const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement>): void => {
   const { actions, receipt } = at.tx
-  if (
-    !actions.some(({ contract, actionName }) => contract === VOTE_PRODUCER && SILENT_ACTIONS.has(actionName))
-  )
-    return
-  const told = new Map<string, number>()
+  if (!actions.some(({ contract, actionName }) => contract === VOTE_PRODUCER && SILENT_ACTIONS.has(actionName))) return
+  const receiptCounts = new Map<string, number>()
   for (const each of receipt.receipts) {
-    const said = saidBy(each)
-    const key = said.contract === VOTE_PRODUCER ? partiesKey(said.name, said.args) : undefined
-    if (key !== undefined) told.set(key, (told.get(key) ?? 0) + 1)
+    const parsed = parseReceipt(each)
+    const key = parsed.contract === VOTE_PRODUCER ? partiesKey(parsed.name, parsed.args) : undefined
+    if (key !== undefined) receiptCounts.set(key, (receiptCounts.get(key) ?? 0) + 1)
   }
   actions.forEach((action, position) => {
     if (action.contract !== VOTE_PRODUCER) return
     const args = argumentsOf(action) ?? []
     const key = partiesKey(action.actionName, args)
     if (key === undefined) return
-    const receipts = told.get(key) ?? 0
-    if (receipts > 0) told.set(key, receipts - 1)
+    const receipts = receiptCounts.get(key) ?? 0
+    if (receipts > 0) receiptCounts.set(key, receipts - 1)
     else applySilent(at, { name: action.actionName, args, position }, movements)
   })
 }
 
-const partiesKey = (name: string, args: Said['args']): string | undefined => {
+const partiesKey = (name: string, args: ParsedReceipt['args']): string | undefined => {
   const parties = SILENT_ACTIONS.get(name)
   return parties === undefined ? undefined : writeJson([name, ...args.slice(0, parties)])
 }
@@ -153,7 +150,7 @@ const applySilent = (
   }
   // A producer without votes gets no bonus: the action returns false.
   if (name === 'topupVoterBonus' && /^\["?false"?\]$/.test(at.tx.receipt.returns[position] ?? '')) return
-  applyProducerEvent(at, { name, args, isTold: false })
+  applyProducerEvent(at, { name, args, hasReceipt: false })
 }
 
 const applySupplies = (at: TxScope): void => {

@@ -6,7 +6,7 @@ import { numberIn } from '#indices/series-number.ts'
 import { votesAfter, votesAt } from '#indices/series-replay.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
-import { missTogether, type State } from './state.ts'
+import { collectMissing, type State } from './state.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -15,8 +15,8 @@ export type Vote = { readonly voter: string; readonly producer: string; readonly
 
 /** Bonus credits of voters and producers at vote_producer.iost while a block is derived, in 10^-8 IOST. */
 export type VoteBonuses = {
-  /** Called before the producer's document has the vote. `isTold`: shown by a receipt, not only an action. */
-  vote(vote: Vote, isTold: boolean): void
+  /** Called before the producer's document has the vote. `hasReceipt`: shown by a receipt, not only an action. */
+  vote(vote: Vote, hasReceipt: boolean): void
   addForVoters(producer: string, amount: bigint): void
   addForCandidates(amount: bigint): void
   voterTook(voter: string): void
@@ -43,7 +43,7 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
     if (isIn !== before > 0n) named.add(key, name, isIn ? 1n : -1n)
   }
   return {
-    vote: ({ voter, producer, change }, isTold) => {
+    vote: ({ voter, producer, change }, hasReceipt) => {
       const masks = seriesOf.voterMasks(voter)
       const mask = seriesOf.candidateMask(producer)
       const votes = votesOf(producer)
@@ -52,7 +52,7 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
       named.add(mask, '', coefficients.get(candidatesCoefficient) * more)
       named.count(seriesOf.voter(voter), producer, change)
       statistics.candidate_votes += more
-      if (isTold) return
+      if (hasReceipt) return
       doubt(masks, doubtOf(producer), true)
       doubt(mask, DOUBT, true)
     },
@@ -64,7 +64,7 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
       const masks = seriesOf.voterMasks(voter)
       // The contract skips a producer without votes of the voter, so the bonus earned there stays.
       const pairs = [...named.all(seriesOf.voter(voter))].filter(([, votes]) => votes > 0n)
-      missTogether(
+      collectMissing(
         pairs.map(
           ([producer]) =>
             () =>

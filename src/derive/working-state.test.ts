@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { producerKeys } from '#indices/producer.ts'
 import { type VoteDoc, votes } from '#indices/vote.ts'
-import { Missing } from './state.ts'
+import { MissingState } from './state.ts'
 import { UNKNOWN, workingState } from './working-state.ts'
 
 const vote = (voter: string, amount: bigint): VoteDoc => ({
@@ -20,7 +20,7 @@ describe('workingState', () => {
     expect(state.get(votes, 'bob0000/alice00')).toEqual(vote('alice00', 1n))
     expect(state.get(votes, '__proto__')).toBeUndefined()
     expect(() => state.get(votes, 'bob0000/dave000')).toThrow(
-      new Missing([{ index: votes, id: 'bob0000/dave000' }]),
+      new MissingState([{ index: votes, id: 'bob0000/dave000' }]),
     )
   })
 
@@ -52,7 +52,7 @@ describe('workingState', () => {
       { index: votes, doc: vote('alice00', 3n), before: vote('alice00', 1n) },
       { index: votes, doc: vote('carol00', 3n) },
     ])
-    expect(() => state.put(votes, vote('dave000', 1n))).toThrow(Missing)
+    expect(() => state.put(votes, vote('dave000', 1n))).toThrow(MissingState)
   })
 
   test('workingState: a rollback goes back to the mark and no further', () => {

@@ -2,7 +2,7 @@ import type { DocOf } from '#indices/define.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import { compareStandings, type Standing, type StandingRange } from '#indices/standing.ts'
 import { countedOf, withChanges } from './rankings.ts'
-import { Missing, type State } from './state.ts'
+import { MissingState, type State } from './state.ts'
 
 /** Result of looking up a document that was not fetched; `undefined` means that the store has none. */
 export const UNKNOWN = 'unknown'
@@ -55,7 +55,7 @@ const cellsOver = (lookup: Lookup) => {
     const known = find(index, id)
     if (known !== undefined) return known
     const doc = lookup(index, id)
-    if (doc === UNKNOWN) throw new Missing([{ index, id } satisfies Key])
+    if (doc === UNKNOWN) throw new MissingState([{ index, id } satisfies Key])
     return open(index, id, doc)
   }
   return { find, open, lookUp }
@@ -129,13 +129,13 @@ const standingsIn = (
   fetched: ReturnType<LookupRange>,
   changed: Iterable<Doc>,
 ): readonly Standing[] => {
-  if (fetched === UNKNOWN) throw new Missing([], [range])
+  if (fetched === UNKNOWN) throw new MissingState([], [range])
   const now = withChanges(range, fetched, changed)
   return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
 }
 
 const fetchedPublisher = (publisher: ReturnType<LookupPublisher>, hash: string): string | undefined => {
-  if (publisher === UNKNOWN) throw new Missing([], [], [hash])
+  if (publisher === UNKNOWN) throw new MissingState([], [], [hash])
   return publisher
 }
 
@@ -169,8 +169,7 @@ function* docsIn(written: readonly Cell[] | undefined): Iterable<Doc> {
 
 const standingIn = ({ index }: StandingRange, doc: Doc): Standing => {
   const standing = countedOf(index)?.standingOf(doc)
-  if (standing === undefined)
-    throw new TypeError(`${index.name} ${doc.id} was fetched, and is in no ranking.`)
+  if (standing === undefined) throw new TypeError(`${index.name} ${doc.id} was fetched, and is in no ranking.`)
   return standing
 }
 

@@ -15,10 +15,7 @@ const MOST = 50
  * The owners that exist. A successful transaction names only existing owners. Those of a failed or delayed
  * one are checked.
  */
-export const knownOwners = async (
-  visit: Pick<Visit, 'ask'>,
-  transaction: Transaction,
-): Promise<KnownOwners> => {
+export const knownOwners = async (visit: Pick<Visit, 'ask'>, transaction: Transaction): Promise<KnownOwners> => {
   const { actions, tx_receipt } = transaction
   if (tx_receipt.status_code === 'SUCCESS' && !isDelayed(transaction)) return 'all'
   const named = actions.flatMap(action => argumentsIn(action, UNKNOWN_SIGNATURE) ?? []).filter(isOwner)

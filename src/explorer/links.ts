@@ -14,8 +14,7 @@ export const hrefTo = (
 export const lastingHref = (
   { origin, isOriginKnown, root, lang }: Pick<Visit, 'origin' | 'isOriginKnown' | 'root' | 'lang'>,
   path: string,
-): string =>
-  isOriginKnown ? new URL(hrefTo({ root: './', lang }, path), origin).href : hrefTo({ root, lang }, path)
+): string => (isOriginKnown ? new URL(hrefTo({ root: './', lang }, path), origin).href : hrefTo({ root, lang }, path))
 
 /** The relative path from a page to the root of the service. */
 export const rootFrom = (lang: Lang, path: string): string =>

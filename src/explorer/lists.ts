@@ -12,6 +12,4 @@ export const LISTS = [
 
 /** Whether a page is about one item of a list. Paths are without language. */
 export const isWithin = (list: string, path: string): boolean =>
-  path.startsWith(
-    list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`,
-  )
+  path.startsWith(list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`)

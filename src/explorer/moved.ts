@@ -8,14 +8,14 @@ import { ifFound, ifKnown } from './found.ts'
 import type { Visit } from './page.ts'
 import { isDelayed, type Transaction } from './part/transaction-facts.tsx'
 
-type Asked = Pick<Visit, 'ask'>
+type MovedRowsVisit = Pick<Visit, 'ask'>
 
 /**
  * The token movements of transactions, by hash. Records cover published blocks; for later blocks, the
  * receipts contain the same movements. undefined: not known yet.
  */
 export const movementsOf = async (
-  visit: Asked,
+  visit: MovedRowsVisit,
   transactions: readonly Transaction[],
 ): Promise<ReadonlyMap<string, readonly Movement[] | undefined>> => {
   if (transactions.length === 0) return new Map()
@@ -36,7 +36,7 @@ export const movementsOf = async (
 
 /** The token movements of transactions in published blocks, by hash. */
 export const publishedMovements = async (
-  { ask }: Asked,
+  { ask }: MovedRowsVisit,
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Movement[]>> => {
   if (hashes.length === 0) return new Map()
@@ -45,14 +45,13 @@ export const publishedMovements = async (
   return new Map(hashes.map(hash => [hash, movementsIn(rows.get(hash) ?? [])]))
 }
 
-const receiptsOf = async (visit: Asked, tx: Transaction): Promise<readonly Movement[] | undefined> => {
+const receiptsOf = async (visit: MovedRowsVisit, tx: Transaction): Promise<readonly Movement[] | undefined> => {
   const { status_code, receipts = [] } = tx.tx_receipt
   if (status_code === undefined) return undefined
   if (status_code !== 'SUCCESS' || isDelayed(tx)) return []
   const moving = receipts.flatMap(movingReceipt)
   // The contribute that rewards the previous block is not a movement of this one.
-  const own =
-    tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
+  const own = tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
   const decimals = await decimalsOf(visit, new Set(own.map(({ token }) => token)))
   const rows = own.map(({ token, text, ...row }) => {
     const decimal = decimals.get(token)
@@ -81,10 +80,7 @@ const movingReceipt = ({ func_name, content }: { readonly func_name: string; rea
 }
 
 /** Decimals of the tokens that exist at the published block. */
-const decimalsOf = async (
-  visit: Asked,
-  tokens: ReadonlySet<string>,
-): Promise<ReadonlyMap<string, number>> => {
+const decimalsOf = async (visit: MovedRowsVisit, tokens: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> => {
   const found = await Promise.all(
     [...tokens].map(async token => [token, await ifFound(visit.ask(getTokenDetail, { token }))] as const),
   )

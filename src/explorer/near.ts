@@ -1,5 +1,5 @@
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
-import { type AnswerOf, type Ask, askTogether } from '#actions/ask.ts'
+import { type AnswerOf, type Ask, askAtOneHeight } from '#actions/ask.ts'
 import { BEHIND } from '#actions/find/loading.ts'
 import { search } from '#actions/search.ts'
 import type { Published } from '#store/port.ts'
@@ -33,7 +33,7 @@ export const findNear = async (
   address: Pick<Visit, 'path' | 'query'>,
   running: { readonly signal: AbortSignal; readonly turn: Turn },
 ): Promise<Near> => {
-  return askTogether(
+  return askAtOneHeight(
     { ...deps, node: undefined },
     async ({ ask, at }) => {
       const text = await soughtIn(ask, address)
@@ -86,9 +86,9 @@ const lastIrreversible = (
   { height, lib }: Pick<Published, 'height' | 'lib'>,
   node: AnswerDeps['node'],
 ): number | undefined => {
-  const heard = node?.heard()?.libBlock ?? 0
+  const reported = node?.lastInfo()?.libBlock ?? 0
   // A node far behind the store knows no more of later blocks than a silent one.
-  return lib > height || heard >= height - BEHIND ? Math.max(lib, heard) : undefined
+  return lib > height || reported >= height - BEHIND ? Math.max(lib, reported) : undefined
 }
 
 /** Prefixes of a text to search for, longest first. Names of accounts and tokens are in lower case. */

@@ -1,4 +1,4 @@
-import type { Asking } from '#actions/ask.ts'
+import type { AskContext } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import type { Field } from './part/form-fields.ts'
 
@@ -26,7 +26,7 @@ export type Site = {
 }
 
 /** One visit of one page. All its calls are answered at one height. */
-export type Visit = Asking & {
+export type Visit = AskContext & {
   readonly site: Site
   /** The relative path from the page to the root of the service, such as `../`: a proxy may remove a prefix. */
   readonly root: string
@@ -52,7 +52,7 @@ export type Visit = Asking & {
 }
 
 /** The content of a page, between header and footer. */
-export type Shown = {
+export type PageContent = {
   /** Title of the window, and in search results. */
   readonly title: string
   /** A sentence for search engines; absent: the title. */
@@ -69,7 +69,7 @@ export type Shown = {
 }
 
 /** A redirect to another page: its path without language and prefix. */
-export type Elsewhere = { readonly to: string }
+export type Redirect = { readonly to: string }
 
 export type Page = {
   /**
@@ -79,5 +79,5 @@ export type Page = {
   /** The fields of the page's form, besides that for a page of its list. */
   readonly fields?: readonly Field[]
   /** Throws Failure: 'not_found' with the missing name, 'bad_request', 'loading', 'unavailable'. */
-  readonly show: (visit: Visit) => Promise<Shown | Elsewhere>
+  readonly show: (visit: Visit) => Promise<PageContent | Redirect>
 }

@@ -1,5 +1,5 @@
 import type { Turn } from '#actions/answer.ts'
-import type { Apart } from '#actions/define.ts'
+import type { NodeWait } from '#actions/define.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Caller, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
@@ -9,9 +9,9 @@ import { Busy, type FairQueue, type Place } from './queue.ts'
 import { type Queues, streamPlace } from './queues.ts'
 import type { RateAnswer, Rates } from './rate.ts'
 
-export type Identifying = { readonly keyring: Keyring; readonly addresses: AddressLimits }
+export type IdentifyDeps = { readonly keyring: Keyring; readonly addresses: AddressLimits }
 
-export type Gate = Identifying & {
+export type Gate = IdentifyDeps & {
   readonly rates: Rates
   readonly queues: Queues
   readonly clock: Clock
@@ -29,7 +29,7 @@ export type Arrival = {
   /** Headers of the answer; admission adds those of the plan. */
   readonly headers: Record<string, string>
   /** The request's fields in the log. Admission adds the id of the key. */
-  readonly named: { key?: string }
+  readonly logFields: { key?: string }
 }
 
 /** The ways of one caller to obtain turns in the queues. */
@@ -61,7 +61,7 @@ export const admit = async (
   options: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
 ) => {
   const { rates, queues, clock } = options.gate
-  arrival.named.key = caller.id
+  arrival.logFields.key = caller.id
   queues[options.asks].check(caller.id)
   const rate = rates.take(caller)
   setRateHeaders(arrival.headers, rate)
@@ -83,16 +83,16 @@ export const admit = async (
  * The refusal of a request for which there is no room, before any work is done for it. It is possible only while the
  * list of keys is fresh, so that the key is known without waiting. undefined: the request is handled as usual.
  */
-export const crowdedOut = (
+export const refuseCrowded = (
   arrival: Arrival,
-  asks: 'store' | 'node',
+  target: 'store' | 'node',
   { keyring, queues }: Pick<Gate, 'keyring' | 'queues'>,
 ): Busy | undefined => {
   try {
-    const caller = keyring.known(keyOf(arrival))
+    const caller = keyring.checkCached(keyOf(arrival))
     if (caller === undefined) return undefined
-    arrival.named.key = caller.id
-    queues[asks].check(caller.id)
+    arrival.logFields.key = caller.id
+    queues[target].check(caller.id)
   } catch (error) {
     if (error instanceof Busy) return error
   }
@@ -103,9 +103,9 @@ export const crowdedOut = (
  * The caller, found by the key of the request. Throws 'rate_limited' for a network that sends one more wrong key after
  * too many, and for a network that exceeds its share of the test key. Other keys of such a network are accepted.
  */
-export const identified = async (arrival: Arrival, { keyring, addresses }: Identifying): Promise<Caller> => {
+export const identify = async (arrival: Arrival, { keyring, addresses }: IdentifyDeps): Promise<Caller> => {
   const key = keyOf(arrival)
-  const known = keyring.known(key)
+  const known = keyring.checkCached(key)
   if (known !== undefined && known.id !== TEST_KEY_ID) return known
   const network = arrival.client?.network
   if (network === undefined) return known ?? keyring.check(key)
@@ -114,13 +114,13 @@ export const identified = async (arrival: Arrival, { keyring, addresses }: Ident
     if (wait > 0) throw tooManyTests(wait)
     return known
   }
-  const wait = addresses.wrongFor(network)
+  const wait = addresses.wrongKeyWaitMs(network)
   try {
     return await keyring.check(key, wait > 0 ? 'hasty' : 'careful')
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'unauthorized') throw error
     if (wait > 0) throw tooManyWrong(wait)
-    addresses.wrong(network)
+    addresses.noteWrongKey(network)
     throw error
   }
 }
@@ -139,21 +139,21 @@ export const turnsOf = (
     store: signal => async () => {
       const place = await queues.store.take(key, signal)
       const by =
-        (queue: FairQueue): Apart =>
-        async ask => {
+        (queue: FairQueue): NodeWait =>
+        async work => {
           place.leave()
           const other = await queue.take(key, signal)
           try {
-            return await ask()
+            return await work()
           } finally {
             other.leave()
           }
         }
-      return { apart: by(queues.aside), lastly: by(queues.lookups), leave: place.leave }
+      return { waitForNode: by(queues.aside), waitAfterRead: by(queues.lookups), leave: place.leave }
     },
     node: signal => async () => {
       const place = await queues.node.take(key, signal)
-      return { apart: ask => ask(), lastly: ask => ask(), leave: place.leave }
+      return { waitForNode: work => work(), waitAfterRead: work => work(), leave: place.leave }
     },
     export: () => streamPlace(queues, exports, key),
     feed: () => streamPlace(queues, 'feeds', key),
@@ -165,7 +165,7 @@ export const turnsOf = (
 const RETRY_MS = 100
 
 /** Requests a turn until there is one. A response body in progress yields to requests, and is not aborted by them. */
-export const retried =
+export const retryTurn =
   (turn: Turn, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Turn =>
   async () => {
     for (;;) {

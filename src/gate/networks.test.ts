@@ -23,19 +23,19 @@ test('wrong keys: a hundred a minute are allowed over all threads, then one ever
   const { at, one, two } = limits()
   for (let times = 0; times < 100; times++) {
     const thread = times % 2 === 0 ? one : two
-    expect(thread.wrongFor('a')).toBe(0)
-    thread.wrong('a')
+    expect(thread.wrongKeyWaitMs('a')).toBe(0)
+    thread.noteWrongKey('a')
   }
-  expect([one.wrongFor('a'), two.wrongFor('a'), one.wrongFor('b')]).toEqual([600, 600, 0])
+  expect([one.wrongKeyWaitMs('a'), two.wrongKeyWaitMs('a'), one.wrongKeyWaitMs('b')]).toEqual([600, 600, 0])
   // Refused requests do not lengthen the wait.
-  for (let times = 0; times < 300; times++) one.wrong('a')
+  for (let times = 0; times < 300; times++) one.noteWrongKey('a')
   at.time += 600
-  expect(one.wrongFor('a')).toBe(0)
-  one.wrong('a')
-  expect(one.wrongFor('a')).toBe(600)
+  expect(one.wrongKeyWaitMs('a')).toBe(0)
+  one.noteWrongKey('a')
+  expect(one.wrongKeyWaitMs('a')).toBe(600)
   at.time += 60_000
-  for (let times = 0; times < 100; times++) two.wrong('a')
-  expect(two.wrongFor('a')).toBe(600)
+  for (let times = 0; times < 100; times++) two.noteWrongKey('a')
+  expect(two.wrongKeyWaitMs('a')).toBe(600)
 })
 
 test('a name that does not fit into the table is refused, and does not block other threads', () => {
@@ -57,27 +57,27 @@ test('test key: a network has half of the total limit, in a minute and in a day'
 
 test('wrong keys: a clock that is set back locks no network out', () => {
   const { at, one } = limits()
-  for (let times = 0; times < 100; times++) one.wrong('a')
+  for (let times = 0; times < 100; times++) one.noteWrongKey('a')
   at.time -= 500_000
-  expect(one.wrongFor('a')).toBe(600)
+  expect(one.wrongKeyWaitMs('a')).toBe(600)
 })
 
 test('networks: a single thread counts the same, and evicts the networks with the fewest failures', () => {
   const at = { time: 1_000_000 }
   const one = addressLimits({ now: () => at.time, times: localNetworkTimes(8) })
-  for (let times = 0; times < 100; times++) one.wrong('guesser')
+  for (let times = 0; times < 100; times++) one.noteWrongKey('guesser')
   for (let other = 0; other < 100; other++) {
-    one.wrong(`n${other}`)
-    expect(one.wrongFor('guesser')).toBe(600)
+    one.noteWrongKey(`n${other}`)
+    expect(one.wrongKeyWaitMs('guesser')).toBe(600)
   }
-  for (let times = 0; times < 99; times++) one.wrong('n99')
-  expect([one.wrongFor('n99'), one.wrongFor('n0')]).toEqual([600, 0])
+  for (let times = 0; times < 99; times++) one.noteWrongKey('n99')
+  expect([one.wrongKeyWaitMs('n99'), one.wrongKeyWaitMs('n0')]).toEqual([600, 0])
 })
 
 test('networks: memory is bounded, and the network with the most failures is not evicted for others', () => {
   const { one, bytes } = limits(8)
   const before = bytes()
-  for (let times = 0; times < 100; times++) one.wrong('guesser')
-  for (let other = 0; other < 10_000; other++) one.wrong(`n${other}`)
-  expect([one.wrongFor('guesser') > 0, bytes()]).toEqual([true, before])
+  for (let times = 0; times < 100; times++) one.noteWrongKey('guesser')
+  for (let other = 0; other < 10_000; other++) one.noteWrongKey(`n${other}`)
+  expect([one.wrongKeyWaitMs('guesser') > 0, bytes()]).toEqual([true, before])
 })

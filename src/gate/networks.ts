@@ -46,7 +46,7 @@ export const localNetworkTimes = (most = MAX_NETWORKS): NetworkTimes => {
       if (found !== undefined || !added) return found
       if (known.size >= most) {
         // The candidate with the least debt: a network with much debt is not forgotten in favour of others.
-        const [least] = [...known.entries().take(CHOICE)].toSorted(([, a], [, b]) => owed(a) - owed(b))
+        const [least] = [...known.entries().take(CHOICE)].toSorted(([, a], [, b]) => latestOf(a) - latestOf(b))
         if (least !== undefined) known.delete(least[0])
       }
       const own = new Float64Array(LIMITS_OF_NETWORK)
@@ -58,7 +58,7 @@ export const localNetworkTimes = (most = MAX_NETWORKS): NetworkTimes => {
 }
 
 /** The latest of a network's times. */
-export const owed = (times: Float64Array): number => Math.max(...times)
+export const latestOf = (times: Float64Array): number => Math.max(...times)
 
 /** Limits of networks, by their names of at most 16 bytes. Methods return milliseconds to wait; 0: within the limit. */
 export type AddressLimits = {
@@ -66,9 +66,9 @@ export type AddressLimits = {
    * Milliseconds for which the wrong keys of a network are above the limit, so that its next key is not
    * looked up again in the store.
    */
-  wrongFor(network: string): number
+  wrongKeyWaitMs(network: string): number
   /** Counts a wrong key. */
-  wrong(network: string): void
+  noteWrongKey(network: string): void
   /** Counts a request with the test key. A request that has to wait does not count. */
   test(network: string, plan: Plan): number
   /** Counts a page for people. A page that has to wait does not count. */
@@ -103,13 +103,13 @@ export const addressLimits = (options: {
     return wait
   }
   return {
-    wrongFor: network => {
+    wrongKeyWaitMs: network => {
       const wait = waitFor(times.begin(network, false)?.[WRONG_KEYS.of] ?? 0, WRONG_KEYS)
       times.end()
       return wait
     },
     // The debt never exceeds the period: a network that stops is free after it.
-    wrong: network => void take(network, [WRONG_KEYS]),
+    noteWrongKey: network => void take(network, [WRONG_KEYS]),
     test: (network, { perSecond, perDay }) =>
       take(network, [
         { of: TEST_MINUTE, most: Math.ceil((perSecond * MINUTE_MS * TEST_SHARE) / SECOND_MS), ms: MINUTE_MS },

@@ -111,9 +111,7 @@ test('take: the plan is never exceeded in any second or day, and a steady client
         }
         expect(passed.length).toBeLessThanOrEqual(perDay)
         for (const start of passed)
-          expect(passed.filter(time => time >= start && time < start + 1_000).length).toBeLessThanOrEqual(
-            perSecond,
-          )
+          expect(passed.filter(time => time >= start && time < start + 1_000).length).toBeLessThanOrEqual(perSecond)
       },
     ),
   )

@@ -4,8 +4,8 @@ import type { Plan } from '#keys/plan.ts'
 import type { Usage } from '#store/port.ts'
 import { DAY_MS, SECOND_MS } from '#time/units.ts'
 import type { Lateness } from './lateness.ts'
-import { shareDay, turnTo } from './share-day.ts'
-import { follow, localUses, nextTime, pass, type Ring, takeBack, type Use, type Uses } from './use.ts'
+import { shareDay, startDay } from './share-day.ts'
+import { countRequest, dropOld, localUses, nextTime, type Ring, type Use, type Uses, uncountRequest } from './use.ts'
 
 /**
  * A request that arrives at most this long before its time waits for it. A caller that sends requests at the
@@ -110,10 +110,10 @@ export const createRates = (options: {
       counted(id, use => {
         const ring = ringOf(use)
         requireToday(use, plan, 1)
-        follow(use, ring)
+        dropOld(use, ring)
         const at = nextTime(use, ring, Math.max(1, Math.floor(plan.perSecond * SHARE)))
         if (at > use.time) return at - use.time
-        pass(use, ring, at)
+        countRequest(use, ring, at)
         return 0
       }),
     requireToday: ({ id, plan }, requests) => counted(id, use => requireToday(use, plan, requests)),
@@ -121,11 +121,11 @@ export const createRates = (options: {
       counted(id, use => {
         if (day === use.day) use.today = Math.max(0, use.today - 1)
         else if (day === use.lastDay) use.late -= 1
-        if (use.ring !== undefined) takeBack(use, use.ring, at)
+        if (use.ring !== undefined) uncountRequest(use, use.ring, at)
       }),
     left: ({ id, plan }) =>
       counted(id, use => {
-        if (use.ring !== undefined) follow(use, use.ring)
+        if (use.ring !== undefined) dropOld(use, use.ring)
         return {
           second: Math.max(0, plan.perSecond - use.count),
           today: Math.max(0, plan.perDay - use.today),
@@ -140,14 +140,13 @@ export const createRates = (options: {
 const takeOne = (use: Use, plan: Plan, lateness: Pick<Lateness, 'ms'>): RateAnswer => {
   const { perSecond, perDay } = plan
   const ring = ringOf(use)
-  follow(use, ring)
+  dropOld(use, ring)
   const at = nextTime(use, ring, perSecond)
   const early = at - use.time
   const allowed =
     use.today < perDay &&
-    (early === 0 ||
-      (early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, perSecond)))
-  if (allowed) pass(use, ring, at)
+    (early === 0 || (early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, perSecond)))
+  if (allowed) countRequest(use, ring, at)
   else if (early > 0) refuse(use)
   return answerOf(plan, use, { allowed, early })
 }
@@ -165,7 +164,7 @@ const ringOf = ({ ring }: Use): Ring => {
 
 const beginDay = (use: Use): Use => {
   const day = Math.floor(use.time / DAY_MS)
-  if (use.day !== day) turnTo(use, day)
+  if (use.day !== day) startDay(use, day)
   return use
 }
 

@@ -3,7 +3,7 @@ import { DAY_MS } from '#time/units.ts'
 import type { Use, Uses } from './use.ts'
 
 /** Begins a day. Requests of the previous day that were not yet shared are shared later. */
-export const turnTo = (use: Use, day: number): void => {
+export const startDay = (use: Use, day: number): void => {
   const { day: lastDay, today, shared } = use
   Object.assign(use, { day, today: 0, shared: 0, lastDay, late: today - shared })
 }
@@ -44,7 +44,7 @@ const unshared = (uses: Uses, day: number) => {
   const late = new Map<number, Map<string, number>>()
   for (const id of uses.ids())
     withNote(uses, id, use => {
-      if (use.day < day) turnTo(use, day)
+      if (use.day < day) startDay(use, day)
       if (use.day === day && use.today !== use.shared) fresh.set(id, use.today - use.shared)
       if (use.late === 0) return
       const counts = late.get(use.lastDay) ?? new Map<string, number>()

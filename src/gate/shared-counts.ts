@@ -1,4 +1,4 @@
-import { LIMITS_OF_NETWORK, MAX_NETWORKS, type NetworkTimes, owed } from './networks.ts'
+import { LIMITS_OF_NETWORK, latestOf, MAX_NETWORKS, type NetworkTimes } from './networks.ts'
 import { type Capacity, type Counts, ofQueues } from './queues.ts'
 import { freeLock, growing, IdSlots, Lock, makeRoom, type SlotMemory, slotMemory } from './shared-memory.ts'
 import { forgetPlaces, type PlacesMemory, placesMemory, SharedPlaces } from './shared-places.ts'
@@ -56,10 +56,10 @@ const HAND = 2
 const OWNERS = 3
 /** The fields of an entry, in order. */
 const FIELDS = [
-  ...(['seen', 'count', 'forgotten', 'newest', 'refused', 'refusals'] as const),
+  ...(['countedAt', 'count', 'forgotten', 'newest', 'refused', 'refusals'] as const),
   ...(['day', 'today', 'shared', 'lastDay', 'late', 'offset'] as const),
 ] satisfies readonly (keyof Use)[]
-const SEEN = FIELDS.indexOf('seen')
+const SEEN = FIELDS.indexOf('countedAt')
 /** After the fields: the turn of the last use, and the ring (from 1; 0: none). */
 const TURN = FIELDS.length
 const RING = TURN + 1
@@ -238,9 +238,7 @@ export class SharedNetworkTimes implements NetworkTimes {
     return this.#lock.begin(() => {
       const known = this.#slots.of(network)
       if (known !== undefined) return this.#of(known)
-      return added
-        ? this.#of(this.#slots.take(network, slot => owed(this.#of(slot))) ?? 0).fill(0)
-        : undefined
+      return added ? this.#of(this.#slots.take(network, slot => latestOf(this.#of(slot))) ?? 0).fill(0) : undefined
     })
   }
 

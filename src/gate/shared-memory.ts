@@ -22,11 +22,7 @@ export class Lock {
   }
 
   take(): void {
-    for (
-      let tries = 1;
-      Atomics.compareExchange(this.#memory, this.#at, FREE, this.#owner) !== FREE;
-      tries++
-    ) {
+    for (let tries = 1; Atomics.compareExchange(this.#memory, this.#at, FREE, this.#owner) !== FREE; tries++) {
       const other = tries % SPINS === 0 ? Atomics.load(this.#memory, this.#at) : FREE
       if (other !== FREE) Atomics.wait(this.#memory, this.#at, other, SLEEP_MS)
     }
@@ -76,8 +72,7 @@ export const growing = (maxBytes: number, firstBytes = 4_096): SharedArrayBuffer
 
 /** Makes `memory` at least `bytes` long. At most one thread may do so at a time. */
 export const makeRoom = (memory: SharedArrayBuffer, bytes: number): void => {
-  if (memory.byteLength < bytes)
-    memory.grow(Math.min(memory.maxByteLength, Math.max(bytes, 2 * memory.byteLength)))
+  if (memory.byteLength < bytes) memory.grow(Math.min(memory.maxByteLength, Math.max(bytes, 2 * memory.byteLength)))
 }
 
 /** Maximum bytes of UTF-8 of an id. The id of a stored key has ten hexadecimal digits. */

@@ -74,9 +74,7 @@ export class SharedPlaces implements Places {
     this.#counts = new Int32Array(memory.counts)
     this.#slots = new IdSlots(memory.slots)
     this.#lock = new Lock(this.#words, LOCK, thread)
-    this.#others = Array.from({ length: memory.threads }, (_, other) => other).filter(
-      other => other !== thread,
-    )
+    this.#others = Array.from({ length: memory.threads }, (_, other) => other).filter(other => other !== thread)
   }
 
   running(): number {
@@ -178,9 +176,7 @@ export class SharedPlaces implements Places {
   #add(key: string, what: number, change: number): boolean {
     const width = widthOf(this.threads)
     const isFree = (slot: number): number | undefined =>
-      (this.#counts[slot * width + RUNNING] ?? 0) + (this.#counts[slot * width + WAITING] ?? 0) === 0
-        ? 0
-        : undefined
+      (this.#counts[slot * width + RUNNING] ?? 0) + (this.#counts[slot * width + WAITING] ?? 0) === 0 ? 0 : undefined
     const slot = this.#slots.of(key) ?? this.#slots.take(key, isFree)
     if (slot === undefined) return false
     makeRoom(this.#memory.counts, (slot + 1) * width * 4)
@@ -195,9 +191,7 @@ export class SharedPlaces implements Places {
     const free = this.bounds.running - this.running()
     if (free >= this.threads) return free
     return (
-      free -
-      this.#others.filter(other => this.#isBlocked(other) && this.#took(other) < this.#took(this.#thread))
-        .length
+      free - this.#others.filter(other => this.#isBlocked(other) && this.#took(other) < this.#took(this.#thread)).length
     )
   }
 

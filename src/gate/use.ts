@@ -17,7 +17,7 @@ export type Use = {
   /** The requests of each millisecond; undefined: too many other keys sent requests within the last seconds. */
   ring: Ring | undefined
   /** Time of the last count of the key. */
-  seen: number
+  countedAt: number
   /** Requests of the last second, including those that wait ahead of the clock. */
   count: number
   /** Requests at or before this time no longer count. */
@@ -54,7 +54,7 @@ export type Uses = {
 
 /** The use of a key that has sent no requests. */
 export const newUse = (): Use => ({
-  ...{ time: 0, ring: undefined, seen: 0, count: 0, forgotten: 0, newest: 0, refused: 0, refusals: 0 },
+  ...{ time: 0, ring: undefined, countedAt: 0, count: 0, forgotten: 0, newest: 0, refused: 0, refusals: 0 },
   ...{ day: 0, today: 0, shared: 0, lastDay: 0, late: 0, offset: 0 },
 })
 
@@ -76,7 +76,7 @@ export const localUses = (maxKeys = MAX_KEYS): Uses => {
   /** The ring of a key without requests for the span of a ring, or a new one; undefined: too many are in use. */
   const findRing = (time: number): Ring | undefined => {
     const [[id, idle] = ['', undefined]] = withRing
-    if (idle === undefined || Math.abs(time - idle.seen) <= SPAN_MS)
+    if (idle === undefined || Math.abs(time - idle.countedAt) <= SPAN_MS)
       return withRing.size < MAX_RINGS ? new Uint16Array(SPAN_MS) : undefined
     const { ring } = idle
     idle.ring = undefined
@@ -117,16 +117,16 @@ export const setRing = (use: Use, ring: Ring | undefined): void => {
 const placeOf = ({ offset }: Use, time: number): number => (time + offset) % SPAN_MS
 
 /** Drops requests older than a second. A clock that steps back neither adds nor removes requests. */
-export const follow = (use: Use, ring: Ring): void => {
+export const dropOld = (use: Use, ring: Ring): void => {
   const { time } = use
-  const back = use.seen - time
+  const back = use.countedAt - time
   if (back > 0) {
     use.offset += back
     use.forgotten -= back
     use.newest -= back
     use.refused -= back
   }
-  use.seen = time
+  use.countedAt = time
   const until = time - SECOND_MS
   let place = placeOf(use, use.forgotten)
   for (let left = Math.min(until, use.newest) - use.forgotten; left > 0 && use.count > 0; left--) {
@@ -140,7 +140,7 @@ export const follow = (use: Use, ring: Ring): void => {
 /** The earliest time at which one more request may pass: a second after the request `perSecond` places before it. */
 export const nextTime = (use: Use, ring: Ring, perSecond: number): number => {
   let before = use.count - perSecond
-  if (before < 0) return free(use, ring, use.seen)
+  if (before < 0) return free(use, ring, use.countedAt)
   let place = placeOf(use, use.forgotten)
   const span = use.newest - use.forgotten
   for (let ms = 1; ms <= span; ms++) {
@@ -149,7 +149,7 @@ export const nextTime = (use: Use, ring: Ring, perSecond: number): number => {
     if (before < own) return free(use, ring, use.forgotten + ms + SECOND_MS)
     before -= own
   }
-  return use.seen
+  return use.countedAt
 }
 
 /** The first millisecond at or after `from` that has room for one more request. */
@@ -160,7 +160,7 @@ const free = (use: Use, ring: Ring, from: number): number => {
 }
 
 /** Counts one more request, at a time that `nextTime` returned. */
-export const pass = (use: Use, ring: Ring, at: number): void => {
+export const countRequest = (use: Use, ring: Ring, at: number): void => {
   const place = placeOf(use, at)
   ring[place] = (ring[place] ?? 0) + 1
   use.count += 1
@@ -169,7 +169,7 @@ export const pass = (use: Use, ring: Ring, at: number): void => {
 }
 
 /** Uncounts one request that counted at a time. */
-export const takeBack = (use: Use, ring: Ring, at: number): void => {
+export const uncountRequest = (use: Use, ring: Ring, at: number): void => {
   if (at <= use.forgotten || at > use.newest) return
   const place = placeOf(use, at)
   if ((ring[place] ?? 0) === 0) return

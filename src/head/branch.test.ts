@@ -10,8 +10,7 @@ const block = (branch: string, height: number, parent = `${branch}${height - 1}`
 })
 const run = (branch: string, [from, to]: readonly [number, number], parent?: string) =>
   Array.from({ length: to - from + 1 }, (_, at) => block(branch, from + at, at === 0 ? parent : undefined))
-const knownOf = (...blocks: readonly ReturnType<typeof block>[]) =>
-  new Map(blocks.map(each => [each.hash, each]))
+const knownOf = (...blocks: readonly ReturnType<typeof block>[]) => new Map(blocks.map(each => [each.hash, each]))
 const namesOf = (blocks: readonly { readonly hash: string }[]) => blocks.map(({ hash }) => hash)
 
 const PUBLISHED = { height: 3, hash: 'a3' }

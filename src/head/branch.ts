@@ -23,11 +23,7 @@ const KEPT_BELOW = 64
  * Follows parent hashes from a head down to the published block. The blocks are therefore of one branch, whatever was
  * fetched in between and from whichever node. Known blocks right below the published one are included.
  */
-export const walkDown = <B extends Link>(
-  known: ReadonlyMap<string, B>,
-  head: Point,
-  published: Point,
-): Walk<B> => {
+export const walkDown = <B extends Link>(known: ReadonlyMap<string, B>, head: Point, published: Point): Walk<B> => {
   const down: B[] = []
   let at = head
   while (at.height > published.height) {

@@ -14,7 +14,7 @@ const MOST_BLOCKS = 600
 const LAG_MS = 3_000
 
 /** The tip that is shown, and the age of the last report of a head at its height or above. */
-export type ShownTip = Point & { readonly ageMs: number }
+export type BranchTip = Point & { readonly ageMs: number }
 
 /** The decision after a node's report. */
 export type Choice =
@@ -31,7 +31,7 @@ export type Choice =
 export const choiceOf = (
   { headBlock, headHash }: Pick<ChainInfo, 'headBlock' | 'headHash'>,
   published: Pick<Published, 'height'>,
-  tip: ShownTip | undefined,
+  tip: BranchTip | undefined,
 ): Choice => {
   if (tip !== undefined && headBlock < tip.height && tip.ageMs < LAG_MS) return { type: 'stay' }
   if (headBlock < published.height || headBlock > published.height + MOST_BLOCKS) return { type: 'behind' }

@@ -1,12 +1,12 @@
 import { transactionDocuments } from '#derive/block-document.ts'
 import { headRows, needsOfRows } from '#derive/head-rows.ts'
-import { Missing } from '#derive/state.ts'
+import { MissingState } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
 import { signers } from '#load/proving.ts'
 import type { View } from '#store/port.ts'
 import type { Fetched } from './fetch-block.ts'
-import type { HeadBlock } from './shown.ts'
+import type { HeadBlock } from './head-state.ts'
 
 type Doc = Change['doc']
 
@@ -26,8 +26,7 @@ type Overlay = {
 const overlayOn = (view: View): Overlay => {
   const docs = new Map<string, Doc | undefined>()
   const nameOf = (index: StateIndex, id: string): string => `${index.name} ${id}`
-  const known: Overlay['known'] = (index, id) =>
-    docs.has(nameOf(index, id)) ? docs.get(nameOf(index, id)) : UNKNOWN
+  const known: Overlay['known'] = (index, id) => (docs.has(nameOf(index, id)) ? docs.get(nameOf(index, id)) : UNKNOWN)
   const fetch = async (keys: readonly Key[]): Promise<void> => {
     const wanted = new Map<StateIndex, Set<string>>()
     for (const { index, id } of keys) {
@@ -64,10 +63,7 @@ export const deriveHead = async (
 ): Promise<readonly Derived[]> => {
   const overlay = overlayOn(view)
   const { proved, height } = view.at
-  const keys = signers(
-    { read: overlay.read, changedKeys: async () => [] },
-    { known: proved?.formerKeys, from: height },
-  )
+  const keys = signers({ read: overlay.read, changedKeys: async () => [] }, { known: proved?.formerKeys, from: height })
   const unsigned = new Map<string, string>()
   for (const fetched of blocks)
     if (fetched.signedBy !== undefined && known.get(fetched.hash) === undefined)
@@ -94,7 +90,7 @@ const deriveOne = async (overlay: Overlay, block: Fetched['block']): Promise<Der
       const transactions = transactionDocuments(block)
       return { head: { doc, rows, transactions, bodies }, changes: state.changes() }
     } catch (error) {
-      if (!(error instanceof Missing)) throw error
+      if (!(error instanceof MissingState)) throw error
       await overlay.read(error.keys)
     }
   }

@@ -25,7 +25,7 @@ export type Fetched = {
   readonly bytes: number
 }
 
-export type Asked = {
+export type FetchOptions = {
   readonly node: Pick<Node, 'get'>
   readonly prove: ProofLevel
   readonly signal: AbortSignal
@@ -37,7 +37,7 @@ const OK = 200
 /** Estimated bytes per character of a block's text: its rows and documents take about as much again as the text. */
 const BYTES_PER_LETTER = 4
 
-const textFrom = async ({ node, signal }: Asked, path: string): Promise<string | undefined> => {
+const textFrom = async ({ node, signal }: FetchOptions, path: string): Promise<string | undefined> => {
   const { status, body, release } = await node.get(path, { signal, withinMs: WITHIN_MS })
   const text = textOfBytes(body)
   release()
@@ -45,8 +45,8 @@ const textFrom = async ({ node, signal }: Asked, path: string): Promise<string |
 }
 
 /** The current state of the node's chain. Throws Failure 'unavailable', 'bad_block'. */
-export const fetchChainInfo = async (asked: Asked): Promise<ChainInfo> => {
-  const text = await textFrom(asked, '/getChainInfo')
+export const fetchChainInfo = async (options: FetchOptions): Promise<ChainInfo> => {
+  const text = await textFrom(options, '/getChainInfo')
   if (text === undefined) throw new Failure('unavailable', 'The node refuses getChainInfo.')
   return decodeChainInfo(text)
 }
@@ -58,22 +58,22 @@ export const fetchChainInfo = async (asked: Asked): Promise<ChainInfo> => {
  * moment, or its raw form is already of another branch. Throws Failure 'bad_block', 'unavailable'.
  */
 export const fetchBlock = async (
-  asked: Asked,
+  options: FetchOptions,
   name: { readonly hash: string } | { readonly height: number },
 ): Promise<Fetched | undefined> => {
   const path = 'hash' in name ? `/getBlockByHash/${name.hash}/true` : `/getBlockByNumber/${name.height}/true`
-  const text = await textFrom(asked, path)
+  const text = await textFrom(options, path)
   if (text === undefined) return undefined
   const { block } = decodeBlockAnswer(text)
   if ('hash' in name ? block.hash !== name.hash : block.height !== name.height)
     throw new Failure('bad_block', `The node returned block ${block.height}, ${block.hash}, for ${path}.`)
   const { height, hash, parentHash } = block
   const common = { height, hash, parentHash, block, bytes: text.length * BYTES_PER_LETTER }
-  if (asked.prove === 'linked') {
+  if (options.prove === 'linked') {
     checkAlone(block)
     return { ...common, signedBy: undefined }
   }
-  const rawText = await textFrom(asked, `/getRawBlockByNumber/${height}/true`)
+  const rawText = await textFrom(options, `/getRawBlockByNumber/${height}/true`)
   const raw = rawText === undefined ? undefined : decodeRawBlock(rawText)
   // Raw blocks are served by number only, and the branch may have changed since the first request.
   if (raw === undefined || headHash(raw.head) !== hash) return undefined

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type Point, walkDown } from './branch.ts'
-import { type Asked, type Fetched, fetchBlock } from './fetch-block.ts'
+import { type Fetched, type FetchOptions, fetchBlock } from './fetch-block.ts'
 
 /** Number of blocks fetched at once when many are missing. */
 const AT_ONCE = 8
@@ -20,7 +20,7 @@ export type Search = {
  * not lead to the published block, `behind` when it is too large. Throws as `fetchBlock` does.
  */
 export const fetchBranch = async (
-  asked: Asked,
+  options: FetchOptions,
   { known, head, published, mostBytes }: Search,
 ): Promise<readonly Fetched[] | 'away' | 'apart' | 'behind'> => {
   let room = mostBytes
@@ -28,7 +28,7 @@ export const fetchBranch = async (
   for (let round = 0; walk.type === 'missing'; round += 1) {
     const { at } = walk
     const below = round === 0 ? 0 : Math.min(AT_ONCE - 1, at.height - published.height - 1)
-    const found = await fetchDown(asked, at, below)
+    const found = await fetchDown(options, at, below)
     for (const block of found) {
       if (!known.has(block.hash)) room -= block.bytes
       known.set(block.hash, block)
@@ -44,11 +44,11 @@ export const fetchBranch = async (
  * Fetches a block and the node's blocks at the heights below it. Those may be of another branch, so only
  * parent hashes link them.
  */
-const fetchDown = async (asked: Asked, at: Point, below: number): Promise<readonly Fetched[]> => {
+const fetchDown = async (options: FetchOptions, at: Point, below: number): Promise<readonly Fetched[]> => {
   const heights = Array.from({ length: below }, (_, more) => at.height - more - 1)
   const found = await Promise.all([
-    fetchBlock(asked, { hash: at.hash }),
-    ...heights.map(height => fetchBlock(asked, { height }).catch(nothing)),
+    fetchBlock(options, { hash: at.hash }),
+    ...heights.map(height => fetchBlock(options, { height }).catch(nothing)),
   ])
   return found.filter(block => block !== undefined)
 }

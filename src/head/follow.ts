@@ -1,18 +1,18 @@
 import type { ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import { OtherBranch } from '#node/pass-on.ts'
+import { NoNodeOnBranch } from '#node/forward.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
 import { keptOf, type Point } from './branch.ts'
-import { choiceOf, type ShownTip } from './choose.ts'
+import { type BranchTip, choiceOf } from './choose.ts'
 import { type Derived, deriveHead } from './derive-head.ts'
-import { type Asked, type Fetched, fetchChainInfo } from './fetch-block.ts'
+import { type Fetched, type FetchOptions, fetchChainInfo } from './fetch-block.ts'
 import { fetchBranch } from './fetch-branch.ts'
-import { type HeadSource, showing } from './showing.ts'
-import type { HeadStatus } from './shown.ts'
+import { type HeadSource, headSource } from './head-source.ts'
+import type { HeadStatus } from './head-state.ts'
 
 export type Following = {
   readonly node: Pick<Node, 'get'>
@@ -42,49 +42,48 @@ const MOST_BYTES = 128 * 1024 * 1024
  * by the clock and by polls.
  */
 export const createFollower = ({ node, store, prove, clock, log }: Following): Follower => {
-  const { shown, onChange, show } = showing({ status: 'away' })
+  const { current, onChange, show } = headSource({ status: 'away' })
   let confirmed = Number.NEGATIVE_INFINITY
   let known = new Map<string, Fetched>()
   let branch: readonly Fetched[] = []
   let derived = new Map<string, Derived>()
 
-  const tipNow = (): ShownTip | undefined => {
-    const now = shown()
+  const tipNow = (): BranchTip | undefined => {
+    const now = current()
     return now.status === 'followed' ? { ...now.tip, ageMs: clock.elapsed() - confirmed } : undefined
   }
   /** Keeps a head for a while: most failures are over at the next poll. */
   const lose = (status: Exclude<HeadStatus, 'followed'>): void => {
-    if (shown().status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
+    if (current().status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
     show({ status })
   }
   const follow = async (
-    asked: Asked,
+    options: FetchOptions,
     { head, lib }: { readonly head: Point; readonly lib: number },
     published: Published,
   ): Promise<void> => {
     known = keptOf(known, branch, 2 * MOST_BYTES)
-    const found = await fetchBranch(asked, { known, head, published, mostBytes: MOST_BYTES })
+    const found = await fetchBranch(options, { known, head, published, mostBytes: MOST_BYTES })
     if (typeof found !== 'string') branch = found
     if (typeof found === 'string') return lose(found)
-    const { signal } = asked
-    const now = await store.read(
-      view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)),
-      { signal },
-    )
+    const { signal } = options
+    const now = await store.read(view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)), {
+      signal,
+    })
     derived = keptDerived(known, now, derived)
     confirmed = clock.elapsed()
     show({ status: 'followed', tip: head, lib, blocks: shownOf(branch, derived) })
   }
-  const pollOnce = async (asked: Asked): Promise<void> => {
+  const pollOnce = async (options: FetchOptions): Promise<void> => {
     const published = await store.published()
     if (published === undefined) return show({ status: 'behind' })
-    const said = await fetchChainInfo(asked)
+    const said = await fetchChainInfo(options)
     const choice = choiceOf(said, published, tipNow())
     if (choice.type === 'behind') show({ status: 'behind' })
-    if (choice.type === 'follow') await follow(asked, { head: choice.head, lib: said.libBlock }, published)
+    if (choice.type === 'follow') await follow(options, { head: choice.head, lib: said.libBlock }, published)
   }
   return {
-    shown,
+    current,
     onChange,
     poll: async signal => {
       try {
@@ -106,14 +105,12 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
 const EVERY_MS = 200
 
 /** Follows the head until `stop`. */
-export const followHead = (
-  following: Following & { readonly clock: Clock },
-): HeadSource & { stop(): void } => {
-  const { shown, onChange, poll } = createFollower(following)
+export const followHead = (following: Following & { readonly clock: Clock }): HeadSource & { stop(): void } => {
+  const { current, onChange, poll } = createFollower(following)
   const ends = new AbortController()
   const polling = every(following.clock, EVERY_MS, () => poll(ends.signal))
   return {
-    shown,
+    current,
     onChange,
     stop: () => {
       polling.stop()
@@ -138,7 +135,7 @@ const keptDerived = (
 /** The status of the head after a failed poll. */
 const statusAfter = (failure: Failure): Exclude<HeadStatus, 'followed'> => {
   if (failure.kind === 'bad_block' || failure.kind === 'defect') return 'unproved'
-  return failure instanceof OtherBranch ? 'apart' : 'away'
+  return failure instanceof NoNodeOnBranch ? 'apart' : 'away'
 }
 
 /** Derives the blocks of a branch above a published height; none if the branch does not lead to that block. */

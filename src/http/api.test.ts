@@ -59,10 +59,7 @@ test('linkHeader: the key, in any parameter, and long unused texts are left out'
 })
 
 test('linkHeader: of many unused texts as many are kept as a proxy accepts, whatever escapes they need', () => {
-  const many: Query = Array.from({ length: 300 }, (_, at) => [
-    `u${at}`,
-    at % 2 === 0 ? '区块' : 'x'.repeat(100),
-  ])
+  const many: Query = Array.from({ length: 300 }, (_, at) => [`u${at}`, at % 2 === 0 ? '区块' : 'x'.repeat(100)])
   const header = linkHeader(
     [['account', 'admin'], ...many, ['size', '5']],
     { page: 2n, size: 5, total: 100 },

@@ -7,7 +7,7 @@ import type { Query } from '#actions/request/query.ts'
 import { toIso } from '#chain/time.ts'
 import { withoutSecrets } from '#failure/failure.ts'
 import type { Gate } from '#gate/gate.ts'
-import type { HeadAt } from '#head/shown.ts'
+import type { HeadAt } from '#head/head-state.ts'
 import type { Exchange } from './exchange.ts'
 import type { OpenFeeds } from './feed/open-feeds.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
@@ -44,12 +44,12 @@ const routeOf = (path: string): Query => {
 }
 
 /** Notes module and action for the log, when they are known names. */
-const noteName = ({ named }: Exchange, query: Query): void => {
+const noteName = ({ logFields }: Exchange, query: Query): void => {
   const sent = (parameter: string) => query.find(([key]) => key === parameter)?.[1].toLowerCase()
   const module = MODULES.get(sent('module') ?? '')
   const action = ACTIONS.get(sent('action') ?? '')
-  if (module !== undefined) named.module = module
-  if (action !== undefined) named.action = action
+  if (module !== undefined) logFields.module = module
+  if (action !== undefined) logFields.action = action
 }
 
 const MODULES: ReadonlyMap<string, string> = new Map(modules.map(name => [name, name]))
@@ -63,7 +63,7 @@ const CACHE_CONTROL = 'private, max-age=1'
 
 /** The reply with an action's answer: its text, its height, and links to the neighbouring pages. */
 export const answerReply = (
-  { query, manner: { secrets } }: Pick<Exchange, 'query' | 'manner'>,
+  { query, replyOptions: { secrets } }: Pick<Exchange, 'query' | 'replyOptions'>,
   found: Answer | WrittenAnswer,
   options: Options,
 ): Reply => {
@@ -83,9 +83,7 @@ export const answerReply = (
 /**
  * Headers with the head height and the status of the unconfirmed rows; empty: the request does not ask for these rows.
  */
-export const headHeaders = (
-  head: Pick<HeadAt, 'status' | 'height'> | undefined,
-): Readonly<Record<string, string>> =>
+export const headHeaders = (head: Pick<HeadAt, 'status' | 'height'> | undefined): Readonly<Record<string, string>> =>
   head === undefined
     ? {}
     : {
@@ -115,11 +113,7 @@ const ALL_UNREAD_LETTERS = 512
  * prefix. The key is not in them. Beyond the end `prev` is the last page. Where rows are added and removed at
  * the front (`lastId`), `next` contains the id of the page's last row.
  */
-export const linkHeader = (
-  query: Query,
-  { page, size, total, lastId }: Paged,
-  repeated: Repeated,
-): string => {
+export const linkHeader = (query: Query, { page, size, total, lastId }: Paged, repeated: Repeated): string => {
   if (total === undefined) return searchedLinks(query, lastId, repeated)
   const last = BigInt(Math.max(1, Math.ceil(total / size)))
   const pages = [
@@ -139,9 +133,7 @@ export const linkHeader = (
   for (const [relation, number] of pages) {
     if (number <= 0n) continue
     const text =
-      relation === 'next' && lastId !== undefined
-        ? behindText(pairs, lastId)
-        : `${ahead}page=${number}${behind}`
+      relation === 'next' && lastId !== undefined ? behindText(pairs, lastId) : `${ahead}page=${number}${behind}`
     links.push(`<?${text}>; rel="${relation}"`)
   }
   return links.join(', ')
@@ -157,9 +149,7 @@ const searchedLinks = (query: Query, lastId: string | undefined, repeated: Repea
 
 /** The query of the page after a row. */
 const behindText = (pairs: Query, lastId: string): string =>
-  [...pairs.filter(([name]) => name !== 'page' && name !== 'after'), ['after', lastId] as const]
-    .map(pairText)
-    .join('&')
+  [...pairs.filter(([name]) => name !== 'page' && name !== 'after'), ['after', lastId] as const].map(pairText).join('&')
 
 /** All parameters that the action reads, and those of the others that are short enough and contain no key. */
 const repeatedOf = (query: Query, { takes, secrets }: Repeated): Query => {

@@ -5,9 +5,9 @@ import type { Log } from '#failure/log.ts'
 import type { AddressLimits } from '#gate/networks.ts'
 import type { QueuePlaces } from '#gate/queues.ts'
 import type { Rates } from '#gate/rate.ts'
-import type { HeadSource } from '#head/showing.ts'
+import type { HeadSource } from '#head/head-source.ts'
 import type { Keyring } from '#keys/keyring.ts'
-import type { Exposed } from '#metrics/expose.ts'
+import type { Exposition } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -66,7 +66,7 @@ export type AppOptions = {
   /** This thread's request counts; absent: they are not read. */
   readonly counts?: HttpCounts
   /** The text of `/metrics`; absent: the path does not exist here. */
-  readonly metrics?: Exposed | undefined
+  readonly metrics?: Exposition | undefined
   /** Running and waiting requests, the view of this thread; absent: this thread is the only one. */
   readonly places?: QueuePlaces
   readonly clock: Clock

@@ -6,7 +6,7 @@ import { keptAnswers } from '#actions/kept-answers.ts'
 import { languageFor } from '#actions/request/options.ts'
 import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
-import { crowdedOut, type Gate } from '#gate/gate.ts'
+import { type Gate, refuseCrowded } from '#gate/gate.ts'
 import { addressLimits } from '#gate/networks.ts'
 import { localCounts, queuesFor } from '#gate/queues.ts'
 import type { AppOptions } from './app-options.ts'
@@ -52,14 +52,10 @@ export const createApp = (options: AppOptions): Elysia<string> => {
     .onRequest(
       ({ request }) =>
         refuseCrowd(request) ??
-        (isPlainGet(request)
-          ? undefined
-          : beforeRouting(request, { service, get: inner => get(inner, request) })),
+        (isPlainGet(request) ? undefined : beforeRouting(request, { service, get: inner => get(inner, request) })),
     )
     .onError(({ request, error, code }) =>
-      code === 'NOT_FOUND'
-        ? routes.unknown(request)
-        : respond('error', () => Promise.reject(error), service)(request),
+      code === 'NOT_FOUND' ? routes.unknown(request) : respond('error', () => Promise.reject(error), service)(request),
     )
   for (const [path, answer] of routes.all) app.get(path, ({ request }) => answer(request))
   return app
@@ -114,15 +110,15 @@ const crowdRefusal = (gate: Gate, service: Service) => {
   const [apiPath, rpcPath] = crowdedPaths(service.basePath)
   return (request: Request): Response | undefined => {
     const { store, node } = gate.queues
-    const asks =
+    const target =
       store.isCrowded() && isFor(request, apiPath)
         ? 'store'
         : node.isCrowded() && isFor(request, rpcPath)
           ? 'node'
           : undefined
-    if (asks === undefined) return undefined
-    const exchange = parse(request, asks === 'store' ? 'api' : 'rpc', service)
-    const failure = crowdedOut(exchange, asks, gate)
+    if (target === undefined) return undefined
+    const exchange = parse(request, target === 'store' ? 'api' : 'rpc', service)
+    const failure = refuseCrowded(exchange, target, gate)
     return failure === undefined ? undefined : sendRefusal(exchange, failure, service)
   }
 }
@@ -147,31 +143,17 @@ const siteOf = (
 type Page = { readonly kind: string; readonly handler: Handler }
 
 /** The paths for operators. */
-const pagesForOperators = (
-  options: AppOptions,
-  site: Site,
-): readonly (readonly [path: string, page: Page])[] => {
+const pagesForOperators = (options: AppOptions, site: Site): readonly (readonly [path: string, page: Page])[] => {
   const { metrics, maxLagMs } = options
   const status = { kind: 'status', handler: statusHandler({ ...options, maxLagMs, site }) }
   return [
     ['/status', status],
-    ...(metrics === undefined
-      ? []
-      : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),
+    ...(metrics === undefined ? [] : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),
   ]
 }
 
 const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
-  const {
-    log,
-    defaults,
-    basePath,
-    deadlineMs,
-    clock,
-    stopping,
-    counts = ownHttpCounts(),
-    logEach = 1,
-  } = options
+  const { log, defaults, basePath, deadlineMs, clock, stopping, counts = ownHttpCounts(), logEach = 1 } = options
   return {
     ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
     clientOf: clients.of,

@@ -35,9 +35,7 @@ const asset = (stem: string, { ending, type }: { ending: string; type: string },
 }
 
 /** Each script has a block scope of its own. */
-const script = [copyScript, timesScript, searchScript, liveScript, plotsScript]
-  .map(text => `{\n${text}}\n`)
-  .join('')
+const script = [copyScript, timesScript, searchScript, liveScript, plotsScript].map(text => `{\n${text}}\n`).join('')
 
 /** General files come before specific ones: of two rules of equal specificity the later one wins. */
 const style = [

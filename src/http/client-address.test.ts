@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import { clientBehind } from './client-address.ts'
 import { type IpRange, ipAddressIn, ipAddressText, ipRangeIn, isIn, networkOf } from './ip-address.ts'
 
-const ranges = (...texts: readonly string[]): readonly IpRange[] =>
-  texts.flatMap(text => ipRangeIn(text) ?? [])
+const ranges = (...texts: readonly string[]): readonly IpRange[] => texts.flatMap(text => ipRangeIn(text) ?? [])
 const network = (text: string): string | undefined => {
   const address = ipAddressIn(text)
   return address === undefined ? undefined : networkOf(address)
@@ -61,14 +60,10 @@ test('clientBehind: the last address that is not a trusted proxy is the client, 
   expect(client('10.0.0.1', { Forwarded: 'for=203.0.113.9, for=198.51.100.1;proto=https' })).toBe(
     network('198.51.100.1'),
   )
-  expect(client('10.0.0.1', { Forwarded: 'by=10.0.0.1; For="[2001:db8::1]:4711"' })).toBe(
-    network('2001:db8::1'),
-  )
+  expect(client('10.0.0.1', { Forwarded: 'by=10.0.0.1; For="[2001:db8::1]:4711"' })).toBe(network('2001:db8::1'))
   expect(client('10.0.0.1', { Forwarded: 'for=unknown' })).toBe(network('10.0.0.1'))
   // Most proxies set one of the headers and pass the other on.
-  expect(client('10.0.0.1', { ...for_('198.51.100.1'), Forwarded: 'for=203.0.113.9' })).toBe(
-    network('198.51.100.1'),
-  )
+  expect(client('10.0.0.1', { ...for_('198.51.100.1'), Forwarded: 'for=203.0.113.9' })).toBe(network('198.51.100.1'))
   expect(client(undefined, for_('198.51.100.1'))).toBeUndefined()
 })
 

@@ -96,9 +96,7 @@ const hopsIn = (headers: Pick<Headers, 'get'>): readonly string[] => {
   if (plain !== null) return plain.split(',').map(hop => hop.trim())
   const forwarded = headers.get('forwarded')
   if (forwarded === null) return []
-  return forwarded
-    .split(',')
-    .map(hop => /(?:^|;)\s*for=("?)([^";,]*)\1\s*(?:;|$)/i.exec(hop.trim())?.[2] ?? '')
+  return forwarded.split(',').map(hop => /(?:^|;)\s*for=("?)([^";,]*)\1\s*(?:;|$)/i.exec(hop.trim())?.[2] ?? '')
 }
 
 /** The address of a hop without its port: `1.2.3.4:567`, `[2001:db8::1]:567`, or an address alone. */

@@ -25,8 +25,7 @@ test('codes: the numbers are stable', () => {
 })
 
 test('codes: internal names are not exposed, and every title is in both languages', () => {
-  for (const kind of ['defect', 'usage', 'conflict', 'bad_block'] as const)
-    expect(codes[kind].message).toBe('never')
+  for (const kind of ['defect', 'usage', 'conflict', 'bad_block'] as const) expect(codes[kind].message).toBe('never')
   for (const { title } of Object.values(codes)) {
     expect(title.en).toMatch(/^[A-Z].*\.$/)
     expect(title.zh).toMatch(/。$/)

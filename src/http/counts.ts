@@ -1,6 +1,6 @@
 import { ANSWER_SOURCES } from '#actions/kept-answers.ts'
 import { actions } from '#actions/registry.ts'
-import { type Counting, countingIn } from '#metrics/counting.ts'
+import { type Counters, countersIn } from '#metrics/counters.ts'
 import { counter, type Definition, histogram, label } from '#metrics/definition.ts'
 import { metricsMemory } from '#metrics/memory.ts'
 import { codes } from './codes.ts'
@@ -71,11 +71,7 @@ export const httpMetrics = {
     'Bytes of the bodies of answers, before compression.',
     target,
   ),
-  refusals: counter(
-    'iostlens_http_refusals_total',
-    'Requests that were refused or failed, by reason.',
-    reason,
-  ),
+  refusals: counter('iostlens_http_refusals_total', 'Requests that were refused or failed, by reason.', reason),
   answers: counter(
     'iostlens_answers_total',
     'Answers of actions that equal calls share, by where they come from: the store; an equal call under way; memory.',
@@ -94,31 +90,31 @@ export const httpMetrics = {
   },
 } as const satisfies Record<string, Definition>
 
-export type HttpCounts = Counting<keyof typeof httpMetrics>
+export type HttpCounts = Counters<keyof typeof httpMetrics>
 
 /** Counts of a single thread. */
-export const ownHttpCounts = (): HttpCounts => countingIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
+export const ownHttpCounts = (): HttpCounts => countersIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
 
 /** The request fields of the access log: only known names, never text from the request. `key` is the id of the key. */
-export type Named = { key?: string; module?: string; action?: string }
+export type AccessLogFields = { key?: string; module?: string; action?: string }
 
 /** An answered request. `reason` absent: it was not refused. */
-export type Answered = {
+export type AnsweredRequest = {
   readonly route: string
-  readonly named: Named
+  readonly logFields: AccessLogFields
   readonly status: number
   readonly ms: number
   readonly bytes: number
   readonly reason?: string | undefined
 }
 
-export const countAnswer = (counts: HttpCounts, answered: Answered): void => {
-  const { route, named, status, ms, bytes, reason } = answered
-  const full = `${route}/${named.module ?? ''}/${named.action ?? ''}`
+export const countAnswer = (counts: HttpCounts, request: AnsweredRequest): void => {
+  const { route, logFields, status, ms, bytes, reason } = request
+  const full = `${route}/${logFields.module ?? ''}/${logFields.action ?? ''}`
   // An action under a module that does not have it is not counted as an action.
-  const asked = known.has(full) ? full : `${route}//`
-  counts.requests.add(1, asked, String(status))
-  counts.durations.observe(ms / 1_000, asked)
-  counts.sentBytes.add(bytes, asked)
+  const call = known.has(full) ? full : `${route}//`
+  counts.requests.add(1, call, String(status))
+  counts.durations.observe(ms / 1_000, call)
+  counts.sentBytes.add(bytes, call)
   if (reason !== undefined) counts.refusals.add(1, reason)
 }

@@ -1,5 +1,5 @@
 import { type Failure, PublicFailure } from '#failure/failure.ts'
-import { once } from './once.ts'
+import { lazy } from './lazy.ts'
 
 /** The client closed the connection, so the answer has no reader. */
 export class ClientGone extends Error {
@@ -74,7 +74,7 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
     prolong: more => {
       prolonged += 1
       limit(more === undefined ? Number.POSITIVE_INFINITY : more + ms)
-      return once(restore)
+      return lazy(restore)
     },
     end: () => {
       isOver = true

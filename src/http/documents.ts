@@ -7,7 +7,7 @@ import type { Site } from '#explorer/page.ts'
 import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
-import { once } from './once.ts'
+import { lazy } from './lazy.ts'
 import { FORM_NAMES, type Form } from './openapi/described.ts'
 import { openapiFor } from './openapi/document.ts'
 import type { Lang } from './reference/action.ts'
@@ -63,9 +63,7 @@ export const documentHandlers = (
     ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => llmsFor(actions)))],
     [
       '/robots.txt',
-      docs(
-        fixed('text/plain; charset=utf-8', () => robotsFor({ ...options.site, basePath: options.basePath })),
-      ),
+      docs(fixed('text/plain; charset=utf-8', () => robotsFor({ ...options.site, basePath: options.basePath }))),
     ],
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
@@ -97,12 +95,12 @@ const pageHandler = (
 
 /** Draws the icon at the first request. */
 const touchIconHandler = (): Handler => {
-  const icon = once(touchIcon)
+  const icon = lazy(touchIcon)
   return async () => ({ status: 200, type: 'image/png', body: icon(), headers: HEADERS, form: 'raw' })
 }
 
 const fixed = (type: string, make: () => string): Handler => {
-  const text = once(make)
+  const text = lazy(make)
   return async () => textReply(200, { type, text: text() }, { headers: HEADERS, form: 'tagged' })
 }
 
@@ -155,6 +153,4 @@ const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
 
 /** A query as a string, encoded anew, with a leading question mark; "" for an empty one. */
 export const textOf = (query: Query): string =>
-  query.length === 0
-    ? ''
-    : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`
+  query.length === 0 ? '' : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`

@@ -4,9 +4,9 @@ import type { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Client } from './client-address.ts'
-import type { HttpCounts, Named } from './counts.ts'
+import type { AccessLogFields, HttpCounts } from './counts.ts'
 import type { Deadline } from './deadline.ts'
-import type { Manner } from './failure-reply.ts'
+import type { ReplyOptions } from './failure-reply.ts'
 import type { Reply } from './reply.ts'
 import { MAX_QUERY_BYTES, parseQuery, pathBehind, type QueryText, targetOf, tooLong } from './request-text.ts'
 import type { Stopping } from './stopping.ts'
@@ -22,10 +22,10 @@ export type Exchange = QueryText & {
   readonly id: string
   /** undefined: the client is unknown, since the request came over no socket. */
   readonly client: Client | undefined
-  readonly manner: Manner
+  readonly replyOptions: ReplyOptions
   /** Headers of the answer, success or failure, that were set before the handler's. */
   readonly headers: Record<string, string>
-  readonly named: Named
+  readonly logFields: AccessLogFields
   /** Time of arrival, by the clock of the service. */
   readonly started: number
   /** The reason for which the request is refused unread. */
@@ -33,11 +33,7 @@ export type Exchange = QueryText & {
 }
 
 /** Makes the reply to a request; a thrown failure is the reply, too. `prolong` extends the deadline. */
-export type Handler = (
-  exchange: Exchange,
-  signal: AbortSignal,
-  prolong: Deadline['prolong'],
-) => Promise<Reply>
+export type Handler = (exchange: Exchange, signal: AbortSignal, prolong: Deadline['prolong']) => Promise<Reply>
 
 /** The settings that all requests of a service share. */
 export type Service = {
@@ -80,9 +76,13 @@ export const parse = (
     id: newId(),
     // Read now: the address is unknown once the connection is closed.
     client: clientOf(request),
-    manner: { lang, format: formatFor(parsed.query, defaults), secrets: [...parsed.keys, header ?? ''] },
+    replyOptions: {
+      lang,
+      format: formatFor(parsed.query, defaults),
+      secrets: [...parsed.keys, header ?? ''],
+    },
     headers: {},
-    named: {},
+    logFields: {},
     started,
     refusal: tooLong(path, query),
   }
@@ -95,7 +95,7 @@ const newId = (): string => crypto.getRandomValues(new Uint8Array(8)).toHex()
  * The format of failures, including those of an invalid `format`: the first value of the parameter when it is
  * valid, else the server's default.
  */
-const formatFor = (query: Query, { format }: OptionDefaults): Manner['format'] => {
-  const asked = query.find(([name]) => name === 'format')?.[1]
-  return OPTION_VALUES.format.find(value => value === asked) ?? format
+const formatFor = (query: Query, { format }: OptionDefaults): ReplyOptions['format'] => {
+  const requested = query.find(([name]) => name === 'format')?.[1]
+  return OPTION_VALUES.format.find(value => value === requested) ?? format
 }

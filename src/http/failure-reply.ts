@@ -5,18 +5,18 @@ import { codes } from './codes.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 /** The language and format of a failure, and secrets that its message must not contain. */
-export type Manner = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
+export type ReplyOptions = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
 
 /** The reply for a failed request: status, code, message, and the time after which to retry. */
-export const failureReply = (failure: Failure, manner: Manner, id: string): Reply => {
+export const failureReply = (failure: Failure, options: ReplyOptions, id: string): Reply => {
   const { status, code, retryAfter } = codes[failure.kind]
-  const message = hidden(messageFor(failure, manner.lang), manner.secrets)
+  const message = hidden(messageFor(failure, options.lang), options.secrets)
   const body =
-    manner.format === 'bare' ? { code, message, request_id: id } : { code, message, data: {}, request_id: id }
+    options.format === 'bare' ? { code, message, request_id: id } : { code, message, data: {}, request_id: id }
   const { retryAfter: wait = retryAfter } = failure.details
   const headers = {
     'Cache-Control': 'no-store',
-    'Content-Language': manner.lang,
+    'Content-Language': options.lang,
     ...(wait === undefined ? {} : { 'Retry-After': String(wait) }),
     // A request body is not read, so the connection is closed.
     ...(failure.kind === 'method_not_allowed' ? { Allow: ALLOWED, Connection: 'close' } : {}),
@@ -27,7 +27,7 @@ export const failureReply = (failure: Failure, manner: Manner, id: string): Repl
 /** Code and message of a failure that ends a stream. */
 export const failureFields = (
   failure: Failure,
-  { lang, secrets }: Pick<Manner, 'lang' | 'secrets'>,
+  { lang, secrets }: Pick<ReplyOptions, 'lang' | 'secrets'>,
 ): { readonly code: number; readonly message: string } => ({
   code: codes[failure.kind].code,
   message: hidden(messageFor(failure, lang), secrets),

@@ -21,7 +21,7 @@ export type Freshness = {
   /** The reason, when the node is on another chain or branch. */
   readonly unfit: Unfit | undefined
   /** Time of the last answer of a node of the chain, milliseconds since 1970. */
-  readonly heardAt: number | null
+  readonly reportedAt: number | null
   /** Whether the load is so far behind that answers may lack existing data. */
   readonly isFarBehind: boolean
 }
@@ -32,25 +32,25 @@ const SKEW_MS = 10_000
 /** The freshness from data in memory, without a request to a node. */
 export const freshnessOf = (
   at: Published,
-  node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined,
+  node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined,
   clock: Pick<Clock, 'now'>,
 ): Freshness => {
-  const heard = node?.heard()
-  const unfit = heard === undefined ? node?.whyUnfit() : undefined
+  const reported = node?.lastInfo()
+  const unfit = reported === undefined ? node?.whyUnfit() : undefined
   // A node that far behind the store knows no more of the chain's end than a silent one.
-  const info = heard !== undefined && heard.libBlock < at.height - BEHIND ? undefined : heard
+  const info = reported !== undefined && reported.libBlock < at.height - BEHIND ? undefined : reported
   const lib = Math.max(at.lib, info?.libBlock ?? 0)
   const behind = Math.max(0, lib - at.height)
   const ageMs = clock.now() - Number(at.time / 1_000_000n)
-  const agoMs = node?.heardAgo()
+  const agoMs = node?.reportAgeMs()
   return {
     lib,
     behind: info === undefined ? null : behind,
     behindSeconds: info === undefined ? null : secondsBetween(at, info),
     lagSeconds: ageMs < -SKEW_MS ? null : Math.max(0, ageMs) / 1_000,
-    node: node === undefined ? 'none' : (unfit?.is ?? (heard === undefined ? 'unreachable' : 'reachable')),
+    node: node === undefined ? 'none' : (unfit?.is ?? (reported === undefined ? 'unreachable' : 'reachable')),
     unfit,
-    heardAt: agoMs === undefined ? null : clock.now() - agoMs,
+    reportedAt: agoMs === undefined ? null : clock.now() - agoMs,
     isFarBehind: behind > BEHIND,
   }
 }
@@ -58,5 +58,4 @@ export const freshnessOf = (
 const secondsBetween = (
   at: Published,
   { libBlock, libTime }: { readonly libBlock: number; readonly libTime: bigint },
-): number =>
-  libBlock <= at.height || libTime <= at.time ? 0 : Number((libTime - at.time) / 1_000_000n) / 1_000
+): number => (libBlock <= at.height || libTime <= at.time ? 0 : Number((libTime - at.time) / 1_000_000n) / 1_000)

@@ -21,9 +21,7 @@ export const ipRangeIn = (text: string): IpRange | undefined => {
   if (digits === undefined) return { ...address, length: address.bits }
   // The prefix length of an IPv4-mapped address includes the 96 bits before the IPv4 part.
   const length = Number(digits) - (name.includes(':') && address.bits === 32 ? 96 : 0)
-  return /^\d{1,3}$/.test(digits) && length >= 0 && length <= address.bits
-    ? { ...address, length }
-    : undefined
+  return /^\d{1,3}$/.test(digits) && length >= 0 && length <= address.bits ? { ...address, length } : undefined
 }
 
 export const isIn = ({ bits, value }: IpAddress, range: IpRange): boolean => {
@@ -59,8 +57,7 @@ const sixIn = (text: string): bigint | undefined => {
   const [, head, four] = /^(.*:)(\d+\.\d+\.\d+\.\d+)$/.exec(name) ?? []
   const last = four === undefined ? undefined : fourIn(four)
   if (four !== undefined && last === undefined) return undefined
-  const whole =
-    last === undefined ? name : `${head}${(last >> 16n).toString(16)}:${(last & 0xffffn).toString(16)}`
+  const whole = last === undefined ? name : `${head}${(last >> 16n).toString(16)}:${(last & 0xffffn).toString(16)}`
   const halves = whole.split('::')
   if (halves.length > 2) return undefined
   const groups = halves.map(half => (half === '' ? [] : half.split(':')))

@@ -25,10 +25,8 @@ export const beforeRouting = (
   if (method === 'GET' && isRoutable(request.url)) return undefined
   const { path, query } = targetOf(request.url)
   const { headers, signal } = request
-  const asked = get(
-    new Request(`http://host.invalid${path}${query === '' ? '' : `?${query}`}`, { headers, signal }),
-  )
-  return method === 'GET' ? asked : withoutBody(asked)
+  const response = get(new Request(`http://host.invalid${path}${query === '' ? '' : `?${query}`}`, { headers, signal }))
+  return method === 'GET' ? response : withoutBody(response)
 }
 
 const refuse = async ({ request }: { readonly request: Request }): Promise<never> => {
@@ -47,8 +45,7 @@ const preflight = (): Response =>
       ...COMMON_HEADERS,
       Allow: ALLOWED,
       'Access-Control-Allow-Methods': ALLOWED,
-      'Access-Control-Allow-Headers':
-        'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
+      'Access-Control-Allow-Headers': 'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
       'Access-Control-Max-Age': String(PREFLIGHT_SECONDS),
     },
   })
@@ -57,8 +54,8 @@ const preflight = (): Response =>
  * The response to HEAD has the headers of the GET, including the length. A streamed body has no length, and
  * Bun would send 0 (RFC 9110 8.6 allows only the length of the GET).
  */
-const withoutBody = async (asked: Response | Promise<Response>): Promise<Response> => {
-  const { status, headers, body } = await asked
+const withoutBody = async (response: Response | Promise<Response>): Promise<Response> => {
+  const { status, headers, body } = await response
   if (body !== null && !headers.has('content-length')) headers.set('Transfer-Encoding', 'chunked')
   await body?.cancel()
   return new Response(null, { status, headers })

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import type { Exposed } from '#metrics/expose.ts'
+import type { Exposition } from '#metrics/expose.ts'
 import type { Clock } from '#time/clock.ts'
 import { clientAddresses } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
@@ -16,7 +16,7 @@ const DEADLINE_MS = 10_000
 
 /** `/metrics` on a separate address, with `/health` and no other path. */
 export const createMetricsApp = (options: {
-  readonly metrics: Exposed
+  readonly metrics: Exposition
   readonly version: string
   readonly log: Log
   readonly clock: Pick<Clock, 'elapsed'>

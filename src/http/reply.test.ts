@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { acceptsGzip, etagOf, gzipTagOf, knownTag } from './reply.ts'
+import { acceptsGzip, etagOf, gzipTagOf, matchingTag } from './reply.ts'
 
 const bytes = new TextEncoder().encode('{"code":0}')
 
@@ -33,7 +33,7 @@ const headers: readonly (readonly [header: string | null, sent: string, known: s
   ['"abc', PLAIN, undefined],
 ]
 for (const [header, sent, known] of headers)
-  test(`knownTag: ${header} for ${sent}`, () => expect(knownTag(header, sent, PLAIN)).toBe(known))
+  test(`knownTag: ${header} for ${sent}`, () => expect(matchingTag(header, sent, PLAIN)).toBe(known))
 
 const codings: readonly (readonly [header: string | null, gzip: boolean])[] = [
   [null, false],
@@ -48,5 +48,4 @@ const codings: readonly (readonly [header: string | null, gzip: boolean])[] = [
   ['br', false],
   ['gzip;q=x', false],
 ]
-for (const [header, gzip] of codings)
-  test(`acceptsGzip: ${header}`, () => expect(acceptsGzip(header)).toBe(gzip))
+for (const [header, gzip] of codings) test(`acceptsGzip: ${header}`, () => expect(acceptsGzip(header)).toBe(gzip))

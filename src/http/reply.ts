@@ -11,7 +11,7 @@ export type Reply = {
   readonly status: number
   /** undefined: a node's answer without a content type. */
   readonly type: string | undefined
-  readonly body: Body | Streamed
+  readonly body: Body | StreamedBody
   readonly headers: Readonly<Record<string, string>>
   /** `tagged`: has an ETag, supports If-None-Match, may be compressed. `raw`: unchanged. */
   readonly form: 'tagged' | 'raw'
@@ -25,7 +25,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8'
 export type Body = Uint8Array<ArrayBuffer> | string
 
 /** A streamed body, of unknown length. */
-export type Streamed = {
+export type StreamedBody = {
   readonly stream: ReadableStream<Uint8Array>
   /** The outcome of the stream, once it has been sent or abandoned. */
   readonly ended: Promise<StreamEnd>
@@ -33,11 +33,10 @@ export type Streamed = {
 /** `kind`: `ok`, `gone`, `stalled`, or the kind of the failure that ended the stream. */
 export type StreamEnd = { readonly kind: string; readonly bytes: number; readonly cause?: Failure }
 
-export const isStreamed = (body: Body | Streamed): body is Streamed =>
+export const isStreamed = (body: Body | StreamedBody): body is StreamedBody =>
   typeof body !== 'string' && 'stream' in body
 
-export const bytesIn = (body: Body): number =>
-  typeof body === 'string' ? Buffer.byteLength(body) : body.length
+export const bytesIn = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
 
 const encoder = new TextEncoder()
 
@@ -86,7 +85,7 @@ export const responseOf = (
   const { headers: asked } = request
   const packs = bytesIn(body) > GZIP_FROM_BYTES && acceptsGzip(asked.get('accept-encoding'))
   const etag = packs ? gzipTagOf(plain) : plain
-  const known = knownTag(asked.get('if-none-match'), etag, plain)
+  const known = matchingTag(asked.get('if-none-match'), etag, plain)
   const { Vary: vary } = headers
   headers['Vary'] = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
   headers['ETag'] = known ?? etag
@@ -147,12 +146,10 @@ export const gzipTagOf = (etag: string): string => `${etag.slice(0, -1)}-gzip"`
  * The tag in `If-None-Match` that matches the body, plain or as gzip: `etag`, the tag of the reply, if it is in the
  * list, else the other one of `plain`. Tags are compared weakly, as RFC 9110 requires. undefined: no tag matches.
  */
-export const knownTag = (header: string | null, etag: string, plain: string): string | undefined => {
+export const matchingTag = (header: string | null, etag: string, plain: string): string | undefined => {
   if (header === null) return undefined
   if (header.trim() === '*') return etag
-  const tags = (header.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? []).map(tag =>
-    tag.replace(/^W\//, ''),
-  )
+  const tags = (header.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? []).map(tag => tag.replace(/^W\//, ''))
   return [etag, plain, gzipTagOf(plain)].find(tag => tags.includes(tag))
 }
 

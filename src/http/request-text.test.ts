@@ -88,15 +88,9 @@ const targets: readonly (readonly [url: string, path: string, query: string])[] 
   ['http://h.example/a?b#c', '/a', 'b'],
   ['http://h.example//evil/api', '//evil/api', ''],
 ]
-for (const [url, path, query] of targets)
-  test(`targetOf: ${url}`, () => expect(targetOf(url)).toEqual({ path, query }))
+for (const [url, path, query] of targets) test(`targetOf: ${url}`, () => expect(targetOf(url)).toEqual({ path, query }))
 
 test('isRoutable: hosts of four characters and more are routable', () => {
   expect(['http://abcd/', 'https://h.example/api'].map(isRoutable)).toEqual([true, true])
-  expect(['http://abc/', 'http://a/api', '/api/', 'http:///api'].map(isRoutable)).toEqual([
-    false,
-    false,
-    false,
-    false,
-  ])
+  expect(['http://abc/', 'http://a/api', '/api/', 'http:///api'].map(isRoutable)).toEqual([false, false, false, false])
 })

@@ -1,5 +1,5 @@
 import { answer, sharedAnswer } from '#actions/answer.ts'
-import { admit, identified } from '#gate/gate.ts'
+import { admit, identify } from '#gate/gate.ts'
 import { type Api, answerReply, readCall } from './api.ts'
 import { startDeadline } from './deadline.ts'
 import { type Handler, parse, type Service } from './exchange.ts'
@@ -37,7 +37,7 @@ export const respond =
   }
 
 /**
- * Answers a call of `/api/`. Each step may refuse it. `identified`: the key is missing or unknown (401), or
+ * Answers a call of `/api/`. Each step may refuse it. `identify`: the key is missing or unknown (401), or
  * revoked or expired (403), or its network sent too many wrong keys (429). `admit`: the key's plan (429) or
  * the capacity of the service (503) is exceeded, or the query cannot be read (400). `readCall`: an option
  * does not exist (400). The action: a parameter is wrong (400), or a thing does not exist (404), was replaced
@@ -46,7 +46,7 @@ export const respond =
 export const answerApi =
   ({ deps, gate, ...api }: Api): Handler =>
   async (exchange, signal, prolong) => {
-    const caller = await identified(exchange, gate)
+    const caller = await identify(exchange, gate)
     const { turns, refused } = await admit(exchange, caller, { gate, asks: 'store', signal })
     try {
       const call = readCall(exchange, api.defaults)

@@ -3,8 +3,7 @@ import { examplePathOf, rpcMethods, templateOf } from './rpc-methods.ts'
 import { nodePathOf } from './rpc-path.ts'
 
 test('nodePathOf: the example of every method is accepted', () => {
-  for (const method of rpcMethods)
-    expect(`/rpc${nodePathOf(examplePathOf(method))}`).toBe(examplePathOf(method))
+  for (const method of rpcMethods) expect(`/rpc${nodePathOf(examplePathOf(method))}`).toBe(examplePathOf(method))
 })
 
 test('nodePathOf: real names are accepted', () => {

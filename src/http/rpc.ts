@@ -1,9 +1,9 @@
 import { inTurn } from '#actions/answer.ts'
 import { PublicFailure } from '#failure/failure.ts'
-import { admit, type Gate, identified } from '#gate/gate.ts'
+import { admit, type Gate, identify } from '#gate/gate.ts'
 import type { Handler } from './exchange.ts'
 import type { Gateway } from './gateway/gateway.ts'
-import type { Taken } from './gateway/shared-answer.ts'
+import type { TakenResponse } from './gateway/shared-answer.ts'
 import { refuseParameters } from './refuse-parameters.ts'
 import type { Reply } from './reply.ts'
 import { nodePathOf } from './rpc-path.ts'
@@ -18,11 +18,11 @@ const NO_NODE_RETRY_SECONDS = 60
 export const rpcHandler =
   (gateway: Gateway | undefined, gate: Gate): Handler =>
   async (exchange, signal) => {
-    const caller = await identified(exchange, gate)
+    const caller = await identify(exchange, gate)
     const admitted = await admit(exchange, caller, { gate, asks: 'node', signal })
     try {
       const path = nodePathOf(exchange.path)
-      exchange.named.action = path.split('/')[1] ?? ''
+      exchange.logFields.action = path.split('/')[1] ?? ''
       refuseParameters(exchange, '/rpc/')
       if (gateway === undefined)
         throw new PublicFailure('unavailable', 'This service is not connected to a node.', {
@@ -40,7 +40,7 @@ export const rpcHandler =
     }
   }
 
-const replyOf = ({ status, contentType, body, release }: Taken): Reply => ({
+const replyOf = ({ status, contentType, body, release }: TakenResponse): Reply => ({
   status,
   type: contentType,
   body,

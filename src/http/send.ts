@@ -10,7 +10,7 @@ import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */
 
-type Sending = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure'>
+type SendDeps = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure'>
 
 /** The outcome of a request: `kind` for the log, `reason` for the count of refusals; undefined: it was not refused. */
 type Outcome = { readonly kind: string; readonly reason?: string | undefined }
@@ -24,7 +24,7 @@ const GONE_STATUS = 499
 export const send = (
   exchange: Exchange,
   { outcome = OK, ...reply }: Reply & { readonly outcome?: Outcome },
-  service: Sending,
+  service: SendDeps,
 ): Response => {
   const { request, id, headers } = exchange
   const response = responseOf(reply, request, { id, own: headers })
@@ -42,11 +42,7 @@ export const send = (
 }
 
 /** Sends the failure that a step threw. */
-export const sendFailure = async (
-  exchange: Exchange,
-  error: unknown,
-  service: Sending,
-): Promise<Response> => {
+export const sendFailure = async (exchange: Exchange, error: unknown, service: SendDeps): Promise<Response> => {
   if (error instanceof ClientGone) {
     const nothing = textReply(GONE_STATUS, { type: 'text/plain', text: '' })
     return send({ ...exchange, headers: {} }, { ...nothing, outcome: { kind: 'gone' } }, service)
@@ -61,9 +57,9 @@ export const sendFailure = async (
 }
 
 /** Sends a failure in the form of the API, synchronously: an overloaded service spends most of its time on refusals. */
-export const sendRefusal = (exchange: Exchange, failure: Failure, service: Sending): Response => {
+export const sendRefusal = (exchange: Exchange, failure: Failure, service: SendDeps): Response => {
   const paused = failure instanceof Restarting ? pausedFeed(exchange, failure) : undefined
-  const reply = paused ?? failureReply(failure, exchange.manner, exchange.id)
+  const reply = paused ?? failureReply(failure, exchange.replyOptions, exchange.id)
   return send(exchange, { ...reply, outcome: outcomeOf(failure) }, service)
 }
 
@@ -73,18 +69,18 @@ const outcomeOf = (failure: Failure): Outcome => ({
 })
 
 const note = (
-  { id, route, named, client, started }: Exchange,
-  ended: Outcome & { readonly status: number; readonly bytes: number },
-  { log, clock, counts, isLogged }: Sending,
+  { id, route, logFields, client, started }: Exchange,
+  outcome: Outcome & { readonly status: number; readonly bytes: number },
+  { log, clock, counts, isLogged }: SendDeps,
 ): void => {
-  const { kind, reason, status, bytes } = ended
+  const { kind, reason, status, bytes } = outcome
   const ms = Math.round((clock.elapsed() - started) * 100) / 100
-  countAnswer(counts, { route, named, status, ms, bytes, reason })
+  countAnswer(counts, { route, logFields, status, ms, bytes, reason })
   if (kind === 'ok' && status < 400 && !isLogged()) return
   log(kind === 'defect' ? 'error' : 'info', 'Answered request.', {
     id,
     route,
-    ...named,
+    ...logFields,
     ...(client === undefined ? {} : { client: client.address }),
     kind,
     status,

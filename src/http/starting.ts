@@ -57,14 +57,15 @@ const OF_CHINESE_PAGES = /^\/zh(?:\/|$)/
 
 const startingPage = async (exchange: Exchange, failure: Failure): Promise<Reply | undefined> => {
   const { request, path, id, headers } = exchange
-  if (request.headers.get('accept')?.includes('text/html') !== true || OF_PROGRAMS.test(path))
-    return undefined
-  const manner = OF_CHINESE_PAGES.test(path) ? { ...exchange.manner, lang: 'zh' as const } : exchange.manner
-  const { message } = failureFields(failure, manner)
-  const refused = failureReply(failure, manner, id)
+  if (request.headers.get('accept')?.includes('text/html') !== true || OF_PROGRAMS.test(path)) return undefined
+  const replyOptions = OF_CHINESE_PAGES.test(path)
+    ? { ...exchange.replyOptions, lang: 'zh' as const }
+    : exchange.replyOptions
+  const { message } = failureFields(failure, replyOptions)
+  const refused = failureReply(failure, replyOptions, id)
   return textReply(
     refused.status,
-    { type: 'text/html; charset=utf-8', text: pageOf(message, LANGUAGE_TAG[manner.lang]) },
+    { type: 'text/html; charset=utf-8', text: pageOf(message, LANGUAGE_TAG[replyOptions.lang]) },
     {
       headers: {
         ...headers,

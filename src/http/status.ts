@@ -39,8 +39,7 @@ export const readyHandler = (options: ReadyOptions): Handler => {
   const { store, version, clock } = options
   const published = publishedLately(store, clock)
   return async () => {
-    if (options.stopping?.signal.aborted === true)
-      return notReady({ reason: 'The service is stopping.', version })
+    if (options.stopping?.signal.aborted === true) return notReady({ reason: 'The service is stopping.', version })
     const at = await published()
     if (at instanceof Failure)
       return notReady({
@@ -64,11 +63,7 @@ const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOpt
   const state = { height: at.height, time: toIso(at.time), ...freshFields(fresh), version }
   const reason = behindTroubles(fresh)[0]?.what.en ?? tooOld(fresh, maxLagMs)
   if (reason !== undefined) return notReady({ reason, ...state })
-  return textReply(
-    200,
-    { type: JSON_TYPE, text: writeJson({ ready: true, ...state }) },
-    { headers: NOT_CACHED },
-  )
+  return textReply(200, { type: JSON_TYPE, text: writeJson({ ready: true, ...state }) }, { headers: NOT_CACHED })
 }
 
 const tooOld = ({ lagSeconds }: Freshness, maxLagMs: number | undefined): string | undefined => {

@@ -1,6 +1,6 @@
 import { successText } from '#actions/answer.ts'
 import { OPTION_VALUES, type OptionDefaults, readOptions } from '#actions/request/options.ts'
-import { type Identifying, identified } from '#gate/gate.ts'
+import { type IdentifyDeps, identify } from '#gate/gate.ts'
 import type { Rates } from '#gate/rate.ts'
 import type { Handler } from './exchange.ts'
 import { refuseParameters } from './refuse-parameters.ts'
@@ -11,9 +11,9 @@ import { JSON_TYPE, textReply } from './reply.ts'
  * and waits for no turn, so that it answers when the key has no requests left or the service is busy.
  */
 export const usageHandler =
-  (gate: Identifying & { readonly rates: Rates }, defaults: OptionDefaults): Handler =>
+  (gate: IdentifyDeps & { readonly rates: Rates }, defaults: OptionDefaults): Handler =>
   async exchange => {
-    const caller = await identified(exchange, gate)
+    const caller = await identify(exchange, gate)
     if (exchange.fault !== undefined) throw exchange.fault
     refuseParameters(exchange, '/usage')
     const query = exchange.query.filter(([name]) => name in OPTION_VALUES)

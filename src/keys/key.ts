@@ -84,10 +84,7 @@ export const checkName = (name: string): void => {
 /** Throws 'usage' for a note that is not one printable line. */
 export const checkNote = (note: string): void => {
   if (note.length === 0 || note.length > NOTE_LENGTH || /\p{C}/u.test(note))
-    throw new Failure(
-      'usage',
-      `The note ${JSON.stringify(note)} is not 1 to ${NOTE_LENGTH} printable characters.`,
-    )
+    throw new Failure('usage', `The note ${JSON.stringify(note)} is not 1 to ${NOTE_LENGTH} printable characters.`)
 }
 
 const checkRate = (what: string, value: number): void => {

@@ -133,9 +133,7 @@ for (const mode of ['fails', 'hangs'] as const)
       await here.clock.pass(90)
     }
     expect(
-      answers.filter(
-        ([at, answer]) => answer !== (at < 1_500 ? 'ok' : 'unavailable') && (at < 1_500 || at > 2_000),
-      ),
+      answers.filter(([at, answer]) => answer !== (at < 1_500 ? 'ok' : 'unavailable') && (at < 1_500 || at > 2_000)),
     ).toEqual([])
     // At most four reads a second.
     expect(here.state.reads).toBeLessThanOrEqual(42)

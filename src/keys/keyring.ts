@@ -41,19 +41,19 @@ export type Caller = {
 
 export type Keyring = {
   /** Throws 'unauthorized' (unknown key), 'forbidden' (revoked or expired), 'unavailable' (keys cannot be read). */
-  check(key: string, looking?: Looking): Promise<Caller>
+  check(key: string, looking?: Lookup): Promise<Caller>
   /** Checks a key without waiting; undefined when the list would have to be read, or `check` might refuse the key. */
-  known(key: string): Caller | undefined
+  checkCached(key: string): Caller | undefined
   /**
    * For feeds, which go on after the check. The function takes the hash of a key (`hashOfKey`) and returns
-   * the reason for which the key is refused now, or undefined for a valid one. `standing` returns undefined
+   * the reason for which the key is refused now, or undefined for a valid one. `refusalCheck` returns undefined
    * when the list of keys was not read lately.
    */
-  standing(): ((hash: string) => Failure | undefined) | undefined
+  refusalCheck(): ((hash: string) => Failure | undefined) | undefined
 }
 
 /** With `hasty`, an unknown key does not cause the list to be read again. */
-type Looking = 'careful' | 'hasty'
+type Lookup = 'careful' | 'hasty'
 
 export type KeyringOptions = {
   readonly store: Pick<KeyStore, 'list'>
@@ -68,8 +68,7 @@ export type KeyringOptions = {
  */
 export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
   const testHash = testKey === undefined ? undefined : hashOfKey(testKey.key)
-  const testCaller =
-    testKey === undefined ? undefined : { id: TEST_KEY_ID, name: TEST_KEY_ID, plan: testKey.plan }
+  const testCaller = testKey === undefined ? undefined : { id: TEST_KEY_ID, name: TEST_KEY_ID, plan: testKey.plan }
   const lists = keyLists(store, clock)
   return {
     check: async (key, looking = 'careful') => {
@@ -84,7 +83,7 @@ export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
       if (refusal !== undefined) throw refusal
       return callerOf(stored)
     },
-    standing: () => {
+    refusalCheck: () => {
       const list = lists.believed()
       if (list === undefined) return undefined
       return hash => {
@@ -93,7 +92,7 @@ export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
         return stored === undefined ? unknownKey() : refusalOf(stored, clock.now())
       }
     },
-    known: key => {
+    checkCached: key => {
       if (key.length > KEY_MAX_LENGTH) return undefined
       const hash = hashOfKey(key)
       if (hash === testHash) return testCaller
@@ -117,8 +116,7 @@ const refusalOf = ({ revoked, expires }: StoredKey, now: number): Failure | unde
   return new Failure('forbidden', `This API key expired on ${day}.`, { zh: `此 API key 已于 ${day} 过期。` })
 }
 
-const unknownKey = (): Failure =>
-  new Failure('unauthorized', 'This API key is unknown.', { zh: '此 API key 不存在。' })
+const unknownKey = (): Failure => new Failure('unauthorized', 'This API key is unknown.', { zh: '此 API key 不存在。' })
 
 /** Keys by their hash, and the time at which their read began (`Clock.elapsed`). */
 type KeyList = { readonly keys: ReadonlyMap<string, StoredKey>; readonly at: number }

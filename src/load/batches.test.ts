@@ -34,10 +34,7 @@ test('batchBuilder: the parts of a batch contain each document once, at any divi
       )
       expect(parts.flatMap(({ records }) => records)).toEqual(given.flatMap(({ records }) => records))
       const end = publishedAt(rows.length - 1)
-      expect([parts.find(({ blocks }) => blocks[0])?.blocks[0]?.height, builder.end(end.lib)]).toEqual([
-        0,
-        end,
-      ])
+      expect([parts.find(({ blocks }) => blocks[0])?.blocks[0]?.height, builder.end(end.lib)]).toEqual([0, end])
       const sum = rows.reduce((a, b) => a + b, 0)
       expect([builder.transactions, builder.records]).toEqual([sum, sum])
     }),
@@ -107,8 +104,7 @@ const batchesOf = (rows: readonly number[], course: Course) => {
       clock: { elapsed: () => now },
       collect: documents => void cuts.push(documents),
     },
-    ({ end, transactions, records }) =>
-      void events.push(`committed ${end.height}: ${transactions}, ${records}`),
+    ({ end, transactions, records }) => void events.push(`committed ${end.height}: ${transactions}, ${records}`),
   )
   const add = async (height: number, count: number): Promise<void> => {
     const documents = { ...documentsOf(height, count), transactions: [transactionDoc(height, 1)] }

@@ -1,7 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
 import { needsOf, needsOfDue } from '#derive/needs.ts'
-import { Missing } from '#derive/state.ts'
+import { MissingState } from '#derive/state.ts'
 import { UNKNOWN, type WorkingState, workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
@@ -88,7 +88,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
           return documents
         } catch (error) {
           state.rollback()
-          if (!(error instanceof Missing)) throw error
+          if (!(error instanceof MissingState)) throw error
           await fetchMissing(error, { known, publishers, commitAll })
         }
       }
@@ -113,7 +113,7 @@ type Fetching = {
 }
 
 const fetchMissing = async (
-  { keys, ranges, hashes }: Missing,
+  { keys, ranges, hashes }: MissingState,
   { known, publishers, commitAll }: Fetching,
 ): Promise<void> => {
   await known.fetch(keys)

@@ -24,9 +24,7 @@ const storeOf = (docs: Map<string, BalanceDoc>) => {
       asked++
       const dueOf = (doc: BalanceDoc): bigint => doc.next_due ?? 0n
       return [...docs.values()]
-        .filter(
-          d => d.next_due !== undefined && d.next_due <= until && (after === undefined || d.next_due > after),
-        )
+        .filter(d => d.next_due !== undefined && d.next_due <= until && (after === undefined || d.next_due > after))
         .sort((a, b) => (dueOf(a) < dueOf(b) ? -1 : dueOf(a) > dueOf(b) ? 1 : a.id < b.id ? -1 : 1))
         .slice(0, limit)
     },
@@ -71,9 +69,7 @@ test('expiries: a release of a batch that is stored during a read of the store i
 })
 
 test('expiries: a release that is not stored yet is not lost when the store is read twice', async () => {
-  const docs = new Map(
-    Array.from({ length: 12_000 }, (_, i) => balance(`n${i}`, BigInt(i + 1))).map(d => [d.id, d]),
-  )
+  const docs = new Map(Array.from({ length: 12_000 }, (_, i) => balance(`n${i}`, BigInt(i + 1))).map(d => [d.id, d]))
   const store = storeOf(docs)
   const due = expiries(0n, store.due)
   const unwritten = function* () {
@@ -86,10 +82,7 @@ test('expiries: a release that is not stored yet is not lost when the store is r
 
 test('expiries: releases at one moment are all found, even if they are more than one read returns', async () => {
   const docs = new Map(
-    Array.from({ length: 25_000 }, (_, i) => balance(`n${String(i).padStart(5, '0')}`, 7n)).map(d => [
-      d.id,
-      d,
-    ]),
+    Array.from({ length: 25_000 }, (_, i) => balance(`n${String(i).padStart(5, '0')}`, 7n)).map(d => [d.id, d]),
   )
   const store = storeOf(docs)
   const due = expiries(undefined, store.due)

@@ -4,7 +4,7 @@ import { LINKED } from '#chain/proof.ts'
 import type { BlockDocuments } from '#derive/derive-block.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf, transaction } from '#test/support/stores/hand-made.ts'
-import { fill, type Stages, spending } from './fill.ts'
+import { fill, type Stages, stageTimer } from './fill.ts'
 import { type Failed, type Run, readRuns, type Segment } from './runs.ts'
 
 const heightsOf = (segment: Segment): number[] => segment.map(({ block }) => block.height)
@@ -40,11 +40,7 @@ test('readRuns: a run has whole segments, 200 blocks or a million characters, at
   const body = 'x'.repeat(400_000)
   const long = chainOf(...Array.from({ length: 7 }, () => [{ ...transaction({}), body }]))
   const linked = long.map(block => ({ ...block, proof: LINKED }))
-  expect((await allRuns(streamOf(linked))).map(run => heightsOf(run.flat()))).toEqual([
-    [0],
-    [1, 2, 3],
-    [4, 5, 6],
-  ])
+  expect((await allRuns(streamOf(linked))).map(run => heightsOf(run.flat()))).toEqual([[0], [1, 2, 3], [4, 5, 6]])
 })
 
 test('readRuns: blocks before a failure are returned, then the failure is thrown and the source closed', async () => {
@@ -99,7 +95,7 @@ const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
       end: () => note('end'),
     },
     clock: { elapsed: () => 0 },
-    time: spending({ elapsed: () => 0 }),
+    time: stageTimer({ elapsed: () => 0 }),
   }
   return { asked, stages }
 }
@@ -164,7 +160,7 @@ test('fill: an abort ends the load after the current run, and derived blocks are
 
 test('spending: all time counts for the current stage, also while it lasts, and pauses between loads do not count', () => {
   let now = 0
-  const time = spending({ elapsed: () => now })
+  const time = stageTimer({ elapsed: () => now })
   const pass = (ms: number) => {
     now += ms
   }

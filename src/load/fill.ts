@@ -12,7 +12,7 @@ export type Stages = {
   readonly proof: Pick<Proving, 'accepts' | 'refusal' | 'derived'>
   readonly batches: Pick<Batches, 'add' | 'end'>
   readonly clock: Pick<Clock, 'elapsed'>
-  readonly time: Spending
+  readonly time: StageTimer
   /** Called with the derivation time of a block, in milliseconds. */
   readonly onDerived?: ((ms: number) => void) | undefined
 }
@@ -104,18 +104,18 @@ const store = async (
 }
 
 /** Milliseconds that a load has spent: waiting for proved blocks, waiting for the store, and on the rest. */
-export type Spent = { readonly node: number; readonly deriving: number; readonly store: number }
+export type StageTimes = { readonly node: number; readonly deriving: number; readonly store: number }
 
 /** Measures the time that a load spends on each activity, one at a time. */
-export type Spending = {
-  readonly spent: Spent
+export type StageTimer = {
+  readonly spent: StageTimes
   /** Sets the current activity; undefined: the load is idle, and its time is not counted. */
-  on(what: keyof Spent | undefined): void
+  on(what: keyof StageTimes | undefined): void
 }
 
-export const spending = ({ elapsed }: Pick<Clock, 'elapsed'>): Spending => {
+export const stageTimer = ({ elapsed }: Pick<Clock, 'elapsed'>): StageTimer => {
   const spent = { node: 0, deriving: 0, store: 0 }
-  let now: keyof Spent | undefined
+  let now: keyof StageTimes | undefined
   let since = 0
   const count = (): void => {
     const at = elapsed()

@@ -14,7 +14,7 @@ export type Loaded = { readonly height: number; readonly time: bigint | undefine
 /** The node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once. */
 export type Irreversible = {
   /** undefined: the reported height is not true at the moment; the caller asks again. */
-  look(loaded: Loaded, signal: AbortSignal): Promise<number | undefined>
+  read(loaded: Loaded, signal: AbortSignal): Promise<number | undefined>
 }
 
 /**
@@ -31,23 +31,22 @@ export const irreversible = (
 ): Irreversible => {
   let last: number | undefined
   let still = 0
-  let told: string | undefined
+  let reported: string | undefined
   /** Logs a message once, until a different message or a normal report follows. */
   const tell = (message: string, fields: Readonly<Record<string, number>>): void => {
-    if (told !== message) log('warn', message, fields)
-    told = message
+    if (reported !== message) log('warn', message, fields)
+    reported = message
   }
   const noteStill = (lib: number): void => {
     still = lib === last ? still + 1 : 0
     last = lib
-    if (still < STILL) told = undefined
+    if (still < STILL) reported = undefined
     else tell("The node's last irreversible block does not advance.", { lib })
   }
   return {
-    look: async ({ height: loaded, time }, signal) => {
+    read: async ({ height: loaded, time }, signal) => {
       const { libBlock: lib, headBlock: head } = await node.chainInfo(signal)
-      const most =
-        time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
+      const most = time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
       if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
         tell('The node does not have the last irreversible block it reports; retrying.', {
           lib,

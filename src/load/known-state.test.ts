@@ -78,11 +78,7 @@ test('knownState: members are those of the store, corrected by the batch that wa
   expect(known.members({ ...RANGE, group: 'carol00' })).toBe(UNKNOWN)
   expect(known.members({ ...RANGE, after: { amount: 8n, name: 'm' } })).toBe(UNKNOWN)
   const found = known.members({ ...RANGE })
-  expect(found === UNKNOWN ? found : [...found]).toEqual([
-    vote('stays', 5n),
-    vote('still', 1n),
-    vote('came', 8n),
-  ])
+  expect(found === UNKNOWN ? found : [...found]).toEqual([vote('stays', 5n), vote('still', 1n), vote('came', 8n)])
   known.forgetMembers()
   expect(known.members(RANGE)).toBe(UNKNOWN)
 })
@@ -107,11 +103,7 @@ test('stateCache: entries are dropped only in trim, first those unused since the
   expect(cache.get(producerKeys, 'a')).toEqual(key('a'))
   for (const id of ['e', 'f']) cache.set(producerKeys, id, key(id))
   cache.trim()
-  expect(['a', 'b', 'c', 'd', 'e', 'f'].filter(id => cache.get(producerKeys, id) !== UNKNOWN)).toEqual([
-    'a',
-    'e',
-    'f',
-  ])
+  expect(['a', 'b', 'c', 'd', 'e', 'f'].filter(id => cache.get(producerKeys, id) !== UNKNOWN)).toEqual(['a', 'e', 'f'])
 })
 
 test('stateCache: a replaced entry is not hidden by its older version', () => {

@@ -42,8 +42,8 @@ export type KnownState = {
 export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'members'>): KnownState => {
   const cache = stateCache(CACHED)
   const ranges = new Map<string, readonly Doc[]>()
-  let flying: readonly Held[] = []
-  let landed: Held[] = []
+  let flying: readonly CachedDoc[] = []
+  let landed: CachedDoc[] = []
   let flyingDocs = new Map<Index, Doc[]>()
   let losses = 0
   const inFlight: KnownState['inFlight'] = index => flyingDocs.get(index) ?? []
@@ -53,10 +53,10 @@ export const knownState = ({ getMany, members }: Pick<Writer, 'getMany' | 'membe
     fetch: async keys => {
       const unknown = unknownKeys(keys, cache)
       for (let at = 0; at < unknown.length; at += FETCHED_AT_ONCE) {
-        const asked = unknown.slice(at, at + FETCHED_AT_ONCE)
-        const docs = await getMany(asked)
+        const chunk = unknown.slice(at, at + FETCHED_AT_ONCE)
+        const docs = await getMany(chunk)
         // Derived blocks may have fetched and changed the document meanwhile, so the known one is newer.
-        for (const [i, { index, id }] of asked.entries())
+        for (const [i, { index, id }] of chunk.entries())
           if (cache.get(index, id) === UNKNOWN) cache.set(index, id, docs[i])
       }
     },
@@ -132,16 +132,16 @@ export type StateCache = {
   get(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN
   set(index: StateIndex, id: string, doc: Doc | undefined): void
   /** Sets a document that stays until it is released, and records from then on whether it is read. */
-  hold(index: StateIndex, doc: Doc): Held
+  hold(index: StateIndex, doc: Doc): CachedDoc
   /** Releases a held document: it stays if it was read meanwhile; otherwise it becomes UNKNOWN. */
-  release(held: Held): void
+  release(held: CachedDoc): void
   /** Evicts documents; returns whether there were any. */
   trim(): boolean
   readonly size: number
 }
 
 /** A document held in the cache. */
-export type Held = { readonly doc: Doc | undefined | typeof UNKNOWN }
+export type CachedDoc = { readonly doc: Doc | undefined | typeof UNKNOWN }
 
 type Cell = {
   doc: Doc | undefined | typeof UNKNOWN

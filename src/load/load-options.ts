@@ -1,10 +1,10 @@
 import type { Log } from '#failure/log.ts'
 import type { BatchBounds } from '#store/batch.ts'
-import type { Proved } from '#store/published.ts'
+import type { ProofRecord } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Collect } from './collect.ts'
-import type { Spent } from './fill.ts'
-import type { Retry } from './retry.ts'
+import type { StageTimes } from './fill.ts'
+import type { RetryPolicy } from './retry.ts'
 
 /** Progress of a load. Heights count from 0, so `height` −1 is an empty store. */
 export type Progress = {
@@ -19,7 +19,7 @@ export type Progress = {
   readonly transactions: number
   readonly records: number
   /** Time spent since then. */
-  readonly spent: Spent
+  readonly spent: StageTimes
 }
 
 /** Options of a load. */
@@ -30,7 +30,7 @@ export type LoadOptions = {
   readonly once: boolean
   readonly signal: AbortSignal
   /** Absent: temporary failures of node and store are retried; any other failure ends the load. */
-  readonly retry?: Retry
+  readonly retry?: RetryPolicy
   readonly onProgress: (progress: Progress) => void
   readonly log: Log
   /** Called with the derivation time of each block in milliseconds, including its waits. */
@@ -45,5 +45,5 @@ export type LoadOptions = {
   readonly pollMs?: number
   readonly clock?: Clock
   /** For blocks loaded from a store: the record there of their proofs. */
-  readonly recorded?: Proved
+  readonly recorded?: ProofRecord
 }

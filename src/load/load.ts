@@ -8,7 +8,7 @@ import { type Clock, systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
 import { joinSignals } from '#time/signals.ts'
 import type { LoadOptions, Progress } from './load-options.ts'
-import { gaveUp, logPause, mayPass, PAUSE, type Retry } from './retry.ts'
+import { isTransient, logPause, RETRY_BACKOFF, type RetryPolicy, retriesExhausted } from './retry.ts'
 import { reasonFor, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
@@ -54,14 +54,14 @@ export const load = async (
       )
       if (failed === undefined || time.signal.aborted) break
       options.onFailure?.()
-      if (!mayPass(failed, retry)) throw failed
+      if (!isTransient(failed, retry)) throw failed
       last = failed
       failures++
-      const pauseMs = backoffMs(PAUSE, failures, clock.random())
+      const pauseMs = backoffMs(RETRY_BACKOFF, failures, clock.random())
       logPause(log, failed, { attempt: failures, height, pauseMs })
       await clock.sleep(pauseMs, time.signal)
     }
-    if (time.over() && !isDone && !options.signal.aborted) throw gaveUp(last)
+    if (time.over() && !isDone && !options.signal.aborted) throw retriesExhausted(last)
     return { height }
   } finally {
     time.end()
@@ -129,7 +129,7 @@ type Waiting = {
 }
 
 /** Starts the time limit of a load without progress. */
-const waiting = (retry: Retry | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>): Waiting => {
+const waiting = (retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>): Waiting => {
   const ends = joinSignals(signal)
   let over = false
   let cancel = (): void => undefined
@@ -155,8 +155,7 @@ const waiting = (retry: Retry | undefined, signal: AbortSignal, clock: Pick<Cloc
 
 /** The session, unless `signal` aborts first: locking may wait until another loader's lease expires. */
 const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<Session> => {
-  const aborted = (): Failure =>
-    new Failure('deadline', 'Loading was stopped before it had locked the store.')
+  const aborted = (): Failure => new Failure('deadline', 'Loading was stopped before it had locked the store.')
   try {
     return await within(opening, { signal, aborted })
   } catch (error) {

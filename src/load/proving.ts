@@ -2,16 +2,9 @@ import type { LoadedBlock } from '#chain/block.ts'
 import type { Proof } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
-import type { BlockSource, SaidHash } from '#node/port.ts'
+import type { BlockSource, ReportedHash } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
-import {
-  type FormerKey,
-  NOTHING_PROVED,
-  type Proved,
-  provedAt,
-  provedBelow,
-  provedWith,
-} from '#store/published.ts'
+import { type FormerKey, NOTHING_PROVED, type ProofRecord, proofAt, proofsBelow, withProofs } from '#store/published.ts'
 import type { Deriver } from './deriver.ts'
 import type { Failed, Segment } from './runs.ts'
 
@@ -27,7 +20,7 @@ export type Proving = {
    * Ends a batch at once. Returns the record up to the batch's last block, after the nodes were asked about
    * that block; undefined: no record is kept.
    */
-  cut(end: Published): Promise<Proved | undefined>
+  cut(end: Published): Promise<ProofRecord | undefined>
 }
 
 export type ProvingOptions = {
@@ -36,7 +29,7 @@ export type ProvingOptions = {
   /**
    * The record of the blocks to come, which were proved at their first load and are now derived again from the store.
    */
-  readonly recorded: Proved | undefined
+  readonly recorded: ProofRecord | undefined
   /** Whether two nodes report the hash of a block. */
   readonly agreed: (end: Published) => Promise<boolean>
 }
@@ -45,11 +38,11 @@ export const proving = (state: State, { checkpoint, recorded, agreed }: ProvingO
   const known = checkpoint === undefined ? [] : checkpoint.proved?.formerKeys
   const keys = signers(state, { known, from: checkpoint?.height ?? 0 })
   let refusal: Failed | undefined
-  let proved = provedBelow(checkpoint?.proved ?? NOTHING_PROVED, (checkpoint?.height ?? -1) + 1)
+  let proved = proofsBelow(checkpoint?.proved ?? NOTHING_PROVED, (checkpoint?.height ?? -1) + 1)
   let from = (checkpoint?.height ?? -1) + 1
   let proofs: Proof[] = []
   const recordOf = ({ block, proof }: LoadedBlock): Proof => {
-    const earlier = recorded === undefined ? undefined : provedAt(recorded, block.height)
+    const earlier = recorded === undefined ? undefined : proofAt(recorded, block.height)
     return earlier === undefined ? proof : { level: earlier.level }
   }
   return {
@@ -75,7 +68,7 @@ export const proving = (state: State, { checkpoint, recorded, agreed }: ProvingO
       const formerKeys = keys.former()
       from += proofs.length
       proofs = []
-      proved = { ...provedWith(proved, { ...run, agreed: await agreed(end) }), formerKeys }
+      proved = { ...withProofs(proved, { ...run, agreed: await agreed(end) }), formerKeys }
       return proved
     },
   }
@@ -159,7 +152,7 @@ export const signers = (
 const mayProduce = (producer: ProducerDoc | undefined, key: string): boolean =>
   producer?.registered === true && producer.status !== APPLIED && producer.pubkey === key
 
-type Asked = Pick<BlockSource, 'name' | 'hashes'>
+type HashSource = Pick<BlockSource, 'name' | 'hashes'>
 
 /**
  * Whether the nodes agree on a block: at least two report its hash, and none a different one. A node that is
@@ -167,14 +160,14 @@ type Asked = Pick<BlockSource, 'name' | 'hashes'>
  * both hashes if they differ; it does not decide which one is right.
  */
 export const agreedOn = async (
-  node: Asked,
+  node: HashSource,
   { height, hash }: Pick<Published, 'height' | 'hash'>,
   signal: AbortSignal,
 ): Promise<boolean> => {
   // On a stop, the batch is kept without asking the nodes.
-  const said = signal.aborted ? [] : await heard(node, height, signal)
-  const other = said.find(each => each.hash !== hash)
-  const same = said.filter(each => each.hash === hash)
+  const reports = signal.aborted ? [] : await reportedHashes(node, height, signal)
+  const other = reports.find(each => each.hash !== hash)
+  const same = reports.filter(each => each.hash === hash)
   if (other === undefined) return same.length > 1
   throw new Failure(
     'bad_block',
@@ -186,7 +179,11 @@ export const agreedOn = async (
   )
 }
 
-const heard = async (node: Asked, height: number, signal: AbortSignal): Promise<readonly SaidHash[]> => {
+const reportedHashes = async (
+  node: HashSource,
+  height: number,
+  signal: AbortSignal,
+): Promise<readonly ReportedHash[]> => {
   try {
     return (await node.hashes?.(height, signal)) ?? []
   } catch (error) {

@@ -1,29 +1,29 @@
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import { Refused } from '#node/call.ts'
+import { RefusedCall } from '#node/call.ts'
 import type { Backoff } from '#time/backoff.ts'
 
 /**
  * The retry policy of a load. `waitMs`: failures of the node or the store that may pass are retried until no
  * block was loaded for that time. `always`: every failure is retried, because a service must go on.
  */
-export type Retry = { readonly waitMs: number } | 'always'
+export type RetryPolicy = { readonly waitMs: number } | 'always'
 
 /** Pauses before a failed load is tried again, varied by up to a quarter. */
-export const PAUSE: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
+export const RETRY_BACKOFF: Backoff = { firstMs: 250, longestMs: 15_000, part: { from: 0.75, to: 1.25 } }
 
 /** The node has a different block at the store's last height. It may recover; if not, `repair` helps. */
-export class OtherEnd extends Failure {}
+export class DivergedEnd extends Failure {}
 
 /** Whether a retry may help. `retry` undefined: only temporary failures are retried. */
-export const mayPass = (failed: unknown, retry: Retry | undefined): boolean => {
+export const isTransient = (failed: unknown, retry: RetryPolicy | undefined): boolean => {
   if (retry === 'always') return true
   if (!(failed instanceof Failure)) return false
   // Another loader may end, but at an unknown time; a supervisor restarts this one.
   if (failed.kind !== 'conflict' && failed.retryable) return true
   if (retry === undefined) return false
-  if (failed instanceof OtherEnd) return retry.waitMs === Number.POSITIVE_INFINITY
-  return failed.kind === 'bad_block' || failed instanceof Refused
+  if (failed instanceof DivergedEnd) return retry.waitMs === Number.POSITIVE_INFINITY
+  return failed.kind === 'bad_block' || failed instanceof RefusedCall
 }
 
 /** Consecutive failures after which even temporary trouble is logged as an error: half a minute. */
@@ -54,7 +54,7 @@ export const logPause = (
 }
 
 /** The Failure of a load or an archive whose waiting time is over; `last` is its last failure. */
-export const gaveUp = (last: unknown, done: 'loaded' | 'written' = 'loaded'): Failure =>
+export const retriesExhausted = (last: unknown, done: 'loaded' | 'written' = 'loaded'): Failure =>
   new Failure(
     'unavailable',
     `No block could be ${done} within the time of --wait: ${last instanceof Error ? last.message : 'no response'}`,

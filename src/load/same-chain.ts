@@ -5,7 +5,7 @@ import { judge, unfitHelp, unfitText } from '#node/judge.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
-import { OtherEnd } from './retry.ts'
+import { DivergedEnd } from './retry.ts'
 
 /** The store at the start of a session; without a checkpoint it has no block yet. */
 type Stored = {
@@ -44,8 +44,8 @@ export const requireSameChain = async (
   if (verdict.is !== 'fit') throw otherEnd(verdict, node)
 }
 
-const otherEnd = (unfit: Unfit, { name }: BlockSource): OtherEnd =>
-  new OtherEnd('conflict', `${unfitText(unfit, 'the node')}.`, {
+const otherEnd = (unfit: Unfit, { name }: BlockSource): DivergedEnd =>
+  new DivergedEnd('conflict', `${unfitText(unfit, 'the node')}.`, {
     help: `The stored blocks differ from the node's. ${unfitHelp(unfit, name)}`,
   })
 

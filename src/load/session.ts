@@ -4,7 +4,7 @@ import { systemClock } from '#time/clock.ts'
 import { type Batches, batching, partitioning } from './batches.ts'
 import { collector } from './collect.ts'
 import { deriver } from './deriver.ts'
-import { fill, type Stages, spending } from './fill.ts'
+import { fill, type Stages, stageTimer } from './fill.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
 import { agreedOn, proving } from './proving.ts'
@@ -37,7 +37,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
     },
     run: async () => {
       while (!signal.aborted) {
-        const lib = await final.look({ height: height(), time: writer.checkpoint?.time }, signal)
+        const lib = await final.read({ height: height(), time: writer.checkpoint?.time }, signal)
         const target = lib === undefined ? -1 : Math.min(to, lib)
         if (lib !== undefined && target > height())
           await fill(stages, node.blocks(nextBlocks(writer, { to: target, lib }, signal)), { lib, signal })
@@ -58,15 +58,8 @@ const stagesOver = (
   node: BlockSource,
   options: LoadOptions,
 ): Stages & { readonly batches: Batches } => {
-  const {
-    signal,
-    recorded,
-    to = Number.POSITIVE_INFINITY,
-    onProgress,
-    onDerived,
-    clock = systemClock,
-  } = options
-  const time = spending(clock)
+  const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress, onDerived, clock = systemClock } = options
+  const time = stageTimer(clock)
   const before = writer.checkpoint?.height ?? -1
   const partitions = partitioning(writer.partitions)
   const derive = deriver(writer, partitions.next)

@@ -38,11 +38,7 @@ export const counter = (name: string, help: string, ...dimensions: readonly Dime
 type Spread = Pick<Definition, 'buckets' | 'perThread'> & Partial<Pick<Definition, 'dimensions'>>
 
 /** A count of values by their size. */
-export const histogram = (
-  name: string,
-  help: string,
-  { dimensions = [], ...spread }: Spread,
-): Definition => ({
+export const histogram = (name: string, help: string, { dimensions = [], ...spread }: Spread): Definition => ({
   name,
   help,
   type: 'histogram',
@@ -51,8 +47,7 @@ export const histogram = (
 })
 
 /** Numbers stored per series. For a histogram: the counts of the buckets, of the one without a bound, and the sum. */
-export const widthOf = ({ type, buckets = [] }: Definition): number =>
-  type === 'histogram' ? buckets.length + 2 : 1
+export const widthOf = ({ type, buckets = [] }: Definition): number => (type === 'histogram' ? buckets.length + 2 : 1)
 
 /** Maximum number of series of a metric in one thread. */
 export const seriesIn = ({ dimensions }: Definition): number =>

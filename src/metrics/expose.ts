@@ -3,7 +3,7 @@ import { type Definition, type Dimension, OTHER, seriesIn, widthOf } from './def
 import { layoutOf, type MetricsMemory, partOf } from './memory.ts'
 
 /** A metric that is computed when it is scraped. */
-export type Reading = {
+export type ScrapedMetric = {
   readonly name: string
   readonly help: string
   readonly type: 'counter' | 'gauge'
@@ -13,14 +13,14 @@ export type Reading = {
 }
 export type Value = { readonly labels?: readonly string[]; readonly value: number }
 
-export type Exposed = { readonly type: string; text(): Promise<string> }
+export type Exposition = { readonly type: string; text(): Promise<string> }
 
 /** All metrics of a process in the text format of Prometheus. */
-export const exposed = (
+export const exposition = (
   definitions: Readonly<Record<string, Definition>>,
   memory: MetricsMemory,
-  readings: readonly Reading[],
-): Exposed => {
+  readings: readonly ScrapedMetric[],
+): Exposition => {
   const registry = new Registry()
   const { begins } = layoutOf(definitions)
   const parts = Array.from({ length: memory.threads }, (_, thread) => partOf(memory, thread))
@@ -71,11 +71,7 @@ const named = (names: readonly string[], values: readonly string[] = []): Record
 const FEW = 32
 
 /** The lines of a metric: one sum over all threads, or one per thread. */
-const countedIn = (
-  definition: Definition,
-  begin: number,
-  parts: readonly Float64Array[],
-): readonly Line[] => {
+const countedIn = (definition: Definition, begin: number, parts: readonly Float64Array[]): readonly Line[] => {
   const width = widthOf(definition)
   const count = seriesIn(definition)
   const linesOf = (read: (at: number) => number, labels: Readonly<Record<string, string>>): Line[] =>
@@ -101,9 +97,7 @@ const labelsAt = (dimensions: readonly Dimension[], place: number): Readonly<Rec
   for (const { names, values } of dimensions.toReversed()) {
     const size = values.length + 1
     const value = values[rest % size]
-    labels.push(
-      ...names.map((name, at): [string, string] => [name, value === undefined ? OTHER : (value[at] ?? '')]),
-    )
+    labels.push(...names.map((name, at): [string, string] => [name, value === undefined ? OTHER : (value[at] ?? '')]))
     rest = Math.floor(rest / size)
   }
   return Object.fromEntries(labels)

@@ -10,9 +10,7 @@ export type Layout<Name extends string> = {
 }
 
 /** The layout is the same in every thread, as it follows only from the definitions. */
-export const layoutOf = <Name extends string>(
-  definitions: Readonly<Record<Name, Definition>>,
-): Layout<Name> => {
+export const layoutOf = <Name extends string>(definitions: Readonly<Record<Name, Definition>>): Layout<Name> => {
   const begins = new Map<Name, number>()
   let length = 0
   for (const name of Object.keys(definitions) as Name[]) {
@@ -23,10 +21,10 @@ export const layoutOf = <Name extends string>(
 }
 
 /** Memory for threads 0 … `threads` − 1. */
-export const metricsMemory = (
-  definitions: Readonly<Record<string, Definition>>,
-  threads: number,
-): MetricsMemory => ({ threads, numbers: new SharedArrayBuffer(threads * layoutOf(definitions).length * 8) })
+export const metricsMemory = (definitions: Readonly<Record<string, Definition>>, threads: number): MetricsMemory => ({
+  threads,
+  numbers: new SharedArrayBuffer(threads * layoutOf(definitions).length * 8),
+})
 
 /** A thread's part. Another thread may read it at any time: a number of 64 bits is never read half written. */
 export const partOf = ({ threads, numbers }: MetricsMemory, thread: number): Float64Array => {

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readExposition } from '#test/support/exposition.ts'
-import { countingIn } from './counting.ts'
+import { countersIn } from './counters.ts'
 import { type Definition, label } from './definition.ts'
-import { exposed, type Reading } from './expose.ts'
+import { exposition, type ScrapedMetric } from './expose.ts'
 import { forgetGauges, metricsMemory } from './memory.ts'
 
 const definitions = {
@@ -32,12 +32,12 @@ const definitions = {
   late: { name: 'x_late', help: 'Late.', type: 'gauge', dimensions: [], perThread: true },
 } as const satisfies Record<string, Definition>
 
-const setUp = (readings: readonly Reading[] = []) => {
+const setUp = (readings: readonly ScrapedMetric[] = []) => {
   const memory = metricsMemory(definitions, 2)
-  const threads = [0, 1].map(thread => countingIn(definitions, memory, thread))
+  const threads = [0, 1].map(thread => countersIn(definitions, memory, thread))
   const [first, second] = threads
   if (first === undefined || second === undefined) throw new Error('There are two threads.')
-  const { text } = exposed(definitions, memory, readings)
+  const { text } = exposition(definitions, memory, readings)
   return { memory, first, second, read: async () => readExposition(await text()) }
 }
 
@@ -64,9 +64,7 @@ test('metrics: an unknown label is counted as other', async () => {
   const { samples } = await read()
   const calls = samples.filter(({ name }) => name === 'x_calls_total')
   const counted = calls.filter(({ value }) => value > 0)
-  expect(counted.map(({ value, labels }) => [value, new Set(labels.values())])).toEqual([
-    [5, new Set(['other'])],
-  ])
+  expect(counted.map(({ value, labels }) => [value, new Set(labels.values())])).toEqual([[5, new Set(['other'])]])
   // The four known series are shown from the start.
   expect(calls).toHaveLength(5)
 })
@@ -78,9 +76,7 @@ test('metrics: the buckets of a histogram are cumulative and include their bound
   const { value } = await read()
   const bucket = (le: string) => value('x_seconds_bucket', { call: 'get', le })
   expect(['0.1', '1', '+Inf'].map(bucket)).toEqual([2, 3, 4])
-  expect([value('x_seconds_count', { call: 'get' }), value('x_seconds_sum', { call: 'get' })]).toEqual([
-    4, 7.65,
-  ])
+  expect([value('x_seconds_count', { call: 'get' }), value('x_seconds_sum', { call: 'get' })]).toEqual([4, 7.65])
 })
 
 test('metrics: a dead thread has no open items, and its counts stay', async () => {

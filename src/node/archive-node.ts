@@ -115,11 +115,7 @@ const beyond = ({ folder, manifest }: Archive, height: number): Failure =>
  * signature, that of the next signed block covers it. No block between the two changes the accepted signers,
  * since such a block would have a signature of its own.
  */
-const archivedBlocks = async function* (
-  own: Node,
-  archive: Archive,
-  range: Blocks,
-): AsyncGenerator<LoadedBlock> {
+const archivedBlocks = async function* (own: Node, archive: Archive, range: Blocks): AsyncGenerator<LoadedBlock> {
   const { to } = range
   const end = (await archive.chunkAt(to))?.chunk.to ?? to
   const lib = archive.manifest.proof === 'linked' ? archive.manifest.height : end

@@ -1,7 +1,7 @@
 import { joinSignals } from '#time/signals.ts'
 import { blocksIn, type FetchedRange, fetchBlock, fetchRange, linked } from './fetch-blocks.ts'
-import type { Fetching } from './fetching.ts'
-import { endedByCaller } from './http.ts'
+import type { FetchContext } from './fetching.ts'
+import { abortedByCaller } from './http.ts'
 import type { Proven } from './prove-blocks.ts'
 import { type RangesAhead, rangesAhead } from './ranges-ahead.ts'
 import { createShares } from './shares.ts'
@@ -27,12 +27,12 @@ export type StreamOptions = {
  * 'bad_block'. Leaving the loop early cancels the requests.
  */
 export async function* blockStream(
-  given: Fetching,
+  given: FetchContext,
   { from, to, parent: before, lib = to, inFlight, rangeEnd }: StreamOptions,
 ): AsyncGenerator<Proven, void, void> {
-  const { signal } = given.asking
+  const { signal } = given.context
   const ends = joinSignals(signal)
-  const fetching: Fetching = { ...given, asking: { ...given.asking, signal: ends.signal } }
+  const fetching: FetchContext = { ...given, context: { ...given.context, signal: ends.signal } }
   const ranges = rangesOf(fetching, { from, to, inFlight, rangeEnd })
   let parent = before
   let held: readonly Proven[] = []
@@ -62,7 +62,7 @@ const SEVERAL = 2
 type Wanted = Pick<StreamOptions, 'from' | 'to' | 'inFlight' | 'rangeEnd'>
 
 /** The ranges of a stream. A single block, usual when following the chain, is requested when it is taken. */
-const rangesOf = (fetching: Fetching, wanted: Wanted): RangesAhead<FetchedRange> => {
+const rangesOf = (fetching: FetchContext, wanted: Wanted): RangesAhead<FetchedRange> => {
   const { from, to, rangeEnd } = wanted
   if (from === to) {
     const alone: FetchedRange[] = [{ from, to, ends: true }]
@@ -71,8 +71,8 @@ const rangesOf = (fetching: Fetching, wanted: Wanted): RangesAhead<FetchedRange>
   return rangeEnd === undefined ? sharedRanges(fetching, wanted) : givenRanges(fetching, wanted, rangeEnd)
 }
 
-const sharedRanges = (fetching: Fetching, { from, to, inFlight }: Wanted): RangesAhead<FetchedRange> => {
-  const { pool, clock, signal } = fetching.asking
+const sharedRanges = (fetching: FetchContext, { from, to, inFlight }: Wanted): RangesAhead<FetchedRange> => {
+  const { pool, clock, signal } = fetching.context
   return rangesAhead({
     shares: createShares(pool, clock.elapsed, inFlight),
     after: before => {
@@ -81,7 +81,7 @@ const sharedRanges = (fetching: Fetching, { from, to, inFlight }: Wanted): Range
     },
     fetch: (range, { member, signal: ends }) =>
       fetchRange(
-        { ...fetching, asking: { ...fetching.asking, first: member, signal: ends } },
+        { ...fetching, context: { ...fetching.context, first: member, signal: ends } },
         { ...range, ends: range.to === to },
       ),
     most: inFlight * Math.min(SEVERAL, pool.members.length),
@@ -97,7 +97,7 @@ const OF_ARCHIVE = 8
 
 /** Ranges whose ends the source determines. The source is an archive, which counts as a single node. */
 const givenRanges = (
-  fetching: Fetching,
+  fetching: FetchContext,
   { from, to, inFlight }: Wanted,
   endOf: (from: number) => Promise<number>,
 ): RangesAhead<FetchedRange> => {
@@ -122,7 +122,7 @@ const givenRanges = (
 function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generator<Proven, void, void> {
   for (const block of blocks) {
     yield block
-    if (signal.aborted) throw endedByCaller(signal)
+    if (signal.aborted) throw abortedByCaller(signal)
   }
 }
 
@@ -134,7 +134,7 @@ type Held = { readonly held: readonly Proven[]; readonly parent: string | undefi
 
 /** Joins a range to the held blocks, whose last one it names. A block of either that does not fit is replaced. */
 const joined = async (
-  fetching: Fetching,
+  fetching: FetchContext,
   { held, parent }: Held,
   range: readonly Proven[],
 ): Promise<{ readonly named: readonly Proven[]; readonly rest: readonly Proven[] }> => {

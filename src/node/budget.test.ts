@@ -6,7 +6,7 @@ const FREE = 256 * KIB
 
 test('hold: threads that record their held bytes together keep one limit', () => {
   const memory = new SharedArrayBuffer(8)
-  const [one, two] = [0, 1].map(thread => createBudget(1_000 * KIB, { memory, thread }).hold())
+  const [one, two] = [0, 1].map(thread => createBudget(1_000 * KIB, { memory, thread }).reserve())
   expect(one?.grow(FREE + 600 * KIB)).toBe(true)
   expect(two?.grow(FREE + 500 * KIB)).toBe(false)
   expect(two?.grow(FREE + 400 * KIB)).toBe(true)

@@ -1,5 +1,5 @@
 /** Memory reserved for one answer. */
-export type Hold = {
+export type MemoryReservation = {
   /** Reserves `bytes` more; false: there is no room for them. */
   grow(bytes: number): boolean
   /** Releases all reserved bytes; a second call has no effect. */
@@ -7,7 +7,7 @@ export type Hold = {
 }
 
 /** Limits the memory of all answers that are passed on at the same time. */
-export type Budget = { hold(): Hold }
+export type Budget = { reserve(): MemoryReservation }
 
 /**
  * Bytes of each answer that always have room. The number of answers is limited elsewhere, and small answers
@@ -31,7 +31,7 @@ export const createBudget = (maxBytes: number, shared?: HeldMemory): Budget => {
   }
   const inAll = (): number => held?.reduce((sum, own) => sum + own, 0) ?? here
   return {
-    hold: () => {
+    reserve: () => {
       let own = 0
       const counted = (bytes: number): number => Math.max(0, bytes - FREE_BYTES)
       return {

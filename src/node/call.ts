@@ -3,11 +3,11 @@ import { textOfBytes } from '#chain/receipt-hash.ts'
 import { escaped } from '#failure/escaped.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { askOnce, endedByCaller, type HttpLimits, type HttpRequest, isTrouble, type Means } from './http.ts'
+import { abortedByCaller, type HttpContext, type HttpLimits, type HttpRequest, isNodeFault, sendOnce } from './http.ts'
 import type { Member, Pool } from './pool.ts'
-import type { NodeAnswer } from './port.ts'
+import type { NodeResponse } from './port.ts'
 
-export type Asking = {
+export type CallContext = {
   readonly pool: Pool
   readonly clock: Clock
   readonly limits: HttpLimits
@@ -18,10 +18,10 @@ export type Asking = {
   /** The node to ask first if it answers and does not rest; absent: the best one. */
   readonly first?: Member
   /** Called when a request ends. */
-  readonly onCall?: Means['onCall']
+  readonly onCall?: HttpContext['onCall']
 }
 
-export type Question<T> = HttpRequest & {
+export type NodeRequest<T> = HttpRequest & {
   /** The question's name in messages. */
   readonly what: string
   /** Parses the answer; a Failure thrown here counts as a failed try. */
@@ -41,7 +41,7 @@ export const NO_SUCH_CALL = 12
 type Refusal = { readonly code: number; readonly message: string }
 
 /** A node's own refusal (HTTP 400 with code and message); a retry would get the same. */
-export class Refused extends Failure {
+export class RefusedCall extends Failure {
   readonly code: number
   readonly reason: string
   constructor(what: string, node: string, { code, message }: Refusal) {
@@ -55,7 +55,7 @@ export class Refused extends Failure {
 }
 
 /** An answer over the size limit. A smaller range may succeed. */
-export class TooLarge extends Failure {
+export class ResponseTooLarge extends Failure {
   constructor(what: string, node: string, maxBytes: number) {
     super('bad_block', `${node}: the response to ${what} is over ${maxBytes} bytes.`, {
       help: 'Set another node with --node; the responses of a sound node are far smaller.',
@@ -65,10 +65,10 @@ export class TooLarge extends Failure {
 }
 
 /** The result of one try. */
-type Try<T> =
+type CallResult<T> =
   | { readonly tag: 'done'; readonly value: T }
   /** A retry can help. `bad`: the node answered, but the answer cannot be true. */
-  | { readonly tag: 'again'; readonly detail: string; readonly bad?: Failure; readonly restMs?: number }
+  | { readonly tag: 'again'; readonly detail: string; readonly bad?: Failure; readonly pauseMs?: number }
   /** A retry at this node will not help, but another node may answer. */
   | { readonly tag: 'elsewhere'; readonly failure: Failure }
 
@@ -78,19 +78,19 @@ const NOT_FOUND_YET = 'block not found'
 /**
  * Asks the best node and retries where that can help: at the next node at once, at the same node after a
  * rest. Throws 'unavailable' when no node answers, the decoder's Failure when all answers are wrong,
- * `Refused`, `TooLarge`, 'deadline'.
+ * `RefusedCall`, `ResponseTooLarge`, 'deadline'.
  */
-export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> => {
-  const { pool, clock, signal } = asking
+export const callNode = async <T>(context: CallContext, question: NodeRequest<T>): Promise<T> => {
+  const { pool, clock, signal } = context
   const without = new Set<Member>()
   const details = new Map<string, string>()
   let last: Failure | undefined
-  for (let tries = 0; tries < asking.tries; tries += 1) {
-    const member = pool.pick(without, asking.first)
+  for (let tries = 0; tries < context.tries; tries += 1) {
+    const member = pool.pick(without, context.first)
     if (member === undefined) break
-    await clock.sleep(Math.max(0, member.restUntil - clock.elapsed()), signal)
-    if (signal.aborted) throw endedByCaller(signal)
-    const result = await tryOnce({ ...asking, isRetry: tries > 0 }, member, question)
+    await clock.sleep(Math.max(0, member.backoffUntil - clock.elapsed()), signal)
+    if (signal.aborted) throw abortedByCaller(signal)
+    const result = await callOnce({ ...context, isRetry: tries > 0 }, member, question)
     if (result.tag === 'done') return result.value
     if (result.tag === 'elsewhere') {
       without.add(member)
@@ -98,11 +98,11 @@ export const ask = async <T>(asking: Asking, question: Question<T>): Promise<T> 
       details.set(member.endpoint.name, result.failure.message)
       continue
     }
-    pool.failed(member, result.restMs)
+    pool.noteFailure(member, result.pauseMs)
     last = result.bad
     details.set(member.endpoint.name, result.detail)
   }
-  throw last ?? otherChains(pool) ?? nobodyAnswers(pool, question.what, details)
+  throw last ?? otherChains(pool) ?? noNodeAnswered(pool, question.what, details)
 }
 
 /** The Failure when every node serves a different chain from the stored one; a retry does not help. */
@@ -116,26 +116,26 @@ const otherChains = ({ members }: Pool): Failure | undefined =>
     : undefined
 
 /** The Failure for a question that no node answered; `details`: the error of each node, by name. */
-export const nobodyAnswers = (pool: Pool, what: string, details: ReadonlyMap<string, string>): Failure => {
-  const told = pool.members
+export const noNodeAnswered = (pool: Pool, what: string, details: ReadonlyMap<string, string>): Failure => {
+  const reported = pool.members
     .map(({ endpoint: { name } }) => [name, details.get(name)] as const)
     .filter(([, detail]) => detail !== undefined)
     .map(([name, detail]) => `${name}: ${detail?.replace(/\.$/, '')}`)
-  return new Failure('unavailable', `No node responded to ${what}: ${told.join('; ')}.`, {
+  return new Failure('unavailable', `No node responded to ${what}: ${reported.join('; ')}.`, {
     zh: '没有可用的全节点。',
   })
 }
 
 /** Asks one node once and classifies the answer. */
-export const tryOnce = async <T>(
-  { pool, limits, clock, signal, onCall, isRetry = false }: Asking & Pick<Means, 'isRetry'>,
+export const callOnce = async <T>(
+  { pool, limits, clock, signal, onCall, isRetry = false }: CallContext & Pick<HttpContext, 'isRetry'>,
   member: Member,
-  question: Question<T>,
-): Promise<Try<T>> => {
+  question: NodeRequest<T>,
+): Promise<CallResult<T>> => {
   const { name } = member.endpoint
-  const outcome = await askOnce(member.endpoint, question, { limits, clock, signal, onCall, isRetry })
+  const outcome = await sendOnce(member.endpoint, question, { limits, clock, signal, onCall, isRetry })
   if (outcome.tag === 'too_large') {
-    const failure = new TooLarge(question.what, name, limits.maxBytes)
+    const failure = new ResponseTooLarge(question.what, name, limits.maxBytes)
     return question.splits === true
       ? { tag: 'elsewhere', failure }
       : { tag: 'again', detail: failure.message, bad: failure }
@@ -147,7 +147,7 @@ export const tryOnce = async <T>(
   try {
     if (text === undefined) throw new Failure('bad_block', `The response to ${question.what} is not UTF-8.`)
     const value = question.decode(text)
-    pool.succeeded(member)
+    pool.noteSuccess(member)
     return { tag: 'done', value }
   } catch (error) {
     if (error instanceof Failure) return { tag: 'again', detail: error.message, bad: error }
@@ -158,19 +158,19 @@ export const tryOnce = async <T>(
 /** Classifies an answer whose status is not 200; `name`: the node's. */
 const refused = (
   name: string,
-  question: Question<unknown>,
-  { answer, retryAfterMs }: { readonly answer: NodeAnswer; readonly retryAfterMs: number | undefined },
-): Try<never> => {
+  question: NodeRequest<unknown>,
+  { answer, retryAfterMs }: { readonly answer: NodeResponse; readonly retryAfterMs: number | undefined },
+): CallResult<never> => {
   const detail = `status ${answer.status}`
-  if (isTrouble(answer.status))
-    return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { restMs: retryAfterMs }) }
+  if (isNodeFault(answer.status))
+    return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { pauseMs: retryAfterMs }) }
   const refusal = refusalIn(answer)
   if (refusal === undefined) {
     // Something between us and the node has answered, perhaps only for a moment.
     const message = `${name} responds to ${question.what} with ${detail}, which no node does.`
     return { tag: 'again', detail: message, bad: new Failure('unavailable', message) }
   }
-  const failure = new Refused(question.what, name, refusal)
+  const failure = new RefusedCall(question.what, name, refusal)
   return refusal.message === NOT_FOUND_YET && question.mayBeAbsent !== true
     ? { tag: 'again', detail: refusal.message, bad: failure }
     : { tag: 'elsewhere', failure }
@@ -185,7 +185,7 @@ const utf8 = (bytes: Uint8Array): string | undefined => {
 }
 
 /** A node's own refusal: status 400 with code and message; undefined for any other answer. */
-export const refusalIn = (answer: NodeAnswer): Refusal | undefined => {
+export const refusalIn = (answer: NodeResponse): Refusal | undefined => {
   if (answer.status !== 400) return undefined
   const body = jsonIn(Buffer.from(answer.body).toString())
   const { code, message } = (body ?? {}) as Partial<Record<'code' | 'message', unknown>>

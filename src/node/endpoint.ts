@@ -26,11 +26,9 @@ export const endpointOf = (text: string): Endpoint => {
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw new Failure('usage', 'A node URL must begin with http:// or https://.', { help: HELP })
   if (url.search !== '' || url.hash !== '')
-    throw new Failure(
-      'usage',
-      `Node URL ${url.origin}${url.pathname} has a query or fragment, which is not allowed.`,
-      { help: HELP },
-    )
+    throw new Failure('usage', `Node URL ${url.origin}${url.pathname} has a query or fragment, which is not allowed.`, {
+      help: HELP,
+    })
   const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
   return { name: base, base, headers: authorizationIn(url) }
 }

@@ -4,19 +4,19 @@ import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import { assemble, partsOf } from './bulk.ts'
 import type { BulkAnswers, Part, Range } from './bulk-answers.ts'
-import { ask, NO_SUCH_CALL, Refused, TooLarge } from './call.ts'
+import { callNode, NO_SUCH_CALL, RefusedCall, ResponseTooLarge } from './call.ts'
 import { fetchHeads, headsQuestion } from './fetch-heads.ts'
-import { type Found, fetchSingle } from './fetch-single.ts'
-import type { Fetching } from './fetching.ts'
+import { type FetchedBlock, fetchSingle } from './fetch-single.ts'
+import type { FetchContext } from './fetching.ts'
 import { type Proven, proveBlocks } from './prove-blocks.ts'
-import { type BlockMessage, unpacked } from './threads/block-message.ts'
+import { type BlockMessage, unpackBlocks } from './threads/block-message.ts'
 
 /** Number of blocks fetched singly at the same time when a bulk answer does not help. */
 const SINGLES = 4
 
 /** Fetches and proves one irreversible block, a child of any given `parent`. Throws Failure 'bad_block'. */
 export const fetchBlock = async (
-  fetching: Fetching,
+  fetching: FetchContext,
   height: number,
   parent: string | undefined,
 ): Promise<Proven> => {
@@ -41,16 +41,16 @@ export type FetchedRange = Range & {
  * the blocks are fetched singly right away, so several ranges are in flight in that case too.
  */
 export const fetchRange = async (
-  fetching: Fetching,
+  fetching: FetchContext,
   range: Range & { readonly ends: boolean },
 ): Promise<FetchedRange> => {
-  const { asking, size, provers, prove } = fetching
+  const { context, size, provers, prove } = fetching
   const { from, to } = range
   const singly = async () => ({ ...range, blocks: await blocksIn(fetching, range) })
   if (from === to || !size.bulk()) return singly()
   try {
     const [heads, lists] = await Promise.all([
-      orNothing(size, ask(asking, { ...headsQuestion(range), decode: asItIs })),
+      orNothing(size, callNode(context, { ...headsQuestion(range), decode: asItIs })),
       orNothing(size, fetchLists(fetching, range, asItIs)),
     ])
     if (heads === undefined || lists === undefined) return await singly()
@@ -58,8 +58,8 @@ export const fetchRange = async (
     const proved = await provers?.prove(answers)
     return proved === undefined ? { ...range, answers } : { ...range, proved }
   } catch (error) {
-    if (!(error instanceof TooLarge)) throw error
-    size.tooLarge(to - from + 1)
+    if (!(error instanceof ResponseTooLarge)) throw error
+    size.noteTooLarge(to - from + 1)
     return { ...range, blocks: await inHalves(fetching, range) }
   }
 }
@@ -71,7 +71,7 @@ const asItIs = (text: string): string => text
  * one by its own signature. Blocks that the bulk answers lack are fetched singly, with checks that are no
  * weaker. A range whose answer is too large is halved.
  */
-export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promise<readonly Proven[]> => {
+export const blocksIn = async (fetching: FetchContext, fetched: FetchedRange): Promise<readonly Proven[]> => {
   if (fetched.blocks !== undefined) return fetched.blocks
   const { from, ends } = fetched
   const found = await partsIn(fetching, fetched)
@@ -79,7 +79,7 @@ export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promi
   // A last head without signature has no child yet, so only the hash that the node reports for a single block
   // proves it.
   const parts = fetching.prove === 'linked' && ends ? found.with(-1, {}) : found
-  const whole: (Found | undefined)[] = parts.map(foundIn)
+  const whole: (FetchedBlock | undefined)[] = parts.map(foundIn)
   const missing = [...whole.keys()].filter(at => whole[at] === undefined)
   for (let done = 0; done < missing.length; done += SINGLES)
     await Promise.all(
@@ -94,7 +94,7 @@ export const blocksIn = async (fetching: Fetching, fetched: FetchedRange): Promi
 
 /** The blocks of a range whose answer is too large, fetched in two halves. */
 const inHalves = async (
-  fetching: Fetching,
+  fetching: FetchContext,
   { from, to, ends }: Pick<FetchedRange, 'from' | 'to' | 'ends'>,
 ): Promise<readonly Proven[]> => {
   const middle = Math.floor((from + to) / 2)
@@ -105,26 +105,26 @@ const inHalves = async (
 }
 
 /** undefined: the block must be fetched singly. */
-const foundIn = ({ head, block }: Part): Found | undefined => {
+const foundIn = ({ head, block }: Part): FetchedBlock | undefined => {
   if (block === undefined) return undefined
   return head === undefined ? { block } : { block, head }
 }
 
 const partsIn = async (
-  fetching: Fetching,
+  fetching: FetchContext,
   { answers, proved, ...range }: FetchedRange,
 ): Promise<readonly Part[] | 'too_large'> => {
   const { from, to } = range
   const { size } = fetching
-  const read = proved === undefined ? answers && readParts(answers) : unpacked(proved)
+  const read = proved === undefined ? answers && readParts(answers) : unpackBlocks(proved)
   if (read !== undefined) return read
   const none = Array.from({ length: to - from + 1 }, (): Part => ({}))
   if (from === to || !size.bulk()) return none
   try {
-    return (await askedAgain(fetching, range)) ?? none
+    return (await refetched(fetching, range)) ?? none
   } catch (error) {
-    if (!(error instanceof TooLarge)) throw error
-    size.tooLarge(to - from + 1)
+    if (!(error instanceof ResponseTooLarge)) throw error
+    size.noteTooLarge(to - from + 1)
     return 'too_large'
   }
 }
@@ -143,10 +143,10 @@ const readParts = (answers: BulkAnswers): readonly Part[] | undefined => {
  * Repeats the bulk calls and parses each answer on arrival, so that another node is asked after a wrong one;
  * undefined: no heads.
  */
-const askedAgain = async (given: Fetching, range: Range): Promise<readonly Part[] | undefined> => {
-  const { size, asking } = given
+const refetched = async (given: FetchContext, range: Range): Promise<readonly Part[] | undefined> => {
+  const { size, context } = given
   // The range's first request was one of the tries.
-  const fetching = { ...given, asking: { ...asking, tries: Math.max(1, asking.tries - 1) } }
+  const fetching = { ...given, asking: { ...context, tries: Math.max(1, context.tries - 1) } }
   const [heads, lists] = await Promise.all([
     orNothing(size, fetchHeads(fetching, range)),
     orNothing(size, fetchLists(fetching, range, decodeBlockTransactions)),
@@ -159,23 +159,19 @@ const askedAgain = async (given: Fetching, range: Range): Promise<readonly Part[
 }
 
 /** undefined when the node refuses or its answer is wrong; the blocks are then fetched singly. */
-const orNothing = async <T>(size: Fetching['size'], asked: Promise<T>): Promise<T | undefined> => {
+const orNothing = async <T>(size: FetchContext['size'], asked: Promise<T>): Promise<T | undefined> => {
   try {
     return await asked
   } catch (error) {
-    if (error instanceof TooLarge) throw error
-    if (error instanceof Refused && error.code === NO_SUCH_CALL) size.noBulk()
-    if (error instanceof Refused || (error instanceof Failure && error.kind === 'bad_block')) return undefined
+    if (error instanceof ResponseTooLarge) throw error
+    if (error instanceof RefusedCall && error.code === NO_SUCH_CALL) size.disableBulk()
+    if (error instanceof RefusedCall || (error instanceof Failure && error.kind === 'bad_block')) return undefined
     throw error
   }
 }
 
-const fetchLists = <T>(
-  { asking, size }: Fetching,
-  { from, to }: Range,
-  decode: (text: string) => T,
-): Promise<T> =>
-  ask(asking, {
+const fetchLists = <T>({ context, size }: FetchContext, { from, to }: Range, decode: (text: string) => T): Promise<T> =>
+  callNode(context, {
     what: `transactions of blocks ${from} … ${to}`,
     path: '/getBlockTxsByContract',
     body: JSON.stringify({ from_block: from, to_block: to }),

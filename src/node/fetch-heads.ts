@@ -3,8 +3,8 @@ import type { ProofLevel } from '#chain/proof.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Range } from './bulk-answers.ts'
-import { ask, NO_SUCH_CALL, Refused } from './call.ts'
-import { type Fetching, SIGNED_HELP } from './fetching.ts'
+import { callNode, NO_SUCH_CALL, RefusedCall } from './call.ts'
+import { type FetchContext, SIGNED_HELP } from './fetching.ts'
 
 const bad = (height: number, reason: string, help?: string): Failure =>
   new Failure('bad_block', `Block ${height}: ${reason}.`, {
@@ -14,10 +14,10 @@ const bad = (height: number, reason: string, help?: string): Failure =>
 
 /**
  * Fetches raw heads `from` … `to`. Unless the level is `linked`, the last one must carry a valid signature. It proves
- * all of them once each is verified as the child of the one before. Throws Failure 'bad_block', `Refused`, `TooLarge`.
+ * all of them once each is verified as the child of the one before. Throws Failure 'bad_block', `RefusedCall`, `ResponseTooLarge`.
  */
-export const fetchHeads = (fetching: Fetching, { from, to }: Range): Promise<readonly RawHead[]> =>
-  ask(fetching.asking, {
+export const fetchHeads = (fetching: FetchContext, { from, to }: Range): Promise<readonly RawHead[]> =>
+  callNode(fetching.context, {
     ...headsQuestion({ from, to }),
     decode: text => {
       const heads = decodeRawHeads(text)
@@ -43,8 +43,7 @@ export const requireHeads = (heads: readonly RawHead[], range: Range, prove: Pro
 
 const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
   for (const [at, head] of heads.entries())
-    if (head.height !== from + at)
-      throw bad(from + at, `the node returned the head of block ${head.height} instead`)
+    if (head.height !== from + at) throw bad(from + at, `the node returned the head of block ${head.height} instead`)
   if (heads.length !== to - from + 1)
     throw bad(
       from + heads.length,
@@ -60,20 +59,18 @@ const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
 export const requireSigned = (head: RawHead): string | undefined => {
   if (head.height === 0) return undefined
   const fault = signatureFault(headHashBytes(head), head)
-  if (fault !== undefined)
-    throw bad(head.height, `${fault}; only --prove linked accepts it without`, SIGNED_HELP)
+  if (fault !== undefined) throw bad(head.height, `${fault}; only --prove linked accepts it without`, SIGNED_HELP)
   return head.witness
 }
 
 /** Fetches the signed head of one block. Throws like `fetchHeads`, and 'bad_block' when the node refuses. */
-export const fetchSignedHead = async (fetching: Fetching, height: number): Promise<RawHead> => {
+export const fetchSignedHead = async (fetching: FetchContext, height: number): Promise<RawHead> => {
   try {
     const [head] = await fetchHeads(fetching, { from: height, to: height })
-    if (head === undefined)
-      throw new Failure('defect', `The node did not return the head of block ${height}.`)
+    if (head === undefined) throw new Failure('defect', `The node did not return the head of block ${height}.`)
     return head
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof RefusedCall)) throw error
     const head = error.code === NO_SUCH_CALL ? await headOfRawBlock(fetching, height) : undefined
     if (head !== undefined) return head
     throw new Failure(
@@ -85,9 +82,9 @@ export const fetchSignedHead = async (fetching: Fetching, height: number): Promi
 }
 
 /** The signed head from the raw block, for nodes without a call for heads; undefined: no raw block either. */
-const headOfRawBlock = async ({ asking }: Fetching, height: number): Promise<RawHead | undefined> => {
+const headOfRawBlock = async ({ context }: FetchContext, height: number): Promise<RawHead | undefined> => {
   try {
-    return await ask(asking, {
+    return await callNode(context, {
       what: `raw block ${height}`,
       path: `/getRawBlockByNumber/${height}/true`,
       bytes: true,
@@ -99,7 +96,7 @@ const headOfRawBlock = async ({ asking }: Fetching, height: number): Promise<Raw
       },
     })
   } catch (error) {
-    if (error instanceof Refused) return undefined
+    if (error instanceof RefusedCall) return undefined
     throw error
   }
 }

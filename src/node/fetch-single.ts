@@ -5,12 +5,12 @@ import { headHash, origInfoOf, type RawHead } from '#chain/head.ts'
 import { decodeRawBlock, type RawBlock, receiptsAt } from '#chain/raw-block.ts'
 import { mayHaveLost } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
-import { ask, Refused } from './call.ts'
+import { callNode, RefusedCall } from './call.ts'
 import { fetchHeads, fetchSignedHead } from './fetch-heads.ts'
-import type { Fetching } from './fetching.ts'
+import type { FetchContext } from './fetching.ts'
 
 /** A linked block and the data fetched with it. */
-export type Found = {
+export type FetchedBlock = {
   readonly block: Block
   /** Its raw head, if that was fetched. */
   readonly head?: RawHead
@@ -23,14 +23,14 @@ export type Found = {
  * the level is `linked`, the signed head is fetched first. Every node is asked before the call fails.
  */
 export const fetchSingle = async (
-  fetching: Fetching,
+  fetching: FetchContext,
   height: number,
   { parent, head: known }: { readonly parent?: string | undefined; readonly head?: RawHead | undefined },
-): Promise<Found> => {
+): Promise<FetchedBlock> => {
   let head = known ?? (fetching.prove === 'linked' ? undefined : await fetchSignedHead(fetching, height))
   for (let isAgain = false; ; isAgain = true)
     try {
-      const checked = await ask(fetching.asking, {
+      const checked = await callNode(fetching.context, {
         what: `block ${height}`,
         path: `/getBlockByNumber/${height}/true`,
         decode: checkedBlock(height, { parent, head }),
@@ -51,10 +51,10 @@ export const fetchSingle = async (
 /** Fetches the raw head after a wrong hash, since nodes do not show every form of `info`; else rethrows. */
 const rawHeadAfter = async (
   error: unknown,
-  fetching: Fetching,
+  fetching: FetchContext,
   { height, head }: { readonly height: number; readonly head: RawHead | undefined },
 ): Promise<RawHead> => {
-  if (error instanceof Refused)
+  if (error instanceof RefusedCall)
     throw new Failure('bad_block', `Block ${height}: ${error.message}`, { cause: error, details: { height } })
   if (head !== undefined || !(error instanceof Failure) || error.details['rule'] !== OWN_HASH) throw error
   const [raw] = await fetchHeads(fetching, { from: height, to: height }).catch(() => [])
@@ -80,14 +80,11 @@ const checkedBlock =
   (height: number, { parent, head }: On) =>
   (text: string): Checked => {
     const { status, block } = decodeBlockAnswer(text)
-    if (status !== 'IRREVERSIBLE')
-      throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
+    if (status !== 'IRREVERSIBLE') throw new Failure('unavailable', `Block ${height} is not irreversible at the node.`)
     if (head !== undefined && block.height === height && block.hash !== headHash(head))
-      throw new Failure(
-        'bad_block',
-        `Block ${height}: hash is ${block.hash}, its head has ${headHash(head)}.`,
-        { details: { height } },
-      )
+      throw new Failure('bad_block', `Block ${height}: hash is ${block.hash}, its head has ${headHash(head)}.`, {
+        details: { height },
+      })
     const known = head === undefined ? {} : { info: head.info }
     try {
       checkBlock(block, { parentHash: parent, height }, known)
@@ -100,13 +97,13 @@ const checkedBlock =
     }
   }
 
-/** Fetches a raw block; `check` throws Failure 'bad_block' if it is wrong. Throws that, and `Refused`. */
+/** Fetches a raw block; `check` throws Failure 'bad_block' if it is wrong. Throws that, and `RefusedCall`. */
 export const fetchRaw = (
-  { asking }: Fetching,
+  { context }: FetchContext,
   height: number,
   check: (raw: RawBlock) => void,
 ): Promise<RawBlock> =>
-  ask(asking, {
+  callNode(context, {
     what: `raw block ${height}`,
     path: `/getRawBlockByNumber/${height}/true`,
     bytes: true,
@@ -119,10 +116,10 @@ export const fetchRaw = (
 
 /**
  * Checks a block in which receipts have lost bytes in the node's JSON. Only those receipts are taken from the
- * raw block. Returns their number. Throws Failure 'bad_block', `Refused`.
+ * raw block. Returns their number. Throws Failure 'bad_block', `RefusedCall`.
  */
 const proveLost = async (
-  fetching: Fetching,
+  fetching: FetchContext,
   block: Block,
   known: { readonly parent: string | undefined; readonly info: Uint8Array | undefined },
 ): Promise<number> => {
@@ -143,6 +140,6 @@ const proveLost = async (
     checkBlock(block, { parentHash: parent }, { receipts, ...(info === undefined ? {} : { info }) })
   }
   await fetchRaw(fetching, block.height, check)
-  fetching.tell({ type: 'lost_bytes', height: block.height, receipts: lossy.length })
+  fetching.onEvent({ type: 'lost_bytes', height: block.height, receipts: lossy.length })
   return lossy.length
 }

@@ -1,5 +1,5 @@
 import type { ProofLevel } from '#chain/proof.ts'
-import type { Asking } from './call.ts'
+import type { CallContext } from './call.ts'
 import type { Provers } from './threads/provers.ts'
 
 /** Events of fetching blocks that an operator should know about. */
@@ -12,14 +12,14 @@ export type BlockEvent =
   | { readonly type: 'thread_died'; readonly reason: string }
 
 /** The settings and dependencies for fetching blocks. */
-export type Fetching = {
-  readonly asking: Asking
+export type FetchContext = {
+  readonly context: CallContext
   readonly size: RangeSize
   /** Level to which blocks must be proved. */
   readonly prove: ProofLevel
   /** Whether blocks are proved to `whole` beyond that level if the node returns raw blocks. */
-  readonly wholeIfGiven: boolean
-  readonly tell: (event: BlockEvent) => void
+  readonly isWholePreferred: boolean
+  readonly onEvent: (event: BlockEvent) => void
   /** Absent: this thread proves the answers of bulk calls. */
   readonly provers?: Provers
 }
@@ -39,9 +39,9 @@ export type RangeSize = {
   /** Records the length in characters of the answer for a range of `blocks` blocks. */
   note(blocks: number, letters: number): void
   /** Records that the answer for a range of `blocks` blocks was over the limit. */
-  tooLarge(blocks: number): void
+  noteTooLarge(blocks: number): void
   /** Records that the node has no bulk calls: blocks are fetched singly from now on. */
-  noBulk(): void
+  disableBulk(): void
   bulk(): boolean
 }
 
@@ -55,10 +55,10 @@ export const createRangeSize = (targetBytes: number): RangeSize => {
       const fitting = Math.floor((targetBytes * blocks) / Math.max(1, letters))
       size = Math.max(1, Math.min(LARGEST, fitting, size * 2))
     },
-    tooLarge: blocks => {
+    noteTooLarge: blocks => {
       size = Math.max(1, Math.min(size, Math.floor(blocks / 2)))
     },
-    noBulk: () => {
+    disableBulk: () => {
       bulk = false
     },
     bulk: () => bulk,

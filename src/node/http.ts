@@ -1,9 +1,9 @@
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
-import type { Budget, Hold } from './budget.ts'
+import type { Budget, MemoryReservation } from './budget.ts'
 import type { Endpoint } from './endpoint.ts'
-import type { NodeAnswer } from './port.ts'
+import type { NodeResponse } from './port.ts'
 
 export type HttpRequest = {
   /** Begins with a slash. */
@@ -18,7 +18,7 @@ export type HttpLimits = {
   readonly maxBytes: number
 }
 
-export type Means = {
+export type HttpContext = {
   readonly limits: HttpLimits
   readonly clock: Clock
   /** Aborts the request. */
@@ -37,25 +37,25 @@ export type NodeCall = {
   readonly name: string
   readonly ms: number
   /** `refused`: 4xx; `trouble`: 429 or 5xx; `cancelled`: the caller no longer needed the answer. */
-  readonly outcome: Exclude<Outcome['tag'], 'answer'> | 'ok' | 'refused' | 'trouble' | 'cancelled'
+  readonly outcome: Exclude<HttpOutcome['tag'], 'answer'> | 'ok' | 'refused' | 'trouble' | 'cancelled'
   /** Length of the body. */
   readonly bytes: number
   readonly isRetry: boolean
 }
 
 /** The outcome of one request: an answer with any status, or the reason why there is none. */
-export type Outcome =
+export type HttpOutcome =
   | {
       readonly tag: 'answer'
-      readonly answer: NodeAnswer
+      readonly answer: NodeResponse
       readonly retryAfterMs: number | undefined
       /** The memory of the answer; the caller releases it after use. */
-      readonly hold: Hold
+      readonly reservation: MemoryReservation
     }
   | { readonly tag: 'timeout' | 'connection' | 'too_large' | 'no_room'; readonly detail: string }
 
 /** The hold of answers whose memory the caller limits. */
-const UNBOUNDED: Hold = { grow: () => true, release: () => undefined }
+const UNBOUNDED: MemoryReservation = { grow: () => true, release: () => undefined }
 
 /** Abort reason: the answer is no longer read. */
 const LEFT = 'left'
@@ -65,11 +65,11 @@ const UNASKED: ReadonlySet<number> = new Set([206, 304])
 const LATE = 'late'
 
 /** Sends one request to one node (`askUncounted`) and calls `onCall` at its end. */
-export const askOnce = async (
+export const sendOnce = async (
   endpoint: Endpoint,
   request: HttpRequest,
-  { onCall, isRetry = false, ...means }: Means,
-): Promise<Outcome> => {
+  { onCall, isRetry = false, ...means }: HttpContext,
+): Promise<HttpOutcome> => {
   if (endpoint.answers !== undefined) return await answerOf(endpoint.answers, request, means)
   if (onCall === undefined) return await askUncounted(endpoint, request, means)
   const since = means.clock.elapsed()
@@ -90,9 +90,9 @@ export const askOnce = async (
 const answerOf = async (
   answers: NonNullable<Endpoint['answers']>,
   request: HttpRequest,
-  { limits, signal }: Means,
-): Promise<Outcome> => {
-  if (signal.aborted) throw endedByCaller(signal)
+  { limits, signal }: HttpContext,
+): Promise<HttpOutcome> => {
+  if (signal.aborted) throw abortedByCaller(signal)
   const answer = await answers(request)
   if (answer.body.byteLength > limits.maxBytes)
     return { tag: 'too_large', detail: `the response is over ${limits.maxBytes} bytes` }
@@ -100,19 +100,19 @@ const answerOf = async (
     tag: 'answer',
     answer: { ...answer, contentType: 'application/json' },
     retryAfterMs: undefined,
-    hold: UNBOUNDED,
+    reservation: UNBOUNDED,
   }
 }
 
 const nameOf = ({ path }: HttpRequest): string => path.split('/', 2)[1] ?? ''
 
-const outcomeOf = ({ status }: NodeAnswer): 'ok' | 'refused' | 'trouble' => {
-  if (isTrouble(status)) return 'trouble'
+const outcomeOf = ({ status }: NodeResponse): 'ok' | 'refused' | 'trouble' => {
+  if (isNodeFault(status)) return 'trouble'
   return status >= 400 ? 'refused' : 'ok'
 }
 
 /** Whether the node itself is in trouble, so that another one may answer. */
-export const isTrouble = (status: number): boolean => status >= 500 || status === 429
+export const isNodeFault = (status: number): boolean => status >= 500 || status === 429
 
 /**
  * Sends one request to one node. Redirects are not followed; reading stops once an answer exceeds the limit.
@@ -121,15 +121,15 @@ export const isTrouble = (status: number): boolean => status >= 500 || status ==
 const askUncounted = async (
   endpoint: Endpoint,
   request: HttpRequest,
-  { limits, clock, signal, budget }: Means,
-): Promise<Outcome> => {
-  if (signal.aborted) throw endedByCaller(signal)
+  { limits, clock, signal, budget }: HttpContext,
+): Promise<HttpOutcome> => {
+  if (signal.aborted) throw abortedByCaller(signal)
   const ends = joinSignals(signal)
-  const hold = budget?.hold() ?? UNBOUNDED
+  const reservation = budget?.reserve() ?? UNBOUNDED
   const cancel = clock.after(limits.timeoutMs, () => ends.abort(LATE))
-  const left = (outcome: Outcome): Outcome => {
+  const left = (outcome: HttpOutcome): HttpOutcome => {
     ends.abort(LEFT)
-    hold.release()
+    reservation.release()
     return outcome
   }
   try {
@@ -137,21 +137,19 @@ const askUncounted = async (
     const { status } = response
     const wrong = wrongStatus(status)
     if (wrong !== undefined) return left({ tag: 'connection', detail: wrong })
-    const body = await readBody(response, limits.maxBytes, hold)
-    if (body === 'too_large')
-      return left({ tag: body, detail: `the response is over ${limits.maxBytes} bytes` })
-    if (body === 'no_room')
-      return left({ tag: body, detail: 'responses to other requests use all available memory' })
+    const body = await readBody(response, limits.maxBytes, reservation)
+    if (body === 'too_large') return left({ tag: body, detail: `the response is over ${limits.maxBytes} bytes` })
+    if (body === 'no_room') return left({ tag: body, detail: 'responses to other requests use all available memory' })
     const contentType = response.headers.get('content-type') ?? undefined
     return {
       tag: 'answer',
       answer: { status, contentType, body },
       retryAfterMs: retryAfter(response),
-      hold,
+      reservation,
     }
   } catch (error) {
-    hold.release()
-    if (ends.signal.aborted && ends.signal.reason !== LATE) throw endedByCaller(ends.signal)
+    reservation.release()
+    if (ends.signal.aborted && ends.signal.reason !== LATE) throw abortedByCaller(ends.signal)
     if (ends.signal.aborted) return { tag: 'timeout', detail: `no response within ${limits.timeoutMs} ms` }
     return { tag: 'connection', detail: `no connection (${codeOf(error)})` }
   } finally {
@@ -160,11 +158,7 @@ const askUncounted = async (
   }
 }
 
-const send = (
-  { base, headers }: Endpoint,
-  { path, body }: HttpRequest,
-  signal: AbortSignal,
-): Promise<Response> =>
+const send = ({ base, headers }: Endpoint, { path, body }: HttpRequest, signal: AbortSignal): Promise<Response> =>
   fetch(`${base}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
@@ -185,7 +179,7 @@ const wrongStatus = (status: number): string | undefined => {
 }
 
 /** The Failure for a request that its caller has cancelled. */
-export const endedByCaller = (signal: AbortSignal): Failure =>
+export const abortedByCaller = (signal: AbortSignal): Failure =>
   new Failure('deadline', 'The request to the node was cancelled.', { cause: signal.reason })
 
 /** Longest `Retry-After` of a node that is respected, in seconds. */
@@ -212,26 +206,24 @@ const codeOf = (error: unknown): string => {
 const readBody = async (
   response: Response,
   maxBytes: number,
-  hold: Hold,
+  hold: MemoryReservation,
 ): Promise<Uint8Array<ArrayBuffer> | 'too_large' | 'no_room'> => {
   if (response.body === null) return new Uint8Array()
-  const told = toldLength(response)
-  if (told !== undefined && told > maxBytes) return 'too_large'
-  return told === undefined ? readParts(response.body, maxBytes, hold) : readInto(response.body, told, hold)
+  const declared = toldLength(response)
+  if (declared !== undefined && declared > maxBytes) return 'too_large'
+  return declared === undefined ? readParts(response.body, maxBytes, hold) : readInto(response.body, declared, hold)
 }
 
 /** Length of the body as it will be read; undefined: no header, or that of a compressed body. */
 const toldLength = ({ headers }: Response): number | undefined => {
   const text = headers.get('content-length')
-  return text !== null && /^\d{1,15}$/.test(text) && !headers.has('content-encoding')
-    ? Number(text)
-    : undefined
+  return text !== null && /^\d{1,15}$/.test(text) && !headers.has('content-encoding') ? Number(text) : undefined
 }
 
 const readInto = async (
   stream: ReadableStream<Uint8Array>,
   length: number,
-  hold: Hold,
+  hold: MemoryReservation,
 ): Promise<Uint8Array<ArrayBuffer> | 'no_room'> => {
   if (!hold.grow(length)) return 'no_room'
   const body = new Uint8Array(length)
@@ -247,7 +239,7 @@ const readInto = async (
 const readParts = async (
   stream: ReadableStream<Uint8Array>,
   maxBytes: number,
-  hold: Hold,
+  hold: MemoryReservation,
 ): Promise<Uint8Array<ArrayBuffer> | 'too_large' | 'no_room'> => {
   const parts: Uint8Array[] = []
   let bytes = 0

@@ -56,8 +56,7 @@ export const whyForeign = (
   ours: Partial<ChainIdentity>,
   its: { readonly chainId: number; readonly genesis: string | undefined },
 ): string | undefined => {
-  if (ours.chainId !== undefined && its.chainId !== ours.chainId)
-    return `chain ${its.chainId}, not ${ours.chainId}`
+  if (ours.chainId !== undefined && its.chainId !== ours.chainId) return `chain ${its.chainId}, not ${ours.chainId}`
   if (ours.genesis !== undefined && its.genesis !== undefined && its.genesis !== ours.genesis)
     return `genesis block ${its.genesis}, not ${ours.genesis}`
   return undefined

@@ -8,7 +8,7 @@ import { whyForeign } from './judge.ts'
 export type Member = {
   readonly endpoint: Endpoint
   /** Its last accepted chain info and the time of that; undefined: none, or none since it became silent. */
-  heard: { readonly info: ChainInfo; readonly at: number } | undefined
+  report: { readonly info: ChainInfo; readonly at: number } | undefined
   /** A report too far from the last accepted one to be accepted at once. */
   claim: ChainInfo | undefined
   /** Its last irreversible block in the last accepted report; −1: none. */
@@ -20,7 +20,7 @@ export type Member = {
   /** Number of consecutive failures. */
   failures: number
   /** The loader prefers other nodes until this time. */
-  restUntil: number
+  backoffUntil: number
   /** Requests go to other nodes, if there are any, until this time. */
   shunnedUntil: number
   /** The reason why the last probe got no usable answer; undefined: it got one, or there was none yet. */
@@ -43,9 +43,9 @@ export type Pool = {
    * Nodes that answer, best first: none that is known to be silent, unproven, of another chain or on another branch.
    */
   ready(): readonly Member[]
-  succeeded(member: Member): void
+  noteSuccess(member: Member): void
   /** Makes a node rest, longer after each consecutive failure, at least `atLeastMs`. */
-  failed(member: Member, atLeastMs?: number): void
+  noteFailure(member: Member, atLeastMs?: number): void
   /** Records a failed request: other nodes are preferred for a moment. */
   shun(member: Member): void
   /** Records a node's chain info; false: the node serves another chain than ours. */
@@ -57,7 +57,7 @@ export type Pool = {
   /** The highest head that was reported lately, and the time of the report. */
   head: { readonly height: number; readonly at: number }
   /** Time of the last accepted report of a node of our chain; undefined: none yet. */
-  heardAt: number | undefined
+  reportedAt: number | undefined
   /** Height of the last stored block at the last probe; −1: none. */
   storedHeight: number
   /** Highest head that any node of our chain reported in the last minute; −1: none. */
@@ -91,35 +91,33 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     members,
     watched: false,
     head: { height: -1, at: 0 },
-    heardAt: undefined,
+    reportedAt: undefined,
     storedHeight: -1,
     pick: (without, first) => {
       const now = clock.elapsed()
       const able = members.filter(member => !without.has(member) && member.foreign === undefined)
-      return able.find(each => each === first && isAwake(each, now)) ?? able.toSorted(byRest(now))[0]
+      return able.find(each => each === first && isAvailable(each, now)) ?? able.toSorted(byRest(now))[0]
     },
     ready: () => members.filter(isReady(pool)).toSorted(byUse(clock.elapsed())),
-    succeeded: member => {
+    noteSuccess: member => {
       member.failures = 0
-      member.restUntil = 0
+      member.backoffUntil = 0
     },
-    failed: (member, atLeastMs = 0) => {
+    noteFailure: (member, atLeastMs = 0) => {
       const now = clock.elapsed()
       // Several requests in flight fail together, which counts as one failure.
-      if (member.restUntil > now) return
+      if (member.backoffUntil > now) return
       member.failures += 1
-      member.restUntil = now + Math.max(atLeastMs, backoffMs(REST, member.failures, clock.random()))
+      member.backoffUntil = now + Math.max(atLeastMs, backoffMs(BACKOFF, member.failures, clock.random()))
     },
     shun: member => {
       member.shunnedUntil = clock.elapsed() + SHUN_MS
     },
     noteInfo: (member, info) => {
-      const first = members.find(
-        other => other !== member && other.heard !== undefined && other.foreign === undefined,
-      )
-      if (!stored) ours = { chainId: first?.heard?.info.chainId ?? info.chainId }
+      const first = members.find(other => other !== member && other.report !== undefined && other.foreign === undefined)
+      if (!stored) ours = { chainId: first?.report?.info.chainId ?? info.chainId }
       if (!judge(member, info.chainId)) {
-        member.heard = undefined
+        member.report = undefined
         return false
       }
       if (!believed(member, info)) {
@@ -132,21 +130,20 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     expect: chain => {
       ours = chain
       stored = true
-      for (const member of members) if (member.heard !== undefined) judge(member, member.heard.info.chainId)
+      for (const member of members) if (member.report !== undefined) judge(member, member.report.info.chainId)
     },
     highestHead: () => (clock.elapsed() - pool.head.at > HEAD_KEPT_MS ? -1 : pool.head.height),
   }
   return pool
 }
 
-const believe = (pool: Pool, member: Member, heard: NonNullable<Member['heard']>): void => {
-  const { info, at } = heard
+const believe = (pool: Pool, member: Member, report: NonNullable<Member['report']>): void => {
+  const { info, at } = report
   member.claim = undefined
-  member.heard = heard
-  pool.heardAt = at
+  member.report = report
+  pool.reportedAt = at
   member.lib = info.libBlock
-  if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS)
-    pool.head = { height: info.headBlock, at }
+  if (info.headBlock >= pool.head.height || at - pool.head.at > HEAD_KEPT_MS) pool.head = { height: info.headBlock, at }
 }
 
 /** The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason. */
@@ -155,9 +152,7 @@ export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | unde
   const apart = pool.members.find(member => member.apart !== undefined)
   if (apart?.apart !== undefined) return { ...apart.apart, node: apart.endpoint.name }
   const other = pool.members.find(({ foreign }) => foreign !== undefined)
-  return other?.foreign === undefined
-    ? undefined
-    : { is: 'foreign', why: other.foreign, node: other.endpoint.name }
+  return other?.foreign === undefined ? undefined : { is: 'foreign', why: other.foreign, node: other.endpoint.name }
 }
 
 /** The reason why a node is too far behind to get requests; undefined: it is not. */
@@ -167,26 +162,26 @@ export const whyBehind = (pool: Pool, { lib }: Member): string | undefined => {
 }
 
 /** Whether a node of our chain answers, is on our branch and does not rest, as far as is known. */
-export const isAwake = ({ foreign, apart, silent, restUntil }: Member, now: number): boolean =>
-  foreign === undefined && apart === undefined && silent === undefined && restUntil <= now
+export const isAvailable = ({ foreign, apart, silent, backoffUntil }: Member, now: number): boolean =>
+  foreign === undefined && apart === undefined && silent === undefined && backoffUntil <= now
 
 const isReady =
   ({ watched }: Pick<Pool, 'watched'>) =>
-  ({ foreign, apart, silent, heard, genesis }: Member): boolean =>
+  ({ foreign, apart, silent, report, genesis }: Member): boolean =>
     foreign === undefined &&
     apart === undefined &&
     silent === undefined &&
-    (!watched || (heard !== undefined && genesis !== undefined))
+    (!watched || (report !== undefined && genesis !== undefined))
 
 const newMember = (endpoint: Endpoint): Member => ({
   endpoint,
-  heard: undefined,
+  report: undefined,
   claim: undefined,
   lib: -1,
   probeMs: 0,
   genesis: undefined,
   failures: 0,
-  restUntil: 0,
+  backoffUntil: 0,
   shunnedUntil: 0,
   silent: undefined,
   foreign: undefined,
@@ -194,10 +189,10 @@ const newMember = (endpoint: Endpoint): Member => ({
 })
 
 /** Accepts a node's first report, a report near the last one, and a report that is given twice. */
-const believed = ({ heard, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean => {
+const believed = ({ report, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean => {
   const near = (before: ChainInfo): boolean =>
     Math.abs(libBlock - before.libBlock) <= JUMP && Math.abs(headBlock - before.headBlock) <= JUMP
-  return heard === undefined || near(heard.info) || (claim !== undefined && near(claim))
+  return report === undefined || near(report.info) || (claim !== undefined && near(claim))
 }
 
 const byRest =
@@ -205,7 +200,7 @@ const byRest =
   (a: Member, b: Member): number =>
     Number(a.silent !== undefined) - Number(b.silent !== undefined) ||
     Number(a.apart !== undefined) - Number(b.apart !== undefined) ||
-    Math.max(0, a.restUntil - now) - Math.max(0, b.restUntil - now) ||
+    Math.max(0, a.backoffUntil - now) - Math.max(0, b.backoffUntil - now) ||
     b.lib - a.lib
 
 const byUse =
@@ -216,4 +211,4 @@ const byUse =
     Math.floor(a.probeMs / SPEED_STEP_MS) - Math.floor(b.probeMs / SPEED_STEP_MS)
 
 /** Rest periods of a node that does not answer: long enough to spare it, short enough to see its return. */
-export const REST: Backoff = { firstMs: 250, longestMs: 10_000 }
+export const BACKOFF: Backoff = { firstMs: 250, longestMs: 10_000 }

@@ -32,7 +32,7 @@ export type StoragePage = {
 }
 
 /** An answer as received from the node. */
-export type NodeAnswer = {
+export type NodeResponse = {
   readonly status: number
   /** undefined: the node sends none. */
   readonly contentType: string | undefined
@@ -40,14 +40,14 @@ export type NodeAnswer = {
 }
 
 /** A block's hash as reported by one node; `node`: its URL without credentials. */
-export type SaidHash = { readonly node: string; readonly hash: string }
+export type ReportedHash = { readonly node: string; readonly hash: string }
 
 /** An answer that is passed on. */
-export type PassedOn = NodeAnswer & {
+export type ForwardedResponse = NodeResponse & {
   /** Whether the node that answered has reached this height, and no other is known to have a higher head. */
   readonly reaches: (height: number) => boolean
   /** Reads that node's current height, for `reaches`; concurrent callers share a request. Never throws. */
-  readonly lookAgain: (height: number) => Promise<void>
+  readonly refreshHeight: (height: number) => Promise<void>
   /** Whether the answer is from the node that was asked first. */
   readonly isFirst: boolean
   /** Whether the node that answered would still be used now. */
@@ -99,12 +99,9 @@ export type Node = {
    * The hash of an irreversible block as reported by each of several nodes. Each node is asked once with a
    * short timeout; a node that is unreachable, slow or behind is missing from the list. [] for a single node.
    */
-  hashes(height: number, signal?: AbortSignal): Promise<readonly SaidHash[]>
+  hashes(height: number, signal?: AbortSignal): Promise<readonly ReportedHash[]>
   /** Raw heads `from` … `to` with their signatures, as the node returns them, without any proof. */
-  heads(
-    range: { readonly from: number; readonly to: number },
-    signal?: AbortSignal,
-  ): Promise<readonly RawHead[]>
+  heads(range: { readonly from: number; readonly to: number }, signal?: AbortSignal): Promise<readonly RawHead[]>
   /** A contract's current interface; undefined: there is no such contract. */
   contractCode(id: string, signal?: AbortSignal): Promise<ContractCode | undefined>
   /**
@@ -120,7 +117,7 @@ export type Node = {
   get(
     path: string,
     options?: { readonly signal?: AbortSignal; readonly withinMs?: number; readonly body?: string },
-  ): Promise<PassedOn>
+  ): Promise<ForwardedResponse>
   /**
    * Probes the nodes regularly until `close`. Requests use the latest results and wait for no probe. Nodes of
    * another chain than `expected` are never asked; if that is undefined, nothing is stored yet, and the first
@@ -139,14 +136,13 @@ export type Node = {
    * The chain info of the best node at the last probe; undefined: nodes are not watched, or no node of the
    * chain has answered lately.
    */
-  heard(): ChainInfo | undefined
+  lastInfo(): ChainInfo | undefined
   /** The reason why no watched node is used though one answers, and its name; undefined: there is none. */
   whyUnfit(): (Unfit & { readonly node: string }) | undefined
   /** Milliseconds since the last accepted report of a node of the chain; undefined: none, or not watched. */
-  heardAgo(): number | undefined
+  reportAgeMs(): number | undefined
   close(): void
 }
 
 /** The part of a node that loading uses. */
-export type BlockSource = Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'> &
-  Partial<Pick<Node, 'hashes'>>
+export type BlockSource = Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'> & Partial<Pick<Node, 'hashes'>>

@@ -1,66 +1,70 @@
 import type { Block } from '#chain/block.ts'
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
-import { type Asking, type Question, tryOnce } from './call.ts'
+import { type CallContext, callOnce, type NodeRequest } from './call.ts'
 import type { ChainInfo } from './chain-info.ts'
 import { judge, type StoredChain, type Verdict } from './judge.ts'
 import type { Member } from './pool.ts'
 
 /** The result of a probe. `doubted`: the node's report cannot be true at this moment and is not accepted. */
-export type Said =
+export type ProbeResult =
   | { readonly info: ChainInfo; readonly genesis: string; readonly verdict: Verdict | undefined }
   | { readonly silent: string; readonly doubted?: true }
 
-const chainInfo: Question<ChainInfo> = {
+const chainInfo: NodeRequest<ChainInfo> = {
   what: 'getChainInfo',
   path: '/getChainInfo',
   decode: decodeChainInfo,
 }
-const firstBlock: Question<Block> = {
+const firstBlock: NodeRequest<Block> = {
   what: 'block 0',
   path: '/getBlockByNumber/0/false',
   decode: text => decodeBlockAnswer(text).block,
 }
 
 /** Facts to check a node against: `most` is the greatest possible height; without `chain`, nothing is stored. */
-export type Known = { readonly most: number; readonly chain: StoredChain | undefined }
+export type ProbeChecks = { readonly most: number; readonly chain: StoredChain | undefined }
 
-export const lookAt = async (asking: Asking, member: Member, { most, chain }: Known): Promise<Said> => {
-  const info = await infoOf(asking, member)
+export const probeNode = async (
+  context: CallContext,
+  member: Member,
+  { most, chain }: ProbeChecks,
+): Promise<ProbeResult> => {
+  const info = await infoOf(context, member)
   if (typeof info === 'string') return { silent: info }
-  const doubt = tooHigh(info, most) ?? (await doubtOf(asking, member, info))
+  const doubt = tooHigh(info, most) ?? (await doubtOf(context, member, info))
   if (doubt !== undefined) return { silent: doubt, doubted: true }
-  const genesis = await genesisOf(asking, member)
+  const genesis = await genesisOf(context, member)
   // Without its first block, the node's chain is unknown.
   if ('silent' in genesis) return genesis
   const verdict =
     chain === undefined
       ? undefined
       : await judge(
-          { ...info, blockHash: height => hashThere(asking, member, { height, genesis: genesis.hash }) },
+          { ...info, blockHash: height => hashThere(context, member, { height, genesis: genesis.hash }) },
           chain,
         )
   return { info, genesis: genesis.hash, verdict }
 }
 
 const genesisOf = async (
-  asking: Asking,
+  context: CallContext,
   member: Member,
 ): Promise<{ readonly hash: string } | { readonly silent: string }> => {
   if (member.genesis !== undefined) return { hash: member.genesis }
-  const block = await answerOf(asking, member, firstBlock)
+  const block = await answerOf(context, member, firstBlock)
   return typeof block === 'string' ? { silent: block } : block
 }
 
 /** The hash of a node's irreversible block, for `judge`; undefined also when the node does not answer. */
 const hashThere = async (
-  asking: Asking,
+  context: CallContext,
   member: Member,
   { height, genesis }: { readonly height: number; readonly genesis: string },
 ): Promise<string | undefined> => {
   if (height === 0) return genesis
-  const said = await answerOf(asking, member, headOf(height))
-  return typeof said !== 'string' && said.status === 'IRREVERSIBLE' ? said.block.hash : undefined
+  const answer = await answerOf(context, member, headOf(height))
+  return typeof answer !== 'string' && answer.status === 'IRREVERSIBLE' ? answer.block.hash : undefined
 }
 
 /** A node that invents a height can invent the block too; only the age of the chain disproves it. */
@@ -72,13 +76,13 @@ const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | und
 }
 
 /** Time limit of a probe, in milliseconds. A slower node is too slow for requests. */
-export const LOOK_MS = 1_500
+export const PROBE_TIMEOUT_MS = 1_500
 /** Size limit of a probe's answers, in bytes; chain info and the first block have a few thousand. */
 const MAX_BYTES = 4 * 1024 * 1024
 
 /** The chain info of a node, or as text the reason why there is none that can be used. */
-const infoOf = (asking: Asking, member: Member): Promise<ChainInfo | string> =>
-  answerOf(asking, member, chainInfo)
+const infoOf = (context: CallContext, member: Member): Promise<ChainInfo | string> =>
+  answerOf(context, member, chainInfo)
 
 /** Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted. */
 const FAR = 1_000
@@ -88,27 +92,27 @@ const FAR = 1_000
  * far from the known one is accepted only when the node returns that very block.
  */
 const doubtOf = async (
-  asking: Asking,
+  context: CallContext,
   member: Member,
   { libBlock: lib, headBlock: head }: ChainInfo,
 ): Promise<string | undefined> => {
-  const known = member.heard?.info
+  const known = member.report?.info
   if (lib > head) return `it reports block ${lib} as irreversible, which is above its head block ${head}`
   for (const [height, what, before] of [
     [lib, 'last irreversible block', known?.libBlock ?? -1],
     [head, 'head', Math.max(lib, known?.headBlock ?? -1)],
   ] as const) {
     if (height <= before + FAR) continue
-    const said = await answerOf(asking, member, headOf(height))
-    if (typeof said === 'string')
-      return `it reports block ${height} as its ${what}, but does not return it: ${said}`
-    if (what !== 'head' && said.status !== 'IRREVERSIBLE')
-      return `it reports block ${height} as its ${what}, but returns it as ${said.status}`
+    const answer = await answerOf(context, member, headOf(height))
+    if (typeof answer === 'string')
+      return `it reports block ${height} as its ${what}, but does not return it: ${answer}`
+    if (what !== 'head' && answer.status !== 'IRREVERSIBLE')
+      return `it reports block ${height} as its ${what}, but returns it as ${answer.status}`
   }
   return undefined
 }
 
-const headOf = (height: number): Question<ReturnType<typeof decodeBlockAnswer>> => ({
+const headOf = (height: number): NodeRequest<ReturnType<typeof decodeBlockAnswer>> => ({
   what: `head of block ${height}`,
   path: `/getBlockByNumber/${height}/false`,
   mayBeAbsent: true,
@@ -122,13 +126,13 @@ const headOf = (height: number): Question<ReturnType<typeof decodeBlockAnswer>> 
 
 /** The node's answer, or as text the reason why there is none that can be used. */
 const answerOf = async <T extends object>(
-  asking: Asking,
+  context: CallContext,
   member: Member,
-  question: Question<T>,
+  question: NodeRequest<T>,
 ): Promise<T | string> => {
-  const { timeoutMs, maxBytes } = asking.limits
-  const limits = { timeoutMs: Math.min(timeoutMs, LOOK_MS), maxBytes: Math.min(maxBytes, MAX_BYTES) }
-  const result = await tryOnce({ ...asking, limits }, member, question)
+  const { timeoutMs, maxBytes } = context.limits
+  const limits = { timeoutMs: Math.min(timeoutMs, PROBE_TIMEOUT_MS), maxBytes: Math.min(maxBytes, MAX_BYTES) }
+  const result = await callOnce({ ...context, limits }, member, question)
   if (result.tag === 'done') return result.value
   return result.tag === 'again' ? result.detail : result.failure.message
 }
@@ -138,14 +142,14 @@ const answerOf = async <T extends object>(
  * caller that comes during a request, and learns too little from it, shares the next one. Never throws: the known state
  * stays if the node does not answer, or reports a change that only a probe may accept.
  */
-export type LookAgain = (member: Member, isEnough: () => boolean) => Promise<void>
+export type RefreshHeight = (member: Member, isEnough: () => boolean) => Promise<void>
 
-export const looksAgain = (asking: Asking): LookAgain => {
+export const heightRefresher = (context: CallContext): RefreshHeight => {
   const underWay = new Map<Member, Promise<void>>()
   const begin = (member: Member): Promise<void> => {
-    const look = lookOnce(asking, member).finally(() => underWay.delete(member))
-    underWay.set(member, look)
-    return look
+    const refresh = refreshOnce(context, member).finally(() => underWay.delete(member))
+    underWay.set(member, refresh)
+    return refresh
   }
   return async (member, isEnough) => {
     const begun = underWay.get(member)
@@ -155,13 +159,12 @@ export const looksAgain = (asking: Asking): LookAgain => {
   }
 }
 
-const lookOnce = async (asking: Asking, member: Member): Promise<void> => {
+const refreshOnce = async (context: CallContext, member: Member): Promise<void> => {
   // The request rejects when the node is closed; nothing can be learned then.
-  const info = await infoOf(asking, member).catch(() => 'closed')
-  const known = member.heard?.info
+  const info = await infoOf(context, member).catch(() => 'closed')
+  const known = member.report?.info
   if (typeof info === 'string' || known === undefined || info.chainId !== known.chainId) return
   const { libBlock: lib, headBlock: head } = info
-  const isNear =
-    lib <= head && Math.abs(head - known.headBlock) <= FAR && Math.abs(lib - known.libBlock) <= FAR
-  if (isNear) asking.pool.noteInfo(member, info)
+  const isNear = lib <= head && Math.abs(head - known.headBlock) <= FAR && Math.abs(lib - known.libBlock) <= FAR
+  if (isNear) context.pool.noteInfo(member, info)
 }

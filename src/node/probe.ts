@@ -1,11 +1,11 @@
 import { highestPossible } from '#chain/time.ts'
 import { within } from '#time/deadline.ts'
-import type { Asking } from './call.ts'
+import type { CallContext } from './call.ts'
 import type { ChainIdentity } from './chain-info.ts'
 import { type StoredChain, unfitText } from './judge.ts'
 import type { Member, Pool } from './pool.ts'
 import type { NodeEvent, StoredBlocks } from './port.ts'
-import { LOOK_MS, lookAt, type Said } from './probe-node.ts'
+import { PROBE_TIMEOUT_MS, type ProbeResult, probeNode } from './probe-node.ts'
 
 /** Interval between probes in milliseconds, the time of two blocks: a report is hardly older than a block. */
 const EVERY_MS = 1_000
@@ -21,10 +21,10 @@ export type Watching = {
 
 /**
  * Probes every node regularly and separately, with one request in flight, so that a node that hangs delays no
- * other. Resolves after the first probe of all nodes; probing continues until the signal of `asking` aborts.
+ * other. Resolves after the first probe of all nodes; probing continues until the signal of `context` aborts.
  */
-export const watchNodes = async (asking: Asking, watching: Watching): Promise<void> => {
-  const { pool, clock, signal } = asking
+export const watchNodes = async (context: CallContext, watching: Watching): Promise<void> => {
+  const { pool, clock, signal } = context
   const { expected, stored } = watching
   pool.watched = true
   let identity: ChainIdentity | undefined
@@ -37,10 +37,10 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
     identity = chain
   }
   let last: Awaited<ReturnType<StoredBlocks['last']>>
-  let asked: Promise<void> | undefined
+  let pending: Promise<void> | undefined
   /** An older block serves as well, so a slow store delays no probe. */
   const learnLast = (): Promise<void> => {
-    asked ??= stored
+    pending ??= stored
       .last()
       .then(
         block => {
@@ -50,22 +50,22 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
         () => undefined,
       )
       .finally(() => {
-        asked = undefined
+        pending = undefined
       })
-    return asked
+    return pending
   }
   /** A store that is slow or out of reach proves nothing about a block. */
   const hashAt = (height: number): Promise<string | undefined> =>
-    within(stored.hashAt(height), { ms: LOOK_MS, clock }).catch(() => undefined)
+    within(stored.hashAt(height), { ms: PROBE_TIMEOUT_MS, clock }).catch(() => undefined)
   const chainNow = (): StoredChain | undefined =>
     identity === undefined || last === undefined ? undefined : { identity, last, hashAt }
-  const look = (member: Member): Promise<Look> => {
+  const probe = (member: Member): Promise<TimedProbe> => {
     const most = last === undefined ? Number.POSITIVE_INFINITY : highestPossible(last, clock.now())
-    return timedLook(asking, member, { most, chain: chainNow() })
+    return timedProbe(context, member, { most, chain: chainNow() })
   }
-  const noteLook = (member: Member, look: Look): void => {
+  const noteProbe = (member: Member, probe: TimedProbe): void => {
     if (signal.aborted) return
-    note(pool, { member, look }, watching.onEvent)
+    note(pool, { member, probe }, watching.onEvent)
     watching.onProbe()
   }
   const goOn = async (member: Member): Promise<void> => {
@@ -74,69 +74,68 @@ export const watchNodes = async (asking: Asking, watching: Watching): Promise<vo
       if (signal.aborted) return
       void learnLast()
       await learn()
-      noteLook(member, await look(member))
+      noteProbe(member, await probe(member))
     }
   }
   await Promise.all([learn(), learnLast()])
-  const looks = await Promise.all(pool.members.map(async member => ({ member, look: await look(member) })))
+  const probes = await Promise.all(pool.members.map(async member => ({ member, probe: await probe(member) })))
   // In the given order of nodes: the first one that answers determines the chain.
-  for (const { member, look } of looks) noteLook(member, look)
+  for (const { member, probe } of probes) noteProbe(member, probe)
   for (const member of pool.members) void goOn(member)
 }
 
-type Look = Said & { readonly ms: number }
+type TimedProbe = ProbeResult & { readonly ms: number }
 
 /** A probe that fails does not end the probing. */
-const timedLook = async (
-  asking: Asking,
+const timedProbe = async (
+  context: CallContext,
   member: Member,
-  known: Parameters<typeof lookAt>[2],
-): Promise<Look> => {
-  const started = asking.clock.elapsed()
-  const found = await lookAt(asking, member, known).catch((error: unknown) => ({ silent: String(error) }))
-  return { ...found, ms: asking.clock.elapsed() - started }
+  known: Parameters<typeof probeNode>[2],
+): Promise<TimedProbe> => {
+  const started = context.clock.elapsed()
+  const found = await probeNode(context, member, known).catch((error: unknown) => ({ silent: String(error) }))
+  return { ...found, ms: context.clock.elapsed() - started }
 }
 
 /** Records the result of a probe and reports the changes of the node's state. */
 const note = (
   pool: Pool,
-  { member, look }: { readonly member: Member; readonly look: Look },
+  { member, probe }: { readonly member: Member; readonly probe: TimedProbe },
   onEvent: Watching['onEvent'],
 ): void => {
-  const { silent, foreign, apart, heard } = member
-  const tell = (type: NodeEvent['type'], detail: string): void =>
-    onEvent({ type, node: member.endpoint.name, detail })
-  if ('silent' in look) {
+  const { silent, foreign, apart, report } = member
+  const tell = (type: NodeEvent['type'], detail: string): void => onEvent({ type, node: member.endpoint.name, detail })
+  if ('silent' in probe) {
     // The last accepted report counts until it is too old; then the node's height is unknown.
-    if (look.doubted === true && heard !== undefined) return
+    if (probe.doubted === true && report !== undefined) return
     // A different node may appear at this address.
-    Object.assign(member, { silent: look.silent, heard: undefined, genesis: undefined, apart: undefined })
-    if (silent === undefined) tell('silent', look.silent)
+    Object.assign(member, { silent: probe.silent, report: undefined, genesis: undefined, apart: undefined })
+    if (silent === undefined) tell('silent', probe.silent)
     return
   }
   member.silent = undefined
-  member.genesis = look.genesis
-  member.probeMs = look.ms
-  if (isApart(member, look)) {
+  member.genesis = probe.genesis
+  member.probeMs = probe.ms
+  if (isApart(member, probe)) {
     if (apart === undefined) tell('apart', unfitText(member.apart, 'it'))
     return
   }
-  if (!pool.noteInfo(member, look.info)) {
+  if (!pool.noteInfo(member, probe.info)) {
     if (foreign !== member.foreign) tell('foreign', member.foreign ?? '')
     return
   }
-  if (heard === undefined) tell('heard', `block ${look.info.libBlock}`)
+  if (report === undefined) tell('heard', `block ${probe.info.libBlock}`)
 }
 
 /** Records whether a node is on another branch than ours; its reported heights then do not apply to it. */
 const isApart = (
   member: Member,
-  { verdict }: Exclude<Look, { readonly silent: string }>,
+  { verdict }: Exclude<TimedProbe, { readonly silent: string }>,
 ): member is Member & { apart: NonNullable<Member['apart']> } => {
   // A node that does not return the block is judged once it does.
   if (verdict?.is !== 'lacks') member.apart = verdict?.is === 'apart' ? verdict : undefined
   if (member.apart === undefined) return false
-  member.heard = undefined
+  member.report = undefined
   member.foreign = undefined
   return true
 }

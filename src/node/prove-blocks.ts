@@ -4,10 +4,10 @@ import { changesProducers, namesKeySilently } from '#chain/effects.ts'
 import { headHash, type RawHead } from '#chain/head.ts'
 import type { Proof } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
-import { Refused } from './call.ts'
+import { RefusedCall } from './call.ts'
 import { fetchSignedHead, requireSigned } from './fetch-heads.ts'
-import { type Found, fetchRaw } from './fetch-single.ts'
-import { type Fetching, SIGNED_HELP } from './fetching.ts'
+import { type FetchedBlock, fetchRaw } from './fetch-single.ts'
+import { type FetchContext, SIGNED_HELP } from './fetching.ts'
 
 /** A block and the level to which it was proved. */
 export type Proven = { readonly block: Block; readonly proof: Proof }
@@ -21,8 +21,8 @@ const AT_ONCE = 4
  * determined, block by block, from proved state. Throws Failure 'bad_block'.
  */
 export const proveBlocks = async (
-  fetching: Fetching,
-  found: readonly Found[],
+  fetching: FetchContext,
+  found: readonly FetchedBlock[],
 ): Promise<readonly Proven[]> => {
   const isLast = (at: number): boolean => at === found.length - 1
   const proven = found.map((each, at) => provenBy(fetching, each, isLast(at)))
@@ -39,19 +39,19 @@ export const proveBlocks = async (
 
 /** The proof of a block that needs no signature of its own and no further data; undefined: it needs more. */
 const provenBy = (
-  { prove, wholeIfGiven }: Fetching,
-  { block, lost }: Found,
+  { prove, isWholePreferred }: FetchContext,
+  { block, lost }: FetchedBlock,
   last: boolean,
 ): Proven | undefined => {
   const also = lost === undefined ? {} : { lost }
   if (prove === 'linked') return { block, proof: { level: 'linked', ...also } }
   if (block.height === 0 || last || changesProducers(block)) return undefined
-  const wanted = prove === 'whole' || wholeIfGiven
+  const wanted = prove === 'whole' || isWholePreferred
   if (isWholeByItself(block)) return { block, proof: { level: wanted ? 'whole' : 'signed', ...also } }
   return wanted || namesKeySilently(block) ? undefined : { block, proof: { level: 'signed', ...also } }
 }
 
-const prove = async (fetching: Fetching, { block, head, lost }: Found, last: boolean): Promise<Proven> => {
+const prove = async (fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> => {
   const also = lost === undefined ? {} : { lost }
   const signedBy = last || changesProducers(block) ? await signerOf(fetching, block, head) : undefined
   if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }
@@ -61,7 +61,7 @@ const prove = async (fetching: Fetching, { block, head, lost }: Found, last: boo
 
 /** The producer whose signature a block's head carries; undefined for genesis. */
 const signerOf = async (
-  fetching: Fetching,
+  fetching: FetchContext,
   block: Block,
   known: RawHead | undefined,
 ): Promise<string | undefined> => {
@@ -87,11 +87,11 @@ const signerOf = async (
  * Whether the level `whole` was requested and reached. A block in which only an action gives a producer a key
  * is always proved whole, because the text of that action decides whose signatures count.
  */
-const isWhole = async (fetching: Fetching, block: Block): Promise<boolean> => {
+const isWhole = async (fetching: FetchContext, block: Block): Promise<boolean> => {
   // Genesis has no signatures; its hash identifies the chain.
   if (block.height === 0) return false
-  const { prove, wholeIfGiven } = fetching
-  const wanted = prove === 'whole' || wholeIfGiven
+  const { prove, isWholePreferred } = fetching
+  const wanted = prove === 'whole' || isWholePreferred
   if (isWholeByItself(block)) return wanted
   const must = prove === 'whole' || namesKeySilently(block)
   if (!must && !wanted) return false
@@ -99,9 +99,9 @@ const isWhole = async (fetching: Fetching, block: Block): Promise<boolean> => {
     await fetchRaw(fetching, block.height, raw => checkWhole(block, raw))
     return wanted
   } catch (error) {
-    if (!(error instanceof Refused)) throw error
+    if (!(error instanceof RefusedCall)) throw error
     if (!must) {
-      fetching.tell({ type: 'no_raw', height: block.height, reason: error.reason })
+      fetching.onEvent({ type: 'no_raw', height: block.height, reason: error.reason })
       return false
     }
     throw new Failure(

@@ -9,21 +9,18 @@ export type RangesAhead<T> = {
   next(): Promise<T | undefined>
 }
 
-export type Ahead<T> = {
+export type RangesAheadOptions<T> = {
   readonly shares: Shares
   /** The range that follows `before`; undefined: there is none. */
   readonly after: (before: Range | undefined) => Range | undefined
-  readonly fetch: (
-    range: Range,
-    from: { readonly member: Member; readonly signal: AbortSignal },
-  ) => Promise<T>
+  readonly fetch: (range: Range, from: { readonly member: Member; readonly signal: AbortSignal }) => Promise<T>
   /** Maximum number of ranges that are in flight, or have arrived but are not taken yet. */
   readonly most: number
   /** Aborts all requests. */
   readonly signal: AbortSignal
 }
 
-type Asked<T> = {
+type RangeRequest<T> = {
   readonly range: Range
   readonly got: PromiseWithResolvers<T>
   /** The nodes that are being asked for it. */
@@ -38,8 +35,8 @@ type Asked<T> = {
  * next range to be taken is missing while later ones have arrived, another node with a free place is asked
  * for it too; the first answer counts.
  */
-export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>): RangesAhead<T> => {
-  const ahead: Asked<T>[] = []
+export const rangesAhead = <T>({ shares, after, fetch, most, signal }: RangesAheadOptions<T>): RangesAhead<T> => {
+  const ahead: RangeRequest<T>[] = []
   let last: Range | undefined
   let isAwaited = false
   let come = 0
@@ -53,7 +50,7 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
       const range = after(last)
       const member = range && shares.take(range.to)
       if (range === undefined || member === undefined) break
-      const asked: Asked<T> = {
+      const asked: RangeRequest<T> = {
         range,
         got: Promise.withResolvers(),
         of: new Map(),
@@ -69,10 +66,10 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
     const [first] = ahead
     if (isAwaited && first !== undefined && come > first.before && holdsOthers(ahead, most)) askAgain(first)
   }
-  const askAgain = (asked: Asked<T>): void => {
+  const askAgain = (asked: RangeRequest<T>): void => {
     const member = shares.take(asked.range.to, asked.of)
     if (member === undefined) return
-    for (const late of asked.of.keys()) shares.wasLate(late)
+    for (const late of asked.of.keys()) shares.noteLate(late)
     ask(asked, member)
   }
   return {
@@ -91,11 +88,11 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: Ahead<T>)
 
 /** Asks a node for a range; `onOver` is called at the end, with true if the request returned the range. */
 const asking = <T>(
-  { shares, fetch, signal }: Pick<Ahead<T>, 'shares' | 'fetch' | 'signal'>,
-  ahead: readonly Asked<T>[],
+  { shares, fetch, signal }: Pick<RangesAheadOptions<T>, 'shares' | 'fetch' | 'signal'>,
+  ahead: readonly RangeRequest<T>[],
   onOver: (isThere: boolean) => void,
-): ((asked: Asked<T>, member: Member) => void) => {
-  const ask = (asked: Asked<T>, member: Member): void => {
+): ((asked: RangeRequest<T>, member: Member) => void) => {
+  const ask = (asked: RangeRequest<T>, member: Member): void => {
     const ends = joinSignals(signal)
     asked.of.set(member, ends)
     /** false: the request was given up before, and its place is already free. */
@@ -106,7 +103,7 @@ const asking = <T>(
     fetch(asked.range, { member, signal: ends.signal }).then(
       value => {
         if (!over()) return
-        shares.gave(member, !isOvertaken(ahead, asked))
+        shares.noteArrival(member, !isOvertaken(ahead, asked))
         asked.isDone = true
         asked.got.resolve(value)
         giveUp(asked)
@@ -114,16 +111,16 @@ const asking = <T>(
       },
       error => {
         if (!over()) return
-        shares.left(member)
+        shares.freePlace(member)
         if (asked.of.size === 0) asked.got.reject(error)
         onOver(false)
       },
     )
   }
-  const giveUp = ({ of }: Asked<T>): void => {
+  const giveUp = ({ of }: RangeRequest<T>): void => {
     for (const [member, ends] of of) {
       of.delete(member)
-      shares.left(member)
+      shares.freePlace(member)
       ends.abort('answered by another node')
     }
   }
@@ -131,11 +128,11 @@ const asking = <T>(
 }
 
 /** Whether a range that was requested later has arrived. */
-const isOvertaken = <T>(ahead: readonly Asked<T>[], asked: Asked<T>): boolean =>
+const isOvertaken = <T>(ahead: readonly RangeRequest<T>[], asked: RangeRequest<T>): boolean =>
   ahead.slice(ahead.indexOf(asked) + 1).some(({ isDone }) => isDone)
 
 /** Whether only the first range is late: half of the maximum have arrived, or all ranges after it. */
-const holdsOthers = <T>([first, ...others]: readonly Asked<T>[], most: number): boolean => {
+const holdsOthers = <T>([first, ...others]: readonly RangeRequest<T>[], most: number): boolean => {
   const come = others.filter(({ isDone }) => isDone).length
   return first?.isDone === false && (come >= most / 2 || come === others.length)
 }

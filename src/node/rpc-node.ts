@@ -10,26 +10,26 @@ import { joinSignals } from '#time/signals.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
 import { createBudget, type HeldMemory } from './budget.ts'
 import type { Range } from './bulk-answers.ts'
-import { type Asking, ask, type Question, Refused } from './call.ts'
+import { type CallContext, callNode, type NodeRequest, RefusedCall } from './call.ts'
+import { hashesOf, highest, irreversibleHash } from './chain-queries.ts'
 import type { Endpoint } from './endpoint.ts'
 import { headsQuestion } from './fetch-heads.ts'
-import { type BlockEvent, createRangeSize, type Fetching } from './fetching.ts'
+import { type BlockEvent, createRangeSize, type FetchContext } from './fetching.ts'
+import { type ForwardResult, forward, usableMembers } from './forward.ts'
 import { healthOf, takeOverHealth } from './health.ts'
-import { type Passed, passOn, usable } from './pass-on.ts'
 import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
 import {
+  type ForwardedResponse,
   type Node,
   type NodeEvent,
-  type PassedOn,
   STORAGE_PAGE,
   type StoragePage,
   type StorageRange,
   type StoredBlocks,
 } from './port.ts'
 import { watchNodes } from './probe.ts'
-import { type LookAgain, looksAgain } from './probe-node.ts'
+import { heightRefresher, type RefreshHeight } from './probe-node.ts'
 import type { Proven } from './prove-blocks.ts'
-import { hashesOf, highest, irreversibleHash } from './questions.ts'
 import { openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
 
 export type RpcNodeOptions = {
@@ -62,7 +62,7 @@ export type RpcNodeOptions = {
   /** Called with unusual events of fetching blocks. */
   readonly onBlockEvent?: (event: BlockEvent) => void
   /** Called when a request to a node ends. */
-  readonly onCall?: Asking['onCall']
+  readonly onCall?: CallContext['onCall']
   readonly clock?: Clock
 }
 
@@ -92,7 +92,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
   const pool = createPool(endpoints, clock)
   const closed = new AbortController()
   let afterProbe: () => void = () => undefined
-  const asking: Asking = {
+  const context: CallContext = {
     pool,
     clock,
     limits: { timeoutMs, maxBytes },
@@ -101,11 +101,11 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     onCall,
   }
   /** Work that the caller's signal or the closing of the node aborts. */
-  const until = <T>(signal: AbortSignal | undefined, work: (asking: Asking) => Promise<T>): Promise<T> =>
-    untilAborted(asking, signal, work)
+  const until = <T>(signal: AbortSignal | undefined, work: (context: CallContext) => Promise<T>): Promise<T> =>
+    untilAborted(context, signal, work)
   const budget = createBudget(maxHeldBytes, held)
-  const lookAgain = looksAgain(asking)
-  const fetching = fetchingOf({ tell: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  const refreshHeight = heightRefresher(context)
+  const fetching = fetchingOf({ onEvent: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const open = (blocks: number): Provers | undefined =>
     threads === undefined || threads.count === 0 || blocks < threads.least
       ? undefined
@@ -114,29 +114,28 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, highest),
     blocks: range =>
-      blocksOf(asking, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight, rangeEnd }),
+      blocksOf(context, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight, rangeEnd }),
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
-    hashes: async (height, signal) =>
-      endpoints.length < 2 ? [] : await until(signal, ends => hashesOf(ends, height)),
-    heads: ({ from, to }, signal) => until(signal, ends => ask(ends, rawHeadsQuestion({ from, to }))),
+    hashes: async (height, signal) => (endpoints.length < 2 ? [] : await until(signal, ends => hashesOf(ends, height))),
+    heads: ({ from, to }, signal) => until(signal, ends => callNode(ends, rawHeadsQuestion({ from, to }))),
     contractCode: (id, signal) => until(signal, ends => codeOf(ends, id)),
-    storage: (range, signal) => until(signal, ends => ask(ends, storageQuestion(range))),
+    storage: (range, signal) => until(signal, ends => callNode(ends, storageQuestion(range))),
     get: (path, { signal, withinMs = requestMs, body } = {}) =>
       until(signal, async ends => {
         const request = body === undefined ? { path } : { path, body }
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        return passedOn({ pool, lookAgain }, await passOn(ends, { request, limits, budget }))
+        return forwardedResponse({ pool, refreshHeight }, await forward(ends, { request, limits, budget }))
       }),
     watch: (expected, stored = NOTHING_STORED) =>
-      watchNodes(asking, { expected, stored, onEvent, onProbe: () => afterProbe() }),
+      watchNodes(context, { expected, stored, onEvent, onProbe: () => afterProbe() }),
     onProbe: listener => {
       afterProbe = listener
     },
     health: () => healthOf(pool, clock.elapsed()),
     takeOver: health => takeOverHealth(pool, health, clock.elapsed()),
-    heard: () => pool.ready().find(({ heard }) => isFresh(heard, clock.elapsed()))?.heard?.info,
+    lastInfo: () => pool.ready().find(({ report }) => isFresh(report, clock.elapsed()))?.report?.info,
     whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
-    heardAgo: () => (pool.heardAt === undefined ? undefined : clock.elapsed() - pool.heardAt),
+    reportAgeMs: () => (pool.reportedAt === undefined ? undefined : clock.elapsed() - pool.reportedAt),
     close: () => closed.abort('closed'),
   }
 }
@@ -150,19 +149,14 @@ type BlocksMeans = {
 }
 
 const blocksOf = async function* (
-  asking: Asking,
-  {
-    signal,
-    following = false,
-    prove,
-    ...range
-  }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
+  context: CallContext,
+  { signal, following = false, prove, ...range }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
   { fetching, open, inFlight, rangeEnd }: BlocksMeans,
 ): AsyncGenerator<LoadedBlock> {
-  const ends = joinSignals(signal, asking.signal)
+  const ends = joinSignals(signal, context.signal)
   const provers = open(range.to - range.from)
   try {
-    const now = { ...asking, signal: ends.signal }
+    const now = { ...context, signal: ends.signal }
     const means = { ...fetching(now, { prove, following }), ...(provers === undefined ? {} : { provers }) }
     yield* withSystemCode(now, blockStream(means, { ...range, inFlight, rangeEnd }))
   } finally {
@@ -172,13 +166,13 @@ const blocksOf = async function* (
 }
 
 const untilAborted = async <T>(
-  asking: Asking,
+  context: CallContext,
   signal: AbortSignal | undefined,
-  work: (asking: Asking) => Promise<T>,
+  work: (context: CallContext) => Promise<T>,
 ): Promise<T> => {
-  const ends = joinSignals(signal, asking.signal)
+  const ends = joinSignals(signal, context.signal)
   try {
-    return await work({ ...asking, signal: ends.signal })
+    return await work({ ...context, signal: ends.signal })
   } finally {
     ends.release()
   }
@@ -187,45 +181,44 @@ const untilAborted = async <T>(
 const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: async () => undefined }
 
 /** Adds to the blocks the contract code that only nodes have. */
-async function* withSystemCode(asking: Asking, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
+async function* withSystemCode(context: CallContext, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
   for await (const { block, proof } of blocks) {
     const systemCode: ContractCode[] = []
     for (const id of contractsToAskIn(block)) {
-      const code = await codeOf(asking, id)
+      const code = await codeOf(context, id)
       if (code !== undefined) systemCode.push(code)
     }
     yield { block, systemCode, proof }
   }
 }
 
-const rawHeadsQuestion = (range: Range): Question<readonly RawHead[]> => ({
+const rawHeadsQuestion = (range: Range): NodeRequest<readonly RawHead[]> => ({
   ...headsQuestion(range),
   decode: decodeRawHeads,
 })
 
 /** A system contract always exists; another contract may not, though a block names it. */
-const codeOf = async (asking: Asking, id: string): Promise<ContractCode | undefined> => {
+const codeOf = async (context: CallContext, id: string): Promise<ContractCode | undefined> => {
   try {
-    return await ask(asking, contractQuestion(id))
+    return await callNode(context, contractQuestion(id))
   } catch (error) {
-    const isAbsent = error instanceof Refused && error.reason === 'contract not found'
+    const isAbsent = error instanceof RefusedCall && error.reason === 'contract not found'
     if (isAbsent && !isSystemContract(id)) return undefined
     throw error
   }
 }
 
-const contractQuestion = (id: string): Question<ContractCode> => ({
+const contractQuestion = (id: string): NodeRequest<ContractCode> => ({
   what: `contract ${id}`,
   path: `/getContract/${encodeURIComponent(id)}/false`,
   decode: text => {
     const code = decodeContract(text)
-    if (code.id !== id)
-      throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
+    if (code.id !== id) throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
     return code
   },
 })
 
-const storageQuestion = ({ contract, type, prefix, from }: StorageRange): Question<StoragePage> => ({
+const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRequest<StoragePage> => ({
   what: `storage of ${contract}`,
   path: '/listContractStorage',
   body: JSON.stringify({
@@ -242,21 +235,20 @@ const storageQuestion = ({ contract, type, prefix, from }: StorageRange): Questi
 /** Maximum age of a report that is used, in milliseconds: several probes have not completed since. */
 const FRESH_MS = 10_000
 
-const isFresh = (heard: Member['heard'], now: number): boolean =>
-  heard !== undefined && now - heard.at <= FRESH_MS
+const isFresh = (report: Member['report'], now: number): boolean => report !== undefined && now - report.at <= FRESH_MS
 
-const passedOn = (
-  { pool, lookAgain }: { readonly pool: Pool; readonly lookAgain: LookAgain },
-  { answer, member, isFirst, hold }: Passed,
-): PassedOn => {
+const forwardedResponse = (
+  { pool, refreshHeight }: { readonly pool: Pool; readonly refreshHeight: RefreshHeight },
+  { answer, member, isFirst, hold }: ForwardResult,
+): ForwardedResponse => {
   const reaches = (height: number): boolean =>
-    member.heard !== undefined && member.heard.info.headBlock >= Math.max(height, pool.highestHead())
+    member.report !== undefined && member.report.info.headBlock >= Math.max(height, pool.highestHead())
   return {
     ...answer,
     reaches,
-    lookAgain: height => lookAgain(member, () => reaches(height)),
+    refreshHeight: height => refreshHeight(member, () => reaches(height)),
     isFirst,
-    isUsable: () => usable(pool).includes(member),
+    isUsable: () => usableMembers(pool).includes(member),
     release: hold.release,
   }
 }
@@ -265,24 +257,24 @@ type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
 
 /** Settings for fetching blocks, by caller, proof level, and whether the chain is followed. */
 const fetchingOf = ({
-  tell,
+  onEvent,
   bytes,
 }: {
-  readonly tell: (event: BlockEvent) => void
+  readonly onEvent: (event: BlockEvent) => void
   readonly bytes: number
-}): ((asking: Asking, wanted: Wanted) => Fetching) => {
+}): ((context: CallContext, wanted: Wanted) => FetchContext) => {
   const size = createRangeSize(bytes)
-  let told = false
-  const tellOnce = (event: BlockEvent): void => {
-    if (event.type === 'no_raw' && told) return
-    if (event.type === 'no_raw') told = true
-    tell(event)
+  let isReported = false
+  const reportOnce = (event: BlockEvent): void => {
+    if (event.type === 'no_raw' && isReported) return
+    if (event.type === 'no_raw') isReported = true
+    onEvent(event)
   }
-  return (asking, { prove, following }) => ({
-    asking,
+  return (context, { prove, following }) => ({
+    context,
     size,
     prove,
-    wholeIfGiven: following && prove === 'signed',
-    tell: tellOnce,
+    isWholePreferred: following && prove === 'signed',
+    onEvent: reportOnce,
   })
 }

@@ -17,15 +17,14 @@ const sharesOf = (names: readonly string[], most: number) => {
     if (member === undefined) throw new Error(name)
     return member
   }
-  const taken = (times: number): string =>
-    Array.from({ length: times }, () => nameOf(shares.take(9)) ?? '-').join(' ')
+  const taken = (times: number): string => Array.from({ length: times }, () => nameOf(shares.take(9)) ?? '-').join(' ')
   return { pool, shares, named, taken }
 }
 
 test('take: nodes take turns as long as they have places', () => {
   const { shares, named, taken } = sharesOf(['a', 'b'], 2)
   expect(taken(5)).toBe('a b a b -')
-  shares.gave(named('b'), true)
+  shares.noteArrival(named('b'), true)
   expect(taken(2)).toBe('b -')
 })
 
@@ -34,14 +33,14 @@ test('take: a node that lacks the block, rests, is silent or of another chain ge
   for (const member of pool.members) member.lib = 9
   named('a').lib = 8
   named('b').foreign = 'chain 7'
-  pool.failed(named('c'))
+  pool.noteFailure(named('c'))
   expect(taken(4)).toBe('d d d -')
 })
 
 test('take: if no node is known to have the block, each may be asked', () => {
   expect(sharesOf(['a', 'b'], 1).taken(3)).toBe('a b -')
   const { pool, taken } = sharesOf(['a'], 2)
-  for (const member of pool.members) pool.failed(member)
+  for (const member of pool.members) pool.noteFailure(member)
   expect(taken(3)).toBe('a a -')
 })
 
@@ -53,29 +52,29 @@ test('wasLate: a late node has half of its places, at least one, and then skips 
       const member = shares.take(9)
       if (member === undefined) throw new Error('No place is free.')
       if (member === late) return ranges
-      shares.gave(member, true)
+      shares.noteArrival(member, true)
     }
   }
   expect(taken(4)).toBe('a b a b')
-  shares.gave(named('a'), true)
-  shares.gave(named('a'), true)
-  shares.wasLate(late)
+  shares.noteArrival(named('a'), true)
+  shares.noteArrival(named('a'), true)
+  shares.noteLate(late)
   // Both places of node b are taken.
   expect(taken(4)).toBe('a a a a')
-  for (let times = 0; times < 4; times += 1) shares.gave(named('a'), true)
-  shares.left(late)
-  shares.left(late)
-  shares.wasLate(late)
+  for (let times = 0; times < 4; times += 1) shares.noteArrival(named('a'), true)
+  shares.freePlace(late)
+  shares.freePlace(late)
+  shares.noteLate(late)
   expect(taken(3)).toBe('b a a')
-  for (let times = 0; times < 2; times += 1) shares.gave(named('a'), true)
+  for (let times = 0; times < 2; times += 1) shares.noteArrival(named('a'), true)
   const sitting: number[] = []
   for (let times = 0; times < 3; times += 1) {
-    shares.wasLate(late)
-    shares.left(late)
+    shares.noteLate(late)
+    shares.freePlace(late)
     sitting.push(rangesWithoutB())
   }
   expect(sitting).toEqual([8, 16, 32])
   // A node that keeps up gets more places again and sits out no more.
-  shares.gave(late, true)
+  shares.noteArrival(late, true)
   expect(rangesWithoutB()).toBe(1)
 })

@@ -1,4 +1,4 @@
-import { isAwake, type Member, type Pool } from './pool.ts'
+import { isAvailable, type Member, type Pool } from './pool.ts'
 
 /**
  * The number of ranges that each node is asked for at the same time, by how it keeps up with the other nodes.
@@ -11,11 +11,11 @@ export type Shares = {
    */
   take(upTo: number, without?: ReadonlyMap<Member, unknown>): Member | undefined
   /** A range has arrived from the node, before (`inTurn`) or after ranges that were requested later. */
-  gave(member: Member, inTurn: boolean): void
+  noteArrival(member: Member, inTurn: boolean): void
   /** The request was given up or has failed, so its place is free again. */
-  left(member: Member): void
+  freePlace(member: Member): void
   /** Other ranges have waited for the node, and another node is asked for its range. */
-  wasLate(member: Member): void
+  noteLate(member: Member): void
 }
 
 type Share = {
@@ -66,26 +66,26 @@ export const createShares = (pool: Pool, now: () => number, most: number): Share
       shareOf(chosen).taken += 1
       return chosen
     },
-    gave: (member, inTurn) => {
+    noteArrival: (member, inTurn) => {
       const share = shareOf(member)
       share.taken -= 1
       if (!inTurn) return
       share.places = Math.min(most, share.places + 1)
       share.wasOut = 0
     },
-    left: member => {
+    freePlace: member => {
       const share = shareOf(member)
       share.taken -= 1
-      if (member.restUntil > now()) narrow(share)
+      if (member.backoffUntil > now()) narrow(share)
     },
-    wasLate: member => narrow(shareOf(member)),
+    noteLate: member => narrow(shareOf(member)),
   }
 }
 
 /** The nodes that have the block and answer; if none is known to, those that may: the request will show. */
 const fitFor = ({ members }: Pool, upTo: number, now: number): readonly Member[] => {
   const ours = members.filter(({ foreign, apart }) => foreign === undefined && apart === undefined)
-  const awake = ours.filter(member => isAwake(member, now))
+  const awake = ours.filter(member => isAvailable(member, now))
   const high = awake.filter(({ lib }) => lib >= upTo)
   return [high, awake, ours].find(({ length }) => length > 0) ?? members
 }

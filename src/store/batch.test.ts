@@ -10,7 +10,7 @@ import {
   transactionDoc,
   wealthDoc,
 } from '#test/store/suite/fixture.ts'
-import { type Ahead, checkBatch } from './batch.ts'
+import { checkBatch, type WrittenAhead } from './batch.ts'
 import { checkIdentity } from './identity.ts'
 import type { Batch, Identity } from './port.ts'
 
@@ -34,12 +34,7 @@ describe('checkBatch', () => {
     ['a hole', batchOf(4, 5), 2, 'must begin at 3, right after the checkpoint'],
     ['empty', { ...batchOf(3, 3), end: publishedAt(2), blocks: [] }, 2, 'ends before it begins'],
     ['too few', { ...batchOf(3, 5), blocks: [blockDoc(3), blockDoc(4)] }, 2, 'has 2 blocks'],
-    [
-      'out of order',
-      batchOf(3, 4, { blocks: [blockDoc(4), blockDoc(3)] }),
-      2,
-      'block 4 is at the position of block 3',
-    ],
+    ['out of order', batchOf(3, 4, { blocks: [blockDoc(4), blockDoc(3)] }), 2, 'block 4 is at the position of block 3'],
     [
       'another end',
       batchOf(3, 3, { blocks: [blockDoc(3, { hash: 'x' })] }),
@@ -80,7 +75,7 @@ describe('checkBatch', () => {
 describe('checkBatch with history stored ahead', () => {
   const { lib: _, ...ahead } = publishedAt(4)
   const rest = { ...batchOf(3, 6), blocks: [blockDoc(5), blockDoc(6)] }
-  const cases: readonly (readonly [string, Batch, Ahead, string | undefined])[] = [
+  const cases: readonly (readonly [string, Batch, WrittenAhead, string | undefined])[] = [
     ['the rest', rest, ahead, undefined],
     ['nothing is left', { ...batchOf(3, 4), blocks: [] }, ahead, undefined],
     ['all again', batchOf(3, 6), ahead, 'has 4 blocks'],

@@ -76,14 +76,14 @@ export const sizeOf = ({ blocks, transactions, records }: Omit<History, 'filling
 }
 
 /** The last block of the part of a batch that was stored ahead of the rest. */
-export type Ahead = Pick<Published, 'height' | 'hash' | 'time'>
+export type WrittenAhead = Pick<Published, 'height' | 'hash' | 'time'>
 
 /**
  * Throws Failure('defect') unless the batch begins right after `checkpoint` (undefined: at block 0), has exactly the
  * blocks of its range except those up to `ahead`, which are stored already, contains history of these blocks only, and
  * changes each document once. A batch with a gap or an inconsistency must never be committed.
  */
-export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahead?: Ahead): void => {
+export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahead?: WrittenAhead): void => {
   const { first, end } = batch
   const expected = checkpoint === undefined ? 0 : checkpoint.height + 1
   const refuse = (problem: string): never => {
@@ -96,9 +96,7 @@ export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahea
   checkRun(batch, from, refuse)
   const last = batch.blocks.at(-1) ?? ahead
   if (last?.hash !== end.hash || last.time !== end.time)
-    refuse(
-      `its end has the hash ${end.hash}, but its last block has ${last?.hash}; the times must agree, too`,
-    )
+    refuse(`its end has the hash ${end.hash}, but its last block has ${last?.hash}; the times must agree, too`)
   const seen = new Map<string, Set<string>>()
   for (const { index, doc } of batch.changes) {
     const ids = seen.get(index.name) ?? new Set()
@@ -184,7 +182,7 @@ export const batchWith = (history: History, { end, changes }: BatchEnd, next: nu
  * Limits on the batches that can be reverted. A wrong last irreversible block of a node is noticed within
  * hours. Further from the head a node does not revert blocks.
  */
-export const KEPT = {
+export const UNDO_LIMITS = {
   /** Blocks: four hours of the chain. */
   heights: 28_800,
   /** Of all kept batches together. */
@@ -196,5 +194,5 @@ export const KEPT = {
 } as const
 
 /** Whether the previous versions of a batch's documents are kept, so that the batch can be reverted. */
-export const isKept = ({ first, end }: Pick<Batch, 'first' | 'end'>): boolean =>
-  first > 0 && end.lib - end.height <= KEPT.near
+export const isUndoable = ({ first, end }: Pick<Batch, 'first' | 'end'>): boolean =>
+  first > 0 && end.lib - end.height <= UNDO_LIMITS.near

@@ -11,11 +11,7 @@ export const checkIdentity = (store: string, stored: Identity | undefined, given
   if (stored === undefined) return
   for (const [of, { what, help }] of Object.entries(PARTS) as [keyof Identity, Part][])
     if (stored[of] !== given[of])
-      throw new Failure(
-        'conflict',
-        `${store} has ${what} ${stored[of]}, but the loader needs ${given[of]}.`,
-        { help },
-      )
+      throw new Failure('conflict', `${store} has ${what} ${stored[of]}, but the loader needs ${given[of]}.`, { help })
 }
 
 /** Reasons to migrate a store whose documents were derived by other rules; [] when no migration is needed. */
@@ -27,9 +23,7 @@ export const OTHER_DERIVATION =
   'Run iostlens indices migrate with this version, or use the version that loaded the store.'
 
 /** Differences that `check` reports for documents that this version derives differently (a new list's rows). */
-export const derivationDifferences = (
-  stored: Pick<Identity, 'derivation'> | undefined,
-): readonly Difference[] =>
+export const derivationDifferences = (stored: Pick<Identity, 'derivation'> | undefined): readonly Difference[] =>
   stored === undefined || stored.derivation === DERIVATION
     ? []
     : [

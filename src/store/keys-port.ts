@@ -51,7 +51,7 @@ export const nameAndNoteIn = (text: string): Pick<StoredKey, 'name' | 'note'> =>
 }
 
 /** Requests of a key on a UTC day (days since 1970), and the time of the last one, in milliseconds since 1970. */
-export type DayOfKey = {
+export type KeyDay = {
   readonly day: number
   readonly key: string
   readonly requests: number
@@ -69,6 +69,6 @@ export type Usage = {
    */
   add(day: number, counts: ReadonlyMap<string, number>, at: number): Promise<ReadonlyMap<string, number>>
   /** All stored counts from a day on, unordered; each key and day once. */
-  since(day: number): Promise<readonly DayOfKey[]>
+  since(day: number): Promise<readonly KeyDay[]>
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import type { Audit } from './audit-port.ts'
-import type { Restored } from './restored.ts'
+import type { RestoreOutcome } from './restored.ts'
 import type { ServerReport } from './server-report.ts'
 import type { Snapshots } from './snapshots-port.ts'
 
@@ -15,7 +15,7 @@ export type MaintainPort = {
   /** The differences of `check` except lost data: needs no privilege to read the chain's documents. */
   checkShape(): Promise<readonly Difference[]>
   /** The first step of a repair: rewrites the record of the chain and of its last block if it is lost. */
-  restore(): Promise<Restored>
+  restore(): Promise<RestoreOutcome>
   /** All stored documents, unchecked, at one published height. Throws 'unavailable' when nothing is published. */
   audit(): Promise<Audit>
   /**
@@ -27,7 +27,7 @@ export type MaintainPort = {
    * Copies the whole store at one height to a new file. The store may be read and written meanwhile. Absent
    * if the server has its own way.
    */
-  readonly backup?: (file: string, how?: Copying) => Promise<Copied>
+  readonly backup?: (file: string, how?: CopyOptions) => Promise<CopyResult>
   /** Snapshots that the server keeps in its own repositories. Absent if `backup` copies the store. */
   readonly snapshots?: Snapshots
   /** Disks, privileges and settings of the store's server. Absent in a store without a server. */
@@ -36,7 +36,7 @@ export type MaintainPort = {
   readonly partitions?: Partitions
 }
 
-export type Copying = {
+export type CopyOptions = {
   /** Called with the path of the partial copy before the copy is renamed to its final name. */
   readonly beforeNaming?: (partial: string) => Promise<void>
   /** Bytes written so far, and bytes of the store. */
@@ -45,7 +45,7 @@ export type Copying = {
 }
 
 /** A copy: its height, and its size in bytes. */
-export type Copied = { readonly height: number; readonly bytes: number }
+export type CopyResult = { readonly height: number; readonly bytes: number }
 
 /** The partitions of history. */
 export type Partitions = {

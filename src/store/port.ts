@@ -1,15 +1,15 @@
 import type { KeyStore, Usage } from './keys-port.ts'
 import type { MaintainPort } from './maintain-port.ts'
-import type { Migrating } from './migrating-port.ts'
+import type { MigrationPort } from './migration-port.ts'
 import type { ReadPort } from './read-port.ts'
 import type { WritePort } from './write-port.ts'
 
-export type { Audit, Found, Placed } from './audit-port.ts'
+export type { Audit, PlacedRow, StoredDocument } from './audit-port.ts'
 export type { Batch, BatchEnd, Filling, History } from './batch.ts'
 export type { KeyStore, StoredKey, Usage } from './keys-port.ts'
 export type { Difference, MergeOptions, MergeProgress } from './maintain-port.ts'
 export type { Identity, Published } from './published.ts'
-export type { Held, IsEnough, Moment, ReadEnd, View } from './read-port.ts'
+export type { HeldView, IsEnough, Moment, ReadEnd, View } from './read-port.ts'
 export type { Rewrite } from './repair-port.ts'
 export type { Writer } from './write-port.ts'
 
@@ -24,6 +24,6 @@ export type Store = ReadPort &
     readonly name: string
     readonly keys: KeyStore
     readonly usage: Usage
-    readonly migrating: Migrating<Store>
+    readonly migrating: MigrationPort<Store>
     close(): Promise<void>
   }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
-import { NOTHING_PROVED, type Proved, provedAt, provedBelow, provedWith } from './published.ts'
+import { NOTHING_PROVED, type ProofRecord, proofAt, proofsBelow, withProofs } from './published.ts'
 
 const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
   from,
@@ -10,14 +10,14 @@ const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
 })
 
 test('provedWith: consecutive ranges of one level are merged at any division', () => {
-  const one = provedWith(NOTHING_PROVED, run(0, ['signed', 'signed', 'whole']))
-  const two = provedWith(provedWith(NOTHING_PROVED, run(0, ['signed'])), run(1, ['signed', 'whole']))
+  const one = withProofs(NOTHING_PROVED, run(0, ['signed', 'signed', 'whole']))
+  const two = withProofs(withProofs(NOTHING_PROVED, run(0, ['signed'])), run(1, ['signed', 'whole']))
   expect(two).toEqual(one)
   expect(one.ranges).toEqual([
     { from: 0, to: 1, level: 'signed' },
     { from: 2, to: 2, level: 'whole' },
   ])
-  expect(provedWith(one, run(3, ['whole'], true)).ranges.at(-1)).toEqual({
+  expect(withProofs(one, run(3, ['whole'], true)).ranges.at(-1)).toEqual({
     from: 3,
     to: 3,
     level: 'whole',
@@ -26,12 +26,12 @@ test('provedWith: consecutive ranges of one level are merged at any division', (
 })
 
 test('provedWith: reloaded blocks replace their records, and lost receipts add up', () => {
-  const before = provedWith(NOTHING_PROVED, {
+  const before = withProofs(NOTHING_PROVED, {
     from: 0,
     proofs: Array(10).fill({ level: 'whole', lost: 2 }),
     agreed: true,
   })
-  const after = provedWith(before, { from: 5, proofs: [{ level: 'linked', lost: 1 }], agreed: false })
+  const after = withProofs(before, { from: 5, proofs: [{ level: 'linked', lost: 1 }], agreed: false })
   expect(after).toEqual({
     ranges: [
       { from: 0, to: 4, level: 'whole', agreed: true },
@@ -40,31 +40,27 @@ test('provedWith: reloaded blocks replace their records, and lost receipts add u
     lost: 21,
     formerKeys: [],
   })
-  expect(provedAt(after, 4)?.level).toBe('whole')
-  expect(provedAt(after, 6)).toBeUndefined()
-  expect(provedBelow(after, 5).ranges).toEqual([{ from: 0, to: 4, level: 'whole', agreed: true }])
+  expect(proofAt(after, 4)?.level).toBe('whole')
+  expect(proofAt(after, 6)).toBeUndefined()
+  expect(proofsBelow(after, 5).ranges).toEqual([{ from: 0, to: 4, level: 'whole', agreed: true }])
 })
 
 test('provedWith: in a store with older blocks the record begins at the first block it covers', () => {
-  expect(provedWith(NOTHING_PROVED, run(100, ['signed'])).ranges).toEqual([
-    { from: 100, to: 100, level: 'signed' },
-  ])
+  expect(withProofs(NOTHING_PROVED, run(100, ['signed'])).ranges).toEqual([{ from: 100, to: 100, level: 'signed' }])
 })
 
 test('provedWith: the number of ranges is limited, and none claims more than was proved', () => {
   const level = fc.constantFrom(...PROOF_LEVELS)
   fc.assert(
     fc.property(fc.array(fc.tuple(level, fc.boolean()), { maxLength: 300 }), blocks => {
-      const record = blocks.reduce<Proved>(
-        (proved, [each, agreed], height) => provedWith(proved, run(height, [each], agreed)),
+      const record = blocks.reduce<ProofRecord>(
+        (proved, [each, agreed], height) => withProofs(proved, run(height, [each], agreed)),
         NOTHING_PROVED,
       )
       expect(record.ranges.length).toBeLessThanOrEqual(64)
       blocks.forEach(([proved, agreed], height) => {
-        const range = provedAt(record, height)
-        expect(PROOF_LEVELS.indexOf(range?.level ?? 'linked')).toBeLessThanOrEqual(
-          PROOF_LEVELS.indexOf(proved),
-        )
+        const range = proofAt(record, height)
+        expect(PROOF_LEVELS.indexOf(range?.level ?? 'linked')).toBeLessThanOrEqual(PROOF_LEVELS.indexOf(proved))
         expect(range?.agreed === true && !agreed).toBe(false)
       })
       expect(record.ranges.reduce((sum, { from, to }) => sum + to - from + 1, 0)).toBe(blocks.length)

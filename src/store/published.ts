@@ -9,7 +9,7 @@ export type Published = {
   /** The node's last irreversible block when this record was written. */
   readonly lib: number
   /** Proofs of the blocks up to `height`; absent in records of older versions. */
-  readonly proved?: Proved
+  readonly proved?: ProofRecord
 }
 
 /** The stored chain and the rules of derivation. */
@@ -40,8 +40,7 @@ const TIME = /^\d{1,19}$/
 /** The published record as parsed from JSON, with its time as text; undefined: not a valid record. */
 export const publishedFrom = (value: unknown): Published | undefined => {
   const { height, hash, time, lib, proved: stored } = membersOf(value) ?? {}
-  const isEnd =
-    isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
+  const isEnd = isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
   if (!isEnd || !TIME.test(time) || BigInt(time) > INT64_MAX) return undefined
   const proved = provedFrom(stored)
   return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
@@ -64,7 +63,7 @@ export type FormerKey = {
 }
 
 /** The proofs of the stored blocks at the time they were loaded; stored with the published height. */
-export type Proved = {
+export type ProofRecord = {
   /** Ascending, without overlap; neighbours differ. A version without this record loaded all other blocks. */
   readonly ranges: readonly ProvedRange[]
   /** Receipts that were fetched in raw form because a node's JSON had lost some of their bytes. */
@@ -75,14 +74,14 @@ export type Proved = {
 /** Maximum ranges. When there are more, the oldest two neighbours become one range of the weaker level. */
 const MOST_RANGES = 64
 
-export const NOTHING_PROVED: Proved = { ranges: [], lost: 0, formerKeys: [] }
+export const NOTHING_PROVED: ProofRecord = { ranges: [], lost: 0, formerKeys: [] }
 
 /** The record with the proofs of consecutive blocks from `from` on, in place of earlier proofs of that range. */
-export const provedWith = (
-  before: Proved,
+export const withProofs = (
+  before: ProofRecord,
   run: { readonly from: number; readonly proofs: readonly Proof[]; readonly agreed: boolean },
-): Proved => {
-  const ranges = provedBelow(before, run.from).ranges.slice()
+): ProofRecord => {
+  const ranges = proofsBelow(before, run.from).ranges.slice()
   run.proofs.forEach(({ level }, at) => {
     const height = run.from + at
     append(ranges, { from: height, to: height, level, ...(run.agreed ? { agreed: true } : {}) })
@@ -92,7 +91,7 @@ export const provedWith = (
 }
 
 /** The record of the blocks below a height only: later blocks belong to another chain, or are loaded again. */
-export const provedBelow = (proved: Proved, height: number): Proved => ({
+export const proofsBelow = (proved: ProofRecord, height: number): ProofRecord => ({
   ...proved,
   ranges: proved.ranges
     .filter(({ from }) => from < height)
@@ -100,17 +99,15 @@ export const provedBelow = (proved: Proved, height: number): Proved => ({
 })
 
 /** The range with the block's proof level; undefined: the block is not on record. */
-export const provedAt = ({ ranges }: Proved, height: number): ProvedRange | undefined =>
+export const proofAt = ({ ranges }: ProofRecord, height: number): ProvedRange | undefined =>
   ranges.find(({ from, to }) => from <= height && height <= to)
 
 /** The recorded proof level of a block; blocks that are not on record were at best linked. */
-export const recordedLevel = (
-  { proved }: { readonly proved?: Proved | undefined },
-  height: number,
-): ProofLevel => (proved === undefined ? undefined : provedAt(proved, height)?.level) ?? 'linked'
+export const recordedLevel = ({ proved }: { readonly proved?: ProofRecord | undefined }, height: number): ProofLevel =>
+  (proved === undefined ? undefined : proofAt(proved, height)?.level) ?? 'linked'
 
 /** The stored record; undefined: it is absent, or it cannot be read and so proves as little. */
-const provedFrom = (stored: unknown): Proved | undefined => {
+const provedFrom = (stored: unknown): ProofRecord | undefined => {
   const { ranges, lost, formerKeys } = membersOf(stored) ?? {}
   return Array.isArray(ranges) &&
     ranges.every(isRange) &&
@@ -139,12 +136,7 @@ const isFormerKey = (value: unknown): value is FormerKey => {
 
 const append = (ranges: ProvedRange[], next: ProvedRange): void => {
   const last = ranges.at(-1)
-  if (
-    last !== undefined &&
-    last.to + 1 === next.from &&
-    last.level === next.level &&
-    last.agreed === next.agreed
-  )
+  if (last !== undefined && last.to + 1 === next.from && last.level === next.level && last.agreed === next.agreed)
     ranges[ranges.length - 1] = { ...last, to: next.to }
   else ranges.push(next)
 }

@@ -45,8 +45,7 @@ export const rankingStart = async (
   const leaf = inRoot.segment[3] ?? 0
   const doc = leaf === guessed ? guess : (await read([idOf(leaf)]))[0]
   const found = segmentAt(doc?.segments ?? [], inRoot.skip)
-  if (doc === undefined || found === undefined)
-    throw missingData(`Segments of ${index.name} ${group} do not add up.`)
+  if (doc === undefined || found === undefined) throw missingData(`Segments of ${index.name} ${group} do not add up.`)
   const at = doc.segments.indexOf(found.segment)
   const rootAt = root.segments.indexOf(inRoot.segment)
   // After the leaf the segments of the root follow. They are coarser, but good enough as an upper end.

@@ -20,13 +20,13 @@ export type ReadPort = {
    * answer. It costs the store space until it is closed. `state`: the indices of state that it reads. Throws as `read`
    * does. Reads throw once the view can no longer be kept, and after `signal` has aborted.
    */
-  hold(options: HoldOptions): Promise<Held>
+  hold(options: HoldOptions): Promise<HeldView>
 }
 
 export type HoldOptions = { readonly state: readonly StateIndex[]; readonly signal?: AbortSignal }
 
 /** A view that stays readable until it is closed. */
-export type Held = { readonly view: View; readonly close: () => void }
+export type HeldView = { readonly view: View; readonly close: () => void }
 
 export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: true }
 
@@ -90,7 +90,7 @@ export type View = {
    * For work that may outlast the publication of the next heights: a view of this height or a later one that
    * stays readable, as from `ReadPort.hold`. Absent: this view stays readable itself.
    */
-  readonly hold?: (state: readonly StateIndex[]) => Promise<Held>
+  readonly hold?: (state: readonly StateIndex[]) => Promise<HeldView>
 }
 
 /** Height and time of a row. Neither decreases along a list; rows of one block share both. */

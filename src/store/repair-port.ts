@@ -2,7 +2,7 @@ import type { BlockDoc } from '#indices/block.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import type { Published } from './published.ts'
-import type { Settled } from './restored.ts'
+import type { SettledEnd } from './restored.ts'
 
 /** One write of a repair: the correct documents, and the ids of documents to remove. History and state alike. */
 export type Rewrite = {
@@ -41,7 +41,7 @@ export type RepairWriter = {
    * Sets the identity and the last block of the store and removes history above it. `open` false: the store
    * stays closed to readers and loaders until the next call. The caller vouches for the state.
    */
-  settle(settled: Settled): Promise<void>
+  settle(settled: SettledEnd): Promise<void>
   /**
    * Removes a loader's uncommitted writes above the last block, and records the stored documents as complete.
    * Absent in stores that cannot lose a part alone.

@@ -2,7 +2,7 @@
 export type ServerReport = {
   readonly disks: readonly Disk[] | undefined
   /** Privileges for loading that the user lacks; undefined: the server checks none. */
-  readonly lacks: readonly string[] | undefined
+  readonly missingPrivileges: readonly string[] | undefined
   /** Indices that the server made read-only when a disk was full. */
   readonly blocked: readonly string[]
   /** Whether a write to a missing index creates the index. */

@@ -1,7 +1,7 @@
 import type { StoredKey } from './keys-port.ts'
 
 /** A snapshot on a server with its own snapshot repositories. */
-export type Named = { readonly repository: string; readonly name: string }
+export type SnapshotName = { readonly repository: string; readonly name: string }
 
 /** The server's progress, in bytes. */
 export type SnapshotProgress = { readonly done: number; readonly of: number }
@@ -12,7 +12,7 @@ export type SnapshotOptions = {
 }
 
 /** The write position of an index of documents, or of one partition of its history. */
-export type Written = {
+export type WritePosition = {
   readonly index: string
   /** Partition number; only for history. */
   readonly partition?: number
@@ -31,16 +31,16 @@ export type Snapshots = {
   /** The API keys, including those in restored indices, which services ignore until the indices are accepted. */
   keys(): Promise<readonly StoredKey[]>
   /** The write position of each index; all earlier writes are searchable from then on. */
-  written(): Promise<readonly Written[]>
+  writePositions(): Promise<readonly WritePosition[]>
   /**
    * Takes a snapshot and waits for its end. If a snapshot with that name and the same stored text is already
    * under way or done, waits for it instead. No process may write meanwhile. Throws 'usage' when a different
    * snapshot has the name.
    */
-  take(snapshot: Named, options: SnapshotOptions): Promise<void>
+  take(snapshot: SnapshotName, options: SnapshotOptions): Promise<void>
   /**
    * Restores all indices, unless there are any, and waits for the end. Readers refuse them until a repair accepts them.
    * May be repeated. Returns whether this call restored them: indices that existed before may be of another origin.
    */
-  restore(snapshot: Named, options: SnapshotOptions): Promise<boolean>
+  restore(snapshot: SnapshotName, options: SnapshotOptions): Promise<boolean>
 }

@@ -6,8 +6,8 @@ import type { Published, Store } from './port.ts'
 export const storedBlocks = (store: Pick<Store, 'published' | 'read'>, signal?: AbortSignal) => ({
   last: (): Promise<Published | undefined> => store.published(),
   hashAt: (height: number): Promise<string | undefined> =>
-    store.read(
-      async view => (height > view.at.height ? undefined : (await view.get(blocks, blockId(height)))?.hash),
-      { ...(signal === undefined ? {} : { signal }), damaged: true },
-    ),
+    store.read(async view => (height > view.at.height ? undefined : (await view.get(blocks, blockId(height)))?.hash), {
+      ...(signal === undefined ? {} : { signal }),
+      damaged: true,
+    }),
 })

@@ -1,10 +1,4 @@
-import {
-  compareStandings,
-  countedOrderOf,
-  type Standing,
-  type StandingRange,
-  standingOf,
-} from '#indices/standing.ts'
+import { compareStandings, countedOrderOf, type Standing, type StandingRange, standingOf } from '#indices/standing.ts'
 
 /** Members per read. */
 const STEP = 1_000

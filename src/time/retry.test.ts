@@ -1,27 +1,28 @@
 import { expect, test } from 'bun:test'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
-import { type Retry, retry, type Try } from './retry.ts'
+import { type RetryOptions, retry, type TryResult } from './retry.ts'
 
 /** Runs `retry` on the given results, of which the last one repeats; returns the pauses and the outcome. */
-const run = async (tries: readonly Try<string>[], retryTimeoutMs: number) => {
+const run = async (tries: readonly TryResult<string>[], retryTimeoutMs: number) => {
   const clock = idleClock()
   const waits: unknown[] = []
-  const options: Retry = {
+  const options: RetryOptions = {
     clock,
     backoff: { firstMs: 100, longestMs: 400, part: { from: 1, to: 1 } },
     retryTimeoutMs,
     onWait: (why, waitMs) => waits.push([why, waitMs]),
-    tired: why => new Error(`tired: ${why}`),
+    timeoutError: why => new Error(`tired: ${why}`),
   }
   let count = 0
-  const attempt = async (): Promise<Try<string>> => tries[Math.min(count++, tries.length - 1)] as Try<string>
+  const attempt = async (): Promise<TryResult<string>> =>
+    tries[Math.min(count++, tries.length - 1)] as TryResult<string>
   const outcome = await retry(options, attempt).catch((error: Error) => error.message)
   return { outcome, waits, slept: clock.slept, count }
 }
 
 test('retry: the first successful attempt ends it', async () => {
   expect(await run([{ done: 'value' }], 0)).toEqual({ outcome: 'value', waits: [], slept: [], count: 1 })
-  expect(await run([{ again: 'a' }, { again: 'b' }, { done: 'value' }], 1_000)).toEqual({
+  expect(await run([{ retryReason: 'a' }, { retryReason: 'b' }, { done: 'value' }], 1_000)).toEqual({
     outcome: 'value',
     waits: [
       ['a', 100],
@@ -33,20 +34,20 @@ test('retry: the first successful attempt ends it', async () => {
 })
 
 test('retry: pauses grow until the time limit, and the last reason is thrown', async () => {
-  const { outcome, slept } = await run([{ again: 'first' }, { again: 'last' }], 1_000)
+  const { outcome, slept } = await run([{ retryReason: 'first' }, { retryReason: 'last' }], 1_000)
   expect(slept).toEqual([100, 200, 400, 400])
   expect(outcome).toBe('tired: last')
 })
 
 test('retry: progress restarts the time limit, and a fresh start the pauses, too', async () => {
-  const stuck: Try<string> = { again: 'stuck' }
-  const timed = await run([stuck, stuck, { again: 'further', anew: 'timeout' }, stuck], 300)
+  const stuck: TryResult<string> = { retryReason: 'stuck' }
+  const timed = await run([stuck, stuck, { retryReason: 'further', anew: 'timeout' }, stuck], 300)
   expect(timed.slept).toEqual([100, 200, 400])
   expect(timed.outcome).toBe('tired: stuck')
-  const all = await run([stuck, stuck, { again: 'further', anew: 'all' }, stuck], 300)
+  const all = await run([stuck, stuck, { retryReason: 'further', anew: 'all' }, stuck], 300)
   expect(all.slept).toEqual([100, 200, 100, 200, 400])
   const blocked = await run(
-    [...Array<Try<string>>(9).fill({ again: 'b', anew: 'timeout' }), { done: 'in' }],
+    [...Array<TryResult<string>>(9).fill({ retryReason: 'b', anew: 'timeout' }), { done: 'in' }],
     1,
   )
   expect(blocked.outcome).toBe('in')
@@ -59,7 +60,7 @@ test('retry: an error thrown by an attempt ends it at once', async () => {
     backoff: { firstMs: 1, longestMs: 1 },
     retryTimeoutMs: 1_000,
     onWait: () => undefined,
-    tired: () => undefined,
+    timeoutError: () => undefined,
   }
   await expect(retry(options, () => Promise.reject(new Error('refused')))).rejects.toThrow('refused')
   expect(clock.slept).toEqual([])

@@ -2,7 +2,7 @@ import { type Backoff, backoffMs } from './backoff.ts'
 import type { Clock } from './clock.ts'
 
 /** Limits of retrying. */
-export type Retry = {
+export type RetryOptions = {
   readonly clock: Pick<Clock, 'elapsed' | 'sleep' | 'random'>
   readonly backoff: Backoff
   /** Milliseconds for which tries go on without progress. */
@@ -10,15 +10,15 @@ export type Retry = {
   /** Called before each pause with the reason why the last try failed. */
   readonly onWait: (why: string, waitMs: number) => void
   /** The error to throw when the time is over. */
-  readonly tired: (why: string) => unknown
+  readonly timeoutError: (why: string) => unknown
 }
 
 /** The outcome of one try: a value, or a reason to retry. */
-export type Try<T> =
+export type TryResult<T> =
   | { readonly done: T }
   | {
       /** The reason to retry. */
-      readonly again: string
+      readonly retryReason: string
       /** This try got further than the one before: the timeout starts again, and with 'all' the pauses do too. */
       readonly anew?: 'timeout' | 'all' | undefined
     }
@@ -28,18 +28,18 @@ export type Try<T> =
  * throws ends the retries.
  */
 export const retry = async <T>(
-  { clock, backoff, retryTimeoutMs, onWait, tired }: Retry,
-  attempt: () => Promise<Try<T>>,
+  { clock, backoff, retryTimeoutMs, onWait, timeoutError }: RetryOptions,
+  attempt: () => Promise<TryResult<T>>,
 ): Promise<T> => {
   let since = clock.elapsed()
   for (let failures = 1; ; failures++) {
     const tried = await attempt()
     if ('done' in tried) return tried.done
     if (tried.anew !== undefined) since = clock.elapsed()
-    else if (clock.elapsed() - since > retryTimeoutMs) throw tired(tried.again)
+    else if (clock.elapsed() - since > retryTimeoutMs) throw timeoutError(tried.retryReason)
     if (tried.anew === 'all') failures = 1
     const waitMs = Math.round(backoffMs(backoff, failures, clock.random()))
-    onWait(tried.again, waitMs)
+    onWait(tried.retryReason, waitMs)
     await clock.sleep(waitMs)
   }
 }

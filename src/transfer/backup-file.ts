@@ -3,7 +3,7 @@ import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Identity, KeyStore, Store } from '#store/port.ts'
 import { sync } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { type Digesting, digestsOf } from './digest.ts'
+import { type DigestOptions, digestsOf } from './digest.ts'
 import { readThrough } from './file-digest.ts'
 import { keysDigestOf } from './keys-digest.ts'
 import { type Manifest, manifestText } from './manifest.ts'
@@ -14,7 +14,7 @@ export const manifestPath = (file: string): string => `${file}.manifest.json`
 type Described = Omit<Store, 'keys'> & { readonly keys: Pick<KeyStore, 'list'> }
 
 /** The manifest of a store: its chain, and the digests at its published height and of its API keys. */
-export const describedStore = async (store: Described, how: Digesting): Promise<Manifest> => {
+export const describedStore = async (store: Described, how: DigestOptions): Promise<Manifest> => {
   const audit = await store.audit()
   try {
     const identity: Identity | undefined = await store.identity()
@@ -28,7 +28,7 @@ export const describedStore = async (store: Described, how: Digesting): Promise<
 }
 
 /** Writes the manifest of a copy that does not have its final name yet; `file` is that name. */
-export const describeCopy = async (partial: string, file: string, how: Digesting): Promise<Manifest> => {
+export const describeCopy = async (partial: string, file: string, how: DigestOptions): Promise<Manifest> => {
   const copy = openSqlite({ path: partial, readonly: true })
   try {
     const described = await describedStore(copy, how)

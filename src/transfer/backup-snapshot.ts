@@ -1,9 +1,9 @@
 import { Failure } from '#failure/failure.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
-import type { Named, Snapshots } from '#store/snapshots-port.ts'
+import type { SnapshotName, Snapshots } from '#store/snapshots-port.ts'
 import { describedStore, megabytes } from './backup-file.ts'
-import type { Digesting } from './digest.ts'
+import type { DigestOptions } from './digest.ts'
 import { keysDigestOf, keysIn } from './keys-digest.ts'
 import { type Manifest, manifestText } from './manifest.ts'
 import { isUntouched, withOperations } from './written.ts'
@@ -16,15 +16,15 @@ import { isUntouched, withOperations } from './written.ts'
  */
 export const backupSnapshot = async (
   store: Store & { readonly snapshots: Snapshots },
-  snapshot: Named,
-  how: Digesting,
+  snapshot: SnapshotName,
+  how: DigestOptions,
 ): Promise<Manifest> => {
   const identity = await store.identity()
   if (identity === undefined) throw nothingLoaded(store.name)
   const { name, snapshots } = store
   const writer = await store.takeOver(identity)
   try {
-    const written = await snapshots.written()
+    const written = await snapshots.writePositions()
     const described = await describedStore(store, how)
     if (described.hash !== writer.checkpoint?.hash)
       throw new Failure('unavailable', `${name} got new blocks while its digests were computed.`)
@@ -32,7 +32,7 @@ export const backupSnapshot = async (
     await snapshots.keep(manifestText(manifest))
     await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
     // A process that was suspended until its lease expired may have let a loader in.
-    if (!isUntouched(written, await snapshots.written())) throw touched(name, snapshot)
+    if (!isUntouched(written, await snapshots.writePositions())) throw touched(name, snapshot)
     // Keys may change at any time, and those in the snapshot must match its manifest.
     const keys = await keysDigestOf(store.keys)
     if (keys.sum !== keysIn(described.digests)?.sum) throw touched(name, snapshot)
@@ -42,7 +42,7 @@ export const backupSnapshot = async (
   }
 }
 
-const touched = (name: string, { repository, name: taken }: Named): Failure =>
+const touched = (name: string, { repository, name: taken }: SnapshotName): Failure =>
   new Failure('unavailable', `${name} was written to while the snapshot ${taken} was taken.`, {
     help: `Delete the snapshot (DELETE /_snapshot/${repository}/${taken}), stop whatever loads or changes API keys, and take it again.`,
     retryable: false,
@@ -50,6 +50,6 @@ const touched = (name: string, { repository, name: taken }: Named): Failure =>
 
 /** Reports the server's progress in megabytes. */
 export const inMegabytes =
-  ({ onProgress }: Digesting, what: string) =>
+  ({ onProgress }: DigestOptions, what: string) =>
   ({ done, of }: { readonly done: number; readonly of: number }): void =>
     onProgress({ stage: `MB of the ${what}`, done: megabytes(done), of: megabytes(of) })

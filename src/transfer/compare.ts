@@ -1,16 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import { type Digest, STARTS } from './digest.ts'
-import { addedUp } from './sum.ts'
+import { sumOfSums } from './sum.ts'
 
 /**
  * Throws 'damaged', naming the index, unless all digests are the same. `what` names the store or file with
  * the digests `found`; the message begins with it.
  */
-export const requireSameDigests = (
-  what: string,
-  found: readonly Digest[],
-  expected: readonly Digest[],
-): void => {
+export const requireSameDigests = (what: string, found: readonly Digest[], expected: readonly Digest[]): void => {
   const differing = differencesBetween(found, expected)
   const [first] = differing
   if (first === undefined) return
@@ -51,5 +47,5 @@ export const regardlessOfPartitions = (digests: readonly Digest[]): readonly Dig
     digests.filter(({ index }) => index !== STARTS),
     ({ index }) => index,
   )
-  return [...byIndex].map(([index, parts]) => ({ index, ...addedUp(parts) }))
+  return [...byIndex].map(([index, parts]) => ({ index, ...sumOfSums(parts) }))
 }

@@ -1,8 +1,8 @@
 import { blocks } from '#indices/block.ts'
 import { batchBuilder, partitioning } from '#load/batches.ts'
-import { KEPT } from '#store/batch.ts'
+import { UNDO_LIMITS } from '#store/batch.ts'
 import type { Audit, Writer } from '#store/port.ts'
-import type { Digesting } from './digest.ts'
+import type { DigestOptions } from './digest.ts'
 import { keepReadable } from './keep-readable.ts'
 import { storedHistory } from './stored-history.ts'
 
@@ -13,12 +13,12 @@ import { storedHistory } from './stored-history.ts'
 export const copyHistory = async (
   source: Audit,
   writer: Writer,
-  { signal, onProgress }: Digesting,
+  { signal, onProgress }: DigestOptions,
 ): Promise<void> => {
   const from = (writer.checkpoint?.height ?? -1) + 1
   const { at } = source
   // These batches have no state, so none of them is ever undone.
-  const lib = at.height + KEPT.near + 1
+  const lib = at.height + UNDO_LIMITS.near + 1
   const partitions = partitioning(writer.partitions)
   let batch = batchBuilder(writer.bounds)
   const append = (): Promise<void> => writer.append(batch.takePart(partitions.filling()))

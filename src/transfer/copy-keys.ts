@@ -13,8 +13,7 @@ export const copyKeys = async (
   for (const key of await from.list()) {
     const copied = there.get(key.id)
     if (copied === undefined) await to.add(key)
-    else if (!Bun.deepEquals(termsOf(copied), termsFor(key, copied)))
-      await to.change(key.id, now => termsFor(key, now))
+    else if (!Bun.deepEquals(termsOf(copied), termsFor(key, copied))) await to.change(key.id, now => termsFor(key, now))
   }
 }
 

@@ -2,8 +2,8 @@ import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import { type ListDoc, lists } from '#indices/list.ts'
 import { type StateIndex, stateIndices } from '#indices/registry.ts'
-import type { Audit, Found, Rewrite, Store, Writer } from '#store/port.ts'
-import type { Digesting } from './digest.ts'
+import type { Audit, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
+import type { DigestOptions } from './digest.ts'
 import { keepReadable } from './keep-readable.ts'
 import { startsIn } from './list-starts.ts'
 
@@ -23,7 +23,7 @@ type Between = {
 /** Copies all state documents; documents that exist already are overwritten. */
 export const copyState = async (
   { source, from, to, writer }: Between,
-  { signal, onProgress }: Digesting,
+  { signal, onProgress }: DigestOptions,
 ): Promise<void> => {
   let pages = 0
   const firsts = (await to.partitions?.firsts()) ?? [0]
@@ -50,7 +50,7 @@ export const copyState = async (
 /** The document for a store with these partitions. */
 const placedIn = async (
   firsts: readonly number[],
-  { from, index, found }: Pick<Between, 'from'> & { readonly index: StateIndex; readonly found: Found },
+  { from, index, found }: Pick<Between, 'from'> & { readonly index: StateIndex; readonly found: StoredDocument },
 ): Promise<DocOf<StateIndex>> => {
   const { id, doc } = found
   if (doc === undefined)
@@ -60,7 +60,6 @@ const placedIn = async (
     })
   if (index !== lists) return doc as DocOf<StateIndex>
   const list = doc as ListDoc
-  const momentsOf = (ordinals: readonly number[]) =>
-    from.read(view => view.moments(list, ordinals), { damaged: true })
+  const momentsOf = (ordinals: readonly number[]) => from.read(view => view.moments(list, ordinals), { damaged: true })
   return { ...list, starts: await startsIn(firsts, list, momentsOf) } as DocOf<StateIndex>
 }

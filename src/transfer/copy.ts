@@ -7,7 +7,7 @@ import { regardlessOfPartitions, requireSameDigests } from './compare.ts'
 import { copyHistory } from './copy-history.ts'
 import { copyKeys } from './copy-keys.ts'
 import { copyState } from './copy-state.ts'
-import { type Digest, type Digesting, digestsOf } from './digest.ts'
+import { type Digest, type DigestOptions, digestsOf } from './digest.ts'
 import { documentsIn } from './manifest.ts'
 
 /** The result of a copy: the last copied block, and the number of documents. */
@@ -19,7 +19,7 @@ export type Copied = { readonly height: number; readonly documents: number }
  * run continues after the last whole batch of blocks, at the current height of the source. Throws 'usage'
  * when the other store has other data, 'damaged' with the index that differs.
  */
-export const copyStore = async (from: Store, to: Store, how: Digesting): Promise<Copied> => {
+export const copyStore = async (from: Store, to: Store, how: DigestOptions): Promise<Copied> => {
   const identity = await from.identity()
   if (identity === undefined) throw nothingLoaded(from.name)
   const source = await from.audit()
@@ -67,7 +67,7 @@ const begin = async ({ source, to, writer }: Sides): Promise<void> => {
 /** Returns the digests. Throws 'damaged', naming the index, unless both stores have the same ones. */
 const requireCopied = async (
   { from, to, source }: Pick<Sides, 'source' | 'to'> & { readonly from: Store },
-  how: Digesting,
+  how: DigestOptions,
 ): Promise<readonly Digest[]> => {
   const expected = regardlessOfPartitions(await digestsOf(from, source, staged(how, 'source')))
   const copy = await to.audit()
@@ -80,7 +80,7 @@ const requireCopied = async (
   }
 }
 
-const staged = ({ signal, onProgress }: Digesting, of: string): Digesting => ({
+const staged = ({ signal, onProgress }: DigestOptions, of: string): DigestOptions => ({
   signal,
   onProgress: at => onProgress({ ...at, stage: `${at.stage} of the ${of}` }),
 })

@@ -3,13 +3,13 @@ import { type ListDoc, lists } from '#indices/list.ts'
 import { positionOf } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
-import type { Audit, Found, Store } from '#store/port.ts'
+import type { Audit, Store, StoredDocument } from '#store/port.ts'
 import { canonicalText } from './canonical.ts'
 import { keepReadable } from './keep-readable.ts'
-import { DigestSum, type Summed } from './sum.ts'
+import { DigestSum, type DocumentSum } from './sum.ts'
 
 /** The digest of an index, or of one partition of a history index; the order of its documents does not matter. */
-export type Digest = Summed & {
+export type Digest = DocumentSum & {
   readonly index: string
   /** Number of the partition, in history indices. */
   readonly partition?: number
@@ -29,7 +29,7 @@ export const STARTS = 'lists.starts'
 /** Number of pages of an audit, of a thousand documents each, that take some minutes at most. */
 const PAGES = 1_000
 
-export type Digesting = {
+export type DigestOptions = {
   readonly signal: AbortSignal
   readonly onProgress: (at: { readonly stage: string; readonly done: number; readonly of?: number }) => void
 }
@@ -41,7 +41,7 @@ export type Digesting = {
 export const digestsOf = async (
   { partitions }: Pick<Store, 'partitions'>,
   audit: Audit,
-  { signal, onProgress }: Digesting,
+  { signal, onProgress }: DigestOptions,
 ): Promise<readonly Digest[]> => {
   const firsts = (await partitions?.firsts()) ?? [0]
   const counts = await countsIn(audit)
@@ -65,7 +65,7 @@ export const digestsOf = async (
 }
 
 /** All documents of an index. A failure of reading is thrown with the name of the index. */
-const pagesOf = async function* (audit: Audit, index: AnyIndex): AsyncGenerator<readonly Found[]> {
+const pagesOf = async function* (audit: Audit, index: AnyIndex): AsyncGenerator<readonly StoredDocument[]> {
   try {
     yield* audit.scan(index)
   } catch (error) {
@@ -105,15 +105,13 @@ class Sums {
     this.firsts = firsts
   }
 
-  add({ id, doc, stray }: Found): void {
+  add({ id, doc, stray }: StoredDocument): void {
     const { index } = this
     // A document that cannot be read has no text, but is counted.
     const text = doc === undefined ? `unreadable ${id}` : canonicalText(index, doc)
-    const sum =
-      stray === undefined ? this.sumAt(index.kind === 'state' ? 0 : this.partitionOf(id)) : this.stray
+    const sum = stray === undefined ? this.sumAt(index.kind === 'state' ? 0 : this.partitionOf(id)) : this.stray
     sum.add(text)
-    if (index === lists && doc !== undefined)
-      this.starts.add(`${id} ${JSON.stringify((doc as ListDoc).starts)}`)
+    if (index === lists && doc !== undefined) this.starts.add(`${id} ${JSON.stringify((doc as ListDoc).starts)}`)
   }
 
   digests(height: number): readonly Digest[] {

@@ -3,6 +3,5 @@ import type { Audit } from '#store/port.ts'
 
 /** Reads from each index: Elasticsearch closes a point in time that nobody has used for half an hour. */
 export const keepReadable = async (audit: Pick<Audit, 'existing'>): Promise<void> => {
-  for (const index of [...historyIndices, ...stateIndices] as readonly AnyIndex[])
-    await audit.existing(index, ['-'])
+  for (const index of [...historyIndices, ...stateIndices] as readonly AnyIndex[]) await audit.existing(index, ['-'])
 }

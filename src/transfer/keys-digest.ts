@@ -13,8 +13,7 @@ export const keysDigestOf = async (keys: Pick<KeyStore, 'list'>): Promise<Digest
 }
 
 /** The digest of API keys in a manifest; undefined when an earlier version wrote it. */
-export const keysIn = (digests: readonly Digest[]): Digest | undefined =>
-  digests.find(({ index }) => index === KEYS)
+export const keysIn = (digests: readonly Digest[]): Digest | undefined => digests.find(({ index }) => index === KEYS)
 
 const textOf = ({ id, hash, name, note, perSecond, perDay, created, expires, revoked }: StoredKey): string =>
   JSON.stringify([id, hash, name, note ?? null, perSecond, perDay, created, expires ?? null, revoked ?? null])

@@ -19,9 +19,7 @@ test('starts: the result equals that of a scan of every row, for any list and an
     const heights = Array.from({ length: 1 + below(round % 3 === 0 ? 5 : 400) }, () => below(1_000)).sort(
       (a, b) => a - b,
     )
-    const firsts = [0, ...new Set(Array.from({ length: below(6) }, () => 1 + below(1_000)))].sort(
-      (a, b) => a - b,
-    )
+    const firsts = [0, ...new Set(Array.from({ length: below(6) }, () => 1 + below(1_000)))].sort((a, b) => a - b)
     const list = { id: 'list', number: 1, count: heights.length, starts: [] }
     const found = await startsIn(firsts, list, async ordinals =>
       ordinals.map(ordinal => ({ height: heights[ordinal - 1] ?? Number.NaN })),

@@ -13,17 +13,14 @@ export const requireOnChain = async (
 ): Promise<void> => {
   const info = await node.chainInfo(signal)
   if (info.chainId !== chainId)
-    throw new Failure(
-      'conflict',
-      `The copy is of chain ${chainId}, but ${node.name} serves ${info.chainId}.`,
-      { help: 'Set --node to a node of the chain that the copy is of.' },
-    )
+    throw new Failure('conflict', `The copy is of chain ${chainId}, but ${node.name} serves ${info.chainId}.`, {
+      help: 'Set --node to a node of the chain that the copy is of.',
+    })
   if (info.libBlock < height)
-    throw new Failure(
-      'unavailable',
-      `The copy ends at block ${height}, but ${node.name} at block ${info.libBlock}.`,
-      { help: 'Wait until the node has it, or set another one.', retryable: false },
-    )
+    throw new Failure('unavailable', `The copy ends at block ${height}, but ${node.name} at block ${info.libBlock}.`, {
+      help: 'Wait until the node has it, or set another one.',
+      retryable: false,
+    })
   for await (const { block } of node.blocks({ from: height, to: height, lib: info.libBlock, signal }))
     if (block.hash !== hash)
       throw new Failure(

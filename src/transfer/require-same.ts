@@ -8,17 +8,14 @@ import type { Manifest } from './manifest.ts'
 export const requireSame = (name: string, found: Manifest, manifest: Manifest): void => {
   for (const of of ['chainId', 'genesis', 'derivation', 'height', 'hash'] as const)
     if (found[of] !== manifest[of])
-      throw new Failure(
-        'conflict',
-        `${name}: its ${of} is ${found[of]}, but the manifest says ${manifest[of]}.`,
-        { help: 'The manifest belongs to another copy.' },
-      )
+      throw new Failure('conflict', `${name}: its ${of} is ${found[of]}, but the manifest says ${manifest[of]}.`, {
+        help: 'The manifest belongs to another copy.',
+      })
   requireSameDigests(name, ofDocuments(found.digests), ofDocuments(manifest.digests))
   requireSameKeys(name, found.digests, manifest.digests)
 }
 
-const ofDocuments = (digests: readonly Digest[]): readonly Digest[] =>
-  digests.filter(({ index }) => index !== KEYS)
+const ofDocuments = (digests: readonly Digest[]): readonly Digest[] => digests.filter(({ index }) => index !== KEYS)
 
 /** Manifests of earlier versions have no digest of keys. */
 const requireSameKeys = (name: string, found: readonly Digest[], expected: readonly Digest[]): void => {

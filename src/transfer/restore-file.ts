@@ -4,13 +4,13 @@ import type { Node } from '#node/port.ts'
 import { acquireLock } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { describedStore, manifestPath, megabytes } from './backup-file.ts'
-import type { Digesting } from './digest.ts'
+import type { DigestOptions } from './digest.ts'
 import { readThrough } from './file-digest.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { requireOnChain } from './require-on-chain.ts'
 import { requireSame } from './require-same.ts'
 
-type Restoring = Digesting & { readonly node: Node }
+type Restoring = DigestOptions & { readonly node: Node }
 
 /** The result of a restore. `isThere`: a run that was killed at its very end had already put the store in place. */
 export type RestoredFile = { readonly manifest: Manifest; readonly isThere: boolean }
@@ -30,9 +30,7 @@ export const restoreFile = async (file: string, path: string, how: Restoring): P
       help: 'Stop it, or set --store to a file that does not exist yet.',
     })
   try {
-    return existsSync(path)
-      ? await found(path, manifest, how)
-      : await copyInto(path, { file, manifest, isSealed }, how)
+    return existsSync(path) ? await found(path, manifest, how) : await copyInto(path, { file, manifest, isSealed }, how)
   } finally {
     unlock()
   }
@@ -47,11 +45,7 @@ const found = async (path: string, manifest: Manifest, how: Restoring): Promise<
 type Copy = { readonly file: string; readonly manifest: Manifest; readonly isSealed: boolean }
 
 /** Copies under the lock of the path, so that no loader or other restore writes there meanwhile. */
-const copyInto = async (
-  path: string,
-  { file, manifest, isSealed }: Copy,
-  how: Restoring,
-): Promise<RestoredFile> => {
+const copyInto = async (path: string, { file, manifest, isSealed }: Copy, how: Restoring): Promise<RestoredFile> => {
   const partial = `${path}.partial`
   rmSync(partial, { force: true })
   try {
@@ -62,8 +56,7 @@ const copyInto = async (
       onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of }),
     })
     // These are the bytes of the digests, which are taken again only to report a difference.
-    if (!isSealed || copied.sha256 !== manifest.file?.sha256)
-      throw await changed(file, { partial, manifest }, how)
+    if (!isSealed || copied.sha256 !== manifest.file?.sha256) throw await changed(file, { partial, manifest }, how)
     // A leftover write-ahead log must not be applied to the new file.
     for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
     linkSync(partial, path)

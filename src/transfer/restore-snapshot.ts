@@ -1,10 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import type { Named, Snapshots } from '#store/snapshots-port.ts'
+import type { SnapshotName, Snapshots } from '#store/snapshots-port.ts'
 import { describedStore } from './backup-file.ts'
 import { inMegabytes } from './backup-snapshot.ts'
-import type { Digesting } from './digest.ts'
+import type { DigestOptions } from './digest.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { requireOnChain } from './require-on-chain.ts'
 import { requireSame } from './require-same.ts'
@@ -19,8 +19,8 @@ import { isAsDigested } from './written.ts'
  */
 export const restoreFromSnapshot = async (
   store: Store & { readonly snapshots: Snapshots },
-  snapshot: Named,
-  how: Digesting & { readonly node: Node },
+  snapshot: SnapshotName,
+  how: DigestOptions & { readonly node: Node },
 ): Promise<Manifest> => {
   const { snapshots, name } = store
   const keys = { list: () => snapshots.keys() }
@@ -37,7 +37,7 @@ export const restoreFromSnapshot = async (
     // after the digests, or when an earlier run restored the indices and they may have changed since.
     const { height, hash } = writer.checkpoint ?? {}
     const isDescribed = isRestored && height === manifest.height && hash === manifest.hash
-    if (!isDescribed || !isAsDigested(manifest.digests, await snapshots.written()))
+    if (!isDescribed || !isAsDigested(manifest.digests, await snapshots.writePositions()))
       requireSame(name, await describedStore({ ...store, keys }, how), manifest)
     await writer.accept?.()
     return manifest
@@ -54,7 +54,6 @@ const manifestIn = async ({
   const help = 'Take snapshots with iostlens backup. This one has to be audited: iostlens repair --node URL.'
   if (text === undefined) throw new Failure('damaged', `${name} has no manifest.`, { help })
   const { manifest, isSealed } = readManifest(text, `The manifest in ${name}`)
-  if (!isSealed)
-    throw new Failure('damaged', `The manifest in ${name} was changed: its seal is wrong.`, { help })
+  if (!isSealed) throw new Failure('damaged', `The manifest in ${name} was changed: its seal is wrong.`, { help })
   return manifest
 }

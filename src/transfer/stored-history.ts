@@ -53,10 +53,7 @@ const whole = <D>(index: string, ids: readonly string[], docs: readonly (D | und
 type Looked = { readonly height: number; readonly tx: number; readonly from: number; readonly to: number }
 
 /** The rows of all transactions of some blocks, in order. A transaction's rows are numbered without a gap. */
-const rowsOf = async (
-  audit: Pick<Audit, 'getMany'>,
-  heads: readonly BlockDoc[],
-): Promise<readonly RecordDoc[]> => {
+const rowsOf = async (audit: Pick<Audit, 'getMany'>, heads: readonly BlockDoc[]): Promise<readonly RecordDoc[]> => {
   let looks: readonly Looked[] = heads.flatMap(block =>
     hashesIn(block).map((_, tx) => ({ height: block.height, tx, from: 0, to: ROWS })),
   )

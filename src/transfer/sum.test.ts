@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { seeded, seedOf } from '#test/support/seeded.ts'
-import { addedUp, DigestSum } from './sum.ts'
+import { DigestSum, sumOfSums } from './sum.ts'
 
 const sumOf = (texts: readonly string[]) => {
   const sum = new DigestSum()
@@ -36,5 +36,5 @@ test('sum: a missing, changed or repeated text gives another result', () => {
 })
 
 test('sum: parts add up to the whole', () => {
-  expect(addedUp([sumOf(TEXTS.slice(0, 200)), sumOf(TEXTS.slice(200)), sumOf([])])).toEqual(sumOf(TEXTS))
+  expect(sumOfSums([sumOf(TEXTS.slice(0, 200)), sumOf(TEXTS.slice(200)), sumOf([])])).toEqual(sumOf(TEXTS))
 })

@@ -4,7 +4,7 @@ const WORDS = 8
 const EXACT = 2 ** 20
 
 /** The number of texts, and the sum of their SHA-256 modulo 2^256 in hexadecimal. */
-export type Summed = { readonly documents: number; readonly sum: string }
+export type DocumentSum = { readonly documents: number; readonly sum: string }
 
 /**
  * Sums the SHA-256 of texts: the same texts give the same sum in any order. A missing, changed or repeated
@@ -24,7 +24,7 @@ export class DigestSum {
     if (this.documents % EXACT === 0) this.carry()
   }
 
-  result(): Summed {
+  result(): DocumentSum {
     this.carry()
     const sum = [...this.sums].map(word => word.toString(16).padStart(8, '0')).join('')
     return { documents: this.documents, sum }
@@ -42,7 +42,7 @@ export class DigestSum {
 }
 
 /** The sum over several sums. */
-export const addedUp = (sums: readonly Summed[]): Summed => ({
+export const sumOfSums = (sums: readonly DocumentSum[]): DocumentSum => ({
   documents: sums.reduce((all, { documents }) => all + documents, 0),
   sum: BigInt.asUintN(
     256,

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import type { Written } from '#store/snapshots-port.ts'
+import type { WritePosition } from '#store/snapshots-port.ts'
 import { type Digest, STARTS } from './digest.ts'
 import { isAsDigested, isUntouched, withOperations } from './written.ts'
 
-const WRITTEN: readonly Written[] = [
+const WRITTEN: readonly WritePosition[] = [
   { index: 'blocks', partition: 0, operation: 9, documents: 10 },
   { index: 'blocks', partition: 1, operation: 4, documents: 5 },
   { index: 'lists', operation: 30, documents: 3 },
@@ -17,7 +17,7 @@ const BARE: readonly Digest[] = [
 const DIGESTS = withOperations(BARE, WRITTEN)
 
 /** `WRITTEN` with one changed entry. */
-const changed = (at: number, change: Partial<Written>): readonly Written[] =>
+const changed = (at: number, change: Partial<WritePosition>): readonly WritePosition[] =>
   WRITTEN.map((each, n) => (n === at ? { ...each, ...change } : each))
 
 test('isAsDigested: equal operations and documents match in any order', () => {

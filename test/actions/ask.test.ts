@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { askTogether } from '#actions/ask.ts'
+import { askAtOneHeight } from '#actions/ask.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { Exact } from '#chain/json.ts'
@@ -17,7 +17,7 @@ const deps = {
 const running = { signal: AbortSignal.timeout(600_000) }
 
 test('ask: calls answer at one height, and amounts and arguments keep all their digits', async () => {
-  const { balance, values, height } = await askTogether(
+  const { balance, values, height } = await askAtOneHeight(
     deps,
     async ({ ask, at }) => {
       const given = { contract: 'token.iost', action_name: 'transferFreeze', size: '500' }
@@ -39,7 +39,7 @@ test('ask: calls answer at one height, and amounts and arguments keep all their 
 
 test('ask: a request that the API refuses fails in the same way', async () => {
   const asked = (given: Readonly<Record<string, string>>) =>
-    refusal(askTogether(deps, ({ ask }) => ask(getAccountBalance, given), running))
+    refusal(askAtOneHeight(deps, ({ ask }) => ask(getAccountBalance, given), running))
   expect((await asked({ account: 'nobodyhere' })).kind).toBe('not_found')
   expect((await asked({ account: 'no name' })).kind).toBe('bad_request')
   expect((await asked({ account: 'busyhub', other: '1' })).kind).toBe('bad_request')

@@ -5,12 +5,7 @@ import type { Store } from '#store/port.ts'
 import { generatedBlocks } from '#test/generator/generated-blocks.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { spreadDays } from '#test/support/nodes/spread-days.ts'
-import {
-  plainCounterparties,
-  plainDate,
-  plainFlows,
-  plainTokenDays,
-} from '#test/support/oracle/plain-flows.ts'
+import { plainCounterparties, plainDate, plainFlows, plainTokenDays } from '#test/support/oracle/plain-flows.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { refusal } from '#test/support/refusal.ts'
@@ -29,15 +24,11 @@ type Opened = { readonly store: Store; readonly destroy: () => Promise<void> }
 
 const stores: readonly (readonly [name: string, open: () => Opened | Promise<Opened>])[] = [
   ['SQLite', () => temporarySqlite()],
-  ...(elasticsearchUrl() === undefined
-    ? []
-    : [['Elasticsearch', () => openTestElastic({ leaseMs: 15_000 })] as const]),
+  ...(elasticsearchUrl() === undefined ? [] : [['Elasticsearch', () => openTestElastic({ leaseMs: 15_000 })] as const]),
 ]
 
 const runsOf = (blocks: readonly LoadedBlock[], length: number): readonly (readonly LoadedBlock[])[] =>
-  Array.from({ length: Math.ceil(blocks.length / length) }, (_, at) =>
-    blocks.slice(at * length, (at + 1) * length),
-  )
+  Array.from({ length: Math.ceil(blocks.length / length) }, (_, at) => blocks.slice(at * length, (at + 1) * length))
 
 for (const [chain, loaded] of Object.entries(chains))
   for (const [name, open] of stores) {
@@ -69,11 +60,7 @@ for (const [chain, loaded] of Object.entries(chains))
         opened = await open()
         // Some runs span several days, and some days span several runs.
         await commitRuns(opened.store, runsOf(loaded, 97), { lib: loaded.length - 1 })
-        const { tokens: all } = await ask(
-          'get-base-token-list',
-          { size: '500' },
-          { deps: { store: opened.store } },
-        )
+        const { tokens: all } = await ask('get-base-token-list', { size: '500' }, { deps: { store: opened.store } })
         for (const { symbol, decimal } of all) decimals.set(symbol, decimal)
       })
       afterAll(() => opened.destroy())
@@ -90,9 +77,7 @@ for (const [chain, loaded] of Object.entries(chains))
           const own = ids.filter(id => id.startsWith(`${token}/`))
           let supply = [...plain].reduce(
             (sum, [id, { issued, destroyed }]) =>
-              id.startsWith(`${token}/`) && id.slice(token.length + 1) < start_date
-                ? sum + issued - destroyed
-                : sum,
+              id.startsWith(`${token}/`) && id.slice(token.length + 1) < start_date ? sum + issued - destroyed : sum,
             0n,
           )
           for (const [at, day] of days.entries()) {
@@ -111,9 +96,7 @@ for (const [chain, loaded] of Object.entries(chains))
                 issued: fromUnits(so?.issued ?? 0n, 18),
                 destroyed: fromUnits(so?.destroyed ?? 0n, 18),
                 supply: fromUnits(supply, 18),
-                holders: isLooked
-                  ? own.filter(id => plainHeld(past, id, height).available > 0n).length
-                  : day.holders,
+                holders: isLooked ? own.filter(id => plainHeld(past, id, height).available > 0n).length : day.holders,
               },
             ])
           }
@@ -124,9 +107,7 @@ for (const [chain, loaded] of Object.entries(chains))
       test('account: received and sent amounts, their counts and the counterparties of each day match a replay', async () => {
         const others = plainCounterparties(blocks)
         const step = Math.max(1, Math.floor(ids.length / 150))
-        const looked = ids.filter(
-          (id, at) => at % step === 0 || /\/(?:gas\.iost|admin|busyhub|__proto__|0)$/.test(id),
-        )
+        const looked = ids.filter((id, at) => at % step === 0 || /\/(?:gas\.iost|admin|busyhub|__proto__|0)$/.test(id))
         let met = 0
         let refused = 0
         for (const id of looked) {
@@ -170,11 +151,7 @@ for (const [chain, loaded] of Object.entries(chains))
       })
 
       test('a shorter range reports the same days', async () => {
-        for (const params of [
-          { token: 'iost' },
-          { account: 'gas.iost' },
-          { account: 'admin', token: 'ram' },
-        ]) {
+        for (const params of [{ token: 'iost' }, { account: 'gas.iost' }, { account: 'admin', token: 'ram' }]) {
           const { days } = await asked(params)
           for (const [from, to] of [
             [0, 0],

@@ -20,8 +20,7 @@ export const examplesOf = async (store: Store): Promise<ReadonlyMap<Action, Exam
   const scenes = await store.read(scenesIn)
   const { signal } = new AbortController()
   const found = new Map<Action, Example | undefined>()
-  for (const action of actions)
-    found.set(action, await chooseExample(deps, { action, scenes }, { options, signal }))
+  for (const action of actions) found.set(action, await chooseExample(deps, { action, scenes }, { options, signal }))
   return found
 }
 

@@ -32,8 +32,8 @@ const NOWHERE: Readonly<Record<Sample, string>> = {
 
 /** A node far ahead of the store. */
 const ahead = (get: Node['get']): Node => {
-  const heard: Partial<ReturnType<NonNullable<Node['heard']>>> = { headBlock: 99_999, libBlock: 99_998 }
-  return { heard: () => heard, get } as unknown as Node
+  const heard: Partial<ReturnType<NonNullable<Node['lastInfo']>>> = { headBlock: 99_999, libBlock: 99_998 }
+  return { lastInfo: () => heard, get } as unknown as Node
 }
 const WRONG = ahead(() => Promise.reject(new Failure('bad_block', 'of a test')))
 const WITHOUT = ahead(async () => ({
@@ -41,7 +41,7 @@ const WITHOUT = ahead(async () => ({
   contentType: 'application/json',
   body: new TextEncoder().encode('{"code":2,"message":"tx not found"}'),
   reaches: () => true,
-  lookAgain: async () => undefined,
+  refreshHeight: async () => undefined,
   isFirst: true,
   isUsable: () => true,
   release: () => undefined,
@@ -52,9 +52,7 @@ const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
   const all = parametersOf(params)
   const named = all.flatMap(({ name, word: { sample } }) => {
     if (sample === undefined) return []
-    const others = Object.entries(example).filter(
-      ([other]) => !all.some(each => each.name === other && !each.required),
-    )
+    const others = Object.entries(example).filter(([other]) => !all.some(each => each.name === other && !each.required))
     return [
       { ...example, [name]: NOWHERE[sample] },
       // A free text accepts any of these values.

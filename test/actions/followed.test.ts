@@ -49,9 +49,7 @@ describe('a service that follows a node', () => {
     const whole = await ask('get-block-detail', { number: '804' })
     for (const params of [{ number: '804' }, { hash: whole.block.hash }])
       expect(await asked('get-block-detail', params)).toEqual(whole)
-    expect(await asked('get-block-tx', { number: '804' })).toEqual(
-      await ask('get-block-tx', { number: '804' }),
-    )
+    expect(await asked('get-block-tx', { number: '804' })).toEqual(await ask('get-block-tx', { number: '804' }))
   })
   test('lists: a range beyond the loaded height is refused as loading while the load is far behind', async () => {
     const lists = [
@@ -60,8 +58,7 @@ describe('a service that follows a node', () => {
       ['get-subaccount-list', { account: 'admin' }],
     ] as const
     for (const [action, params] of lists) {
-      const beyond = (range: Readonly<Record<string, string>>) =>
-        refusal(asked(action, { ...params, ...range }))
+      const beyond = (range: Readonly<Record<string, string>>) => refusal(asked(action, { ...params, ...range }))
       expect(await beyond({ start_block: '101' })).toEqual({
         kind: 'loading',
         en: "The data for 'start_block' 101 is not available yet: loaded up to block 100 of 4851.",
@@ -165,10 +162,7 @@ describe('a transaction above the published height', () => {
   test.each([
     ['another block is named', changing(byHash, text => text.replace(`"${AT}"`, `"${AT + 1}"`))],
     ['the block is not one', changing(inBlock, text => text.replace(/"gas_usage": ?\d+/g, '"gas_usage":7'))],
-    [
-      'a text of it was forged',
-      changing(inBlock, text => text.replace(/"gas_limit": ?\d+/g, '"gas_limit":7')),
-    ],
+    ['a text of it was forged', changing(inBlock, text => text.replace(/"gas_limit": ?\d+/g, '"gas_limit":7'))],
   ] as const)('is refused when %s', async (_, fault) => {
     expect(await beside(fault)).toBe('bad_block')
   })

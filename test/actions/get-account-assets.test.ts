@@ -18,9 +18,7 @@ const random = seeded(31)
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
 const last = blocks.length - 1
 
-const owners = [...past.changes.keys()].flatMap(id =>
-  id.startsWith('iost/') ? [id.slice('iost/'.length)] : [],
-)
+const owners = [...past.changes.keys()].flatMap(id => (id.startsWith('iost/') ? [id.slice('iost/'.length)] : []))
 const candidates = [...new Set(ballots.map(({ producer }) => producer))]
 /** Accounts that voted or pledged. */
 const rich = [...new Set([...ballots.map(({ voter }) => voter), ...pledges.map(({ pledger }) => pledger)])]
@@ -110,8 +108,7 @@ describe('get-account-assets', () => {
   test('get-account-assets: rewards are close to the recorded answers of the node', async () => {
     let [voters, candidates] = [0, 0]
     for (const [call, text] of await rpcAnswers()) {
-      const [, method, account = ''] =
-        /^GET \/(getVoterBonus|getCandidateBonus)\/([^/]+)\/true$/.exec(call) ?? []
+      const [, method, account = ''] = /^GET \/(getVoterBonus|getCandidateBonus)\/([^/]+)\/true$/.exec(call) ?? []
       // The node answers 0 for a name that does not exist; each such call was recorded twice.
       if (method === undefined || account === 'nosuchacc') continue
       const { bonus } = JSON.parse(text) as { readonly bonus: number }

@@ -70,8 +70,7 @@ describe('get-account-tx', () => {
       )
   })
   test('get-account-tx: in compat data is text, contract is present and seq is absent', async () => {
-    const [row] = (await ask('get-account-tx', { account: 'busyhub', size: '1' }, { compat: 'iostabc' }))
-      .transactions
+    const [row] = (await ask('get-account-tx', { account: 'busyhub', size: '1' }, { compat: 'iostabc' })).transactions
     expect(row).not.toHaveProperty('seq')
     expect(row.data).toBe('["iost","busyhub","user_001","0.5","the last one"]')
     expect(row.contract).toBe('token.iost')
@@ -119,11 +118,7 @@ describe('get-account-tx', () => {
   test('get-account-tx: in compat an unknown name among others hides no row of theirs', async () => {
     const compat = { compat: 'iostabc' } as const
     for (const [known, mixed, unknown] of [
-      [
-        { accounts: 'busyhub,admin' },
-        { accounts: 'nosuchacc,busyhub,admin' },
-        { accounts: 'nosuchacc,nosuch1' },
-      ],
+      [{ accounts: 'busyhub,admin' }, { accounts: 'nosuchacc,busyhub,admin' }, { accounts: 'nosuchacc,nosuch1' }],
       [
         { account: 'busyhub', token: 'iost,zero0' },
         { account: 'busyhub', token: 'iost,nosuch,zero0' },
@@ -176,8 +171,7 @@ describe('get-account-tx', () => {
       const [first, last] = [expected[20], expected[59]]
       const range = { start_seq: '21', start_block: first?.block ?? '', end_block: last?.block ?? '' }
       const within = expected.filter(
-        ({ block }, at) =>
-          at >= 20 && Number(block) >= Number(first?.block) && Number(block) <= Number(last?.block),
+        ({ block }, at) => at >= 20 && Number(block) >= Number(first?.block) && Number(block) <= Number(last?.block),
       )
       for (const size of [7, 20])
         for (const sort of ['asc', 'desc'] as const)
@@ -214,15 +208,7 @@ describe('get-account-tx', () => {
   })
   test('get-account-tx: an invalid func_name or failed value is refused with its rule', async () => {
     const bare = 'jnq6aRFWX1qhc1pSFFAN3ZdG7zb4kQvWGMWzxKjozKJ/x'
-    for (const func_name of [
-      bare,
-      'transfer',
-      'token.iost',
-      'token.iost/',
-      '/transfer',
-      'a/b/c',
-      'token.iost/a b',
-    ])
+    for (const func_name of [bare, 'transfer', 'token.iost', 'token.iost/', '/transfer', 'a/b/c', 'token.iost/a b'])
       expect((await refusal(ask('get-account-tx', { account: 'busyhub', func_name }))).en).toBe(
         `Parameter 'func_name' is '${func_name}'; it must be a contract id and an action name joined by /, such as token.iost/transfer.`,
       )

@@ -109,12 +109,8 @@ describe('get-balances', () => {
     })
   })
   test('get-balances: an unknown token is not found; in compat the answer is empty', async () => {
-    expect((await refusal(ask('get-balances', { accounts: 'admin', token: 'nothing' }))).kind).toBe(
-      'not_found',
-    )
-    expect(await ask('get-balances', { accounts: 'admin', token: 'nothing' }, { compat: 'iostabc' })).toEqual(
-      {},
-    )
+    expect((await refusal(ask('get-balances', { accounts: 'admin', token: 'nothing' }))).kind).toBe('not_found')
+    expect(await ask('get-balances', { accounts: 'admin', token: 'nothing' }, { compat: 'iostabc' })).toEqual({})
   })
   test('get-balances: a refusal names the wrong value', async () => {
     const rule =

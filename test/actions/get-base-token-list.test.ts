@@ -13,8 +13,7 @@ const expected = async (): Promise<readonly (readonly [symbol: string, holders: 
       for (const [owner, amount] of balances.get(symbol) ?? []) if (BigInt(amount) > 0n) holders.add(owner)
       for (const [owner, entries] of frozen.get(symbol) ?? [])
         for (const entry of entries)
-          if (BigInt(entry.get('ftime') ?? '0') <= now && BigInt(entry.get('amount') ?? '0') > 0n)
-            holders.add(owner)
+          if (BigInt(entry.get('ftime') ?? '0') <= now && BigInt(entry.get('amount') ?? '0') > 0n) holders.add(owner)
       return [symbol, holders.size] as const
     })
     .toSorted(([a, held], [b, others]) => (held === others ? (a < b ? -1 : 1) : others - held))

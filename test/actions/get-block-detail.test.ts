@@ -43,9 +43,7 @@ describe('get-block-detail', () => {
   test('get-block-detail: genesis has time and number as numbers', async () => {
     const text = await askText('get-block-detail', { number: '0' })
     expect(text).toContain('"parent_hash":"",')
-    expect(text).toContain(
-      '"number":0,"witness":"0","time":1541847845000000000,"gas_usage":0,"tx_count":"1","info":{}',
-    )
+    expect(text).toContain('"number":0,"witness":"0","time":1541847845000000000,"gas_usage":0,"tx_count":"1","info":{}')
     expect(text).toContain('"status":"IRREVERSIBLE","witness_account":"0"')
   })
   test('get-block-detail: number and hash together are accepted when both name the same block', async () => {
@@ -78,17 +76,13 @@ describe('get-block-detail, above the last published block', () => {
     const path = `/getBlockByHash/${hash}/true`
     const orphaned = spokenNode({ [path]: [found(other)], '/getBlockByNumber/4860/true': [found(text)] })
     const params = { hash }
-    expect((await refusal(ask('get-block-detail', params, { deps: { node: orphaned } }))).kind).toBe(
-      'not_found',
-    )
+    expect((await refusal(ask('get-block-detail', params, { deps: { node: orphaned } }))).kind).toBe('not_found')
     const onChain = spokenNode({ [path]: [found(other)], '/getBlockByNumber/4860/true': [found(other)] })
     expect((await ask('get-block-detail', params, { deps: { node: onChain } })).status).toBe('PENDING')
   })
   test('get-block-detail: a block that the node does not know is not found', async () => {
     const node = spokenNode({ '/getBlockByNumber/4861/true': [notFound('block')] })
-    expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe(
-      'not_found',
-    )
+    expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe('not_found')
   })
   test('get-block-detail: a block that the node altered is refused', async () => {
     const text = await pending()
@@ -117,8 +111,6 @@ describe('get-block-detail, above the last published block', () => {
   })
   test('get-block-detail: a block other than the requested one is refused', async () => {
     const node = spokenNode({ '/getBlockByNumber/4861/true': [found(await pending())] })
-    expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe(
-      'bad_block',
-    )
+    expect((await refusal(ask('get-block-detail', { number: '4861' }, { deps: { node } }))).kind).toBe('bad_block')
   })
 })

@@ -76,10 +76,7 @@ describe('get-block-list', () => {
       [{ end_seq: '0' }, () => false],
       [{ start_block: '4852' }, () => false],
       [{ start_block: '9999999999999999999', end_seq: '5' }, () => false],
-      [
-        { start_block: '10', start_seq: '9', end_seq: '14', end_block: '40' },
-        (n: number) => n >= 10 && n <= 13,
-      ],
+      [{ start_block: '10', start_seq: '9', end_seq: '14', end_block: '40' }, (n: number) => n >= 10 && n <= 13],
       [{ start_time: time, end_seq: '1510' }, (n: number) => n >= 1500 && n <= 1509],
       [{ end_time: time, start_block: '1490' }, (n: number) => n >= 1490 && n <= 1500],
     ] as const) {
@@ -95,10 +92,7 @@ describe('get-block-list', () => {
     const digits = String(ns).slice(-9)
     const forms: readonly (readonly [text: string, unit: bigint])[] = [
       [`${iso}Z`, 10n ** 9n],
-      ...Array.from(
-        { length: 9 },
-        (_, at) => [`${iso}.${digits.slice(0, at + 1)}Z`, 10n ** BigInt(8 - at)] as const,
-      ),
+      ...Array.from({ length: 9 }, (_, at) => [`${iso}.${digits.slice(0, at + 1)}Z`, 10n ** BigInt(8 - at)] as const),
       [String(ns), 1n],
     ]
     const day = 86_400n * 10n ** 9n
@@ -116,9 +110,7 @@ describe('get-block-list', () => {
       for (const [name, text] of Object.entries(range)) {
         const { total: one } = await ask('get-block-list', { [name]: text })
         const isStart = name.startsWith('start_')
-        const expected = all.filter(({ time }) =>
-          isStart ? BigInt(time) >= first : BigInt(time) < first + unit,
-        )
+        const expected = all.filter(({ time }) => (isStart ? BigInt(time) >= first : BigInt(time) < first + unit))
         expect([name, text, one]).toEqual([name, text, expected.length])
       }
     }
@@ -153,8 +145,6 @@ describe('get-block-list', () => {
     expect(await askText('get-block-list', { page: '9999999999999999999' })).toBe(
       '{"blocks":[],"page":9999999999999999999,"size":20,"total":4852}',
     )
-    expect((await refusal(ask('get-block-list', { start_block: '6', end_block: '5' }))).kind).toBe(
-      'bad_request',
-    )
+    expect((await refusal(ask('get-block-list', { start_block: '6', end_block: '5' }))).kind).toBe('bad_request')
   })
 })

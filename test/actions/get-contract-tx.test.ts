@@ -6,11 +6,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 const wholeList = async (params: Readonly<Record<string, string>>) => {
   const rows: unknown[] = []
   for (let page = 1; ; page += 1) {
-    const answer = await ask(
-      'get-contract-tx',
-      { ...params, page: String(page), size: '500' },
-      { compat: 'iostabc' },
-    )
+    const answer = await ask('get-contract-tx', { ...params, page: String(page), size: '500' }, { compat: 'iostabc' })
     for (const { amount: _, ...row } of answer.transactions) rows.push(row)
     if (rows.length >= answer.total || answer.transactions.length === 0) return { rows, total: answer.total }
   }

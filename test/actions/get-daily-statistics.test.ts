@@ -28,10 +28,7 @@ const NOTHING = {
   ram_fees: 0n,
   highest_tps: 0,
 }
-const shown = (
-  date: string,
-  { failed, movements, gas_usage, iost_moved, ram_fees, votes, ...rest }: PlainDay,
-) => ({
+const shown = (date: string, { failed, movements, gas_usage, iost_moved, ram_fees, votes, ...rest }: PlainDay) => ({
   date,
   complete: date !== OPEN,
   ...rest,
@@ -92,8 +89,7 @@ describe('get-daily-statistics', () => {
   })
 
   test('get-daily-statistics: days before the chain and after its last block are left out', async () => {
-    const datesIn = async (params: Readonly<Record<string, string>>) =>
-      (await daysOf(params)).map(({ date }) => date)
+    const datesIn = async (params: Readonly<Record<string, string>>) => (await daysOf(params)).map(({ date }) => date)
     expect(await datesIn({ start_date: '2018-11-01', end_date: '2018-11-12' })).toEqual(datesFrom(GENESIS, 3))
     expect(await datesIn({ start_date: '2026-11-20', end_date: '2026-12-24' })).toEqual(['2026-11-20', OPEN])
     expect(await datesIn({ start_date: '1970-01-01', end_date: '1970-12-31' })).toEqual([])
@@ -118,20 +114,8 @@ describe('get-daily-statistics', () => {
       const { kind, en } = await refusal(ask('get-daily-statistics', params))
       return [kind, en]
     }
-    for (const date of [
-      '2026-02-29',
-      '2026-13-01',
-      '2026-1-1',
-      '20261121',
-      '2026-11-21T00:00:00Z',
-      '',
-      'today',
-      '１',
-    ])
-      expect(await said({ start_date: date })).toEqual([
-        'bad_request',
-        expect.stringContaining("'start_date'"),
-      ])
+    for (const date of ['2026-02-29', '2026-13-01', '2026-1-1', '20261121', '2026-11-21T00:00:00Z', '', 'today', '１'])
+      expect(await said({ start_date: date })).toEqual(['bad_request', expect.stringContaining("'start_date'")])
     expect(await said({ start_date: '2026-11-21', end_date: '2026-11-20' })).toEqual([
       'bad_request',
       "Parameter 'start_date' is 2026-11-21 and 'end_date' is 2026-11-20; the start must not be after the end.",

@@ -14,10 +14,7 @@ test('get-latest-block: returns the last published block without a node, and whe
 })
 
 test('get-latest-block: returns the head of the followed node, with one request to it for many calls', async () => {
-  const node = spokenNode(
-    { '/getBlockByNumber/4855/true': [found(await pendingBlock(4855))] },
-    { headBlock: 4855 },
-  )
+  const node = spokenNode({ '/getBlockByNumber/4855/true': [found(await pendingBlock(4855))] }, { headBlock: 4855 })
   const said = await Promise.all([1, 2, 3].map(() => ask('get-latest-block', {}, { deps: { node } })))
   expect(said.map(({ block, status, witness_account }) => [block.number, status, witness_account])).toEqual(
     Array(3).fill([4855, 'PENDING', 'producer000']),

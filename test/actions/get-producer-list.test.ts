@@ -60,9 +60,9 @@ describe('get-producer-list', () => {
     }
     const { producers } = await ask('get-producer-list', {}, { deps })
     const named = producers.filter(({ alias }: { readonly alias: string }) => alias !== '')
-    expect(
-      named.map(({ account, alias, alias_en }: Record<string, string>) => [account, alias, alias_en]),
-    ).toEqual([['producer000', '名', 'Name']])
+    expect(named.map(({ account, alias, alias_en }: Record<string, string>) => [account, alias, alias_en])).toEqual([
+      ['producer000', '名', 'Name'],
+    ])
   })
 
   test('get-producer-list: a page far beyond the end is empty and keeps its number', async () => {

@@ -10,8 +10,7 @@ const departures = async (): Promise<ReadonlyMap<string, { height: number; time:
   for (const { block } of await recordedBlocks())
     for (const { receipt } of block.transactions)
       for (const { funcName, content } of receipt.receipts) {
-        const [account = ''] =
-          funcName === 'vote_producer.iost/unregister' ? (JSON.parse(content) as string[]) : []
+        const [account = ''] = funcName === 'vote_producer.iost/unregister' ? (JSON.parse(content) as string[]) : []
         if (account !== '') left.set(account, { height: block.height, time: block.time })
       }
   return left

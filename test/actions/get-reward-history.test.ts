@@ -73,8 +73,7 @@ const all: readonly Row[] = blocks.flatMap(({ height, transactions }) =>
 
 test('the recorded chain has every kind of reward, except at most one', () => {
   const kinds = new Set(all.map(row => row.action_name))
-  for (const kind of ['candidateWithdraw', 'topupVoterBonus', 'voterWithdraw'])
-    expect(kinds.has(kind)).toBe(true)
+  for (const kind of ['candidateWithdraw', 'topupVoterBonus', 'voterWithdraw']) expect(kinds.has(kind)).toBe(true)
 })
 
 for (const producer of new Set(all.map(row => row.producer)))

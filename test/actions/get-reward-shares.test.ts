@@ -28,8 +28,7 @@ const plainWeight = (voter: string, producer: string, [start, end]: readonly [nu
   return { first: after(start), last: after(end), weight, isThere }
 }
 
-const cut = (numerator: bigint, denominator: bigint): string =>
-  fromUnits((numerator * 10n ** 18n) / denominator, 18)
+const cut = (numerator: bigint, denominator: bigint): string => fromUnits((numerator * 10n ** 18n) / denominator, 18)
 
 describe('get-reward-shares', () => {
   const periods = Array.from({ length: 40 }, (): readonly [number, number] => {
@@ -82,9 +81,7 @@ describe('get-reward-shares', () => {
     let all = 0n
     for (const producer of producers) {
       const whole = await sumOf(producer, {})
-      expect((await sumOf(producer, { end_time: at })) + (await sumOf(producer, { start_time: at }))).toBe(
-        whole,
-      )
+      expect((await sumOf(producer, { end_time: at })) + (await sumOf(producer, { start_time: at }))).toBe(whole)
       all += whole
     }
     expect(all).toBeGreaterThan(0n)

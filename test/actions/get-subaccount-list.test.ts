@@ -34,8 +34,8 @@ describe('get-subaccount-list', () => {
       '{"accounts":[],"page":1,"size":20,"total":0}',
     )
     expect((await refusal(ask('get-subaccount-list', { account: 'nosuchacc' }))).kind).toBe('not_found')
-    expect(
-      await askText('get-subaccount-list', { account: 'nosuchacc', size: '7' }, { compat: 'iostabc' }),
-    ).toBe('{"accounts":[],"page":1,"size":7,"total":0}')
+    expect(await askText('get-subaccount-list', { account: 'nosuchacc', size: '7' }, { compat: 'iostabc' })).toBe(
+      '{"accounts":[],"page":1,"size":7,"total":0}',
+    )
   })
 })

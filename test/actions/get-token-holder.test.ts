@@ -13,7 +13,7 @@ test('get-token-holder: a token without holders has no rows, and neither has a p
 
 test('get-token-holder: an unknown token is not found; in compat the requested page is empty', async () => {
   expect((await refusal(ask('get-token-holder', { token: 'nosuch' }))).kind).toBe('not_found')
-  expect(
-    await askText('get-token-holder', { token: 'nosuch', page: '3', size: '5' }, { compat: 'iostabc' }),
-  ).toBe('{"holders":[],"page":3,"size":5,"total":0}')
+  expect(await askText('get-token-holder', { token: 'nosuch', page: '3', size: '5' }, { compat: 'iostabc' })).toBe(
+    '{"holders":[],"page":3,"size":5,"total":0}',
+  )
 })

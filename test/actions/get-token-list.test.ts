@@ -23,14 +23,11 @@ describe('get-token-list', () => {
         compared += held.length
       }
     expect(compared).toBeGreaterThan(0)
-    expect(await askText('get-token-list', { account: 'busyhub' }, { compat: 'iostabc' })).not.toContain(
-      'frozen_list',
-    )
+    expect(await askText('get-token-list', { account: 'busyhub' }, { compat: 'iostabc' })).not.toContain('frozen_list')
   })
   test('get-token-list: accepts names that are members of JavaScript objects, and returns full names of all kinds', async () => {
     const text = await askText('get-token-list', { account: '12345' })
-    for (const symbol of ['__proto__', 'constructor', 'null', '1e5'])
-      expect(text).toContain(`"symbol":"${symbol}"`)
+    for (const symbol of ['__proto__', 'constructor', 'null', '1e5']) expect(text).toContain(`"symbol":"${symbol}"`)
   })
   test('get-token-list: an account that never occurred is not found; in compat the list is empty', async () => {
     expect((await refusal(ask('get-token-list', { account: 'nosuchacc' }))).kind).toBe('not_found')

@@ -21,9 +21,9 @@ test('get-transaction-action: returns the actions of every transaction of some b
 })
 
 test('get-transaction-action: a transaction without actions has none, an unknown transaction is not found', async () => {
-  expect(
-    await askText('get-transaction-action', { tx_hash: '9psjd8sKVxFWh4nDmVhgkQNemFxU8J4b5GapXCyykt4A' }),
-  ).toBe('{"actions":[],"page":1,"size":0,"total":0}')
+  expect(await askText('get-transaction-action', { tx_hash: '9psjd8sKVxFWh4nDmVhgkQNemFxU8J4b5GapXCyykt4A' })).toBe(
+    '{"actions":[],"page":1,"size":0,"total":0}',
+  )
   const tx_hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
   expect((await refusal(ask('get-transaction-action', { tx_hash }))).kind).toBe('not_found')
 })

@@ -65,9 +65,7 @@ describe('get-transaction-detail of a transaction that is not stored', () => {
 
   test('get-transaction-detail: a transaction in the pool is PENDING without a receipt', async () => {
     const node = spokenNode({ [path]: [found(inPool('PENDING', 'null'))] })
-    expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node } })).toBe(
-      shown('PENDING', '{}'),
-    )
+    expect(await askText('get-transaction-detail', { tx_hash: HASH }, { deps: { node } })).toBe(shown('PENDING', '{}'))
     const receipts = await askText('get-transaction-receipt', { tx_hash: HASH }, { deps: { node } })
     expect(receipts).toBe('{"receipts":[],"page":1,"size":0,"total":0}')
   })
@@ -114,19 +112,10 @@ describe('get-transaction-detail of a transaction that is not stored', () => {
       [right.replace('"PENDING"', '"FINAL"'), /status: "FINAL" is not a transaction status/],
       [packed.replace('"PACKED"', '"IRREVERSIBLE"'), /block_number: "-1" is not above block 4851/],
       [packed.replace('"-1"', '"4851"'), /block_number: "4851" is not above block 4851/],
-      [
-        packed.replace('"-1"', '"900000000000"'),
-        /"900000000000" is not a block for which there has been time/,
-      ],
+      [packed.replace('"-1"', '"900000000000"'), /"900000000000" is not a block for which there has been time/],
       [right.replace('"-1"', '"4852"'), /block_number: "4852" is not -1/],
-      [
-        right.replace('"PENDING"', '"PACKED"'),
-        /tx_receipt: "null" is not what a transaction that is PACKED has/,
-      ],
-      [
-        packed.replace('"PACKED"', '"PENDING"'),
-        /tx_receipt: "a receipt" is not what a transaction that is PEND/,
-      ],
+      [right.replace('"PENDING"', '"PACKED"'), /tx_receipt: "null" is not what a transaction that is PACKED has/],
+      [packed.replace('"PACKED"', '"PENDING"'), /tx_receipt: "a receipt" is not what a transaction that is PEND/],
     ] as const) {
       const node = spokenNode({ [path]: [found(text)] })
       const refused = await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))

@@ -81,11 +81,7 @@ describe('get-transaction-records', () => {
     const nothing = await askText('get-transaction-records', { tx_hash: NOWHERE }, { compat: 'iostabc' })
     expect(nothing).toBe('{"records":[],"page":1,"size":0,"total":0}')
     // The old service knew no lists of hashes; an unknown one hides no row of the others.
-    const mixed = await ask(
-      'get-transaction-records',
-      { tx_hashes: `${NOWHERE},${known}` },
-      { compat: 'iostabc' },
-    )
+    const mixed = await ask('get-transaction-records', { tx_hashes: `${NOWHERE},${known}` }, { compat: 'iostabc' })
     expect(mixed).toEqual(await ask('get-transaction-records', { tx_hash: known }, { compat: 'iostabc' }))
     expect(mixed.total).toBeGreaterThan(0)
   })
@@ -146,11 +142,7 @@ describe('get-transaction-records of hand-made transactions', () => {
   afterAll(() => damaged.destroy())
   const over = async (...transactions: readonly Transaction[]) => {
     const tx_hashes = transactions.map(({ hash }) => hash).join(',')
-    const { records: rows } = await ask(
-      'get-transaction-records',
-      { tx_hashes },
-      { deps: { store: damaged.store } },
-    )
+    const { records: rows } = await ask('get-transaction-records', { tx_hashes }, { deps: { store: damaged.store } })
     return rows.map(({ tx_hash, index, amount }: Row) => [tx_hash, index, amount])
   }
   const rowsOfMoving = [

@@ -45,15 +45,12 @@ describe('get-transactions', () => {
     const { transactions } = await over(spokenNode({ [path]: [found(pending)] }))
     expect(transactions.map(({ status }: { status: string }) => status)).toEqual(['IRREVERSIBLE', 'PENDING'])
     expect((await over(spokenNode({ [path]: [notFound('tx')] }))).transactions[1]).toBe(null)
-    expect((await refusal(over(spokenNode({ [path]: [{ status: 500, text: '' }] })))).kind).toBe(
-      'unavailable',
-    )
+    expect((await refusal(over(spokenNode({ [path]: [{ status: 500, text: '' }] })))).kind).toBe('unavailable')
   })
   test('get-transactions: while the load is far behind, unknown hashes are reported as not loaded yet', async () => {
     const node = spokenNode({ [`/getTxByHash/${NOWHERE}`]: [notFound('tx')] }, { libBlock: 90_000 })
     expect(
-      (await refusal(ask('get-transactions', { tx_hashes: NOWHERE }, { deps: { node, clock: idleClock() } })))
-        .kind,
+      (await refusal(ask('get-transactions', { tx_hashes: NOWHERE }, { deps: { node, clock: idleClock() } }))).kind,
     ).toBe('loading')
   })
   test('get-transactions: a refusal names the wrong value', async () => {

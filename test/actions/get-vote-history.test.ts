@@ -20,9 +20,7 @@ describe('get-vote-history', () => {
       const expected = own.map(({ height, hash, producer, change }, at) => {
         const until = own.slice(0, at + 1)
         const total = until.reduce((sum, each) => sum + each.change, 0n)
-        const votes = until
-          .filter(each => each.producer === producer)
-          .reduce((sum, each) => sum + each.change, 0n)
+        const votes = until.filter(each => each.producer === producer).reduce((sum, each) => sum + each.change, 0n)
         return {
           seq: at + 1,
           block: height,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { askedOnce } from '#actions/find/head.ts'
+import { sharedQuery } from '#actions/find/head.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
@@ -11,7 +11,7 @@ describe('askedOnce', () => {
   test('askedOnce: one answer of a node is reused for half a second, separately for each node', async () => {
     const clock = handClock()
     let times = 0
-    const ask = askedOnce(async () => ++times)
+    const ask = sharedQuery(async () => ++times)
     const [one, other] = [spokenNode({}), spokenNode({})]
     const said: unknown[] = []
     for (const [at, node] of [
@@ -26,7 +26,7 @@ describe('askedOnce', () => {
     expect(said).toEqual([1, 1, 2, 3])
   })
   test('askedOnce: returns no answer without a node, and while no node answers', async () => {
-    const ask = askedOnce(async () => {
+    const ask = sharedQuery(async () => {
       throw new Failure('unavailable', 'No node answers.')
     })
     expect(await ask({ node: undefined, signal, clock: handClock() })).toBeUndefined()
@@ -35,7 +35,7 @@ describe('askedOnce', () => {
   test('askedOnce: a failure to answer is remembered for five seconds', async () => {
     const clock = handClock()
     let times = 0
-    const ask = askedOnce(async () => {
+    const ask = sharedQuery(async () => {
       times += 1
       throw new Failure('unavailable', 'No node answers.')
     })
@@ -48,31 +48,29 @@ describe('askedOnce', () => {
   })
   test('askedOnce: a node that hangs is asked only once, and does not block callers', async () => {
     let times = 0
-    const ask = askedOnce(() => {
+    const ask = sharedQuery(() => {
       times += 1
       return new Promise<never>(() => undefined)
     }, 1)
     const node = spokenNode({})
-    expect([
-      await ask({ node, signal, clock: handClock() }),
-      await ask({ node, signal, clock: handClock() }),
-    ]).toEqual([undefined, undefined])
+    expect([await ask({ node, signal, clock: handClock() }), await ask({ node, signal, clock: handClock() })]).toEqual([
+      undefined,
+      undefined,
+    ])
     expect(times).toBe(1)
   })
   test('askedOnce: an internal error is thrown, not treated as a missing answer', async () => {
-    const ask = askedOnce(async () => {
+    const ask = sharedQuery(async () => {
       throw new TypeError('Ours.')
     })
     await expect(ask({ node: spokenNode({}), signal, clock: handClock() })).rejects.toThrow('Ours.')
   })
   test('askedOnce: a request past its deadline stops waiting while the others continue', async () => {
     const answer = Promise.withResolvers<string>()
-    const ask = askedOnce(() => answer.promise)
+    const ask = sharedQuery(() => answer.promise)
     const node = spokenNode({})
     const late = new AbortController()
-    const first = ask({ node, signal: late.signal, clock: handClock() }).catch(
-      error => (error as Failure).kind,
-    )
+    const first = ask({ node, signal: late.signal, clock: handClock() }).catch(error => (error as Failure).kind)
     const second = ask({ node, signal, clock: handClock() })
     late.abort()
     expect(await first).toBe('deadline')

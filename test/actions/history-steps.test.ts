@@ -33,10 +33,8 @@ const plainEnds = (id: string, date: string): readonly bigint[] => {
   const scale = 10n ** BigInt(18 - Number(decimals.get(id.slice(0, id.indexOf('/'))) ?? 0))
   return [heightBefore(date), blocks.length].map(
     last =>
-      (past.changes.get(id) ?? []).reduce(
-        (sum, { height, change }) => (height <= last ? sum + change : sum),
-        0n,
-      ) * scale,
+      (past.changes.get(id) ?? []).reduce((sum, { height, change }) => (height <= last ? sum + change : sum), 0n) *
+      scale,
   )
 }
 
@@ -85,9 +83,7 @@ describe('get-balance-history with step', () => {
         )
         const sum = (list: readonly bigint[]) => list.reduce((all, each) => all + each, 0n)
         expect(row.in).toBe(fromUnits(sum(within.flatMap(({ change }) => (change > 0n ? [change] : []))), 8))
-        expect(row.out).toBe(
-          fromUnits(sum(within.flatMap(({ change }) => (change < 0n ? [-change] : []))), 8),
-        )
+        expect(row.out).toBe(fromUnits(sum(within.flatMap(({ change }) => (change < 0n ? [-change] : []))), 8))
       }
       const { changes: newest } = await ask('get-balance-history', { ...asked, size: '1' })
       expect(newest).toEqual(changes.slice(-1))
@@ -125,9 +121,7 @@ describe('get-balance-history with step', () => {
       ['get-supply-history', { token: 'iost' }, 'steps'],
     ] as const) {
       const datesOf = async (step: string, start_date: string, end_date: string) =>
-        (await ask(action, { ...asked, step, start_date, end_date }))[list].map(
-          ({ date }: { date: string }) => date,
-        )
+        (await ask(action, { ...asked, step, start_date, end_date }))[list].map(({ date }: { date: string }) => date)
       // The first block is of Saturday, 2018-11-10, the last one of Saturday, 2026-11-21.
       expect(await datesOf('week', '2018-11-05', '2018-11-09')).toEqual(['2018-11-05'])
       expect(await datesOf('month', '2018-10-31', '2018-11-01')).toEqual(['2018-11-01'])
@@ -166,8 +160,7 @@ describe('get-reward-history with step', () => {
         const steps = (await ask('get-reward-history', { producer, size: '500', step, sort: 'asc' })).rewards
         const sumOf = (list: readonly Record<string, string>[], field: string): bigint =>
           list.reduce((sum, row) => sum + toUnits(row[field] ?? '0', 8), 0n)
-        const named = (name: string) =>
-          rows.filter((row: { action_name: string }) => row.action_name === name)
+        const named = (name: string) => rows.filter((row: { action_name: string }) => row.action_name === name)
         const all = [
           sumOf(named('exchangeIOST'), 'producer_amount'),
           sumOf(named('candidateWithdraw'), 'producer_amount'),
@@ -176,21 +169,13 @@ describe('get-reward-history with step', () => {
         ]
         expect([
           producer,
-          ...['exchanged', 'candidate_bonus', 'added_for_voters', 'taken_by_voters'].map(field =>
-            sumOf(steps, field),
-          ),
+          ...['exchanged', 'candidate_bonus', 'added_for_voters', 'taken_by_voters'].map(field => sumOf(steps, field)),
         ]).toEqual([producer, ...all])
         const { available } = plainHeld(past, `contribute/${producer}`, blocks.length - 1)
         const { decimal } = await ask('get-token-detail', { token: 'contribute' })
         const total = (field: string): bigint =>
-          steps.reduce(
-            (sum: bigint, row: Record<string, string>) => sum + toUnits(row[field] ?? '0', decimal),
-            0n,
-          )
-        expect([producer, total('contribute_made') - total('contribute_exchanged')]).toEqual([
-          producer,
-          available,
-        ])
+          steps.reduce((sum: bigint, row: Record<string, string>) => sum + toUnits(row[field] ?? '0', decimal), 0n)
+        expect([producer, total('contribute_made') - total('contribute_exchanged')]).toEqual([producer, available])
         sums += all.reduce((sum, each) => sum + each, 0n)
       }
       expect(sums).toBeGreaterThan(0n)

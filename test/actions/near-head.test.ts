@@ -22,9 +22,7 @@ const stands = ({ node, other }: ForkStand, head: ForkBlock): void => {
 const statuses = async (stand: ForkStand): Promise<readonly number[]> =>
   stand.done(
     Promise.all(
-      UNKNOWN.map(
-        async query => (await stand.service.ask(`/api/?module=${query}&apikey=${stand.service.key}`)).status,
-      ),
+      UNKNOWN.map(async query => (await stand.service.ask(`/api/?module=${query}&apikey=${stand.service.key}`)).status),
     ),
   )
 

@@ -48,9 +48,7 @@ describe('a transaction or block that is not stored', () => {
   test('is not found when the asked node is as high as the store', async () => {
     const { node } = await watched(() => undefined)
     await node.watch(async () => undefined)
-    expect((await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).kind).toBe(
-      'not_found',
-    )
+    expect((await refusal(ask('get-transaction-detail', { tx_hash: HASH }, { deps: { node } }))).kind).toBe('not_found')
   })
   test('is unavailable while the node is gone', async () => {
     const node = createNode({ urls: ['http://127.0.0.1:1'] })
@@ -84,7 +82,7 @@ describe('a transaction or block that is not stored', () => {
     await clock.pass(500)
     // The probe has failed, and the next one is scheduled.
     await clock.awaited(1_000)
-    expect(node.heard()).toBeUndefined()
+    expect(node.lastInfo()).toBeUndefined()
     const asked = faulty.asked.length
     expect(await kindsOf(node)).toEqual(['unavailable'])
     expect((await ask('get-latest-block', {}, { deps: { node } })).block.number).toBe(4851)

@@ -43,10 +43,7 @@ describe('textsOf', () => {
     const texts = await store.read(view =>
       textsOf(docs => bodiesOf(view, docs), [row(807, 1, 0), row(807, 1, 1, 0), row(1200, 0, 0, 0)]),
     )
-    const [funcName = '', content = ''] = [
-      tx?.receipt.receipts[0]?.funcName,
-      tx?.receipt.receipts[0]?.content,
-    ]
+    const [funcName = '', content = ''] = [tx?.receipt.receipts[0]?.funcName, tx?.receipt.receipts[0]?.content]
     expect(texts).toEqual(
       new Map([
         [
@@ -88,9 +85,7 @@ describe('textsOf', () => {
     expect(all.size).toBe(40)
     const bytes = [...all.values()].map(text => Buffer.byteLength(text.data) + Buffer.byteLength(text.return))
     const total = bytes.reduce((sum, more) => sum + more, 0)
-    expect(
-      (await store.read(view => textsOf(docs => bodiesOf(view, docs), rows, { budget: total }))).size,
-    ).toBe(40)
+    expect((await store.read(view => textsOf(docs => bodiesOf(view, docs), rows, { budget: total }))).size).toBe(40)
     expect(
       await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), rows, { budget: total - 1 }))),
     ).toEqual({
@@ -132,9 +127,7 @@ describe('textsOf', () => {
     expect(notFoundIfImpossible(failure, { action, given: { tx_hashes: HASH } }, visit)).toBe(failure)
   })
   test('textsOf: a row whose transaction does not exist is a defect, never an empty text', async () => {
-    expect(
-      await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), [row(807, 99_000, 0)]))),
-    ).toEqual({
+    expect(await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), [row(807, 99_000, 0)])))).toEqual({
       kind: 'defect',
       en: 'The texts of record 807-99000-0 are missing in its transaction.',
       zh: undefined,

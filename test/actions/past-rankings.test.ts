@@ -47,9 +47,7 @@ describe('get-producer-voter of the past', () => {
       const { voters, at_block } = await ask('get-producer-voter', { producer, at_block: String(then) })
       expect(at_block).toBe(then)
       const sum = until.reduce((all, { change }) => all + change, 0n)
-      expect(voters.reduce((all: bigint, row: { votes: string }) => all + toUnits(row.votes, 8), 0n)).toBe(
-        sum,
-      )
+      expect(voters.reduce((all: bigint, row: { votes: string }) => all + toUnits(row.votes, 8), 0n)).toBe(sum)
       expect(voters).toEqual(
         plainTally(until, ({ voter }) => voter).map(([account, votes]) => ({ account, votes: iost(votes) })),
       )
@@ -220,9 +218,7 @@ test('error: at_block together with at_time is refused, in both languages', asyn
     ['get-producer-voter', { producer: 'producer000' }],
     ['get-token-holder', { token: 'iost' }],
   ] as const)
-    expect(
-      await refusal(ask(action, { ...of, at_block: '1', at_time: '2026-11-21T00:00:00Z' })),
-    ).toMatchObject({
+    expect(await refusal(ask(action, { ...of, at_block: '1', at_time: '2026-11-21T00:00:00Z' }))).toMatchObject({
       kind: 'bad_request',
       zh: "参数 'at_block' 与 'at_time' 不能同时使用；请只提供其中一个。",
     })

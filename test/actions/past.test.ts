@@ -12,9 +12,7 @@ const random = seeded(22)
 const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
 
 /** Owners of IOST whose names the interface accepts. */
-const owners = [...past.changes.keys()].flatMap(id =>
-  id.startsWith('iost/') ? [id.slice('iost/'.length)] : [],
-)
+const owners = [...past.changes.keys()].flatMap(id => (id.startsWith('iost/') ? [id.slice('iost/'.length)] : []))
 
 const iost = (units: bigint): string => {
   const digits = String(units).padStart(9, '0')
@@ -41,11 +39,7 @@ describe('answers of the past', () => {
   })
 
   test('get-account-balance: the answer after the last block matches the current one', async () => {
-    for (const account of new Set([
-      ...Array.from({ length: 40 }, () => one(owners)),
-      'vote.iost',
-      'deadaddr',
-    ])) {
+    for (const account of new Set([...Array.from({ length: 40 }, () => one(owners)), 'vote.iost', 'deadaddr'])) {
       const { at_block, at_time, ...then } = await ask('get-account-balance', {
         account,
         at_block: String(blocks.length - 1),
@@ -75,9 +69,7 @@ describe('answers of the past', () => {
       const given = [...past.changes.keys()].filter(
         id => id.endsWith(`/${account}`) && plainHeld(past, id, 0).available > 0n,
       )
-      expect(first.tokens.map(({ symbol }: { symbol: string }) => `${symbol}/${account}`)).toEqual(
-        given.sort(),
-      )
+      expect(first.tokens.map(({ symbol }: { symbol: string }) => `${symbol}/${account}`)).toEqual(given.sort())
     }
   })
 

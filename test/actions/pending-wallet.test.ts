@@ -27,8 +27,7 @@ const walletOn = async (stand: ForkStand) => {
   const [first, second] = ['a', 'b'].map(name =>
     createKey(name, { perSecond: 1_000_000, perDay: 1_000_000 }, { now: 0 }),
   )
-  if (first === undefined || second === undefined || tip === undefined)
-    throw new Error('There is no key or tip.')
+  if (first === undefined || second === undefined || tip === undefined) throw new Error('There is no key or tip.')
   const service = serviceOn(stand.store, {
     ...{ node: stand.client, head: stand.follower, clock: stand.clock },
     keys: [first.stored, second.stored],

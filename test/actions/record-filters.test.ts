@@ -33,15 +33,9 @@ const filterFor = (rows: readonly PlainRow[], kind: string): PlainFilter => {
     filter['memo_prefix'] = [...facts.memo].slice(0, 2).join('')
   if (facts.amount !== undefined && isChosen(0.4)) filter['min_amount'] = facts.amount
   const isMoving = ['direction', 'token', 'memo', 'memo_prefix'].some(name => name in filter)
-  if (
-    kind !== 'contract' &&
-    /^\w{1,32}$/.test(action) &&
-    isChosen(0.3) &&
-    (contract === 'token.iost' || !isMoving)
-  )
+  if (kind !== 'contract' && /^\w{1,32}$/.test(action) && isChosen(0.3) && (contract === 'token.iost' || !isMoving))
     filter['func_name'] = `${contract}/${action}`
-  if (kind !== 'token' && !isMoving && filter['min_amount'] === undefined && isChosen(0.4))
-    filter['failed'] = true
+  if (kind !== 'token' && !isMoving && filter['min_amount'] === undefined && isChosen(0.4)) filter['failed'] = true
   return filter as PlainFilter
 }
 
@@ -87,40 +81,37 @@ test.each([
   ['account', 'get-account-tx', 60],
   ['contract', 'get-contract-tx', 12],
   ['token', 'get-token-tx', 12],
-])(
-  '%s: the rows that pass filters match the blocks, in both orders and ranges',
-  async (kind, action, times) => {
-    let searched = 0
-    let passed = 0
-    const chosen = listsOf(kind)
-    for (let n = 0; n < times; n += 1) {
-      const [key, all] = of(chosen)
-      const name = key.slice(kind.length + 1)
-      let filter = filterFor(all, kind)
-      if (kind === 'contract' && name !== 'token.iost') {
-        const { direction: _d, token: _t, memo: _m, memo_prefix: _p, ...rest } = filter
-        filter = rest
-      }
-      const sort = of(['asc', 'desc'])
-      const [low, high] = [of(all).height, of(all).height].toSorted((a, b) => a - b) as [number, number]
-      const range = isChosen(0.3) ? { start_block: String(low), end_block: String(high) } : {}
-      const asc = all.filter(
-        row =>
-          plainPasses(row, kind === 'account' ? name : undefined, filter) &&
-          (!('start_block' in range) || (row.height >= low && row.height <= high)),
-      )
-      const size = String(of([1, 7, 100, 500].filter(each => each * 60 > asc.length)))
-      const params = { [kind]: name, ...paramsOf(filter), sort, size, ...range }
-      const { rows, totals } = await walked(action, params)
-      const got = rows.map(row => `${row.tx_hash} ${row.index}`)
-      expect([params, got] as unknown[]).toEqual([params, named(sort === 'asc' ? asc : asc.toReversed())])
-      for (const total of totals) expect([params, total]).toEqual([params, asc.length])
-      searched += rows[0]?.id === undefined ? 0 : 1
-      passed += asc.length
+])('%s: the rows that pass filters match the blocks, in both orders and ranges', async (kind, action, times) => {
+  let searched = 0
+  let passed = 0
+  const chosen = listsOf(kind)
+  for (let n = 0; n < times; n += 1) {
+    const [key, all] = of(chosen)
+    const name = key.slice(kind.length + 1)
+    let filter = filterFor(all, kind)
+    if (kind === 'contract' && name !== 'token.iost') {
+      const { direction: _d, token: _t, memo: _m, memo_prefix: _p, ...rest } = filter
+      filter = rest
     }
-    expect([searched > times / 4, passed > times]).toEqual([true, true])
-  },
-)
+    const sort = of(['asc', 'desc'])
+    const [low, high] = [of(all).height, of(all).height].toSorted((a, b) => a - b) as [number, number]
+    const range = isChosen(0.3) ? { start_block: String(low), end_block: String(high) } : {}
+    const asc = all.filter(
+      row =>
+        plainPasses(row, kind === 'account' ? name : undefined, filter) &&
+        (!('start_block' in range) || (row.height >= low && row.height <= high)),
+    )
+    const size = String(of([1, 7, 100, 500].filter(each => each * 60 > asc.length)))
+    const params = { [kind]: name, ...paramsOf(filter), sort, size, ...range }
+    const { rows, totals } = await walked(action, params)
+    const got = rows.map(row => `${row.tx_hash} ${row.index}`)
+    expect([params, got] as unknown[]).toEqual([params, named(sort === 'asc' ? asc : asc.toReversed())])
+    for (const total of totals) expect([params, total]).toEqual([params, asc.length])
+    searched += rows[0]?.id === undefined ? 0 : 1
+    passed += asc.length
+  }
+  expect([searched > times / 4, passed > times]).toEqual([true, true])
+})
 
 const FILTERS: readonly PlainFilter[] = [
   {},
@@ -145,9 +136,7 @@ test('accounts: the rows of several accounts come in one order, each once, with 
     const { rows } = await walked('get-account-tx', params)
     const shown = (hash: string, index: number, accounts: readonly string[]) =>
       `${hash} ${index} ${accounts.toSorted().join(' ')}`
-    const got = rows.map(row =>
-      shown(row.tx_hash, row.index, (row as { accounts?: string[] }).accounts ?? []),
-    )
+    const got = rows.map(row => shown(row.tx_hash, row.index, (row as { accounts?: string[] }).accounts ?? []))
     expect(got.toSorted()).toEqual(expected.map(([row, own]) => shown(row.hash, row.index, own)).toSorted())
     expect(rows.map(({ id = '' }) => id)).toEqual(rows.map(({ id = '' }) => id).toSorted())
   }

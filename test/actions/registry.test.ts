@@ -42,9 +42,7 @@ test('actions: the twenty of the interface are listed in its order', () => {
 })
 
 test('actions: every action file is listed, and every action has a test', () => {
-  const files = readdirSync(join(ROOT, 'src/actions')).filter(file =>
-    /^(?:get-.*|search)(?<!\.test)\.ts$/.test(file),
-  )
+  const files = readdirSync(join(ROOT, 'src/actions')).filter(file => /^(?:get-.*|search)(?<!\.test)\.ts$/.test(file))
   expect(files.toSorted()).toEqual(actions.map(action => `${nameOf(action)}.ts`).toSorted())
   const untested = actions.map(nameOf).filter(name => !existsSync(join(import.meta.dir, `${name}.test.ts`)))
   expect(untested).toEqual([])
@@ -62,9 +60,7 @@ describe.each(actions.map(action => [nameOf(action), action] as const))('%s', (n
   })
   test('its example is answered in the declared shape', async () => {
     const data: unknown = JSON.parse(await askText(name, action.example))
-    expect([...Value.Errors(action.result, data)].map(({ path, message }) => `${path}: ${message}`)).toEqual(
-      [],
-    )
+    expect([...Value.Errors(action.result, data)].map(({ path, message }) => `${path}: ${message}`)).toEqual([])
   })
   test('its example has the same answer with numbers as text', async () => {
     const plain = JSON.parse(await askText(name, action.example))

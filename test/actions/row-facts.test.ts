@@ -35,9 +35,7 @@ test('rows of records: amount, token, memo and locked_until match the receipts',
   }
   expect([...seen.keys()].sort()).toEqual(
     [
-      ...['gas.iost/pledge', 'gas.iost/unpledge', 'ram.iost/buy', 'ram.iost/sell'].map(
-        name => `${name} amount`,
-      ),
+      ...['gas.iost/pledge', 'gas.iost/unpledge', 'ram.iost/buy', 'ram.iost/sell'].map(name => `${name} amount`),
       ...['vote_producer.iost/unvote', 'vote_producer.iost/vote'].map(name => `${name} amount`),
       ...['destroy', 'issue', 'transfer', 'transferFreeze'].flatMap(name => [
         `token.iost/${name} amount`,

@@ -68,8 +68,7 @@ describe('search', () => {
     const all = await kinds()
     const texts = new Set<string>()
     for (const [, names] of all)
-      for (const name of names)
-        for (let end = 1; end <= Math.min(name.length, 14); end++) texts.add(name.slice(0, end))
+      for (const name of names) for (let end = 1; end <= Math.min(name.length, 14); end++) texts.add(name.slice(0, end))
     for (const [, names] of all) for (const name of names) texts.add(name).add(`${name}x`).add(`${name}_`)
     expect(texts.size).toBeGreaterThan(500)
     const heights = (await recordedBlocks()).length
@@ -203,9 +202,7 @@ describe('search', () => {
     const { tokens } = await oracle()
     const full = [...tokens].flatMap(([symbol, fields]) => {
       const text = fields.get('fullName') ?? ''
-      return text === ''
-        ? []
-        : [[symbol, JSON.parse(text.startsWith('"') ? text : JSON.stringify(text))] as const]
+      return text === '' ? [] : [[symbol, JSON.parse(text.startsWith('"') ? text : JSON.stringify(text))] as const]
     })
     const others = full.filter(([symbol, name]) => !symbol.startsWith(name.toLowerCase()))
     expect(others.length).toBeGreaterThan(0)
@@ -213,10 +210,7 @@ describe('search', () => {
       for (const text of [name, name.toUpperCase(), name.slice(0, Math.max(3, name.length - 2))]) {
         const all = expectedNames(await kinds(), text)
         if (all.length === 0)
-          expect([text, (await matchesOf(text)).map(({ id }) => id)]).toEqual([
-            text,
-            expect.arrayContaining([symbol]),
-          ])
+          expect([text, (await matchesOf(text)).map(({ id }) => id)]).toEqual([text, expect.arrayContaining([symbol])])
       }
   })
 

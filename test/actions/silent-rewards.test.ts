@@ -4,8 +4,7 @@ import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
-const said = (name: string, args: unknown) =>
-  receipt(`vote_producer.iost/${name}`, args as readonly unknown[] | string)
+const said = (name: string, args: unknown) => receipt(`vote_producer.iost/${name}`, args as readonly unknown[] | string)
 const transfer = (from: string, to: string, amount: string) =>
   receipt('token.iost/transfer', ['iost', from, to, amount, ''])
 const BANK = 'vote_producer.iost'
@@ -16,11 +15,7 @@ const chain = chainOf(
   [genesis()],
   [transaction({ actions: [action(`${BANK}/vote`, ['alice00', 'bob0000', '2200000'])] })],
   // Withdrawals had receipts before other actions did.
-  told(
-    transfer('alice00', BANK, '900'),
-    said('voterWithdraw', '{"bob0000":"1"}'),
-    transfer(BANK, 'alice00', '1'),
-  ),
+  told(transfer('alice00', BANK, '900'), said('voterWithdraw', '{"bob0000":"1"}'), transfer(BANK, 'alice00', '1')),
   told(
     said('vote', ['carol00', 'bob0000', '1100000']),
     said('topupVoterBonus', ['bob0000', '33', 'alice00']),
@@ -71,8 +66,7 @@ test('get-account-assets: rewards of a voter whose vote has a receipt are known 
 })
 
 test('get-account-assets: the bonus of a producer with votes without receipts is known after its next withdrawal', async () => {
-  for (const height of [1, 3, 4])
-    expect(await rewards('bob0000', height)).toEqual(['0', [], null, null, false, UNTOLD])
+  for (const height of [1, 3, 4]) expect(await rewards('bob0000', height)).toEqual(['0', [], null, null, false, UNTOLD])
   expect(await rewards('bob0000', 5)).toEqual(['0', [], '0', '0', true, undefined])
   // Shares of 3.00000001 by 3,300,000 votes are cut to 50 decimals, which loses a digit. The producer's half is cut.
   expect(await rewards('bob0000', 6)).toEqual(['0', [], '1.5', '1.5', true, undefined])

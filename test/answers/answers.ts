@@ -46,8 +46,7 @@ export const pathOf = (action: string, params: Params = {}): string => {
 const textOf = async (service: Service, action: string, params?: Params): Promise<string> => {
   const response = await service.ask(pathOf(action, params), { headers: { 'x-api-key': service.key } })
   const text = await response.text()
-  if (response.status !== 200)
-    throw new Error(`${action} ${JSON.stringify(params)}: ${response.status} ${text}`)
+  if (response.status !== 200) throw new Error(`${action} ${JSON.stringify(params)}: ${response.status} ${text}`)
   return text
 }
 
@@ -56,12 +55,7 @@ export const dataOf = async (service: Service, action: string, params?: Params):
   field(parseData(await textOf(service, action, params)), 'data') ?? null
 
 /** The `data` of two calls that must be equal. */
-export const dataOfBoth = async (
-  service: Service,
-  action: string,
-  one: Params,
-  other: Params,
-): Promise<Data> => {
+export const dataOfBoth = async (service: Service, action: string, one: Params, other: Params): Promise<Data> => {
   const [text, same] = [await textOf(service, action, one), await textOf(service, action, other)]
   if (same !== text) expect([action, other, same]).toEqual([action, other, text])
   return field(parseData(text), 'data') ?? null
@@ -112,9 +106,7 @@ export const allRows = async (
     const total = Number(field(data, 'total'))
     const got = rowsOf(data, name)
     if (got.length !== Math.max(0, Math.min(size, total - rows.length)))
-      throw new Error(
-        `${action} ${JSON.stringify(params)} page ${page} of ${size}: ${got.length} rows of ${total}`,
-      )
+      throw new Error(`${action} ${JSON.stringify(params)} page ${page} of ${size}: ${got.length} rows of ${total}`)
     rows.push(...got)
     if (rows.length >= total) return rows
   }

@@ -11,17 +11,14 @@ import { wholeChainSuite } from './whole-chain.ts'
 describe.skipIf(elasticsearchUrl() === undefined)(
   'the recorded chain, loaded from an archive into partitions of 25,000 documents in Elasticsearch',
   () => {
-    const opened = wholeChainSuite(
-      async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }),
-      {
-        isArchived: true,
-        // The signatures of all blocks are proved when the chain is loaded into SQLite.
-        prove: 'linked',
-        historyStep: 20,
-        lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, smallOf: 5 },
-        ranges: { ofBusiest: 15, everyList: 10 },
-      },
-    )
+    const opened = wholeChainSuite(async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }), {
+      isArchived: true,
+      // The signatures of all blocks are proved when the chain is loaded into SQLite.
+      prove: 'linked',
+      historyStep: 20,
+      lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, smallOf: 5 },
+      ranges: { ofBusiest: 15, everyList: 10 },
+    })
     const store = () => opened().store
     sameAnswersSuite(store)
     pastSameSuite(store)

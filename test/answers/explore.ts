@@ -61,20 +61,7 @@ export const exploreSuite = (service: () => Service): void => {
   test('search matches for names and their prefixes, heights, contract hashes and hostile texts', async () => {
     const { accounts, tokens, contracts, producers } = await oracle()
     const names = [...accounts.keys(), ...tokens.keys(), ...contracts.keys(), ...producers.keys()]
-    const texts = new Set([
-      '',
-      '%',
-      '_',
-      '*',
-      '"',
-      "'",
-      '账户',
-      'x'.repeat(2_000),
-      '4851',
-      '4852',
-      '0',
-      '__proto__',
-    ])
+    const texts = new Set(['', '%', '_', '*', '"', "'", '账户', 'x'.repeat(2_000), '4851', '4852', '0', '__proto__'])
     names.forEach((name, at) => {
       texts.add(name.slice(0, 1 + (at % name.length)))
       if (at % 5 === 0) texts.add(name).add(name.replace('Contract', ''))

@@ -28,12 +28,7 @@ const BY_ITSELF = 25
 /** Every block and transaction of the recording. `every`: checks each n-th of them. */
 export const historySuite = (service: () => Service, every = 1): void => {
   const requireBlock = async (block: Block, node: Data): Promise<void> => {
-    const byNumber = await dataOfBoth(
-      service(),
-      'block-detail',
-      { number: block.height },
-      { hash: block.hash },
-    )
+    const byNumber = await dataOfBoth(service(), 'block-detail', { number: block.height }, { hash: block.hash })
     const ours = field(byNumber, 'block') as ReadonlyMap<string, Data>
     const sorted = (rows: Iterable<readonly [string, Data]>) =>
       [...rows].filter(([name]) => name !== 'orig_info').sort(([a], [b]) => (a < b ? -1 : 1))

@@ -57,8 +57,7 @@ function* walksOf(lists: PlainChain['lists'], thoroughness: Thoroughness): Gener
     const call = listCall(key)
     if (call === undefined) continue
     const turn = OF_TWO.test(key) ? ofTwo++ : 0
-    if (turn % EACH_OF_TWO === 0)
-      yield { call, list, ways: waysOf(list.length, thoroughness), isSampled: true }
+    if (turn % EACH_OF_TWO === 0) yield { call, list, ways: waysOf(list.length, thoroughness), isSampled: true }
     else if (key.startsWith('in/') || list.length > thoroughness.everySizeUpTo)
       yield { call, list, ways: ONCE.slice(turn % 2, (turn % 2) + 1), isSampled: false }
   }
@@ -66,9 +65,7 @@ function* walksOf(lists: PlainChain['lists'], thoroughness: Thoroughness): Gener
 
 /** First pages, last pages, the page beyond the last, and some between. */
 const samplePages = (last: number): ReadonlySet<number> =>
-  new Set(
-    [1, 2, 3, Math.floor(last / 3), Math.floor(last / 2), last - 1, last, last + 1].filter(page => page > 0),
-  )
+  new Set([1, 2, 3, Math.floor(last / 3), Math.floor(last / 2), last - 1, last, last + 1].filter(page => page > 0))
 
 const isArray = (text: string): boolean => {
   try {
@@ -161,13 +158,7 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
 
   test('amount is what really moved, and only movements of token.iost and their actions have one', async () => {
     const list = plain.lists.get('contract/token.iost') ?? []
-    const rows = await allRows(
-      service(),
-      'contract-tx',
-      'transactions',
-      { contract: 'token.iost', sort: 'asc' },
-      500,
-    )
+    const rows = await allRows(service(), 'contract-tx', 'transactions', { contract: 'token.iost', sort: 'asc' }, 500)
     const moves = new Set(['transfer', 'transferFreeze', 'issue', 'destroy'])
     expect(rows.length).toBe(list.length)
     for (const row of rows) {
@@ -175,14 +166,13 @@ export const listSuite = (service: () => Service, thoroughness: Thoroughness): v
       if (row.has('amount') !== moved) throw new Error(`amount of ${row.get('tx_hash')} ${row.get('index')}`)
       if (!moved) continue
       const data = row.get('data') as readonly string[]
-      const said =
-        data[row.get('action_name') === 'issue' || row.get('action_name') === 'destroy' ? 2 : 3] ?? ''
+      const said = data[row.get('action_name') === 'issue' || row.get('action_name') === 'destroy' ? 2 : 3] ?? ''
       const amount = String(row.get('amount'))
       expect(amount).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
       // The signer may have written extra zeros, or more decimals than the token has.
-      expect(
-        said.replace(/^0+(?=\d)/, '').startsWith(amount.replace(/^0\./, said.startsWith('.') ? '.' : '0.')),
-      ).toBe(true)
+      expect(said.replace(/^0+(?=\d)/, '').startsWith(amount.replace(/^0\./, said.startsWith('.') ? '.' : '0.'))).toBe(
+        true,
+      )
     }
   })
 }

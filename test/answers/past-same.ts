@@ -26,16 +26,10 @@ const calls = (): readonly (readonly [string, Params])[] =>
       ['get-vote-history', { account: one(voters), page: '1', size: '7', start_block: height() }],
       ['get-producer-voter', { producer: one(producers), at_block: height() }],
       ['get-producer-voter', { producer: one(producers), at_block: height(), page: '2', size: '5' }],
-      [
-        'get-token-holder',
-        { token: one(['iost', 'ram', 'contribute', 'big8']), at_block: height(), page: '1' },
-      ],
+      ['get-token-holder', { token: one(['iost', 'ram', 'contribute', 'big8']), at_block: height(), page: '1' }],
       ['get-reward-shares', { producer: one(producers), start_block: String(start) }],
       ['get-reward-history', { producer: one(producers), sort: 'asc', end_block: height() }],
-      [
-        'get-supply-history',
-        { token: one(['iost', 'ram', 'contribute']), step: one(['day', 'week', 'month']) },
-      ],
+      ['get-supply-history', { token: one(['iost', 'ram', 'contribute']), step: one(['day', 'week', 'month']) }],
       ['get-supply-history', { token: one(['iost', 'ram', 'contribute']), start_block: height() }],
       ['get-account-balance', { account: one(voters), at_block: height() }],
       ['get-account-assets', { account: one(voters), at_block: height() }],

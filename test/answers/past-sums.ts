@@ -40,8 +40,7 @@ type Options = {
  */
 export const pastSums = ({ deps = () => ({}), count, every }: Options): void => {
   const random = seeded(2240)
-  const asked = (action: string, params: Readonly<Record<string, string>>) =>
-    ask(action, params, { deps: deps() })
+  const asked = (action: string, params: Readonly<Record<string, string>>) => ask(action, params, { deps: deps() })
 
   const holdersAt = async (token: string, height: number) => {
     const rows: { account: string; balance: string }[] = []
@@ -70,11 +69,7 @@ export const pastSums = ({ deps = () => ({}), count, every }: Options): void => 
           const [{ supply, holders }] = steps
           const scale = 10n ** BigInt(18 - decimal)
           expect([height, sumOf(rows, 'balance') + frozen * scale]).toEqual([height, units(supply)])
-          expect([height, rows.length, rows.some(row => row.balance === '0')]).toEqual([
-            height,
-            holders,
-            false,
-          ])
+          expect([height, rows.length, rows.some(row => row.balance === '0')]).toEqual([height, holders, false])
           if (height < first) expect([rows, supply]).toEqual([[], '0'])
         }
       })

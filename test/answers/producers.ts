@@ -16,8 +16,7 @@ export const producerSuite = (service: () => Service): void => {
     const blocks = await recordedBlocks()
     // One producer signs every block of the recording. Genesis has no signer.
     const counts = new Map([['producer000', blocks.length - 1]])
-    const votesOf = (name: string): bigint =>
-      toUnits(String(state.producerVotes.get(name)?.get('votes') ?? '0'), 8)
+    const votesOf = (name: string): bigint => toUnits(String(state.producerVotes.get(name)?.get('votes') ?? '0'), 8)
     const ranking = [...state.producers.keys()].sort((a, b) =>
       votesOf(a) === votesOf(b) ? (a < b ? -1 : 1) : votesOf(a) > votesOf(b) ? -1 : 1,
     )
@@ -26,17 +25,7 @@ export const producerSuite = (service: () => Service): void => {
     for (const [account, row] of state.producers) {
       const data = await dataOf(service(), 'producer-detail', { producer: account })
       details.set(account, data)
-      const ours = [
-        'account',
-        'pubkey',
-        'loc',
-        'url',
-        'isProducer',
-        'online',
-        'votes',
-        'ranking',
-        'block_count',
-      ]
+      const ours = ['account', 'pubkey', 'loc', 'url', 'isProducer', 'online', 'votes', 'ranking', 'block_count']
       expect(ours.map(name => field(data, name))).toEqual([
         account,
         row.get('pubkey') as string,
@@ -93,8 +82,7 @@ export const producerSuite = (service: () => Service): void => {
       const votes = toUnits(String(state.producerVotes.get(account)?.get('votes') ?? '0'), 8)
       const paidUnits = paid.get(account) ?? 0n
       // Rounding to 8 decimals: twice the numerator plus the denominator, divided by twice the denominator.
-      const rate =
-        votes === 0n ? 0n : (2n * paidUnits * 365n * 100_000_000n + votes * 30n) / (2n * votes * 30n)
+      const rate = votes === 0n ? 0n : (2n * paidUnits * 365n * 100_000_000n + votes * 30n) / (2n * votes * 30n)
       expect(field(data, 'dividend_rate')).toBe(fromUnits(rate, 8))
     }
   })
@@ -117,9 +105,9 @@ export const producerSuite = (service: () => Service): void => {
         String(expected.length),
       ])
       for (const size of [7, 20])
-        expect(
-          (await allRows(service(), 'producer-voter', 'voters', { account: producer }, size)).map(plain),
-        ).toEqual(expected)
+        expect((await allRows(service(), 'producer-voter', 'voters', { account: producer }, size)).map(plain)).toEqual(
+          expected,
+        )
       pairs.push(...expected.map(({ account }) => `${producer}/${account}`))
     }
     expect(pairs.length).toBe(633)
@@ -131,9 +119,9 @@ export const producerSuite = (service: () => Service): void => {
       headers: { 'x-api-key': service_.key },
     })
     expect(response.status).toBe(404)
-    expect(
-      rowsOf(await dataOf(service_, 'producer-voter', { producer: 'prod_11' }), 'voters').length,
-    ).toBeGreaterThan(0)
+    expect(rowsOf(await dataOf(service_, 'producer-voter', { producer: 'prod_11' }), 'voters').length).toBeGreaterThan(
+      0,
+    )
   })
 
   test("every contract and its ABI match the node's getContract, with the block of its deployment", async () => {
@@ -147,8 +135,7 @@ export const producerSuite = (service: () => Service): void => {
       for (const tx of block.transactions)
         if (tx.receipt.statusCode === 'SUCCESS')
           tx.actions.forEach((action, at) => {
-            if (action.contract !== 'system.iost' || !/^(setCode|initSetCode)$/.test(action.actionName))
-              return
+            if (action.contract !== 'system.iost' || !/^(setCode|initSetCode)$/.test(action.actionName)) return
             const id = (JSON.parse(tx.receipt.returns[at] ?? '[]') as string[])[0] ?? ''
             deployed.set(id, [tx.publisher, tx.hash, new Date(Number(block.time / 1_000_000n)).toISOString()])
           })

@@ -168,16 +168,7 @@ export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: Ran
       kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkPages(key, list)))
     }
     expect([...kinds].filter(([, rows]) => rows > 0).map(([kind]) => kind)).toEqual(
-      expect.arrayContaining([
-        'account',
-        'failed',
-        'contract',
-        'action',
-        'called',
-        'created',
-        'token',
-        'moved',
-      ]),
+      expect.arrayContaining(['account', 'failed', 'contract', 'action', 'called', 'created', 'token', 'moved']),
     )
   })
 

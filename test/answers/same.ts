@@ -24,11 +24,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
     const key = createKey('same', { perSecond: 1_000_000, perDay: 1_000_000 }, { now })
     shared = key.key
     const revoked = createKey('revoked', { perSecond: 9, perDay: 9 }, { now })
-    const expired = createKey(
-      'expired',
-      { perSecond: 9, perDay: 9 },
-      { now: 0, expires: Date.UTC(2026, 0, 1) },
-    )
+    const expired = createKey('expired', { perSecond: 9, perDay: 9 }, { now: 0, expires: Date.UTC(2026, 0, 1) })
     bad = { revoked: revoked.key, expired: expired.key }
     const keys = [key.stored, { ...revoked.stored, revoked: now }, expired.stored]
     services = [await loadedStore(), opened()].map(store => serviceOn(store, { keys }))
@@ -62,16 +58,8 @@ export const sameAnswersSuite = (opened: () => Store): void => {
 
   test('as on SQLite: the example of every action has the same answer in every format', async () => {
     for (const { module, action, example } of actions)
-      for (const form of [
-        {},
-        { format: 'bare' },
-        { numbers: 'string' },
-        { compat: 'iostabc' },
-        { lang: 'zh' },
-      ]) {
-        const [one, other] = await answers(
-          `/api/?${new URLSearchParams({ module, action, ...example, ...form })}`,
-        )
+      for (const form of [{}, { format: 'bare' }, { numbers: 'string' }, { compat: 'iostabc' }, { lang: 'zh' }]) {
+        const [one, other] = await answers(`/api/?${new URLSearchParams({ module, action, ...example, ...form })}`)
         expect(other).toEqual(one)
         expect((one as [number])[0]).toBe(200)
       }
@@ -132,8 +120,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
       const query = new URLSearchParams({ module, action })
       for (const name of Object.keys(params.properties)) {
         const value = values[name]
-        if (value !== undefined && (random() < 0.6 || params.required?.includes(name)))
-          query.set(name, value())
+        if (value !== undefined && (random() < 0.6 || params.required?.includes(name))) query.set(name, value())
       }
       const [one, other] = await answers(`/api/?${query}`)
       expect([seed, String(query), other]).toEqual([seed, String(query), one])

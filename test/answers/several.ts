@@ -43,9 +43,7 @@ export const severalSuite = (service: () => Service): void => {
     const [first, ...entries] = rowsOf(data, 'transactions')
     expect(first ?? null).toBe(null)
     for (const [at, entry] of entries.entries())
-      expect<unknown>(entry).toEqual(
-        await dataOf(service(), 'transaction-detail', { tx_hash: all[at + 1] ?? '' }),
-      )
+      expect<unknown>(entry).toEqual(await dataOf(service(), 'transaction-detail', { tx_hash: all[at + 1] ?? '' }))
     expect(entries.length).toBe(all.length - 1)
   })
 
@@ -57,10 +55,7 @@ export const severalSuite = (service: () => Service): void => {
       .slice(0, 48)
     const base = (await recordedBlocks())[1200]?.block.transactions[0]?.hash ?? ''
     const of = async (tx_hashes: string) =>
-      rowsOf(
-        await asked(service(), `/api/transaction/get-transaction-records?tx_hashes=${tx_hashes}`),
-        'records',
-      )
+      rowsOf(await asked(service(), `/api/transaction/get-transaction-records?tx_hashes=${tx_hashes}`), 'records')
     const rows: unknown[] = []
     for (const hash of [...hashes, base]) rows.push(...(await of(hash)))
     expect(rows.length).toBeGreaterThan(hashes.length)
@@ -71,16 +66,11 @@ export const severalSuite = (service: () => Service): void => {
     const part = { start_block: 4000, end_seq: 4_300, sort: 'asc' }
     const whole = await asked(service(), `/api/base/get-block-list?${query({ ...part, size: 500 })}`)
     const rows = rowsOf(whole, 'blocks')
-    expect(rows.map(row => field(row, 'number'))).toEqual(
-      Array.from({ length: 300 }, (_, at) => String(4_000 + at)),
-    )
+    expect(rows.map(row => field(row, 'number'))).toEqual(Array.from({ length: 300 }, (_, at) => String(4_000 + at)))
     const joined: unknown[] = []
     for (let page = 1; page <= 43; page++)
       joined.push(
-        ...rowsOf(
-          await asked(service(), `/api/base/get-block-list?${query({ ...part, page, size: 7 })}`),
-          'blocks',
-        ),
+        ...rowsOf(await asked(service(), `/api/base/get-block-list?${query({ ...part, page, size: 7 })}`), 'blocks'),
       )
     expect(joined).toEqual([...rows])
     for (const row of rows.filter((_row, at) => at % 30 === 0)) {
@@ -89,10 +79,7 @@ export const severalSuite = (service: () => Service): void => {
         expect(field(row, name)).toBe(field(one, 'block', name))
       expect(field(row, 'witness_account')).toBe(field(one, 'witness_account'))
       const time = String(field(row, 'time'))
-      const at = await asked(
-        service(),
-        `/api/base/get-block-list?${query({ start_time: time, end_time: time })}`,
-      )
+      const at = await asked(service(), `/api/base/get-block-list?${query({ start_time: time, end_time: time })}`)
       expect(rowsOf(at, 'blocks')).toContainEqual(row)
     }
   })

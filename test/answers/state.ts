@@ -184,14 +184,7 @@ export const stateSuite = (service: () => Service): void => {
       )
       const options = (data: Data | undefined) =>
         [...rowsOf(data, 'vote_infos')]
-          .map(
-            row =>
-              [
-                String(row.get('option')),
-                Number(row.get('votes')),
-                Number(row.get('cleared_votes')),
-              ] as const,
-          )
+          .map(row => [String(row.get('option')), Number(row.get('votes')), Number(row.get('cleared_votes'))] as const)
           .sort((a, b) => (a[0] < b[0] ? -1 : 1))
       expect(options(ours)).toEqual(options(node))
       const exact = field(await dataOf(service(), 'account-balance', { account: name }), 'balance')
@@ -246,17 +239,12 @@ export const stateSuite = (service: () => Service): void => {
 
   test('the wealth list has exactly accounts and user contracts, by total, then name', async () => {
     const { state, now, available } = await setup()
-    const expected = [
-      ...state.accounts.keys(),
-      ...[...state.contracts.keys()].filter(id => !id.endsWith('.iost')),
-    ]
+    const expected = [...state.accounts.keys(), ...[...state.contracts.keys()].filter(id => !id.endsWith('.iost'))]
       .map(owner => {
         const token = available.get('iost')?.get(owner) ?? 0n
         const frozen = sum(lockedOf(state, 'iost', owner, now).map(([amount]) => amount))
         const vote = sum(
-          [...(state.voterVotes.get(owner) ?? []).values()].map(row =>
-            toUnits((row as string[])[0] ?? '0', 8),
-          ),
+          [...(state.voterVotes.get(owner) ?? []).values()].map(row => toUnits((row as string[])[0] ?? '0', 8)),
         )
         return { owner, total: token + frozen + vote, parts: [token, vote, frozen] }
       })
@@ -269,9 +257,7 @@ export const stateSuite = (service: () => Service): void => {
       const got = await allRows(service(), 'wealth-list', 'wealth', {}, size)
       expect(
         got.map(row =>
-          ['account', 'balance', 'token_balance', 'vote_balance', 'frozen_balance'].map(name =>
-            String(row.get(name)),
-          ),
+          ['account', 'balance', 'token_balance', 'vote_balance', 'frozen_balance'].map(name => String(row.get(name))),
         ),
       ).toEqual(expected)
       expect(got.every(row => row.get('symbol') === 'iost')).toBe(true)

@@ -99,14 +99,7 @@ describe('writeArchive', () => {
     const client = createNode({ urls: [node.url] })
     try {
       await loadFrom(node.url, at.store)
-      const {
-        format: _,
-        height: __,
-        hash: ___,
-        time: ____,
-        files: _____,
-        ...of
-      } = (await openArchive(whole)).manifest
+      const { format: _, height: __, hash: ___, time: ____, files: _____, ...of } = (await openArchive(whole)).manifest
       const signal = new AbortController().signal
       const stored = join(folder.path, 'stored')
       await writeArchive(stored, of, {
@@ -181,10 +174,7 @@ describe('writeArchive', () => {
 
   test('a node that returns the raw form of another block, or none, is refused', async () => {
     for (const [change, says] of [
-      [
-        (text: string) => text.replace('"version":"0"', '"version":"1"'),
-        /^Block 0: its hash is .* raw block/,
-      ],
+      [(text: string) => text.replace('"version":"0"', '"version":"1"'), /^Block 0: its hash is .* raw block/],
       [() => 'null', /answer: null is not an object/],
     ] as const) {
       await using faulty = await startFaultyNode(
@@ -265,8 +255,7 @@ describe('an archive as a node', () => {
       // The manifest is read again in the background, and queries do not wait for that.
       await until(async () => (await last()) === 2 * EACH - 1)
       const heights: number[] = []
-      for await (const { block } of archive.blocks({ from: EACH - 2, to: EACH + 1 }))
-        heights.push(block.height)
+      for await (const { block } of archive.blocks({ from: EACH - 2, to: EACH + 1 })) heights.push(block.height)
       expect(heights).toEqual([EACH - 2, EACH - 1, EACH, EACH + 1])
       await rm(join(growing, MANIFEST))
       now += 30_000
@@ -447,10 +436,7 @@ describe('damage', () => {
     }
     await archiveOfNode(node.url, forged, { to: HEIGHT, source: forging })
     const error = await refusal(check(forged))
-    expect([error.kind, error.message.includes('0000000200-0000000399.blocks: Block 333')]).toEqual([
-      'damaged',
-      true,
-    ])
+    expect([error.kind, error.message.includes('0000000200-0000000399.blocks: Block 333')]).toEqual(['damaged', true])
   })
 
   test('a manifest with wrong contents is refused, even if its hash matches', async () => {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
-import { askedAgain } from '#cli/archive/asked-again.ts'
+import { retriedBlocks } from '#cli/archive/retried-blocks.ts'
 import { exitCodeFor } from '#cli/exit-code.ts'
 import { Failure } from '#failure/failure.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
@@ -76,7 +76,7 @@ const block = (height: number) => ({ block: { height, hash: `hash ${height}` } }
 const read = async (fails: (asked: number) => unknown, waitMs = 60_000) => {
   const clock = idleClock()
   const asked: (readonly [number, string | undefined])[] = []
-  const blocks = askedAgain(
+  const blocks = retriedBlocks(
     async function* (from, parent) {
       asked.push([from, parent])
       for (let height = from; height < 6; height++) {

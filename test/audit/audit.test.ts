@@ -72,8 +72,7 @@ const damageState = async (place: Damageable): Promise<readonly string[]> => {
 
 /** Damages history that the blocks' own hashes cover, and rows. Returns the expected findings. */
 const damageHistory = async (place: Damageable, rowsOf: Rows): Promise<readonly string[]> => {
-  const inElastic = (...lines: readonly string[]): readonly string[] =>
-    place.kind === 'elastic' ? lines : []
+  const inElastic = (...lines: readonly string[]): readonly string[] => (place.kind === 'elastic' ? lines : [])
   const rows = (await all(place, records)).map(({ doc }) => doc as RecordDoc)
   const [changed, lost, placeless, copied] = [10, 200, 1_000, 2_500].map(at => rows[at]) as RecordDoc[]
   if (!changed || !lost || !placeless || !copied) throw new Error('There are too few rows.')
@@ -114,12 +113,7 @@ const damageSource = async (place: Damageable): Promise<readonly string[]> => {
   await place.change(blocks, '000000000200', 'witness', 'other')
   await place.change(blocks, '000000000300', 'parent_hash', 'other')
   await place.remove(transactions, lost.id)
-  await place.change(
-    transactions,
-    changed.id,
-    'body',
-    changed.body.replace(/"gas_usage":\d+/, '"gas_usage":1'),
-  )
+  await place.change(transactions, changed.id, 'body', changed.body.replace(/"gas_usage":\d+/, '"gas_usage":1'))
   return [
     'blocks 000000000100 document',
     'blocks 000000000200 witness',
@@ -203,9 +197,7 @@ const suite = (open: () => Promise<Damageable>): void => {
       place.kind === 'sqlite' ? `balances ${id} amount` : `balances ${id} document`,
     )
     const { findings } = await audited(place.store, { node: same })
-    const named = findings
-      .filter(({ by }) => by === 'replay')
-      .map(({ index, id, field }) => `${index} ${id} ${field}`)
+    const named = findings.filter(({ by }) => by === 'replay').map(({ index, id, field }) => `${index} ${id} ${field}`)
     expect(named.sort()).toEqual(edited.sort())
     expect((await repaired(place.store)).found).toEqual(edited)
     expect(differences(await place.dump(), clean)).toEqual([])

@@ -109,9 +109,7 @@ test('node storage: differences are named with the value of the node', async () 
   expect(lines).toEqual([
     `balances iost/user_001 amount: stored 7 expected ${one.balance?.amount} (node)`,
     `votes ${one.vote?.id} votes: stored nothing expected ${one.vote?.votes} (node)`,
-    expect.stringMatching(
-      /^accounts __proto__ permissions: stored \[\] expected \[\{"name":"active".* \(node\)$/,
-    ),
+    expect.stringMatching(/^accounts __proto__ permissions: stored \[\] expected \[\{"name":"active".* \(node\)$/),
   ])
 })
 

@@ -17,9 +17,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
     const ask = <T>(method: string, path: string, body?: object) =>
       askElastic<T>(method, `${url}/${prefix}-${path}`, body)
     const counts = () =>
-      Promise.all(
-        historyIndices.map(async ({ name }) => (await ask<{ count: number }>('GET', `${name}/_count`)).count),
-      )
+      Promise.all(historyIndices.map(async ({ name }) => (await ask<{ count: number }>('GET', `${name}/_count`)).count))
     /** Copies a document unchanged into another partition. */
     const copy = async (name: string, id: string, from: string, to: string): Promise<void> => {
       const { _source } = await ask<{ _source: object }>('GET', `${name}-${from}/_doc/${id}`)
@@ -54,9 +52,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
         // Two duplicates, and one lost row.
         ['records', 1],
       ])
-      expect(await counts()).toEqual(
-        historyIndices.map(({ name }, at) => (before[at] ?? 0) + (more.get(name) ?? 0)),
-      )
+      expect(await counts()).toEqual(historyIndices.map(({ name }, at) => (before[at] ?? 0) + (more.get(name) ?? 0)))
 
       const damaged = [
         `blocks ${blockId(7)} document`,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Repaired } from '#audit/repair.ts'
+import type { RepairResult } from '#audit/repair.ts'
 import type { LoadedBlock } from '#chain/block.ts'
 import type { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
@@ -40,11 +40,11 @@ afterAll(async () => {
   await replay.stop()
 })
 
-const repaired = (store: Store, held?: (writer: Writer) => Writer): Promise<Repaired> =>
+const repaired = (store: Store, held?: (writer: Writer) => Writer): Promise<RepairResult> =>
   repairedEnd(store, node, held)
 
 const FAR = HEIGHT + 100_000
-type Way = Repaired['aligned']['way']
+type Way = RepairResult['aligned']['way']
 type Case = {
   readonly name: string
   readonly orphans?: number
@@ -63,8 +63,7 @@ const noted = (end: Readonly<Record<string, string | number>>) => async (place: 
 
 const lost = (where: 'published' | 'checkpoint') => (place: Damageable) => place.lose(where)
 /** The record of the end has values that a loader never writes. */
-const broken = (where: 'published' | 'checkpoint') => (place: Damageable) =>
-  place.say(where, { hash: 7, time: -1 })
+const broken = (where: 'published' | 'checkpoint') => (place: Damageable) => place.say(where, { hash: 7, time: -1 })
 
 const CASES: readonly Case[] = [
   { name: 'published record lost', damage: lost('published'), way: { sqlite: 'settled', elastic: 'right' } },
@@ -140,10 +139,10 @@ const requireGoesOn = async (place: Damageable, what: string): Promise<void> => 
   const [at, tip] = [await place.store.published(), (await recordedBlocks())[NEXT]?.block]
   expect([what, at?.hash, at?.time, at?.lib]).toEqual([what, tip?.hash, tip?.time, NEXT])
   const dump = await place.dump()
-  expect([
+  expect([what, differences(new Map([...dump].filter(([id]) => !id.startsWith('places/'))), cleanOf(place))]).toEqual([
     what,
-    differences(new Map([...dump].filter(([id]) => !id.startsWith('places/'))), cleanOf(place)),
-  ]).toEqual([what, []])
+    [],
+  ])
 }
 
 /** A store as a loader left it, on a chain whose last `orphans` blocks are from another node. */
@@ -202,10 +201,7 @@ const transactionsUntil = async (forked: readonly LoadedBlock[]): Promise<Readon
 }
 
 /** Another process either reads the state of the published block, or is told to wait for the repair. */
-const requireWholeOrRefused = async (
-  place: Damageable,
-  counts: ReadonlyMap<string, number>,
-): Promise<void> => {
+const requireWholeOrRefused = async (place: Damageable, counts: ReadonlyMap<string, number>): Promise<void> => {
   const reader = place.reopen()
   try {
     const seen = await reader

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Rebuilt, rebuildBlock } from '#audit/rebuild.ts'
+import { type RebuiltBlock, rebuildBlock } from '#audit/rebuild.ts'
 import { fromBaseTransaction } from '#chain/base-transaction.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block, Transaction } from '#chain/block.ts'
@@ -26,9 +26,7 @@ const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> 
   if (block === undefined) throw new Error('The block is not recorded.')
   const transactions = block.transactions.map((tx, at) => saying(tx, messages.get(at) ?? tx.receipt.message))
   const bytes = (hash: string) => hashBytes(hash) ?? NOTHING
-  const root = merkleRoot(
-    transactions.map(({ hash, receipt }) => receiptHash(bytes(hash), receipt) ?? NOTHING),
-  )
+  const root = merkleRoot(transactions.map(({ hash, receipt }) => receiptHash(bytes(hash), receipt) ?? NOTHING))
   const hash = headHash({
     version: BigInt(block.version),
     parentHash: bytes(block.parentHash),
@@ -43,13 +41,11 @@ const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> 
 }
 
 /** The block rebuilt from the documents of the store: the node's JSON, with these messages in it. */
-const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): Rebuilt => {
+const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): RebuiltBlock => {
   const [base] = block.transactions
   const bodies = block.transactions.map(({ body }, at) => {
     const shown = messages.get(at)
-    return shown === undefined
-      ? body
-      : body.replace(/"message": ?"[^"]*"/, () => `"message":${JSON.stringify(shown)}`)
+    return shown === undefined ? body : body.replace(/"message": ?"[^"]*"/, () => `"message":${JSON.stringify(shown)}`)
   })
   const doc = {
     height: block.height,
@@ -114,12 +110,8 @@ test('rebuildBlock: lost bytes that nothing stored can restore are no damage, an
 
 test('rebuildBlock: lost bytes excuse differences in receipts only', async () => {
   const block = await blockWith(new Map([[1, CUT]]))
-  expect(() => rebuilt(block, new Map([[1, 'all is well']]))).toThrow(
-    `Block ${HEIGHT}: merkle root of its receipts is`,
-  )
+  expect(() => rebuilt(block, new Map([[1, 'all is well']]))).toThrow(`Block ${HEIGHT}: merkle root of its receipts is`)
   const shown = new Map([[1, '\ufffd']])
   expect(() => rebuilt({ ...block, witness: 'another' }, shown)).toThrow('its head does not have the hash')
-  expect(() => rebuilt({ ...block, parentHash: block.hash }, shown)).toThrow(
-    'its head does not have the hash',
-  )
+  expect(() => rebuilt({ ...block, parentHash: block.hash }, shown)).toThrow('its head does not have the hash')
 })

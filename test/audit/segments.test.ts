@@ -41,8 +41,7 @@ const withCount = ([amount, name, count] = NONE, more: number): Segment => [amou
 const stored = async ({ store }: Damageable): Promise<readonly SegmentsDoc[]> => {
   const audit = await store.audit()
   const docs: SegmentsDoc[] = []
-  for await (const page of audit.scan(segments))
-    for (const { doc } of page) if (doc !== undefined) docs.push(doc)
+  for await (const page of audit.scan(segments)) for (const { doc } of page) if (doc !== undefined) docs.push(doc)
   await audit.close()
   return docs.sort((a, b) => (a.id < b.id ? -1 : 1))
 }
@@ -84,9 +83,7 @@ const suite = (open: () => Promise<Damageable>): void => {
   test('audit: rankings with segments are whole', async () => {
     expect(docs.map(({ id }) => id)).toEqual(
       ['balances', 'balances', 'votes', 'wealth']
-        .flatMap((index, at) =>
-          [0, 1].map(leaf => `${index}/${leaf}/${['coin', 'iost', 'producer000', ''][at]}`),
-        )
+        .flatMap((index, at) => [0, 1].map(leaf => `${index}/${leaf}/${['coin', 'iost', 'producer000', ''][at]}`))
         .sort(),
     )
     expect(await audited(place.store)).toEqual(WHOLE)
@@ -150,5 +147,4 @@ const suite = (open: () => Promise<Damageable>): void => {
 }
 
 describe('audit of segments in SQLite', () => suite(damageableSqlite))
-if (elasticsearchUrl() !== undefined)
-  describe('audit of segments in Elasticsearch', () => suite(damageableElastic))
+if (elasticsearchUrl() !== undefined) describe('audit of segments in Elasticsearch', () => suite(damageableElastic))

@@ -33,17 +33,12 @@ test('verify, repair: differences are named, shown by a dry run, repaired, and n
 
   damage(folder, "UPDATE lists SET count = count + 1 WHERE id = 'account/admin'")
   const found = await folder.run(['verify'])
-  const finding = expect.stringMatching(
-    /^lists account\/admin count: stored \d+ expected \d+\nlists count: 1 in all\n/,
-  )
+  const finding = expect.stringMatching(/^lists account\/admin count: stored \d+ expected \d+\nlists count: 1 in all\n/)
   expect([found.code, found.out]).toEqual([3, finding])
   expect(found.out).toEndWith(': NOT WHOLE, 1 differences. Run: iostlens repair\n')
 
   const told = await folder.run(['repair', '--dry-run'])
-  expect([told.code, told.out]).toEqual([
-    3,
-    expect.stringContaining('1 differences would be repaired, nothing was'),
-  ])
+  expect([told.code, told.out]).toEqual([3, expect.stringContaining('1 differences would be repaired, nothing was')])
   expect((await folder.run(['verify'])).code).toBe(3)
 
   // A loader in this process certainly holds the store.
@@ -69,18 +64,13 @@ test('verify, repair: differences are named, shown by a dry run, repaired, and n
     { 'blocks document': 2 },
   ])
   expect((await folder.run(['verify'])).out).toEndWith('2 differences. Run: iostlens repair --node URL\n')
-  expect((await folder.run(['verify', '--node', node.url])).out).toEndWith(
-    `Run: iostlens repair --node ${node.url}\n`,
-  )
+  expect((await folder.run(['verify', '--node', node.url])).out).toEndWith(`Run: iostlens repair --node ${node.url}\n`)
   expect((await folder.run(['repair'])).code).toBe(3)
   expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['verify'])).code).toBe(0)
   damage(folder, "UPDATE meta SET value = json_set(value, '$.height', 151) WHERE key = 'published'")
   const ahead = await folder.run(['verify', '--node', node.url])
-  expect([ahead.code, ahead.err]).toEqual([
-    75,
-    expect.stringContaining(`run: iostlens repair --node ${node.url}\n`),
-  ])
+  expect([ahead.code, ahead.err]).toEqual([75, expect.stringContaining(`run: iostlens repair --node ${node.url}\n`)])
   expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['verify', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['keys', 'list'])).out).toContain('wallet')
@@ -103,8 +93,7 @@ test('verify: does not touch the folder of a running migration', async () => {
   expect((await folder.run(['load', '--once', '--node', node.url])).code).toBe(0)
   await node.stop()
   damage(folder, `UPDATE meta SET value = json_set(value, '$.derivation', 1) WHERE key = 'identity'`)
-  const folders = async () =>
-    (await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))
+  const folders = async () => (await readdir(join(folder.path, 'data'))).filter(name => name.startsWith('audit-'))
   const migration = await folder.start(['indices', 'migrate', '--node', String(hung.url)])
   await until(async () => (await folders()).length > 0)
   const [theirs] = await folders()
@@ -136,10 +125,7 @@ test("verify: names false values in the store's published record and identity", 
   }
   set('identity', 'chainId', 7)
   const { code, out } = await folder.run(['verify'])
-  expect([code, out]).toEqual([
-    3,
-    expect.stringContaining('identity genesis chain_id: stored 7 expected 1020'),
-  ])
+  expect([code, out]).toEqual([3, expect.stringContaining('identity genesis chain_id: stored 7 expected 1020')])
 })
 
 /** The last blocks up to here have transactions. Those of the forked chain have different ones. */
@@ -157,18 +143,13 @@ test('load, repair: a store with another end of the chain is refused with the co
   await store.close()
   const load = ['load', '--once', '--node', node.url, '--prove', 'linked']
   const refused = await folder.run(load)
-  expect([refused.code, refused.err]).toEqual([
-    3,
-    expect.stringContaining(`iostlens repair --node ${node.url}`),
-  ])
+  expect([refused.code, refused.err]).toEqual([3, expect.stringContaining(`iostlens repair --node ${node.url}`)])
   const begun = performance.now()
   const repaired = await folder.run(['repair', '--node', node.url])
   process.stderr.write(`two orphans taken back in ${Math.round(performance.now() - begun)} ms\n`)
   expect([repaired.code, repaired.out]).toEqual([
     0,
-    expect.stringMatching(
-      / at block 749, \S+: the batches of blocks 750 to 759 were undone; no document was checked/,
-    ),
+    expect.stringMatching(/ at block 749, \S+: the batches of blocks 750 to 759 were undone; no document was checked/),
   ])
   expect((await folder.run(load)).code).toBe(0)
   expect((await folder.run(['verify', '--node', node.url])).code).toBe(0)
@@ -178,9 +159,5 @@ test('load, repair: a store with another end of the chain is refused with the co
 test('verify: exits with 75 (retry later) if nothing is loaded', async () => {
   await using folder = await cliFolder()
   const nothing = await folder.run(['verify'])
-  expect([nothing.code, nothing.out, nothing.err]).toEqual([
-    75,
-    '',
-    expect.stringContaining('nothing is loaded yet'),
-  ])
+  expect([nothing.code, nothing.out, nothing.err]).toEqual([75, '', expect.stringContaining('nothing is loaded yet')])
 })

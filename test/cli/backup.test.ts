@@ -19,10 +19,7 @@ test('backup: copies of a store during load and service are whole; a restored co
     const { code, out, err } = await folder.run(['backup', `copy-${number}.sqlite`])
     if (code === 75) expect(err).toContain('nothing is loaded yet')
     else {
-      expect([code, out]).toEqual([
-        0,
-        expect.stringMatching(/at height \d+ to copy-\d+\.sqlite: \d+ bytes, checked/),
-      ])
+      expect([code, out]).toEqual([0, expect.stringMatching(/at height \d+ to copy-\d+\.sqlite: \d+ bytes, checked/)])
       copies.push(`copy-${number}.sqlite`)
     }
   }
@@ -30,14 +27,7 @@ test('backup: copies of a store during load and service are whole; a restored co
   up.kill('SIGTERM')
   expect((await up.ended).code).toBe(0)
   for (const copy of copies) {
-    const { code, err } = await folder.run([
-      'status',
-      '--all',
-      '--node',
-      node.url,
-      '--store',
-      `sqlite:${copy}`,
-    ])
+    const { code, err } = await folder.run(['status', '--all', '--node', node.url, '--store', `sqlite:${copy}`])
     expect([copy, code, err]).toEqual([copy, 0, ''])
   }
 

@@ -88,9 +88,7 @@ test.each(['keys list', 'keys revoke x', 'indices merge'])(
     await using folder = await cliFolder()
     const { code, out, err } = await folder.run([...command.split(' '), '--store', 'sqlite:typo.sqlite'])
     expect([code, out, existsSync(join(folder.path, 'typo.sqlite'))]).toEqual([2, '', false])
-    expect(err).toStartWith(
-      'iostlens: The store sqlite:typo.sqlite does not exist.\n  Set the store that is loaded',
-    )
+    expect(err).toStartWith('iostlens: The store sqlite:typo.sqlite does not exist.\n  Set the store that is loaded')
   },
 )
 
@@ -136,10 +134,10 @@ test('indices: the embedded store has nothing to merge', async () => {
   await using folder = await cliFolder()
   expect((await folder.run(['indices', 'create'])).code).toBe(0)
   const { code, out } = await folder.run(['indices', 'merge'])
-  expect([
-    code,
-    out.endsWith('iostlens.sqlite keeps its history in one piece; there is nothing to merge.\n'),
-  ]).toEqual([0, true])
+  expect([code, out.endsWith('iostlens.sqlite keeps its history in one piece; there is nothing to merge.\n')]).toEqual([
+    0,
+    true,
+  ])
 })
 
 test('load: two runs continue each other, and status reports the progress', async () => {
@@ -178,11 +176,7 @@ test('load: two runs continue each other, and status reports the progress', asyn
   database.run('DELETE FROM "blocks" WHERE "height" = 77')
   database.close()
   const hole = await folder.run(['status'])
-  expect([hole.code, hole.out.includes('block 77 is missing'), /^whole +NO$/m.test(hole.out)]).toEqual([
-    3,
-    true,
-    true,
-  ])
+  expect([hole.code, hole.out.includes('block 77 is missing'), /^whole +NO$/m.test(hole.out)]).toEqual([3, true, true])
 })
 
 test('up: loads, serves, prints example calls, and continues after a restart', async () => {
@@ -226,7 +220,5 @@ test('serve: an address in use is reported', async () => {
   const { host } = new URL(await service.firstLine)
   const { code, out, err } = await folder.run(['serve', '--listen', host])
   expect([code, out]).toEqual([2, ''])
-  expect(err).toStartWith(
-    `iostlens: Address ${host} is in use by another program.\n  Stop that program, or choose`,
-  )
+  expect(err).toStartWith(`iostlens: Address ${host} is in use by another program.\n  Stop that program, or choose`)
 })

@@ -73,23 +73,19 @@ test('doctor: a low file limit and little memory are warnings with a remedy', ()
 test('doctor: disks, privileges, blocks and settings of Elasticsearch are reported with a remedy', () => {
   const disk = { server: 'a', freeBytes: 10e9, totalBytes: 100e9 }
   const shown = (over: Partial<Parameters<typeof checkServer>[0]>) =>
-    checkServer({ disks: [], lacks: [], blocked: [], createsIndices: false, ...over })
+    checkServer({ disks: [], missingPrivileges: [], blocked: [], createsIndices: false, ...over })
       .filter(({ is }) => is !== 'ok')
       .map(({ is, what, help }) => [is, what, help === undefined])
   expect(shown({ disks: [{ ...disk, leastBytes: 9e9 }] })).toEqual([])
   expect(shown({ disks: [{ ...disk, leastBytes: 15e9 }] })).toEqual([
-    [
-      'warning',
-      '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB',
-      false,
-    ],
+    ['warning', '10.0 GB of 100.0 GB are free on the disk of a, less than the low watermark of 15.0 GB', false],
   ])
   expect(shown({ disks: undefined })[0]?.[0]).toBe('warning')
-  expect(shown({ lacks: ['write', 'maintenance'] })).toEqual([
+  expect(shown({ missingPrivileges: ['write', 'maintenance'] })).toEqual([
     ['warning', 'The user of Elasticsearch lacks on the indices: write, maintenance', false],
   ])
-  expect(shown({ lacks: ['read'] })[0]?.[0]).toBe('wrong')
-  expect(shown({ lacks: undefined })).toEqual([])
+  expect(shown({ missingPrivileges: ['read'] })[0]?.[0]).toBe('wrong')
+  expect(shown({ missingPrivileges: undefined })).toEqual([])
   expect(shown({ blocked: ['p-keys-0'] })[0]?.[0]).toBe('wrong')
   expect(shown({ createsIndices: true })[0]?.[0]).toBe('warning')
 })

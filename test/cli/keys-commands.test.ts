@@ -44,12 +44,7 @@ test('keys: a key is shown, changed, rotated with a grace period, and revoked wi
   const rotated = await run('rotate', id, '--grace', '1d')
   // The service may use a list of keys that it read a moment ago.
   await until(async () => (await usage(rotated.last)).status === 200, 50)
-  expect([rotated.code, rotated.last === key, await ask(rotated.last), await ask(key)]).toEqual([
-    0,
-    false,
-    503,
-    503,
-  ])
+  expect([rotated.code, rotated.last === key, await ask(rotated.last), await ask(key)]).toEqual([0, false, 503, 503])
   // The old and the new key share one plan.
   expect((await usage(rotated.last)).data.today).toMatchObject({ limit: 700, used: 4 })
   expect(await shown()).toMatchObject({ id, name: 'purse', per_day: 700, former_until: [expect.any(String)] })

@@ -3,7 +3,7 @@ import { exitCodeFor } from '#cli/exit-code.ts'
 import type { Log } from '#failure/log.ts'
 import { load } from '#load/load.ts'
 import type { LoadOptions } from '#load/load-options.ts'
-import type { Retry } from '#load/retry.ts'
+import type { RetryPolicy } from '#load/retry.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
@@ -38,7 +38,7 @@ type Told = readonly [level: Parameters<Log>[0], reason: string]
 
 const loading = async (
   fault: Fault,
-  retry: Retry,
+  retry: RetryPolicy,
   {
     told = [],
     store = place.store,
@@ -158,10 +158,7 @@ describe('a load with a limit on waiting', () => {
       { waitMs: 7 },
       { clock: { ...systemClock, random: () => 0, after: timer.after } },
     ).catch((error: unknown) => error)
-    expect([exitCodeFor(failed), String(failed)]).toEqual([
-      75,
-      expect.stringContaining('No block could be loaded'),
-    ])
+    expect([exitCodeFor(failed), String(failed)]).toEqual([75, expect.stringContaining('No block could be loaded')])
   })
   test.each([
     ['the last batch is written', () => undefined, HEIGHT, [0, { height: HEIGHT }]],

@@ -53,15 +53,11 @@ test('up: /metrics is exact over all threads, and reports the loaded height and 
     sum('iostlens_http_refusals_total', { reason: 'bad_request' }),
     sum('iostlens_http_refusals_total', { reason: 'unauthorized' }),
   ]).toEqual([12, 3])
-  expect(
-    samples.flatMap(({ labels }) => [...labels.values()]).filter(text => text.includes('proto')),
-  ).toEqual([])
+  expect(samples.flatMap(({ labels }) => [...labels.values()]).filter(text => text.includes('proto'))).toEqual([])
 
   for (let times = 0; times < 3; times++) await ask(`module=base&action=get-wealth-list&apikey=${key}`)
   const { sum: later } = await scraped(url)
-  expect([later('iostlens_answers_total'), later('iostlens_answers_total', { source: 'joined' })]).toEqual([
-    3, 0,
-  ])
+  expect([later('iostlens_answers_total'), later('iostlens_answers_total', { source: 'joined' })]).toEqual([3, 0])
 
   expect([value('iostlens_load_blocks_total'), value('iostlens_published_height')]).toEqual([TO + 1, TO])
   expect(sum('iostlens_load_rows_total', { kind: 'transaction' })).toBeGreaterThan(0)
@@ -92,10 +88,7 @@ test('up: /metrics is exact over all threads, and reports the loaded height and 
   ])
   expect(gone.value('iostlens_node_heard_timestamp_seconds')).toBeGreaterThan(0)
   expect(gone.sum('iostlens_node_calls_total', { outcome: 'trouble' })).toBeGreaterThan(0)
-  const late = await measured(
-    url,
-    read => read.sum('iostlens_event_loop_delay_seconds_count', { thread: '2' }) > 0,
-  )
+  const late = await measured(url, read => read.sum('iostlens_event_loop_delay_seconds_count', { thread: '2' }) > 0)
   expect(late.value('iostlens_published_height')).toBe(TO)
   up.kill('SIGTERM')
   expect((await up.ended).code).toBe(0)
@@ -118,19 +111,10 @@ test('load --metrics-listen: a load has its own metrics, and an API with this op
   await serve.logs('Serving metrics.')
   const own = /url=(http:\/\/\S+)\/metrics/.exec(serve.logged())?.[1] ?? ''
   const served = await scraped(own)
-  expect([served.value('iostlens_node_configured'), served.value('iostlens_behind_blocks')]).toEqual([
-    0,
-    undefined,
-  ])
+  expect([served.value('iostlens_node_configured'), served.value('iostlens_behind_blocks')]).toEqual([0, undefined])
   expect(served.sum('iostlens_http_requests_total', { route: 'unknown', status: '404' })).toBe(1)
   expect((await fetch(`${own}/api/`)).status).toBe(404)
-  const taken = await folder.run([
-    'serve',
-    '--listen',
-    '127.0.0.1:0',
-    '--metrics-listen',
-    own.slice('http://'.length),
-  ])
+  const taken = await folder.run(['serve', '--listen', '127.0.0.1:0', '--metrics-listen', own.slice('http://'.length)])
   expect([taken.code, taken.err]).toEqual([2, expect.stringContaining('--metrics-listen')])
   serve.kill('SIGTERM')
   expect((await serve.ended).code).toBe(0)

@@ -34,8 +34,7 @@ test('verify, repair: without --prove, each block is checked against the node at
   )
   await using folder = await cliFolder()
   const load = (...args: readonly string[]) => folder.run(['load', '--once', '--node', node.url, ...args])
-  const verify = (...args: readonly string[]) =>
-    folder.run(['verify', '--node', node.url, '--sample', '1000', ...args])
+  const verify = (...args: readonly string[]) => folder.run(['verify', '--node', node.url, '--sample', '1000', ...args])
 
   expect((await load('--prove', 'linked')).code).toBe(0)
   const linked = await verify()

@@ -6,7 +6,7 @@ import { readSettings } from '#cli/read-settings.ts'
 import { startServing } from '#cli/serving.ts'
 import type { SettingName } from '#cli/settings.ts'
 import { createKey } from '#keys/key.ts'
-import { exposed } from '#metrics/expose.ts'
+import { exposition } from '#metrics/expose.ts'
 import { createNode } from '#node/create-node.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { readExposition } from '#test/support/exposition.ts'
@@ -126,9 +126,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
       )
       threads.end({ thread: 1, by })
       await threads.until(begun => begun.length === 3)
-      expect(deaths).toEqual([
-        ['error', 2, expect.stringContaining(by === 'exit' ? 'code 3' : `doomed by ${by}`)],
-      ])
+      expect(deaths).toEqual([['error', 2, expect.stringContaining(by === 'exit' ? 'code 3' : `doomed by ${by}`)]])
       // The thread's connections were closed when it died, so none of its requests waits for an answer.
       await Promise.any(settled)
       expect(closed).toBeGreaterThan(0)
@@ -149,7 +147,7 @@ test.each(['error', 'rejection', 'exit'] as const)(
         const { headers } = await askAlone(`${serving.url}/rpc/getNodeInfo?apikey=${key}`)
         expect(headers.get('ratelimit-remaining')).toBe(String(1_000 - 2 * OF_KEY - 1))
       }
-      const { text } = exposed(catalogue, metrics.memory, [])
+      const { text } = exposition(catalogue, metrics.memory, [])
       const { sum } = readExposition(await text())
       expect(sum('iostlens_thread_deaths_total')).toBe(1)
       expect(sum('iostlens_http_requests_total', { route: 'rpc', status: '200' })).toBe(

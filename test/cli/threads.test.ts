@@ -71,17 +71,7 @@ test.each(THREADS)(
       return new Response('{}')
     }, 60)
     const service = folder.start([
-      ...[
-        'serve',
-        '--listen',
-        '127.0.0.1:0',
-        '--threads',
-        threads,
-        '--deadline',
-        '60s',
-        '--node-timeout',
-        '60s',
-      ],
+      ...['serve', '--listen', '127.0.0.1:0', '--threads', threads, '--deadline', '60s', '--node-timeout', '60s'],
       ...['--node', node.url],
     ])
     const url = await service.firstLine
@@ -106,9 +96,7 @@ test.each(THREADS)(
     expect(lines.filter(line => line.includes('Serving.')).length).toBe(1)
     expect(lines.filter(line => line.includes('route=rpc') && line.includes('status=200')).length).toBe(COUNT)
     // All log lines are whole.
-    expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT[\d:.]+Z (?:info |warn |error) [A-Z]/.test(line))).toEqual(
-      [],
-    )
+    expect(lines.filter(line => !/^\d{4}-\d\d-\d\dT[\d:.]+Z (?:info |warn |error) [A-Z]/.test(line))).toEqual([])
   },
   600_000,
 )

@@ -21,14 +21,7 @@ afterAll(async () => {
 /** A service on the socket `name` in the folder. */
 const serveOn = (name: string, ...more: readonly string[]) => {
   const path = join(folder.path, name)
-  const service = folder.start([
-    'serve',
-    '--listen',
-    `unix:${name}`,
-    '--store',
-    `sqlite:${store.path}`,
-    ...more,
-  ])
+  const service = folder.start(['serve', '--listen', `unix:${name}`, '--store', `sqlite:${store.path}`, ...more])
   const ask = async (asked: string, headers: Readonly<Record<string, string>> = {}) => {
     const { status } = await fetch(`http://localhost${asked}`, { unix: path, headers })
     return status
@@ -78,12 +71,7 @@ test('socket: the socket of a running process is kept, that of a killed process 
 test.each([
   ['a file that is no socket', 'plain', [], /plain exists and is not a Unix socket\./],
   ['a folder that is not there', 'none/s.sock', [], /Cannot listen on unix:.*none\/s\.sock/],
-  [
-    'several threads',
-    's.sock',
-    ['--threads', '2'],
-    /one thread, but --threads is 2\.[\s\S]*Leave --threads out/,
-  ],
+  ['several threads', 's.sock', ['--threads', '2'], /one thread, but --threads is 2\.[\s\S]*Leave --threads out/],
   ['a path that is too long', 'x'.repeat(91), [], /unix:PATH with a whole path of at most 90 bytes/],
 ] as const)('socket: %s is refused with the remedy', async (_what, name, more, said) => {
   await Bun.write(join(folder.path, 'plain'), 'text')

@@ -15,9 +15,7 @@ const dropping: Fault = async ({ path }, truth) => {
   return new Response(JSON.stringify(answer))
 }
 const anotherChain: Fault = async ({ path }, truth) =>
-  path === '/getChainInfo'
-    ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
-    : undefined
+  path === '/getChainInfo' ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024')) : undefined
 const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
   ['a transaction is dropped from every block', dropping],
   [
@@ -114,20 +112,12 @@ test('serve does not use a node of another chain than the stored one', async () 
   }
   await expectStatus(other.url, 503)
   await expectStatus(`${other.url},${ours.url}`, 200)
-  expect([...new Set(other.asked.map(({ path }) => path))]).toEqual([
-    '/getChainInfo',
-    '/getBlockByNumber/0/false',
-  ])
+  expect([...new Set(other.asked.map(({ path }) => path))]).toEqual(['/getChainInfo', '/getBlockByNumber/0/false'])
 })
 
 describe('exit codes of load --once', () => {
   test.each([
-    [
-      'a host that does not exist',
-      ['--node', 'http://nosuch.invalid:30001'],
-      2,
-      /host name in --node is unknown/,
-    ],
+    ['a host that does not exist', ['--node', 'http://nosuch.invalid:30001'], 2, /host name in --node is unknown/],
     ['a text that is no URL', ['--node', 'nosuch:30001'], 2, /--node is 'nosuch:30001'/],
     ['a node that is away', ['--node', 'http://127.0.0.1:1', '--wait', '100ms'], 75, /ECONNREFUSED/],
   ] as const)('%s', async (_name, args, code, says) => {

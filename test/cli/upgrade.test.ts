@@ -85,10 +85,7 @@ describe.skipIf(programs === undefined)(NAME, () => {
     }
     const first = await fetch(`${url}/api/base/get-overview`, { headers: { 'x-api-key': key } })
     expect([first.status, await first.text()]).toEqual([200, expect.any(String)])
-    const asked = await witness(
-      { ask: (path, init) => fetch(`${url}${path}`, init), key, lines: [] },
-      { seed: 7 },
-    )
+    const asked = await witness({ ask: (path, init) => fetch(`${url}${path}`, init), key, lines: [] }, { seed: 7 })
     while (asked.good() < GOOD_ANSWERS) await asked.sees(200)
     const { wrong } = await asked.stop()
     expect([wrong, asked.height()]).toEqual([[], HEIGHT])
@@ -102,16 +99,7 @@ describe.skipIf(programs === undefined)(NAME, () => {
     const run = await programOf(commit)
     const store = ['--store', storeName]
     await run('load', '--once', '--node', node.url, ...store)
-    const { out } = await run(
-      'keys',
-      'add',
-      'kept',
-      '--per-second',
-      '1000000',
-      '--per-day',
-      '1000000000',
-      ...store,
-    )
+    const { out } = await run('keys', 'add', 'kept', '--per-second', '1000000', '--per-day', '1000000000', ...store)
     const key = /il_\w+/.exec(out)?.[0] ?? ''
     const refusal = await served(store, key)
     if (what === 'derivation') expect(refusal).toBeDefined()

@@ -86,9 +86,7 @@ test('applyAccount: revoking removes the first item with that key, or with that 
     // No key with this name exists.
     ['revokeGroup', 'grp', 'bob0000'],
   ).groups
-  expect(items).toEqual([
-    { name: 'grp', items: [other('bob0000', 'owner', '2'), other('bob0000', 'active', '3')] },
-  ])
+  expect(items).toEqual([{ name: 'grp', items: [other('bob0000', 'owner', '2'), other('bob0000', 'active', '3')] }])
 })
 
 test('applyAccount: revoking a key leaves the item of an account with that name, whose permission has no name', () => {
@@ -125,7 +123,5 @@ test('applyAccount: permissions keep the name of a dropped group until it is rev
 
 test('applyAccount: a receipt of an account that never signed up stops the load', () => {
   const tx = transaction({ receipts: [receipt('auth.iost/addGroup', ['nobody0', 'grp'])] })
-  expect(() => deriveChain(chainOf([genesis()], [tx]))).toThrow(
-    'addGroup of "nobody0", which was never registered.',
-  )
+  expect(() => deriveChain(chainOf([genesis()], [tx]))).toThrow('addGroup of "nobody0", which was never registered.')
 })

@@ -11,8 +11,7 @@ const field = (number: number, value: string | Uint8Array): Uint8Array => {
   const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 127) | 128, bytes.length >> 7]
   return Uint8Array.from([(number << 3) | 2, ...length, ...bytes])
 }
-const message = (...fields: readonly Uint8Array[]): Uint8Array =>
-  Uint8Array.from(fields.flatMap(each => [...each]))
+const message = (...fields: readonly Uint8Array[]): Uint8Array => Uint8Array.from(fields.flatMap(each => [...each]))
 const encoded = (version: string): string => {
   const abi = message(
     field(1, 'transfer'),

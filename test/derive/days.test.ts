@@ -11,15 +11,12 @@ import { generatedBlocks } from '../generator/generated-blocks.ts'
 // Awaited here and not in a test: reading a chain takes longer than the time limit of a test.
 const chains = { recorded: await recordedBlocks(), generated: await generatedBlocks() }
 
-const dateOf = ({ block }: LoadedBlock): string =>
-  new Date(Number(block.time / 1_000_000n)).toISOString().slice(0, 10)
+const dateOf = ({ block }: LoadedBlock): string => new Date(Number(block.time / 1_000_000n)).toISOString().slice(0, 10)
 
 /** The figures of each day that are counted from its blocks, without those of its end. */
 const figuresOf = ({ state }: DerivedChain) =>
   new Map(
-    state
-      .all(days)
-      .map(({ id, ram: _, ...doc }) => [id, { ...doc, iost_moved: BigInt(doc.iost_moved) }] as const),
+    state.all(days).map(({ id, ram: _, ...doc }) => [id, { ...doc, iost_moved: BigInt(doc.iost_moved) }] as const),
   )
 
 for (const [name, blocks] of Object.entries(chains))
@@ -28,8 +25,7 @@ for (const [name, blocks] of Object.entries(chains))
       const plain = plainDays(blocks.map(({ block }) => block))
       const derived = figuresOf(deriveChain(blocks))
       expect([...derived.keys()]).toEqual([...plain.keys()])
-      for (const [date, expected] of plain)
-        expect([date, derived.get(date)]).toEqual([date, expected as never])
+      for (const [date, expected] of plain) expect([date, derived.get(date)]).toEqual([date, expected as never])
     })
 
     // The chain is derived once for both tests, since that takes seconds.
@@ -44,8 +40,7 @@ for (const [name, blocks] of Object.entries(chains))
       expect(plain.size).toBeGreaterThan(30)
       const derived = figuresOf(cut)
       expect([...derived.keys()]).toEqual([...plain.keys()])
-      for (const [date, expected] of plain)
-        expect([date, derived.get(date)]).toEqual([date, expected as never])
+      for (const [date, expected] of plain) expect([date, derived.get(date)]).toEqual([date, expected as never])
       const sums = [...plain.values()]
       for (const figure of ['failed', 'movements', 'new_accounts'] as const)
         expect([figure, sums.filter(day => day[figure] > 0).length > 1]).toEqual([figure, true])
@@ -57,9 +52,7 @@ for (const [name, blocks] of Object.entries(chains))
       expect(ramOf(dates.at(-1))).toEqual(cut.state.get(statistics, STATISTICS)?.ram as never)
       // The chain is derived up to the end of the day only.
       for (const date of [dates[2], dates[Math.floor(dates.length / 2)]]) {
-        const there = deriveChain(
-          stretched.slice(0, stretched.findLastIndex(loaded => dateOf(loaded) === date) + 1),
-        )
+        const there = deriveChain(stretched.slice(0, stretched.findLastIndex(loaded => dateOf(loaded) === date) + 1))
         expect(ramOf(date)).toEqual(there.state.get(statistics, STATISTICS)?.ram as never)
       }
     })

@@ -4,15 +4,7 @@ import { producerKeys, producers } from '#indices/producer.ts'
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
-import {
-  action,
-  chainOf,
-  genesis,
-  receipt,
-  SECOND,
-  START,
-  transaction,
-} from '#test/support/stores/hand-made.ts'
+import { action, chainOf, genesis, receipt, SECOND, START, transaction } from '#test/support/stores/hand-made.ts'
 
 const vote = (name: string, args: readonly unknown[]) => action(`vote_producer.iost/${name}`, args)
 const said = (name: string, args: readonly unknown[]) => receipt(`vote_producer.iost/${name}`, args)
@@ -39,23 +31,13 @@ describe('vote_producer.iost before it wrote receipts', () => {
       ],
       receipts: [
         transfer('alice00', 'vote.iost', '10.5'),
-        receipt('token.iost/transferFreeze', [
-          'iost',
-          'vote.iost',
-          'alice00',
-          '0.5',
-          START + 700_000n * SECOND,
-          '',
-        ]),
+        receipt('token.iost/transferFreeze', ['iost', 'vote.iost', 'alice00', '0.5', START + 700_000n * SECOND, '']),
         transfer('alice00', 'vote.iost', '3'),
       ],
     })
     const update = transaction({
       publisher: 'bob0000',
-      actions: [
-        vote('updateProducer', ['bob0000', 'key2', 'Mars', '', '']),
-        vote('logOutProducer', ['bob0000']),
-      ],
+      actions: [vote('updateProducer', ['bob0000', 'key2', 'Mars', '', '']), vote('logOutProducer', ['bob0000'])],
     })
     const { state } = derive([register], [voting], [update])
     expect(state.all(votes).map(({ id, votes: amount }) => [id, amount])).toEqual([
@@ -175,8 +157,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
     const voting = transaction({ actions: [vote('unvote', ['alice00', 'bob0000', '0.5'])] })
     const before = transaction({ actions: [vote('vote', ['alice00', 'bob0000', '2'])] })
     const steps = [[register], [before], [leave], [voting], [register], [leave]]
-    const since = (count: number) =>
-      derive(...steps.slice(0, count)).state.get(producers, 'bob0000')?.unregistered
+    const since = (count: number) => derive(...steps.slice(0, count)).state.get(producers, 'bob0000')?.unregistered
     expect(steps.map((_, at) => since(at + 1))).toEqual([undefined, undefined, 3, 3, undefined, 6])
   })
 })

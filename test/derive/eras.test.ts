@@ -12,15 +12,7 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
-import {
-  action,
-  chainOf,
-  createToken,
-  genesis,
-  receipt,
-  SECOND,
-  transaction,
-} from '#test/support/stores/hand-made.ts'
+import { action, chainOf, createToken, genesis, receipt, SECOND, transaction } from '#test/support/stores/hand-made.ts'
 
 const vote = (name: string, args: readonly unknown[]) => action(`vote_producer.iost/${name}`, args)
 
@@ -40,12 +32,7 @@ describe('before block 38,500,000', () => {
     expect(state.get(balances, 'iost/alice00')?.amount).toBe(100_000_000_000n)
     expect(state.get(balances, 'iost/bob0000')).toBeUndefined()
     expect(
-      documents[1]?.records.map(({ index, status_code, amount, receipt: at }) => [
-        index,
-        status_code,
-        amount,
-        at,
-      ]),
+      documents[1]?.records.map(({ index, status_code, amount, receipt: at }) => [index, status_code, amount, at]),
     ).toEqual([[0, 'BALANCE_NOT_ENOUGH', undefined, undefined]])
   })
 
@@ -86,10 +73,7 @@ describe('token.iost of earlier years', () => {
     const { state } = derive(
       [
         transaction({
-          receipts: [
-            createToken('bobns.tok', 2),
-            receipt('token.iost/transferNamespace', ['bobns', 'a', 'b']),
-          ],
+          receipts: [createToken('bobns.tok', 2), receipt('token.iost/transferNamespace', ['bobns', 'a', 'b'])],
         }),
       ],
       [
@@ -116,21 +100,12 @@ describe('a symbol that is created again', () => {
   const again = receipt('token.iost/create', [symbol, 'carol00', 70, 'eyJkZWNpbWFsIjoxfQ=='])
 
   test.each([
-    [
-      'in a later block',
-      [[first], [transaction({ receipts: [recycle] })], [transaction({ receipts: [again] })]],
-    ],
+    ['in a later block', [[first], [transaction({ receipts: [recycle] })], [transaction({ receipts: [again] })]]],
     ['in the block of its recycling', [[first], [transaction({ receipts: [recycle, again] })]]],
-    [
-      'in its first block',
-      [[first, transaction({ receipts: [recycle] }), transaction({ receipts: [again] })]],
-    ],
+    ['in its first block', [[first, transaction({ receipts: [recycle] }), transaction({ receipts: [again] })]]],
   ])('deriveBlock: it is one token, whose owners keep what they had: %s', (_, lists) => {
     const after = transaction({
-      receipts: [
-        issued('carol00', '3'),
-        receipt('token.iost/transfer', [symbol, 'bob0000', 'carol00', '10', '']),
-      ],
+      receipts: [issued('carol00', '3'), receipt('token.iost/transfer', [symbol, 'bob0000', 'carol00', '10', ''])],
     })
     const { state } = derive(...lists, [after])
     // Numbers of units stay, so the amounts are ten times as many with one decimal instead of two.
@@ -141,9 +116,11 @@ describe('a symbol that is created again', () => {
       current_supply: 30n,
       holder_count: 2,
     })
-    expect(
-      ['alice00', 'bob0000', 'carol00'].map(owner => state.get(balances, `husd/${owner}`)?.amount),
-    ).toEqual([500n, 0n, 130n])
+    expect(['alice00', 'bob0000', 'carol00'].map(owner => state.get(balances, `husd/${owner}`)?.amount)).toEqual([
+      500n,
+      0n,
+      130n,
+    ])
     expect(state.get(statistics, STATISTICS)?.token_count).toBe(state.all(tokens).length)
     const sums = [seriesOf.supply(symbol), seriesOf.holders(symbol)].map(key => {
       const { gained = '', lost = '' } = state.get(series, key) ?? {}

@@ -3,20 +3,11 @@ import type { Transaction } from '#chain/block.ts'
 import { pledges } from '#indices/pledge.ts'
 import { resources } from '#indices/resource.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
-import {
-  action,
-  chainOf,
-  genesis,
-  receipt,
-  SECOND,
-  START,
-  transaction,
-} from '#test/support/stores/hand-made.ts'
+import { action, chainOf, genesis, receipt, SECOND, START, transaction } from '#test/support/stores/hand-made.ts'
 
 const pledge = (name: 'pledge' | 'unpledge', from: string, to: string, amount: string): Transaction =>
   transaction({ receipts: [receipt(`gas.iost/${name}`, [from, to, amount])] })
-const derive = (...lists: readonly (readonly Transaction[])[]) =>
-  deriveChain(chainOf([genesis()], ...lists)).state
+const derive = (...lists: readonly (readonly Transaction[])[]) => deriveChain(chainOf([genesis()], ...lists)).state
 const gasOf = (state: ReturnType<typeof derive>, owner: string) => {
   const { gas_pledge, gas_limit, gas_stock, gas_updated } = state.get(resources, owner) ?? {}
   return { gas_pledge, gas_limit, gas_stock, gas_updated }
@@ -24,10 +15,7 @@ const gasOf = (state: ReturnType<typeof derive>, owner: string) => {
 const at = (height: number) => START + BigInt(height) * SECOND
 
 test('applyGas: a first pledge gives 100,000 gas per IOST at once, later pledges add to the gas that has grown', () => {
-  const state = derive(
-    [pledge('pledge', 'alice00', 'bob0000', '10')],
-    [pledge('pledge', 'carol00', 'bob0000', '2.5')],
-  )
+  const state = derive([pledge('pledge', 'alice00', 'bob0000', '10')], [pledge('pledge', 'carol00', 'bob0000', '2.5')])
   // 11.5 gas grow in the second between the pledges.
   expect(gasOf(state, 'bob0000')).toEqual({
     gas_pledge: 1_250_000_000n,

@@ -18,8 +18,7 @@ const idsOf = ({ state, documents }: DerivedChain, key: string): string[] => {
   })
 }
 
-const idsIn = (rows: readonly RecordDoc[], ...at: readonly number[]): string[] =>
-  at.map(index => rows[index]?.id ?? '')
+const idsIn = (rows: readonly RecordDoc[], ...at: readonly number[]): string[] => at.map(index => rows[index]?.id ?? '')
 
 const failed = { statusCode: 'RUNTIME_ERROR', returns: [] }
 
@@ -152,10 +151,7 @@ describe('lists', () => {
     const names = ['__proto__', 'constructor']
     const chain = derive([
       transaction({
-        receipts: names.flatMap(name => [
-          createToken(name, 1),
-          receipt('token.iost/issue', [name, '__proto__', '1']),
-        ]),
+        receipts: names.flatMap(name => [createToken(name, 1), receipt('token.iost/issue', [name, '__proto__', '1'])]),
       }),
     ])
     const counts = names.flatMap(name => [listOf.token(name), listOf.moved('__proto__', name)])
@@ -163,8 +159,7 @@ describe('lists', () => {
   })
 
   test('deriveBlock: the list of contracts has the row of each deployment, once and in the order of the chain', () => {
-    const code = (id: string) =>
-      JSON.stringify({ ID: id, info: { lang: 'javascript', version: '1', abi: [] } })
+    const code = (id: string) => JSON.stringify({ ID: id, info: { lang: 'javascript', version: '1', abi: [] } })
     const deploy = transaction({ actions: [action('system.iost/setCode', [code('')])] })
     const other = `Contract${hashOf('another transaction')}`
     const delayed = transaction({
@@ -177,9 +172,7 @@ describe('lists', () => {
       transaction({ actions: [action('system.iost/updateCode', [code(`Contract${deploy.hash}`), ''])] }),
       delayed,
     ])
-    const deployed = chain.documents
-      .flatMap(({ records }) => records)
-      .filter(row => row.deployed !== undefined)
+    const deployed = chain.documents.flatMap(({ records }) => records).filter(row => row.deployed !== undefined)
     expect(deployed.map(row => row.deployed)).toEqual([
       'token.iost',
       'auth.iost',

@@ -6,24 +6,8 @@ import { listOf } from '#indices/list.ts'
 import { resources } from '#indices/resource.ts'
 import { tokens } from '#indices/token.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
-import {
-  action,
-  chainOf,
-  createToken,
-  genesis,
-  receipt,
-  SECOND,
-  transaction,
-} from '#test/support/stores/hand-made.ts'
-import {
-  balance,
-  count,
-  derive,
-  FIRST,
-  freeze,
-  rowsOf,
-  transfer,
-} from '#test/support/stores/hand-made-derived.ts'
+import { action, chainOf, createToken, genesis, receipt, SECOND, transaction } from '#test/support/stores/hand-made.ts'
+import { balance, count, derive, FIRST, freeze, rowsOf, transfer } from '#test/support/stores/hand-made-derived.ts'
 
 describe('movements', () => {
   test('deriveBlock: names such as __proto__ are handled like other names', () => {
@@ -150,10 +134,7 @@ describe('movements', () => {
       [transaction({ receipts: [createToken('odd', 0)] })],
       [...kept, ...gone].map(name =>
         transaction({
-          receipts: [
-            receipt('token.iost/issue', ['odd', name, '1']),
-            transfer('iost', 'alice00', name, '1', ''),
-          ],
+          receipts: [receipt('token.iost/issue', ['odd', name, '1']), transfer('iost', 'alice00', name, '1', '')],
         }),
       ),
     )
@@ -169,9 +150,7 @@ describe('movements', () => {
     const totals = ['-5', '-9223372036854775808', '-9223372036854775807', '92233720368']
     const { state } = derive([
       transaction({
-        receipts: totals.map((total, at) =>
-          receipt('token.iost/create', `["t${at}","alice00",${total},"${config}"]`),
-        ),
+        receipts: totals.map((total, at) => receipt('token.iost/create', `["t${at}","alice00",${total},"${config}"]`)),
       }),
     ])
     expect(totals.map((_, at) => state.get(tokens, `t${at}`)?.total_supply)).toEqual([
@@ -183,9 +162,9 @@ describe('movements', () => {
   })
 
   test('deriveBlock: a movement of more than the balance stops the load', () => {
-    expect(() =>
-      derive([transaction({ receipts: [transfer('iost', 'bob0000', 'alice00', '1', '')] })]),
-    ).toThrow('Block 1 takes more iost from "bob0000" than it has: -100000000 would be left.')
+    expect(() => derive([transaction({ receipts: [transfer('iost', 'bob0000', 'alice00', '1', '')] })])).toThrow(
+      'Block 1 takes more iost from "bob0000" than it has: -100000000 would be left.',
+    )
   })
 
   test('deriveBlock: RAM is paid by accounts and by owners of contracts, and by nobody for system contracts', () => {

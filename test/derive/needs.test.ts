@@ -17,8 +17,7 @@ import { small } from '../generator/small.ts'
 /** A key that was not predicted. */
 type Miss = Omit<Missed, 'keys'> & { readonly key: Key }
 
-const isNamed = ({ index, id }: Key, name: string, named: string): boolean =>
-  index.name === name && id === named
+const isNamed = ({ index, id }: Key, name: string, named: string): boolean => index.name === name && id === named
 
 const ownerPaysRam = ({ loaded, key, stored }: Miss): boolean =>
   loaded.block.transactions
@@ -69,8 +68,7 @@ const missedIn = (blocks: readonly LoadedBlock[]) => {
     onMissed: ({ keys, ...missed }) => {
       for (const key of keys) {
         const [reason] = Object.entries(REASONS).find(([, explains]) => explains({ ...missed, key })) ?? []
-        if (reason === undefined)
-          forgotten.push(`block ${missed.loaded.block.height}: ${key.index.name} ${key.id}`)
+        if (reason === undefined) forgotten.push(`block ${missed.loaded.block.height}: ${key.index.name} ${key.id}`)
         else counts.set(reason, (counts.get(reason) ?? 0) + 1)
       }
     },

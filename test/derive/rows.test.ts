@@ -3,24 +3,8 @@ import { accounts } from '#indices/account.ts'
 import { listOf, lists } from '#indices/list.ts'
 import { votes } from '#indices/vote.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
-import {
-  action,
-  chainOf,
-  createToken,
-  genesis,
-  hashOf,
-  receipt,
-  transaction,
-} from '#test/support/stores/hand-made.ts'
-import {
-  balance,
-  count,
-  derive,
-  FIRST,
-  freeze,
-  rowsOf,
-  transfer,
-} from '#test/support/stores/hand-made-derived.ts'
+import { action, chainOf, createToken, genesis, hashOf, receipt, transaction } from '#test/support/stores/hand-made.ts'
+import { balance, count, derive, FIRST, freeze, rowsOf, transfer } from '#test/support/stores/hand-made-derived.ts'
 
 describe('rows', () => {
   test('deriveBlock: two identical actions own one receipt each, a third movement is a row of its own', () => {
@@ -50,10 +34,7 @@ describe('rows', () => {
           action('token.iost/transfer', ['iost', 'alice00', 'bob0000', '1', 'a']),
           action('token.iost/transferFreeze', ['iost', 'alice00', 'bob0000', '1', FIRST + 1n, '']),
         ],
-        receipts: [
-          transfer('iost', 'alice00', 'bob0000', '1', 'b'),
-          freeze('alice00', 'bob0000', '1', FIRST + 2n),
-        ],
+        receipts: [transfer('iost', 'alice00', 'bob0000', '1', 'b'), freeze('alice00', 'bob0000', '1', FIRST + 2n)],
       }),
     ])
     expect(rowsOf(chain, 1).map(({ index, amount }) => [index, amount])).toEqual([
@@ -113,9 +94,7 @@ describe('rows', () => {
         .filter(({ id }) => /weird|no such|created/.test(id))
         .map(({ id }) => id),
     ).toEqual(['created/deadaddr'])
-    expect(
-      rowsOf(chain, 1).every(({ creator, amount }) => creator === undefined && amount === undefined),
-    ).toBe(true)
+    expect(rowsOf(chain, 1).every(({ creator, amount }) => creator === undefined && amount === undefined)).toBe(true)
   })
 
   test('deriveBlock: 60 KB of free text are stored in the transaction', () => {
@@ -131,13 +110,7 @@ describe('rows', () => {
     ])
     const rows = rowsOf(chain, 1)
     expect(
-      rows.map(({ contract, action_name, data, to, overflow }) => [
-        contract,
-        action_name,
-        data.length,
-        to,
-        overflow,
-      ]),
+      rows.map(({ contract, action_name, data, to, overflow }) => [contract, action_name, data.length, to, overflow]),
     ).toEqual([
       ['', '', 0, 'system.iost', true],
       ['', '', 0, '', true],
@@ -159,13 +132,13 @@ describe('rows', () => {
         receipts: [receipt('auth.iost/signUp', ['newone1', 'k', 'k'])],
       }),
     ])
-    expect(
-      rowsOf(chain, 1).map(({ index, from, to, creator, receipt: at }) => [index, from, to, creator, at]),
-    ).toEqual([
-      [0, 'alice00', 'newone0', 'alice00', undefined],
-      [0, 'bob0000', 'exchange.iost', undefined, undefined],
-      [1, 'bob0000', 'newone1', 'bob0000', 0],
-    ])
+    expect(rowsOf(chain, 1).map(({ index, from, to, creator, receipt: at }) => [index, from, to, creator, at])).toEqual(
+      [
+        [0, 'alice00', 'newone0', 'alice00', undefined],
+        [0, 'bob0000', 'exchange.iost', undefined, undefined],
+        [1, 'bob0000', 'newone1', 'bob0000', 0],
+      ],
+    )
     expect([count(chain, listOf.created('alice00')), count(chain, listOf.created('bob0000'))]).toEqual([1, 1])
   })
 
@@ -187,9 +160,9 @@ describe('rows', () => {
       ],
     })
     const chain = deriveChain([first, { ...second, block: { ...second.block, transactions: [base] } }])
-    expect(
-      rowsOf(chain, 1).map(({ index, from, to, amount, receipt: at }) => [index, from, to, amount, at]),
-    ).toEqual([[1, '', 'bonus.iost', '12.5', 0]])
+    expect(rowsOf(chain, 1).map(({ index, from, to, amount, receipt: at }) => [index, from, to, amount, at])).toEqual([
+      [1, '', 'bonus.iost', '12.5', 0],
+    ])
     expect(balance(chain, 'contribute/bob0000').amount).toBe(328_513_441n)
   })
 
@@ -199,9 +172,7 @@ describe('rows', () => {
     const frozen = (at: number) => freeze('alice00', 'bob0000', '0.00000001', FIRST + BigInt(size - at))
     const tx = transaction({
       actions: Array.from({ length: size }, (_, at) => action('token.iost/transfer', args(at))),
-      receipts: Array.from({ length: 2 * size }, (_, at) =>
-        at < size ? transfer(...args(at)) : frozen(at - size),
-      ),
+      receipts: Array.from({ length: 2 * size }, (_, at) => (at < size ? transfer(...args(at)) : frozen(at - size))),
     })
     const chain = derive([tx])
     const { amount, frozen: locked, frozen_list, next_due } = balance(chain, 'iost/bob0000')

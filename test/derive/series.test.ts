@@ -28,10 +28,7 @@ const entriesOf = (key: string) => partsOf(key).flatMap(part => entriesIn(part.e
 const heldUntil = (key: string, height: number) =>
   entriesOf(key)
     .filter(entry => entry.height <= height)
-    .reduce(
-      (held, entry) => heldAfter(held, entry, Math.min(entry.times, height - entry.height + 1)),
-      heldAt([]),
-    )
+    .reduce((held, entry) => heldAfter(held, entry, Math.min(entry.times, height - entry.height + 1)), heldAt([]))
 
 const sumOf = (key: string): bigint =>
   entriesOf(key).reduce((sum, { change, times }) => sum + change * BigInt(times), 0n)

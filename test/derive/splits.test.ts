@@ -18,9 +18,7 @@ beforeAll(async () => {
 }, MS)
 
 const stateOf = ({ state }: DerivedChain) =>
-  stateIndices.map(
-    (index: StateIndex) => [index.name, new Map(state.all(index).map(doc => [doc.id, doc]))] as const,
-  )
+  stateIndices.map((index: StateIndex) => [index.name, new Map(state.all(index).map(doc => [doc.id, doc]))] as const)
 
 test(
   'deriveBlock: any split into batches, with state read again between them, gives the same documents',

@@ -42,10 +42,7 @@ test('deriveBlock: a collection has its owners and the number of items of each',
     [...shares].toSorted(),
   )
   for (const { symbol, owner_count } of state.all(collections))
-    expect([symbol, owner_count]).toEqual([
-      symbol,
-      present.filter(({ collection }) => collection === symbol).length,
-    ])
+    expect([symbol, owner_count]).toEqual([symbol, present.filter(({ collection }) => collection === symbol).length])
 })
 
 test('deriveBlock: an owner whose items are counted in segments can give them away until they fit without segments', () => {
@@ -80,9 +77,7 @@ test('deriveBlock: a collection whose owners are counted in segments has none le
   const trees = (of: typeof spread) =>
     of.all(segments).filter(({ id, segments: runs }) => id.endsWith('/wide') && runs.length > 0)
   expect(trees(spread).length).toBeGreaterThan(1)
-  const gifts = owners
-    .slice(1)
-    .map((owner, at) => said('transfer', ['wide', owner, 'owner0', String(at + 1)]))
+  const gifts = owners.slice(1).map((owner, at) => said('transfer', ['wide', owner, 'owner0', String(at + 1)]))
   const { state: one } = deriveChain(chainOf([genesis()], ...blocks, [transaction({ receipts: gifts })]))
   expect(one.get(collections, 'wide')?.owner_count).toBe(1)
   expect(one.get(collectionOwners, memberId('wide', 'owner0'))?.count).toBe(owners.length)
@@ -96,10 +91,7 @@ test('deriveBlock: an issuer that transfers the right to issue, as if it were an
     chainOf(
       [genesis()],
       [said('create', ['cats', 'alice00', '9'])],
-      [
-        said('issue', ['cats', 'alice00', 'a']),
-        said('transfer', ['cats', 'alice00', 'bob0000', 'T721issuer']),
-      ],
+      [said('issue', ['cats', 'alice00', 'a']), said('transfer', ['cats', 'alice00', 'bob0000', 'T721issuer'])],
       [said('issue', ['cats', 'bob0000', 'b'])],
     ),
   )
@@ -113,10 +105,7 @@ test('deriveBlock: an issuer that transfers the right to issue, as if it were an
 
 test('deriveBlock: a collection that can never have items keeps its negative supply, as on the chain', () => {
   const { state: after } = deriveChain(
-    chainOf(
-      [genesis()],
-      [transaction({ receipts: [receipt('token721.iost/create', ['none', 'alice00', -4])] })],
-    ),
+    chainOf([genesis()], [transaction({ receipts: [receipt('token721.iost/create', ['none', 'alice00', -4])] })]),
   )
   expect(after.get(collections, 'none')).toMatchObject({ total_supply: -4n, issued: 0 })
 })

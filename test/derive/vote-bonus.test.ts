@@ -63,11 +63,7 @@ test("the node's recorded answers are close to the replay", () => {
       const { total, parts } = replayed.bonuses.ofVoter(name)
       expect([name, bonus, isNear(String(bonus), total)]).toEqual([name, bonus, true])
       for (const [producer, part] of Object.entries(detail))
-        expect([name, producer, isNear(String(part), parts.get(producer) ?? 0n)]).toEqual([
-          name,
-          producer,
-          true,
-        ])
+        expect([name, producer, isNear(String(part), parts.get(producer) ?? 0n)]).toEqual([name, producer, true])
       voters += 1
     } else {
       const has = replayed.bonuses.ofCandidate(name)

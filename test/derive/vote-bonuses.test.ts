@@ -17,9 +17,7 @@ const sumOf = (key: string): bigint => {
 }
 const namedOf = (key: string): ReadonlyMap<string, bigint> => {
   const doc = chain.state.get(series, key)
-  return doc === undefined
-    ? new Map()
-    : entriesIn(doc.entries, doc.height).reduce(votesAfter, votesAt(doc.opening))
+  return doc === undefined ? new Map() : entriesIn(doc.entries, doc.height).reduce(votesAfter, votesAt(doc.opening))
 }
 
 test('deriveBlock: coefficients and masks at the end of the chain match a replay', () => {
@@ -29,8 +27,7 @@ test('deriveBlock: coefficients and masks at the end of the chain match a replay
     for (const tx of transactions)
       for (const event of bonusEvents(tx)) {
         plain.apply(event)
-        if (event.kind === 'vote')
-          pairs.set(`${event.voter}/${event.producer}`, [event.voter, event.producer])
+        if (event.kind === 'vote') pairs.set(`${event.voter}/${event.producer}`, [event.voter, event.producer])
       }
   const producers = new Set([...pairs.values()].map(([, producer]) => producer))
   expect(pairs.size).toBeGreaterThan(600)
@@ -41,11 +38,7 @@ test('deriveBlock: coefficients and masks at the end of the chain match a replay
   }
   for (const [voter, producer] of pairs.values()) {
     const named = namedOf(seriesOf.voterMasks(voter))
-    expect([voter, producer, named.get(producer) ?? 0n]).toEqual([
-      voter,
-      producer,
-      plain.mask(producer, voter),
-    ])
+    expect([voter, producer, named.get(producer) ?? 0n]).toEqual([voter, producer, plain.mask(producer, voter)])
     expect(named.get(doubtOf(producer))).toBeUndefined()
     masks += Number(named.has(producer))
   }

@@ -45,14 +45,10 @@ const producerBlocks = inBlocks(
         ],
       }),
     ),
-    ...all
-      .filter(at => at % 4 === 0)
-      .map(at => transaction({ receipts: [said('unregister', [nameAt(at)])] })),
+    ...all.filter(at => at % 4 === 0).map(at => transaction({ receipts: [said('unregister', [nameAt(at)])] })),
     ...all
       .filter(at => at % 8 === 0)
-      .map(at =>
-        transaction({ receipts: [said('applyRegister', [nameAt(at), `key${at}`, '', '', '', true])] }),
-      ),
+      .map(at => transaction({ receipts: [said('applyRegister', [nameAt(at), `key${at}`, '', '', '', true])] })),
   ],
   70,
 )
@@ -93,9 +89,7 @@ test('deriveBlock: a thousand producers are ordered by votes while they are regi
   const figures = chain.state.get(statistics, STATISTICS)
   expect(figures?.producer_count).toBe(table.length)
   expect(figures?.producer_votes).toBe(table.reduce((sum, { votes }) => sum + votes, 0n))
-  expect(chain.state.all(producers).filter(doc => (doc.listed === doc.account) !== doc.registered)).toEqual(
-    [],
-  )
+  expect(chain.state.all(producers).filter(doc => (doc.listed === doc.account) !== doc.registered)).toEqual([])
   requirePlaces(
     chain,
     producers,

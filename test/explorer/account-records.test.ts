@@ -16,9 +16,7 @@ type Days = { readonly days: readonly { readonly date: string; readonly records:
 /** The transactions in the rows of a page, in order. */
 const hashesOf = (html: string): readonly string[] => {
   const table = html.slice(html.indexOf('data-live="records"'))
-  return [...table.slice(0, table.indexOf('</table>')).matchAll(/\/tx\/(\w+)"/g)].map(
-    ([, hash]) => hash ?? '',
-  )
+  return [...table.slice(0, table.indexOf('</table>')).matchAll(/\/tx\/(\w+)"/g)].map(([, hash]) => hash ?? '')
 }
 
 test('/account: the filters by called action and by failure show the rows of the API', async () => {
@@ -27,17 +25,14 @@ test('/account: the filters by called action and by failure show the rows of the
     ['busyhub', { func_name: 'token.iost/transfer' }],
     ['admin', { func_name: 'auth.iost/signUp' }],
   ] as const) {
-    const { transactions } = await explorer.call<{ readonly transactions: readonly Row[] }>(
-      'account/get-account-tx',
-      { account, ...filter, size: '25' },
-    )
+    const { transactions } = await explorer.call<{ readonly transactions: readonly Row[] }>('account/get-account-tx', {
+      account,
+      ...filter,
+      size: '25',
+    })
     const { html } = await explorer.visit(`/account/${account}?${new URLSearchParams(filter)}`)
     expect(transactions.length).toBeGreaterThan(5)
-    expect([account, filter, hashesOf(html)]).toEqual([
-      account,
-      filter,
-      transactions.map(({ tx_hash }) => tx_hash),
-    ])
+    expect([account, filter, hashesOf(html)]).toEqual([account, filter, transactions.map(({ tx_hash }) => tx_hash)])
   }
 })
 
@@ -84,11 +79,7 @@ test('/account: only accounts whose balance changed have In or Out with a sign; 
       )
       const { html } = await explorer.visit(`/account/${account}?page=${page}`)
       const ways = transactions.map(row => wayOf(row, account))
-      expect([account, page, saidIn(html)]).toEqual([
-        account,
-        page,
-        ways.map(way => [way, SIGNS[way] ?? ''] as const),
-      ])
+      expect([account, page, saidIn(html)]).toEqual([account, page, ways.map(way => [way, SIGNS[way] ?? ''] as const)])
       for (const way of ways) seen.set(way, (seen.get(way) ?? 0) + 1)
     }
   expect([...seen.keys()].toSorted()).toEqual(['', 'In', 'Others', 'Out', 'Self'])
@@ -118,9 +109,7 @@ test('/account: the form keeps the given values, and names filters that no row c
     '/account/busyhub?token=iost&func_name=token.iost%2Fissue&failed=1&direction=in&counterparty=admin',
   )
   expect(response.status).toBe(200)
-  expect(html).toContain(
-    'Failed transactions moved nothing: leave out “Failed only”, or direction and token.',
-  )
+  expect(html).toContain('Failed transactions moved nothing: leave out “Failed only”, or direction and token.')
   expect(hashesOf(html)).toEqual([])
   expect(html).toContain('<option value="iost" selected>iost</option>')
   expect(html).toContain('<option value="in" selected>In</option>')
@@ -140,9 +129,7 @@ test('/account: the plot has the records of each day, and is absent for an accou
   const { days } = await explorer.call<Days>('account/get-account-activity', { account: '__proto__' })
   const { html } = await explorer.visit('/account/__proto__')
   const [, points = ''] = /class="activity">.*?data-points="([^"]*)"/s.exec(html) ?? []
-  expect(points.replaceAll(',', '').split('|')).toEqual(
-    days.map(({ date, records }) => `${date}: ${records}`),
-  )
+  expect(points.replaceAll(',', '').split('|')).toEqual(days.map(({ date, records }) => `${date}: ${records}`))
   expect(days.some(({ records }) => records > 1_000)).toBe(true)
   expect((await explorer.visit('/account/0')).html).not.toContain('class="activity"')
 })
@@ -157,9 +144,7 @@ test('/contract: the plot has the records of each day, also for a chosen action,
     const { html } = await explorer.visit(`/contract/token.iost${query}`)
     const [, points = '', table = ''] =
       /class="activity">.*?data-points="([^"]*)".*?<details class="inner">(.*?)<\/details>/s.exec(html) ?? []
-    expect(points.replaceAll(',', '').split('|')).toEqual(
-      days.map(({ date, records }) => `${date}: ${records}`),
-    )
+    expect(points.replaceAll(',', '').split('|')).toEqual(days.map(({ date, records }) => `${date}: ${records}`))
     const told = [...table.matchAll(/<data value="(\d+)"/g)].map(([, value]) => Number(value))
     expect(told).toEqual(
       days
@@ -176,10 +161,7 @@ const MOST_BYTES = 60_000
 test('/account: the page of an account with many things of every kind stays short', async () => {
   for (const path of ['/account/__proto__', '/zh/account/__proto__']) {
     const { html } = await explorer.visit(path)
-    const plain = html.replaceAll(
-      /<figure class="plot.*?<\/figure>|<details class="inner">.*?<\/details>/gs,
-      '',
-    )
+    const plain = html.replaceAll(/<figure class="plot.*?<\/figure>|<details class="inner">.*?<\/details>/gs, '')
     expect([path, Buffer.byteLength(plain) <= MOST_BYTES]).toEqual([path, true])
   }
 })

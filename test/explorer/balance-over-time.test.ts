@@ -10,8 +10,7 @@ test('/account: an old balance is drawn by months, and a balance of less than tw
   const explorer = await explorerOn()
   const pointsOf = async (account: string): Promise<readonly string[]> => {
     const { html } = await explorer.visit(`/account/${account}`)
-    const [, points = ''] =
-      /<h2 id="balance-over-time">Balance over time.*?data-points="([^"]*)"/s.exec(html) ?? []
+    const [, points = ''] = /<h2 id="balance-over-time">Balance over time.*?data-points="([^"]*)"/s.exec(html) ?? []
     return points.replaceAll(',', '').split('|')
   }
   const shown = await pointsOf('admin')
@@ -24,8 +23,6 @@ test('/account: an old balance is drawn by months, and a balance of less than tw
     size: '10',
   })
   expect(await pointsOf('busyhub')).toEqual(
-    changes
-      .toReversed()
-      .map(({ created_at, balance }) => `${created_at.slice(0, 19).replace('T', ' ')}: ${balance}`),
+    changes.toReversed().map(({ created_at, balance }) => `${created_at.slice(0, 19).replace('T', ' ')}: ${balance}`),
   )
 })

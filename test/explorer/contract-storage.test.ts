@@ -122,9 +122,7 @@ const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x on
 
 test('storage: hostile keys, values and fields are shown and have no effect', async () => {
   const said = { data: HOSTILE, fields: [HOSTILE, '__proto__', 'x'.repeat(5_000), ''] }
-  const { visit } = await explorerWith(
-    answers(() => Response.json({ ...said, block_hash: 'a', block_number: '4851' })),
-  )
+  const { visit } = await explorerWith(answers(() => Response.json({ ...said, block_hash: 'a', block_number: '4851' })))
   for (const path of ['/contract/token.iost/storage', '/zh/contract/token.iost/storage']) {
     const page = await visit(`${path}?${new URLSearchParams({ key: HOSTILE })}`)
     expect([page.response.status, foreignIn(page), /[\u202e\0]/.test(page.text)]).toEqual([200, [], false])

@@ -12,9 +12,7 @@ export type Crawled = ReadPage & { readonly path: string; readonly status: numbe
  */
 export const brokenOf = (crawled: readonly Crawled[]): readonly string[] =>
   crawled
-    .filter(
-      ({ status, path }) => status !== 200 && status !== 302 && !(status === 400 && /\.csv\?/.test(path)),
-    )
+    .filter(({ status, path }) => status !== 200 && status !== 302 && !(status === 400 && /\.csv\?/.test(path)))
     .map(({ path, status }) => `${status} ${path}`)
 
 /** Paths of the files that no crawled page links to. */

@@ -56,9 +56,7 @@ test('downloads: a list without a range of time is offered as a whole, whatever 
 })
 
 test('downloads: words are in the page’s language, the first line names the columns, a byte order mark tells the encoding', async () => {
-  const en = new Uint8Array(
-    await (await fileOf(explorer, '/account/tokenboss/records.csv?failed=1')).arrayBuffer(),
-  )
+  const en = new Uint8Array(await (await fileOf(explorer, '/account/tokenboss/records.csv?failed=1')).arrayBuffer())
   expect([...en.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
   expect(new TextDecoder().decode(en).split('\r\n')[0]).toBe(
     'Time (UTC),Direction,Counterparty,Change,Token,Memo,Action,Status,Transaction,Block',
@@ -146,9 +144,7 @@ test('downloads: without a test key every link of every page works, also behind 
   const from = ['/account/admin', '/zh/contract/gas.iost', '/token/contribute']
   const behind = await explorerOn({ isKeyless: true, basePath: '/iost' })
   const crawled = await crawl({ explorer: behind, basePath: '/iost', seenAt: '/proxy/iost', from, most: 8 })
-  expect(
-    crawled.filter(({ path, status }) => path.includes('.csv') && status === 200).length,
-  ).toBeGreaterThan(9)
+  expect(crawled.filter(({ path, status }) => path.includes('.csv') && status === 200).length).toBeGreaterThan(9)
   expect(crawled.some(({ path }) => path.startsWith('/api/'))).toBe(false)
 })
 
@@ -198,10 +194,7 @@ test('downloads: files count as visits, two at once per network address, and exp
     // One visit for the file, and one for the second thousand of its rows.
     expect([response.status, visits]).toEqual([200, 2])
     // Rows are only produced when they are read, so an unread answer keeps its slot.
-    const open = [
-      await service.ask('/account/12345/records.csv'),
-      await service.ask('/account/12345/records.csv'),
-    ]
+    const open = [await service.ask('/account/12345/records.csv'), await service.ask('/account/12345/records.csv')]
     const refused = await service.ask('/account/12345/records.csv', { headers: { accept: HTML } })
     expect([refused.status, await refused.text()]).toMatchObject([
       429,

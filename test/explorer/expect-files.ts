@@ -59,18 +59,10 @@ export const fileOf = async ({ ask }: Explorer, path: string): Promise<Response>
 export const expectFile = async (own: Explorer, account: string): Promise<void> => {
   const rows = await allRows(own, 'account/get-account-tx', { account })
   const response = await fileOf(own, `/account/${encodeURIComponent(account)}/records.csv`)
-  expect([account, response.status, response.headers.get('x-total-count')]).toEqual([
-    account,
-    200,
-    String(rows.length),
-  ])
+  expect([account, response.status, response.headers.get('x-total-count')]).toEqual([account, 200, String(rows.length)])
   const table = await tableOf(response)
   expect(table.map(([time, , , , , , , , hash, block]) => [time, hash, block])).toEqual(
-    rows.map(({ created_at, tx_hash, block }) => [
-      created_at.replace('T', ' ').replace('Z', ''),
-      tx_hash,
-      block,
-    ]),
+    rows.map(({ created_at, tx_hash, block }) => [created_at.replace('T', ' ').replace('Z', ''), tx_hash, block]),
   )
   const tokens = new Set(table.map(([, , , , token = '']) => token).filter(token => token !== ''))
   for (const token of tokens) {
@@ -87,11 +79,7 @@ export const expectCells = async (own: Explorer, path: string): Promise<number> 
   const [action, params, list] = call
   const rows = await allRows<Readonly<Record<string, unknown>>>(own, action, params, list)
   const response = await fileOf(own, path)
-  expect([path, response.status, response.headers.get('x-total-count')]).toEqual([
-    path,
-    200,
-    String(rows.length),
-  ])
+  expect([path, response.status, response.headers.get('x-total-count')]).toEqual([path, 200, String(rows.length)])
   const [heads = [], ...table] = readCsv((await response.text()).replace('\ufeff', ''))
   expect([path, heads]).toEqual([path, Object.keys(columns)])
   const cells = Object.values(columns)

@@ -130,8 +130,7 @@ export const fileCells: Readonly<Record<string, FileCells>> = {
     call: ['base/get-producer-list', {}, 'producers'],
     columns: {
       ...{ Rank: number('ranking'), Producer: text('account'), Name: text('alias_en') },
-      Status: row =>
-        row['isProducer'] !== true ? 'Not a candidate' : row['online'] === true ? 'Online' : 'Offline',
+      Status: row => (row['isProducer'] !== true ? 'Not a candidate' : row['online'] === true ? 'Online' : 'Offline'),
       ...{ Location: text('loc'), Site: text('url'), 'Blocks made': number('block_count') },
       ...{ 'Rewards received (IOST)': number('received_award'), 'Votes (IOST)': number('votes') },
       ...{ '7-day change (IOST)': number('votes_change_7d'), Voters: number('voter_count') },

@@ -30,22 +30,12 @@ const LISTS = [
     ...(['/account/busyhub', 'account/get-account-tx', { account: 'busyhub' }] as const),
     { direction: 'out', counterparty: 'user_009', token: 'iost', func_name: 'token.iost/transfer' },
   ],
-  [
-    '/account/busyhub',
-    'account/get-account-tx',
-    { account: 'busyhub' },
-    { token: 'iost,ram', direction: 'in' },
-  ],
+  ['/account/busyhub', 'account/get-account-tx', { account: 'busyhub' }, { token: 'iost,ram', direction: 'in' }],
   [
     ...(['/account/user_009', 'account/get-account-tx', { account: 'user_009' }] as const),
     { failed: '1', counterparty: 'user_088' },
   ],
-  [
-    '/contract/token.iost',
-    'contract/get-contract-tx',
-    { contract: 'token.iost' },
-    { counterparty: 'user_009' },
-  ],
+  ['/contract/token.iost', 'contract/get-contract-tx', { contract: 'token.iost' }, { counterparty: 'user_009' }],
   [
     ...(['/contract/token.iost', 'contract/get-contract-tx', { contract: 'token.iost' }] as const),
     { failed: '1', action_name: 'transfer' },
@@ -54,38 +44,29 @@ const LISTS = [
   ['/token/iost', 'token/get-token-tx', { token: 'iost' }, { func_name: 'token.iost/transferFreeze' }],
 ] as const
 
-test.each(LISTS)(
-  'filters: %s shows the rows of %s %j with %j, page by page',
-  async (path, action, of, filters) => {
-    let seen = 0
-    let [to, after]: [string | undefined, string | undefined] = [
-      `${path}?${new URLSearchParams(filters)}`,
-      undefined,
-    ]
-    for (let page = 0; page < 3 && to !== undefined; page++) {
-      const answer: Answer = await explorer.call<Answer>(action, {
-        ...{ ...of, ...filters, size: '25' },
-        ...(after === undefined ? (to.includes('page=') ? { page: String(page + 1) } : {}) : { after }),
-      })
-      const { html } = await explorer.visit(to)
-      expect([path, filters, page, hashesOf(html)]).toEqual([
-        path,
-        filters,
-        page,
-        answer.transactions.map(({ tx_hash }) => tx_hash),
-      ])
-      seen += answer.transactions.length
-      after = answer.next
-      const next = nextOf(html)
-      to =
-        next === undefined
-          ? undefined
-          : new URL(next, `http://127.0.0.1${path}`).href.slice('http://127.0.0.1'.length)
-      if (after !== undefined) expect(to).toContain(`after=${encodeURIComponent(after)}`)
-    }
-    expect(seen).toBeGreaterThan(0)
-  },
-)
+test.each(LISTS)('filters: %s shows the rows of %s %j with %j, page by page', async (path, action, of, filters) => {
+  let seen = 0
+  let [to, after]: [string | undefined, string | undefined] = [`${path}?${new URLSearchParams(filters)}`, undefined]
+  for (let page = 0; page < 3 && to !== undefined; page++) {
+    const answer: Answer = await explorer.call<Answer>(action, {
+      ...{ ...of, ...filters, size: '25' },
+      ...(after === undefined ? (to.includes('page=') ? { page: String(page + 1) } : {}) : { after }),
+    })
+    const { html } = await explorer.visit(to)
+    expect([path, filters, page, hashesOf(html)]).toEqual([
+      path,
+      filters,
+      page,
+      answer.transactions.map(({ tx_hash }) => tx_hash),
+    ])
+    seen += answer.transactions.length
+    after = answer.next
+    const next = nextOf(html)
+    to = next === undefined ? undefined : new URL(next, `http://127.0.0.1${path}`).href.slice('http://127.0.0.1'.length)
+    if (after !== undefined) expect(to).toContain(`after=${encodeURIComponent(after)}`)
+  }
+  expect(seen).toBeGreaterThan(0)
+})
 
 test('filters: they combine with a period, work in Chinese, and are cleared by one link', async () => {
   const { html, text } = await explorer.visit(
@@ -117,9 +98,7 @@ test('filters: blanks around a pasted name do not count', async () => {
   expect(hashesOf(plain?.html ?? '').length).toBeGreaterThan(0)
   expect(hashesOf(blank?.html ?? '')).toEqual(hashesOf(plain?.html ?? ''))
   const file = await explorer.ask('/account/busyhub/records.csv?counterparty=%20user_009&to=2026-11-21%20')
-  expect(file.headers.get('content-disposition')).toContain(
-    '"account-busyhub-with-user_009-to-2026-11-21.csv"',
-  )
+  expect(file.headers.get('content-disposition')).toContain('"account-busyhub-with-user_009-to-2026-11-21.csv"')
   await file.body?.cancel()
 })
 

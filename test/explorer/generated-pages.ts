@@ -10,12 +10,7 @@ import { strayFigures } from './stray-figures.ts'
 const MOST = 4
 
 /** Pages that only a form or a program opens, and one that needs a node (`contract-storage.test.ts`). */
-const UNLINKED: ReadonlySet<string> = new Set([
-  '/search',
-  '/suggest',
-  '/sitemap.xml',
-  '/contract/{id}/storage',
-])
+const UNLINKED: ReadonlySet<string> = new Set(['/search', '/suggest', '/sitemap.xml', '/contract/{id}/storage'])
 /** Pages of the explorer. The reference and the status page have tests of their own. */
 const PAGE = /^\/(?!docs|status|api|openapi)/
 
@@ -34,10 +29,7 @@ export const pageSuite = (store: () => Store): void => {
     for (const { path } of pages.filter(each => !UNLINKED.has(each.path))) {
       const kind = new RegExp(`^${path.replaceAll(/\{\w+\}/g, '[^/]+')}$`)
       expect([path, shown.some(each => kind.test(each))]).toEqual([path, true])
-      expect([path, shown.some(each => each.startsWith('/zh/') && kind.test(each.slice(3)))]).toEqual([
-        path,
-        true,
-      ])
+      expect([path, shown.some(each => each.startsWith('/zh/') && kind.test(each.slice(3)))]).toEqual([path, true])
     }
   })
 

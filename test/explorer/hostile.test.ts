@@ -1,5 +1,5 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Ask, askTogether, type CallParameters } from '#actions/ask.ts'
+import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import type { Lang, Visit } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Layout } from '#explorer/part/layout.tsx'
@@ -32,8 +32,7 @@ const spoiler = (spares: ReadonlySet<string>) => {
   }
   const spoil = (value: unknown, key = ''): unknown => {
     if (typeof value === 'string') {
-      if (/^\[/.test(value) && (key === 'data' || key === 'content'))
-        return JSON.stringify(spoil(listOf(value)))
+      if (/^\[/.test(value) && (key === 'data' || key === 'content')) return JSON.stringify(spoil(listOf(value)))
       return READ.test(value) || spares.has(key) ? value : spoilt(value)
     }
     if (Array.isArray(value)) return value.map(each => spoil(each, key))
@@ -71,11 +70,7 @@ const site = {
 }
 
 /** The page that is shown if all texts of the chain are hostile. */
-const spoiltPage = async (
-  path: string,
-  lang: Lang,
-  spares: ReadonlySet<string>,
-): Promise<string | undefined> => {
+const spoiltPage = async (path: string, lang: Lang, spares: ReadonlySet<string>): Promise<string | undefined> => {
   const deps = {
     store: await loadedStore(),
     node: undefined,
@@ -85,12 +80,11 @@ const spoiltPage = async (
   }
   const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1')
   const { found: page, id = '', part = '' } = routeAt(pages, pathname) ?? {}
-  return askTogether(
+  return askAtOneHeight(
     deps,
     async asking => {
       const { spoil, corrected } = spoiler(spares)
-      const ask: Ask = async (action, given = {}) =>
-        spoil(await asking.ask(action, corrected(given))) as never
+      const ask: Ask = async (action, given = {}) => spoil(await asking.ask(action, corrected(given))) as never
       const visit: Visit = {
         ...{
           site,
@@ -156,11 +150,7 @@ test('hostile: a text in a request is part of title and description as one line 
     const id = encodeURIComponent(text)
     for (const path of [`/search?text=${id}`, `/account/${id}`, `/tx/${id}`, `/zh/token/${id}`, `/${id}`]) {
       const { html } = await visit(path)
-      expect([path.slice(0, 20), headOf(html).length, headOf(html).filter(unfit)]).toEqual([
-        path.slice(0, 20),
-        2,
-        [],
-      ])
+      expect([path.slice(0, 20), headOf(html).length, headOf(html).filter(unfit)]).toEqual([path.slice(0, 20), 2, []])
     }
   }
 })

@@ -79,31 +79,18 @@ test('labels: the search finds names by their labels, in both languages and in a
     expect([text, response.headers.get('location')]).toEqual([text, path.slice(1)])
   }
   const { html } = await explorer.visit('/search?text=some')
-  const found = ['busyhub', CONTRACT, 'prod_01', 'token.iost', 'not_there'].map(name =>
-    html.includes(`/${name}"`),
-  )
+  const found = ['busyhub', CONTRACT, 'prod_01', 'token.iost', 'not_there'].map(name => html.includes(`/${name}"`))
   // A name that is not on the chain has no page.
   expect(found).toEqual([true, true, true, true, false])
   expect((await explorer.visit('/suggest?text=exch')).html).toContain('data-to="account/busyhub"')
   // A text that is a name finds this name, even if it also matches labels.
-  expect((await explorer.visit('/search?text=busyhub')).response.headers.get('location')).toBe(
-    'account/busyhub',
-  )
+  expect((await explorer.visit('/search?text=busyhub')).response.headers.get('location')).toBe('account/busyhub')
 })
 
 test('labels: hostile labels have no effect', async () => {
-  for (const path of [
-    `/tx/${HASH}`,
-    '/account/busyhub',
-    '/producers',
-    '/search?text=script',
-    '/suggest?text=script',
-  ]) {
+  for (const path of [`/tx/${HASH}`, '/account/busyhub', '/producers', '/search?text=script', '/suggest?text=script']) {
     const page = await hostile.visit(path)
     expect([path, foreignIn(page)]).toEqual([path, []])
-    expect([path, page.html.includes('&lt;script>') || page.html.includes('&lt;script&gt;')]).toEqual([
-      path,
-      true,
-    ])
+    expect([path, page.html.includes('&lt;script>') || page.html.includes('&lt;script&gt;')]).toEqual([path, true])
   }
 })

@@ -93,19 +93,13 @@ test.each([
   ['current', {}, null, null],
   ['old', { later: 301_000 }, 'The last loaded block is old.', '最后加载的区块距今已久。'],
   ['without a node', { heard: undefined }, 'No node responds, so', '没有全节点响应，'],
-  [
-    'far behind',
-    { libBlock: 900_000 },
-    'Loading is more than 1000 blocks',
-    '数据加载落后链上 1000 个区块以上',
-  ],
+  ['far behind', { libBlock: 900_000 }, 'Loading is more than 1000 blocks', '数据加载落后链上 1000 个区块以上'],
 ])('live: a service that is %s tells its pages', async (_, over, en, zh) => {
   const { later = 0, ...heard } = over as { readonly later?: number; readonly libBlock?: number }
   const last = (await recordedBlocks()).at(-1)?.block.time ?? 0n
   const node = {
-    heard: () =>
-      'heard' in heard ? undefined : { libBlock: 4_851, libTime: last, headTime: last, ...heard },
-    heardAgo: () => 0,
+    lastInfo: () => ('heard' in heard ? undefined : { libBlock: 4_851, libTime: last, headTime: last, ...heard }),
+    reportAgeMs: () => 0,
     whyUnfit: () => undefined,
   }
   const clock = { ...systemClock, now: () => Number(last / 1_000_000n) + later }
@@ -160,8 +154,7 @@ test('live: a stopping service ends all streams with its reason, also those that
   const { ask } = await started({ stopping })
   const ends = async (response: Response) => {
     const events = []
-    for await (const { event, data } of feedEvents(response.body))
-      if (event === 'end') events.push(JSON.parse(data))
+    for await (const { event, data } of feedEvents(response.body)) if (event === 'end') events.push(JSON.parse(data))
     return events
   }
   const end = [{ code: 5030, message: 'The service is stopping; connect again.' }]
@@ -185,10 +178,12 @@ test('live: headers, methods and addresses are those of a feed, and there is no 
   const head = await ask('/iost/live', { method: 'HEAD' })
   const response = await ask('/iost/live')
   for (const { status, headers } of [head, response])
-    expect([
-      status,
-      ...['content-type', 'cache-control', 'x-accel-buffering'].map(each => headers.get(each)),
-    ]).toEqual([200, 'text/event-stream; charset=utf-8', 'no-store', 'no'])
+    expect([status, ...['content-type', 'cache-control', 'x-accel-buffering'].map(each => headers.get(each))]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+      'no-store',
+      'no',
+    ])
   await response.body?.cancel()
   expect((await ask('/iost/live', { method: 'OPTIONS' })).status).toBe(204)
   expect((await ask('/iost/live', { method: 'POST' })).status).toBe(405)

@@ -34,8 +34,7 @@ test("a collection's page shows its NFTs with their owners, the one issued last 
   const { items } = await plainItems()
   const { html, links, text } = await explorer.visit('/nft/nft_dogs')
   expect(nftsOn(links)).toEqual([4, 3, 2, 1, 0].map(number => `nft_dogs/${number}`))
-  for (const number of [0, 1, 2, 3, 4])
-    expect(html).toContain(`account/${items.get(`nft_dogs/${number}`)?.owner}"`)
+  for (const number of [0, 1, 2, 3, 4]) expect(html).toContain(`account/${items.get(`nft_dogs/${number}`)?.owner}"`)
   expect(text).toContain('5 rows')
 })
 
@@ -56,8 +55,7 @@ test("an NFT's page shows its owner, its metadata and every previous owner", asy
   for (const [id, { owner, metadata, moves }] of items) {
     const { html, text } = await explorer.visit(`/nft/${id}`)
     const parties = moves.flatMap(({ from, to }) => (from === '' ? [to] : [from, to]))
-    for (const party of [owner, ...parties])
-      expect([id, html.includes(`account/${party}"`)]).toEqual([id, true])
+    for (const party of [owner, ...parties]) expect([id, html.includes(`account/${party}"`)]).toEqual([id, true])
     expect(text.replaceAll('&#34;', '"').replaceAll('&quot;', '"')).toContain(metadata)
     expect(text).toContain(moves.length === 1 ? '1 row' : `${moves.length} rows`)
   }

@@ -76,8 +76,7 @@ const accountSums = (answers: Answers): readonly string[] => {
   return [decimal(pledged), decimal(all), decimal(all - pledged), String(ram)]
 }
 
-const has = (value: unknown, name: string): boolean =>
-  value !== null && typeof value === 'object' && name in value
+const has = (value: unknown, name: string): boolean => value !== null && typeof value === 'object' && name in value
 
 const DECIMALS = 8
 

@@ -53,9 +53,7 @@ test('every section of a page has its own id, the same in both languages, and a 
     const named = ids(en.html)
     expect([path, ids(zh.html), new Set(named).size]).toEqual([path, named, named.length])
     for (const id of named) expect([path, id, en.html.split(` id="${id}"`).length]).toEqual([path, id, 2])
-    const anchors = [
-      ...en.html.matchAll(/<a class="anchor" href="#([^"]*)" aria-label="Link to this section: /g),
-    ]
+    const anchors = [...en.html.matchAll(/<a class="anchor" href="#([^"]*)" aria-label="Link to this section: /g)]
     expect([path, anchors.map(([, id]) => id)]).toEqual([path, named])
   }
 })
@@ -96,10 +94,9 @@ test('the full text behind a shortened one is one link away, and needs no key', 
   const { html } = await explorer.visit(`/tx/${tx_hash}`)
   expect(html).toContain(`href="../tx/${tx_hash}?raw=1"`)
   const { response } = await explorer.visit(`/tx/${tx_hash}?raw=1`)
-  const { transaction } = await explorer.call<{ transaction: { hash: string } }>(
-    'transaction/get-transaction-detail',
-    { tx_hash },
-  )
+  const { transaction } = await explorer.call<{ transaction: { hash: string } }>('transaction/get-transaction-detail', {
+    tx_hash,
+  })
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
   expect(await response.json()).toEqual(transaction)
 
@@ -122,9 +119,7 @@ test('any page of a list can be opened by its number, with the same filters', as
   const there = new URLSearchParams([...(hidden as [string, string][]), ['page', last]])
   const { response, text, html: end } = await explorer.visit(`/account/busyhub?${there}`)
   expect([response.status, Number(last) > 3]).toEqual([200, true])
-  expect(text).toContain(
-    `Page ${Number(last).toLocaleString('en')} of ${Number(last).toLocaleString('en')} ·`,
-  )
+  expect(text).toContain(`Page ${Number(last).toLocaleString('en')} of ${Number(last).toLocaleString('en')} ·`)
   expect(end).not.toContain('rel="next"')
   expect((await explorer.visit('/producers')).html).not.toContain('class="to-page"')
 })

@@ -1,6 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { inflateSync } from 'node:zlib'
-import { askTogether } from '#actions/ask.ts'
+import { askAtOneHeight } from '#actions/ask.ts'
 import { grouped } from '#explorer/format/amount.ts'
 import { type Drawn, PICTURE } from '#explorer/picture/picture.ts'
 import { pictures } from '#explorer/picture/pictures.ts'
@@ -44,10 +44,7 @@ test('pictures: the head of each page names a picture with an absolute address a
     if (seen.has(pathname)) continue
     seen.add(pathname)
     const response = await explorer.ask(pathname)
-    expect([pathname, response.status, response.headers.get('content-type')]).toEqual([
-      ...[pathname, 200],
-      'image/png',
-    ])
+    expect([pathname, response.status, response.headers.get('content-type')]).toEqual([...[pathname, 200], 'image/png'])
     const png = await response.bytes()
     expect(png.subarray(0, 8).toHex()).toBe(SIGNATURE)
     const { width, height, rows } = read(png)
@@ -79,7 +76,7 @@ test('pictures: figures match the API', async () => {
       ...{ prices: { get: () => undefined }, profiles: { get: () => undefined } },
     }
     const show = found?.show ?? (() => Promise.reject(new Error(`${path} has no picture.`)))
-    return askTogether(deps, ({ ask }) => show({ ask, id }), { signal: AbortSignal.timeout(600_000) })
+    return askAtOneHeight(deps, ({ ask }) => show({ ask, id }), { signal: AbortSignal.timeout(600_000) })
   }
   const { wealth } = await call<Wealth>('base/get-wealth-list', { size: '50' })
   for (const { account: name } of wealth) {
@@ -124,10 +121,7 @@ test('pictures: texts may have any characters and any length', async () => {
   for (const text of [HOSTILE, HOSTILE.repeat(500), 'x'.repeat(65_536), '', '中'.repeat(100)]) {
     const facts = [[text, text] as const, [text, text] as const]
     const svg = svgOf({ kind: text, name: text, facts })
-    expect([svg.length < 8_192, /script|[^ -~…]/.test(svg.replaceAll('&lt;script', ''))]).toEqual([
-      true,
-      false,
-    ])
+    expect([svg.length < 8_192, /script|[^ -~…]/.test(svg.replaceAll('&lt;script', ''))]).toEqual([true, false])
     const { rows } = read(await drawPng(svg))
     expect(rows.equals(read(plain).rows)).toBe(text === '')
   }
@@ -137,9 +131,7 @@ test('pictures: the same content gives the same picture, on any machine', async 
   const svg = svgOf({ kind: 'Account', name: 'user_000', facts: [['Available', '249,601.466784 iost']] })
   const [one, two] = [await drawPng(svg), await drawPng(svg)]
   expect(Buffer.from(one).equals(two)).toBe(true)
-  expect(new Bun.CryptoHasher('sha256').update(read(one).rows).digest('hex').slice(0, 16)).toBe(
-    'c5622940a0f2c2a7',
-  )
+  expect(new Bun.CryptoHasher('sha256').update(read(one).rows).digest('hex').slice(0, 16)).toBe('c5622940a0f2c2a7')
 })
 
 test('keptPictures: pictures are drawn one after the other, each once; a failed one is drawn again', async () => {

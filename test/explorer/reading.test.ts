@@ -31,9 +31,7 @@ test('reading: a failure is explained in both languages, with the failed action 
   expect(html.split('id="action-2"')[0]).not.toContain('Failed here')
   expect(second).toContain('Failed here')
   expect(second).toContain('account/user_029"')
-  expect(textOf((await explorer.visit(`/zh${path}`)).html)).toContain(
-    'user_009 仅有 1,217.6 iost，而需要 99,999,999。',
-  )
+  expect(textOf((await explorer.visit(`/zh${path}`)).html)).toContain('user_009 仅有 1,217.6 iost，而需要 99,999,999。')
 })
 
 test('reading: every failed transaction marks at most one action, and names without an owner are no links', async () => {
@@ -68,20 +66,14 @@ test('reading: calls that lock something show the amount, and locked amounts sho
   ] as const) {
     const rows = await rowsOf(contract, name)
     const { html } = await explorer.visit(`/contract/${contract}?action_name=${name}`)
-    const named = [
-      ...html.matchAll(/<span class="amount named"[^>]*><data value="([^"]*)".*?<\/data> <span>(\w+)/gs),
-    ]
+    const named = [...html.matchAll(/<span class="amount named"[^>]*><data value="([^"]*)".*?<\/data> <span>(\w+)/gs)]
     expect([name, named.map(([, amount, of]) => [amount, of])]).toEqual([
       name,
-      rows.flatMap(({ amount, token }) =>
-        amount === undefined || token !== undefined ? [] : [[amount, unit]],
-      ),
+      rows.flatMap(({ amount, token }) => (amount === undefined || token !== undefined ? [] : [[amount, unit]])),
     ])
     expect(named.length).toBeGreaterThan(0)
   }
-  const frozen = (await rowsOf('token.iost', 'transferFreeze')).filter(
-    ({ locked_until }) => locked_until !== undefined,
-  )
+  const frozen = (await rowsOf('token.iost', 'transferFreeze')).filter(({ locked_until }) => locked_until !== undefined)
   const { html } = await explorer.visit('/contract/token.iost?action_name=transferFreeze')
   const locks = [...html.matchAll(/<small class="lock">.*?datetime="([^"]*)"/gs)].map(([, iso]) => iso)
   expect(locks).toEqual(
@@ -89,9 +81,7 @@ test('reading: calls that lock something show the amount, and locked amounts sho
   )
   expect(locks.length).toBeGreaterThan(0)
   expect(
-    [...html.matchAll(/<small class="memo">(.*?)<\/small>/gs)].some(([, memo = '']) =>
-      memo.includes('<time'),
-    ),
+    [...html.matchAll(/<small class="memo">(.*?)<\/small>/gs)].some(([, memo = '']) => memo.includes('<time')),
   ).toBe(false)
 })
 

@@ -4,17 +4,7 @@ type Listed = { readonly total: number }
 type TransactionRow = { readonly tx_hash: string; readonly status_code: string; readonly actions: number }
 
 /** Names that break careless programs, and kinds of owners that are no accounts. */
-const OWNERS = [
-  'admin',
-  'busyhub',
-  'deadaddr',
-  '__proto__',
-  '12345',
-  'constructor',
-  '0',
-  'vote.iost',
-  'token.iost',
-]
+const OWNERS = ['admin', 'busyhub', 'deadaddr', '__proto__', '12345', 'constructor', '0', 'vote.iost', 'token.iost']
 /** Rows per page of the API. */
 const SIZE = 500
 /** Number of transactions and contracts of each kind. */

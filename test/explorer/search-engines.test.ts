@@ -37,9 +37,7 @@ test('search engines: the address of a page is absolute if it is known, otherwis
 
 test('search engines: a page has one canonical address for all spellings of its path', async () => {
   const { call } = await explorerOn()
-  const { contracts } = await call<{ contracts: readonly { readonly contract_id: string }[] }>(
-    'base/get-contract-list',
-  )
+  const { contracts } = await call<{ contracts: readonly { readonly contract_id: string }[] }>('base/get-contract-list')
   const contract = contracts.find(({ contract_id: id }) => id.startsWith('Contract'))?.contract_id ?? ''
   const hash = contract.replace('Contract', '')
   const { block } = await call<{ block: { readonly hash: string } }>('block/get-block-detail', {
@@ -74,12 +72,7 @@ test('search engines: a page has one canonical address for all spellings of its 
 test('search engines: later pages, searches and chosen periods have the noindex rule', async () => {
   for (const path of ['/', '/blocks', '/wealth', '/statistics', '/statistics/votes', '/account/busyhub'])
     expect([path, (await told(path)).robots]).toEqual([path, ''])
-  for (const path of [
-    '/blocks?page=2',
-    '/token/iost?holders=1',
-    '/search?text=b',
-    '/statistics?end_date=2026-11-20',
-  ])
+  for (const path of ['/blocks?page=2', '/token/iost?holders=1', '/search?text=b', '/statistics?end_date=2026-11-20'])
     expect([path, (await told(path)).robots]).toEqual([path, 'noindex'])
 })
 

@@ -70,12 +70,9 @@ const linesOf = async (text: string, prefix = ''): Promise<readonly string[]> =>
 }
 
 test('search: suggestions have the kind and one fact of each match, in both languages', async () => {
-  const { balances } = await explorer.call<{ balances: readonly { balance: string }[] }>(
-    'account/get-balances',
-    {
-      accounts: 'busyhub',
-    },
-  )
+  const { balances } = await explorer.call<{ balances: readonly { balance: string }[] }>('account/get-balances', {
+    accounts: 'busyhub',
+  })
   const [whole = ''] = (balances[0]?.balance ?? '').split('.', 1)
   const [line = ''] = await linesOf('BUSYHUB')
   expect(line).toStartWith('busyhub Account · ')
@@ -110,10 +107,9 @@ test('search: without a text nothing is said to be missing', async () => {
 test('search: a transaction has the time of its block, as on its page, not the time that its signer set', async () => {
   // The genesis transaction has no time of its own.
   for (const number of ['0', '4824']) {
-    const { transactions } = await explorer.call<{ readonly transactions: readonly string[] }>(
-      'block/get-block-tx',
-      { number },
-    )
+    const { transactions } = await explorer.call<{ readonly transactions: readonly string[] }>('block/get-block-tx', {
+      number,
+    })
     const hash = transactions.at(-1) ?? ''
     const { text } = await explorer.visit(`/tx/${hash}`)
     const [, time = ''] = /Time(20\S+ \S+ UTC)/.exec(text) ?? []

@@ -7,10 +7,7 @@ import { type ReadPage, readPage } from './read-page.ts'
 /** The explorer with the whole recorded chain. */
 export type Explorer = Service & {
   /** Requests a page as a browser does. */
-  visit(
-    path: string,
-    headers?: Readonly<Record<string, string>>,
-  ): Promise<ReadPage & { readonly response: Response }>
+  visit(path: string, headers?: Readonly<Record<string, string>>): Promise<ReadPage & { readonly response: Response }>
   /** The `data` of a call of the API, in which amounts are texts. */
   call<T>(action: string, params?: Readonly<Record<string, string>>): Promise<T>
 }

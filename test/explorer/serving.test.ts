@@ -10,9 +10,7 @@ import { explorerOn, HTML } from './served.ts'
 setDefaultTimeout(600_000)
 
 const BROWSER = { headers: { accept: HTML } }
-const PAGES = pages
-  .map(({ path }) => path.replace('{id}', '1').replace('{part}', '1'))
-  .filter(path => path !== '/')
+const PAGES = pages.map(({ path }) => path.replace('{id}', '1').replace('{part}', '1')).filter(path => path !== '/')
 
 test('explorer off: none of its routes exists, and its pages are not served', async () => {
   const { ask } = serviceOn(await loadedStore())
@@ -71,11 +69,7 @@ test.each([
     `'${name}' cannot exist: it would have to be ${rule}`,
   )
   const zh = await visit(encodeURI(`/zh${path}`))
-  expect([zh.response.status, zh.heading, zh.html.includes('不可能存在：须为')]).toEqual([
-    404,
-    '未找到',
-    true,
-  ])
+  expect([zh.response.status, zh.heading, zh.html.includes('不可能存在：须为')]).toEqual([404, '未找到', true])
 })
 
 test.each(['/account/busyhub?page=x', '/account/busyhub?token=A B', '/blocks?page=-1'])(
@@ -115,10 +109,7 @@ test('not found: programs get the answer of the API, and so do all requests belo
   const { ask } = await explorerOn()
   for (const init of [{}, { headers: { accept: 'application/json' } }, { headers: { accept: '*/*' } }]) {
     const response = await ask('/nothing', init)
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      404,
-      'application/json; charset=utf-8',
-    ])
+    expect([response.status, response.headers.get('content-type')]).toEqual([404, 'application/json; charset=utf-8'])
   }
   const response = await ask('/api/base/nothing', BROWSER)
   expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8')
@@ -147,10 +138,7 @@ test('loading: a page of something that may still be loaded shows the progress o
   const loading = {
     ...store,
     read: ((work, options) =>
-      store.read(
-        view => work({ ...view, at: { ...view.at, lib: 900_000 } } as never),
-        options,
-      )) as typeof store.read,
+      store.read(view => work({ ...view, at: { ...view.at, lib: 900_000 } } as never), options)) as typeof store.read,
   }
   const { ask } = serviceOn(loading, { explorer: true })
   const response = await ask('/account/nobodyhere', BROWSER)
@@ -169,7 +157,7 @@ test.each([
   'not found: says that all irreversible blocks are loaded only if that is known; the last one is %s',
   async (_, libBlock, said) => {
     const heard = () => (libBlock === undefined ? undefined : { libBlock })
-    const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
+    const node = { lastInfo: heard, reportAgeMs: () => 0, whyUnfit: () => undefined } as never
     const { ask } = serviceOn(await loadedStore(), { explorer: true, node })
     const response = await ask('/account/nobodyhere', BROWSER)
     const text = (await response.text()).replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
@@ -180,7 +168,7 @@ test.each([
 test('home: names the head block only if a node reported one', async () => {
   const home = async (headBlock: number | undefined) => {
     const heard = () => (headBlock === undefined ? undefined : { libBlock: 4_851, headBlock })
-    const node = { heard, heardAgo: () => 0, whyUnfit: () => undefined } as never
+    const node = { lastInfo: heard, reportAgeMs: () => 0, whyUnfit: () => undefined } as never
     const { ask } = serviceOn(await loadedStore(), { explorer: true, node })
     return await (await ask('/?lang=en', BROWSER)).text()
   }
@@ -228,11 +216,7 @@ test('visits: a network address may open a limited number of pages per minute, a
     expect(opened).toBe(600)
     const refused = await visit()
     const { heading } = await readPage(await refused.text())
-    expect([refused.status, heading, refused.headers.get('retry-after')]).toEqual([
-      429,
-      'Too many pages at once',
-      '1',
-    ])
+    expect([refused.status, heading, refused.headers.get('retry-after')]).toEqual([429, 'Too many pages at once', '1'])
     expect(addresses.visit(`${network}.another`)).toBe(0)
   } finally {
     await service.app.stop(true)

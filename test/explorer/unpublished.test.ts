@@ -52,12 +52,7 @@ test('words: a transaction in an unpublished block shows the movements of its re
 test('words: the movements and the gas of a transaction in the pool are shown as not known yet', async () => {
   const { visit } = await withTransaction({}, null)
   for (const [prefix, waiting, none, gas] of [
-    [
-      '',
-      'Known once a block has the transaction.',
-      'No tokens moved',
-      'Gas paid— by whale_01, limit 300,000',
-    ],
+    ['', 'Known once a block has the transaction.', 'No tokens moved', 'Gas paid— by whale_01, limit 300,000'],
     ['/zh', '交易打包后方可得知。', '没有代币变动', '支付的 gas— 支付者 whale_01，上限 300,000'],
   ] as const) {
     const { text } = await visit(`${prefix}/tx/${HASH}`)
@@ -72,9 +67,7 @@ test('words: a delayed transaction says that its actions run later, and does not
   const actions = [{ contract: 'token.iost', action_name: 'transfer', data }]
   const { visit } = await withTransaction({ delay: '500000000', actions }, {})
   const en = await visit(`/tx/${HASH}`)
-  expect(en.text).toContain(
-    'the actions are delayed, and run in a later transaction unless they are cancelled',
-  )
+  expect(en.text).toContain('the actions are delayed, and run in a later transaction unless they are cancelled')
   expect((await visit(`/zh/tx/${HASH}`)).text).toContain('其方法延迟执行')
   const hrefs = en.links.map(({ href }) => href)
   expect(hrefs).toContain('../account/whale_01')

@@ -33,8 +33,7 @@ const written = (change: string): string => {
 }
 
 /** A page without the elements that keep the digits of an aligned number together. */
-const readFrom = async (path: string): Promise<string> =>
-  (await explorer.visit(path)).html.replaceAll('<span>', '')
+const readFrom = async (path: string): Promise<string> => (await explorer.visit(path)).html.replaceAll('<span>', '')
 
 test('/producers: every producer has its change of seven days', async () => {
   const { producers } = await explorer.call<Listed>('base/get-producer-list')

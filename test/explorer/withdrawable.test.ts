@@ -59,9 +59,7 @@ test('withdrawals: a page shows the withdrawable rewards, their producers, and t
     expect([account, valuesIn(card)]).toEqual([account, expected])
     expect([account, card !== '']).toEqual([account, rewards.length > 0 || next !== undefined])
     if (next !== undefined)
-      expect(card).toContain(
-        `datetime="${new Date(Number(BigInt(next.time) / 1_000_000n)).toISOString().slice(0, 19)}`,
-      )
+      expect(card).toContain(`datetime="${new Date(Number(BigInt(next.time) / 1_000_000n)).toISOString().slice(0, 19)}`)
     rewarded += Number(rewards.length > 0)
     waiting += Number(next !== undefined)
     without += Number(card === '')

@@ -122,9 +122,7 @@ test('words: a transaction that creates an account shows the pledge and the paym
     { contract: 'auth.iost', action_name: 'signUp', size: '5' },
   )
   const { html } = await explorer.visit(`/tx/${transactions[0]?.tx_hash}`)
-  const names = [
-    ...html.matchAll(/<(ul class="call-tree"|\/ul)>|<li><span class="what">.*?<bdi>(\w+)<\/bdi>/g),
-  ]
+  const names = [...html.matchAll(/<(ul class="call-tree"|\/ul)>|<li><span class="what">.*?<bdi>(\w+)<\/bdi>/g)]
   const drawn = names.map(([, list, name]) => name ?? (list === '/ul' ? ')' : '(')).join(' ')
   expect(drawn).toContain('signUp ( pledge ( transfer ) )')
 })
@@ -165,8 +163,7 @@ test('words: producers can be sorted by any of their figures, and are sorted by 
     const { html } = await explorer.visit(`/producers?by=${by}`)
     const shown = [...html.matchAll(/href="producer\/(\w+)"/g)].map(([, name]) => name)
     // The values of this chain differ enough for comparison as doubles.
-    const wanted =
-      key === undefined ? producers : producers.toSorted((a, b) => Number(b[key]) - Number(a[key]))
+    const wanted = key === undefined ? producers : producers.toSorted((a, b) => Number(b[key]) - Number(a[key]))
     expect([by, shown]).toEqual([by, wanted.map(({ account }) => account)])
   }
 })
@@ -262,11 +259,7 @@ test("words: errors name wrong values by the labels of the page's form", async (
     ['/contract/token.iost?action_name=a.b', "“Action” is 'a.b'; it must be", "“方法”的值为 'a.b'；取值须为"],
     ['/token/iost/movements.csv?func_name=x', "“Action” is 'x'; it must be", "“方法”的值为 'x'；取值须为"],
     ['/tokens?page=x', "“Page” is 'x'; it must be a whole number", "“页码”的值为 'x'；取值须为"],
-    [
-      '/account/busyhub/records.csv?to=x',
-      "“To day (UTC)” is 'x'; it must be",
-      "“结束日期（UTC）”的值为 'x'；",
-    ],
+    ['/account/busyhub/records.csv?to=x', "“To day (UTC)” is 'x'; it must be", "“结束日期（UTC）”的值为 'x'；"],
   ] as const) {
     expect([path, await said(path)]).toEqual([path, expect.stringContaining(en)])
     expect([path, await said(`/zh${path}`)]).toEqual([path, expect.stringContaining(zh)])

@@ -96,17 +96,13 @@ export const generatedNode = (chain: Chain, end: () => number) => {
       if (typeof whole !== 'boolean') return whole
       index()
       const height = heights.get(hash)
-      return height === undefined || !has(height)
-        ? BLOCK_NOT_FOUND
-        : found(blockText(chain.block(height), whole))
+      return height === undefined || !has(height) ? BLOCK_NOT_FOUND : found(blockText(chain.block(height), whole))
     },
     getTxByHash: (hash: string): Answer => {
       index()
       const place = places.get(hash)
       const text =
-        place === undefined || !has(place.height)
-          ? undefined
-          : chain.block(place.height).texts[place.position]
+        place === undefined || !has(place.height) ? undefined : chain.block(place.height).texts[place.position]
       return text === undefined
         ? refused(2, 'tx not found')
         : found(`{"status":"IRREVERSIBLE", "transaction":${text}, "block_number":"${place?.height}"}`)
@@ -118,9 +114,7 @@ export const generatedNode = (chain: Chain, end: () => number) => {
     listContractStorage: (body: string): Answer => {
       const rows = storage(end(), JSON.parse(body) as StorageQuestion)
       const hash = hashIn(chain.block(end()), 3)
-      const datas = rows.map(
-        ([key, value]) => `{"key":${JSON.stringify(key)}, "value":${JSON.stringify(value)}}`,
-      )
+      const datas = rows.map(([key, value]) => `{"key":${JSON.stringify(key)}, "value":${JSON.stringify(value)}}`)
       return found(`{"datas":[${datas.join(', ')}], "block_hash":"${hash}", "block_number":"${end()}"}`)
     },
     getBlockHeaderByRange: (body: string): Answer => {

@@ -20,10 +20,7 @@ import { blockTime, writeBlockTime } from './time.ts'
 // The limit leaves time for a busy machine, and ends tests that hang.
 setDefaultTimeout(600_000)
 
-const withNode = async (
-  given: Parameters<typeof serveGenerated>[0],
-  work: (node: Generated) => Promise<void>,
-) => {
+const withNode = async (given: Parameters<typeof serveGenerated>[0], work: (node: Generated) => Promise<void>) => {
   const node = serveGenerated(given)
   try {
     await work(node)
@@ -86,8 +83,7 @@ for (const profile of PROFILES)
         const from = chain.world.dawn
         const body = JSON.stringify({ from_block: from, to_block: from + to })
         const text = await (await fetch(`${url}/getBlockTxsByContract`, { method: 'POST', body })).text()
-        const given = (JSON.parse(text) as { blocktx_list: { tx_list: { actions: unknown[] }[] }[] })
-          .blocktx_list
+        const given = (JSON.parse(text) as { blocktx_list: { tx_list: { actions: unknown[] }[] }[] }).blocktx_list
         const expected = Array.from({ length: to + 1 }, (_, at) => userTransactions(chain.world, from + at))
         expect(given.map(({ tx_list }) => tx_list.length)).toEqual(
           expected.map(users => 1 + users.filter(({ actions }) => actions.length > 0).length),
@@ -126,9 +122,7 @@ for (const profile of PROFILES)
             })
           }
         }
-        expect(await textOf(`${url}/getTxByHash/${'1'.repeat(32)}`)).toBe(
-          '{"code":2,"message":"tx not found"}',
-        )
+        expect(await textOf(`${url}/getTxByHash/${'1'.repeat(32)}`)).toBe('{"code":2,"message":"tx not found"}')
         expect(await textOf(`${url}/getTxByHash/nonsense`)).toBe('{"code":2,"message":"tx not found"}')
       })
     }, 600_000)

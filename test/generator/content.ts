@@ -11,8 +11,7 @@ const CONTRIBUTE_UNITS = 328_513_441
 const STAT_BLOCKS = 1200
 
 /** Σ gas of a block × 100. */
-export const gasOf = (transactions: readonly Tx[]): number =>
-  transactions.reduce((sum, { gas }) => sum + gas, 0)
+export const gasOf = (transactions: readonly Tx[]): number => transactions.reduce((sum, { gas }) => sum + gas, 0)
 
 /** The transactions of a block without its base transaction. A pure function of the settings and the height. */
 export const userTransactions = (world: World, height: number): readonly Tx[] => {
@@ -41,10 +40,7 @@ export const baseReceipts = (
   }
   if (!listsProducers(height)) return [reward]
   const list = JSON.stringify(world.producers.map(({ key }) => key))
-  return [
-    { name: 'vote_producer.iost/stat', content: `{"currentList":${list},"pendingList":${list}}` },
-    reward,
-  ]
+  return [{ name: 'vote_producer.iost/stat', content: `{"currentList":${list},"pendingList":${list}}` }, reward]
 }
 
 /** The receiver of the reward for the parent block, and the amount in 10^-8. */

@@ -23,9 +23,7 @@ export const voting = (at: At, plan: Plan): void => {
   const producer = at.world.producers[0]?.account ?? ''
   const units = amountOf(at, MOST.votes)
   at.tx.publisher = voter
-  const data = at.back
-    ? vote(at.tx, voter, producer, units)
-    : unvote(at.tx, voter, producer, units, dueOf(at))
+  const data = at.back ? vote(at.tx, voter, producer, units) : unvote(at.tx, voter, producer, units, dueOf(at))
   const [from, to] = at.back ? [voter, producer] : [producer, voter]
   at.tx.actions.push({ contract: 'vote_producer.iost', name: at.back ? 'vote' : 'unvote', data, from, to })
   at.tx.returns.push('[""]')
@@ -35,9 +33,7 @@ export const pledging = (at: At, plan: Plan): void => {
   const [pledger, other] = [name(at, plan.a), name(at, plan.b)]
   const units = amountOf(at, MOST.iost)
   at.tx.publisher = pledger
-  const data = at.back
-    ? unpledge(at.tx, pledger, other, units, dueOf(at))
-    : pledge(at.tx, pledger, other, units)
+  const data = at.back ? unpledge(at.tx, pledger, other, units, dueOf(at)) : pledge(at.tx, pledger, other, units)
   const [from, to] = at.back ? [other, pledger] : [pledger, other]
   at.tx.actions.push({ contract: 'gas.iost', name: at.back ? 'unpledge' : 'pledge', data, from, to })
   at.tx.returns.push('[]')
@@ -75,9 +71,7 @@ export const minting = (at: At, plan: Plan): void => {
   const to = name(at, plan.b)
   const units = amountOf(at, 1000)
   at.tx.publisher = at.back ? to : HUB
-  const data = at.back
-    ? destroy(at.tx, TOKENS.mint, to, units, true)
-    : issue(at.tx, TOKENS.mint, to, units, true)
+  const data = at.back ? destroy(at.tx, TOKENS.mint, to, units, true) : issue(at.tx, TOKENS.mint, to, units, true)
   const [from, receiver] = at.back ? [to, ''] : ['', to]
   at.tx.actions.push({
     contract: 'token.iost',

@@ -16,13 +16,7 @@ export const play = (at: At, plan: Plan): void => {
   const player = name(at, plan.a)
   at.tx.publisher = player
   const units = amountOf(at, MOST.iost)
-  call(
-    at,
-    contract,
-    at.back ? 'claim' : 'play',
-    `["${at.drawn % 100}","${memoOf(at)}"]`,
-    `["${at.drawn % 1000}"]`,
-  )
+  call(at, contract, at.back ? 'claim' : 'play', `["${at.drawn % 100}","${memoOf(at)}"]`, `["${at.drawn % 1000}"]`)
   const win = at.drawn % 7 === 0
   at.tx.receipts.push({
     name: `${contract}/${at.back ? 'claim' : 'play'}`,
@@ -57,13 +51,7 @@ export const multi = (at: At, plan: Plan): void => {
   at.tx.publisher = at.back ? (others[0] ?? '') : payer
   if (at.back) at.tx.signers = others.slice(1).map(one => `${one}@active`)
   for (const other of others)
-    transferAction(
-      at.tx,
-      TOKENS.iost,
-      at.back ? [other, payer] : [payer, other],
-      amountOf(at, MOST.iost),
-      memoOf(at),
-    )
+    transferAction(at.tx, TOKENS.iost, at.back ? [other, payer] : [payer, other], amountOf(at, MOST.iost), memoOf(at))
 }
 
 export const twins = (at: At, plan: Plan): void => {

@@ -162,11 +162,7 @@ const seals = (signs: readonly Sealed[]): void => {
 export type HashedTx = Signed & { readonly tx: Tx; readonly height: number }
 
 /** Hash of an ordinary transaction (go-iost core/tx, Tx.ToBytes at level Full). */
-export const hashTransaction = (
-  { tx, height, signs, publishSigns }: HashedTx,
-  into: Buffer,
-  at: number,
-): void => {
+export const hashTransaction = ({ tx, height, signs, publishSigns }: HashedTx, into: Buffer, at: number): void => {
   end = writeSignedTimes(height, scratch, 0)
   long(GAS_RATIO)
   long(GAS_LIMIT)

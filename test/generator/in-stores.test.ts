@@ -30,9 +30,7 @@ const loading = (profile: Profile, open: Opening): (() => Loaded) => {
     opened = await open()
     const node = serveGenerated(small(profile))
     world = node.chain.world
-    expect(await loadFrom(node.url, opened.store, { prove: proveOf(profile) })).toBe(
-      node.chain.settings.blocks,
-    )
+    expect(await loadFrom(node.url, opened.store, { prove: proveOf(profile) })).toBe(node.chain.settings.blocks)
     await node.stop()
   })
   afterAll(() => opened?.destroy())

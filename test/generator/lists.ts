@@ -168,9 +168,7 @@ export const listSuite = (store: () => Store): void => {
         owners.map((owner, id) => [String(id), owner]).toReversed(),
       )
       const shares = await rowsOf(`module=nft&action=get-collection-owners${query}`, 'owners')
-      expect(shares).toEqual(
-        truth.nftOwners(collection).map(([account, count]) => ({ account, count: Number(count) })),
-      )
+      expect(shares).toEqual(truth.nftOwners(collection).map(([account, count]) => ({ account, count: Number(count) })))
     }
     const listed = await rowsOf('module=nft&action=get-collection-list', 'collections')
     expect(listed.map(row => [row['collection'], row['issued'], row['owner_count']])).toEqual(
@@ -187,9 +185,7 @@ export const listSuite = (store: () => Store): void => {
         const votes = truth.voters(account).reduce((sum, [, units]) => sum + units, 0n)
         return { account, votes, blocks: truth.blocksOf(account) }
       })
-      .toSorted((a, b) =>
-        a.votes === b.votes ? (a.account < b.account ? -1 : 1) : a.votes > b.votes ? -1 : 1,
-      )
+      .toSorted((a, b) => (a.votes === b.votes ? (a.account < b.account ? -1 : 1) : a.votes > b.votes ? -1 : 1))
     expect(rows.map(row => [row['account'], row['ranking'], row['block_count']])).toEqual(
       expected.map(({ account, blocks }, at) => [account, at + 1, blocks]),
     )

@@ -30,8 +30,7 @@ const numberOf = (name: string, text: string): number => {
 
 const profileOf = (text: string): Profile => {
   const profile = PROFILES.find(known => known === text)
-  if (profile === undefined)
-    throw new Failure('usage', `--profile ${text} is none of ${PROFILES.join(', ')}.`)
+  if (profile === undefined) throw new Failure('usage', `--profile ${text} is none of ${PROFILES.join(', ')}.`)
   return profile
 }
 
@@ -51,8 +50,7 @@ export const readOptions = (words: readonly string[]): GeneratedOptions | undefi
     throw new Failure('usage', cause instanceof Error ? cause.message : String(cause), { cause })
   }
   if (values['help'] === true) return undefined
-  const given = (name: string): string | undefined =>
-    typeof values[name] === 'string' ? values[name] : undefined
+  const given = (name: string): string | undefined => (typeof values[name] === 'string' ? values[name] : undefined)
   const numbers: { -readonly [K in (typeof NUMBERS)[number]]?: Settings[K] } = {}
   for (const name of NUMBERS) {
     const text = given(name)

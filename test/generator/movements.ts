@@ -14,9 +14,7 @@ export const transfer = (
 ): string => {
   const content = `["${token.symbol}","${from}","${to}","${amountText(units, token.decimals)}","${memo}"]`
   tx.receipts.push(
-    own
-      ? { name: 'token.iost/transfer', content }
-      : { name: 'token.iost/transfer', content, row: [from, to] },
+    own ? { name: 'token.iost/transfer', content } : { name: 'token.iost/transfer', content, row: [from, to] },
   )
   tx.effects.push({ kind: 'move', token: token.symbol, from, to, units })
   return content
@@ -66,9 +64,7 @@ export const freezeAction = (
 
 export const issue = (tx: Tx, token: Token, to: string, units: number | bigint, own = false): string => {
   const content = `["${token.symbol}","${to}","${amountText(units, token.decimals)}"]`
-  tx.receipts.push(
-    own ? { name: 'token.iost/issue', content } : { name: 'token.iost/issue', content, row: ['', to] },
-  )
+  tx.receipts.push(own ? { name: 'token.iost/issue', content } : { name: 'token.iost/issue', content, row: ['', to] })
   tx.effects.push({ kind: 'move', token: token.symbol, from: '', to, units })
   return content
 }
@@ -86,9 +82,7 @@ export const destroy = (tx: Tx, token: Token, from: string, units: number, own =
 export const signUp = (tx: Tx, name: string, key: string, own = false): string => {
   const content = `["${name}","${key}","${key}"]`
   tx.receipts.push(
-    own
-      ? { name: 'auth.iost/signUp', content }
-      : { name: 'auth.iost/signUp', content, row: [tx.publisher, name] },
+    own ? { name: 'auth.iost/signUp', content } : { name: 'auth.iost/signUp', content, row: [tx.publisher, name] },
   )
   tx.effects.push({ kind: 'signUp', name, creator: tx.publisher })
   return content

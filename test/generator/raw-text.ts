@@ -14,8 +14,7 @@ import { signerOf, type World, witnessOf } from './world.ts'
 
 const HASH = 32
 
-const base64At = (bytes: Buffer, index: number): string =>
-  bytes.toString('base64', index * HASH, (index + 1) * HASH)
+const base64At = (bytes: Buffer, index: number): string => bytes.toString('base64', index * HASH, (index + 1) * HASH)
 
 /** A head with its signature, which is the beginning of a block's storage format. */
 export const rawHeadText = (world: World, made: Made): string => {
@@ -44,8 +43,7 @@ export const rawBlockText = (world: World, made: Made, parentGas: number, comple
       hashReceipt(receipt, bytes, 0, bytes)
       return bytes
     }
-    const texts = (all: readonly Buffer[]): string =>
-      all.map(bytes => `"${bytes.toString('base64')}"`).join(', ')
+    const texts = (all: readonly Buffer[]): string => all.map(bytes => `"${bytes.toString('base64')}"`).join(', ')
     return (
       `${head}"txs":[], "receipts":[], "txHashes":[${texts(hashes)}], ` +
       `"receiptHashes":[${texts(receipts.map(leaf))}], "blockType":"ONLYHASH"}}`
@@ -54,9 +52,7 @@ export const rawBlockText = (world: World, made: Made, parentGas: number, comple
   const first = height === 0 ? 0 : 1
   const txs = made.users.map(({ tx, place }) => txText(world, tx, place))
   if (first === 1) txs.unshift(baseText(made, witnessOf(world, height - 1).key, parentGas))
-  const shown = receipts.map((receipt, index) =>
-    receiptText(receipt, hashes[index]?.toString('base64') ?? ''),
-  )
+  const shown = receipts.map((receipt, index) => receiptText(receipt, hashes[index]?.toString('base64') ?? ''))
   return (
     `${head}"txs":[${txs.join(', ')}], "receipts":[${shown.join(', ')}], "txHashes":[], "receiptHashes":[], ` +
     `"blockType":"NORMAL"}}`
@@ -71,16 +67,11 @@ const sealsText = (seals: readonly Sealed[]): string =>
     )
     .join(', ')
 
-const txText = (
-  world: World,
-  tx: Tx,
-  place: { readonly height: number; readonly position: number },
-): string => {
+const txText = (world: World, tx: Tx, place: { readonly height: number; readonly position: number }): string => {
   const [time, expiration] = signedTimes(place.height)
   const { signs, publishSigns } = signedOf(world.seals, tx, place)
   const actions = tx.actions.map(
-    ({ contract, name, data }) =>
-      `{"contract":"${contract}", "actionName":"${name}", "data":${quoted(data)}}`,
+    ({ contract, name, data }) => `{"contract":"${contract}", "actionName":"${name}", "data":${quoted(data)}}`,
   )
   const referred = tx.referred === '' ? '' : Buffer.from(base58Bytes(tx.referred) ?? []).toString('base64')
   return (
@@ -108,9 +99,7 @@ const baseReceipt = (world: World, height: number): Receipt => ({
 
 const receiptText = (tx: Receipt, hash: string): string => {
   const ram = tx.ram.map(([payer, bytes]) => `"${payer}":"${bytes}"`)
-  const receipts = tx.receipts.map(
-    ({ name, content }) => `{"funcName":"${name}", "content":${quoted(content)}}`,
-  )
+  const receipts = tx.receipts.map(({ name, content }) => `{"funcName":"${name}", "content":${quoted(content)}}`)
   return (
     `{"txHash":"${hash}", "gasUsage":"${tx.gas}", "ramUsage":{${ram.join(', ')}}, ` +
     `"status":{"code":${tx.status}, "message":${quoted(tx.message)}}, "returns":[${listed(tx.returns)}], ` +

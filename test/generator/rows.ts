@@ -24,8 +24,7 @@ export type Row = {
   readonly keys: readonly string[]
 }
 
-const namesOf = (...names: readonly string[]): readonly string[] =>
-  [...new Set(names)].filter(name => name !== '')
+const namesOf = (...names: readonly string[]): readonly string[] => [...new Set(names)].filter(name => name !== '')
 
 const keysOf = (
   names: readonly string[],
@@ -67,8 +66,7 @@ export const rowsOfTransaction = (
     const keys = keysOf(names, contract, name, deployed)
     if (deployed.has(contract)) keys.push(`called/${tx.publisher}/${contract}/${name}`)
     if (tx.status !== OK) keys.push(...names.map(party => `failed/${party}`))
-    if (tx.status === OK && contract === 'auth.iost' && name === 'signUp')
-      keys.push(`created/${tx.publisher}`)
+    if (tx.status === OK && contract === 'auth.iost' && name === 'signUp') keys.push(`created/${tx.publisher}`)
     if (tx.status === OK) {
       // A delayed transaction has no receipts yet, so it owns none.
       const owns = tx.receipts.some(said => said.name === `${contract}/${name}` && said.content === data)

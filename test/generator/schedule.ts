@@ -35,7 +35,6 @@ export const scheduleOf = ({ seed, profile, cycle }: Settings): Schedule => {
   total = Math.max(2, total + (total % 2))
   firsts[cycle] = total
   const offsets = new Uint32Array(total)
-  for (let offset = 0; offset < cycle; offset += 1)
-    offsets.fill(offset, firsts[offset] ?? 0, firsts[offset + 1] ?? 0)
+  for (let offset = 0; offset < cycle; offset += 1) offsets.fill(offset, firsts[offset] ?? 0, firsts[offset + 1] ?? 0)
   return { count: total, first: offset => firsts[offset] ?? 0, offset: k => offsets[k] ?? 0 }
 }

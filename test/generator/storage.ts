@@ -52,9 +52,7 @@ export const chainStorage = (chain: Chain) => {
     return sorted(
       truth
         .tokens()
-        .flatMap(token =>
-          truth.holders(token).map(([owner, units]): Row => [`TB${owner}-${token}`, String(units)]),
-        ),
+        .flatMap(token => truth.holders(token).map(([owner, units]): Row => [`TB${owner}-${token}`, String(units)])),
     )
   }
   return (height: number, { id, prefix, from, limit }: StorageQuestion): readonly Row[] => {

@@ -20,10 +20,7 @@ const ALL = { offset: 0, limit: 1_000_000 }
 const LISTS = 12
 
 /** Compares the contents of a store with the plan of a whole chain of this profile and world. */
-export const storedSuite = (
-  profile: Profile,
-  of: () => { readonly store: Store; readonly world: World },
-): void => {
+export const storedSuite = (profile: Profile, of: () => { readonly store: Store; readonly world: World }): void => {
   let store: Store
   let world: World
   let truth: Truth
@@ -45,12 +42,12 @@ export const storedSuite = (
 
   test('figures match the truth', async () => {
     const figures = await read(view => view.get(statistics, STATISTICS))
-    expect([
-      figures?.account_count,
-      figures?.transaction_count,
-      figures?.record_count,
-      figures?.wealth_count,
-    ]).toEqual([truth.accounts, truth.transactions, truth.records, truth.wealth().length])
+    expect([figures?.account_count, figures?.transaction_count, figures?.record_count, figures?.wealth_count]).toEqual([
+      truth.accounts,
+      truth.transactions,
+      truth.records,
+      truth.wealth().length,
+    ])
   })
 
   test('holders and supply of every token match the truth', async () => {
@@ -58,11 +55,7 @@ export const storedSuite = (
       const stored = await read(view => view.page(balances, 'holders', { group: token, ...ALL }))
       expect(stored.map(({ owner, amount }) => [owner, amount] as const)).toEqual([...truth.holders(token)])
       const doc = await read(view => view.get(tokens, token))
-      expect([token, doc?.current_supply, doc?.holder_count]).toEqual([
-        token,
-        truth.supply(token),
-        stored.length,
-      ])
+      expect([token, doc?.current_supply, doc?.holder_count]).toEqual([token, truth.supply(token), stored.length])
     }
   })
 
@@ -70,9 +63,7 @@ export const storedSuite = (
     let frozen = 0
     for (const { owner } of truth.wealth()) {
       const doc = await read(view => view.get(balances, balanceId('iost', owner)))
-      const expected = truth
-        .frozen('iost', owner)
-        .map(({ units, due }) => [String(units), String(due)] as const)
+      const expected = truth.frozen('iost', owner).map(({ units, due }) => [String(units), String(due)] as const)
       expect([owner, doc?.frozen_list ?? []]).toEqual([owner, expected])
       frozen += expected.length
     }
@@ -81,9 +72,9 @@ export const storedSuite = (
 
   test('wealth matches the truth', async () => {
     const stored = await read(view => view.page(wealth, 'richest', ALL))
-    expect(
-      stored.map(({ owner, total, token, vote, frozen }) => ({ owner, total, token, vote, frozen })),
-    ).toEqual([...truth.wealth()])
+    expect(stored.map(({ owner, total, token, vote, frozen }) => ({ owner, total, token, vote, frozen }))).toEqual([
+      ...truth.wealth(),
+    ])
   })
 
   test('voters and blocks of every producer match the truth', async () => {
@@ -91,9 +82,7 @@ export const storedSuite = (
     for (const { account } of world.producers) {
       const doc = await read(view => view.get(producers, account))
       const stored = await read(view => view.page(votes, 'voters', { group: account, ...ALL }))
-      expect(stored.map(({ voter, votes: units }) => [voter, units] as const)).toEqual([
-        ...truth.voters(account),
-      ])
+      expect(stored.map(({ voter, votes: units }) => [voter, units] as const)).toEqual([...truth.voters(account)])
       expect([account, doc?.block_count, doc?.voter_count, doc?.votes]).toEqual([
         account,
         truth.blocksOf(account),
@@ -119,10 +108,7 @@ export const storedSuite = (
       'account/busy_hub',
       'contract/token.iost',
       'created/creator_0',
-      ...Array.from(
-        { length: LISTS },
-        (_, at) => keys[Math.floor(((at + 1) * keys.length) / (LISTS + 2))] ?? '',
-      ),
+      ...Array.from({ length: LISTS }, (_, at) => keys[Math.floor(((at + 1) * keys.length) / (LISTS + 2))] ?? ''),
     ]
     for (const key of chosen) {
       const total = truth.count(key)

@@ -23,16 +23,8 @@ const CONTRACTS: Readonly<Record<string, readonly [language: string, version: st
   'auth.iost': ['javascript', '1.0.0', 'signUp(string,string,string)'],
   'domain.iost': ['native', '0.0.0', 'can_update(string)'],
   'bonus.iost': ['javascript', '1.0.2', 'issueContribute(json) exchangeIOST(string,string)'],
-  'vote.iost': [
-    'javascript',
-    '1.0.3',
-    'vote(string,string,string,string) unvote(string,string,string,string)',
-  ],
-  'vote_producer.iost': [
-    'javascript',
-    '1.0.9',
-    'vote(string,string,string) unvote(string,string,string) stat()',
-  ],
+  'vote.iost': ['javascript', '1.0.3', 'vote(string,string,string,string) unvote(string,string,string,string)'],
+  'vote_producer.iost': ['javascript', '1.0.9', 'vote(string,string,string) unvote(string,string,string) stat()'],
   'base.iost': ['javascript', '1.0.0', 'exec(json)'],
   'exchange.iost': ['javascript', '1.0.0', 'transfer(string,string,string,string)'],
   'ram.iost': [

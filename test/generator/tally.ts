@@ -109,11 +109,7 @@ export const partsOf = (key: string): [kind: string, rest: string] => {
   return [kind, rest.join('/')]
 }
 
-const applyTransaction = (
-  tally: Tally,
-  tx: Tx,
-  at: { readonly height: number; readonly position: number },
-): void => {
+const applyTransaction = (tally: Tally, tx: Tx, at: { readonly height: number; readonly position: number }): void => {
   for (const effect of tx.effects) applyEffect(tally, effect)
   const { lists, figures } = tally.tables
   addTo(figures, 'chain', 'transactions', 1n)

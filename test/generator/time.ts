@@ -10,8 +10,7 @@ const WORD = 65_536
 
 export const blockMs = (height: number): number => FIRST_MS + height * BLOCK_MS
 
-const lateNs = (seed: number, height: number): number =>
-  LEAST_LATE + (mix(seed, 17, height) % (MOST_LATE - LEAST_LATE))
+const lateNs = (seed: number, height: number): number => LEAST_LATE + (mix(seed, 17, height) % (MOST_LATE - LEAST_LATE))
 
 /** The time of a block in nanoseconds since 1970, as the node writes it. */
 export const blockTime = (seed: number, height: number): string => `${blockMs(height)}${lateNs(seed, height)}`

@@ -57,13 +57,7 @@ export type Effect =
   | { readonly kind: 'producer'; readonly account: string }
 
 /** Status texts by their number on the chain. */
-export const STATUS = [
-  'SUCCESS',
-  'GAS_RUN_OUT',
-  'BALANCE_NOT_ENOUGH',
-  'WRONG_PARAMETER',
-  'RUNTIME_ERROR',
-] as const
+export const STATUS = ['SUCCESS', 'GAS_RUN_OUT', 'BALANCE_NOT_ENOUGH', 'WRONG_PARAMETER', 'RUNTIME_ERROR'] as const
 export const OK = 0
 export const NO_BALANCE = 2
 export const BROKEN = 4

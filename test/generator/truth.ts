@@ -103,9 +103,7 @@ export const truthAt = (world: World, height: number, tally: Tally = tallyAt(wor
     wealth: () => wealthOf(tally, balance),
     count,
     keys: () =>
-      [...lists].flatMap(([kind, names]) =>
-        [...names.keys()].map(name => (name === '' ? kind : `${kind}/${name}`)),
-      ),
+      [...lists].flatMap(([kind, names]) => [...names.keys()].map(name => (name === '' ? kind : `${kind}/${name}`))),
     rows: (key, first, last) => rowsOf(world, height, key, first, last),
     accounts: figure('accounts'),
     transactions: figure('transactions'),

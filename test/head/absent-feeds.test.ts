@@ -31,8 +31,7 @@ const goOn = ({ stand: { forks, node, other }, random }: Course): void => {
   const above = aboveOf(head, lib)
   let tip: ForkBlock = random() < 0.5 ? (above[below(random, above.length)]?.parent ?? head) : head
   const until = head.made.height + 1 + below(random, 5)
-  while (tip.made.height < until)
-    tip = forks.grow(tip, { waits: random() < 0.3, seed: below(random, 2 ** 31) })
+  while (tip.made.height < until) tip = forks.grow(tip, { waits: random() < 0.3, seed: below(random, 2 ** 31) })
   node.stand = { head: tip, lib }
   other.stand = node.stand
 }

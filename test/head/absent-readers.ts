@@ -35,7 +35,7 @@ export const absentReaders = async (stand: ForkStand, random: () => number): Pro
   const mayBe = (block: ForkBlock): boolean => {
     const { height } = block.made
     if (height <= at.height) return leadsTo(stand.final().head, { height, hash: block.hash })
-    const shown = stand.follower.shown()
+    const shown = stand.follower.current()
     const tip = shown.status === 'followed' ? stand.forks.blocks.get(shown.tip.hash) : undefined
     if (tip !== undefined) return leadsTo(tip, { height, hash: block.hash })
     return ancestor(block, at.height).hash === at.hash

@@ -1,4 +1,4 @@
-import type { HeadStatus } from '#head/shown.ts'
+import type { HeadStatus } from '#head/head-state.ts'
 import type { ForkBlock } from './fork-node.ts'
 import { aboveOf } from './lines.ts'
 import type { ForkStand } from './stand.ts'
@@ -26,7 +26,7 @@ export const branchNow = async ({
   const stored = aboveOf(final().head, forks.base.made.height)
     .filter(({ made }) => made.height <= height)
     .toReversed()
-  const shown = follower.shown()
+  const shown = follower.current()
   if (shown.status !== 'followed') return { height, stored, above: undefined, status: shown.status }
   if (shown.tip.height <= height) return { height, stored, above: [], status: 'followed' }
   const tip = forks.blocks.get(shown.tip.hash)

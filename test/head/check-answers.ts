@@ -85,10 +85,7 @@ export const differences = async (stand: ForkStand, random: () => number): Promi
       list.of(block).map(cells => [...cells, ...(isHead ? standing(block.made.height, height) : [])]),
     )
     compare(`${name} total`, total, all.length)
-    const shown = rows.map(row => [
-      ...list.shown(row),
-      ...(isHead ? [row['status'], row['seq'] !== undefined] : []),
-    ])
+    const shown = rows.map(row => [...list.shown(row), ...(isHead ? [row['status'], row['seq'] !== undefined] : [])])
     compare(name, shown, sliced(all, part))
   }
   for (const isHead of [true, false]) {

@@ -108,11 +108,7 @@ const transactionOf = (hash: string, truth: QueryTruth): readonly Query[] => {
 }
 
 /** Queries for blocks of any branch, for heights, and for transactions, with their correct answers. */
-const someQueries = (
-  { asked, forks }: ForkStand,
-  truth: QueryTruth,
-  random: () => number,
-): readonly Query[] => {
+const someQueries = ({ asked, forks }: ForkStand, truth: QueryTruth, random: () => number): readonly Query[] => {
   const oneOf = <T>(some: readonly T[]): T => some[Math.floor(random() * some.length)] as T
   const recent = [...forks.blocks.values()].slice(-RECENT)
   const { tip, now } = truth
@@ -139,9 +135,7 @@ const someQueries = (
     ...numbers.map(byNumber),
     blockFound(String(number), truth.blockAt(number)),
     ...[tip, asked().stand.head, oneOf(recent)].filter(block => block !== forks.base).map(byHash),
-    ...[tip, asked().stand.head, oneOf(recent), oneOf(recent)]
-      .filter(block => block !== forks.base)
-      .map(byTransaction),
+    ...[tip, asked().stand.head, oneOf(recent), oneOf(recent)].filter(block => block !== forks.base).map(byTransaction),
   ]
 }
 
@@ -156,10 +150,7 @@ const severalQuery = ({ forks }: ForkStand, random: () => number): readonly stri
 }
 
 /** Differences between answers about single blocks and transactions and the branch; [] if there is none. */
-export const queryDifferences = async (
-  stand: ForkStand,
-  random: () => number,
-): Promise<readonly string[]> => {
+export const queryDifferences = async (stand: ForkStand, random: () => number): Promise<readonly string[]> => {
   const { wrong, compare } = comparison()
   const truth = await queryTruth(stand)
   const check = async (query: Query): Promise<void> => {

@@ -1,4 +1,4 @@
-import type { Shown } from '#head/shown.ts'
+import type { HeadState } from '#head/head-state.ts'
 import { leadsTo } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 
@@ -14,7 +14,7 @@ const MOST_BLOCKS = 600
  *
  * @param ageMs time since a node confirmed the shown head
  */
-export const expectedHead = async (stand: ForkStand, before: Shown, ageMs: number): Promise<string> => {
+export const expectedHead = async (stand: ForkStand, before: HeadState, ageMs: number): Promise<string> => {
   const { made, hash } = stand.asked().stand.head
   const published = await stand.published()
   const tip = before.status === 'followed' ? before.tip : undefined
@@ -24,5 +24,4 @@ export const expectedHead = async (stand: ForkStand, before: Shown, ageMs: numbe
   return tip !== undefined && ageMs < AWAY_MS ? tip.hash : 'apart'
 }
 
-export const tipOrStatus = (shown: Shown): string =>
-  shown.status === 'followed' ? shown.tip.hash : shown.status
+export const tipOrStatus = (shown: HeadState): string => (shown.status === 'followed' ? shown.tip.hash : shown.status)

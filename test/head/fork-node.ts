@@ -54,8 +54,7 @@ export const createForks = (seed: number, base: number): Forks => {
       const made = makeBlock(height, parent.made, { variant: { users: waits ? [] : ready, seed: own } })
       const block = { made, hash: hashIn(made, 3), parent, waiting: waits ? ready : [] }
       blocks.set(block.hash, block)
-      for (const transaction of hashesOf(made))
-        holders.set(transaction, [...(holders.get(transaction) ?? []), block])
+      for (const transaction of hashesOf(made)) holders.set(transaction, [...(holders.get(transaction) ?? []), block])
       return block
     },
   }
@@ -161,5 +160,4 @@ const transactionAnswer = (
 }
 
 /** The node's JSON of a transaction in a block. */
-export const textIn = ({ made }: ForkBlock, hash: string): string =>
-  made.texts[hashesOf(made).indexOf(hash)] ?? ''
+export const textIn = ({ made }: ForkBlock, hash: string): string => made.texts[hashesOf(made).indexOf(hash)] ?? ''

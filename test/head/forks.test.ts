@@ -19,21 +19,20 @@ const SWITCHED = 0.2
 const looking = (stand: ForkStand) => {
   let confirmed = Number.NEGATIVE_INFINITY
   const look = async (): Promise<void> => {
-    const before = stand.follower.shown()
+    const before = stand.follower.current()
     await stand.follower.poll(new AbortController().signal)
-    const shown = stand.follower.shown()
+    const shown = stand.follower.current()
     if (shown.status !== 'followed') return
-    if (shown !== before || shown.tip.hash === stand.asked().stand.head.hash)
-      confirmed = stand.clock.elapsed()
+    if (shown !== before || shown.tip.hash === stand.asked().stand.head.hash) confirmed = stand.clock.elapsed()
   }
   return {
     look,
     /** Polls while the node answers everything, and returns the shown and the expected head. */
     calmly: async (): Promise<readonly [shown: string, expected: string]> => {
       const age = stand.clock.elapsed() - confirmed
-      const expected = await expectedHead(stand, stand.follower.shown(), age)
+      const expected = await expectedHead(stand, stand.follower.current(), age)
       await look()
-      return [tipOrStatus(stand.follower.shown()), expected]
+      return [tipOrStatus(stand.follower.current()), expected]
     },
   }
 }

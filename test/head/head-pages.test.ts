@@ -30,8 +30,7 @@ const get = async ({ service }: ForkStand, path: string): Promise<Page> => {
 /** Adds blocks on top of `parent`. Both nodes switch to them, and the service polls them. */
 const goOn = async (stand: ForkStand, parent: ForkBlock, blocks: number, lib: number): Promise<ForkBlock> => {
   let head = parent
-  for (let more = 0; more < blocks; more += 1)
-    head = stand.forks.grow(head, { waits: false, seed: more + lib })
+  for (let more = 0; more < blocks; more += 1) head = stand.forks.grow(head, { waits: false, seed: more + lib })
   stand.node.stand = { head, lib }
   stand.other.stand = { head, lib }
   await stand.probe()
@@ -40,11 +39,7 @@ const goOn = async (stand: ForkStand, parent: ForkBlock, blocks: number, lib: nu
   return head
 }
 
-const LISTS = [
-  '/api/base/get-block-list',
-  '/api/base/get-transaction-list',
-  '/api/token/get-token-tx',
-] as const
+const LISTS = ['/api/base/get-block-list', '/api/base/get-transaction-list', '/api/token/get-token-tx'] as const
 const query = (list: string): string => (list.includes('token') ? '&token=iost' : '')
 
 test.each(STORES)(

@@ -72,8 +72,7 @@ const GROWTH = 1.3
 const apart = async (folder: CliFolder, node: ForkNode, random: () => number): Promise<Killed> => {
   const { url, prefix, store: loaded, destroy } = openTestElastic()
   const store = ['--store', `${url}/${prefix}`]
-  const heightNow = async (): Promise<number> =>
-    (await loaded.published().catch(() => undefined))?.height ?? -1
+  const heightNow = async (): Promise<number> => (await loaded.published().catch(() => undefined))?.height ?? -1
   let deaths = 0
   let stopping: Running | undefined
   let isStopped = false
@@ -120,8 +119,7 @@ const goOn = (forks: Forks, node: ForkNode, random: () => number): void => {
   const above = aboveOf(head, lib)
   let tip: ForkBlock = random() < 0.6 ? (above[Math.floor(random() * above.length)]?.parent ?? head) : head
   const until = head.made.height + 2 + Math.floor(random() * 3)
-  while (tip.made.height < until)
-    tip = forks.grow(tip, { waits: random() < 0.3, seed: Math.floor(random() * 2 ** 31) })
+  while (tip.made.height < until) tip = forks.grow(tip, { waits: random() < 0.3, seed: Math.floor(random() * 2 ** 31) })
   node.stand = { head: tip, lib: lib + Math.floor(random() * (tip.made.height - lib)) }
 }
 

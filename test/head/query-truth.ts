@@ -62,8 +62,7 @@ export const queryTruth = async (stand: ForkStand): Promise<QueryTruth> => {
   }
   const blocksOf = (block: ForkBlock): readonly Expected[] => {
     if (isOf(block)) return isIrreversible(block).map(is => ({ data: blockData(block, is) }))
-    if (isAsked(block))
-      return [...isIrreversible(block).map(is => ({ data: blockData(block, is) })), UNAVAILABLE]
+    if (isAsked(block)) return [...isIrreversible(block).map(is => ({ data: blockData(block, is) })), UNAVAILABLE]
     return unknown
   }
   return {

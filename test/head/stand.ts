@@ -7,14 +7,7 @@ import { type HandClock, handClock } from '../support/clocks/hand-clock.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadOnce } from '../support/stores/loading.ts'
 import { type BlockTruth, branchTruth } from './branch-truth.ts'
-import {
-  createForks,
-  type ForkBlock,
-  type ForkNode,
-  type Forks,
-  type Stand,
-  serveForks,
-} from './fork-node.ts'
+import { createForks, type ForkBlock, type ForkNode, type Forks, type Stand, serveForks } from './fork-node.ts'
 
 /** The last block below which nothing forks. */
 const BASE = 40
@@ -61,7 +54,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
   const followed = () => createFollower({ node: client, store, prove: 'signed', clock, log: () => undefined })
   let follower = followed()
   const head = {
-    shown: () => follower.shown(),
+    current: () => follower.current(),
     onChange: (listener: Parameters<Follower['onChange']>[0]) => follower.onChange(listener),
   }
   const load = async (): Promise<void> => {
@@ -93,8 +86,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
       return follower
     },
     // Of two nodes at the same height, the first one in the configuration serves calls.
-    asked: () =>
-      nodes.filter(({ isAway }) => !isAway).toSorted((a, b) => b.stand.lib - a.stand.lib)[0] ?? node,
+    asked: () => nodes.filter(({ isAway }) => !isAway).toSorted((a, b) => b.stand.lib - a.stand.lib)[0] ?? node,
     final: () => (other.stand.lib > node.stand.lib ? other : node).stand,
     probe: async () => {
       const looking = createNode({ urls, clock })

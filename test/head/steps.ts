@@ -87,9 +87,7 @@ const libAfter = ({ stand, random }: Course, { head, lib }: ForkNode['stand']): 
 /** A tip that lost, but still leads to the node's irreversible block. */
 const lostTip = ({ stand: { node }, others }: Course): ForkBlock | undefined => {
   const { head, lib } = node.stand
-  return others.findLast(
-    tip => tip !== head && tip.made.height > lib && ancestor(tip, lib) === ancestor(head, lib),
-  )
+  return others.findLast(tip => tip !== head && tip.made.height > lib && ancestor(tip, lib) === ancestor(head, lib))
 }
 
 const findsNothing = (what: string): Event => ({

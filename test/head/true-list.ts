@@ -20,12 +20,7 @@ export const blockList: TrueList = {
   action: 'block-list',
   params: {},
   of: ({ hash, made }) => [[made.height, hash, made.texts.length, true]],
-  shown: ({ number, hash, tx_count, seq }) => [
-    number,
-    hash,
-    tx_count,
-    seq === undefined || seq === Number(number) + 1,
-  ],
+  shown: ({ number, hash, tx_count, seq }) => [number, hash, tx_count, seq === undefined || seq === Number(number) + 1],
 }
 
 export const transactionList = (truth: Truth): TrueList => ({

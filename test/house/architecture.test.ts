@@ -6,9 +6,7 @@ import { ROOT } from '../support/root.ts'
 
 /** Rows of the table in src/README.md: folder → folders from which it may import. */
 const layers = (): ReadonlyMap<string, ReadonlySet<string>> => {
-  const rows = readFileSync(join(ROOT, 'src/README.md'), 'utf8').matchAll(
-    /^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|$/gm,
-  )
+  const rows = readFileSync(join(ROOT, 'src/README.md'), 'utf8').matchAll(/^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|$/gm)
   return new Map(
     [...rows].map(([, folder = '', may = '']) => [
       folder,
@@ -29,9 +27,7 @@ const sources = ['src', 'indices', 'scripts', 'test'].flatMap(top =>
 )
 
 const importsOf = (file: string): readonly string[] =>
-  ts
-    .preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true)
-    .importedFiles.map(({ fileName }) => fileName)
+  ts.preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true).importedFiles.map(({ fileName }) => fileName)
 
 /** The folder of the table that contains a file: `indices`, or the first one under src. undefined elsewhere. */
 const folderOf = (path: string): string | undefined => {
@@ -146,8 +142,7 @@ test('imports: paths across folders use an alias and have a file extension', () 
       .filter(specifier => {
         const target = targetOf(file, specifier)
         if (target === undefined) return false
-        const crosses =
-          specifier.startsWith('.') && folderOf(target) !== folderOf(file) && folderOf(file) !== undefined
+        const crosses = specifier.startsWith('.') && folderOf(target) !== folderOf(file) && folderOf(file) !== undefined
         return crosses || !/\.(tsx?|js|css|json|html|txt)$/.test(specifier)
       })
       .map(specifier => `${file} → ${specifier}`),
@@ -166,8 +161,7 @@ test('sizes: the median source file has fewer than 100 lines, and none has more 
 
 test('explorer pages name their JSX factory, because a program that starts elsewhere reads no tsconfig.json', () => {
   const without = sources.filter(
-    file =>
-      file.endsWith('.tsx') && !readFileSync(join(ROOT, file), 'utf8').startsWith('/** @jsxImportSource '),
+    file => file.endsWith('.tsx') && !readFileSync(join(ROOT, file), 'utf8').startsWith('/** @jsxImportSource '),
   )
   expect(without).toEqual([])
 })

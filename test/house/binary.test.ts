@@ -30,11 +30,7 @@ describe('the compiled binary, started from an empty folder', () => {
     await run('load', '--node', ARCHIVED, '--once')
     const key = lastLine(await run('keys', 'add', 'cases', '--per-second', '1000000', '--per-day', '1000000'))
     const revoked = lastLine(await run('keys', 'add', 'revoked'))
-    const expired = createKey(
-      'expired',
-      { perSecond: 9, perDay: 9 },
-      { now: 0, expires: Date.UTC(2026, 0, 1) },
-    )
+    const expired = createKey('expired', { perSecond: 9, perDay: 9 }, { now: 0, expires: Date.UTC(2026, 0, 1) })
     const store = openSqlite({ path: join(folder, 'data/iostlens.sqlite') })
     await store.keys.add(expired.stored)
     await store.close()
@@ -65,10 +61,7 @@ describe('the compiled binary, started from an empty folder', () => {
       return [response.status, await response.text()] as const
     }
     const [status, overview] = await ask('/api/?module=base&action=get-overview')
-    expect([status, (JSON.parse(overview) as { data: { head_block: string } }).data.head_block]).toEqual([
-      200,
-      '4851',
-    ])
+    expect([status, (JSON.parse(overview) as { data: { head_block: string } }).data.head_block]).toEqual([200, '4851'])
     for (const path of ['/health', '/ready', '/openapi.json', '/docs/en', '/docs/zh'])
       expect([path, (await ask(path))[0]]).toEqual([path, 200])
   })

@@ -43,9 +43,9 @@ test.each(DOCUMENTS)('documents: the commands and flags in %s exist', path => {
 test.each(DOCUMENTS)('documents: the links of %s and the files it names exist', path => {
   const text = documented(path)
   const links = [...text.matchAll(/\]\(([^)#:]+)\)/g)].map(([, link = '']) => join(ROOT, dirname(path), link))
-  const files = [
-    ...text.matchAll(/`((?:src|test|scripts|indices|docs)\/[\w./-]+|[A-Z]+\.md|compose\.yaml)`/g),
-  ].map(([, file = '']) => join(ROOT, file))
+  const files = [...text.matchAll(/`((?:src|test|scripts|indices|docs)\/[\w./-]+|[A-Z]+\.md|compose\.yaml)`/g)].map(
+    ([, file = '']) => join(ROOT, file),
+  )
   expect([...links, ...files].filter(file => !existsSync(file))).toEqual([])
 })
 

@@ -8,15 +8,7 @@ const REHEARSE = join(ROOT, 'scripts/rehearse')
 const SMALL = ['--folder', 'rehearsal', '--holders', '200', '--every', '1']
 const url = elasticsearchUrl()
 
-const STEPS = [
-  'archive write',
-  'load',
-  'load, by blocks',
-  'transaction by hash',
-  'verify',
-  'backup',
-  'restore',
-]
+const STEPS = ['archive write', 'load', 'load, by blocks', 'transaction by hash', 'verify', 'backup', 'restore']
 
 const rehearsed = async (folder: string, words: readonly string[]) => {
   const { code, out, err } = await spawnIn(folder, [REHEARSE, ...SMALL, ...words]).ended

@@ -13,9 +13,7 @@ const DONE = '#!/usr/bin/env bash\n'
 /** Processes whose environment contains a folder. The test run itself was started without it and is not among them. */
 const processesOf = async (run: RegExp): Promise<readonly string[]> => {
   const all = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
-  const environments = await Promise.all(
-    all.map(pid => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')),
-  )
+  const environments = await Promise.all(all.map(pid => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')))
   return all.filter((_pid, at) => run.test(environments[at] ?? ''))
 }
 
@@ -33,12 +31,7 @@ test.each([
   }
   const temporary = join(folder.path, 'temporary')
   await mkdir(temporary)
-  const run = spawnIn(folder.path, [
-    'env',
-    `TMPDIR=${temporary}`,
-    'ELASTICSEARCH_URL=x',
-    join(scripts, 'test'),
-  ])
+  const run = spawnIn(folder.path, ['env', `TMPDIR=${temporary}`, 'ELASTICSEARCH_URL=x', join(scripts, 'test')])
   const isOurs = new RegExp(`(?:^|\\0)TEST_RUN=${RegExp.escape(temporary)}/`)
   await until(() => Bun.file(join(folder.path, 'started')).exists())
   expect((await processesOf(isOurs)).length).toBeGreaterThan(0)

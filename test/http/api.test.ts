@@ -80,12 +80,12 @@ describe('success', () => {
     const get = await ask(HOLDERS)
     const head = await ask(HOLDERS, { method: 'HEAD' })
     const text = await get.text()
-    expect([
-      head.status,
-      await head.text(),
-      head.headers.get('content-length'),
-      head.headers.get('etag'),
-    ]).toEqual([200, '', String(Buffer.byteLength(text)), get.headers.get('etag')])
+    expect([head.status, await head.text(), head.headers.get('content-length'), head.headers.get('etag')]).toEqual([
+      200,
+      '',
+      String(Buffer.byteLength(text)),
+      get.headers.get('etag'),
+    ])
   })
 
   test('a gzip answer decompresses to the same bytes', async () => {

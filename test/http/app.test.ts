@@ -66,8 +66,7 @@ describe('paths and methods', () => {
       allow: 'GET, HEAD, OPTIONS',
       'access-control-allow-origin': '*',
       'access-control-allow-methods': 'GET, HEAD, OPTIONS',
-      'access-control-allow-headers':
-        'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
+      'access-control-allow-headers': 'X-API-Key, If-None-Match, Last-Event-ID, Accept-Language, Content-Type',
       'access-control-max-age': '86400',
     })
     expect(response.headers.has('access-control-allow-credentials')).toBe(false)
@@ -305,8 +304,7 @@ describe('language', () => {
   test('messages follow lang, then Accept-Language', async () => {
     const { ask } = serviceOn(store)
     const message = async (path: string, language: string) =>
-      ((await (await ask(path, { headers: { 'Accept-Language': language } })).json()) as { message: string })
-        .message
+      ((await (await ask(path, { headers: { 'Accept-Language': language } })).json()) as { message: string }).message
     const en = "An API key is required; give it in the parameter 'apikey'."
     const zh = "缺少 API key；请通过参数 'apikey' 提供。"
     expect(await message('/api/', 'zh-CN,zh;q=0.9,en;q=0.8')).toBe(zh)
@@ -367,11 +365,7 @@ describe('form', () => {
     expect(new Set(tags).size).toBe(2)
     for (const tag of tags) {
       const again = await ask('/docs/zh', { headers: { 'If-None-Match': tag } })
-      expect([again.status, await again.text(), again.headers.get('vary')]).toEqual([
-        304,
-        '',
-        'Accept-Encoding',
-      ])
+      expect([again.status, await again.text(), again.headers.get('vary')]).toEqual([304, '', 'Accept-Encoding'])
     }
     expect((await ask('/openapi.json')).headers.get('content-type')).toBe('application/json; charset=utf-8')
   })

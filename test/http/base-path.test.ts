@@ -26,16 +26,7 @@ for (const prefix of PREFIXES) {
   test(`base path '${prefix}': every document, route and page of the service is below it, and nothing else is served`, async () => {
     const served = await service()
     const paths = [
-      ...[
-        '/health',
-        '/ready',
-        '/docs/en',
-        '/docs/zh',
-        '/openapi.json',
-        '/client.ts',
-        '/client.js',
-        '/llms.txt',
-      ],
+      ...['/health', '/ready', '/docs/en', '/docs/zh', '/openapi.json', '/client.ts', '/client.js', '/llms.txt'],
       ...[
         '/robots.txt',
         '/favicon.svg',
@@ -56,9 +47,7 @@ for (const prefix of PREFIXES) {
     expect(message).toContain(` ${prefix}/docs, `)
     expect(await (await served.ask(`${prefix}/robots.txt`)).text()).toContain(`Disallow: ${prefix}/api/\n`)
     // The gateway has no node here, so it refuses with its own error, not with that of an unknown path.
-    expect(
-      (await served.ask(`${prefix}/rpc/getNodeInfo`, { headers: { 'x-api-key': served.key } })).status,
-    ).toBe(503)
+    expect((await served.ask(`${prefix}/rpc/getNodeInfo`, { headers: { 'x-api-key': served.key } })).status).toBe(503)
   })
 
   test(`base path '${prefix}': redirects lead to the reference`, async () => {
@@ -87,9 +76,7 @@ for (const prefix of PREFIXES) {
       expect(forms).toEqual(actions.map(action => `${prefix}${routeOf(action)}`))
     }
     const llms = await (await served.ask(`${prefix}/llms.txt`)).text()
-    const named = [...llms.matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) =>
-      resolved(link, `${prefix}/llms.txt`),
-    )
+    const named = [...llms.matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => resolved(link, `${prefix}/llms.txt`))
     for (const path of new Set(named)) await okAt(served, path)
     const document = (await (await served.ask(`${prefix}/openapi.json`)).json()) as {
       readonly servers: readonly { readonly url: string }[]

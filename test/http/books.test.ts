@@ -70,9 +70,7 @@ describe('csv=ledger', () => {
 })
 
 const decimalsOf = async (token: string): Promise<number> => {
-  const response = await ask(
-    `/api/?apikey=${key}&module=token&action=get-token-detail&token=${token}&format=bare`,
-  )
+  const response = await ask(`/api/?apikey=${key}&module=token&action=get-token-detail&token=${token}&format=bare`)
   return ((await response.json()) as { decimal: number }).decimal
 }
 
@@ -82,10 +80,7 @@ describe('csv=koinly', () => {
     for (const id of chosen.filter(each => each.startsWith('iost/'))) {
       const [, account = ''] = id.split('/')
       const asked = { account, token: 'iost', csv: 'koinly', sort: 'asc' }
-      const [byRecords, byChanges] = [
-        await fileOf('get-account-tx', asked),
-        await fileOf('get-balance-history', asked),
-      ]
+      const [byRecords, byChanges] = [await fileOf('get-account-tx', asked), await fileOf('get-balance-history', asked)]
       // Within a transaction, actions come before those they cause. Balance changes have an order of their own.
       expect(sorted(byRecords.rows)).toEqual(sorted(byChanges.rows))
       expect(byRecords.rows.map(row => row['Date'])).toEqual(byChanges.rows.map(row => row['Date']))
@@ -189,10 +184,7 @@ test.each([
     { account: 'busyhub', csv: 'koinly', failed: '1' },
     'busyhub-all-tokens-to-2026-11-21-filtered-failed-koinly',
   ],
-])(
-  '%s %j: the file name contains the owner, the subject, the time and the filters',
-  async (action, params, name) => {
-    const { response } = await fileOf(action, params)
-    expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${name}.csv"`)
-  },
-)
+])('%s %j: the file name contains the owner, the subject, the time and the filters', async (action, params, name) => {
+  const { response } = await fileOf(action, params)
+  expect(response.headers.get('content-disposition')).toBe(`attachment; filename="${name}.csv"`)
+})

@@ -45,9 +45,7 @@ export const httpCases = async (): Promise<readonly HttpCase[]> => {
  * The service's answer in the form of a case, to be compared as a whole. Keys in the answer are replaced by `{key}`.
  */
 export const askCase = async (one: HttpCase, ask: Ask, keys: HttpCaseKeys): Promise<HttpCase> => {
-  const headers = Object.entries(one.headers ?? {}).map(
-    ([name, value]) => [name, filled(value, keys)] as const,
-  )
+  const headers = Object.entries(one.headers ?? {}).map(([name, value]) => [name, filled(value, keys)] as const)
   const response = await ask(filled(one.path, keys), {
     ...(one.method === undefined ? {} : { method: one.method }),
     headers: Object.fromEntries(headers),

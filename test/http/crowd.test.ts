@@ -35,8 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => folder[Symbol.asyncDispose]())
 
-const page = (key: string): string =>
-  `/api/?module=account&action=get-account-tx&account=admin&size=20&apikey=${key}`
+const page = (key: string): string => `/api/?module=account&action=get-account-tx&account=admin&size=20&apikey=${key}`
 
 /** The number of answers by status, for the good key and for the crowd. */
 const beside = async (

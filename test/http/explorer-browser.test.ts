@@ -219,15 +219,12 @@ test('explorer in a browser: the code of a contract is readable in both themes, 
       "new Set([...document.querySelectorAll('.lines, .lines span')].map(each => getComputedStyle(each).color)).size"
     expect([scheme, (await page.run<number>(colours)) > 2]).toEqual([scheme, true])
   }
-  const copied =
-    "getSelection().selectAllChildren(document.querySelector('.lines')), getSelection().toString()"
+  const copied = "getSelection().selectAllChildren(document.querySelector('.lines')), getSelection().toString()"
   expect((await page.run<string>(copied)).trimEnd()).toBe(code.trimEnd())
   // All line numbers are left of the code, also where a line is wrapped.
   const numbers = "[...document.querySelectorAll('.lines i')].map(each => each.getBoundingClientRect().left)"
   expect(new Set(await page.run<readonly number[]>(numbers)).size).toBe(1)
-  expect(await page.run<number>("document.querySelectorAll('.lines i').length")).toBe(
-    code.trimEnd().split('\n').length,
-  )
+  expect(await page.run<number>("document.querySelectorAll('.lines i').length")).toBe(code.trimEnd().split('\n').length)
   await page.close()
 })
 
@@ -263,10 +260,7 @@ test('explorer in a browser: every page is complete without scripts at every wid
     await page.go(`${served.url}${address}${address === '' ? '?lang=en' : ''}`)
     for (const width of [...WIDTHS, ...BETWEEN]) {
       await page.resize(width)
-      expect([address, await page.run(UNSCRIPTED)]).toEqual([
-        address,
-        { wide: width, buttons: 0, plots: 0, same: 0 },
-      ])
+      expect([address, await page.run(UNSCRIPTED)]).toEqual([address, { wide: width, buttons: 0, plots: 0, same: 0 }])
     }
   }
   expect(quietIn(page)).toEqual([])

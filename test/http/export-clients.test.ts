@@ -109,11 +109,7 @@ test('exports: HEAD has the headers and takes no place', async () => {
   for (let times = 0; times < 5; times += 1) {
     const response = await fetch(urlOf(service, HISTORY), { method: 'HEAD' })
     const { status, headers } = response
-    expect([status, headers.get('x-total-count'), headers.get('content-length')]).toEqual([
-      200,
-      '18261',
-      null,
-    ])
+    expect([status, headers.get('x-total-count'), headers.get('content-length')]).toEqual([200, '18261', null])
     await until(() => kindsIn(service).length === times + 1)
   }
 })

@@ -126,9 +126,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
     })
 
     const kinds = (): readonly unknown[] =>
-      service.lines
-        .filter(({ message }) => message === 'Answered request.')
-        .map(({ fields }) => fields['kind'])
+      service.lines.filter(({ message }) => message === 'Answered request.').map(({ fields }) => fields['kind'])
 
     /** Every list, read to its end by another client. */
     const allRead = async (format: string): Promise<readonly string[]> => {
@@ -184,8 +182,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
           await until(() => kinds().length === others + readers.length)
           expect(new Set(kinds().slice(others))).toEqual(new Set([kind]))
           await expectNothingHeld()
-          if (kind === 'stalled')
-            for (const { reader } of readers) await expect(reader.read()).rejects.toThrow()
+          if (kind === 'stalled') for (const { reader } of readers) await expect(reader.read()).rejects.toThrow()
           expect(await allRead(format)).toEqual([...whole])
         })
 
@@ -205,9 +202,7 @@ const suite = (name: string, open: () => Promise<Opened>): void =>
             })
             socket.on('error', () => undefined)
             const begun = new Promise(done => socket.once('data', done))
-            socket.write(
-              `GET /api/?${query} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${holders[at]?.key}\r\n\r\n`,
-            )
+            socket.write(`GET /api/?${query} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${holders[at]?.key}\r\n\r\n`)
             expect(String(await begun)).toStartWith('HTTP/1.1 200 ')
             return socket
           }),

@@ -123,11 +123,7 @@ const requestsOf = async (target: TestElastic, height: number): Promise<readonly
 }
 
 /** Makes a change while exports of all lists are held at each of their requests. Returns their results. */
-const during = async (
-  target: TestElastic,
-  height: number,
-  work: () => Promise<void>,
-): Promise<readonly Outcome[]> => {
+const during = async (target: TestElastic, height: number, work: () => Promise<void>): Promise<readonly Outcome[]> => {
   const counts = await requestsOf(target, height)
   const change = Promise.withResolvers<void>()
   const held: Awaited<ReturnType<typeof heldExport>>[] = []
@@ -173,8 +169,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list during 
   // All documents are derived again from the stored blocks, which are proved again.
   test('indices migrate runs', async () => {
     const { target, at } = await stored(proved)
-    for (const [name, ageing] of Object.entries(AGED))
-      await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
+    for (const [name, ageing] of Object.entries(AGED)) await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
     await using folder = await cliFolder()
     const height = HEIGHT - ORPHANS
     const outcomes = await during(target, height, async () => {

@@ -16,8 +16,7 @@ const exampleOf = ({ module, action, example }: Action): string => {
 
 const service = async () => {
   const { ask, key } = serviceOn(await loadedStore())
-  return (query: string, headers: Record<string, string> = {}) =>
-    ask(`/api/?apikey=${key}&${query}`, { headers })
+  return (query: string, headers: Record<string, string> = {}) => ask(`/api/?apikey=${key}&${query}`, { headers })
 }
 type Ask = Awaited<ReturnType<typeof service>>
 
@@ -95,8 +94,7 @@ for (const action of lists) {
       })
       // A line break between the values of JSON text stays in a cell. In a line of NDJSON it is a space.
       const [is, wanted] = [records[at]?.map(inOneLine), expected.map(inOneLine)]
-      if (is?.length !== wanted.length || is.some((cell, column) => cell !== wanted[column]))
-        expect(is).toEqual(wanted)
+      if (is?.length !== wanted.length || is.some((cell, column) => cell !== wanted[column])) expect(is).toEqual(wanted)
     }
   })
 }

@@ -30,9 +30,7 @@ const opening = async (path: string, service: Service, query = '') => {
     parts.push(bytes)
     begun.resolve()
   })
-  socket.write(
-    `GET ${LIST}${query}&apikey=${service.key} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
-  )
+  socket.write(`GET ${LIST}${query}&apikey=${service.key} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
   await begun.promise
   return {
     socket,
@@ -42,8 +40,7 @@ const opening = async (path: string, service: Service, query = '') => {
       const bytes = Buffer.concat(parts)
       const begin = bytes.indexOf('\r\n\r\n') + 4
       const events: FeedEvent[] = []
-      for await (const event of feedEvents(new Blob([chunksOf(bytes.subarray(begin))]).stream()))
-        events.push(event)
+      for await (const event of feedEvents(new Blob([chunksOf(bytes.subarray(begin))]).stream())) events.push(event)
       return events
     },
   }

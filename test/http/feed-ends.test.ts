@@ -81,18 +81,13 @@ test('feeds: calls without a feed, and parameters that a feed does not use, are 
     const { message } = (await response.json()) as { message: string }
     return [response.status, message]
   }
-  expect((await refusal(await open('&page=1')))[1]).toStartWith(
-    "Parameter 'page' does not go with format=sse",
-  )
+  expect((await refusal(await open('&page=1')))[1]).toStartWith("Parameter 'page' does not go with format=sse")
   expect((await refusal(await open('&end_seq=5')))[1]).toStartWith("Parameter 'end_seq' does not go")
   expect((await refusal(await open('&sort=desc')))[1]).toStartWith("Parameter 'sort' is 'desc'")
   expect((await refusal(await open('', { headers: { 'last-event-id': 'x' } })))[1]).toStartWith(
     "Header Last-Event-ID is 'x'",
   )
-  for (const list of [
-    'account/get-balance-history?account=busyhub',
-    'producer/get-reward-history?producer=admin',
-  ]) {
+  for (const list of ['account/get-balance-history?account=busyhub', 'producer/get-reward-history?producer=admin']) {
     const steps = await ask(`/api/${list}&step=day&format=sse&apikey=${key}`)
     expect(await refusal(steps)).toEqual([400, expect.stringContaining("Parameter 'step' does not go")])
   }
@@ -157,10 +152,7 @@ test('feeds: a feed opened while the service stops is a stream that ends, and qu
   stopping.begin()
   stopping.end()
   const paused = await feed
-  expect([paused.status, paused.headers.get('content-type')]).toEqual([
-    200,
-    'text/event-stream; charset=utf-8',
-  ])
+  expect([paused.status, paused.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
   expect(await paused.text()).toMatch(/^retry: \d+\n/)
   const refused = await query
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, expect.stringMatching(/^\d+$/)])

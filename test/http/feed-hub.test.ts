@@ -78,7 +78,7 @@ test('feedHub: the last reader that leaves ends the read of rows, even if a page
   expect(join(follower())).toBe(false)
   hub.leave(one)
   expect(signals.map(signal => signal?.aborted)).toEqual([true])
-  await hub.settled()
+  await hub.whenIdle()
   expect(join(follower())).toBe(true)
 })
 

@@ -78,10 +78,7 @@ test('feeds: the expiry of a key ends its feeds, and the key opens none', async 
   const message = 'This API key expired on 2026-01-01T23:51:00.000Z.'
   expect(lastOf(feed.events)).toEqual({ event: 'end', seq: 18261, code: 4030, message })
   const again = await service.ask(LIST, { 'last-event-id': '18261' })
-  expect([again.status, ((await again.json()) as { readonly message: string }).message]).toEqual([
-    403,
-    message,
-  ])
+  expect([again.status, ((await again.json()) as { readonly message: string }).message]).toEqual([403, message])
 })
 
 test('feeds: when the day has no request left for the next thousand rows, a feed ends after the last row and continues there the next day', async () => {

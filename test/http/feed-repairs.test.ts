@@ -61,8 +61,7 @@ const follower = (service: Service, list: string) => {
       }
   }
   const run = async (): Promise<void> => {
-    while (!leaving.signal.aborted)
-      await connect().catch(error => leaving.signal.aborted || Promise.reject(error))
+    while (!leaving.signal.aborted) await connect().catch(error => leaving.signal.aborted || Promise.reject(error))
   }
   const done = run()
   return { list, rows: (): readonly string[] => rows, resets, done, stop: () => leaving.abort() }
@@ -87,10 +86,7 @@ const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW |
         for (const list of LISTS) before.push(await wholeList(service, list))
         const readers = LISTS.map(list => follower(service, list))
         const ends = Promise.race(readers.map(({ done }) => done))
-        await Promise.race([
-          until(() => readers.every(({ rows }, at) => rows().length === before[at]?.length)),
-          ends,
-        ])
+        await Promise.race([until(() => readers.every(({ rows }, at) => rows().length === before[at]?.length)), ends])
         const { aligned } = await repairedEnd(place.store, replay.node)
         expect(aligned.way).toBe(way)
         expect(await loadFrom(replay.url, place.store)).toBe(NEXT)

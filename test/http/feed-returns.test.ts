@@ -43,10 +43,7 @@ const messagesOf = async (
  * Calls `before` while the last blocks of the store are not the chain's, and `after` when they were taken
  * back and the chain has grown.
  */
-const repaired = async (
-  before: (service: Service) => Promise<void>,
-  after: (service: Service) => Promise<void>,
-) => {
+const repaired = async (before: (service: Service) => Promise<void>, after: (service: Service) => Promise<void>) => {
   const place = await damageableSqlite()
   try {
     await fill(place.store, await forkedChain(HEIGHT, ORPHANS), HEIGHT + 5)

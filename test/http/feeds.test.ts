@@ -43,10 +43,7 @@ const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly 
 /** Loads blocks in runs of varying length. `onCommitted` is awaited after each one. */
 const loading = async (
   store: Store,
-  {
-    random,
-    onCommitted,
-  }: { readonly random: () => number; readonly onCommitted: (height: number) => Promise<void> },
+  { random, onCommitted }: { readonly random: () => number; readonly onCommitted: (height: number) => Promise<void> },
 ): Promise<void> => {
   const blocks = await recordedBlocks()
   const runs = [blocks.slice(0, FROM + 1)]
@@ -72,10 +69,7 @@ const reader = async (service: Service, list: string, random: () => number) => {
       headers: byHeader && last > 0 ? { 'last-event-id': String(last) } : {},
       signal: stopping.signal,
     })
-    expect([response.status, response.headers.get('content-type')]).toEqual([
-      200,
-      'text/event-stream; charset=utf-8',
-    ])
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream; charset=utf-8'])
     let left = 1 + Math.floor(random() * 400)
     for await (const { id, event, data } of feedEvents(response.body)) {
       expect(event).toBe('message')
@@ -86,8 +80,7 @@ const reader = async (service: Service, list: string, random: () => number) => {
   }
   const done = (async () => {
     // After the client leaves, the body ends with an error.
-    while (!stopping.signal.aborted)
-      await connect().catch(error => stopping.signal.aborted || Promise.reject(error))
+    while (!stopping.signal.aborted) await connect().catch(error => stopping.signal.aborted || Promise.reject(error))
   })()
   return { list, rows, connections: () => connections, done, stop: () => stopping.abort() }
 }
@@ -101,9 +94,7 @@ const followed = async (store: Store, seed: number): Promise<void> => {
     random,
     onCommitted: async height => {
       if (readers.length === 0) for (const list of LISTS) readers.push(await reader(service, list, random))
-      await until(() =>
-        readers.every(({ list, rows }) => !list.includes('block-list') || rows.length > height),
-      )
+      await until(() => readers.every(({ list, rows }) => !list.includes('block-list') || rows.length > height))
     },
   })
   for (const one of readers) {

@@ -52,8 +52,7 @@ test('gateway: equal requests of a crowd are one call to the node, and each read
   )
   // A key has eight places and sixteen for waiting requests. Further requests are refused at once.
   for (const { own, answer } of answers)
-    if (answer[0] !== 503)
-      expect(answer).toEqual([200, own === path ? truth : await service.truth(service.sick, own)])
+    if (answer[0] !== 503) expect(answer).toEqual([200, own === path ? truth : await service.truth(service.sick, own)])
   // One call for the crowd, and one by the test for comparison.
   expect(service.calls(path)).toEqual([2, 0])
   expect(service.sources.get('joined')).toBeGreaterThan(0)
@@ -101,9 +100,7 @@ test('gateway: cached answers are dropped when nodes die, return or change their
   const text = await service.truth(service.sick, block)
   expect(await service.ask(block)).toEqual([200, text])
   service.become(async ({ path }, truth) =>
-    path === '/getChainInfo'
-      ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024'))
-      : undefined,
+    path === '/getChainInfo' ? new Response((await truth()).replace('"chain_id":1020', '"chain_id":1024')) : undefined,
   )
   await service.look()
   expect(await service.ask(path)).toEqual([200, low])

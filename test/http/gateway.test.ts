@@ -33,8 +33,7 @@ afterAll(async () => {
   server.close()
 })
 
-const ask = (): Promise<Response> =>
-  fetch(`${url}/rpc/getNodeInfo?apikey=${service.key}`, { redirect: 'manual' })
+const ask = (): Promise<Response> => fetch(`${url}/rpc/getNodeInfo?apikey=${service.key}`, { redirect: 'manual' })
 
 test.each(['600 X', '999 X', '099 X', '000 X', '206 Partial Content', '304 Not Modified'])(
   'gateway: a node that answers %p is unavailable',

@@ -3,7 +3,7 @@ import { nameOf } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { httpMetrics } from '#http/counts.ts'
 import { routeOf } from '#http/openapi/action-operation.ts'
-import { countingIn } from '#metrics/counting.ts'
+import { countersIn } from '#metrics/counters.ts'
 import { metricsMemory } from '#metrics/memory.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store, View } from '#store/port.ts'
@@ -44,7 +44,7 @@ const setUp = (store: Store, more: Parameters<typeof serviceOn>[1] = {}) => {
       return view.records(...asked)
     },
   })
-  const own = countingIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
+  const own = countersIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
   const counts = {
     ...own,
     answers: { ...own.answers, add: (_by: number, source: string) => void seen.sources.push(source) },
@@ -110,7 +110,10 @@ test('kept answers: running requests are joined, and one that ends without an an
 
 test('kept answers: failures and answers that depend on a node far ahead are not cached', async () => {
   let lib = 0
-  const node = { ...spokenNode({}), heard: () => ({ ...spokenNode({}).heard(), libBlock: lib }) } as never
+  const node = {
+    ...spokenNode({}),
+    lastInfo: () => ({ ...spokenNode({}).lastInfo(), libBlock: lib }),
+  } as never
   const { said } = setUp(loaded, { node })
   const beyond = `${PAGE}&end_block=999999`
   const unknown = '/api/account/get-account-tx?account=nosuchacc'
@@ -132,8 +135,8 @@ test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
     }
     const closed = new Proxy({}, { get: refused }) as never
     const node = new Proxy(
-      { heard: () => ({ libBlock: 0 }) },
-      { get: (known, name) => (name === 'heard' ? known.heard : refused()) },
+      { lastInfo: () => ({ libBlock: 0 }) },
+      { get: (known, name) => (name === 'lastInfo' ? known.lastInfo : refused()) },
     ) as never
     const { seen, said } = setUp(loaded, { node, prices: closed, profiles: closed })
     for (const compat of ['', '&compat=iostabc']) {

@@ -72,9 +72,7 @@ test.each(LISTS.map(action => [`${action.module} ${nameOf(action)}`, action] as 
     }
     const { links } = await get(`/api/${module}/${action}?${query}&size=3&page=2`)
     const last = await get(links.get('last') ?? '')
-    expect([...last.links.keys()].toSorted()).toEqual(
-      total > 3 ? ['first', 'last', 'prev'] : ['first', 'last'],
-    )
+    expect([...last.links.keys()].toSorted()).toEqual(total > 3 ? ['first', 'last', 'prev'] : ['first', 'last'])
     expect((await get(links.get('first') ?? '')).links.has('prev')).toBe(false)
   },
   600_000,
@@ -113,9 +111,7 @@ test('Link: an empty list has one page, and beyond the end prev is the last page
   expect([...beyond.links.keys()]).toEqual(['first', 'prev', 'last'])
   expect(beyond.links.get('prev')).toBe('/api/account/get-subaccount-list?account=admin&page=2')
   const unknown = await get('/api/account/get-account-tx?account=nosuchacc&compat=iostabc&x=1')
-  expect(unknown.links.get('last')).toBe(
-    '/api/account/get-account-tx?account=nosuchacc&compat=iostabc&x=1&page=1',
-  )
+  expect(unknown.links.get('last')).toBe('/api/account/get-account-tx?account=nosuchacc&compat=iostabc&x=1&page=1')
 })
 
 test('Link: the header never contains the key, and is absent on answers without pages', async () => {

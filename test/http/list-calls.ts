@@ -76,10 +76,7 @@ export const ask = async (
 }
 
 /** The rows of all pages, or of the single answer of a list without pages. */
-export const pagedRows = async (
-  client: ServedClient,
-  { action, params }: Call,
-): Promise<readonly unknown[]> => {
+export const pagedRows = async (client: ServedClient, { action, params }: Call): Promise<readonly unknown[]> => {
   const own = client[operationId(action)] as ClientAction
   const rowsOf = (answer: unknown) => Reflect.get(answer as object, action.list ?? '') as readonly unknown[]
   if (!('page' in action.params.properties)) return rowsOf(await own(params))

@@ -12,15 +12,11 @@ beforeAll(async () => {
   service = serviceOn(await loadedStore())
 })
 
-const queryOf = (parameters: Readonly<Record<string, string>>): string =>
-  new URLSearchParams(parameters).toString()
+const queryOf = (parameters: Readonly<Record<string, string>>): string => new URLSearchParams(parameters).toString()
 
 type Document = {
   readonly paths: Readonly<
-    Record<
-      string,
-      { readonly get: { readonly responses: Readonly<Record<string, { readonly $ref?: string }>> } }
-    >
+    Record<string, { readonly get: { readonly responses: Readonly<Record<string, { readonly $ref?: string }>> } }>
   >
   readonly components: {
     readonly responses: Readonly<Record<string, { readonly 'x-codes': readonly number[] }>>
@@ -47,9 +43,7 @@ const checkerFor = async (choice: Readonly<Record<string, string>>) => {
     if (response === undefined) return [`status ${status} is not documented`]
     const { $ref } = response
     const validate = validatorOf(
-      $ref === undefined
-        ? `/paths/${path}/get/responses/${status}/${content}`
-        : `${$ref.slice(1)}/${content}`,
+      $ref === undefined ? `/paths/${path}/get/responses/${status}/${content}` : `${$ref.slice(1)}/${content}`,
     )
     validate(body)
     const known = document.components.responses[$ref?.split('/').at(-1) ?? '']?.['x-codes'] ?? [0]

@@ -73,9 +73,9 @@ test.each([
     .split('\n')
     .map(line => JSON.parse(line))
   expect(lines.length).toBeGreaterThan(1)
-  expect(
-    lines.slice(0, -1).filter(line => !isRow(line) || typeof (line as { id?: unknown }).id !== 'string'),
-  ).toEqual([])
+  expect(lines.slice(0, -1).filter(line => !isRow(line) || typeof (line as { id?: unknown }).id !== 'string')).toEqual(
+    [],
+  )
 })
 
 test.each([
@@ -88,9 +88,9 @@ test.each([
     expect(Object.keys(paths).filter(path => path.startsWith('/api'))).toEqual(listActions.map(routeOf))
     for (const action of listActions) {
       const operation = paths[routeOf(action)]?.get
-      expect(
-        operation?.parameters.filter(({ name }) => ['page', 'size', 'format'].includes(name)),
-      ).toMatchObject([{ name: 'format', required: true, schema: { type: 'string', enum: [format] } }])
+      expect(operation?.parameters.filter(({ name }) => ['page', 'size', 'format'].includes(name))).toMatchObject([
+        { name: 'format', required: true, schema: { type: 'string', enum: [format] } },
+      ])
       const { page, size, ...given } = action.example
       const response = await service.ask(`${routeOf(action)}?${new URLSearchParams({ ...given, format })}`, {
         headers: { 'x-api-key': service.key },

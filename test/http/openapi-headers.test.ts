@@ -8,9 +8,7 @@ type Referring = { readonly $ref?: string }
 type Response = Referring & { readonly headers?: Readonly<Record<string, Referring>> }
 type Header = { readonly required: boolean; readonly schema: { readonly type: string } }
 type Document = {
-  readonly paths: Readonly<
-    Record<string, { readonly get: { readonly responses: Readonly<Record<string, Response>> } }>
-  >
+  readonly paths: Readonly<Record<string, { readonly get: { readonly responses: Readonly<Record<string, Response>> } }>>
   readonly components: {
     readonly responses: Readonly<Record<string, Response>>
     readonly headers: Readonly<Record<string, Header>>

@@ -32,10 +32,7 @@ const parameters: readonly Told[] = [
         )[routeOf(action)].get.parameters
         const schema = told.find(({ name }) => name === parameter.name)?.schema ?? {}
         const { name, word } = parameter
-        return [
-          `${name} ${word.pattern} ${word.rule.en}`,
-          { ...parameter, schema, action: action.action },
-        ] as const
+        return [`${name} ${word.pattern} ${word.rule.en}`, { ...parameter, schema, action: action.action }] as const
       }),
     ),
   ).values(),
@@ -51,8 +48,7 @@ const takes = ({ word, schema }: Told, text: string): boolean =>
 /** A pattern cannot express the length of base58: only decoding shows whether a text is 32 bytes. */
 const HASHES = ['hash', 'tx_hash', 'tx_hashes', 'contract', 'account', 'accounts', 'counterparty']
 /** A number of digits cannot express a greatest number: `size` has a maximum instead. */
-const isExact = (parameter: Parameter): boolean =>
-  !HASHES.includes(parameter.name) && parameter.name !== 'size'
+const isExact = (parameter: Parameter): boolean => !HASHES.includes(parameter.name) && parameter.name !== 'size'
 
 const cases = parameters.map(parameter => [`${parameter.action} ${parameter.name}`, parameter] as const)
 

@@ -50,8 +50,7 @@ beforeAll(async () => {
 })
 afterAll(() => folder[Symbol.asyncDispose]())
 
-const page = (key: string): string =>
-  `/api/?module=account&action=get-account-tx&account=admin&size=20&apikey=${key}`
+const page = (key: string): string => `/api/?module=account&action=get-account-tx&account=admin&size=20&apikey=${key}`
 const from = (address: string) => ({ 'X-Forwarded-For': address })
 
 test.each(THREADS)(

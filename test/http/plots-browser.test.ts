@@ -62,9 +62,6 @@ test('plots in a browser: the value under the pointer is shown, the layout stays
   await page.run(
     "document.querySelector('.activity figure.plot').dispatchEvent(new PointerEvent('pointerout', { bubbles: true }))",
   )
-  expect(await page.run<readonly unknown[]>(`[${told}, document.querySelector('.pointed')]`)).toEqual([
-    before,
-    null,
-  ])
+  expect(await page.run<readonly unknown[]>(`[${told}, document.querySelector('.pointed')]`)).toEqual([before, null])
   await page.close()
 })

@@ -142,9 +142,7 @@ test.each([
     for (const path of [`${prefix}wealth`, `docs/${lang}`, `status?lang=${lang}`]) {
       await page.go(`${explored.url}${path}`)
       // The link of the current page has another colour in the header.
-      await page.run(
-        "for (const each of document.querySelectorAll('[aria-current]')) each.ariaCurrent = null",
-      )
+      await page.run("for (const each of document.querySelectorAll('[aria-current]')) each.ariaCurrent = null")
       heads.push(await page.run<Head>(HEAD))
     }
     const [first] = heads
@@ -168,9 +166,10 @@ test('reference in a browser: the chosen light or dark theme applies to every pa
   expect(dark).not.toBe(light)
   await page.go(`${served.url}status`)
   expect(await ground()).toBe(dark)
-  expect(
-    await page.run<readonly string[]>("[...document.querySelectorAll('nav a')].map(a => a.href)"),
-  ).toEqual([`${served.url}docs/en`, `${served.url}status?lang=en`])
+  expect(await page.run<readonly string[]>("[...document.querySelectorAll('nav a')].map(a => a.href)")).toEqual([
+    `${served.url}docs/en`,
+    `${served.url}status?lang=en`,
+  ])
   expectQuiet(page, served.url)
   await page.close()
 })
@@ -203,9 +202,7 @@ test('reference in a browser: behind a path every address leads to the service',
     "[...new Set([...document.querySelectorAll('a, link')].map(({ href }) => href.replace(/#.*/, '')))]",
   )
   for (const link of links) expect([link, (await fetch(link)).status]).toEqual([link, 200])
-  expect(await page.run<string>("document.querySelector('pre.sample').textContent")).toContain(
-    `'${behind.url}api/`,
-  )
+  expect(await page.run<string>("document.querySelector('pre.sample').textContent")).toContain(`'${behind.url}api/`)
   expectQuiet(page, behind.url)
   await page.go(`${behind.url}docs/zh/`)
   expect(await page.run<string>('location.href')).toBe(`${behind.url}docs/zh`)
@@ -272,9 +269,7 @@ test('reference in a browser: numbers keep their digits in displayed answers', a
   const page = await opened('docs/en', {})
   await page.run("document.getElementById('get-account-balance--numbers').value = 'number'")
   await answersOf(page, service.key)
-  const shown = await page.run<string>(
-    "document.querySelector('#get-account-balance .answer pre').textContent",
-  )
+  const shown = await page.run<string>("document.querySelector('#get-account-balance .answer pre').textContent")
   const account = await page.run<string>("document.getElementById('get-account-balance--account').value")
   const asked = await service.ask(`/api/account/get-account-balance?account=${account}`, {
     headers: { 'x-api-key': service.key },

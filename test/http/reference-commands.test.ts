@@ -55,8 +55,7 @@ test('reference: the commands of all guides and actions return the service’s a
   )
   expect(chinese).toEqual(commands)
   expect(commands.length).toBe(actions.length + 10)
-  for (const command of commands)
-    expect([command, await runCurl(command)]).toEqual([command, await answerTo(command)])
+  for (const command of commands) expect([command, await runCurl(command)]).toEqual([command, await answerTo(command)])
 })
 
 /** The programs have different file names. */
@@ -77,10 +76,7 @@ test('reference: the programs in TypeScript and Python print the data of the ans
     const files = [join(folder, `${place}.ts`), join(folder, `${place}.py`)] as const
     await Bun.write(
       files[0],
-      (typescript[place] ?? '').replace(
-        'console.log(answer.data)',
-        'console.log(JSON.stringify(answer.data))',
-      ),
+      (typescript[place] ?? '').replace('console.log(answer.data)', 'console.log(JSON.stringify(answer.data))'),
     )
     await Bun.write(
       files[1],

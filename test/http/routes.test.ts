@@ -29,9 +29,5 @@ test('route: HEAD has the headers of GET and no body', async () => {
   const init = { headers: { 'x-api-key': service.key } }
   const path = '/api/base/get-overview'
   const [get, head] = [await service.ask(path, init), await service.ask(path, { ...init, method: 'HEAD' })]
-  expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([
-    200,
-    get.headers.get('etag'),
-    '',
-  ])
+  expect([head.status, head.headers.get('etag'), await head.text()]).toEqual([200, get.headers.get('etag'), ''])
 })

@@ -64,7 +64,7 @@ test('rpc: the node gets only the path', async () => {
         contentType: 'text/x-odd',
         body: new Uint8Array([0, 255, 10]),
         reaches: () => true,
-        lookAgain: async () => undefined,
+        refreshHeight: async () => undefined,
         isFirst: true,
         isUsable: () => true,
         release: () => undefined,
@@ -89,9 +89,7 @@ test('rpc: the node gets only the path', async () => {
     'getAccount/../true',
     'getNodeInfo?x=1&',
   ])
-    expect((await ask(`/rpc/${path}${path.includes('?') ? '' : '?'}apikey=${key}`)).status).toBeOneOf([
-      400, 404,
-    ])
+    expect((await ask(`/rpc/${path}${path.includes('?') ? '' : '?'}apikey=${key}`)).status).toBeOneOf([400, 404])
   expect(seen).toEqual(['/getNodeInfo'])
 })
 
@@ -109,11 +107,7 @@ test('rpc: POST is 405, also where GET is 503, and HEAD is like GET', async () =
   const path = `/rpc/getChainInfo?apikey=${service.key}`
   const head = await service.ask(path, { method: 'HEAD' })
   const length = (await (await service.ask(path)).bytes()).length
-  expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([
-    200,
-    String(length),
-    '',
-  ])
+  expect([head.status, head.headers.get('content-length'), await head.text()]).toEqual([200, String(length), ''])
 })
 
 test('rpc: a service without a node is 503', async () => {

@@ -22,9 +22,7 @@ type Page = { readonly transactions: readonly Row[]; readonly next?: string }
 const pagesOf = async (list: string): Promise<readonly string[]> => {
   const rows: string[] = []
   for (let after = ''; ; ) {
-    const answer = await service.ask(
-      `/api/?apikey=${service.key}&${list}&sort=asc&size=500&format=bare${after}`,
-    )
+    const answer = await service.ask(`/api/?apikey=${service.key}&${list}&sort=asc&size=500&format=bare${after}`)
     const { transactions, next } = (await answer.json()) as Page
     rows.push(...transactions.map(({ id }) => id))
     if (next === undefined) return rows

@@ -41,13 +41,8 @@ const connect = async (text: string, { app }: Service = service) => {
 }
 
 /** Status line and body of a request sent character by character. */
-const send = async (
-  line: string,
-  host = 'Host: 127.0.0.1',
-): Promise<readonly [status: string, body: string]> => {
-  const { closed } = await connect(
-    `${line} HTTP/1.1\r\n${host === '' ? '' : `${host}\r\n`}Connection: close\r\n\r\n`,
-  )
+const send = async (line: string, host = 'Host: 127.0.0.1'): Promise<readonly [status: string, body: string]> => {
+  const { closed } = await connect(`${line} HTTP/1.1\r\n${host === '' ? '' : `${host}\r\n`}Connection: close\r\n\r\n`)
   const [head = '', body = ''] = (await closed).split('\r\n\r\n')
   return [head.split('\r\n')[0]?.slice('HTTP/1.1 '.length) ?? '', body]
 }

@@ -21,7 +21,7 @@ const now = (): number => MADE + 40_000
 const JSON_ONLY = { headers: { accept: 'application/json' } }
 const node = {
   ...spokenNode({}, { libBlock: HEIGHT + 2, libTime: BigInt(MADE + 1_000) * 1_000_000n }),
-  heardAgo: () => 500,
+  reportAgeMs: () => 500,
 }
 
 test('/status: JSON is returned on request, with no problem', async () => {
@@ -72,7 +72,7 @@ const troubles = {
   ],
   'a silent node': [
     loaded,
-    { node: { ...node, heard: () => undefined } },
+    { node: { ...node, lastInfo: () => undefined } },
     'No node responds, so it is unknown how far loading is behind the chain.',
   ],
   'old blocks': [loaded, { node, now: () => MADE + 301_000 }, 'The last loaded block is old.'],
@@ -95,7 +95,7 @@ test.each(Object.entries(troubles))('/status: %s is shown with a remedy', async 
 test('/status: a service without blocks that cannot reach its node shows both problems', async () => {
   const { ask } = serviceOn(
     at(async () => undefined),
-    { now, node: { ...node, heard: () => undefined } },
+    { now, node: { ...node, lastInfo: () => undefined } },
   )
   const told = await (await ask('/status', JSON_ONLY)).json()
   expect(told).toMatchObject({
@@ -136,9 +136,7 @@ test('/status in a browser: both languages, three widths, light and dark are wit
           "axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id }) => id))",
         )
         expect([lang, width, scheme, found]).toEqual([lang, width, scheme, []])
-        expect(
-          await page.run<number>('document.documentElement.scrollWidth - innerWidth'),
-        ).toBeLessThanOrEqual(0)
+        expect(await page.run<number>('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
         expect(page.said).toEqual([])
         await page.close()
       }

@@ -49,8 +49,8 @@ const readyBeside = (
     ...over,
     node: {
       ...spokenNode({}, { libBlock: libBlock ?? 0, libTime: MADE + 500_000_000_000n }),
-      ...(libBlock === undefined ? { heard: () => undefined } : {}),
-      heardAgo: () => heardAgo,
+      ...(libBlock === undefined ? { lastInfo: () => undefined } : {}),
+      reportAgeMs: () => heardAgo,
     },
   }).ask('/ready')
 
@@ -126,7 +126,7 @@ test('/ready: a node that never answered has no time, and one with the last bloc
   const never = spokenNode({})
   const response = await serviceOn(published(4_000, 4_000), {
     now,
-    node: { ...never, heard: () => undefined, heardAgo: () => undefined },
+    node: { ...never, lastInfo: () => undefined, reportAgeMs: () => undefined },
   }).ask('/ready')
   expect(await response.json()).toMatchObject({ node: 'unreachable', node_heard: null, behind: null })
   const equal = await readyBeside(published(4_000, 4_000), 4_000)

@@ -31,9 +31,7 @@ const changing =
     if (!holdsBad(asked)) return undefined
     const text = await truth()
     const changed = change(text)
-    return changed === text
-      ? undefined
-      : new Response(changed, { headers: { 'content-type': 'application/json' } })
+    return changed === text ? undefined : new Response(changed, { headers: { 'content-type': 'application/json' } })
   }
 
 /** An answer without the last transaction of block BAD. */
@@ -70,11 +68,7 @@ const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
     /gas_usage/,
   ],
   ['JSON cut in the middle', changing(text => text.slice(0, text.length / 2)), /777|JSON/],
-  [
-    'status 500 for ever',
-    asked => (holdsBad(asked) ? new Response('broken', { status: 500 }) : undefined),
-    /./,
-  ],
+  ['status 500 for ever', asked => (holdsBad(asked) ? new Response('broken', { status: 500 }) : undefined), /./],
   [
     'a receipt that was changed',
     changing(text =>
@@ -221,9 +215,7 @@ describe('a faulty node', () => {
       const said = [undefined, '1000000000000000', undefined, '1000000000000000', '20'][looks++]
       return said === undefined
         ? undefined
-        : new Response(
-            (await truth()).replace(/"(lib_block|head_block)":"\d+"/g, (_, name) => `"${name}":"${said}"`),
-          )
+        : new Response((await truth()).replace(/"(lib_block|head_block)":"\d+"/g, (_, name) => `"${name}":"${said}"`))
     }, 300)
     const controller = new AbortController()
     const lines: string[] = []

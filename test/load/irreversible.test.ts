@@ -15,7 +15,7 @@ const heard = async (said: readonly number[], { has, loaded }: { has: number; lo
   )
   const believed: (number | undefined)[] = []
   for (const _ of said)
-    believed.push(await final.look({ height: loaded, time: undefined }, new AbortController().signal))
+    believed.push(await final.read({ height: loaded, time: undefined }, new AbortController().signal))
   return { believed, lines }
 }
 
@@ -30,10 +30,7 @@ test('irreversible: an absurd height is ignored and reported once', async () => 
 test('irreversible: a decreasing height is accepted, and reported once each time', async () => {
   const { believed, lines } = await heard([100, 40, 41, 100, 30], { has: 200, loaded: 100 })
   expect(believed).toEqual([100, 40, 41, 100, 30])
-  expect(lines.map(line => /\{.*/.exec(line)?.[0])).toEqual([
-    '{"lib":40,"loaded":100}',
-    '{"lib":30,"loaded":100}',
-  ])
+  expect(lines.map(line => /\{.*/.exec(line)?.[0])).toEqual(['{"lib":40,"loaded":100}', '{"lib":30,"loaded":100}'])
 })
 
 test('irreversible: a height that stands still is reported after a minute, and again after it has advanced', async () => {
@@ -56,7 +53,7 @@ test('irreversible: a made-up far block is accepted no further than time allows'
       },
       (_, message, fields) => lines.push(`${message} ${JSON.stringify(fields)}`),
       () => (START + now) * 1_000,
-    ).look(
+    ).read(
       {
         height: loaded.height,
         time: loaded.after === undefined ? undefined : BigInt(START + loaded.after) * 1_000_000_000n,

@@ -76,15 +76,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', 
       expect([seed, seen.wrong, Object.keys(seen.statuses)]).toEqual([seed, [], ['200']])
       expect([seed, await secondOpinion(node.url, seen)]).toEqual([seed, []])
       await loadFrom(node.url, clean.store)
-      const [dump, expected] = await Promise.all(
-        [target, clean].map(({ url, prefix }) => dumpElastic(url, prefix)),
-      )
+      const [dump, expected] = await Promise.all([target, clean].map(({ url, prefix }) => dumpElastic(url, prefix)))
       expect([seed, differences(dump ?? new Map(), expected ?? new Map())]).toEqual([seed, []])
       expect(kills).toBeGreaterThan(LOADERS / 3)
       expect(seen.answers.size).toBeGreaterThanOrEqual(LOADERS / WHOLE_EVERY)
-      process.stderr.write(
-        `${kills} loaders killed, ${seen.statuses[200]} answers at ${seen.answers.size} heights\n`,
-      )
+      process.stderr.write(`${kills} loaders killed, ${seen.statuses[200]} answers at ${seen.answers.size} heights\n`)
     } finally {
       await node.stop()
       await Promise.all([target.destroy(), clean.destroy()])

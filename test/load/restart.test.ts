@@ -49,11 +49,7 @@ const restarts = (open: () => Promise<Place>, course: Course): void => {
     const seed = seedOf(11)
     const place = await open()
     await place.store.create()
-    const kills = await killUntilLoaded(
-      place,
-      { url: ARCHIVED, to: HEIGHT, documents: course.documents },
-      seeded(seed),
-    )
+    const kills = await killUntilLoaded(place, { url: ARCHIVED, to: HEIGHT, documents: course.documents }, seeded(seed))
     const dump = await place.dump()
     await place.destroy()
     expect([seed, differences(dump, clean)]).toEqual([seed, []])

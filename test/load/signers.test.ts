@@ -5,7 +5,7 @@ import { Failure } from '#failure/failure.ts'
 import type { LoadOptions } from '#load/load-options.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import type { Proved } from '#store/published.ts'
+import type { ProofRecord } from '#store/published.ts'
 import { blockSource } from '#test/support/nodes/block-source.ts'
 import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { loadOnce, temporarySqlite } from '#test/support/stores/loading.ts'
@@ -21,8 +21,7 @@ const beginning = (): Transaction => {
 }
 const says = (name: string, ...args: readonly unknown[]) =>
   transaction({ receipts: [receipt(`vote_producer.iost/${name}`, args)] })
-const registers = (account: string, key: string) =>
-  says('applyRegister', account, key, 'loc', 'url', 'net', true)
+const registers = (account: string, key: string) => says('applyRegister', account, key, 'loc', 'url', 'net', true)
 const changesKey = (account: string, key: string) => says('updateProducer', account, key, 'loc', 'url', 'net')
 
 /** A signed chain. `signs` gives the signer of a height. A block that changes producers must have one. */
@@ -71,9 +70,7 @@ describe('the accepted signatures', () => {
   })
 
   test('nothing is stored of a forged end of a chain that is signed with its own key', async () => {
-    expect(
-      await loading(blockSource(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' })), ONE_BLOCK).catch(() => 0),
-    ).toBe(0)
+    expect(await loading(blockSource(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' })), ONE_BLOCK).catch(() => 0)).toBe(0)
     expect((await store.published())?.height).toBe(2)
     expect(await refused(loading(blockSource(signedChain(EMPTY, { 2: 'KEY1', 4: 'FORGED' }))))).toBe(
       'Block 4: it is signed with FORGED, which is not the key of any producer as of block 2.',
@@ -100,9 +97,7 @@ describe('the accepted signatures', () => {
 
   test('the key of an applying producer is accepted after the chain has approved the producer', async () => {
     const applied = [[registers('anybody', 'ANY')], []]
-    expect(await refused(loading(blockSource(signedChain(applied, { 1: 'KEY1', 2: 'ANY' }))))).toContain(
-      'ANY',
-    )
+    expect(await refused(loading(blockSource(signedChain(applied, { 1: 'KEY1', 2: 'ANY' }))))).toContain('ANY')
     const approved = [[registers('anybody', 'ANY')], [], [says('approveRegister', 'anybody')], []]
     const blocks = signedChain(approved, { 1: 'KEY1', 3: 'KEY2', 4: 'ANY' })
     expect(await loading(blockSource(blocks))).toEqual({ height: 4 })
@@ -145,7 +140,7 @@ describe('the accepted signatures', () => {
   })
 
   test('blocks from a store keep their record of proofs', async () => {
-    const recorded: Proved = {
+    const recorded: ProofRecord = {
       ranges: [
         { from: 1, to: 2, level: 'whole', agreed: true },
         { from: 3, to: 9, level: 'signed' },
@@ -155,13 +150,11 @@ describe('the accepted signatures', () => {
     }
     const blocks = chainOf([beginning()], ...EMPTY)
     expect(await loading(blockSource(blocks), { recorded })).toEqual({ height: 4 })
-    expect((await store.published())?.proved?.ranges.map(({ from, to, level }) => [from, to, level])).toEqual(
-      [
-        [0, 0, 'linked'],
-        [1, 2, 'whole'],
-        [3, 4, 'signed'],
-      ],
-    )
+    expect((await store.published())?.proved?.ranges.map(({ from, to, level }) => [from, to, level])).toEqual([
+      [0, 0, 'linked'],
+      [1, 2, 'whole'],
+      [3, 4, 'signed'],
+    ])
   })
 
   test('a store without a record continues, and its earlier blocks stay without one', async () => {

@@ -47,8 +47,7 @@ const asking =
 
 /** Terms mapped as numbers, and stored as their digits. */
 const asNumber = { type: 'long', doc_values: false }
-const digitsOf = (term: unknown): string =>
-  String(Buffer.from(String(term).slice(1), 'base64url').readBigInt64BE())
+const digitsOf = (term: unknown): string => String(Buffer.from(String(term).slice(1), 'base64url').readBigInt64BE())
 const AGED: Readonly<Record<string, Ageing>> = {
   'blocks-000000': {
     properties: { hash8: asNumber, base_hash8: asNumber },
@@ -88,8 +87,7 @@ const olderStore = async (): Promise<TestElastic> => {
   return target
 }
 
-const refusalOrNone = (asked: Promise<unknown>): Promise<string | undefined> =>
-  asked.then(() => undefined, String)
+const refusalOrNone = (asked: Promise<unknown>): Promise<string | undefined> => asked.then(() => undefined, String)
 
 const keyOf = (name: string) => createKey(name, { perSecond: 1, perDay: 1 }, { now: 1 }).stored
 
@@ -103,8 +101,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
       const key = keyOf('kept')
       await target.store.keys.add(key)
       await target.store.usage.add(500, new Map([[key.id, 3]]), 10)
-      for (const [name, ageing] of Object.entries(AGED))
-        await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
+      for (const [name, ageing] of Object.entries(AGED)) await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
       const before = (await target.store.check()).map(({ name }) => name)
       expect(before).toEqual(expect.arrayContaining(['balances', 'blocks-000000', 'keys', 'records-000001']))
       const dry = await folder.run([...migrate, '--dry-run'])
@@ -142,19 +139,13 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
     ]
     const migrate = migrateAt(`${target.url}/${target.prefix}`)
     try {
-      const [before, after] = await Promise.all([
-        allAt(serviceOn(target.reopen())),
-        allAt(serviceOn(clean.store)),
-      ])
+      const [before, after] = await Promise.all([allAt(serviceOn(target.reopen())), allAt(serviceOn(clean.store))])
       expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
       expect((await target.store.check()).map(({ name, problem }) => [name, problem])).toEqual([
         ['documents', 'different'],
       ])
       const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
-      expect([refused.code, refused.err]).toEqual([
-        3,
-        expect.stringContaining('Run iostlens indices migrate'),
-      ])
+      expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('Run iostlens indices migrate')])
       const dry = await folder.run([...migrate, '--dry-run'])
       expect(dry).toMatchObject({
         code: 3,

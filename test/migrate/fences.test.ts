@@ -28,14 +28,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
       await using folder = await cliFolder()
-      const migrate = [
-        'indices',
-        'migrate',
-        '--store',
-        `${target.url}/${target.prefix}`,
-        '--log-level',
-        'warn',
-      ]
+      const migrate = ['indices', 'migrate', '--store', `${target.url}/${target.prefix}`, '--log-level', 'warn']
       for (const generation of [0, 1]) {
         const sleeper = await target.reopen({ leaseMs: ASLEEP_MS }).takeOver(identity)
         await spoil(target.url, `${target.prefix}-wealth-${generation}`)
@@ -67,9 +60,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify({ body }),
       })
-      expect((await refusal(target.store.takeOver(identity))).en).toContain(
-        'A migration is replacing the indices',
-      )
+      expect((await refusal(target.store.takeOver(identity))).en).toContain('A migration is replacing the indices')
       expect((await target.store.published())?.height).toBe(HEIGHT)
       await target.store.migrating.reopen?.()
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)

@@ -117,11 +117,7 @@ test('an embedded store of the former layout is refused with the remedy, and der
   try {
     await target.store.close()
     intoFormerLayout(target.path)
-    for (const command of [
-      ['load', '--once', '--node', node.url],
-      ['serve', '--listen', '127.0.0.1:0'],
-      ['verify'],
-    ]) {
+    for (const command of [['load', '--once', '--node', node.url], ['serve', '--listen', '127.0.0.1:0'], ['verify']]) {
       const refused = await folder.run([...command, ...store])
       expect([command, refused.code, refused.err]).toEqual([
         command,

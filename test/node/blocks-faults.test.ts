@@ -44,10 +44,7 @@ const ONCE: readonly (readonly [string, Fault])[] = [
       2,
     ),
   ],
-  [
-    'block not found',
-    at(isBulk, () => new Response('{"code":2,"message":"block not found"}', { status: 400 }), 3),
-  ],
+  ['block not found', at(isBulk, () => new Response('{"code":2,"message":"block not found"}', { status: 400 }), 3)],
   [
     'no transactions',
     at(
@@ -86,10 +83,7 @@ test.each(ONCE)('blocks: %s is tolerated', async (_, fault) => {
 
 /** Permanent faults of the raw headers, without which no signature is available. */
 const HEADLESS: readonly (readonly [string, Fault])[] = [
-  [
-    'bulk calls unknown',
-    at(isBulk, () => new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })),
-  ],
+  ['bulk calls unknown', at(isBulk, () => new Response('{"code":12,"message":"Not Implemented"}', { status: 400 }))],
   [
     'bulk answers cut',
     at(
@@ -235,12 +229,7 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
     'unavailable',
     'NODE responds to block 1201 with status 302, which no node does.',
   ],
-  [
-    'not UTF-8',
-    () => new Response(new Uint8Array([0xff])),
-    'bad_block',
-    'The response to block 1201 is not UTF-8.',
-  ],
+  ['not UTF-8', () => new Response(new Uint8Array([0xff])), 'bad_block', 'The response to block 1201 is not UTF-8.'],
   [
     'too large',
     () => new Response(new Uint8Array(2_000_001)),

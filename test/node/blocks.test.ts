@@ -13,9 +13,7 @@ test('blocks: every block built from bulk answers equals the one decoded by itse
   expect(blocks.length).toBe(expected.length)
   expect(blocks.findIndex((block, height) => !Bun.deepEquals(block, expected[height], true))).toBe(-1)
   // Single block calls are made only where a transaction has no action, and where a range would have one block.
-  const zeroAction = expected.filter(({ block }) =>
-    block.transactions.some(({ actions }) => actions.length === 0),
-  )
+  const zeroAction = expected.filter(({ block }) => block.transactions.some(({ actions }) => actions.length === 0))
   const singles = asked.filter(path => path.startsWith('/getBlockByNumber/'))
   expect(singles.length).toBeGreaterThanOrEqual(zeroAction.length)
   expect(singles.length).toBeLessThan(zeroAction.length + 5)
@@ -37,8 +35,7 @@ test.each(RANGES)('blocks: $from … $to equal the recording', async ({ from, to
 test('blocks: a redirect is not followed', async () => {
   const elsewhere = '/getBlockByNumber/1201/1'
   const { asked } = await read(
-    ({ path }) =>
-      single(path) ? new Response(null, { status: 302, headers: { location: elsewhere } }) : undefined,
+    ({ path }) => (single(path) ? new Response(null, { status: 302, headers: { location: elsewhere } }) : undefined),
     { from: 1201, to: 1201 },
   )
   expect(new Set(asked)).toEqual(new Set(['/getBlockHeaderByRange', '/getBlockByNumber/1201/true']))

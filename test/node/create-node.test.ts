@@ -5,9 +5,7 @@ import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 
-const failureOf = async (
-  work: Promise<unknown>,
-): Promise<{ readonly kind: string; readonly message: string }> => {
+const failureOf = async (work: Promise<unknown>): Promise<{ readonly kind: string; readonly message: string }> => {
   try {
     await work
   } catch (error) {
@@ -18,8 +16,7 @@ const failureOf = async (
 }
 
 const down: Fault = () => new Response('', { status: 503 })
-const pathsOf = (asked: readonly { readonly path: string }[]): readonly string[] =>
-  asked.map(({ path }) => path)
+const pathsOf = (asked: readonly { readonly path: string }[]): readonly string[] => asked.map(({ path }) => path)
 
 test('chainInfo: the height of the recorded chain is returned', async () => {
   await using faulty = await startFaultyNode()
@@ -170,8 +167,7 @@ test('contractCode: control characters in a node’s refusal do not reach a term
     () => new Response('{"code":2,"message":"a\\u0000b\\u001b[31m\\u009bc"}', { status: 400 }),
   )
   expect(
-    (await failureOf(createNode({ urls: [faulty.url], clock: idleClock() }).contractCode('token.iost')))
-      .message,
+    (await failureOf(createNode({ urls: [faulty.url], clock: idleClock() }).contractCode('token.iost'))).message,
   ).toBe(`${faulty.url} refuses contract token.iost: a\\u{0}b\\u{1b}[31m\\u{9b}c (code 2).`)
 })
 

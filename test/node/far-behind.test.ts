@@ -28,7 +28,7 @@ test('get: a node far behind the store gets no request until it has caught up', 
     expect([await statusOf(node.get(PATH)), nodes.passed()]).toEqual([kind, [0, 0]])
   }
   // Their reported heights are still known.
-  expect(nodes.node.heard()?.libBlock).toBe(4_500)
+  expect(nodes.node.lastInfo()?.libBlock).toBe(4_500)
   nodes.well.setHeight(4_551)
   await nodes.look()
   other.takeOver(nodes.node.health())

@@ -20,9 +20,7 @@ const ancestorAt = (tip: ForkBlock, height: number): ForkBlock => {
   return at
 }
 
-const ready = async ({
-  service,
-}: Pick<ForkStand, 'service'>): Promise<readonly [status: number, body: object]> => {
+const ready = async ({ service }: Pick<ForkStand, 'service'>): Promise<readonly [status: number, body: object]> => {
   const response = await service.ask('/ready')
   return [response.status, (await response.json()) as object]
 }
@@ -59,7 +57,7 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
       await stand.follower.poll(new AbortController().signal)
       stand.clock.leap(5_000)
       await stand.follower.poll(new AbortController().signal)
-      expect(stand.follower.shown().status).toBe('apart')
+      expect(stand.follower.current().status).toBe('apart')
       expect(await refusal(loadOnce(createNode({ urls: [stand.node.url] }), stand.store))).toMatchObject({
         kind: 'conflict',
         en: `Block 50 is ${own.hash} in the store and ${there} at the node.`,

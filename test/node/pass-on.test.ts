@@ -19,9 +19,7 @@ const serverOf = (answer: (request: number) => Response | Promise<Response>) => 
 
 test('get: the memory of a failed answer is released when the caller leaves while another node is asked', async () => {
   const asked = Promise.withResolvers<void>()
-  const failing = serverOf(
-    request => new Response(request === 1 ? new Uint8Array(MIB) : 'failed', { status: 500 }),
-  )
+  const failing = serverOf(request => new Response(request === 1 ? new Uint8Array(MIB) : 'failed', { status: 500 }))
   const slow = serverOf(request => {
     if (request > 1) return new Response(new Uint8Array(MIB))
     asked.resolve()

@@ -2,15 +2,15 @@ import { expect, test } from 'bun:test'
 import { changesProducers } from '#chain/effects.ts'
 import { workersOf } from '#cli/threads/worker.ts'
 import type { BlockEvent } from '#node/fetching.ts'
-import { packed, unpacked } from '#node/threads/block-message.ts'
-import type { Asked, OpenProvingThread, Proved } from '#node/threads/provers.ts'
+import { packBlocks, unpackBlocks } from '#node/threads/block-message.ts'
+import type { OpenProvingThread, ProveReply, ProveRequest } from '#node/threads/provers.ts'
 import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
 /** A range long enough for threads. */
 const RANGE = { from: 1000, to: 3500 }
-const open = workersOf<Asked, Proved>(new URL('../../src/proving-thread.ts', import.meta.url))
+const open = workersOf<ProveRequest, ProveReply>(new URL('../../src/proving-thread.ts', import.meta.url))
 const threads = { open, count: 2, least: 2_000 }
 const honest: Fault = () => undefined
 
@@ -32,9 +32,9 @@ const mortal =
 
 test('message: every recorded block arrives unchanged', async () => {
   const parts = (await recordedBlocks()).map(({ block }) => ({ block }))
-  expect(unpacked(structuredClone(packed(parts)))).toEqual(parts)
+  expect(unpackBlocks(structuredClone(packBlocks(parts)))).toEqual(parts)
   const holes = [{}, ...parts.slice(1200, 1203), {}]
-  expect(unpacked(structuredClone(packed(holes)))).toEqual(holes)
+  expect(unpackBlocks(structuredClone(packBlocks(holes)))).toEqual(holes)
 })
 
 test('threads: blocks and proofs are the same as without threads', async () => {
@@ -84,11 +84,7 @@ test('threads: a bulk answer that is wrong once is requested again', async () =>
 })
 
 test.each([
-  [
-    'contents',
-    (path: string) => path === '/getBlockTxsByContract' || path.startsWith('/getBlockByNumber'),
-    forged,
-  ],
+  ['contents', (path: string) => path === '/getBlockTxsByContract' || path.startsWith('/getBlockByNumber'), forged],
   ['no JSON', isBulk, (text: string) => text.slice(0, -9)],
   ['no heads', (path: string) => path === '/getBlockHeaderByRange', () => '{"block_list":[]}'],
 ] as const)('threads: a lying node (%s) fails as without threads', async (_, match, change) => {

@@ -18,9 +18,7 @@ const readOf = async (faults: readonly [Fault, Fault]) => {
   const blocks = []
   for await (const loaded of node.blocks(RANGE)) blocks.push({ ...loaded, proof: LINKED })
   node.close()
-  const [ofOne = 0, ofOther = 0] = [one, other].map(
-    ({ asked }) => asked.filter(({ path }) => isBulk(path)).length,
-  )
+  const [ofOne = 0, ofOther = 0] = [one, other].map(({ asked }) => asked.filter(({ path }) => isBulk(path)).length)
   return { blocks, ofOne, ofOther }
 }
 

@@ -21,7 +21,7 @@ test('get: the highest healthy node is asked', async () => {
   await using nodes = await pair({ sickTo: 100, wellTo: 90 })
   await nodes.node.watch(async () => OURS)
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 0]])
-  expect(nodes.node.heard()?.libBlock).toBe(100)
+  expect(nodes.node.lastInfo()?.libBlock).toBe(100)
 })
 
 test('get: a node that lags 4,751 blocks is replaced by the next', async () => {
@@ -84,7 +84,7 @@ test.each([
   }
   await watched
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
-  expect(nodes.node.heard()?.libBlock).toBe(50)
+  expect(nodes.node.lastInfo()?.libBlock).toBe(50)
 })
 
 test('watch: the stored chain decides which nodes are used, not the first node that answers', async () => {
@@ -120,19 +120,19 @@ test('watch: a node that falls silent is reported once, not used, and used again
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
 })
 
-test('heardAgo: the time since the last answered probe is returned, also in a thread that takes over', async () => {
+test('reportAgeMs: the time since the last answered probe is returned, also in a thread that takes over', async () => {
   await using nodes = await pair({ wellTo: 100 })
-  expect(nodes.node.heardAgo()).toBeUndefined()
+  expect(nodes.node.reportAgeMs()).toBeUndefined()
   await nodes.node.watch(async () => OURS)
-  expect(nodes.node.heardAgo()).toBe(0)
+  expect(nodes.node.reportAgeMs()).toBe(0)
   await nodes.sick[Symbol.asyncDispose]()
   await nodes.well[Symbol.asyncDispose]()
   for (let looks = 0; looks < 3; looks++) await nodes.look()
-  expect([nodes.node.heard(), nodes.node.heardAgo()]).toEqual([undefined, 3_000])
+  expect([nodes.node.lastInfo(), nodes.node.reportAgeMs()]).toEqual([undefined, 3_000])
   const other = createNode({ urls: ['http://127.0.0.1:1', 'http://127.0.0.1:1'], clock: nodes.clock })
   other.takeOver(nodes.node.health())
   nodes.clock.leap(500)
-  expect(other.heardAgo()).toBe(3_500)
+  expect(other.reportAgeMs()).toBe(3_500)
   other.close()
 })
 
@@ -142,7 +142,7 @@ test('watch: an absurd height that is reported once changes the node of no reque
   nodes.become(saying(text => text.replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"900000000000"')))
   await nodes.look()
   expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
-  expect(nodes.node.heard()?.libBlock).toBe(100)
+  expect(nodes.node.lastInfo()?.libBlock).toBe(100)
 })
 
 test('watch: no node is asked after the end', async () => {
@@ -159,7 +159,7 @@ test.each([
   ['a last irreversible block', /"(lib_block|head_block)":"\d+"/g],
   ['a head', /"(head_block)":"\d+"/g],
 ])(
-  'heard: %s that is absurd is not accepted, neither at first nor when it is repeated several times',
+  'lastInfo: %s that is absurd is not accepted, neither at first nor when it is repeated several times',
   async (_, said) => {
     const absurd = saying(text => text.replace(said, (_all, name) => `"${name}":"1000000000000000"`))
     for (const first of [true, false]) {
@@ -170,7 +170,7 @@ test.each([
       become(absurd)
       for (let looks = 0; looks < 4; looks += 1) {
         await look()
-        expect([node.heard()?.libBlock, node.heard()?.headBlock]).toEqual([4851, 4851])
+        expect([node.lastInfo()?.libBlock, node.lastInfo()?.headBlock]).toEqual([4851, 4851])
       }
       expect(events.filter(({ node: name, type }) => name === sick.url && type === 'silent')).toEqual(
         first
@@ -187,13 +187,13 @@ test.each([
   },
 )
 
-test('heard: a last irreversible block above the head is refused', async () => {
+test('lastInfo: a last irreversible block above the head is refused', async () => {
   await using faulty = await pair()
   const { node, become, look } = faulty
   await node.watch(async () => OURS)
   become(saying(text => text.replace(/"head_block":"\d+"/, '"head_block":"4850"')))
   await look()
-  expect(node.heard()?.headBlock).toBe(4851)
+  expect(node.lastInfo()?.headBlock).toBe(4851)
 })
 
 /** Two nodes, of which the sick one makes up block 90,000. `seconds`: time since the stored block. */
@@ -213,10 +213,10 @@ const makingUp = async (seconds: number) => {
   return nodes
 }
 
-test('heard: a far block that a node makes up is not accepted when there was no time for it', async () => {
+test('lastInfo: a far block that a node makes up is not accepted when there was no time for it', async () => {
   await using nodes = await makingUp(0)
   for (let looks = 0; looks < 3; looks += 1) {
-    expect([nodes.node.heard()?.libBlock, await statusOf(nodes.node.get(PATH))]).toEqual([4851, 200])
+    expect([nodes.node.lastInfo()?.libBlock, await statusOf(nodes.node.get(PATH))]).toEqual([4851, 200])
     await nodes.look()
   }
   expect(nodes.passed()[0]).toBe(0)
@@ -227,7 +227,7 @@ test('heard: a far block that a node makes up is not accepted when there was no 
   ])
 })
 
-test('heard: a far block is accepted when there was time for it', async () => {
+test('lastInfo: a far block is accepted when there was time for it', async () => {
   await using nodes = await makingUp(86_400)
-  expect(nodes.node.heard()?.libBlock).toBe(90_000)
+  expect(nodes.node.lastInfo()?.libBlock).toBe(90_000)
 })

@@ -5,7 +5,7 @@ import { exposedBy } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'
 import { localCounts } from '#gate/queues.ts'
 import { load } from '#load/load.ts'
-import { countingIn } from '#metrics/counting.ts'
+import { countersIn } from '#metrics/counters.ts'
 import { metricsMemory } from '#metrics/memory.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
@@ -21,7 +21,7 @@ const CAPACITY = { maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1
 /** A service with its metrics, in which a test can make the store, node or clock fail. */
 export const alertStand = (inner: Store) => {
   const memory = metricsMemory(catalogue, 1)
-  const counts: Counts = countingIn(catalogue, memory, 0)
+  const counts: Counts = countersIn(catalogue, memory, 0)
   const clock = handClock(MADE + 40_000)
   const { queues: places } = localCounts(CAPACITY)
   const trouble: {
@@ -40,8 +40,7 @@ export const alertStand = (inner: Store) => {
   const note = readNote(counts)
   const store: Store = {
     ...inner,
-    published: () =>
-      ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
+    published: () => ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
     read: async (work, options) => {
       const since = performance.now()
       try {
@@ -57,8 +56,8 @@ export const alertStand = (inner: Store) => {
   const said = spokenNode({})
   const node = {
     ...said,
-    heard: () => {
-      const info = said.heard()
+    lastInfo: () => {
+      const info = said.lastInfo()
       return trouble.silent || info === undefined ? undefined : { ...info, libBlock: trouble.lib }
     },
   }

@@ -61,17 +61,11 @@ const inputOf = (before: Scrape, after: Scrape, up: number) => {
     const step = isCounted(sample.name) ? sample.value - (was ?? 0) : 0
     return { series: name, values: `${begin} ${sample.value}+${step}x${MINUTES}` }
   })
-  return [
-    ...series,
-    { series: 'up{job="iostlens",instance="test"}', values: `1x${MINUTES} ${up}x${MINUTES}` },
-  ]
+  return [...series, { series: 'up{job="iostlens",instance="test"}', values: `1x${MINUTES} ${up}x${MINUTES}` }]
 }
 
 /** The alerts that fire at the end of such an hour, evaluated by Prometheus itself. */
-const expectFiring = async (
-  input: ReturnType<typeof inputOf>,
-  expected: readonly string[],
-): Promise<void> => {
+const expectFiring = async (input: ReturnType<typeof inputOf>, expected: readonly string[]): Promise<void> => {
   const tests = {
     rule_files: [RULES],
     evaluation_interval: '1m',

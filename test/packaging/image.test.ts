@@ -21,8 +21,8 @@ test('image: the Dockerfile uses the pinned Bun, and .dockerignore admits the fi
   for (const name of ['Dockerfile', 'compose.demo.yaml'])
     expect(/oven\/bun:([\d.]+)/.exec(await text(name))?.[1]).toBe(engines.bun)
   const taken = (await Bun.file(join(ROOT, '.dockerignore')).text()).match(/(?<=^!).+/gm) ?? []
-  const copied = [...(await text('Dockerfile')).matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(
-    ([, names]) => (names ?? '').split(' '),
+  const copied = [...(await text('Dockerfile')).matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, names]) =>
+    (names ?? '').split(' '),
   )
   expect(copied.sort()).toEqual([...taken].sort())
 })

@@ -13,13 +13,7 @@ const manifests = files.filter(file => !file.endsWith('kustomization.yaml'))
 
 test('kubernetes: every object fits the schema of its kind', async () => {
   const validate = join(await pythonTools(), '../kubernetes-validate')
-  await runTool([
-    validate,
-    '--strict',
-    '--kubernetes-version',
-    '1.33',
-    ...manifests.map(file => join(FOLDER, file)),
-  ])
+  await runTool([validate, '--strict', '--kubernetes-version', '1.33', ...manifests.map(file => join(FOLDER, file))])
 })
 
 test('kubernetes: all files in a kustomization exist, and every file is in one', async () => {
@@ -40,9 +34,7 @@ test('packaging: every setting in the files exists', async () => {
   const unknown: string[] = []
   let count = 0
   for await (const file of new Bun.Glob('**/*').scan(join(ROOT, 'packaging')))
-    for (const [name] of (await Bun.file(join(ROOT, 'packaging', file)).text()).matchAll(
-      /\bIOSTLENS_[A-Z_]+\b/g,
-    )) {
+    for (const [name] of (await Bun.file(join(ROOT, 'packaging', file)).text()).matchAll(/\bIOSTLENS_[A-Z_]+\b/g)) {
       count++
       if (!known.has(name)) unknown.push(`${file}: ${name}`)
     }

@@ -80,11 +80,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
         const direct = await own.ask(path, { headers: { 'x-api-key': own.key } })
         const through = await askedBy('127.0.0.1')(path)
         const said = [through.statusCode, through.headers['link'], withoutId(await bodyOf(through))]
-        expect(said).toEqual([
-          direct.status,
-          direct.headers.get('link') ?? undefined,
-          withoutId(await direct.text()),
-        ])
+        expect(said).toEqual([direct.status, direct.headers.get('link') ?? undefined, withoutId(await direct.text())])
       }
     })
 
@@ -106,8 +102,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
         resolved(link, '/iost/docs/en'),
       )
       expect(links.length).toBeGreaterThan(2)
-      for (const link of new Set(links))
-        expect([link, (await at(link)).answer.statusCode]).toEqual([link, 200])
+      for (const link of new Set(links)) expect([link, (await at(link)).answer.statusCode]).toEqual([link, 200])
       const document = JSON.parse((await at('/iost/openapi.json')).text)
       expect(resolved(document.servers[0].url, '/iost/openapi.json').replace(/\/$/, '')).toBe('/iost')
       expect((await at('/iost/health')).answer.statusCode).toBe(200)
@@ -137,9 +132,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
     })
 
     test('events of a feed come while it is open, and it ends when the client leaves', async () => {
-      const feed = await askedBy('127.0.0.4')(
-        '/api/account/get-account-tx?account=busyhub&start_seq=18261&format=sse',
-      )
+      const feed = await askedBy('127.0.0.4')('/api/account/get-account-tx?account=busyhub&start_seq=18261&format=sse')
       expect(feed.headers['content-type']).toStartWith('text/event-stream')
       let text = ''
       for await (const part of feed) {

@@ -114,10 +114,7 @@ const startCaddy = async ({ folder, address, behind, key, certificate }: Place):
     ['127.0.0.1:8080', `127.0.0.1:${behind.own}`],
     ['/var/log/caddy/iostlens.log', join(folder, 'requests.log')],
   ])
-  const path = await adapted('caddy/path.Caddyfile', [
-    site(PATH_NAME),
-    ['127.0.0.1:8080', `127.0.0.1:${behind.path}`],
-  ])
+  const path = await adapted('caddy/path.Caddyfile', [site(PATH_NAME), ['127.0.0.1:8080', `127.0.0.1:${behind.path}`]])
   const global = '{\n\tadmin off\n\tauto_https off\n\tservers {\n\t\tprotocols h1 h2\n\t}\n}\n'
   await Bun.write(join(folder, 'Caddyfile'), `${global}${own}\n${path}`)
   const caddy = await systemProgram('caddy', 'caddy')

@@ -5,9 +5,7 @@ import { ROOT } from '#test/support/root.ts'
 
 const UNIT = join(ROOT, 'packaging/systemd/iostlens.service')
 
-const analyze = async (
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly said: string }> => {
+const analyze = async (...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> => {
   const child = Bun.spawn([await systemProgram('systemd-analyze', 'systemd'), ...args], {
     stdout: 'pipe',
     stderr: 'pipe',

@@ -78,8 +78,7 @@ beforeAll(async () => {
 })
 afterAll(() => destroy())
 
-const asked = (action: string, params: Readonly<Record<string, string>>) =>
-  askText(action, params, { deps: { store } })
+const asked = (action: string, params: Readonly<Record<string, string>>) => askText(action, params, { deps: { store } })
 
 test('texts nested as deep as the chain allows are loaded and answered unchanged', async () => {
   for (const [name, body] of [
@@ -91,9 +90,7 @@ test('texts nested as deep as the chain allows are loaded and answered unchanged
     expect((await asked('get-transaction-detail', { tx_hash })).includes(shown)).toBe(true)
     const { actions, tx_receipt } = JSON.parse(body)
     expect(JSON.parse(await asked('get-transaction-action', { tx_hash })).actions).toEqual(actions)
-    expect(JSON.parse(await asked('get-transaction-receipt', { tx_hash })).receipts).toEqual(
-      tx_receipt.receipts,
-    )
+    expect(JSON.parse(await asked('get-transaction-receipt', { tx_hash })).receipts).toEqual(tx_receipt.receipts)
   }
 })
 

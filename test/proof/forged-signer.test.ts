@@ -30,8 +30,7 @@ const startForger = async (alter: (block: Written) => void) => {
     const answer = JSON.parse(text) as { block_list: { sign: unknown }[] }
     decodeRawHeads(text).forEach((head, at) => {
       const entry = answer.block_list[at]
-      if (head.height === END && entry !== undefined)
-        entry.sign = JSON.parse(signText(headHashBytes(head), OWN))
+      if (head.height === END && entry !== undefined) entry.sign = JSON.parse(signText(headHashBytes(head), OWN))
     })
     return JSON.stringify(answer)
   }
@@ -91,9 +90,7 @@ for (const [name, alter] of [
       expect(refused).toBeInstanceOf(Failure)
       expect([(refused as Failure).kind, (refused as Failure).message]).toEqual([
         'bad_block',
-        expect.stringContaining(
-          `Block ${END}: it is signed with ${OWN.key}, which is not the key of any producer`,
-        ),
+        expect.stringContaining(`Block ${END}: it is signed with ${OWN.key}, which is not the key of any producer`),
       ])
       expect((await store.published())?.height ?? -1).toBeLessThan(END)
     }

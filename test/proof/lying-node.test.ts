@@ -49,10 +49,7 @@ const LIES: readonly (readonly [string, (block: Written) => void])[] = [
   ['another witness', set({ witness: '7G6p3UntUeo9aVnxzdYskeYLmMDmF1mcqU8Vi1Svybmt' })],
   ['another version', set({ version: '2' })],
   ['lost bytes in another memo, and a forged amount', both(spoilMemo, forgeAmount)],
-  [
-    'another info, and a forged amount',
-    both(set({ info: { mode: 1, thread: 0, batch_index: [] } }), forgeAmount),
-  ],
+  ['another info, and a forged amount', both(set({ info: { mode: 1, thread: 0, batch_index: [] } }), forgeAmount)],
 ]
 
 const loadAll = async (url: string, store: Store): Promise<unknown> => {
@@ -129,9 +126,7 @@ test('a lying node: a forged publisher is detected where texts are proved, near 
   ] as const) {
     const node = createNode({ urls: [lying.url], clock: idleClock(), prove })
     const read = Array.fromAsync(node.blocks({ from: 1200, to: 1201, following }))
-    await expect(read).rejects.toThrow(
-      /^Block 1201: publisher of transaction \w+ differs in the raw block\.$/,
-    )
+    await expect(read).rejects.toThrow(/^Block 1201: publisher of transaction \w+ differs in the raw block\.$/)
     node.close()
   }
   await lying.stop()
@@ -147,8 +142,7 @@ test('following: a node without raw blocks is accepted as far as blocks are sign
     onBlockEvent: ({ type }) => events.push(type),
   })
   for (const from of [1200, 1202, 1204])
-    for await (const { proof } of node.blocks({ from, to: from + 1, following: true }))
-      levels.push(proof.level)
+    for await (const { proof } of node.blocks({ from, to: from + 1, following: true })) levels.push(proof.level)
   // Block 1203 has only its base transaction, whose text its hash proves.
   expect(levels).toEqual(['whole', 'whole', 'signed', 'whole', 'signed', 'signed'])
   expect(events).toEqual(['no_raw'])
@@ -172,8 +166,6 @@ test('a node without the call for headers: the signature of a block comes from i
   const [truth] = (await recordedBlocks()).slice(1201)
   expect([signed?.block.hash, signed?.proof.signedBy]).toEqual([truth?.block.hash, truth?.block.witness])
   // The node does not return the raw form of this block either.
-  await expect(Array.fromAsync(node.blocks({ from: 1203, to: 1203 }))).rejects.toThrow(
-    'its signature is not available',
-  )
+  await expect(Array.fromAsync(node.blocks({ from: 1203, to: 1203 }))).rejects.toThrow('its signature is not available')
   node.close()
 })

@@ -126,9 +126,7 @@ test('whole: no part of a forged block is stored, and loading continues with the
     position: at,
     alter: tx => Object.assign(tx, { publisher: 'founder' }),
   })
-  const failed: unknown = await loadFrom(forger.url, one.store, { prove: 'whole' }).catch(
-    (error: unknown) => error,
-  )
+  const failed: unknown = await loadFrom(forger.url, one.store, { prove: 'whole' }).catch((error: unknown) => error)
   await forger.close()
   expect(failed).toBeInstanceOf(Failure)
   expect([(failed as Failure).kind, (failed as Failure).message]).toEqual([
@@ -188,9 +186,7 @@ test('signed: a key that only an action gives to a producer must be proved whole
   for (const from of [height, height - 2]) {
     const asked = { from, to: height + (from === height ? 0 : 2), end: END }
     const forger = await openForger(node.url, { height, position, alter })
-    await expect(readFrom(forger.url, 'signed', asked)).rejects.toThrow(
-      `Block ${height}: actions of transaction`,
-    )
+    await expect(readFrom(forger.url, 'signed', asked)).rejects.toThrow(`Block ${height}: actions of transaction`)
     await forger.close()
     const poor = await openForger(node.url, { height, position, alter, others: withoutRaw })
     const refused: unknown = await readFrom(poor.url, 'signed', asked).catch((error: unknown) => error)

@@ -41,11 +41,7 @@ type WrittenTransaction = {
  * A block's entry of getBlockTxsByContract: transactions with a matching action, so never those without
  * actions. undefined when there is none, because the node leaves such blocks out.
  */
-export const filteredTransactions = (
-  text: string,
-  height: number,
-  filter: ActionFilter,
-): string | undefined => {
+export const filteredTransactions = (text: string, height: number, filter: ActionFilter): string | undefined => {
   const fitting = transactionSpans(text)
     .map(span => text.slice(...span))
     .filter(written =>
@@ -61,9 +57,7 @@ export const filteredTransactions = (
 }
 
 /** Hashes of the block and of its transactions in order. */
-export const hashesOf = (
-  text: string,
-): { readonly block: string; readonly transactions: readonly string[] } => {
+export const hashesOf = (text: string): { readonly block: string; readonly transactions: readonly string[] } => {
   const { block } = JSON.parse(text) as { block: { hash: string; transactions: readonly { hash: string }[] } }
   return { block: block.hash, transactions: block.transactions.map(({ hash }) => hash) }
 }

@@ -41,8 +41,7 @@ export const readOptions = (words: readonly string[]): Options | undefined => {
   if (folder === undefined || more.length > 0)
     throw new Failure('usage', 'Give one folder with a recorded chain, such as test/chain/devnet.')
   const { listen = '127.0.0.1:30001', to } = values
-  if (to !== undefined && !/^[0-9]{1,15}$/.test(to))
-    throw new Failure('usage', `--to ${to} is not a whole number.`)
+  if (to !== undefined && !/^[0-9]{1,15}$/.test(to)) throw new Failure('usage', `--to ${to} is not a whole number.`)
   return { folder, ...readAddress(listen), ...(to === undefined ? {} : { to: Number(to) }) }
 }
 

@@ -34,8 +34,7 @@ export const recordedAnswer = async (recording: Recording, { method, path, body 
   const index = await callIndex(recording)
   const end = path.lastIndexOf('/')
   const side = parseBool('by_longest_chain', path.slice(end + 1))
-  const paths =
-    typeof side === 'boolean' ? [path, ...[side, !side].map(at => `${path.slice(0, end)}/${at}`)] : [path]
+  const paths = typeof side === 'boolean' ? [path, ...[side, !side].map(at => `${path.slice(0, end)}/${at}`)] : [path]
   for (const candidate of paths)
     for (const asked of bothSides(body)) {
       const call = index.get(keyOf(method, candidate, asked))

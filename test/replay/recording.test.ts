@@ -20,14 +20,11 @@ const inFolder = async (
 
 test.each(['a\nbä\nc', 'a\nbä\nc\n'])('openRecording: lines of %p are the blocks', async lines => {
   const call = '{"method":"GET","path":"/x","status":200,"content_type":"t","text":"y"}'
-  await inFolder(
-    { 'blocks.ndjson.gz': gzipSync(lines), 'rpc.ndjson.gz': gzipSync(`${call}\n`) },
-    async folder => {
-      const { height, blockText, calls } = await openRecording(folder)
-      expect([height, ...[0, 1, 2, 3, -1].map(blockText)]).toEqual([2, 'a', 'bä', 'c', undefined, undefined])
-      expect(await calls()).toEqual([JSON.parse(call)])
-    },
-  )
+  await inFolder({ 'blocks.ndjson.gz': gzipSync(lines), 'rpc.ndjson.gz': gzipSync(`${call}\n`) }, async folder => {
+    const { height, blockText, calls } = await openRecording(folder)
+    expect([height, ...[0, 1, 2, 3, -1].map(blockText)]).toEqual([2, 'a', 'bä', 'c', undefined, undefined])
+    expect(await calls()).toEqual([JSON.parse(call)])
+  })
 })
 
 test('openRecording: a folder without a recording is named in the failure', async () => {

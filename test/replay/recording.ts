@@ -70,7 +70,5 @@ export const openRecording = async (folder: string): Promise<Recording> => {
 const readCalls = async (path: string): Promise<readonly RecordedCall[]> => {
   const bytes = await readZipped(path)
   const starts = lineStarts(bytes)
-  return starts.map(
-    (start, index) => JSON.parse(bytes.toString('utf8', start, starts[index + 1])) as RecordedCall,
-  )
+  return starts.map((start, index) => JSON.parse(bytes.toString('utf8', start, starts[index + 1])) as RecordedCall)
 }

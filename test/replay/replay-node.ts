@@ -26,8 +26,7 @@ type TextAt = (height: bigint) => string | undefined
  * irreversible block.
  */
 export const replayNode = (recording: Recording, height: () => number) => {
-  const textAt: TextAt = at =>
-    at >= 0n && at <= BigInt(height()) ? recording.blockText(Number(at)) : undefined
+  const textAt: TextAt = at => (at >= 0n && at <= BigInt(height()) ? recording.blockText(Number(at)) : undefined)
   const hashes = once(() => hashIndex(recording))
 
   const blockAnswer = (text: string | undefined, complete: boolean): Answer =>
@@ -40,9 +39,7 @@ export const replayNode = (recording: Recording, height: () => number) => {
 
   return {
     getChainInfo: async (): Promise<Answer> => {
-      const recorded = (await recording.calls()).find(
-        ({ path, status }) => path === '/getChainInfo' && status === 200,
-      )
+      const recorded = (await recording.calls()).find(({ path, status }) => path === '/getChainInfo' && status === 200)
       const { block } = JSON.parse(withoutTransactions(textAt(BigInt(height())) ?? '')) as {
         block: { hash: string; time: string }
       }
@@ -127,9 +124,7 @@ const rangeCalls = (recording: Recording, textAt: TextAt) => {
 type Place = { readonly height: number; readonly index: number }
 
 const tooLong = (hash: string): Answer | undefined =>
-  hash.length >= HASH_CHARACTERS
-    ? refused(2, `hash len(${hash.length}) is greater then ${HASH_CHARACTERS}`)
-    : undefined
+  hash.length >= HASH_CHARACTERS ? refused(2, `hash len(${hash.length}) is greater then ${HASH_CHARACTERS}`) : undefined
 
 const once = <T>(make: () => T): (() => T) => {
   let made: { readonly value: T } | undefined

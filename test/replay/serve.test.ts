@@ -39,9 +39,7 @@ test('serveReplay: blocks above the height are not found until the chain has gro
     const notFound = '{"code":2,"message":"block not found"}'
     const transaction = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
     expect(await textOf(`${replay.url}/getBlockByNumber/101/true`)).toBe(notFound)
-    expect(await textOf(`${replay.url}/getTxByHash/${transaction}`)).toBe(
-      '{"code":2,"message":"tx not found"}',
-    )
+    expect(await textOf(`${replay.url}/getTxByHash/${transaction}`)).toBe('{"code":2,"message":"tx not found"}')
     expect(JSON.parse(await textOf(`${replay.url}/getChainInfo`))).toMatchObject({
       head_block: '100',
       head_block_hash: 'DX7dNt8dsiwW6nMK4gCUBi23YuHaa2W46mVmvy4bLTak',
@@ -50,9 +48,7 @@ test('serveReplay: blocks above the height are not found until the chain has gro
       chain_id: 1020,
     })
     replay.setHeight(749)
-    expect(await textOf(`${replay.url}/getBlockByNumber/101/true`)).toBe(
-      (await recording()).blockText(101) ?? '',
-    )
+    expect(await textOf(`${replay.url}/getBlockByNumber/101/true`)).toBe((await recording()).blockText(101) ?? '')
     expect(JSON.parse(await textOf(`${replay.url}/getTxByHash/${transaction}`))).toMatchObject({
       status: 'IRREVERSIBLE',
       block_number: '749',

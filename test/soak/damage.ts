@@ -46,11 +46,7 @@ const harmToFile = (path: string): Harm => {
   return {
     documents: async random => {
       const [index, count] = [pick(random, INDICES), 1 + below(random, MOST)]
-      write(
-        `DELETE FROM "${index}" WHERE id IN (SELECT id FROM "${index}" ORDER BY id LIMIT ? OFFSET ?)`,
-        count,
-        0,
-      )
+      write(`DELETE FROM "${index}" WHERE id IN (SELECT id FROM "${index}" ORDER BY id LIMIT ? OFFSET ?)`, count, 0)
       return `${count} documents of ${index}`
     },
     counts: async random => {
@@ -83,10 +79,7 @@ const harmToIndices = (prefix: string): Harm => {
   return {
     documents: async random => {
       const [index, count] = [pick(random, INDICES), 1 + below(random, MOST)]
-      const { hits } = await ask<Hits<undefined>>(
-        'GET',
-        `${prefix}${index}*/_search?size=${LOOKED_AT}&_source=false`,
-      )
+      const { hits } = await ask<Hits<undefined>>('GET', `${prefix}${index}*/_search?size=${LOOKED_AT}&_source=false`)
       const from = below(random, Math.max(1, hits.hits.length - count))
       const chosen = hits.hits.slice(from, from + count)
       for (const { _index, _id } of chosen)

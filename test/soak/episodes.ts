@@ -85,21 +85,17 @@ const loseNode: Episode = {
 const second: Episode = {
   name: 'a second loader',
   play: stand =>
-    within(
-      stand.causes,
-      { name: 'second loader', statuses: [0], says: /Another loader|loader took/ },
-      async () => {
-        const { random, loader, journal, name } = stand
-        const other = stand.start(['load', '--once'])
-        stand.grow(1 + below(random, 60))
-        if (random() < 0.4) loader.kill()
-        const { code, err } = await other.ended
-        const fine = code === 0 || /Another loader|loader took/.test(err)
-        journal.count(`${name}: second loader ended ${code}`)
-        if (!fine) journal.wrong(`${name}: the second loader ended with ${code}: ${err.slice(-500)}`)
-        await stand.settled('a second loader')
-      },
-    ),
+    within(stand.causes, { name: 'second loader', statuses: [0], says: /Another loader|loader took/ }, async () => {
+      const { random, loader, journal, name } = stand
+      const other = stand.start(['load', '--once'])
+      stand.grow(1 + below(random, 60))
+      if (random() < 0.4) loader.kill()
+      const { code, err } = await other.ended
+      const fine = code === 0 || /Another loader|loader took/.test(err)
+      journal.count(`${name}: second loader ended ${code}`)
+      if (!fine) journal.wrong(`${name}: the second loader ended with ${code}: ${err.slice(-500)}`)
+      await stand.settled('a second loader')
+    }),
 }
 
 const lie: Episode = {
@@ -138,32 +134,28 @@ const lie: Episode = {
 const libs: Episode = {
   name: 'the last irreversible block goes back, or is absurd',
   play: stand =>
-    within(
-      stand.causes,
-      { name: 'node lies: last irreversible block', statuses: [0], says: NODE_LIES },
-      async () => {
-        const { random, nodeGate, journal, name } = stand
-        const libOf = pick(random, [
-          () => '9007199254740000',
-          (lib: number) => String(lib + 1_000_000),
-          (lib: number) => String(Math.max(0, lib - 90)),
-          () => '0',
-        ])
-        const { promise: enough, resolve } = Promise.withResolvers<void>()
-        let left = 1 + below(random, 6)
-        nodeGate.decide(
-          lyingAboutLib(libOf, () => {
-            left -= 1
-            if (left === 0) resolve()
-          }),
-        )
-        stand.grow(1 + below(random, 40))
-        await enough
-        nodeGate.passAll()
-        journal.count(`${name}: lies told: last irreversible block`)
-        await stand.settled('a last irreversible block that lies')
-      },
-    ),
+    within(stand.causes, { name: 'node lies: last irreversible block', statuses: [0], says: NODE_LIES }, async () => {
+      const { random, nodeGate, journal, name } = stand
+      const libOf = pick(random, [
+        () => '9007199254740000',
+        (lib: number) => String(lib + 1_000_000),
+        (lib: number) => String(Math.max(0, lib - 90)),
+        () => '0',
+      ])
+      const { promise: enough, resolve } = Promise.withResolvers<void>()
+      let left = 1 + below(random, 6)
+      nodeGate.decide(
+        lyingAboutLib(libOf, () => {
+          left -= 1
+          if (left === 0) resolve()
+        }),
+      )
+      stand.grow(1 + below(random, 40))
+      await enough
+      nodeGate.passAll()
+      journal.count(`${name}: lies told: last irreversible block`)
+      await stand.settled('a last irreversible block that lies')
+    }),
 }
 
 const orphan: Episode = {
@@ -180,9 +172,7 @@ const orphan: Episode = {
       if (random() < 0.5) loader.kill()
       stand.grow(1 + below(random, 20))
       await within(stand.causes, KILLED, () => stand.settled('an orphan'))
-      journal.count(
-        `${name}: orphans taken back ${loader.remedies() > before ? 'by a command' : 'by itself'}`,
-      )
+      journal.count(`${name}: orphans taken back ${loader.remedies() > before ? 'by a command' : 'by itself'}`)
     }),
 }
 

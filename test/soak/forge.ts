@@ -27,15 +27,13 @@ const FORGINGS: readonly Forging[] = [
     name: 'amounts, all roots and hashes made to fit, signatures of the true blocks',
     levels: ['signed', 'whole'],
     rehashed: 'chain',
-    alter: block =>
-      everyReceipt(block, text => text.replace(/"(\d)(\d*)/, (_, a, b) => `"${(+a % 9) + 1}${b}`)),
+    alter: block => everyReceipt(block, text => text.replace(/"(\d)(\d*)/, (_, a, b) => `"${(+a % 9) + 1}${b}`)),
   },
   {
     name: 'amounts, the roots and the hash of one block made to fit',
     levels: ['signed', 'whole'],
     rehashed: 'block',
-    alter: block =>
-      everyReceipt(block, text => text.replace(/"(\d)(\d*)/, (_, a, b) => `"${(+a % 9) + 1}${b}`)),
+    alter: block => everyReceipt(block, text => text.replace(/"(\d)(\d*)/, (_, a, b) => `"${(+a % 9) + 1}${b}`)),
   },
   {
     name: 'its time, the hash made to fit',

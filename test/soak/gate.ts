@@ -62,7 +62,6 @@ export const troubled =
     if (kind === 0) return { type: 'cut-before' }
     if (kind === 1) return { type: 'cut-after' }
     if (kind === 2) return { type: 'answer', with: { status: 503, body: '{"error":"busy","status":503}' } }
-    if (kind === 3)
-      return { type: 'answer', with: { status: 429, body: '{"error":"too many","status":429}' } }
+    if (kind === 3) return { type: 'answer', with: { status: 429, body: '{"error":"too many","status":429}' } }
     return gate.hold()
   }

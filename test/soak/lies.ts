@@ -46,10 +46,7 @@ export const LIES: readonly Lie[] = [
   {
     name: 'gas of a transaction',
     change: text =>
-      text.replace(
-        /("tx_receipt":\{[^{}]*?"gas_usage":)(\d+)/,
-        (_, before, gas) => `${before}${Number(gas) + 1}`,
-      ),
+      text.replace(/("tx_receipt":\{[^{}]*?"gas_usage":)(\d+)/, (_, before, gas) => `${before}${Number(gas) + 1}`),
   },
   { name: 'the status of a transaction', change: text => text.replace('"SUCCESS"', '"RUNTIME_ERROR"') },
   {
@@ -88,8 +85,7 @@ export const LIES: readonly Lie[] = [
   },
   {
     name: 'raw transactions',
-    change: text =>
-      text.replaceAll(/"publisher":"[^"]*", "publishSigns"/g, '"publisher":"founder", "publishSigns"'),
+    change: text => text.replaceAll(/"publisher":"[^"]*", "publishSigns"/g, '"publisher":"founder", "publishSigns"'),
   },
   { name: 'half of an answer', change: text => text.slice(0, text.length / 2) },
   { name: 'an answer that is no JSON', change: () => '<html>gateway</html>' },
@@ -108,8 +104,7 @@ const atHead = (text: string, height: number, change: (part: string) => string):
 
 /** Whether the answer to a call contains the block. */
 const holds = ({ path, body }: Asked, height: number): boolean => {
-  if (path.startsWith(`/getBlockByNumber/${height}/`) || path.startsWith(`/getRawBlockByNumber/${height}/`))
-    return true
+  if (path.startsWith(`/getBlockByNumber/${height}/`) || path.startsWith(`/getRawBlockByNumber/${height}/`)) return true
   if (!body.startsWith('{')) return false
   const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
   const [first, last] = [Number(from_block ?? start), Number(to_block ?? Number(end) - 1)]
@@ -152,24 +147,17 @@ export const lyingAboutLib =
  * fields are the true block's, so that every figure stays true. Every level must accept it, because real
  * witnesses produce such blocks.
  */
-export const orphanAt = async (
-  { url, chain }: Generated,
-  height: number,
-): Promise<(asked: Asked) => Fate> => {
+export const orphanAt = async ({ url, chain }: Generated, height: number): Promise<(asked: Asked) => Fate> => {
   const body = JSON.stringify({ start: String(height), end: String(height + 1) })
   const answer = await fetch(`${url}/getBlockHeaderByRange`, { method: 'POST', body })
   const [head] = decodeRawHeads(await answer.text())
   const signer = signerOf(chain.world, height)
   if (head === undefined || signer === undefined) throw new Error(`The node has no block ${height}.`)
   const [hash, other] = [headHash(head), headHash({ ...head, time: head.time + 1n })]
-  const [signed, resigned] = [hash, other].map(each => signText(decodeBase58(each), signer)) as [
-    string,
-    string,
-  ]
+  const [signed, resigned] = [hash, other].map(each => signText(decodeBase58(each), signer)) as [string, string]
   const change = (text: string): string =>
     atHead(text.replaceAll(hash, other).replaceAll(signed, resigned), height, part =>
       part.replace(`"time":"${head.time}"`, `"time":"${head.time + 1n}"`),
     )
-  return asked =>
-    holds(asked, height) || asked.path === '/getChainInfo' ? changing(change) : { type: 'pass' }
+  return asked => (holds(asked, height) || asked.path === '/getChainInfo' ? changing(change) : { type: 'pass' })
 }

@@ -83,9 +83,7 @@ export const keepLoading = (parts: LoaderParts): Loader => {
     const remedy = code === 0 ? undefined : remedyIn(said)
     const cause = causes.since(parts.mark()).find(({ says }) => says.test(said))
     journal.note(`${name}: loader ended with ${code}: ${said}`)
-    journal.count(
-      `${name}: loader ended ${code} (${cause?.name ?? (remedy ? 'a command is named' : 'unexplained')})`,
-    )
+    journal.count(`${name}: loader ended ${code} (${cause?.name ?? (remedy ? 'a command is named' : 'unexplained')})`)
     if (remedy !== undefined) {
       remedies++
       await parts.remedy(remedy)

@@ -170,9 +170,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
         hits: { total: { value: number } }
         aggregations: { last: { value: number } }
       }
-      const end = await fetch(
-        `${opened.url}/${names.join(',')}/_search?size=1000&_source=height&sort=height:desc`,
-      )
+      const end = await fetch(`${opened.url}/${names.join(',')}/_search?size=1000&_source=height&sort=height:desc`)
       const newest = ((await end.json()) as { hits: { hits: { _source: { height: number } }[] } }).hits.hits
       const ofLast = newest.filter(({ _source }) => _source.height === aggregations.last.value).length
       expect(hits.total.value).toBeGreaterThanOrEqual(PARTITION)
@@ -230,17 +228,7 @@ test.skipIf(elasticsearchUrl() === undefined)(
     await using folder = await cliFolder()
     try {
       const store = ['--store', `${url}/${prefix}`]
-      const load = [
-        'load',
-        '--node',
-        ARCHIVED,
-        '--once',
-        '--to',
-        '120',
-        '--partition-documents',
-        '60',
-        ...store,
-      ]
+      const load = ['load', '--node', ARCHIVED, '--once', '--to', '120', '--partition-documents', '60', ...store]
       expect(await folder.run(load)).toMatchObject({ code: 0, out: 'Loaded up to block 120.\n' })
       const merge = () => folder.run(['indices', 'merge', ...store])
       const first = await merge()

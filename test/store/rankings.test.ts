@@ -49,8 +49,7 @@ const rankingsOf = (truth: Truth): readonly Ranking[] => [
 const pageOf = async (view: View, { index, order, group }: Ranking, offset: number, limit: number) => {
   const part = { ...(group === undefined ? {} : { group }), offset, limit }
   const docs = await view.page(index, order as never, part)
-  const [[amount = ''] = [], [name = ''] = []] =
-    (index.orders as Readonly<Record<string, Order>>)[order]?.by ?? []
+  const [[amount = ''] = [], [name = ''] = []] = (index.orders as Readonly<Record<string, Order>>)[order]?.by ?? []
   return docs.map(doc => [Reflect.get(doc, name), Reflect.get(doc, amount)] as const)
 }
 

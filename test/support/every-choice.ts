@@ -5,9 +5,6 @@ import { FORM_NAMES, type Form } from '#http/openapi/described.ts'
 export const everyChoice = (): readonly Partial<Form>[] =>
   FORM_NAMES.reduce<readonly Partial<Form>[]>(
     (choices, name) =>
-      choices.flatMap(choice => [
-        choice,
-        ...OPTION_VALUES[name].map(value => ({ ...choice, [name]: value })),
-      ]),
+      choices.flatMap(choice => [choice, ...OPTION_VALUES[name].map(value => ({ ...choice, [name]: value }))]),
     [{}],
   )

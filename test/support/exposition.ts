@@ -31,8 +31,7 @@ const labelsIn = (text: string): ReadonlyMap<string, string> => {
 }
 
 const valueIn = (text: string): number => {
-  if (!/^(?:[+-]?Inf|NaN|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.test(text))
-    throw new Error(`Value ${text} is no number.`)
+  if (!/^(?:[+-]?Inf|NaN|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.test(text)) throw new Error(`Value ${text} is no number.`)
   return text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text)
 }
 
@@ -53,8 +52,7 @@ export const readExposition = (text: string): Exposition => {
         if (helped.has(named)) throw new Error(`${named} is described twice.`)
         helped.add(named)
       } else {
-        if (types.has(named) || !helped.has(named))
-          throw new Error(`${named} has its type at the wrong place.`)
+        if (types.has(named) || !helped.has(named)) throw new Error(`${named} has its type at the wrong place.`)
         types.set(named, rest)
       }
       current = named
@@ -73,8 +71,7 @@ export const readExposition = (text: string): Exposition => {
   const matching = (name: string, labels: Readonly<Record<string, string>>) =>
     samples.filter(
       sample =>
-        sample.name === name &&
-        Object.entries(labels).every(([label, value]) => sample.labels.get(label) === value),
+        sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels.get(label) === value),
     )
   return {
     types,

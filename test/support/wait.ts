@@ -7,17 +7,12 @@ const PATIENCE_MS = 120_000
  * Calls `look` every few milliseconds (with 0: after each turn of the event loop) and returns its first
  * result that fits. Throws after two minutes with a description of the condition and the last result.
  */
-export const seen = async <T>(
-  look: () => T | Promise<T>,
-  fits: (got: T) => boolean,
-  everyMs = 5,
-): Promise<T> => {
+export const seen = async <T>(look: () => T | Promise<T>, fits: (got: T) => boolean, everyMs = 5): Promise<T> => {
   const end = performance.now() + PATIENCE_MS
   for (;;) {
     const got = await look()
     if (fits(got)) return got
-    if (performance.now() > end)
-      throw late(`${fits}, of what ${look} gives; at last that was ${Bun.inspect(got)}`)
+    if (performance.now() > end) throw late(`${fits}, of what ${look} gives; at last that was ${Bun.inspect(got)}`)
     await (everyMs > 0 ? Bun.sleep(everyMs) : turn())
   }
 }

@@ -87,15 +87,10 @@ const again = async () => {
 /** After a kill there is no copy or a complete one. The next run makes a copy, or reports that one exists. */
 const requireMended = async (where: string): Promise<void> => {
   const isThere = existsSync(copy)
-  expect([where, await restored()]).toEqual([
-    where,
-    isThere ? 'whole' : expect.stringContaining(`There is no ${copy}`),
-  ])
+  expect([where, await restored()]).toEqual([where, isThere ? 'whole' : expect.stringContaining(`There is no ${copy}`)])
   expect([where, await again()]).toEqual([
     where,
-    isThere
-      ? { kind: 'usage', help: 'Name a file that does not exist yet, or remove this one.' }
-      : { height: HEIGHT },
+    isThere ? { kind: 'usage', help: 'Name a file that does not exist yet, or remove this one.' } : { height: HEIGHT },
   ])
   expect([where, beside(copy)]).toEqual([where, ['copy.sqlite', 'copy.sqlite.manifest.json']])
   expect([where, await restored()]).toEqual([where, 'whole'])

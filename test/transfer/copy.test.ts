@@ -66,10 +66,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
           async ({ store, environment }, before) => {
             if (before > 0) await requireNothingFalse(target.store)
             const source = ['--store', storeArgument(loaded[from].args)]
-            return folder.start(
-              ['copy', ...source, '--to', store, '--lease', '1s', ...kinds[to].args],
-              environment,
-            )
+            return folder.start(['copy', ...source, '--to', store, '--lease', '1s', ...kinds[to].args], environment)
           },
         )
         expect(kills).toBeGreaterThan(2)
@@ -88,8 +85,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
     const answer = await store.read(async view => view.at.height).catch((error: Error) => error.message)
     expect([
       answer,
-      answer === HEIGHT ||
-        /repair|nothing is loaded|Nothing is loaded|not created|exist/.test(String(answer)),
+      answer === HEIGHT || /repair|nothing is loaded|Nothing is loaded|not created|exist/.test(String(answer)),
     ]).toEqual([answer, true])
   }
 
@@ -157,8 +153,7 @@ test('copy: a differing copy is refused with the name of its index, and remains 
   try {
     await loadFrom(ARCHIVED, source.store, { to: 60 })
     const id =
-      [...(await source.dump()).keys()].find(key => key.startsWith('balances/'))?.slice('balances/'.length) ??
-      ''
+      [...(await source.dump()).keys()].find(key => key.startsWith('balances/'))?.slice('balances/'.length) ?? ''
     let isDone = false
     const spoil = async (store: Store): Promise<Store> => ({
       ...store,
@@ -169,9 +164,7 @@ test('copy: a differing copy is refused with the name of its index, and remains 
         return await store.audit()
       },
     })
-    expect(copyStore(source.store, await spoil(target.store), quietly)).rejects.toThrow(
-      ': balances has the digest',
-    )
+    expect(copyStore(source.store, await spoil(target.store), quietly)).rejects.toThrow(': balances has the digest')
     await expect(target.reopen().read(async view => view.at)).rejects.toThrow('repair')
     expect(await copyStore(source.store, target.store, quietly)).toMatchObject({ height: 60 })
     expect(await target.dump()).toEqual(await source.dump())

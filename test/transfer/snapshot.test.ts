@@ -30,9 +30,7 @@ const CHANGED_BYTES = 3
 /** Lists the files of a repository. undefined: the server is on another machine. */
 const filesBelow = async (location: string) => {
   type Nodes = {
-    readonly nodes: Readonly<
-      Record<string, { readonly settings: { readonly path: { readonly repo?: unknown } } }>
-    >
+    readonly nodes: Readonly<Record<string, { readonly settings: { readonly path: { readonly repo?: unknown } } }>>
   }
   const { nodes } = await ask<Nodes>('GET', `${url}/_nodes/settings`)
   const repo = String(Object.values(nodes)[0]?.settings.path.repo)
@@ -57,10 +55,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     return { ...place.store, snapshots: has }
   }
   const loseAll = async (): Promise<void> => {
-    const all = await ask<readonly { readonly index: string }[]>(
-      'GET',
-      `${url}/_cat/indices/${prefix}-*?format=json`,
-    )
+    const all = await ask<readonly { readonly index: string }[]>('GET', `${url}/_cat/indices/${prefix}-*?format=json`)
     for (const { index } of all) await ask('DELETE', `${url}/${index}`)
   }
   const restored = () =>
@@ -96,17 +91,13 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
       height: HEIGHT,
     })
     await snapshots().snapshots.keep('another')
-    expect(snapshots().snapshots.take({ repository, name: 'first' }, quietly)).rejects.toThrow(
-      'of another state',
-    )
+    expect(snapshots().snapshots.take({ repository, name: 'first' }, quietly)).rejects.toThrow('of another state')
   })
 
   test('a restored store is refused until its restore is accepted, then it is read and loading continues', async () => {
     await loseAll()
     await onServer()
-    expect(loadFrom(ARCHIVED, place.store, { to: HEIGHT })).rejects.toThrow(
-      'is not the index that was loaded',
-    )
+    expect(loadFrom(ARCHIVED, place.store, { to: HEIGHT })).rejects.toThrow('is not the index that was loaded')
     expect(await restored()).toBe(HEIGHT)
     expect(await place.dump()).toEqual(whole)
     await place.store.read(async view => expect(view.at.height).toBe(HEIGHT))
@@ -205,9 +196,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     expect(await restored()).toEqual(refused)
     await loseAll()
     expect(await restored()).toBe(HEIGHT)
-    expect((await place.store.keys.list()).map(({ id, revoked }) => [id, revoked])).toEqual([
-      ['key', undefined],
-    ])
+    expect((await place.store.keys.list()).map(({ id, revoked }) => [id, revoked])).toEqual([['key', undefined]])
     // A second run finds everything in place.
     expect(await restored()).toBe(HEIGHT)
   })
@@ -235,12 +224,10 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
       ['fir*', 'is not what the snapshot fir* has'],
       ['none', 'none'],
     ] as const)
-      await expect(
-        restoreFromSnapshot(snapshots(), { repository, name }, { ...quietly, node }),
-      ).rejects.toThrow(message)
-    await expect(snapshots().snapshots.take({ repository, name: 'fir*' }, quietly)).rejects.toThrow(
-      'must match',
-    )
+      await expect(restoreFromSnapshot(snapshots(), { repository, name }, { ...quietly, node })).rejects.toThrow(
+        message,
+      )
+    await expect(snapshots().snapshots.take({ repository, name: 'fir*' }, quietly)).rejects.toThrow('must match')
     expect(await restored()).toBe(HEIGHT)
   })
 
@@ -255,10 +242,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
       if (id === undefined) continue
       const path = `${url}/${prefix}-${index.name}${index.kind === 'history' ? '-000000' : '-0'}/_doc/${encodeURIComponent(id)}`
       await ask('DELETE', `${path}?refresh=true`)
-      expect([index.name, await restored()]).toEqual([
-        index.name,
-        expect.stringContaining(`: ${index.name} `),
-      ])
+      expect([index.name, await restored()]).toEqual([index.name, expect.stringContaining(`: ${index.name} `)])
     }
     await loseAll()
     await onServer()
@@ -314,8 +298,8 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     )
     expect(kills).toBeGreaterThan(2)
     await loseAll()
-    expect(
-      await restoreFromSnapshot(snapshots(), { repository, name: 'second' }, { ...quietly, node }),
-    ).toMatchObject({ height: HEIGHT })
+    expect(await restoreFromSnapshot(snapshots(), { repository, name: 'second' }, { ...quietly, node })).toMatchObject({
+      height: HEIGHT,
+    })
   })
 })

@@ -23,8 +23,7 @@ export const feedsRow = async (
   const flags = ['--url', url, '--key', key, '--count', String(readers)]
   const client = await talking([process.execPath, program, ...flags, ...paths])
   await Bun.sleep(SETTLE_MS)
-  const tally = async () =>
-    JSON.parse(await client.ask()) as { readonly events: number; readonly ended: number }
+  const tally = async () => JSON.parse(await client.ask()) as { readonly events: number; readonly ended: number }
   const [first, cpuBefore] = [await tally(), await cpuOf(pid)]
   await Bun.sleep(seconds * 1_000)
   const [last, cpuAfter] = [await tally(), await cpuOf(pid)]

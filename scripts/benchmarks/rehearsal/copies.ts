@@ -37,12 +37,7 @@ export const verifyRows = async (place: Place): Promise<readonly Row[]> => {
 /** Merges each finished partition to one segment. */
 export const mergeRows = async (place: Place): Promise<readonly Row[]> => {
   if (place.elastic === undefined) return []
-  const { out: _, ...row } = await costOf(place, 'indices merge', [
-    'indices',
-    'merge',
-    '--store',
-    place.store,
-  ])
+  const { out: _, ...row } = await costOf(place, 'indices merge', ['indices', 'merge', '--store', place.store])
   const { server, prefix } = place.elastic
   type Stats = { readonly _all: { readonly primaries: Record<'merges' | 'segments', Merges> } }
   type Merges = { readonly total: number; readonly total_time_in_millis: number; readonly count: number }

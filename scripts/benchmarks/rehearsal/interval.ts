@@ -24,8 +24,7 @@ export type Interval = {
 /** A progress line about an interval. */
 export const intervalLine = (interval: Interval): string => {
   const { height, seconds, blocks, transactions, documents, cpu, elasticCpu, memory, bytes, load } = interval
-  const elastic =
-    elasticCpu === undefined ? '' : ` + ${fixed((1e6 * elasticCpu) / documents, 1)} of Elasticsearch`
+  const elastic = elasticCpu === undefined ? '' : ` + ${fixed((1e6 * elasticCpu) / documents, 1)} of Elasticsearch`
   return [
     `block ${whole(height)}`,
     `${whole(blocks / seconds)} blocks/s`,
@@ -71,9 +70,7 @@ const sumOf = (intervals: readonly Interval[]) => {
   const isElastic = intervals.some(({ elasticCpu }) => elasticCpu !== undefined)
   return {
     ...{ seconds: sum('seconds'), blocks: sum('blocks'), documents: sum('documents'), cpu: sum('cpu') },
-    elasticCpu: isElastic
-      ? intervals.reduce((total, { elasticCpu = 0 }) => total + elasticCpu, 0)
-      : undefined,
+    elasticCpu: isElastic ? intervals.reduce((total, { elasticCpu = 0 }) => total + elasticCpu, 0) : undefined,
     memory: Math.max(0, ...intervals.map(({ memory }) => memory)),
   }
 }

@@ -13,11 +13,7 @@ export type Kept = {
   readonly intervals: readonly Interval[]
   readonly note: (interval: Interval) => void
   /** The rows of a step, measured now unless the file has them for this height. */
-  readonly step: (
-    name: string,
-    height: number,
-    measure: () => Promise<readonly Row[]>,
-  ) => Promise<readonly Row[]>
+  readonly step: (name: string, height: number, measure: () => Promise<readonly Row[]>) => Promise<readonly Row[]>
 }
 
 export const keptIn = (path: string): Kept => {

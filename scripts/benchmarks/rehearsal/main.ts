@@ -95,7 +95,5 @@ for (const [chain, blocks] of [
 ] as const) {
   if (blocks === 0) continue
   const rows = await rehearsed(chain, blocks)
-  console.log(
-    `\n${chain} blocks on ${store === 'sqlite' ? 'SQLite' : 'Elasticsearch'}:\n\n${tableOf(rows)}\n`,
-  )
+  console.log(`\n${chain} blocks on ${store === 'sqlite' ? 'SQLite' : 'Elasticsearch'}:\n\n${tableOf(rows)}\n`)
 }

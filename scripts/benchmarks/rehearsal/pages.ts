@@ -88,8 +88,6 @@ const byHash = async (ask: Asking) => {
     name: 'transaction by hash',
     // Neighbouring transactions would be cached from the page that listed them.
     ask: (n: number) =>
-      ask(
-        `module=transaction&action=get-transaction-detail&tx_hash=${hashes[(n * 977) % hashes.length] ?? ''}`,
-      ),
+      ask(`module=transaction&action=get-transaction-detail&tx_hash=${hashes[(n * 977) % hashes.length] ?? ''}`),
   }
 }

@@ -29,18 +29,7 @@ const HEADING = [
 
 export const tableOf = (rows: readonly Row[]): string => table(HEADING, rows.map(cellsOf))
 
-const cellsOf = ({
-  step,
-  count,
-  of,
-  seconds,
-  cpu,
-  elasticCpu,
-  peak,
-  p50,
-  p99,
-  bytes,
-}: Row): readonly string[] => {
+const cellsOf = ({ step, count, of, seconds, cpu, elasticCpu, peak, p50, p99, bytes }: Row): readonly string[] => {
   const each = (value: number | undefined, digits: number): string =>
     value === undefined || !count ? '' : fixed(value / count, digits)
   const micros = (cpuSeconds: number | undefined): string =>
@@ -57,5 +46,4 @@ const cellsOf = ({
   ]
 }
 
-const shown = (value: number | undefined, digits: number): string =>
-  value === undefined ? '' : fixed(value, digits)
+const shown = (value: number | undefined, digits: number): string => (value === undefined ? '' : fixed(value, digits))

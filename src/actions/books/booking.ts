@@ -13,11 +13,11 @@ export type Booking = {
   readonly tx_hash: string | null
 }
 
-export const isGiven = ({ change }: Pick<Booking, 'change'>): boolean => change.startsWith('-')
+export const isOutgoing = ({ change }: Pick<Booking, 'change'>): boolean => change.startsWith('-')
 
 /** `transfer to bobby: rent`; unknown parts are left out. */
 export const descriptionOf = (booking: Booking): string => {
   const { action, counterparty, memo } = booking
-  const other = counterparty === null ? '' : ` ${isGiven(booking) ? 'to' : 'from'} ${counterparty}`
+  const other = counterparty === null ? '' : ` ${isOutgoing(booking) ? 'to' : 'from'} ${counterparty}`
   return `${action}${other}${memo === null || memo === '' ? '' : `: ${memo}`}`
 }

@@ -1,7 +1,7 @@
 import { Exact } from '#chain/json.ts'
 import type { PriceHistory } from '../define.ts'
 import type { Layout } from './book.ts'
-import { type Booking, descriptionOf, isGiven } from './booking.ts'
+import { type Booking, descriptionOf, isOutgoing } from './booking.ts'
 import { worthOf } from './worth.ts'
 
 /** Columns that Koinly and similar programs read by their names, for any token. */
@@ -21,7 +21,7 @@ export const koinly = (prices: ReturnType<PriceHistory['get']>): Layout => ({
     'TxHash',
   ],
   cellsOf: booking => {
-    const isSent = isGiven(booking)
+    const isSent = isOutgoing(booking)
     const moved = [new Exact(booking.change.replace('-', '')), booking.token.toUpperCase()]
     const worth = worthOf(booking, prices)
     return [
@@ -45,6 +45,6 @@ const PAYERS: ReadonlySet<string | null> = new Set(['vote_producer.iost', 'bonus
 /** Koinly's label of a movement that is neither bought nor sold. */
 const labelOf = (booking: Booking): string => {
   if (booking.token !== 'iost') return ''
-  if (KEEPERS.has(booking.counterparty)) return isGiven(booking) ? 'stake' : 'unstake'
-  return PAYERS.has(booking.counterparty) && !isGiven(booking) ? 'reward' : ''
+  if (KEEPERS.has(booking.counterparty)) return isOutgoing(booking) ? 'stake' : 'unstake'
+  return PAYERS.has(booking.counterparty) && !isOutgoing(booking) ? 'reward' : ''
 }

@@ -8,7 +8,7 @@ import { koinly } from './koinly.ts'
 import { ledger } from './ledger.ts'
 import { periodWords } from './period-words.ts'
 
-type Asked = {
+type BookOptions = {
   readonly csv: 'koinly' | 'ledger'
   /** The exact name of the account. */
   readonly account: string
@@ -23,7 +23,7 @@ type Asked = {
 /** The book of an account. */
 export const openBook = (
   { view, priceHistory }: Pick<Context, 'priceHistory'> & { readonly view: { readonly at: Moment } },
-  { csv, account, tokens, filters = {}, range, bookingsOf }: Asked,
+  { csv, account, tokens, filters = {}, range, bookingsOf }: BookOptions,
 ): Book => {
   const { heads, cellsOf } = csv === 'koinly' ? koinly(priceHistory?.get()) : ledger
   return {

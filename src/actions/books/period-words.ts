@@ -34,5 +34,4 @@ const endWord = (time: bigint, at: Moment): string =>
   time > at.time || isDay(time + 1n) ? dateOf(dayOf(time > at.time ? at.time : time)) : secondOf(time)
 
 /** `2026-11-21T082532Z`, because no system accepts colons in file names. */
-const secondOf = (time: bigint): string =>
-  `${toIso(time).slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replaceAll(':', '')}Z`
+const secondOf = (time: bigint): string => `${toIso(time).slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replaceAll(':', '')}Z`

@@ -96,9 +96,7 @@ const newestRows = async (view: View, names: readonly string[]): Promise<readonl
         .map(row => ({ account, row }))
     }),
   )
-  return Array.from({ length: ROWS }, (_, depth) =>
-    columns.flatMap(column => column.slice(depth, depth + 1)),
-  ).flat()
+  return Array.from({ length: ROWS }, (_, depth) => columns.flatMap(column => column.slice(depth, depth + 1))).flat()
 }
 
 const blockHashes = async (view: View, rows: readonly Row[]): Promise<ReadonlyMap<number, string>> => {

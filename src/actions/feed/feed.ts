@@ -1,6 +1,6 @@
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, type Call, contextFor, inTurn, type Turn } from '../answer.ts'
-import type { Action, Apart } from '../define.ts'
+import type { Action, NodeWait } from '../define.ts'
 import type { LastId } from './head-position.ts'
 import type { FeedHub } from './hub.ts'
 import type { LastRow } from './last-row.ts'
@@ -46,11 +46,11 @@ export type Reading = FeedOptions & {
 }
 
 /** Resources of one read of a feed: the store at one height, and the queue for asking a node. */
-export type InView = { readonly view: View; readonly apart: Apart }
+export type InView = { readonly view: View; readonly waitForNode: NodeWait }
 
 /** Reads the store at one height, in a turn of the reader. */
 export const inView = <T>({ deps, turn, signal }: Reading, work: (read: InView) => Promise<T>): Promise<T> =>
-  inTurn(turn, ({ apart }) => deps.store.read(view => work({ view, apart }), { signal }))
+  inTurn(turn, ({ waitForNode }) => deps.store.read(view => work({ view, waitForNode }), { signal }))
 
 /**
  * The list of a call at one height, oldest row first, with some of the parameters replaced; and the head
@@ -58,10 +58,10 @@ export const inView = <T>({ deps, turn, signal }: Reading, work: (read: InView) 
  */
 export const openSource = async (
   { deps, action, params, call, signal }: Reading,
-  { view, apart }: InView,
+  { view, waitForNode }: InView,
   replaced: object,
 ) => {
-  const context = contextFor(deps, { view, params, compat: call.options.compat, signal, apart })
+  const context = contextFor(deps, { view, params, compat: call.options.compat, signal, waitForNode })
   const listing = await action.source?.open(context, { ...params, sort: 'asc', ...replaced })
   return { listing, head: context.head }
 }

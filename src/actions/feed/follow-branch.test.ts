@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type BlockLines, followBranch, type Known } from './follow-branch.ts'
+import { type BlockLines, type ChainState, followBranch } from './follow-branch.ts'
 import { type HeadPosition, headPositionOf, idOf, positionAbove, readId } from './head-position.ts'
 import { markOf } from './mark.ts'
 
@@ -19,12 +19,17 @@ const on = (blocks: readonly BlockLines[], rows?: number, isWhole = true): HeadP
   return headPositionOf({ base: 5, height, hash, rows: rows ?? lines.length, below, isWhole })
 }
 
-const known = (over: Partial<Known>): Known => ({ height: 4, storedHash: () => undefined, now: [], ...over })
+const known = (over: Partial<ChainState>): ChainState => ({
+  height: 4,
+  storedHash: () => undefined,
+  now: [],
+  ...over,
+})
 const stored =
-  (blocks: readonly BlockLines[]): Known['storedHash'] =>
+  (blocks: readonly BlockLines[]): ChainState['storedHash'] =>
   height =>
     blocks.find(each => each.height === height)?.hash ?? 'bX'
-const told = (place: HeadPosition | undefined, over: Partial<Known>, heights: readonly number[] = []) => {
+const told = (place: HeadPosition | undefined, over: Partial<ChainState>, heights: readonly number[] = []) => {
   const { droppedFrom, kept, packed, place: end } = followBranch(place, heights, known(over))
   return [droppedFrom, shown(kept), packed.map(({ line }) => line), shown(end)]
 }
@@ -46,12 +51,7 @@ test('followBranch: a change of branch drops the rows of the old branch, and non
 })
 
 test('followBranch: a position without the names of all its blocks is dropped whole, unless a block that it names is on the branch', () => {
-  expect(told(on([A[2]], 1, false), { now: B })).toEqual([
-    5,
-    undefined,
-    ['aE.1', 'bF.1', 'bG.1'],
-    'aE bF bG 1',
-  ])
+  expect(told(on([A[2]], 1, false), { now: B })).toEqual([5, undefined, ['aE.1', 'bF.1', 'bG.1'], 'aE bF bG 1'])
   expect(told(on([A[0], A[2]], 1, false), { now: B })[0]).toBe(8)
   expect(told(on([A[2]], 1, false), { now: A })[0]).toBeUndefined()
 })
@@ -64,12 +64,7 @@ test('followBranch: irreversible rows stay and ids omit their blocks; rows of re
     ['aH.1'],
     'aH 1',
   ])
-  expect(told(on(A), { height: 6, storedHash: stored(B), now: undefined }, [5, 6])).toEqual([
-    6,
-    'aE 0',
-    [],
-    undefined,
-  ])
+  expect(told(on(A), { height: 6, storedHash: stored(B), now: undefined }, [5, 6])).toEqual([6, 'aE 0', [], undefined])
 })
 
 test('followBranch: while the branch is unknown no row is sent, and rows that nothing contradicts stay', () => {
@@ -113,9 +108,7 @@ test('ids: an id that was written is read back, and any other text is refused', 
   expect(readId(idOf(0, undefined))).toEqual({ seq: 0n, place: undefined, trail: undefined })
   expect(readId(idOf(3, undefined, trail.text))).toEqual({ seq: 3n, place: undefined, trail })
   // The format of older services, which named only the highest block.
-  expect(readId(`1-5-1000-2-${hash('H')}`)?.place).toEqual(
-    headPositionOf({ ...top, below: [], isWhole: false }),
-  )
+  expect(readId(`1-5-1000-2-${hash('H')}`)?.place).toEqual(headPositionOf({ ...top, below: [], isWhole: false }))
   for (const text of ['', '-1', '01', '1-', '1-5-8-2', '1-5-8-2-', '1-5-8-2-0O', '1-5-8--aH', '1 ', '٣'])
     expect([text, readId(text)]).toEqual([text, undefined])
   for (const end of ['-1234567', '-1234567890', '-0.12345678', '-12345.12345678', '~.12345678', '--'])

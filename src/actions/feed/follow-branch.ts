@@ -1,11 +1,11 @@
-import { type Below, type HeadPosition, headPositionOf, isMarked, positionAbove } from './head-position.ts'
+import { type HeadPosition, headPositionOf, isMarked, type LowerBlock, positionAbove } from './head-position.ts'
 import { markOf } from './mark.ts'
 
 /** The rows of a list in one block, as JSON. */
 export type BlockLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
 
 /** The state of the chain at one height. */
-export type Known = {
+export type ChainState = {
   /** The published height. */
   readonly height: number
   /** The hash of a published block that was not yet irreversible for a reader. */
@@ -15,7 +15,7 @@ export type Known = {
 }
 
 /** Result of checking a position: the rows that were dropped, and the rest. */
-export type Kept = {
+export type KeptPosition = {
   /** The lowest block whose rows were dropped, along with those of all higher blocks; undefined: none. */
   readonly droppedFrom: number | undefined
   /** The reader's position after that. */
@@ -23,7 +23,7 @@ export type Kept = {
 }
 
 /** The changes for a reader at a position. */
-export type Settled = Kept & {
+export type BranchUpdate = KeptPosition & {
   /** The missing rows of head blocks, each with the position after it. They are sent after the irreversible rows. */
   readonly packed: readonly { readonly line: string; readonly place: HeadPosition }[]
   /** The reader's final position. */
@@ -37,8 +37,8 @@ export type Settled = Kept & {
 export const followBranch = (
   place: HeadPosition | undefined,
   heights: readonly number[],
-  known: Known,
-): Settled => {
+  known: ChainState,
+): BranchUpdate => {
   const own = keptRows(place, heights, known)
   const above = positionAbove(own.kept, known.height)
   const packed = packedAfter(above, known)
@@ -50,7 +50,11 @@ export const followBranch = (
  * dropped from the first block on that another one replaced. They are also dropped above an irreversible row
  * that the reader lacks: its rows of higher blocks then follow a different block.
  */
-export const keptRows = (place: HeadPosition | undefined, heights: readonly number[], known: Known): Kept => {
+export const keptRows = (
+  place: HeadPosition | undefined,
+  heights: readonly number[],
+  known: ChainState,
+): KeptPosition => {
   if (place === undefined) return { droppedFrom: undefined, kept: undefined }
   const { base, isWhole, below } = place
   const line = lineOf(place)
@@ -67,33 +71,25 @@ export const keptRows = (place: HeadPosition | undefined, heights: readonly numb
   const kept = last === undefined ? undefined : blockOf(last, known)
   return {
     droppedFrom: gone > 0 || isWhole ? line[gone]?.height : base,
-    kept:
-      kept === undefined
-        ? undefined
-        : headPositionOf({ base, ...kept, below: below.slice(0, gone - 1), isWhole }),
+    kept: kept === undefined ? undefined : headPositionOf({ base, ...kept, below: below.slice(0, gone - 1), isWhole }),
   }
 }
 
 /** A block of a position; `rows`: the number of its rows that the reader has; absent: all. */
-type Had = Below & { readonly rows?: number }
+type Had = LowerBlock & { readonly rows?: number }
 
-const lineOf = ({ below, height, hash, rows }: HeadPosition): readonly Had[] => [
-  ...below,
-  { height, mark: hash, rows },
-]
+const lineOf = ({ below, height, hash, rows }: HeadPosition): readonly Had[] => [...below, { height, mark: hash, rows }]
 
-const fateOf = (block: Had, { height: published, storedHash, now }: Known): 'there' | 'gone' | 'unknown' => {
+const fateOf = (block: Had, { height: published, storedHash, now }: ChainState): 'there' | 'gone' | 'unknown' => {
   const { height, rows = 0 } = block
   if (height <= published) return isMarked(storedHash(height), block) ? 'there' : 'gone'
   if (now === undefined) return 'unknown'
-  const isThere = now.some(
-    each => each.height === height && isMarked(each.hash, block) && each.lines.length >= rows,
-  )
+  const isThere = now.some(each => each.height === height && isMarked(each.hash, block) && each.lines.length >= rows)
   return isThere ? 'there' : 'gone'
 }
 
 /** A block that is still valid, as the highest block of a position. */
-const blockOf = ({ height, ...block }: Had, { height: published, storedHash, now = [] }: Known) => {
+const blockOf = ({ height, ...block }: Had, { height: published, storedHash, now = [] }: ChainState) => {
   if (height > published) {
     const found = now.find(each => each.height === height && isMarked(each.hash, block))
     return found && { height, hash: found.hash, rows: found.lines.length }
@@ -104,11 +100,11 @@ const blockOf = ({ height, ...block }: Had, { height: published, storedHash, now
 
 const packedAfter = (
   place: HeadPosition | undefined,
-  { height: published, now = [] }: Pick<Known, 'height' | 'now'>,
-): Settled['packed'] => {
+  { height: published, now = [] }: Pick<ChainState, 'height' | 'now'>,
+): BranchUpdate['packed'] => {
   const index = place === undefined ? -1 : now.findIndex(({ hash }) => hash === place.hash)
   if (place !== undefined && index < 0) return []
-  const below: Below[] = [...(place?.below ?? [])]
+  const below: LowerBlock[] = [...(place?.below ?? [])]
   return now.slice(Math.max(0, index)).flatMap(({ height, hash, lines }, at) => {
     const had = at > 0 || place === undefined ? 0 : place.rows === 0 ? lines.length : place.rows
     const top = { base: place?.base ?? published + 1, height, hash }

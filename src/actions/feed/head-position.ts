@@ -1,10 +1,10 @@
 import { BASE58_LETTER } from '#chain/base58.ts'
 import type { Point } from '#head/branch.ts'
 import { MARK_PATTERN } from './mark.ts'
-import { type GivenTrail, TRAIL_PATTERN, trailOf } from './trail-text.ts'
+import { type ResumeTrail, TRAIL_PATTERN, trailOf } from './trail-text.ts'
 
 /** A block below the highest one of a position. The end of its hash distinguishes it from competing blocks. */
-export type Below = { readonly height: number; readonly mark: string }
+export type LowerBlock = { readonly height: number; readonly mark: string }
 
 /**
  * A reader's position among blocks that are not yet irreversible. It names each of them, so that any instance
@@ -18,7 +18,7 @@ export type HeadPosition = {
   readonly hash: string
   readonly rows: number
   /** The other blocks of which the reader has rows, ascending. */
-  readonly below: readonly Below[]
+  readonly below: readonly LowerBlock[]
   /** Whether `below` names all of them: of a very long branch only the upper blocks are named. */
   readonly isWhole: boolean
   /** The suffix of an id that encodes the position. */
@@ -34,14 +34,10 @@ const MOST_BELOW = 128
 const MOST_GAP = 9_999
 
 /** Whether a hash matches a block of a position. */
-export const isMarked = (hash: string | undefined, { mark }: Pick<Below, 'mark'>): boolean =>
+export const isMarked = (hash: string | undefined, { mark }: Pick<LowerBlock, 'mark'>): boolean =>
   hash?.endsWith(mark) === true
 
-export const headPositionOf = ({
-  below: all,
-  isWhole: isAll,
-  ...top
-}: Omit<HeadPosition, 'text'>): HeadPosition => {
+export const headPositionOf = ({ below: all, isWhole: isAll, ...top }: Omit<HeadPosition, 'text'>): HeadPosition => {
   const from = firstNamed(all, top)
   const below = all.slice(from)
   const isWhole = isAll && from === 0
@@ -49,7 +45,7 @@ export const headPositionOf = ({
 }
 
 /** Index of the first block that an id still names. */
-const firstNamed = (below: readonly Below[], { height }: Point): number => {
+const firstNamed = (below: readonly LowerBlock[], { height }: Point): number => {
   const far = below.findLastIndex((block, at) => (below[at + 1]?.height ?? height) - block.height > MOST_GAP)
   return Math.max(far + 1, below.length - MOST_BELOW)
 }
@@ -89,7 +85,7 @@ export type LastId = {
   readonly seq: bigint
   readonly place: HeadPosition | undefined
   /** undefined: the chain of its rows is unknown. */
-  readonly trail: GivenTrail | undefined
+  readonly trail: ResumeTrail | undefined
 }
 
 const NUMBER = '(0|[1-9][0-9]{0,14})'
@@ -111,8 +107,8 @@ export const readId = (text: string): LastId | undefined => {
   return { seq: BigInt(seq), place, trail }
 }
 
-const belowOf = (text: string, { height }: Point): readonly Below[] => {
-  const below: Below[] = []
+const belowOf = (text: string, { height }: Point): readonly LowerBlock[] => {
+  const below: LowerBlock[] = []
   let above = height
   for (const [, gap = '1', mark = ''] of text.matchAll(EACH_BELOW)) {
     above -= Number(gap)

@@ -1,5 +1,5 @@
-import type { HeadSource } from '#head/showing.ts'
-import { headAt, type Shown } from '#head/shown.ts'
+import type { HeadSource } from '#head/head-source.ts'
+import { type HeadState, headAt } from '#head/head-state.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { End } from '../find/blocks-at.ts'
 import type { FeedList, Progress } from './feed-list.ts'
@@ -38,7 +38,7 @@ export type FeedHub = {
   join(follower: Follower, read: { readonly end: Published; readonly count: number }): boolean
   leave(follower: Follower): void
   /** Resolves when no read is in progress; `join` succeeds only then. */
-  settled(): Promise<void>
+  whenIdle(): Promise<void>
   /** Published blocks, ascending. Their hashes show where a chain that was rolled back diverges. */
   landmarks(): readonly End[]
   /** Sends each published height to the watcher, until the returned function is called. */
@@ -58,7 +58,7 @@ type State = {
   landmarks: readonly End[] | undefined
   trail: TrailText | undefined
   /** The head blocks as last sent. Also undefined while a follower waits for the first of them. */
-  head: Shown | undefined
+  head: HeadState | undefined
   reading: Promise<unknown> | undefined
   /** Stops the polling. */
   stop: () => void
@@ -90,7 +90,7 @@ const sendBack = (state: State, follower: Follower, trail?: Trail): void => {
 export const feedHub = (
   store: Pick<Store, 'published' | 'read'>,
   clock: PollClock,
-  source: Pick<HeadSource, 'shown'> | undefined,
+  source: Pick<HeadSource, 'current'> | undefined,
 ): FeedHub => {
   const state: State = {
     ...{ groups: new Map(), apart: new Map() },
@@ -98,10 +98,10 @@ export const feedHub = (
     stop: () => undefined,
   }
   const poller: Poller = {
-    height: (published, signal) => update(state, store, { published, head: source?.shown(), signal }),
+    height: (published, signal) => update(state, store, { published, head: source?.current(), signal }),
     beat: () => {
       const { at } = state
-      const head = at === undefined ? undefined : headAt(source?.shown(), at)
+      const head = at === undefined ? undefined : headAt(source?.current(), at)
       for (const { outbox, list } of followersOf(state))
         outbox.beat({ kind: 'beat', height: at?.height ?? 0, head: list.isHead ? head : undefined })
     },
@@ -130,7 +130,7 @@ export const feedHub = (
       return true
     },
     leave: follower => leave(state, follower),
-    settled: async () => {
+    whenIdle: async () => {
       await state.reading?.catch(() => undefined)
     },
     landmarks: () => state.landmarks ?? [],
@@ -138,9 +138,9 @@ export const feedHub = (
   }
 }
 
-type Asked = {
+type ReadRequest = {
   readonly published: Published | undefined
-  readonly head: Shown | undefined
+  readonly head: HeadState | undefined
   readonly signal: AbortSignal
 }
 
@@ -148,7 +148,7 @@ type Asked = {
 const update = async (
   state: State,
   store: Pick<Store, 'read'>,
-  { published, head, signal }: Asked,
+  { published, head, signal }: ReadRequest,
 ): Promise<void> => {
   const { at: since, landmarks, trail } = state
   const groups = [...state.groups.values()]
@@ -176,7 +176,7 @@ type Before = {
   readonly since: Published
   readonly groups: readonly Group[]
   readonly apart: readonly (readonly [Follower, Published])[]
-  readonly head: Shown | undefined
+  readonly head: HeadState | undefined
 }
 
 /** Sends the rows that were read, and sends followers that need more back to their lists. */

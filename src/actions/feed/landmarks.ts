@@ -40,8 +40,7 @@ const OLDEST = 48
 /** Blocks below the block of a view and above a height, at doubling distances. */
 const spread = async (view: View, above: number): Promise<readonly End[]> => {
   const heights: number[] = []
-  for (let distance = 1; view.at.height - distance > above; distance *= 2)
-    heights.push(view.at.height - distance)
+  for (let distance = 1; view.at.height - distance > above; distance *= 2) heights.push(view.at.height - distance)
   const docs = await view.getMany(blocks, heights.map(blockId))
   return docs.flatMap(doc => (doc === undefined ? [] : [{ height: doc.height, hash: doc.hash }])).toReversed()
 }

@@ -4,13 +4,13 @@ import { blockAt, isOn } from '../find/blocks-at.ts'
 import { heightOf, ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../list/row-id.ts'
 import { highestOn } from './landmarks.ts'
 import type { FeedEnd } from './message.ts'
-import { type GivenTrail, readTrail, TRAIL_PATTERN, trailText } from './trail-text.ts'
+import { type ResumeTrail, readTrail, TRAIL_PATTERN, trailText } from './trail-text.ts'
 
 /**
  * The last row that a reader of a searched feed received. With a trail, the end of a block: the reader has
  * not received a row.
  */
-export type LastRow = RowId & { readonly trail?: GivenTrail | undefined }
+export type LastRow = RowId & { readonly trail?: ResumeTrail | undefined }
 
 export const LAST_ROW_PATTERN = `${ROW_ID_PATTERN.slice(0, -1)}(?:${TRAIL_PATTERN})?$`
 

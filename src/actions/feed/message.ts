@@ -1,6 +1,6 @@
 import type { Failure } from '#failure/failure.ts'
-import type { HeadAt } from '#head/shown.ts'
-import type { Settled } from './follow-branch.ts'
+import type { HeadAt } from '#head/head-state.ts'
+import type { BranchUpdate } from './follow-branch.ts'
 import { type HeadPosition, idOf } from './head-position.ts'
 import type { Trail } from './landmarks.ts'
 
@@ -59,7 +59,7 @@ type Missing = {
  */
 export const partOf = (
   { next, place, lines, trail }: Missing,
-  { droppedFrom, kept, packed, place: end }: Settled = { ...NONE, kept: place, place },
+  { droppedFrom, kept, packed, place: end }: BranchUpdate = { ...NONE, kept: place, place },
 ): Part | undefined => {
   const count = lines.length + packed.length
   if (count === 0 && droppedFrom === undefined) return undefined
@@ -87,5 +87,4 @@ const NONE = { droppedFrom: undefined, packed: [] }
 const encoder = new TextEncoder()
 
 /** An event in the format of `text/event-stream`. Events of irreversible rows have no name. */
-const eventText = (id: string, name: string, data: string): string =>
-  `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`
+const eventText = (id: string, name: string, data: string): string => `id: ${id}\nevent: ${name}\ndata: ${data}\n\n`

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { type HeadBlock, headAt, type Shown } from '#head/shown.ts'
+import { type HeadBlock, type HeadState, headAt } from '#head/head-state.ts'
 import { listAndOrdinal, lists } from '#indices/list.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { missingData } from '#store/missing-data.ts'
@@ -11,7 +11,7 @@ import { blockHashes } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import { headTransactions, transactionsFrom } from '../list/transactions.ts'
 import type { FeedList, Progress } from './feed-list.ts'
-import type { BlockLines, Known } from './follow-branch.ts'
+import type { BlockLines, ChainState } from './follow-branch.ts'
 import type { Followed } from './followed.ts'
 import { landmarksOf } from './landmarks.ts'
 import { trailText } from './trail-text.ts'
@@ -19,7 +19,7 @@ import { trailText } from './trail-text.ts'
 /** Maximum number of blocks per read. After a longer gap each reader continues by itself, page by page. */
 const MOST_BLOCKS = 200
 
-type Asked = {
+type NewRowsRequest = {
   /** The height up to which the lists were read. */
   readonly since: Published
   /** Other blocks up to which readers have rows. */
@@ -30,7 +30,7 @@ type Asked = {
   /** The trail of the last read; undefined: there was none. */
   readonly trail: TrailText | undefined
   /** The head blocks as known just before; undefined: the service follows no node. */
-  readonly head: Shown | undefined
+  readonly head: HeadState | undefined
 }
 
 /**
@@ -40,7 +40,7 @@ type Asked = {
 export type Found = {
   readonly news: News | undefined
   /** undefined: the list is followed without head blocks. */
-  readonly head: Known | undefined
+  readonly head: ChainState | undefined
 }
 /** The end of ids (`trailText`) while the block with this hash is the published one. */
 export type TrailText = { readonly hash: string; readonly text: string }
@@ -62,7 +62,7 @@ export type NewRows = {
  */
 export const readNewRows = async (
   view: View,
-  { since, ends, groups, landmarks, trail: known, head }: Asked,
+  { since, ends, groups, landmarks, trail: known, head }: NewRowsRequest,
 ): Promise<NewRows> => {
   const { at } = view
   const behind = groups.map(() => 'behind' as const)
@@ -96,11 +96,7 @@ const BROKEN: ReadonlySet<Failure['kind']> = new Set(['damaged', 'defect', 'bad_
 type Row = { readonly seq: number; readonly height: number; readonly doc: unknown }
 
 /** The new rows of a group in the order of its list. Throws 'damaged' if one is missing. */
-const newsOf = async (
-  view: View,
-  { list, next }: Progress,
-  all: readonly Row[],
-): Promise<News | undefined> => {
+const newsOf = async (view: View, { list, next }: Progress, all: readonly Row[]): Promise<News | undefined> => {
   const rows = all.filter(({ seq }) => seq >= next).toSorted((a, b) => a.seq - b.seq)
   if (rows.length === 0) return undefined
   for (const [at, { seq }] of rows.entries())
@@ -185,7 +181,7 @@ const newBlocks = async (view: View, height: number): Promise<readonly Row[]> =>
 }
 
 /** The hashes of the blocks published since, and the branch above them; undefined: it is unknown. */
-const headAfter = async (view: View, since: Published, head: Shown | undefined) => {
+const headAfter = async (view: View, since: Published, head: HeadState | undefined) => {
   const { at } = view
   const heights = Array.from({ length: at.height - since.height }, (_, more) => since.height + 1 + more)
   const hashes = await blockHashes(view, heights)
@@ -202,10 +198,7 @@ type OnBranch = Pick<Progress, 'list' | 'held'> & { readonly branch: readonly He
  * The blocks of a branch that have rows of a list; rows serialized before are reused. undefined: the rows
  * cannot be serialized. As with an unknown branch, they are sent once they are irreversible.
  */
-const blockLines = async (
-  view: View,
-  { list, held, branch }: OnBranch,
-): Promise<readonly BlockLines[] | undefined> => {
+const blockLines = async (view: View, { list, held, branch }: OnBranch): Promise<readonly BlockLines[] | undefined> => {
   const written: BlockLines[] = []
   for (const block of branch) {
     const { height, hash } = block.doc

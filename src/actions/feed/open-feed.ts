@@ -7,15 +7,7 @@ import type { Listing } from '../list/list-rows.ts'
 import { readParts } from '../list/read-parts.ts'
 import { blockHashes, heightOf } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
-import {
-  type Feed,
-  type FeedCall,
-  type FeedOptions,
-  type InView,
-  inView,
-  openSource,
-  type Reading,
-} from './feed.ts'
+import { type Feed, type FeedCall, type FeedOptions, type InView, inView, openSource, type Reading } from './feed.ts'
 import type { FeedList } from './feed-list.ts'
 import { keptRows } from './follow-branch.ts'
 import { type HeadPosition, idOf, positionAbove } from './head-position.ts'
@@ -104,7 +96,7 @@ const messagesOf = async function* (
   const { hub, outbox } = reading
   try {
     for (let trail = opened; !outbox.isOver(); ) {
-      await hub.settled()
+      await hub.whenIdle()
       const landmarks = hub.landmarks()
       const asked = { trail, position }
       const page = await inView(reading, read => readPage(reading, read, asked))
@@ -136,9 +128,7 @@ const newMessages = async function* (
   try {
     for await (const message of outbox.items()) {
       if (message.kind === 'behind')
-        return message.trail !== undefined && message.trail.at.height >= trail.at.height
-          ? message.trail
-          : trail
+        return message.trail !== undefined && message.trail.at.height >= trail.at.height ? message.trail : trail
       yield message
       if (message.kind === 'rows') advance(position, message)
     }
@@ -159,7 +149,7 @@ type Page = {
 }
 
 /** `trail`: that of the rows before. */
-type Asked = { readonly trail: Trail; readonly position: Position }
+type FeedPosition = { readonly trail: Trail; readonly position: Position }
 
 /**
  * The next rows from `next` on, as many as one read returns, at the current height. If some of the rows up to
@@ -168,7 +158,7 @@ type Asked = { readonly trail: Trail; readonly position: Position }
 const readPage = async (
   reading: Reading,
   read: InView,
-  { trail: before, position: { next, had, place } }: Asked,
+  { trail: before, position: { next, had, place } }: FeedPosition,
 ): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> => {
   const { view } = read
   if (!(await isOn(view, before.at))) {

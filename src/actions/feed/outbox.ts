@@ -41,8 +41,7 @@ export const openOutbox = <T>(limits?: Limits<T>, onEnd: () => void = () => unde
   return {
     put: (item, bytes = 0) => {
       if (isOver) return
-      if (limits !== undefined && waitingBytes > 0 && waitingBytes + bytes > limits.mostBytes)
-        return end(limits.full)
+      if (limits !== undefined && waitingBytes > 0 && waitingBytes + bytes > limits.mostBytes) return end(limits.full)
       waiting.push({ item, bytes })
       waitingBytes += bytes
       wake?.()

@@ -22,11 +22,7 @@ const SILENT_MS = 5_000
 export type PollClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>
 
 /** Polls the published height until the returned function is called. */
-export const pollHeight = (
-  store: Pick<Store, 'published'>,
-  clock: PollClock,
-  poller: Poller,
-): (() => void) => {
+export const pollHeight = (store: Pick<Store, 'published'>, clock: PollClock, poller: Poller): (() => void) => {
   let reading = new AbortController()
   let good = clock.elapsed()
   let beaten = good

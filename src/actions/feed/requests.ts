@@ -14,8 +14,7 @@ export const requireFeed = (
   isSearched: boolean,
 ): void => {
   if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : notFollowed())
-  for (const name of uselessNames(isSearched))
-    if (oneOf(query, name) !== undefined) throw refused(name, useless(name))
+  for (const name of uselessNames(isSearched)) if (oneOf(query, name) !== undefined) throw refused(name, useless(name))
   if (oneOf(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
   if ('step' in params) throw refused('step', STEPS)
 }

@@ -5,7 +5,7 @@ import { ROWS_AT_ONCE } from '../list/list-rows.ts'
 import { rowIdsOf, rowIdText } from '../list/row-id.ts'
 import { linesOf } from '../list/rows.ts'
 import { inParts, searchBehind } from '../list/search.ts'
-import type { Search, Searched } from '../list/searched.ts'
+import type { Search, SearchListing } from '../list/searched.ts'
 import { type Feed, type InView, inView, openSource, type Reading } from './feed.ts'
 import { endOfBlock, type LastRow, lastRowText, resetOf } from './last-row.ts'
 import type { Message, Part } from './message.ts'
@@ -13,7 +13,7 @@ import { SEARCHED_STARTS } from './requests.ts'
 
 /** The progress of a searched feed. */
 type Position = {
-  readonly listing: Searched
+  readonly listing: SearchListing
   /** The part of the search up to a height that remains. */
   readonly rest: Search
   readonly at: Published
@@ -48,7 +48,7 @@ const alone = async function* (message: Message): AsyncGenerator<Message, void, 
   yield message
 }
 
-const openFrom = async (reading: Reading, read: InView, last: LastRow | undefined): Promise<Searched> => {
+const openFrom = async (reading: Reading, read: InView, last: LastRow | undefined): Promise<SearchListing> => {
   const { listing } = await openSource(reading, read, last === undefined ? {} : { after: last })
   if (listing === undefined || !('search' in listing))
     throw new Failure('defect', `${reading.action.action} searches for no rows.`)
@@ -116,7 +116,7 @@ const readOn = async (
 ): Promise<{ readonly parts: readonly Part[]; readonly next: Position }> => {
   const { view } = read
   const position = await positionNow(reading, read, before)
-  const { found, rest } = await position.rest.look(view, ROWS_AT_ONCE)
+  const { found, rest } = await position.rest.next(view, ROWS_AT_ONCE)
   const parts: Part[] = []
   let { last } = position
   for (const rows of inParts(found)) {

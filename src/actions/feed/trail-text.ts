@@ -28,18 +28,18 @@ const heightsBelow = (height: number): readonly number[] => {
 export const TRAIL_PATTERN = `@(0|[1-9][0-9]{0,14})\\.((?:${MARK_PATTERN}){1,13})`
 
 /** A trail read from an id, with only the end of each hash. */
-export type GivenTrail = Trail & { readonly text: string }
+export type ResumeTrail = Trail & { readonly text: string }
 
 const TRAIL = new RegExp(`^${TRAIL_PATTERN}$`)
 
 /** The trail in a text; undefined: the text is not one. */
-export const readTrail = (text: string): GivenTrail | undefined => {
+export const readTrail = (text: string): ResumeTrail | undefined => {
   const [, height, marks] = TRAIL.exec(text) ?? []
   return height === undefined || marks === undefined ? undefined : trailOf(height, marks)
 }
 
 /** The trail of an id, from the groups of `TRAIL_PATTERN`. */
-export const trailOf = (height: string, marks: string): GivenTrail => {
+export const trailOf = (height: string, marks: string): ResumeTrail => {
   const heights = [Number(height), ...heightsBelow(Number(height))]
   const [at = { height: 0, hash: '' }, ...landmarks] = heights
     .slice(0, marks.length / MARK)

@@ -9,11 +9,11 @@ import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { rowsWithin } from '../list/numbered.ts'
 import { partiesOf } from '../shape/row-facts.ts'
-import type { AskedDays } from './asked-days.ts'
 import { bodiesOf } from './bodies.ts'
 import { endsOfDays } from './days.ts'
 import { textsOf } from './overflow.ts'
 import { ownerOf } from './owner.ts'
+import type { RequestedDays } from './requested-days.ts'
 import { flowsThen, NO_FLOWS } from './series.ts'
 import { unknown } from './unknown.ts'
 
@@ -31,7 +31,7 @@ const AT_ONCE = 500
 export const daysOfAccount = async (
   context: Context,
   { account, symbol }: { readonly account: string; readonly symbol: string },
-  days: AskedDays,
+  days: RequestedDays,
 ) => {
   const { view } = context
   const [name, found] = await Promise.all([ownerOf(context, account), view.get(tokens, symbol)])

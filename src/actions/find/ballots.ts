@@ -25,9 +25,7 @@ export const ballotsThen = async (view: View, owner: string, height: number) => 
   const then = await votesThen(view, seriesOf.voter(owner), height)
   const docs = [...then].map(([producer, votes]) => ({ producer, votes }))
   return shownBallots(
-    docs.sort((a, b) =>
-      a.votes === b.votes ? (a.producer < b.producer ? -1 : 1) : a.votes > b.votes ? -1 : 1,
-    ),
+    docs.sort((a, b) => (a.votes === b.votes ? (a.producer < b.producer ? -1 : 1) : a.votes > b.votes ? -1 : 1)),
   )
 }
 

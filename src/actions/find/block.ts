@@ -44,10 +44,7 @@ export const findBlock = async (context: Context, { number, hash }: BlockName): 
 }
 
 /** The stored block of a height; undefined: the height is above the published one. */
-const storedBlock = async (
-  { view }: Pick<Context, 'view'>,
-  height: number,
-): Promise<FoundBlock | undefined> => {
+const storedBlock = async ({ view }: Pick<Context, 'view'>, height: number): Promise<FoundBlock | undefined> => {
   if (height > view.at.height) return undefined
   const doc = await view.get(blocks, blockId(height))
   return doc === undefined ? undefined : { status: 'IRREVERSIBLE', doc }
@@ -58,13 +55,12 @@ const storedBlock = async (
  * Failure 'bad_block', 'unavailable'.
  */
 export const nodeBlock = async (
-  { view, signal, apart }: Pick<Context, 'view' | 'signal' | 'apart'>,
+  { view, signal, waitForNode }: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
   name: { readonly height: number } | { readonly hash: string },
 ): Promise<ReturnType<typeof decodeBlockAnswer> | undefined> => {
-  const path =
-    'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
-  const text = await askNode(node, path, { at: view.at, signal, apart })
+  const path = 'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
+  const text = await askNode(node, path, { at: view.at, signal, waitForNode })
   if (text === undefined) return undefined
   const answer = decodeBlockAnswer(text)
   const { block } = answer
@@ -79,7 +75,7 @@ export const nodeBlock = async (
 }
 
 const blockOfNode = async (
-  context: Pick<Context, 'view' | 'signal' | 'apart'>,
+  context: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
   name: Parameters<typeof nodeBlock>[2],
 ): Promise<FoundBlock | undefined> => {

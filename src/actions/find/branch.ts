@@ -1,27 +1,25 @@
 import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
-import type { HeadBlock } from '#head/shown.ts'
+import type { HeadBlock } from '#head/head-state.ts'
 import type { Context } from '../define.ts'
 import type { FoundBlock } from '../shape/block-answer.ts'
 import { type FoundTransaction, NO_BLOCK, type Place } from './found-transaction.ts'
 
-type Followed = Pick<Context, 'branch'>
+type BranchContext = Pick<Context, 'branch'>
 
 /** A block above the published one, on the followed branch. */
 export const blockOnBranch = (
-  { branch }: Followed,
+  { branch }: BranchContext,
   name: { readonly height: number } | { readonly hash: string },
 ): FoundBlock | undefined => {
   const { lib, blocks } = branch
-  const found = blocks.find(({ doc }) =>
-    'hash' in name ? doc.hash === name.hash : doc.height === name.height,
-  )
+  const found = blocks.find(({ doc }) => ('hash' in name ? doc.hash === name.hash : doc.height === name.height))
   if (found === undefined) return undefined
   return { status: found.doc.height <= lib ? 'IRREVERSIBLE' : 'PENDING', doc: found.doc }
 }
 
 /** A transaction in a block above the published one, on the followed branch. */
-export const transactionOnBranch = ({ branch }: Followed, hash: string): FoundTransaction | undefined => {
+export const transactionOnBranch = ({ branch }: BranchContext, hash: string): FoundTransaction | undefined => {
   const { lib, blocks } = branch
   for (const block of blocks) {
     const tx = positionIn(block, hash)
@@ -46,7 +44,7 @@ const positionIn = ({ doc }: HeadBlock, hash: string): number =>
  * block is known to be on the chain.
  */
 export const isBeside = (
-  { branch, view: { at } }: Followed & Pick<Context, 'view'>,
+  { branch, view: { at } }: BranchContext & Pick<Context, 'view'>,
   { height, parent_hash }: Pick<FoundBlock['doc'], 'height' | 'parent_hash'>,
 ): boolean => {
   if (branch.status === 'apart') return true
@@ -57,7 +55,7 @@ export const isBeside = (
 
 /** Throws 'unavailable' for a node's block that is beside the branch (`isBeside`). */
 export const requireOnBranch = (
-  context: Followed & Pick<Context, 'view'>,
+  context: BranchContext & Pick<Context, 'view'>,
   block: Pick<FoundBlock['doc'], 'height' | 'hash' | 'parent_hash'>,
 ): void => {
   if (!isBeside(context, block)) return
@@ -75,7 +73,7 @@ export const requireOnBranch = (
  * A transaction that is not on the followed branch, as seen from that branch: pending, if its node reports it
  * in a block that may still be replaced.
  */
-export const asBesideBranch = ({ branch }: Followed, found: FoundTransaction): FoundTransaction => {
+export const asBesideBranch = ({ branch }: BranchContext, found: FoundTransaction): FoundTransaction => {
   const isKnown = branch.status === 'followed' || branch.status === 'apart'
   return isKnown && found.status === 'PACKED'
     ? { ...found, status: 'PENDING', body: withoutReceipt(found.body) }

@@ -1,13 +1,5 @@
 import { HASH, STORED } from '#chain/bounds.ts'
-import {
-  asObject,
-  type Fields,
-  int64Of,
-  type Path,
-  parseAnswer,
-  textOf,
-  textsOf,
-} from '#chain/json-fields.ts'
+import { asObject, type Fields, int64Of, type Path, parseAnswer, textOf, textsOf } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Context } from '../define.ts'
@@ -35,12 +27,12 @@ export type StorageReader = {
 /** Reads storage from a node, waiting outside the queue of the store. */
 export const storageReader = ({
   node,
-  apart,
+  waitForNode,
   signal,
-}: Pick<Context, 'apart' | 'signal'> & { readonly node: Node }): StorageReader => {
+}: Pick<Context, 'waitForNode' | 'signal'> & { readonly node: Node }): StorageReader => {
   // Without `by_longest_chain` a node uses the last irreversible block.
   const ask = (call: string, { contract, key, field }: Place): Promise<Fields> =>
-    apart(async () => {
+    waitForNode(async () => {
       const body = JSON.stringify({ id: contract, key, field })
       const answer = await node.get(`/${call}`, { signal, withinMs: WITHIN_MS, body })
       const text = new TextDecoder().decode(answer.body)

@@ -10,10 +10,7 @@ export const RATE_DECIMALS = 8
  * Yearly return of a voter × 10^8: amount paid to the producer's voters in the last 30 days ÷ votes × 365 ÷
  * 30, rounded half up; 0 without votes. Exact: one division of integers.
  */
-export const dividendRateOf = (
-  { votes, payouts }: Pick<ProducerDoc, 'votes' | 'payouts'>,
-  today: number,
-): bigint => {
+export const dividendRateOf = ({ votes, payouts }: Pick<ProducerDoc, 'votes' | 'payouts'>, today: number): bigint => {
   if (votes <= 0n) return 0n
   let paid = 0n
   for (const [day, amount] of payouts) if (day > today - DAYS && day <= today) paid += BigInt(amount)

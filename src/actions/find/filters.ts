@@ -8,7 +8,5 @@ export const foundFilters = async (context: Context, filters: RecordFilters): Pr
   const { token, func_name, counterparty } = filters
   if (token !== undefined) await requireTokens(context, token)
   if (func_name !== undefined) await requireContract(context, func_name.contract)
-  return counterparty === undefined
-    ? filters
-    : { ...filters, counterparty: await ownerOf(context, counterparty) }
+  return counterparty === undefined ? filters : { ...filters, counterparty: await ownerOf(context, counterparty) }
 }

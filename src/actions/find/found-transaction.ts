@@ -1,4 +1,4 @@
-import type { HeadBlock } from '#head/shown.ts'
+import type { HeadBlock } from '#head/head-state.ts'
 
 /** Position of a transaction in the chain. */
 export type Place = {

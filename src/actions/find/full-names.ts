@@ -14,7 +14,5 @@ export const symbolsByFullName = async (view: View, text: string): Promise<reado
   if (text.length < LEAST || text.length > MOST) return []
   const beginning = text.toLowerCase()
   const known = await view.page(tokens, 'byHolders', { offset: 0, limit: MOST_COMPARED })
-  return known
-    .filter(({ full_name }) => full_name.toLowerCase().startsWith(beginning))
-    .map(({ symbol }) => symbol)
+  return known.filter(({ full_name }) => full_name.toLowerCase().startsWith(beginning)).map(({ symbol }) => symbol)
 }

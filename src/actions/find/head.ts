@@ -12,22 +12,22 @@ const SILENCE_KEPT_MS = 5000
 /** Maximum wait for data that an answer can do without. */
 const TIMEOUT_MS = 300
 
-type Ask = Pick<Context, 'node' | 'signal' | 'clock'>
+type QueryContext = Pick<Context, 'node' | 'signal' | 'clock'>
 type Kept<T> = { readonly answer: Promise<T>; until: number }
 
 /**
  * Shares a query to the node between requests: all callers get one answer while it is pending and for half a second
  * after. undefined: no node is followed, or none answers in time; the caller then answers from the store.
  */
-export const askedOnce = <T>(
-  ask: (node: Node) => Promise<T>,
+export const sharedQuery = <T>(
+  query: (node: Node) => Promise<T>,
   timeoutMs = TIMEOUT_MS,
-): ((context: Ask) => Promise<T | undefined>) => {
+): ((context: QueryContext) => Promise<T | undefined>) => {
   const all = new WeakMap<Node, Kept<T>>()
   const answerOf = (node: Node, { elapsed }: Clock): Promise<T> => {
     const known = all.get(node)
     if (known !== undefined && elapsed() < known.until) return known.answer
-    const kept: Kept<T> = { answer: ask(node), until: Number.POSITIVE_INFINITY }
+    const kept: Kept<T> = { answer: query(node), until: Number.POSITIVE_INFINITY }
     all.set(node, kept)
     kept.answer.then(
       () => {
@@ -40,19 +40,17 @@ export const askedOnce = <T>(
     return kept.answer
   }
   return async ({ node, signal, clock }) =>
-    node === undefined ? undefined : whenReachable(soon(answerOf(node, clock), signal, timeoutMs))
+    node === undefined ? undefined : ifReachable(soon(answerOf(node, clock), signal, timeoutMs))
 }
 
 /** Result of `work`; throws 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is over. */
 const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Promise<T> =>
   within(work, {
     signal,
-    aborted: () =>
-      new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
+    aborted: () => new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
     ms: timeoutMs,
     late: () => new Failure('unavailable', `No node responded within ${timeoutMs} ms.`),
   })
 
-/** The result of `ask`, or undefined while no node answers: the answer then comes from the store alone. */
-const whenReachable = <T>(ask: Promise<T>): Promise<T | undefined> =>
-  unless(['unavailable', 'bad_block'], ask)
+/** The result of `query`, or undefined while no node answers: the answer then comes from the store alone. */
+const ifReachable = <T>(query: Promise<T>): Promise<T | undefined> => unless(['unavailable', 'bad_block'], query)

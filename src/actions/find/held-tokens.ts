@@ -9,11 +9,7 @@ import { heldThenAll } from './series.ts'
 export type HeldToken = Held & { readonly token: string }
 
 /** All tokens of which an owner has an amount, available or frozen, by symbol. `then`: the amounts after that block. */
-export const heldTokens = (
-  view: View,
-  owner: string,
-  then: Moment | undefined,
-): Promise<readonly HeldToken[]> =>
+export const heldTokens = (view: View, owner: string, then: Moment | undefined): Promise<readonly HeldToken[]> =>
   then === undefined ? tokensNow(view, owner) : tokensThen(view, owner, then)
 
 const tokensNow = async (view: View, owner: string): Promise<readonly HeldToken[]> => {

@@ -16,11 +16,7 @@ const AT_ONCE = 500
 /**
  * The holders of a token after a block: available amounts above 0, descending, then by name. Throws like `rankingOf`.
  */
-export const holdersThen = (
-  context: RankingContext,
-  token: string,
-  height: number,
-): Promise<readonly Ranked[]> =>
+export const holdersThen = (context: RankingContext, token: string, height: number): Promise<readonly Ranked[]> =>
   rankingOf(context, {
     name: `holders/${token}`,
     height,
@@ -40,16 +36,13 @@ const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
   // The last RAM of an owner may be used up without a row that names the owner.
   const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], height)
   for (const reach of reachesOf(token, movements)) {
-    const ranked = rankedBy(
-      await figuresOf(view, since, await ownersIn(view, since, { ...movements, reach })),
-    )
+    const ranked = rankedBy(await figuresOf(view, since, await ownersIn(view, since, { ...movements, reach })))
     if (BigInt(ranked.length) === holders) return ranked
   }
-  throw new PublicFailure(
-    'unavailable',
-    `The holders of token '${token}' at block ${height} are not known.`,
-    { zh: `代币 '${token}' 在区块 ${height} 的持有者无法得知。`, retryable: false },
-  )
+  throw new PublicFailure('unavailable', `The holders of token '${token}' at block ${height} are not known.`, {
+    zh: `代币 '${token}' 在区块 ${height} 的持有者无法得知。`,
+    retryable: false,
+  })
 }
 
 /** The available amount of each owner at that height. */

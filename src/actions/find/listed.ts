@@ -5,17 +5,17 @@ import type { Context } from '../define.ts'
 import { isListedAtHead } from '../list/head-rows.ts'
 import { foundOf, unknown } from './unknown.ts'
 
-type Asked = Pick<Context, 'view' | 'node' | 'head'>
+type LookupContext = Pick<Context, 'view' | 'node' | 'head'>
 
 /** Throws 'not_found' or 'loading' unless the token exists: it is stored or has rows in the head blocks. */
-export const requireToken = async (context: Asked, symbol: string): Promise<void> => {
+export const requireToken = async (context: LookupContext, symbol: string): Promise<void> => {
   if ((await context.view.get(tokens, symbol)) !== undefined) return
   if (!isListedAtHead(context.head, listOf.token(symbol))) throw unknown(context, 'token', symbol)
 }
 
 /** Throws 'not_found' or 'loading' unless the tokens exist as in `requireToken`; unknown names as in `foundOf`. */
 export const requireTokens = async (
-  context: Asked & Pick<Context, 'compat'>,
+  context: LookupContext & Pick<Context, 'compat'>,
   symbols: readonly string[],
 ): Promise<void> => {
   const stored = await context.view.getMany(tokens, symbols)
@@ -30,7 +30,7 @@ export const requireTokens = async (
 }
 
 /** Throws 'not_found' or 'loading' unless the contract exists: it is stored or has rows in the head blocks. */
-export const requireContract = async (context: Asked, id: string): Promise<void> => {
+export const requireContract = async (context: LookupContext, id: string): Promise<void> => {
   if ((await context.view.get(contracts, id)) !== undefined) return
   if (!isListedAtHead(context.head, listOf.contract(id))) throw unknown(context, 'contract', id)
 }

@@ -6,15 +6,15 @@ import type { Text } from '../text.ts'
 /** Number of blocks by which a load may lag before "not found" is no longer reliable (decisions: 1,000). */
 export const BEHIND = 1000
 
-type Standing = Pick<Context, 'view' | 'node'>
+type LoadingContext = Pick<Context, 'view' | 'node'>
 
 /** Whether things that exist may be missing. This is the only way in which answers from the store depend on a node. */
-export const isFarBehind = (standing: Standing): boolean => loadingOf(standing).isBehind
+export const isFarBehind = (context: LoadingContext): boolean => loadingOf(context).isBehind
 
 /** Loaded height and last irreversible block, and whether the load is so far behind that things may be missing. */
-const loadingOf = ({ view, node }: Standing) => {
+const loadingOf = ({ view, node }: LoadingContext) => {
   const { at } = view
-  const lib = Math.max(at.lib, node?.heard()?.libBlock ?? 0)
+  const lib = Math.max(at.lib, node?.lastInfo()?.libBlock ?? 0)
   return { height: at.height, lib, isBehind: lib - at.height > BEHIND }
 }
 
@@ -23,7 +23,7 @@ const loadingOf = ({ view, node }: Standing) => {
  * node's last irreversible block that the thing may exist.
  * @param what the thing with its name, as the beginning of a sentence: `Account 'alice00'`.
  */
-export const absent = (context: Standing, what: Text): Failure => {
+export const absent = (context: LoadingContext, what: Text): Failure => {
   const { height, lib, isBehind } = loadingOf(context)
   if (isBehind) return loading({ height, lib }, what)
   return new Failure('not_found', `${what.en} does not exist at block ${height}.`, {
@@ -36,7 +36,7 @@ export const absent = (context: Standing, what: Text): Failure => {
  * Throws 'loading' while the load is so far behind that a thing which is not stored may exist.
  * @param what as in `absent`.
  */
-export const refuseWhileLoading = (context: Standing, what: Text): void => {
+export const refuseWhileLoading = (context: LoadingContext, what: Text): void => {
   const { height, lib, isBehind } = loadingOf(context)
   if (isBehind) throw loading({ height, lib }, what)
 }
@@ -46,7 +46,7 @@ export const refuseWhileLoading = (context: Standing, what: Text): void => {
  * far behind: rows that exist would be missing. A range without an end covers the loaded blocks, as lists do.
  * A start right after the last row is allowed, because a client that follows the list has it.
  */
-export const refuseBeyondLoaded = (context: Standing, range: Range, count: number): void => {
+export const refuseBeyondLoaded = (context: LoadingContext, range: Range, count: number): void => {
   const { at } = context.view
   const { height, lib, isBehind } = loadingOf(context)
   if (!isBehind) return

@@ -15,15 +15,7 @@ import { likeHash, shortenedIn } from './like-hash.ts'
 import { findTransaction } from './transaction.ts'
 
 /** The types of things in search results, in the order of matches. */
-export const TYPES = [
-  'account',
-  'block',
-  'transaction',
-  'contract',
-  'token',
-  'producer',
-  'collection',
-] as const
+export const TYPES = ['account', 'block', 'transaction', 'contract', 'token', 'producer', 'collection'] as const
 
 /** A thing with a name that equals a text or begins with it. */
 export type Match = {
@@ -130,11 +122,7 @@ const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[
     transactionOf(stored, hash),
     context.view.get(contracts, contract),
   ])
-  const found = [
-    ...blocks,
-    ...transactions,
-    ...(deployed === undefined ? [] : [match('contract', contract, true)]),
-  ]
+  const found = [...blocks, ...transactions, ...(deployed === undefined ? [] : [match('contract', contract, true)])]
   if (found.length > 0 || context.node === undefined) return found
   const ahead = await blockOf(context, { hash })
   return ahead.length > 0 ? ahead : transactionOf(context, hash)

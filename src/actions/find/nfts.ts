@@ -6,10 +6,10 @@ import type { Parts } from '../list/list-rows.ts'
 import { OVERFLOW_BUDGET, pageTooLong } from './overflow.ts'
 import { unknown } from './unknown.ts'
 
-type Asked = Pick<Context, 'view' | 'node'>
+type LookupContext = Pick<Context, 'view' | 'node'>
 
 /** A collection by its symbol. Throws 'not_found' or 'loading'. */
-export const collectionOf = async (context: Asked, symbol: string): Promise<CollectionDoc> => {
+export const collectionOf = async (context: LookupContext, symbol: string): Promise<CollectionDoc> => {
   const found = await context.view.get(collections, symbol)
   if (found === undefined) throw unknown(context, 'collection', symbol)
   return found
@@ -19,7 +19,7 @@ export const collectionOf = async (context: Asked, symbol: string): Promise<Coll
  * An NFT by its collection and number. Throws 'not_found' or 'loading'; if the collection does not exist, for
  * the collection.
  */
-export const nftOf = async (context: Asked, symbol: string, number: string) => {
+export const nftOf = async (context: LookupContext, symbol: string, number: string) => {
   const id = itemId(symbol, number)
   const found = await context.view.get(items, id)
   if (found !== undefined) return found

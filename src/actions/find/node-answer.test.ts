@@ -9,7 +9,7 @@ const saidOf = (status: number, text: string, libBlock?: number): Promise<string
     contentType: 'text/plain; charset=utf-8',
     body: new TextEncoder().encode(text),
     reaches: () => true,
-    lookAgain: async () => undefined,
+    refreshHeight: async () => undefined,
     isFirst: true,
     isUsable: () => true,
     release: () => undefined,
@@ -17,10 +17,10 @@ const saidOf = (status: number, text: string, libBlock?: number): Promise<string
   const at = { height: 7, hash: 'h', time: 0n, lib: 7 }
   const signal = AbortSignal.timeout(60_000)
   const heard = () => (libBlock === undefined ? undefined : { libBlock })
-  return askNode({ get, heard } as unknown as Node, '/getTxByHash/x', {
+  return askNode({ get, lastInfo: heard } as unknown as Node, '/getTxByHash/x', {
     at,
     signal,
-    apart: work => work(),
+    waitForNode: work => work(),
   })
 }
 

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { NO_SUCH_CALL, refusalIn } from '#node/call.ts'
-import type { Node, PassedOn } from '#node/port.ts'
+import type { ForwardedResponse, Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
@@ -23,9 +23,9 @@ export const WITHIN_MS = 2_000
 export const askNode = (
   node: Node,
   path: string,
-  { at, signal, apart }: { readonly at: Published } & Pick<Context, 'signal' | 'apart'>,
+  { at, signal, waitForNode }: { readonly at: Published } & Pick<Context, 'signal' | 'waitForNode'>,
 ): Promise<string | undefined> =>
-  apart(async () => {
+  waitForNode(async () => {
     const ask = () => node.get(path, { signal, withinMs: WITHIN_MS })
     let answer = await ask()
     if (refusalIn(answer)?.code === NO_SUCH_CALL) {
@@ -34,7 +34,7 @@ export const askNode = (
     }
     let text = textIn(answer)
     if (text === undefined && !answer.reaches(at.height)) {
-      await within(answer.lookAgain(at.height), { signal })
+      await within(answer.refreshHeight(at.height), { signal })
       if (answer.reaches(at.height)) {
         answer = await ask()
         text = textIn(answer)
@@ -43,7 +43,7 @@ export const askNode = (
     if (text === undefined && !answer.reaches(at.height))
       throw new Failure(
         'unavailable',
-        `The node does not know ${path}, but it is only at block ${node.heard()?.headBlock ?? -1}, behind the known chain.`,
+        `The node does not know ${path}, but it is only at block ${node.lastInfo()?.headBlock ?? -1}, behind the known chain.`,
         { zh: '全节点的高度落后，暂时无法确认该区块或交易是否存在。' },
       )
     return text
@@ -54,7 +54,7 @@ export const askNode = (
  * not stored is not in it. Throws 'loading' before that, and 'unavailable' while the archive cannot be read.
  */
 const notInArchive = (node: Node, { height }: Published): undefined => {
-  const lib = node.heard()?.libBlock
+  const lib = node.lastInfo()?.libBlock
   if (lib === undefined)
     throw new Failure('unavailable', 'The archive of blocks cannot be read at the moment.', {
       zh: '区块归档暂时无法读取。',
@@ -67,7 +67,7 @@ const notInArchive = (node: Node, { height }: Published): undefined => {
 }
 
 /** The text of an answer; undefined: the node does not know the thing. */
-const textIn = (answer: PassedOn): string | undefined => {
+const textIn = (answer: ForwardedResponse): string | undefined => {
   const { status } = answer
   const text = new TextDecoder().decode(answer.body)
   // The same message with another status comes from a proxy, which may have lost its node.
@@ -75,9 +75,7 @@ const textIn = (answer: PassedOn): string | undefined => {
   answer.release()
   if (status === OK) return text
   if (refusal !== undefined && NOT_FOUND.has(refusal.message)) return undefined
-  throw new Failure(
-    'unavailable',
-    `The node returned status ${status} to a query for a block or transaction.`,
-    { zh: `查询区块或交易时，全节点返回了状态码 ${status}。` },
-  )
+  throw new Failure('unavailable', `The node returned status ${status} to a query for a block or transaction.`, {
+    zh: `查询区块或交易时，全节点返回了状态码 ${status}。`,
+  })
 }

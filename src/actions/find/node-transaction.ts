@@ -2,7 +2,7 @@ import type { Block, Transaction } from '#chain/block.ts'
 import { IN_TRANSACTION, WORD } from '#chain/bounds.ts'
 import { isWholeByItself, requireWhole } from '#chain/check.ts'
 import { transactionAt } from '#chain/decode-transaction.ts'
-import { asObject, int64Of, objectOf, type Path, parseAnswer, textOf, wrong } from '#chain/json-fields.ts'
+import { asObject, int64Of, invalidValue, objectOf, type Path, parseAnswer, textOf } from '#chain/json-fields.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
@@ -15,7 +15,7 @@ import { nodeBlock } from './block.ts'
 import { type FoundTransaction, NO_BLOCK } from './found-transaction.ts'
 import { askNode, OK, WITHIN_MS } from './node-answer.ts'
 
-type Asking = Pick<Context, 'view' | 'signal' | 'apart' | 'clock'>
+type NodeContext = Pick<Context, 'view' | 'signal' | 'waitForNode' | 'clock'>
 
 /**
  * Delay before a retry: while a node stores a block, it answers "tx not found" for its transactions for some
@@ -30,22 +30,20 @@ const ASK_AGAIN_MS = 50
  * Throws Failure 'bad_block', 'unavailable'.
  */
 export const transactionOfNode = async (
-  context: Asking,
+  context: NodeContext,
   node: Node,
   hash: string,
 ): Promise<FoundTransaction | undefined> => {
-  const { view, signal, apart, clock } = context
-  const ask = () => askNode(node, `/getTxByHash/${hash}`, { at: view.at, signal, apart })
+  const { view, signal, waitForNode, clock } = context
+  const ask = () => askNode(node, `/getTxByHash/${hash}`, { at: view.at, signal, waitForNode })
   let text = await ask()
   if (text === undefined) {
     await clock.sleep(ASK_AGAIN_MS, signal)
     text = await ask()
   }
   if (text === undefined) return undefined
-  const { status, body, height } = saidOf(text, hash, { at: view.at, now: clock.now() })
-  return height === undefined
-    ? { status, blockNumber: NO_BLOCK, body }
-    : await proved(context, node, { hash, height })
+  const { status, body, height } = parseNodeTransaction(text, hash, { at: view.at, now: clock.now() })
+  return height === undefined ? { status, blockNumber: NO_BLOCK, body } : await proved(context, node, { hash, height })
 }
 
 /** The statuses that a node may report for a transaction. */
@@ -54,7 +52,7 @@ const STATUSES: ReadonlySet<string> = new Set(['PENDING', 'PACKED', 'IRREVERSIBL
 /** Placeholder receipt for checking a transaction in the pool, which has none yet. */
 const NO_RECEIPT = { gas_usage: 0, ram_usage: {}, status_code: '', message: '', returns: [], receipts: [] }
 
-type Said = {
+type NodeTransaction = {
   readonly status: string
   readonly body: string
   /** Height of its block, if the node names one. */
@@ -69,24 +67,25 @@ type Moment = { readonly at: Published; readonly now: number }
  * receipt unless it is in the pool. Its block must be above `at`, because all transactions up to there are
  * stored, and not too high to exist yet. Throws Failure 'bad_block'.
  */
-const saidOf = (text: string, asked: string, moment: Moment): Said => {
+const parseNodeTransaction = (text: string, requestedHash: string, moment: Moment): NodeTransaction => {
   const path: Path = { key: 'answer' }
   const answer = asObject(parseAnswer(text, 'getTxByHash'), path)
   const own: Path = { above: path, key: 'transaction' }
   const fields = objectOf(answer, 'transaction', path)
   const span = memberSpans(text).get('transaction') ?? [0, 0]
   const status = textOf(answer, 'status', path, WORD)
-  if (!STATUSES.has(status)) throw wrong({ above: path, key: 'status' }, status, 'a transaction status')
+  if (!STATUSES.has(status)) throw invalidValue({ above: path, key: 'status' }, status, 'a transaction status')
   const isPending = status === 'PENDING'
   if (isPending !== (fields['tx_receipt'] === null))
-    throw wrong(
+    throw invalidValue(
       { above: own, key: 'tx_receipt' },
       isPending ? 'a receipt' : 'null',
       `what a transaction that is ${status} has`,
     )
   const checked = isPending ? { ...fields, tx_receipt: NO_RECEIPT } : fields
   const { body, hash } = transactionAt({ text, span, value: checked }, own, IN_TRANSACTION)
-  if (hash !== asked) throw wrong({ above: own, key: 'hash' }, hash, `the requested transaction, ${asked}`)
+  if (hash !== requestedHash)
+    throw invalidValue({ above: own, key: 'hash' }, hash, `the requested transaction, ${requestedHash}`)
   return { status, body, height: heightOf(int64Of(answer, 'block_number', path), status, moment) }
 }
 
@@ -94,28 +93,25 @@ const heightOf = (number: bigint, status: string, { at, now }: Moment): number |
   const isNone = String(number) === NO_BLOCK
   if (isNone && status !== 'IRREVERSIBLE') return undefined
   const refuse = (rule: string): Failure =>
-    wrong({ above: { key: 'answer' }, key: 'block_number' }, String(number), rule)
+    invalidValue({ above: { key: 'answer' }, key: 'block_number' }, String(number), rule)
   if (status === 'PENDING') throw refuse('-1, as of every transaction in the pool')
-  if (number <= BigInt(at.height))
-    throw refuse(`above block ${at.height}, up to which every transaction is stored`)
+  if (number <= BigInt(at.height)) throw refuse(`above block ${at.height}, up to which every transaction is stored`)
   if (Number(number) > highestPossible(at, now)) throw refuse('a block for which there has been time yet')
   return Number(number)
 }
 
 /** The transaction as found in the block that the node named. */
 const proved = async (
-  context: Asking,
+  context: NodeContext,
   node: Node,
   { hash, height }: { readonly hash: string; readonly height: number },
 ): Promise<FoundTransaction> => {
   const answer = await nodeBlock(context, node, { height })
   const transaction = answer?.block.transactions.find(each => each.hash === hash)
   if (answer === undefined || transaction === undefined)
-    throw new Failure(
-      'bad_block',
-      `The node names block ${height} for ${hash}, which is not in that block.`,
-      { details: { height } },
-    )
+    throw new Failure('bad_block', `The node names block ${height} for ${hash}, which is not in that block.`, {
+      details: { height },
+    })
   await proveText(context, node, { block: answer.block, transaction })
   const { status } = answer
   return status === 'IRREVERSIBLE'
@@ -125,12 +121,12 @@ const proved = async (
 
 /** Verifies the text of a transaction against the raw block, if the node returns that. Throws Failure 'bad_block'. */
 const proveText = async (
-  { signal, apart }: Asking,
+  { signal, waitForNode }: NodeContext,
   node: Node,
   { block, transaction }: { readonly block: Block; readonly transaction: Transaction },
 ): Promise<void> => {
   if (isWholeByItself(block) || transaction === block.transactions[0]) return
-  const { status, body, release } = await apart(() =>
+  const { status, body, release } = await waitForNode(() =>
     node.get(`/getRawBlockByNumber/${block.height}/true`, { signal, withinMs: WITHIN_MS }),
   )
   const text = textOfBytes(body)

@@ -21,7 +21,7 @@ export const OVERFLOW_BUDGET = 16 * 1024 * 1024
 const CHUNK = 16
 
 /** A parameter with which a caller can request less when the texts are too long. */
-type Asked = {
+type OverflowParameter = {
   /** The parameter that sets the amount requested. */
   readonly parameter: string
   /** The amount, in the unit of the parameter, that these rows correspond to. */
@@ -31,7 +31,7 @@ type Asked = {
 }
 
 /** A page of a list; parameter 'size' is its number of rows. */
-const PAGE: Asked = {
+const PAGE: OverflowParameter = {
   parameter: 'size',
   countOf: docs => docs.length,
   refusal: (limit, most) => ({
@@ -41,7 +41,7 @@ const PAGE: Asked = {
 }
 
 /** Transactions requested by their hashes. The rows of each one are adjacent. */
-export const TRANSACTIONS: Asked = {
+export const TRANSACTIONS: OverflowParameter = {
   parameter: 'tx_hashes',
   countOf: docs => new Set(docs.map(({ height, tx }) => transactionId(height, tx))).size,
   refusal: (limit, most) => ({
@@ -57,7 +57,7 @@ export const TRANSACTIONS: Asked = {
 export const textsOf = async (
   bodiesOf: Bodies,
   docs: readonly ListedRecord[],
-  { asked = PAGE, budget = OVERFLOW_BUDGET }: { readonly asked?: Asked; readonly budget?: number } = {},
+  { asked = PAGE, budget = OVERFLOW_BUDGET }: { readonly asked?: OverflowParameter; readonly budget?: number } = {},
 ): Promise<ReadonlyMap<string, RowTexts>> => {
   const texts = new Map<string, RowTexts>()
   const long = docs.filter(({ overflow }) => overflow)
@@ -122,7 +122,7 @@ type Counts = { readonly all: number; readonly read: number }
 export const pageTooLong = (counts: Counts): Failure => tooLong(PAGE, counts, OVERFLOW_BUDGET)
 
 const tooLong = (
-  { parameter, refusal }: Pick<Asked, 'parameter' | 'refusal'>,
+  { parameter, refusal }: Pick<OverflowParameter, 'parameter' | 'refusal'>,
   { all, read }: Counts,
   budget: number,
 ): Failure => {

@@ -42,10 +42,7 @@ export const ownersOfAll = async (context: Context, names: readonly string[]): P
 }
 
 /** The owners for given names, by name, all found together. Names that never occurred are missing from the result. */
-export const ownersOf = async (
-  view: View,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, string>> => {
+export const ownersOf = async (view: View, names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const known = await knownOf(view, new Set(names))
   const bare = names.filter(name => !known.has(name) && isHash(name))
   const deployed = bare.length === 0 ? known : await knownOf(view, new Set(bare.map(contractIdOf)))

@@ -43,11 +43,7 @@ export const momentOf = async (
   )
 }
 
-const momentOfBlock = async (
-  context: Pick<Context, 'view' | 'node'>,
-  at_block: bigint,
-  end: End,
-): Promise<Moment> => {
+const momentOfBlock = async (context: Pick<Context, 'view' | 'node'>, at_block: bigint, end: End): Promise<Moment> => {
   const { view } = context
   if (at_block > BigInt(view.at.height)) {
     refuseWhileLoading(context, { en: `The state at block ${at_block}`, zh: `区块 ${at_block} 的状态` })
@@ -64,10 +60,7 @@ const momentOfBlock = async (
 }
 
 /** For each time the last published block that is not after it; undefined: the chain is younger. */
-export const momentsAt = async (
-  view: View,
-  times: readonly bigint[],
-): Promise<readonly (Moment | undefined)[]> => {
+export const momentsAt = async (view: View, times: readonly bigint[]): Promise<readonly (Moment | undefined)[]> => {
   const heights = await heightsAt(view, times)
   const found = await timesOf(
     view,

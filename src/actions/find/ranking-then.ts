@@ -1,7 +1,7 @@
 import { PublicFailure } from '#failure/failure.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import { charactersOf } from '#store/bounded-cache.ts'
-import type { Held, View } from '#store/port.ts'
+import type { HeldView, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { blockAt, ofOneChain } from './blocks-at.ts'
 
@@ -11,13 +11,13 @@ const SLICE_MS = 10
 /** Must be called after each part of long work. Throws when the work exceeds its limit or the request is aborted. */
 export type Part = () => Promise<void>
 
-type Working = Pick<Context, 'clock' | 'signal'>
+type WorkContext = Pick<Context, 'clock' | 'signal'>
 
 /**
  * Measures the time of the parts of a work, without the work of other requests between them. `mostMs`
  * undefined: no limit.
  */
-const partsOf = ({ clock, signal }: Working, mostMs: number | undefined, what: Name): Part => {
+const partsOf = ({ clock, signal }: WorkContext, mostMs: number | undefined, what: Name): Part => {
   let since = clock.elapsed()
   let [worked, slice] = [0, 0]
   return async () => {
@@ -47,18 +47,18 @@ type PastWork<T> = {
   readonly make: (view: View, part: Part) => Promise<T>
 }
 
-type Asked = Working & Pick<Context, 'view' | 'isWhole' | 'rankingMs' | 'prolong'>
+type PastContext = WorkContext & Pick<Context, 'view' | 'isWhole' | 'rankingMs' | 'prolong'>
 
 /**
  * Does work on the past: for a page within the service's time limit, for an export without one. The work
  * continues while later heights are published. Throws 'unavailable' when the limit is exceeded, or when a
  * repair rolls the block back.
  */
-const doneThen = async <T>(context: Asked, { what, height, state, make }: PastWork<T>): Promise<T> => {
+const doneThen = async <T>(context: PastContext, { what, height, state, make }: PastWork<T>): Promise<T> => {
   const { view, isWhole, rankingMs, prolong } = context
   const mostMs = isWhole === true ? undefined : rankingMs
   const restore = prolong?.(mostMs)
-  let held: Held | undefined
+  let held: HeldView | undefined
   try {
     held = await view.hold?.(state)
     const part = partsOf(context, mostMs, what)
@@ -72,7 +72,7 @@ const doneThen = async <T>(context: Asked, { what, height, state, make }: PastWo
 }
 
 /** The part of a context that rankings need. */
-export type RankingContext = Asked & Pick<Context, 'isLook' | 'rankings'>
+export type RankingContext = PastContext & Pick<Context, 'isDryRun' | 'rankings'>
 
 /** A ranking of the past. */
 type Ranking<T> = PastWork<readonly T[]> & {
@@ -85,13 +85,13 @@ export const rankingOf = async <T extends object>(
   context: RankingContext,
   ranking: Ranking<T>,
 ): Promise<readonly T[]> => {
-  const { view, isLook, rankings } = context
+  const { view, isDryRun, rankings } = context
   const { name, height } = ranking
   const key = `${name}/${height}/${(await blockAt(view, height)).hash}`
   const known = rankings?.get(key)
   // Values in the cache under a name have the row type of the rankings of that name.
   if (known !== undefined) return known.value as readonly T[]
-  if (isLook === true) return []
+  if (isDryRun === true) return []
   const found = await doneThen(context, ranking)
   const characters = found.reduce((sum, row) => sum + 8 + charactersOf(row), 0)
   rankings?.put(key, found, characters)

@@ -3,7 +3,7 @@ import { lists } from '#indices/list.ts'
 import type { Moment, View } from '#store/port.ts'
 import { ORIGIN } from '../list/numbered.ts'
 import { countPassing } from '../list/ordinal-search.ts'
-import type { AskedDays } from './asked-days.ts'
+import type { RequestedDays } from './requested-days.ts'
 
 /** Maximum number of days in one answer, some three months: the search in the list has one bound per day. */
 export const MOST_DAYS = 92
@@ -16,7 +16,7 @@ export const recordsByDay = async (
   view: View,
   /** The key of the list (`listOf`). */
   id: string,
-  { from, to, today }: Pick<AskedDays, 'from' | 'to' | 'today'>,
+  { from, to, today }: Pick<RequestedDays, 'from' | 'to' | 'today'>,
 ): Promise<readonly RecordsOfDay[]> => {
   if (from > to) return []
   const list = await view.get(lists, id)

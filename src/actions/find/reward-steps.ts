@@ -12,7 +12,7 @@ import type { Step } from '../request/step.ts'
 import { exact, shape } from '../shape/results.ts'
 import { stepFields } from '../shape/steps.ts'
 import { amountOf, iostOf } from '../shape/values.ts'
-import { heightsOf, stepsAsked } from './asked-steps.ts'
+import { heightsOf, requestedSteps } from './requested-steps.ts'
 import { flowsThen, isBy, NO_FLOWS, partsInRuns, seriesIn } from './series.ts'
 
 /** Sums of one step of a producer's and its voters' rewards. */
@@ -45,16 +45,16 @@ export const rewardStep = shape({
 })
 
 type Sums = { exchanged: bigint; candidate: bigint; added: bigint; taken: bigint }
-type Asked = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
+type StepOptions = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
 
 /** The rewards of a producer and its voters, in steps. */
 export const rewardSteps = async <D>(
   context: Context,
   producer: string,
-  { step, sort, ...asked }: Asked,
+  { step, sort, ...asked }: StepOptions,
 ): Promise<Listing<D>> => {
   const { view } = context
-  const steps = await stepsAsked(context, { step, ...datesOf(asked) })
+  const steps = await requestedSteps(context, { step, ...datesOf(asked) })
   const heights = heightsOf(steps)
   const [sums, contribute, token] = await Promise.all([
     sumsBetween(view, producer, heights),
@@ -82,11 +82,7 @@ export const rewardSteps = async <D>(
 const NONE: Sums = { exchanged: 0n, candidate: 0n, added: 0n, taken: 0n }
 
 /** Sums of a producer's rewards from each height (exclusive) to the next (inclusive). */
-const sumsBetween = async (
-  view: View,
-  producer: string,
-  heights: readonly number[],
-): Promise<readonly Sums[]> => {
+const sumsBetween = async (view: View, producer: string, heights: readonly number[]): Promise<readonly Sums[]> => {
   const sums = heights.slice(1).map(() => ({ ...NONE }))
   const [start = -1, end = -1] = [heights[0], heights.at(-1)]
   const series = await seriesIn(view, seriesOf.rewards(producer))
@@ -95,8 +91,7 @@ const sumsBetween = async (
   const stepOf = (height: number): Sums | undefined =>
     height <= start ? undefined : sums[heights.findIndex((last, at) => at > 0 && height <= last) - 1]
   for await (const parts of partsInRuns(series, [from?.part ?? 0, to.part]))
-    for (const entry of parts.flatMap(part => entriesIn(part.entries, part.height)))
-      addTo(stepOf(entry.height), entry)
+    for (const entry of parts.flatMap(part => entriesIn(part.entries, part.height))) addTo(stepOf(entry.height), entry)
   return sums
 }
 

@@ -84,10 +84,7 @@ const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { read
  * The parts of a series from the one with the first of two changes to the one with the second, by the numbers
  * of the changes.
  */
-export const partsAt = async (
-  series: Series,
-  ordinals: readonly [number, number],
-): Promise<readonly SeriesDoc[]> => {
+export const partsAt = async (series: Series, ordinals: readonly [number, number]): Promise<readonly SeriesDoc[]> => {
   const [from, to] = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
   if (from === undefined || to === undefined) return []
   return series.parts(Array.from({ length: to.part - from.part + 1 }, (_, at) => from.part + at))
@@ -118,11 +115,7 @@ export const heldThen = async (view: View, id: string, height: number): Promise<
 }
 
 /** An owner's amounts for several balances; their newest parts are read together. */
-export const heldThenAll = async (
-  view: View,
-  ids: readonly string[],
-  height: number,
-): Promise<readonly Held[]> => {
+export const heldThenAll = async (view: View, ids: readonly string[], height: number): Promise<readonly Held[]> => {
   const parts = await partsThen(view, ids.map(seriesOf.balance), height)
   return parts.map(part => {
     if (part === undefined) return heldAt([])
@@ -157,11 +150,7 @@ export const votesThen = async (view: View, key: string, height: number): Promis
 const NO_VOTES: Votes = new Map()
 
 /** Values by name after a block, for several series whose changes have names. */
-export const votesThenAll = async (
-  view: View,
-  keys: readonly string[],
-  height: number,
-): Promise<readonly Votes[]> => {
+export const votesThenAll = async (view: View, keys: readonly string[], height: number): Promise<readonly Votes[]> => {
   const parts = await partsThen(view, keys, height)
   return parts.map(part =>
     part === undefined ? NO_VOTES : changesUntil(part, height).reduce(votesAfter, votesAt(part.opening)),
@@ -169,11 +158,7 @@ export const votesThenAll = async (
 }
 
 /** Sums after a block, for series whose opening is a sum: supplies, holders, pledges, coefficients. */
-export const sumsThen = async (
-  view: View,
-  keys: readonly string[],
-  height: number,
-): Promise<readonly bigint[]> => {
+export const sumsThen = async (view: View, keys: readonly string[], height: number): Promise<readonly bigint[]> => {
   const parts = await partsThen(view, keys, height)
   return parts.map(part => {
     if (part === undefined) return 0n
@@ -194,11 +179,7 @@ export type Flows = {
 export const NO_FLOWS: Flows = { gained: 0n, lost: 0n, gains: 0, losses: 0 }
 
 /** For each height the flows of a series up to it; -1: before the chain. */
-export const flowsThen = async (
-  view: View,
-  key: string,
-  heights: readonly number[],
-): Promise<readonly Flows[]> => {
+export const flowsThen = async (view: View, key: string, heights: readonly number[]): Promise<readonly Flows[]> => {
   const parts = (await (await seriesIn(view, key))?.lastParts(heights.map(isBy))) ?? []
   const entries = new Map<SeriesDoc, readonly Entry[]>()
   let last: { readonly height: number; readonly flows: Flows } | undefined

@@ -9,7 +9,11 @@ const KEPT_MS = 500
 type Lookup = { readonly since: number; readonly found: Promise<FoundTransaction | undefined> }
 const ofNodes = new WeakMap<Node, Map<string, Lookup>>()
 
-type Asked = { readonly node: Node; readonly clock: Pick<Clock, 'elapsed'>; readonly signal: AbortSignal }
+type LookupDeps = {
+  readonly node: Node
+  readonly clock: Pick<Clock, 'elapsed'>
+  readonly signal: AbortSignal
+}
 
 /**
  * Looks up a transaction at a node. Equal look-ups (`name`: hash and published height) share one that is
@@ -18,7 +22,7 @@ type Asked = { readonly node: Node; readonly clock: Pick<Clock, 'elapsed'>; read
  */
 export const sharedLookup = async (
   name: string,
-  { node, clock, signal }: Asked,
+  { node, clock, signal }: LookupDeps,
   lookUp: () => Promise<FoundTransaction | undefined>,
 ): Promise<FoundTransaction | undefined> => {
   const lookups = ofNodes.get(node) ?? new Map<string, Lookup>()

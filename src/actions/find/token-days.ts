@@ -4,8 +4,8 @@ import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import type { Context } from '../define.ts'
-import type { AskedDays } from './asked-days.ts'
 import { endsOfDays } from './days.ts'
+import type { RequestedDays } from './requested-days.ts'
 import { flowsThen, NO_FLOWS } from './series.ts'
 import { unknown } from './unknown.ts'
 
@@ -13,7 +13,7 @@ import { unknown } from './unknown.ts'
  * Amounts of a token moved, issued and destroyed on each day, with supply and number of holders at its end.
  * Throws 'not_found', 'loading'.
  */
-export const daysOfToken = async (context: Context, symbol: string, days: AskedDays) => {
+export const daysOfToken = async (context: Context, symbol: string, days: RequestedDays) => {
   const { view } = context
   const found = await view.get(tokens, symbol)
   if (found === undefined) throw unknown(context, 'token', symbol)

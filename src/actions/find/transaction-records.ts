@@ -89,10 +89,7 @@ const shapeOf = (place: Place, body: string): Shape => {
  * The records of stored transactions, in at most two requests: the number of the other records follows from
  * the records of actions. Throws Failure when one is not stored.
  */
-const storedRecords = async (
-  view: View,
-  shapes: readonly Shape[],
-): Promise<readonly (readonly ListedRecord[])[]> => {
+const storedRecords = async (view: View, shapes: readonly Shape[]): Promise<readonly (readonly ListedRecord[])[]> => {
   const own = await runsOfRecords(
     view,
     shapes.map(({ idOf, actions }) => ({ ids: idsFrom(idOf, 0, actions), spare: 0 })),
@@ -108,26 +105,18 @@ const idsFrom = (idOf: Shape['idOf'], from: number, count: number): readonly str
   Array.from({ length: count }, (_, at) => idOf(from + at))
 
 /** Ids of the records that do not belong to an action. `own`: the records of actions. */
-const otherIds = (
-  { hash, idOf, from, movements }: Shape,
-  own: readonly ListedRecord[],
-): readonly string[] => {
+const otherIds = ({ hash, idOf, from, movements }: Shape, own: readonly ListedRecord[]): readonly string[] => {
   if (movements === undefined) return []
   const owned = own.filter(({ amount, creator }) => (amount ?? creator) !== undefined).length
   if (owned > movements)
-    throw missingData(
-      `The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`,
-    )
+    throw missingData(`The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`)
   return idsFrom(idOf, from, movements - owned)
 }
 
 /** Consecutive records of one transaction; the last `spare` of them may be missing. */
 type Run = { readonly ids: readonly string[]; readonly spare: number }
 
-const runsOfRecords = async (
-  view: View,
-  runs: readonly Run[],
-): Promise<readonly (readonly ListedRecord[])[]> => {
+const runsOfRecords = async (view: View, runs: readonly Run[]): Promise<readonly (readonly ListedRecord[])[]> => {
   const all = runs.flatMap(({ ids }) => ids)
   const docs = all.length === 0 ? [] : await view.getMany(records, all)
   let next = 0

@@ -44,7 +44,7 @@ export const findTransactions = async (
   // A call takes one slot in the queue for nodes, whatever the number of its requests; with several, a call
   // could be refused by its own requests.
   const asking = { ...context, apart: atOnce }
-  await context.apart(async () => {
+  await context.waitForNode(async () => {
     for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
       const ask = async (hash: string) => [hash, await atNode(asking, node, hash)] as const
       for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
@@ -63,12 +63,9 @@ const atNode = (context: Context, node: Node, hash: string): Promise<FoundTransa
   )
 }
 
-const atOnce: Context['apart'] = ask => ask()
+const atOnce: Context['waitForNode'] = ask => ask()
 
-const stored = async (
-  view: View,
-  hashes: readonly string[],
-): Promise<ReadonlyMap<string, FoundTransaction>> => {
+const stored = async (view: View, hashes: readonly string[]): Promise<ReadonlyMap<string, FoundTransaction>> => {
   const found = new Map<string, FoundTransaction>()
   const wanted = new Set(hashes)
   const docs = await view.findAny(transactions, 'hash8', keysOf(hashes), some =>
@@ -81,9 +78,7 @@ const stored = async (
     if (wanted.has(hash)) found.set(hash, irreversible(body, { height, tx }))
   const others = hashes.filter(hash => !found.has(hash))
   if (others.length === 0) return found
-  const made = await view.findAny(blocks, 'base_hash8', keysOf(others), some =>
-    areAmong(others, some.map(baseOf)),
-  )
+  const made = await view.findAny(blocks, 'base_hash8', keysOf(others), some => areAmong(others, some.map(baseOf)))
   for (const block of made) {
     const hash = baseOf(block)
     const body = wanted.has(hash) ? toBaseTransaction(block) : undefined

@@ -29,11 +29,7 @@ export const unclaimedThen = async (
     votesThenAll(view, [seriesOf.voterMasks(owner), seriesOf.candidateMask(owner)], height),
     sumsThen(
       view,
-      [
-        seriesOf.producer(owner),
-        seriesOf.candidatesCoefficient,
-        ...producers.map(seriesOf.votersCoefficient),
-      ],
+      [seriesOf.producer(owner), seriesOf.candidatesCoefficient, ...producers.map(seriesOf.votersCoefficient)],
       height,
     ),
   ])
@@ -43,20 +39,15 @@ export const unclaimedThen = async (
       : (coefficients[at] ?? 0n) * (votes.get(producer) ?? 0n) - (masks.get(producer) ?? 0n),
   )
   return {
-    ...(mask.has(doubtOf(''))
-      ? UNKNOWN
-      : halvesOf(payable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
-    asVoter: earned.includes(null)
-      ? null
-      : payable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
+    ...(mask.has(doubtOf('')) ? UNKNOWN : halvesOf(payable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
+    asVoter: earned.includes(null) ? null : payable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
     byProducer: producers
       .map((producer, at) => [producer, amountOf(earned[at])] as const)
       .filter(([, amount]) => amount !== 0n),
   }
 }
 
-const amountOf = (earned: bigint | null | undefined): bigint | null =>
-  earned === null ? null : payable(earned ?? 0n)
+const amountOf = (earned: bigint | null | undefined): bigint | null => (earned === null ? null : payable(earned ?? 0n))
 
 const NONE: Votes = new Map()
 const UNKNOWN = { asProducer: null, forItsVoters: null }

@@ -16,11 +16,7 @@ const NOUNS = {
 } as const
 
 /** The failure for a requested thing that does not exist ('not_found', or 'loading'). */
-export const unknown = (
-  context: Pick<Context, 'view' | 'node'>,
-  kind: keyof typeof NOUNS,
-  name: string,
-): Failure => {
+export const unknown = (context: Pick<Context, 'view' | 'node'>, kind: keyof typeof NOUNS, name: string): Failure => {
   const [en, zh] = NOUNS[kind]
   return absent(context, { en: `${en} ${shown(name)}`, zh: `${zh} ${shown(name)}` })
 }

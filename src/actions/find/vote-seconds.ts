@@ -26,11 +26,7 @@ type Period = readonly [Moment, Moment]
  * block on. All voters with votes at any moment of the period are listed, by weight, largest first, then by
  * name. Throws like `rankingOf`.
  */
-export const sharesBetween = (
-  context: RankingContext,
-  producer: string,
-  period: Period,
-): Promise<readonly Share[]> => {
+export const sharesBetween = (context: RankingContext, producer: string, period: Period): Promise<readonly Share[]> => {
   const [start, end] = period
   return rankingOf(context, {
     name: `shares/${producer}/${start.height}`,

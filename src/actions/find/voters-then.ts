@@ -14,11 +14,7 @@ type Tally = Map<string, bigint>
  * The voters of a producer after a block: votes descending, then by name. They are computed by adding up the changes
  * until then, or by subtracting the later ones from the current votes, whichever are fewer. Throws like `rankingOf`.
  */
-export const votersThen = (
-  context: RankingContext,
-  producer: string,
-  height: number,
-): Promise<readonly Ranked[]> =>
+export const votersThen = (context: RankingContext, producer: string, height: number): Promise<readonly Ranked[]> =>
   rankingOf(context, {
     name: `voters/${producer}`,
     height,
@@ -33,10 +29,7 @@ export const votersThen = (
 type Then = { readonly producer: string; readonly height: number; readonly part: Part }
 
 /** The voters as part of other work; `part` is called after each part. */
-export const tallyThen = async (
-  view: View,
-  { producer, height, part: done }: Then,
-): Promise<readonly Ranked[]> => {
+export const tallyThen = async (view: View, { producer, height, part: done }: Then): Promise<readonly Ranked[]> => {
   const changes = await seriesIn(view, seriesOf.producer(producer))
   const [part] = (await changes?.lastParts([isBy(height)])) ?? []
   if (changes === undefined || part === undefined) return []

@@ -24,11 +24,8 @@ const changesFrom = async (view: View, key: string, { first, last }: Numbers): P
   if (last < first) return []
   const series = await seriesIn(view, key)
   const changes =
-    series === undefined
-      ? []
-      : (await partsAt(series, [first, last])).flatMap(part => changesIn(part, { first, last }))
-  if (changes.length !== last - first + 1)
-    throw missingData(`Series '${key}' lacks a change of ${first} to ${last}.`)
+    series === undefined ? [] : (await partsAt(series, [first, last])).flatMap(part => changesIn(part, { first, last }))
+  if (changes.length !== last - first + 1) throw missingData(`Series '${key}' lacks a change of ${first} to ${last}.`)
   return changes
 }
 
@@ -55,21 +52,13 @@ const changesIn = (part: SeriesDoc, { first, last }: Numbers): readonly Change[]
 }
 
 /** The changes of a series from a number on, in the form of a feed's rows. */
-export const newChanges = async (
-  view: View,
-  key: string,
-  next: number,
-): Promise<readonly Numbered<Change>[]> => {
+export const newChanges = async (view: View, key: string, next: number): Promise<readonly Numbered<Change>[]> => {
   const count = (await seriesIn(view, key))?.count ?? 0
   const changes = await changesFrom(view, key, { first: next, last: count })
   return changes.map((doc, at) => ({ seq: next + at, doc }))
 }
 
-const momentsOf = async (
-  view: View,
-  key: string,
-  ordinals: readonly number[],
-): Promise<readonly Moment[]> => {
+const momentsOf = async (view: View, key: string, ordinals: readonly number[]): Promise<readonly Moment[]> => {
   const series = await seriesIn(view, key)
   const changes = series === undefined ? [] : await changesAt(series, ordinals)
   const heights = changes.map(({ entry }) => entry.height)

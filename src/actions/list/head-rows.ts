@@ -1,4 +1,4 @@
-import { type HeadAt, type HeadBlock, rowsOfList } from '#head/shown.ts'
+import { type HeadAt, type HeadBlock, rowsOfList } from '#head/head-state.ts'
 import { transactionId } from '#indices/position.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { Moment, View } from '#store/port.ts'

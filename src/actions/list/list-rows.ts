@@ -1,4 +1,4 @@
-import type { HeadBlock } from '#head/shown.ts'
+import type { HeadBlock } from '#head/head-state.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Book } from '../books/book.ts'
 import type { Followed } from '../feed/followed.ts'

@@ -15,10 +15,7 @@ export type Merged = { readonly doc: ListedRecord; readonly runs: readonly numbe
  */
 export type Merge = {
   /** The next rows, at most `limit`, and the remainder after them. */
-  readonly next: (
-    view: View,
-    limit: number,
-  ) => Promise<{ readonly rows: readonly Merged[]; readonly rest: Merge }>
+  readonly next: (view: View, limit: number) => Promise<{ readonly rows: readonly Merged[]; readonly rest: Merge }>
   readonly isOver: boolean
 }
 
@@ -64,9 +61,7 @@ const mergeFrom = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc'): 
  * if there is a single run.
  */
 const chunkFor = (wanted: number, runs: number): number =>
-  runs < 2
-    ? Math.min(MOST_ROWS, wanted)
-    : Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil((2 * wanted) / runs)))
+  runs < 2 ? Math.min(MOST_ROWS, wanted) : Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil((2 * wanted) / runs)))
 
 /** Reads more rows when the buffer is empty. */
 const fill = async (
@@ -79,8 +74,7 @@ const fill = async (
   const count = Math.min(chunk, last - first + 1)
   const [from, to] = sort === 'asc' ? [first, first + count - 1] : [last - count + 1, last]
   const docs = await view.records(list, from, to)
-  if (docs.length !== count)
-    throw missingData(`List ${list.id} has ${docs.length} of its rows ${from} to ${to}.`)
+  if (docs.length !== count) throw missingData(`List ${list.id} has ${docs.length} of its rows ${from} to ${to}.`)
   reading.rows = sort === 'asc' ? docs : docs.toReversed()
   reading.at = 0
   if (sort === 'asc') reading.first = to + 1

@@ -21,7 +21,7 @@ export type NumberedRecord = Numbered<ListedRecord>
 export const recordsOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   list: string,
-  asked: RangeInOrder,
+  range: RangeInOrder,
 ): ReturnType<typeof numberedRows<ListedRecord>> => {
   const found = await context.view.get(lists, list)
   const followed = { kind: 'records', key: list, number: found?.number } as const
@@ -34,7 +34,7 @@ export const recordsOf = async (
   }
   const { head } = context
   const all = head === undefined ? rows : withHead(rows, head, block => headRecords(list, block))
-  return numberedRows(context, all, asked)
+  return numberedRows(context, all, range)
 }
 
 /** A range of a list in a given order; `after`: starting after a row in that order. */
@@ -122,14 +122,14 @@ const timesOf = ({ start_time, end_time, start_date, end_date }: Times) => ({
   to: end_time === undefined || (end_date ?? end_time) < end_time ? end_date : end_time,
 })
 
-type Standing = Pick<Context, 'view' | 'head' | 'clock'>
+type ListContext = Pick<Context, 'view' | 'head' | 'clock'>
 
 /**
  * The number of the last row that a caller has. Throws 'replaced' when its block is no longer on the branch,
  * 'unavailable' while that is unknown, 'bad_request' when the list has no such row.
  */
 const ordinalOf = async <D>(
-  context: Standing,
+  context: ListContext,
   list: NumberedList<D>,
   { position, hash }: RowId,
 ): Promise<number> => {
@@ -155,7 +155,7 @@ const ordinalOf = async <D>(
  * 'bad_request').
  */
 export const requireBlock = async (
-  { view, head, clock }: Standing,
+  { view, head, clock }: ListContext,
   { height, hash }: { readonly height: number; readonly hash: string },
 ): Promise<void> => {
   const { at } = view

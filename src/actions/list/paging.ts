@@ -12,9 +12,7 @@ type ListAction<P extends TObject, R extends TSchema, D> = Omit<Action<P, R>, 'r
 }
 
 /** Declares a list action, whose pages and export are derived from its source. */
-export const defineList = <P extends TObject, R extends TSchema, D>(
-  action: ListAction<P, R, D>,
-): Typed<Static<R>> =>
+export const defineList = <P extends TObject, R extends TSchema, D>(action: ListAction<P, R, D>): Typed<Static<R>> =>
   defineAction({
     ...action,
     // `answer` and `openExport` pass each action the values that its own parameters parsed.
@@ -70,8 +68,7 @@ export const pagedOf = (params: Readonly<Record<string, unknown>>, data: unknown
   if (params['page'] === undefined && params['size'] === undefined) return undefined
   const { size, total, next } = data as Readonly<Record<string, unknown>>
   if (typeof page !== 'bigint' || typeof size !== 'number') return undefined
-  if (typeof next === 'string' || total === null)
-    return { page, size, total: undefined, lastId: textOf(next) }
+  if (typeof next === 'string' || total === null) return { page, size, total: undefined, lastId: textOf(next) }
   if (typeof total !== 'number') return undefined
   const lastId = (data as { readonly [LAST_ID]?: string })[LAST_ID]
   return { page, size, total, lastId }
@@ -85,9 +82,7 @@ const LAST_ID = Symbol('id of the last row')
 /** The id of the last row, if rows have ids. */
 const lastIdOf = (rows: readonly unknown[]): string | undefined => {
   const last = rows.at(-1)
-  return typeof last === 'object' && last !== null && 'id' in last && typeof last.id === 'string'
-    ? last.id
-    : undefined
+  return typeof last === 'object' && last !== null && 'id' in last && typeof last.id === 'string' ? last.id : undefined
 }
 
 /** Number of rows before a page; undefined: beyond any list. */

@@ -14,8 +14,6 @@ export const readParts = async <D>(
   const limit = Math.min(ROWS_AT_ONCE, total - offset)
   const docs = await docsOf(view, offset, limit)
   if (docs.length !== limit)
-    throw missingData(
-      `A list of ${total} rows has ${docs.length} of those from ${offset + 1} to ${offset + limit}.`,
-    )
+    throw missingData(`A list of ${total} rows has ${docs.length} of those from ${offset + 1} to ${offset + limit}.`)
   return parts(docs)
 }

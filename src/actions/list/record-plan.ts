@@ -6,7 +6,7 @@ import type { RowTest } from './searched.ts'
  * Lists that together contain all requested rows, and a test that excludes their other rows; without a test
  * there are none.
  */
-export type Way = {
+export type AccessPath = {
   readonly keys: readonly string[]
   readonly test: RowTest | undefined
   /** The owner of each list, if rows include it. */
@@ -14,7 +14,7 @@ export type Way = {
 }
 
 /** Alternative ways to find the rows that pass some filters; each of them is complete. */
-export type Plan = readonly [Way, ...(readonly Way[])]
+export type Plan = readonly [AccessPath, ...(readonly AccessPath[])]
 
 /** The test for the filters that the choice of lists leaves; undefined: there are none. */
 const testOf = (sides: readonly string[], filters: RecordFilters): RowTest | undefined => {
@@ -32,13 +32,13 @@ const testOf = (sides: readonly string[], filters: RecordFilters): RowTest | und
 export const accountPlan = (names: readonly string[], filters: RecordFilters, isEach: boolean): Plan => {
   const { own, rest } = ownLists(filters)
   const lists = names.map(name => own(name))
-  const way: Way = {
+  const path: AccessPath = {
     keys: lists.flat(),
     test: testOf(names, rest),
     ...(isEach ? { owners: lists.flatMap((keys, at) => keys.map(() => names[at] ?? '')) } : {}),
   }
   const other = isEach ? undefined : listsOfOther(filters)
-  return other === undefined ? [way] : [way, { keys: other, test: testOf(names, filters) }]
+  return other === undefined ? [path] : [path, { keys: other, test: testOf(names, filters) }]
 }
 
 type OwnLists = {
@@ -95,7 +95,7 @@ export const contractPlan = (id: string, action: string | undefined, filters: Re
     return [{ keys, test: action === undefined ? test : { sides: new Set(), ...test, func } }]
   }
   const test = testOf([], filters)
-  const own: Way = { keys: [contractList(id, action)], test }
+  const own: AccessPath = { keys: [contractList(id, action)], test }
   // A row may name a user's contract before that is deployed; such rows are in no list of the contract.
   if (counterparty === undefined || test === undefined || !id.endsWith('.iost')) return [own]
   return [own, { keys: [listOf.account(counterparty)], test: { ...test, func } }]
@@ -104,7 +104,7 @@ export const contractPlan = (id: string, action: string | undefined, filters: Re
 /** The movements of a token. */
 export const tokenPlan = (symbol: string, filters: RecordFilters): Plan => {
   const test = testOf([], filters)
-  const own: Way = { keys: [listOf.token(symbol)], test }
+  const own: AccessPath = { keys: [listOf.token(symbol)], test }
   const { counterparty } = filters
   if (counterparty === undefined) return [own]
   return [own, { keys: [listOf.moved(counterparty, symbol)], test }]

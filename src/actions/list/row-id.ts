@@ -56,10 +56,7 @@ export const rowIdsOf = async (view: View, positions: readonly string[]): Promis
 }
 
 /** Hashes of stored blocks by height; heights without a stored block are left out. */
-export const blockHashes = async (
-  view: View,
-  heights: readonly number[],
-): Promise<ReadonlyMap<number, string>> => {
+export const blockHashes = async (view: View, heights: readonly number[]): Promise<ReadonlyMap<number, string>> => {
   const ids = [...new Set(heights)].map(blockId)
   const docs = ids.length === 0 ? [] : await view.getMany(blocks, ids)
   return new Map(docs.flatMap(doc => (doc === undefined ? [] : [[doc.height, doc.hash]])))

@@ -18,8 +18,7 @@ const asksMovement = ({ direction, tokens, memo, memoPrefix }: RowTest): boolean
   (direction ?? tokens ?? memo ?? memoPrefix) !== undefined
 
 /** Whether a test needs the texts of rows. */
-export const asksTexts = (test: RowTest): boolean =>
-  (test.func ?? test.minAmount) !== undefined || asksMovement(test)
+export const asksTexts = (test: RowTest): boolean => (test.func ?? test.minAmount) !== undefined || asksMovement(test)
 
 /** Whether a row for which `mayPass` holds passes. @param own its texts */
 export const passes = (test: RowTest, doc: ListedRecord, own: RowTexts): boolean => {

@@ -48,12 +48,10 @@ const withData = (row: string, data: string): string => {
   return `${row.slice(0, at)}"data":${data}${row.slice(at + EMPTY_DATA.length)}`
 }
 
-const jsonOf = (data: RawJson | string): string =>
-  typeof data === 'string' ? JSON.stringify(data) : data.text
+const jsonOf = (data: RawJson | string): string => (typeof data === 'string' ? JSON.stringify(data) : data.text)
 
 /** Each row as JSON in one line. */
-export const linesOf = (rows: Rows, options: WriteOptions): readonly string[] =>
-  jsonRows(rows, options).map(inOneLine)
+export const linesOf = (rows: Rows, options: WriteOptions): readonly string[] => jsonRows(rows, options).map(inOneLine)
 
 /** JSON text with line breaks by its signer, on one line: within JSON strings line breaks are always escaped. */
 const inOneLine = (row: string): string => (LINES.test(row) ? row.replaceAll(/[\r\n]/g, ' ') : row)

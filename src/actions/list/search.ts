@@ -10,7 +10,7 @@ import { type Merge, type Merged, mergeOf, type Run } from './merge.ts'
 import { type RangeInOrder, requireBlock, rowsWithin } from './numbered.ts'
 import { heightOf } from './row-id.ts'
 import { asksTexts, mayPass, passes } from './row-test.ts'
-import type { Later, RowTest, Search } from './searched.ts'
+import type { ListSelection, RowTest, Search } from './searched.ts'
 
 /**
  * A search of lists for rows within a range that pass a test, in the requested order; lists that do not exist
@@ -19,7 +19,7 @@ import type { Later, RowTest, Search } from './searched.ts'
  */
 export const searchOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
-  later: Later,
+  later: ListSelection,
   { sort, after, ...range }: RangeInOrder,
 ): Promise<{ readonly search: Search; readonly size: number; readonly counts: readonly number[] }> => {
   const { view } = context
@@ -34,13 +34,11 @@ export const searchOf = async (
 /** A search of the rows added to lists since they had the given numbers of rows, oldest first. */
 export const searchBehind = async (
   view: View,
-  later: Later,
+  later: ListSelection,
   counts: readonly number[],
 ): Promise<{ readonly rest: Search; readonly counts: readonly number[] }> => {
   const docs = await view.getMany(lists, later.keys)
-  const runs = docs.map(
-    (list = NO_LIST, at): Run => ({ list, first: (counts[at] ?? 0) + 1, last: list.count }),
-  )
+  const runs = docs.map((list = NO_LIST, at): Run => ({ list, first: (counts[at] ?? 0) + 1, last: list.count }))
   return { rest: searchIn(mergeOf(runs, 'asc'), testsOf(later)), counts: runs.map(({ last }) => last) }
 }
 
@@ -91,19 +89,16 @@ const countUpTo = async (view: View, list: ListDoc, position: string) => {
 /** The test of each list; undefined: all rows pass. */
 type Tests = readonly RowTest[] | undefined
 
-const testsOf = ({ keys, test, owners }: Later): Tests =>
-  test &&
-  keys.map((_key, at) =>
-    owners === undefined ? test : { ...test, sides: new Set(owners.slice(at, at + 1)) },
-  )
+const testsOf = ({ keys, test, owners }: ListSelection): Tests =>
+  test && keys.map((_key, at) => (owners === undefined ? test : { ...test, sides: new Set(owners.slice(at, at + 1)) }))
 
 const searchIn = (merge: Merge, tests: Tests): Search => ({
-  look: async (view, limit) => {
+  next: async (view, limit) => {
     const { rows, rest } = await merge.next(view, limit)
     return {
       found: tests === undefined ? rows : await passing(view, rows, tests),
       last: rows.at(-1)?.doc.id,
-      looked: rows.length,
+      tested: rows.length,
       rest: searchIn(rest, tests),
     }
   },
@@ -118,20 +113,14 @@ export const inParts = (found: readonly Merged[]): readonly (readonly Merged[])[
   if (found.length === 0) return []
   const isShort = found.filter(({ doc }) => doc.overflow).length <= LONG_AT_ONCE
   const size = isShort ? found.length : LONG_AT_ONCE
-  return Array.from({ length: Math.ceil(found.length / size) }, (_, at) =>
-    found.slice(at * size, (at + 1) * size),
-  )
+  return Array.from({ length: Math.ceil(found.length / size) }, (_, at) => found.slice(at * size, (at + 1) * size))
 }
 
 /**
  * The rows that pass the test of one of their lists, with these lists. Rows whose texts are in their
  * transactions are looked up only if they may pass.
  */
-const passing = async (
-  view: View,
-  rows: readonly Merged[],
-  tests: readonly RowTest[],
-): Promise<readonly Merged[]> => {
+const passing = async (view: View, rows: readonly Merged[], tests: readonly RowTest[]): Promise<readonly Merged[]> => {
   const may = keptOf(rows, tests, mayPass)
   if (!tests.some(asksTexts)) return may
   const passed = new Map<string, Merged>()

@@ -3,7 +3,7 @@ import type { Context } from '../define.ts'
 import type { Merged } from './merge.ts'
 import { rowIdsOf, rowIdText } from './row-id.ts'
 import { rowsValue } from './rows.ts'
-import type { Search, Searched } from './searched.ts'
+import type { Search, SearchListing } from './searched.ts'
 
 /** Maximum number of rows that one page searches: a tenth of a second of work. */
 const MOST_LOOKED = 10_000
@@ -11,7 +11,7 @@ const MOST_LOOKED = 10_000
 const LEAST_STEP = 100
 const MOST_STEP = 1_000
 
-type Asked = {
+type PageOptions = {
   readonly list: string
   readonly size: number
   readonly params: Readonly<Record<string, unknown>>
@@ -21,7 +21,7 @@ type Asked = {
  * A page of a search: the rows found within the limit of a page, and the position from which to continue.
  * Their total is known if the search covered the whole range.
  */
-export const searchedPage = async ({ view }: Context, listing: Searched, { list, size, params }: Asked) => {
+export const searchedPage = async ({ view }: Context, listing: SearchListing, { list, size, params }: PageOptions) => {
   const { found, end } = await searchPage(view, listing.search, size)
   const rows = await listing.rowsOf(view, found)
   const isWhole = end === undefined && params['after'] === undefined
@@ -46,9 +46,9 @@ const searchPage = async (
   let rest = search
   let last: string | undefined
   for (let room = MOST_LOOKED, step = Math.max(size, LEAST_STEP); room > 0 && !rest.isOver; ) {
-    const looked = await rest.look(view, Math.min(room, step))
+    const looked = await rest.next(view, Math.min(room, step))
     found.push(...looked.found)
-    room -= looked.looked
+    room -= looked.tested
     rest = looked.rest
     last = looked.last ?? last
     if (found.length > size || (found.length === size && !rest.isOver))

@@ -25,7 +25,7 @@ export type RowTest = {
  * Rows of lists that pass a test, as one call selects them. They are found by reading on, so their number is
  * usually unknown.
  */
-export type Searched = {
+export type SearchListing = {
   readonly search: Search
   /** Number of rows, if it is known without reading them. */
   readonly total: number | undefined
@@ -35,12 +35,12 @@ export type Searched = {
   /** Its export in the form of an accounting program; absent: not requested. */
   readonly book?: Book
   /** The lists and the test for finding later rows, and the present number of rows of each list. */
-  readonly later: Later
+  readonly later: ListSelection
   readonly counts: readonly number[]
 }
 
 /** Lists and a test, without a range: `searchBehind` finds rows added after given counts. */
-export type Later = {
+export type ListSelection = {
   readonly keys: readonly string[]
   readonly test: RowTest | undefined
   /** The owner of each list: its rows are tested from that account's side. Absent: from the sides of the test. */
@@ -50,17 +50,17 @@ export type Later = {
 /** The state of a search. It is immutable: each step returns the remainder as a new search. */
 export type Search = {
   /** Tests up to `limit` further rows. */
-  readonly look: (view: View, limit: number) => Promise<Looked>
+  readonly next: (view: View, limit: number) => Promise<SearchStep>
   readonly isOver: boolean
 }
 
 /**
- * `found`: the tested rows that pass, in order; `last`: the position of the last tested row; `looked`: the
+ * `found`: the tested rows that pass, in order; `last`: the position of the last tested row; `tested`: the
  * number of tested rows.
  */
-export type Looked = {
+export type SearchStep = {
   readonly found: readonly Merged[]
   readonly last: string | undefined
-  readonly looked: number
+  readonly tested: number
   readonly rest: Search
 }

@@ -1,4 +1,4 @@
-import type { HeadBlock } from '#head/shown.ts'
+import type { HeadBlock } from '#head/head-state.ts'
 import { transactionId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
@@ -21,7 +21,7 @@ export type NumberedTransaction = Numbered<TimedTransaction>
  */
 export const transactionsOf = async (
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
-  asked: RangeInOrder,
+  range: RangeInOrder,
 ): ReturnType<typeof numberedRows<TimedTransaction>> => {
   const count = (await context.view.get(statistics, STATISTICS))?.transaction_count ?? 0
   const list = {
@@ -31,14 +31,12 @@ export const transactionsOf = async (
     followed: { kind: 'transactions' } as const,
     idOf: ({ doc }: TimedTransaction) => doc.id,
   }
-  return numberedRows(context, withHead<TimedTransaction>(list, context.head, headTransactions), asked)
+  return numberedRows(context, withHead<TimedTransaction>(list, context.head, headTransactions), range)
 }
 
 /** The transactions of a head block. */
-export const headTransactions = ({
-  doc: { time },
-  transactions: all,
-}: HeadBlock): readonly TimedTransaction[] => all.map(doc => ({ doc, time }))
+export const headTransactions = ({ doc: { time }, transactions: all }: HeadBlock): readonly TimedTransaction[] =>
+  all.map(doc => ({ doc, time }))
 
 const momentsOf = async (view: View, numbers: readonly number[]): Promise<readonly Moment[]> => {
   const positions = await positionsOf(view, numbers)
@@ -55,14 +53,10 @@ export const transactionsFrom = async (
   const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const positions = await positionsOf(view, numbers)
   const ids = positions.map(({ height, tx }) => transactionId(height, tx))
-  const [docs, times] = await Promise.all([
-    view.getMany(transactions, ids),
-    timesOf(view, heightsIn(positions)),
-  ])
+  const [docs, times] = await Promise.all([view.getMany(transactions, ids), timesOf(view, heightsIn(positions))])
   return ids.map((id, at) => {
     const doc = docs[at]
-    if (doc === undefined)
-      throw missingData(`Transaction '${id}', number ${first + at} of all, has no document.`)
+    if (doc === undefined) throw missingData(`Transaction '${id}', number ${first + at} of all, has no document.`)
     return { doc, time: times.get(doc.height) as bigint }
   })
 }
@@ -79,8 +73,7 @@ const positionsOf = async (view: View, numbers: readonly number[]): Promise<read
   const stretches = new Map(runs.map((run, at) => [run, stretchesOf(docs[at] ?? { blocks: [] })]))
   return numbers.map(number => {
     const position = positionAt(stretches.get(runOf(number)) ?? [], (number - 1) % RUN_LENGTH)
-    if (position === undefined)
-      throw missingData(`Run ${runOf(number)} of transactions lacks number ${number} of all.`)
+    if (position === undefined) throw missingData(`Run ${runOf(number)} of transactions lacks number ${number} of all.`)
     return position
   })
 }

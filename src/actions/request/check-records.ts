@@ -5,7 +5,7 @@ import type { RecordFilters } from './record-filters.ts'
 import { badRequest } from './refusals.ts'
 
 /** Parameters of a list of records that are checked together. */
-type Asked = RecordFilters &
+type RequestedRange = RecordFilters &
   Range & { readonly head: number; readonly after?: RowId | undefined; readonly page: bigint }
 
 /** Filters that only rows of token movements pass. */
@@ -62,17 +62,16 @@ export const checkSide = ({ direction, counterparty }: RecordFilters): void => {
  * Checks the range of a list of records. Searched rows have no number, and their pages must be read one after
  * another: throws 'bad_request' for parameters that need numbers.
  */
-export const checkRecordRange = (asked: Asked, isSearched: boolean): void => {
+export const checkRecordRange = (requested: RequestedRange, isSearched: boolean): void => {
   if (!isSearched) {
-    const { after, ...others } = asked
+    const { after, ...others } = requested
     checkHeadRange(after === undefined ? others : { ...others, after })
     return
   }
-  checkRange(asked)
-  if (asked.head === 1) throw notSearched('head', HEAD)
-  if (asked.page > 1n) throw notSearched('page', PAGE)
-  for (const name of ['start_seq', 'end_seq'] as const)
-    if (asked[name] !== undefined) throw notSearched(name, SEQ)
+  checkRange(requested)
+  if (requested.head === 1) throw notSearched('head', HEAD)
+  if (requested.page > 1n) throw notSearched('page', PAGE)
+  for (const name of ['start_seq', 'end_seq'] as const) if (requested[name] !== undefined) throw notSearched(name, SEQ)
 }
 
 const notSearched = (name: string, { en, zh }: Text) =>

@@ -7,10 +7,10 @@ import { badRequest } from './refusals.ts'
 /** Number of days of a range without a start. */
 export const DAYS_DEFAULT = 30
 
-type Named = { readonly description: Text; readonly elsewhere: readonly string[] }
+type ParameterTexts = { readonly description: Text; readonly elsewhere: readonly string[] }
 
 /** A parameter for a UTC day; `read` converts days since 1970 to the parameter's value. */
-export const date = <T>(read: (day: number) => T, { description, elsewhere }: Named) =>
+export const date = <T>(read: (day: number) => T, { description, elsewhere }: ParameterTexts) =>
   Type.Optional(
     word<T>({
       type: 'string',

@@ -70,10 +70,7 @@ export const languageFor = (query: Query, acceptLanguage: string | undefined): '
 /** Options of a request. Throws 'bad_request' with the name of the option and its values. */
 export const readOptions = (
   query: Query,
-  {
-    acceptLanguage,
-    defaults,
-  }: { readonly acceptLanguage?: string | undefined; readonly defaults: OptionDefaults },
+  { acceptLanguage, defaults }: { readonly acceptLanguage?: string | undefined; readonly defaults: OptionDefaults },
 ): Options => {
   const format = oneOf(query, 'format')
   const whole = EXPORT_FORMATS.find(each => each === format)

@@ -17,16 +17,7 @@ export const CONTRACT = `(?:${SYSTEM}|${USER_CONTRACT})`
 export const ACTION = '[A-Za-z0-9_]{1,32}'
 
 /** Names of these parameters in other services. */
-const ACCOUNT_ELSEWHERE = [
-  'address',
-  'addr',
-  'user',
-  'username',
-  'owner',
-  'name',
-  'account_name',
-  'accountname',
-]
+const ACCOUNT_ELSEWHERE = ['address', 'addr', 'user', 'username', 'owner', 'name', 'account_name', 'accountname']
 const PAGE_ELSEWHERE = ['offset', 'p', 'page_no', 'pageno', 'page_num', 'pagenum', 'page_number', 'skip']
 const SIZE_ELSEWHERE = ['limit', 'per_page', 'perpage', 'page_size', 'pagesize', 'count', 'rows', 'take']
 
@@ -141,9 +132,7 @@ export const hash = (of: 'block' | 'transaction') =>
     },
     pattern: `^${BASE58_LETTER}{32,44}$`,
     example:
-      of === 'block'
-        ? '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
-        : '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
+      of === 'block' ? '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg' : '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
     sample: of === 'block' ? 'block hash' : 'transaction',
     elsewhere: ['hash', 'txhash', 'tx', 'txid', 'tx_id', 'transaction_hash', 'block_hash', 'blockhash', 'id'],
     read: text => (isHash(text) ? text : undefined),
@@ -211,9 +200,7 @@ const size = (of: Pick<Word<number>, 'description' | 'fallback'>) =>
 
 /** Page and size of a list that is returned whole when neither is given. */
 export const pageIfAsked = () =>
-  Type.Optional(
-    page({ description: { en: `${FROM_1.en} ${WHOLE_LIST.en}`, zh: `${FROM_1.zh}${WHOLE_LIST.zh}` } }),
-  )
+  Type.Optional(page({ description: { en: `${FROM_1.en} ${WHOLE_LIST.en}`, zh: `${FROM_1.zh}${WHOLE_LIST.zh}` } }))
 export const sizeIfAsked = () =>
   Type.Optional(
     size({

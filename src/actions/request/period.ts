@@ -46,9 +46,9 @@ export const period = {
 }
 
 /** Throws 'bad_request' if an end is given as both block and time: they may refer to different blocks. */
-export const checkPeriod = (asked: Period): void => {
+export const checkPeriod = (requested: Period): void => {
   for (const end of ['start', 'end'] as const)
-    if (asked[`${end}_block`] !== undefined && asked[`${end}_time`] !== undefined)
+    if (requested[`${end}_block`] !== undefined && requested[`${end}_time`] !== undefined)
       throw badRequest(
         {
           en: `Parameters '${end}_block' and '${end}_time' cannot be combined; give only one of them.`,

@@ -44,8 +44,7 @@ const routes = new WeakMap<readonly Action[], ReadonlyMap<string, Action>>()
 /** The action for `module` and `action`, ignoring case. Throws 'bad_request' with the nearest name. */
 export const routeFor = (query: Query, actions: readonly Action[]): Action => {
   const [module, action] = [oneOf(query, 'module'), oneOf(query, 'action')]
-  const byName =
-    routes.get(actions) ?? new Map(actions.map(each => [`${each.module} ${each.action}`, each] as const))
+  const byName = routes.get(actions) ?? new Map(actions.map(each => [`${each.module} ${each.action}`, each] as const))
   routes.set(actions, byName)
   return byName.get(`${module} ${action}`.toLowerCase()) ?? refuseRoute({ module, action }, actions)
 }
@@ -122,8 +121,7 @@ export const takes = (params: TObject, name: string): boolean =>
 /** The value of a parameter that is given or required. */
 const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown => {
   const [first, second] = givenIn(query, names)
-  if (first === undefined)
-    throw against(name, word, { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` })
+  if (first === undefined) throw against(name, word, { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` })
   if (second !== undefined && second.text !== first.text)
     throw badRequest(
       {
@@ -142,10 +140,7 @@ const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown 
 }
 
 /** Refuses the first value of a list that breaks the rule of its values. */
-const refuseOneOf = (
-  { key, text }: { readonly key: string; readonly text: string },
-  { each }: Word,
-): void => {
+const refuseOneOf = ({ key, text }: { readonly key: string; readonly text: string }, { each }: Word): void => {
   if (each === undefined) return
   const rule = new RegExp(each.pattern)
   for (const [at, part] of text.split(',').entries())
@@ -173,6 +168,5 @@ const against = (parameter: string, word: Word, what: Text) =>
 
 const refuseUnknown = ({ all, names }: Readers, query: Query): void => {
   for (const [name] of query)
-    if (!names.has(name) && !COMMON.includes(name) && !IGNORED.includes(name))
-      throw unknownParameter(name, all, COMMON)
+    if (!names.has(name) && !COMMON.includes(name) && !IGNORED.includes(name)) throw unknownParameter(name, all, COMMON)
 }

@@ -11,11 +11,7 @@ export type RangeOfSteps = Range & { readonly step?: Step | undefined }
  * Throws 'bad_request' for a step together with a range by blocks, times or numbers, because steps are whole
  * days, or with columns that show single changes.
  */
-export const checkSteps = ({
-  step,
-  csv,
-  ...range
-}: RangeOfSteps & { readonly csv?: string | undefined }): void => {
+export const checkSteps = ({ step, csv, ...range }: RangeOfSteps & { readonly csv?: string | undefined }): void => {
   if (step === undefined) return
   if (csv !== undefined)
     throw badRequest(

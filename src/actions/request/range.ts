@@ -24,9 +24,13 @@ export const RANGE_NAMES = [
  */
 export type Range = { readonly [K in (typeof RANGE_NAMES)[number]]?: bigint }
 
-type Named = { readonly description: Text; readonly example: string; readonly elsewhere: readonly string[] }
+type ParameterTexts = {
+  readonly description: Text
+  readonly example: string
+  readonly elsewhere: readonly string[]
+}
 
-export const whole = ({ description, example, elsewhere }: Named) =>
+export const whole = ({ description, example, elsewhere }: ParameterTexts) =>
   Type.Optional(
     word<bigint>({
       type: 'integer',
@@ -46,7 +50,7 @@ export const whole = ({ description, example, elsewhere }: Named) =>
  */
 const NANOSECONDS = '(?:[0-9]{1,9}|[0-9]{17,19})'
 
-export const time = (end: 'first' | 'last', { description, example, elsewhere }: Named) =>
+export const time = (end: 'first' | 'last', { description, example, elsewhere }: ParameterTexts) =>
   Type.Optional(
     word<bigint>({
       type: 'string',

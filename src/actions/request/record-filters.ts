@@ -156,15 +156,13 @@ export const textFilters = { memo: memo(), memo_prefix: memoPrefix(), min_amount
 export const hasFilters = (filters: RecordFilters): boolean => {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
   return (
-    failed === 1 ||
-    (direction ?? counterparty ?? token ?? func_name ?? memo ?? memo_prefix ?? min_amount) !== undefined
+    failed === 1 || (direction ?? counterparty ?? token ?? func_name ?? memo ?? memo_prefix ?? min_amount) !== undefined
   )
 }
 
 /** Splits the parameters of a list of records into filters, with duplicate tokens removed, and the others. */
 export const partsOf = <P extends RecordFilters>(params: P) => {
-  const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } =
-    params
+  const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } = params
   const filters: RecordFilters = {
     ...{ direction, counterparty, func_name, memo, memo_prefix, min_amount },
     ...(failed === undefined ? {} : { failed }),

@@ -73,12 +73,12 @@ const editsBetween = (a: string, b: string): number => {
 
 /** Throws the refusal of an unknown or missing module or action. */
 export const refuseRoute = (
-  asked: { readonly module: string | undefined; readonly action: string | undefined },
+  call: { readonly module: string | undefined; readonly action: string | undefined },
   actions: readonly Pick<Action, 'module' | 'action'>[],
 ): never => {
   const modules = [...new Set(actions.map(({ module }) => module))]
-  const module = named('module', asked.module, modules)
-  const wanted = asked.action
+  const module = named('module', call.module, modules)
+  const wanted = call.action
   const own = actions.filter(action => action.module === module)
   const owners = actions.filter(({ action }) => action === wanted?.toLowerCase()).map(one => one.module)
   if (wanted !== undefined && owners.length > 0 && !owners.includes(module))
@@ -99,11 +99,7 @@ export const refuseRoute = (
 
 const quoted = (name: string): string => `'${name}'`
 
-const named = (
-  parameter: 'module' | 'action',
-  text: string | undefined,
-  names: readonly string[],
-): string => {
+const named = (parameter: 'module' | 'action', text: string | undefined, names: readonly string[]): string => {
   if (text === undefined)
     throw badRequest(
       {

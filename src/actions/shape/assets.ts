@@ -21,10 +21,7 @@ export const iostAssets = shape({
     'Amount that candidateWithdraw would pay the account itself: half of the bonus of a producer. null: not known, see reason.',
     '执行 candidateWithdraw 时账户本身可领取的数量，即候选人奖励的一半。null 表示无法得知，见 reason。',
   ),
-  total: sourced(
-    'Sum of all of these. null where one of them is.',
-    '以上各项合计。任意一项为 null 时为 null。',
-  ),
+  total: sourced('Sum of all of these. null where one of them is.', '以上各项合计。任意一项为 null 时为 null。'),
 })
 /** Details of unclaimed rewards. */
 export const unclaimedRewards = shape({
@@ -58,8 +55,7 @@ export const iostShown = (parts: Readonly<Record<string, bigint | null>>) => {
   const known = Object.values(parts).filter(units => units !== null)
   return {
     ...Object.fromEntries(Object.entries(parts).map(([name, units]) => [name, orNull(units)])),
-    total:
-      known.length < Object.keys(parts).length ? null : iostOf(known.reduce((sum, units) => sum + units, 0n)),
+    total: known.length < Object.keys(parts).length ? null : iostOf(known.reduce((sum, units) => sum + units, 0n)),
   }
 }
 

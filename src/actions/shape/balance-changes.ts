@@ -25,13 +25,13 @@ const NAMES: Readonly<Record<string, string>> = {
   tx: 'transaction',
 }
 
-type Asked = { readonly owner: string; readonly decimal: number; readonly compat: Compat }
+type BalanceChangesOptions = { readonly owner: string; readonly decimal: number; readonly compat: Compat }
 
 const HELD = { from: heldAt, after: heldAfter }
 
 /** Rows of changes of a balance: the cause of each, and the balance after it. */
 export const balanceChangeRows =
-  ({ owner, decimal, compat }: Asked) =>
+  ({ owner, decimal, compat }: BalanceChangesOptions) =>
   async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
     const entries = docs.map(({ doc }) => doc.entry)
     const [hashes, times, found] = await Promise.all([

@@ -69,8 +69,7 @@ export const statesBy = <S>({ from, after }: Fold<S>) => {
     const states = known.get(part) ?? all(part)
     known.set(part, states)
     const found = states.findLast(({ number }) => number <= at)
-    if (found === undefined || at >= part.count)
-      throw missingData(`Part ${part.part} of a series lacks change ${at}.`)
+    if (found === undefined || at >= part.count) throw missingData(`Part ${part.part} of a series lacks change ${at}.`)
     return after(found.before, found.entry, at - found.number + 1)
   }
 }

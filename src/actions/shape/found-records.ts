@@ -4,7 +4,7 @@ import type { Merged } from '../list/merge.ts'
 import type { RangeInOrder } from '../list/numbered.ts'
 import type { Plan } from '../list/record-plan.ts'
 import { searchOf } from '../list/search.ts'
-import type { Searched } from '../list/searched.ts'
+import type { SearchListing } from '../list/searched.ts'
 import { foundRows, listedRecords } from './rows.ts'
 
 /** The rows of a plan within a range, found in the way with the fewest rows to search. Throws like `searchOf`. */
@@ -12,10 +12,10 @@ const foundRecords = async (
   context: Context,
   plan: Plan,
   { contract, ...asked }: RangeInOrder & { readonly contract: 'always' | 'compat' },
-): Promise<Searched> => {
-  const tried = await Promise.all(plan.map(async way => ({ way, ...(await searchOf(context, way, asked)) })))
-  const { way, search, size, counts } = tried.reduce((best, other) => (other.size < best.size ? other : best))
-  const { owners, test } = way
+): Promise<SearchListing> => {
+  const tried = await Promise.all(plan.map(async path => ({ way: path, ...(await searchOf(context, path, asked)) })))
+  const { way: path, search, size, counts } = tried.reduce((best, other) => (other.size < best.size ? other : best))
+  const { owners, test } = path
   const { compat } = context
   return {
     search,
@@ -23,7 +23,7 @@ const foundRecords = async (
     total: test === undefined && owners === undefined ? size : undefined,
     rowsOf: (view: View, found: readonly Merged[]) => foundRows(view, found, { contract, compat, owners }),
     fields: [...(compat === 'iostabc' ? [] : ['id']), ...(owners === undefined ? [] : ['accounts'])],
-    later: way,
+    later: path,
     counts,
   }
 }

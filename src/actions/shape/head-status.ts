@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { HeadBlock } from '#head/shown.ts'
+import type { HeadBlock } from '#head/head-state.ts'
 import { HEAD_ONLY, text } from './results.ts'
 
 const headOnly = (en: string, zh: string) => Type.Optional({ ...text(en, zh), [HEAD_ONLY]: true })

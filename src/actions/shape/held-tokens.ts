@@ -8,10 +8,7 @@ import { count, rowsOf, shape, text } from './results.ts'
 export const heldTokenFields = {
   symbol: text('Name of the token.', '代币名称。'),
   balance: text('Available balance, in token units.', '可用余额（代币单位）。'),
-  frozen_balance: text(
-    'Frozen balance that is not due yet, in token units.',
-    '尚未到期的冻结余额（代币单位）。',
-  ),
+  frozen_balance: text('Frozen balance that is not due yet, in token units.', '尚未到期的冻结余额（代币单位）。'),
   full_name: text('Full name of the token.', '代币全名。'),
   decimal: count('Decimals of the token.', '代币小数位数。'),
   frozen_list: rowsOf(

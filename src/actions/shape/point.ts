@@ -11,10 +11,7 @@ export const pointFields = {
     ),
   ),
   at_time: Type.Optional(
-    text(
-      'Time of that block, ISO-8601 UTC, cut to milliseconds.',
-      '该区块的时间，ISO-8601 UTC，截断到毫秒。',
-    ),
+    text('Time of that block, ISO-8601 UTC, cut to milliseconds.', '该区块的时间，ISO-8601 UTC，截断到毫秒。'),
   ),
 }
 

@@ -17,9 +17,7 @@ const about = (en: string, zh: string) => ({ description: en, [ZH]: zh })
 /** The description of a field of an answer; undefined when the field has none. */
 export const descriptionOf = (schema: TSchema): Text | undefined => {
   const zh: unknown = schema[ZH]
-  return schema.description === undefined || typeof zh !== 'string'
-    ? undefined
-    : { en: schema.description, zh }
+  return schema.description === undefined || typeof zh !== 'string' ? undefined : { en: schema.description, zh }
 }
 
 export const text = (en: string, zh: string) => Type.String(about(en, zh))
@@ -34,12 +32,10 @@ export const exact = (en: string, zh: string) => exactNumber(about(en, zh))
 export const sourced = (en: string, zh: string) => Type.Union([exactNumber({}), Type.Null()], about(en, zh))
 
 /** `count`, or null if the value is unknown. */
-export const sourcedCount = (en: string, zh: string) =>
-  Type.Union([Type.Integer(), Type.Null()], about(en, zh))
+export const sourcedCount = (en: string, zh: string) => Type.Union([Type.Integer(), Type.Null()], about(en, zh))
 
 /** An object with exactly these fields. */
-export const shape = <P extends TProperties>(properties: P) =>
-  Type.Object(properties, { additionalProperties: false })
+export const shape = <P extends TProperties>(properties: P) => Type.Object(properties, { additionalProperties: false })
 export const described = <S extends TSchema>(schema: S, en: string, zh: string): S => ({
   ...schema,
   ...about(en, zh),
@@ -91,8 +87,7 @@ export const besideRows = (
 ): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Object.entries(fields).filter(([name]) => name !== list && !isPageField(name)))
 
-const isPageField = (name: string): boolean =>
-  Object.hasOwn(pageFields, name) || Object.hasOwn(searchFields, name)
+const isPageField = (name: string): boolean => Object.hasOwn(pageFields, name) || Object.hasOwn(searchFields, name)
 
 export const createdAt = () =>
   text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')

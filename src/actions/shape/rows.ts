@@ -1,6 +1,6 @@
 import { RawJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import type { HeadAt } from '#head/shown.ts'
+import type { HeadAt } from '#head/head-state.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { Compat, Context } from '../define.ts'
@@ -24,9 +24,7 @@ export const shownRecords = (shown: Shown): Pick<Listing<NumberedRecord>, 'rows'
   rows: (view, docs) => recordRows(view, docs, shown),
   parts: docs => {
     const first = docs.findIndex(({ doc }) => doc.overflow)
-    return first < 0
-      ? { ahead: docs, later: [] }
-      : { ahead: docs.slice(0, first), later: inRuns(docs.slice(first)) }
+    return first < 0 ? { ahead: docs, later: [] } : { ahead: docs.slice(0, first), later: inRuns(docs.slice(first)) }
   },
 })
 
@@ -69,9 +67,7 @@ export const foundRows = async (
   { contract, compat, owners }: Shown & { readonly owners: readonly string[] | undefined },
 ): Promise<Rows> => {
   const docs = found.map(({ doc }) => doc)
-  const texts = docs.some(({ overflow }) => overflow)
-    ? await textsOf(each => bodiesOf(view, each), docs)
-    : NO_TEXTS
+  const texts = docs.some(({ overflow }) => overflow) ? await textsOf(each => bodiesOf(view, each), docs) : NO_TEXTS
   const ids = await rowIdsOf(
     view,
     docs.map(({ id }) => id),
@@ -93,9 +89,7 @@ const recordRows = async (
   { contract, compat, head }: Shown,
 ): Promise<Rows> => {
   const docs = numbered.map(({ doc }) => doc)
-  const texts = docs.some(({ overflow }) => overflow)
-    ? await textsOf(bodiesWith(view, numbered), docs)
-    : NO_TEXTS
+  const texts = docs.some(({ overflow }) => overflow) ? await textsOf(bodiesWith(view, numbered), docs) : NO_TEXTS
   const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
   const isNamed = contract === 'always' || compat === 'iostabc'
   return writtenRows(docs, { texts, compat }, at => {
@@ -156,8 +150,7 @@ export const writtenRows = (
       locked_until,
     }
   })
-  const dataOf =
-    compat === 'iostabc' ? (text: string) => text : (text: string) => new RawJson(arrayText(text))
+  const dataOf = compat === 'iostabc' ? (text: string) => text : (text: string) => new RawJson(arrayText(text))
   return { rows, data: owns.map(({ data }) => dataOf(data)) }
 }
 

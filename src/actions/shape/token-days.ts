@@ -15,10 +15,7 @@ export const tokenDayRow = shape({
     '仅在使用 token 时返回：上述转账的总额（代币单位）。',
   ),
   issued: text('Only with token: issued, in token units.', '仅在使用 token 时返回：发行数量（代币单位）。'),
-  destroyed: text(
-    'Only with token: destroyed, in token units.',
-    '仅在使用 token 时返回：销毁数量（代币单位）。',
-  ),
+  destroyed: text('Only with token: destroyed, in token units.', '仅在使用 token 时返回：销毁数量（代币单位）。'),
   supply: text(
     'Only with token: supply at the end of the day, in token units.',
     '仅在使用 token 时返回：当日结束时的供应量（代币单位）。',

@@ -12,18 +12,10 @@ const receipt = Type.Partial(
   shape({
     tx_hash: txHash(),
     gas_usage: exact('Gas paid.', '支付的 gas。'),
-    ram_usage: byName(
-      Type.String(),
-      'RAM bytes by payer; may be negative.',
-      '以付款者为键的 RAM 字节数，可为负数。',
-    ),
+    ram_usage: byName(Type.String(), 'RAM bytes by payer; may be negative.', '以付款者为键的 RAM 字节数，可为负数。'),
     status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
     message: text('Error message.', '错误信息。'),
-    returns: rowsOf(
-      Type.String(),
-      'Return value of each action, as JSON text.',
-      '各方法的返回值（JSON 文本）。',
-    ),
+    returns: rowsOf(Type.String(), 'Return value of each action, as JSON text.', '各方法的返回值（JSON 文本）。'),
     receipts: rowsOf(receiptRow, 'Receipts.', '收据列表。'),
   }),
   { additionalProperties: false },
@@ -37,11 +29,7 @@ const transaction = shape({
   delay: exact('Delay in nanoseconds.', '延迟时间（纳秒）。'),
   chain_id: count('Chain id.', '链 ID。'),
   actions: rowsOf(actionRow, 'Actions.', '方法列表。'),
-  signers: rowsOf(
-    Type.String(),
-    'Additional signers, as account@permission.',
-    '其他签名者，格式为“账户@权限”。',
-  ),
+  signers: rowsOf(Type.String(), 'Additional signers, as account@permission.', '其他签名者，格式为“账户@权限”。'),
   publisher: text('Account that published the transaction.', '发布者账户。'),
   referred_tx: text(
     'Hash of the delayed transaction that this transaction executes, or empty.',
@@ -52,11 +40,7 @@ const transaction = shape({
     "Maximum amounts of the publisher's tokens that the transaction may spend.",
     '可动用的发布者代币上限。',
   ),
-  tx_receipt: described(
-    receipt,
-    'Receipt; {} while the transaction is in the pool.',
-    '交易收据；在交易池中时为 {}。',
-  ),
+  tx_receipt: described(receipt, 'Receipt; {} while the transaction is in the pool.', '交易收据；在交易池中时为 {}。'),
 })
 
 /** Shape of get-transaction-detail and of an entry of get-transactions. */

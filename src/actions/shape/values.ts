@@ -36,5 +36,4 @@ export const plainNumber = (text: string): string => {
 }
 
 /** A double as the chain computes it: the shortest text that parses to the same double, without exponent. */
-export const doubleOf = (value: number): Exact =>
-  new Exact(Number.isFinite(value) ? plainNumber(String(value)) : '0')
+export const doubleOf = (value: number): Exact => new Exact(Number.isFinite(value) ? plainNumber(String(value)) : '0')

@@ -14,7 +14,7 @@ import { heightOf } from '../height-of.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { stageProgress } from '../stage-progress.ts'
 import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
-import { askedAgain } from './asked-again.ts'
+import { retriedBlocks } from './retried-blocks.ts'
 
 export const archiveWrite: Command = {
   name: 'archive write',
@@ -36,8 +36,7 @@ export const archiveWrite: Command = {
     const { 'blocks-per-file': each = CHUNK_BLOCKS } = values
     if (each % CHUNK_BLOCKS !== 0)
       throw new Failure('usage', `--blocks-per-file ${each} is not a multiple of ${CHUNK_BLOCKS}.`)
-    if (prove === 'whole')
-      throw new Failure('usage', '--prove whole is not possible: an archive has no raw blocks.')
+    if (prove === 'whole') throw new Failure('usage', '--prove whole is not possible: an archive has no raw blocks.')
     const node = connectNode(values, log)
     try {
       if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
@@ -57,7 +56,7 @@ const BLOCKS_PER_FILE = 10_000
 type Level = ArchiveOf['proof']
 
 /** The node, for data that the store does not contain, and the level of proof. */
-type Means = { readonly node: Node | undefined; readonly proof: Level }
+type WriteOptions = { readonly node: Node | undefined; readonly proof: Level }
 
 /** The source of the blocks: their chain, and the last block available. */
 type From = {
@@ -73,8 +72,7 @@ const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call):
     })
   const { chainId, netName, libBlock } = await node.chainInfo(signal)
   const genesis = await node.blockHash(0, signal)
-  if (genesis === undefined)
-    throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`)
+  if (genesis === undefined) throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`)
   return {
     of: { chain_id: chainId, net_name: netName, genesis_hash: genesis, proof },
     last: libBlock,
@@ -82,7 +80,7 @@ const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call):
   }
 }
 
-const fromStore = async (store: Store, { node, proof }: Means, { signal }: Call): Promise<From> => {
+const fromStore = async (store: Store, { node, proof }: WriteOptions, { signal }: Call): Promise<From> => {
   const [identity, published] = [await store.identity(), await store.published()]
   if (identity === undefined || published === undefined)
     throw new Failure('loading', `Nothing is loaded in ${store.name}.`, { retryable: false })
@@ -115,17 +113,16 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
   const each = values['blocks-per-file'] ?? (await blocksPerFileIn(path)) ?? BLOCKS_PER_FILE
   const of = { ...from.of, blocks_per_file: each }
   // Only complete files by default: a shorter last file would have to be changed later.
-  const asked = heightOf(values)
-  const to = asked ?? Math.floor((from.last + 1) / each) * each - 1
-  if (asked !== undefined && asked < values.from)
-    throw new Failure('usage', `--from ${values.from} is above --to ${asked}.`)
-  if (to > from.last)
-    throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
+  const requestedEnd = heightOf(values)
+  const to = requestedEnd ?? Math.floor((from.last + 1) / each) * each - 1
+  if (requestedEnd !== undefined && requestedEnd < values.from)
+    throw new Failure('usage', `--from ${values.from} is above --to ${requestedEnd}.`)
+  if (to > from.last) throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
   const look = stageProgress({
     ...{ screen, log, now: systemClock.elapsed },
     doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
   })
-  const patient = askedAgain((next, parent) => from.blocks({ from: next, to, parent, signal }), {
+  const retried = retriedBlocks((next, parent) => from.blocks({ from: next, to, parent, signal }), {
     waitMs: values.wait,
     clock: systemClock,
     log,
@@ -136,15 +133,14 @@ const written = async ({ values, words, signal, out, screen, log }: Call, from: 
     to,
     onWritten: ({ height, name }) => log('debug', 'Wrote a file of the archive.', { name, height }),
     source: async function* (first, parent) {
-      for await (const archived of patient(first, parent)) {
+      for await (const archived of retried(first, parent)) {
         look({ stage: 'blocks', done: archived.block.height - first + 1, of: to - first + 1 })
         yield archived
       }
     },
   })
   screen.bar('')
-  if (signal.aborted)
-    throw new Failure('deadline', 'Stopped before everything was written; run it again to continue.')
+  if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was written; run it again to continue.')
   out(
     manifest === undefined
       ? `No file is complete yet: the first one needs block ${endOfFile(values.from, each)}. --to HEIGHT writes a shorter one.`

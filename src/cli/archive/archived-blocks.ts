@@ -55,7 +55,7 @@ export const storeBlocks = async function* (
   yield* archived(blocks(), { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
 }
 
-type Means = {
+type BlocksOptions = {
   readonly node: Node | undefined
   readonly signed: boolean
   readonly signal: AbortSignal
@@ -65,7 +65,7 @@ type Means = {
 
 const archived = async function* (
   blocks: AsyncIterable<LoadedBlock>,
-  means: Means,
+  means: BlocksOptions,
 ): AsyncGenerator<ArchivedBlock> {
   let run: LoadedBlock[] = []
   for await (const loaded of blocks) {
@@ -79,7 +79,7 @@ const archived = async function* (
 
 const withSignatures = async function* (
   run: readonly LoadedBlock[],
-  { node, signed, signal, isLost }: Means,
+  { node, signed, signal, isLost }: BlocksOptions,
 ): AsyncGenerator<ArchivedBlock> {
   const [from, to] = [run[0]?.block.height, run.at(-1)?.block.height]
   if (from === undefined || to === undefined) return
@@ -92,8 +92,7 @@ const withSignatures = async function* (
         'bad_block',
         `Block ${block.height}: its hash is ${block.hash}, the head from the node has ${headHash(head)}.`,
       )
-    const raw =
-      isLost(loaded) || (signed && namesKeySilently(block)) ? await rawBlock(node, block, signal) : undefined
+    const raw = isLost(loaded) || (signed && namesKeySilently(block)) ? await rawBlock(node, block, signal) : undefined
     yield { block, sign: head?.sign, raw, code }
   }
 }
@@ -116,13 +115,9 @@ const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSigna
     if (height > 0 && namesKeySilently(block)) checkWhole(block, raw)
     return answer.body
   }
-  throw new Failure(
-    'unavailable',
-    `Block ${height} can only be proved by its raw form, which is not available.`,
-    {
-      help: 'Set a node that returns raw blocks with --node.',
-      // A node that cannot provide the block answers 400; any other status may be temporary.
-      retryable: answer !== undefined && answer.status !== 400,
-    },
-  )
+  throw new Failure('unavailable', `Block ${height} can only be proved by its raw form, which is not available.`, {
+    help: 'Set a node that returns raw blocks with --node.',
+    // A node that cannot provide the block answers 400; any other status may be temporary.
+    retryable: answer !== undefined && answer.status !== 400,
+  })
 }

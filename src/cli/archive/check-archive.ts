@@ -44,8 +44,7 @@ const checkFile = async (archive: Archive, file: ArchiveFile): Promise<void> => 
       throw damagedFile(where, 'it does not begin as a file of blocks does')
     hash.update(part)
   }
-  if (hash.digest('hex') !== file.sha256)
-    throw damagedFile(where, 'it does not have the hash in the manifest')
+  if (hash.digest('hex') !== file.sha256) throw damagedFile(where, 'it does not have the hash in the manifest')
   const content = createHash('sha256')
   for (let next = file.from; next <= file.to; ) {
     const found = await archive.chunkAt(next)
@@ -57,10 +56,7 @@ const checkFile = async (archive: Archive, file: ArchiveFile): Promise<void> => 
     throw damagedFile(where, 'its blocks do not have the hash in the manifest')
 }
 
-const prove = async (
-  archive: Archive,
-  { location, level, threads, onProgress, signal }: Checking,
-): Promise<void> => {
+const prove = async (archive: Archive, { location, level, threads, onProgress, signal }: Checking): Promise<void> => {
   const { files, height, hash, chain_id, genesis_hash } = archive.manifest
   const from = files[0]?.from ?? 0
   const node = archiveNode(location, undefined, {
@@ -71,8 +67,7 @@ const prove = async (
   try {
     for await (const { block } of node.blocks({ from, to: height, prove: level, signal })) {
       last = block.hash
-      if (block.height === 0 && block.hash !== genesis_hash)
-        throw notSaid(archive, 'genesis_hash', block.hash)
+      if (block.height === 0 && block.hash !== genesis_hash) throw notSaid(archive, 'genesis_hash', block.hash)
       const other = block.transactions.find(({ chainId }) => chainId !== 0 && chainId !== chain_id)
       if (other !== undefined) throw notSaid(archive, 'chain_id', String(other.chainId))
       onProgress({ stage: 'blocks', done: block.height - from + 1, of: height - from + 1 })

@@ -94,10 +94,7 @@ const found = (verdict: Verdict, name: string, height: number): Finding => {
   }
 }
 
-const callFinding = async (
-  [name, path, use]: (typeof CALLS)[number],
-  { node, signal }: NodeFrom,
-): Promise<Finding> => {
+const callFinding = async ([name, path, use]: (typeof CALLS)[number], { node, signal }: NodeFrom): Promise<Finding> => {
   const help = `Without ${name}, ${use} does not work; enable it at the node, or set another one with --node.`
   try {
     const { status, release } = await node.get(path, { signal })

@@ -7,9 +7,14 @@ const { ok, warning, wrong } = findingsAbout('store')
 const FOR_SERVING: readonly string[] = ['read', 'view_index_metadata']
 
 /** Checks the disks, privileges and settings of a store's server. */
-export const checkServer = ({ disks, lacks, blocked, createsIndices }: ServerReport): readonly Finding[] => [
+export const checkServer = ({
+  disks,
+  missingPrivileges,
+  blocked,
+  createsIndices,
+}: ServerReport): readonly Finding[] => [
   ...diskFindings(disks),
-  ...rightFindings(lacks),
+  ...rightFindings(missingPrivileges),
   ...(blocked.length === 0
     ? []
     : [
@@ -46,17 +51,14 @@ const diskFindings = (disks: ServerReport['disks']): readonly Finding[] =>
           : ok(what)
       })
 
-const rightFindings = (lacks: ServerReport['lacks']): readonly Finding[] => {
+const rightFindings = (lacks: ServerReport['missingPrivileges']): readonly Finding[] => {
   if (lacks === undefined) return [ok('Elasticsearch checks no privileges, or does not report them')]
   if (lacks.length === 0) return [ok('The user of Elasticsearch may read and write the indices')]
   const what = `The user of Elasticsearch lacks on the indices: ${lacks.join(', ')}`
   return [
     lacks.some(privilege => FOR_SERVING.includes(privilege))
       ? wrong(what, 'Give it the role iostlens_service of indices/roles.yml, or iostlens_loader to load.')
-      : warning(
-          what,
-          "It may serve; 'iostlens load' and 'up' need the role iostlens_loader of indices/roles.yml.",
-        ),
+      : warning(what, "It may serve; 'iostlens load' and 'up' need the role iostlens_loader of indices/roles.yml."),
   ]
 }
 

@@ -66,9 +66,7 @@ const fileFindings = (path: string): readonly Finding[] => {
   const free = bavail * bsize
   const text = `${Math.floor(free / 1_000_000)} MB are free in ${folder}`
   const room =
-    free < LEAST_BYTES
-      ? warning(text, `Make room, or set --data to a larger disk: df -h ${folder}`)
-      : ok(text)
+    free < LEAST_BYTES ? warning(text, `Make room, or set --data to a larger disk: df -h ${folder}`) : ok(text)
   try {
     accessSync(existsSync(path) ? path : folder, constants.R_OK | constants.W_OK)
     return [room]

@@ -1,6 +1,6 @@
 import { httpMetrics } from '#http/counts.ts'
 import { rpcMethods } from '#http/rpc-methods.ts'
-import type { Counting } from '#metrics/counting.ts'
+import type { Counters } from '#metrics/counters.ts'
 import { counter, type Definition, histogram, label } from '#metrics/definition.ts'
 
 /** Calls of a store, named as in its port. */
@@ -31,11 +31,10 @@ export const catalogue = {
     storeCall,
     label('outcome', ['ok', 'failed', 'cancelled']),
   ),
-  storeSeconds: histogram(
-    'iostlens_store_call_duration_seconds',
-    'Duration of a read or write of the store.',
-    { buckets: SECONDS, dimensions: [storeCall] },
-  ),
+  storeSeconds: histogram('iostlens_store_call_duration_seconds', 'Duration of a read or write of the store.', {
+    buckets: SECONDS,
+    dimensions: [storeCall],
+  }),
   storeRetries: counter(
     'iostlens_store_retries_total',
     'Reads restarted because the published height changed, and writes sent again.',
@@ -45,16 +44,7 @@ export const catalogue = {
     'iostlens_node_calls_total',
     'Requests to nodes, by outcome.',
     nodeCall,
-    label('outcome', [
-      'ok',
-      'refused',
-      'trouble',
-      'timeout',
-      'connection',
-      'too_large',
-      'no_room',
-      'cancelled',
-    ]),
+    label('outcome', ['ok', 'refused', 'trouble', 'timeout', 'connection', 'too_large', 'no_room', 'cancelled']),
   ),
   nodeSeconds: histogram('iostlens_node_call_duration_seconds', 'Duration of a request to a node.', {
     buckets: SECONDS,
@@ -78,10 +68,7 @@ export const catalogue = {
     'Time that the load has spent in each stage, or waited for it. Stages overlap; derive includes reading state.',
     label('stage', STAGES),
   ),
-  loadFailures: counter(
-    'iostlens_load_failures_total',
-    'Failures of the load after which it restarted or ended.',
-  ),
+  loadFailures: counter('iostlens_load_failures_total', 'Failures of the load after which it restarted or ended.'),
   eventLoop: histogram(
     'iostlens_event_loop_delay_seconds',
     'The longest wait for a turn of the event loop in each second of a thread.',
@@ -100,4 +87,4 @@ export const catalogue = {
   ),
 } as const satisfies Record<string, Definition>
 
-export type Counts = Counting<keyof typeof catalogue>
+export type Counts = Counters<keyof typeof catalogue>

@@ -23,10 +23,7 @@ export const countedBlocks = (node: Node, { loadSeconds }: Counts): Node => ({
 })
 
 /** Listeners that count the events of a load. */
-export const loadCounts = ({
-  loadSeconds,
-  loadFailures,
-}: Counts): Pick<LoadOptions, 'onDerived' | 'onFailure'> => ({
+export const loadCounts = ({ loadSeconds, loadFailures }: Counts): Pick<LoadOptions, 'onDerived' | 'onFailure'> => ({
   onDerived: ms => loadSeconds.add(ms / 1_000, 'derive'),
   onFailure: () => loadFailures.add(1),
 })

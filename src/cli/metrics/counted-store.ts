@@ -89,11 +89,7 @@ const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedB
       loadSeconds.add((performance.now() - since) / 1_000, stage)
     }
   }
-  const note = ({
-    blocks,
-    transactions,
-    records,
-  }: Pick<Batch, 'blocks' | 'transactions' | 'records'>): void => {
+  const note = ({ blocks, transactions, records }: Pick<Batch, 'blocks' | 'transactions' | 'records'>): void => {
     pending.blocks += blocks.length
     pending.transactions += transactions.length
     pending.records += records.length

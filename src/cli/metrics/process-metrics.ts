@@ -1,5 +1,5 @@
 import { type Lateness, watchLateness } from '#gate/lateness.ts'
-import { countingIn } from '#metrics/counting.ts'
+import { countersIn } from '#metrics/counters.ts'
 import { type MetricsMemory, metricsMemory } from '#metrics/memory.ts'
 import { type Counts, catalogue } from './catalogue.ts'
 
@@ -12,7 +12,7 @@ export type ProcessMetrics = {
 
 export const processMetrics = (serving: number): ProcessMetrics => {
   const memory = metricsMemory(catalogue, serving + 1)
-  return { memory, own: countingIn(catalogue, memory, serving) }
+  return { memory, own: countersIn(catalogue, memory, serving) }
 }
 
 /**

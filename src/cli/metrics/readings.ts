@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { QueuePlaces } from '#gate/queues.ts'
 import { type Freshness, freshnessOf } from '#http/freshness.ts'
 import { type PublishedLately, publishedLately } from '#http/published-lately.ts'
-import type { Reading } from '#metrics/expose.ts'
+import type { ScrapedMetric } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -12,7 +12,7 @@ import { paceReadings } from './pace-readings.ts'
 
 export type ReadFrom = {
   readonly store: Pick<Store, 'published' | 'whole'>
-  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
+  readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
   /** Number of threads that serve. */
@@ -24,7 +24,7 @@ export type ReadFrom = {
 }
 
 /** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
-export const readings = (from: ReadFrom): readonly Reading[] => {
+export const readings = (from: ReadFrom): readonly ScrapedMetric[] => {
   const published = publishedLately(from.store, from.clock)
   return [
     ...heightReadings(from, published),
@@ -43,7 +43,7 @@ const gauge = (
   read: () => number | null | undefined | Promise<number | null | undefined>,
 ) => ({ name, help, type: 'gauge', read: async () => one(await read()) }) as const
 
-const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): readonly Reading[] => {
+const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): readonly ScrapedMetric[] => {
   const at = async () => {
     const found = await published()
     return found instanceof Failure ? undefined : found
@@ -65,9 +65,7 @@ const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): 
       const found = await at()
       return found === undefined ? undefined : Number(found.time / 1_000_000n) / 1_000
     }),
-    gauge('iostlens_lag_seconds', "Age of the last loaded block by this machine's clock.", () =>
-      fresh('lagSeconds'),
-    ),
+    gauge('iostlens_lag_seconds', "Age of the last loaded block by this machine's clock.", () => fresh('lagSeconds')),
     gauge(
       'iostlens_behind_blocks',
       'Irreversible blocks of the node that are not loaded; no value while no node reports it.',
@@ -81,27 +79,23 @@ const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): 
   ]
 }
 
-const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
+const nodeReadings = ({ node, clock }: ReadFrom): readonly ScrapedMetric[] => [
   gauge('iostlens_node_configured', '1 when the service follows a node, otherwise 0.', () =>
     node === undefined ? 0 : 1,
   ),
   gauge(
     'iostlens_node_reachable',
     '1 when a node of the chain responded recently, otherwise 0; no value without a node.',
-    () => (node === undefined ? undefined : node.heard() === undefined ? 0 : 1),
+    () => (node === undefined ? undefined : node.lastInfo() === undefined ? 0 : 1),
   ),
   gauge('iostlens_node_heard_timestamp_seconds', 'When a node of the chain last responded.', () => {
-    const ago = node?.heardAgo()
+    const ago = node?.reportAgeMs()
     return ago === undefined ? undefined : (clock.now() - ago) / 1_000
   }),
-  gauge(
-    'iostlens_node_irreversible_height',
-    "The node's last irreversible block.",
-    () => node?.heard()?.libBlock,
-  ),
-  gauge('iostlens_node_head_height', "The node's head block.", () => node?.heard()?.headBlock),
+  gauge('iostlens_node_irreversible_height', "The node's last irreversible block.", () => node?.lastInfo()?.libBlock),
+  gauge('iostlens_node_head_height', "The node's head block.", () => node?.lastInfo()?.headBlock),
   gauge('iostlens_node_head_timestamp_seconds', "Time of the node's head block.", () => {
-    const time = node?.heard()?.headTime
+    const time = node?.lastInfo()?.headTime
     return time === undefined ? undefined : Number(time / 1_000_000n) / 1_000
   }),
 ]
@@ -109,7 +103,7 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly Reading[] => [
 /** Streams, which stay open and never queue; each has a gauge of its own. */
 const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live', 'downloads'])
 
-const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
+const queueReadings = (queues: QueuePlaces): readonly ScrapedMetric[] => {
   const byQueue = (what: 'running' | 'waiting') => () =>
     Object.entries(queues)
       .filter(([queue]) => !STREAMED.has(queue))
@@ -134,13 +128,10 @@ const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
       help: 'Maximum number of requests in progress.',
       type: 'gauge',
       labels: ['queue'],
-      read: () =>
-        Object.entries(queues).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
+      read: () => Object.entries(queues).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
     },
     gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.running()),
-    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () =>
-      queues.live.running(),
-    ),
+    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.running()),
     gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.running()),
     gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () =>
       queues.downloads.running(),
@@ -148,7 +139,7 @@ const queueReadings = (queues: QueuePlaces): readonly Reading[] => {
   ]
 }
 
-const processReadings = ({ version, threads }: ReadFrom): readonly Reading[] => [
+const processReadings = ({ version, threads }: ReadFrom): readonly ScrapedMetric[] => [
   {
     name: 'iostlens_build_info',
     help: 'The version of the program; always 1.',
@@ -163,11 +154,7 @@ const processReadings = ({ version, threads }: ReadFrom): readonly Reading[] => 
     () => process.memoryUsage().heapUsed,
   ),
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss()),
-  gauge(
-    'process_start_time_seconds',
-    'Start time of the process since unix epoch in seconds.',
-    () => STARTED / 1_000,
-  ),
+  gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => STARTED / 1_000),
   gauge('process_open_fds', 'Number of open file descriptors.', openFiles),
   {
     name: 'process_cpu_seconds_total',

@@ -1,6 +1,6 @@
 import type { Log } from '#failure/log.ts'
 import { createMetricsApp } from '#http/metrics-app.ts'
-import { exposed } from '#metrics/expose.ts'
+import { exposition } from '#metrics/expose.ts'
 import { systemClock } from '#time/clock.ts'
 import { listening, urlOf } from '../listen.ts'
 import type { Address } from '../readers.ts'
@@ -10,7 +10,7 @@ import { type ReadFrom, readings } from './readings.ts'
 
 /** The metrics of a process as text. */
 export const exposedBy = ({ memory }: Pick<ProcessMetrics, 'memory'>, from: ReadFrom) =>
-  exposed(catalogue, memory, readings(from))
+  exposition(catalogue, memory, readings(from))
 
 /** Serves `/metrics` on an address of its own. Throws 'usage' when the address is not available. */
 export const serveMetrics = (

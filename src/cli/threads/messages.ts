@@ -1,5 +1,5 @@
 import type { Failure } from '#failure/failure.ts'
-import type { HeadMessage } from '#head/passing.ts'
+import type { HeadMessage } from '#head/head-message.ts'
 import type { Health } from '#node/health.ts'
 import type { OperatorFiles } from '../operator-files.ts'
 import type { Address } from '../readers.ts'

@@ -1,4 +1,4 @@
-import { messageOf, NOTHING_TOLD } from '#head/passing.ts'
+import { headMessage, NO_BLOCKS_SENT } from '#head/head-message.ts'
 import { startingAnswers } from '#http/starting.ts'
 import { systemClock } from '#time/clock.ts'
 import { reserve, shared } from '../listen.ts'
@@ -47,7 +47,7 @@ export const serveByThreads = async (
     for (const thread of threads) thread.post(message)
   }
   node?.onProbe(() => tell({ type: 'health', health: node.health() }))
-  const silence = head?.onChange((shown, before) => tell({ type: 'head', head: messageOf(shown, before) }))
+  const silence = head?.onChange((shown, before) => tell({ type: 'head', head: headMessage(shown, before) }))
   try {
     await Promise.all(threads.map(({ ready }) => ready))
   } catch (error) {
@@ -80,7 +80,7 @@ const beginning = (
     task: {
       ...{ values, version, address, thread, memory, files: files() },
       ...(health === undefined ? {} : { health }),
-      ...(head === undefined ? {} : { head: messageOf(head.shown(), NOTHING_TOLD) }),
+      ...(head === undefined ? {} : { head: headMessage(head.current(), NO_BLOCKS_SENT) }),
     },
   }
 }

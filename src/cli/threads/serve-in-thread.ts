@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { openCounts } from '#gate/shared-counts.ts'
-import { receivedHead } from '#head/passing.ts'
-import { countingIn } from '#metrics/counting.ts'
+import { receivedHead } from '#head/head-message.ts'
+import { countersIn } from '#metrics/counters.ts'
 import { connectNode, openStore } from '../compose.ts'
 import { createLog } from '../log.ts'
 import { catalogue } from '../metrics/catalogue.ts'
@@ -96,7 +96,7 @@ const serve = (task: Task, { write, dropped }: Pick<LineWriter, 'write' | 'dropp
     write: line => write(`${line}\n`),
     now: () => new Date(),
   })
-  const counts = countingIn(catalogue, memory.metrics, thread)
+  const counts = countersIn(catalogue, memory.metrics, thread)
   const store = openStore(values, log, { counts })
   const node = connectNode(values, log, { held: { memory: memory.held, thread }, counts })
   if (health !== undefined) node?.takeOver(health)

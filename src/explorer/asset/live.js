@@ -109,8 +109,7 @@ const takePlot = (here, now) => {
 const takeParts = (here, now) => {
   const isKept = (/** @type {string} */ name) => name === 'open' && here instanceof HTMLDetailsElement
   for (const { name, value } of now.attributes) if (!isKept(name)) here.setAttribute(name, value)
-  for (const { name } of [...here.attributes])
-    if (!now.hasAttribute(name) && !isKept(name)) here.removeAttribute(name)
+  for (const { name } of [...here.attributes]) if (!now.hasAttribute(name) && !isKept(name)) here.removeAttribute(name)
   const olds = [...here.childNodes]
   const news = [...now.childNodes]
   for (const [at, each] of news.entries()) {
@@ -163,8 +162,7 @@ const lookAfter = ms => {
  * Whether the page needs polling: there is no stream, an update was postponed, the page is behind, or it
  * shows figures such as the chain's head, which changes without a published height.
  */
-const isAskedFor = () =>
-  !isStreamed || isHeld || document.querySelector('[data-live="figures"]') !== null || isBehind()
+const isAskedFor = () => !isStreamed || isHeld || document.querySelector('[data-live="figures"]') !== null || isBehind()
 
 const isBehind = () => Number(body.dataset['height']) < Number(told)
 

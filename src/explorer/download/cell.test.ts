@@ -5,9 +5,7 @@ import { textCell } from './cell.ts'
 const RUN = ['=', '+', '-', '@', '\t', '\r', '\n', '\uff1d', '\uff0b', '\uff0d', '\uff20']
 
 test('textCell: a formula is shown as text by a spreadsheet', () => {
-  expect(textCell('=HYPERLINK("https://elsewhere.example")')).toBe(
-    '\'=HYPERLINK("https://elsewhere.example")',
-  )
+  expect(textCell('=HYPERLINK("https://elsewhere.example")')).toBe('\'=HYPERLINK("https://elsewhere.example")')
   expect(textCell("-1+1|cmd' /C calc'!A0")).toBe("'-1+1|cmd' /C calc'!A0")
   expect(textCell('a=b')).toBe('a=b')
   expect(textCell('')).toBe('')

@@ -7,7 +7,7 @@ import type { Lang } from '../page.ts'
 import type { Field } from '../part/form-fields.ts'
 
 /** The request for a file: the open segment of its path, its parameters, and its language. */
-export type AskedFile = { readonly id: string; readonly query: URLSearchParams; readonly lang: Lang }
+export type FileRequest = { readonly id: string; readonly query: URLSearchParams; readonly lang: Lang }
 
 /** The content of a file: column names, and the cells of each row. Cells are texts, or numbers as `Exact`. */
 export type Table = {
@@ -30,10 +30,10 @@ export type Download = {
   /** The canonical name of the file's subject, if addresses may use several names; absent: there is only one. */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
   /** Parameters of the call. */
-  readonly given: (asked: AskedFile) => CallParameters
-  readonly table: (asked: AskedFile) => Table
+  readonly paramsOf: (request: FileRequest) => CallParameters
+  readonly table: (request: FileRequest) => Table
   /** The words at the beginning of the file's name, joined by `-`. */
-  readonly names: (asked: AskedFile, at: Published) => readonly string[]
+  readonly names: (request: FileRequest, at: Published) => readonly string[]
 }
 
 /** Maximum rows of a file. A longer list needs a key of the API, and a plan. */

@@ -3,7 +3,7 @@ import type { Rows } from '#actions/list/rows.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
 import type { Published } from '#store/port.ts'
 import { type Field, fieldsGiven, namesOf, RANGE_FIELDS, textIn } from '../part/form-fields.ts'
-import type { AskedFile, Download } from './download.ts'
+import type { Download, FileRequest } from './download.ts'
 import { type FileColumn, tableOf } from './table.ts'
 
 /** The properties in which lists differ. */
@@ -18,7 +18,7 @@ type ListFile<Row> = {
   readonly isOfTime: boolean
   /** The fields that narrow the list and its page; absent: the page shows the whole list. */
   readonly fields?: readonly Field[]
-  readonly columns: (asked: AskedFile) => readonly FileColumn<Row>[]
+  readonly columns: (request: FileRequest) => readonly FileColumn<Row>[]
   /** Absent: rows are parsed as in an answer. */
   readonly read?: (rows: Rows) => readonly Row[]
 }
@@ -30,21 +30,21 @@ export const listFile = <Row>(list: ListFile<Row>): Download => {
     ...{ path, action, isOfTime },
     narrowedBy: namesOf(list.fields ?? []),
     fields,
-    table: asked =>
-      tableOf({ columns: columns(asked), lang: asked.lang, ...(read === undefined ? {} : { read }) }),
-    given: asked => ({
-      ...(of === undefined ? {} : { [of]: asked.id }),
-      ...fieldsGiven(asked, fields),
+    table: request =>
+      tableOf({ columns: columns(request), lang: request.lang, ...(read === undefined ? {} : { read }) }),
+    paramsOf: request => ({
+      ...(of === undefined ? {} : { [of]: request.id }),
+      ...fieldsGiven(request, fields),
     }),
-    names: (asked, at) => [
-      ...(of === undefined ? [] : [of, asked.id]),
+    names: (request, at) => [
+      ...(of === undefined ? [] : [of, request.id]),
       ...(what === undefined ? [] : [what]),
       ...namesOf(fields).flatMap(name => {
-        const value = textIn(asked, name)
+        const value = textIn(request, name)
         if (value === '' || OF_RANGE.has(name)) return []
         return name === 'failed' ? ['failed'] : [...(WORDS.get(name) ?? [name]), value]
       }),
-      ...(isOfTime ? periodOf(asked, at) : ['block', String(at.height)]),
+      ...(isOfTime ? periodOf(request, at) : ['block', String(at.height)]),
     ],
   }
 }
@@ -61,14 +61,12 @@ const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** The period of a file, in days or blocks, as words of its name. */
-const periodOf = (asked: AskedFile, at: Published): readonly string[] => {
-  const given = (name: string): string => textIn(asked, name)
+const periodOf = (request: FileRequest, at: Published): readonly string[] => {
+  const given = (name: string): string => textIn(request, name)
   const blocks = given('start_block') + given('end_block')
   return [
     ...(given('from') === '' ? [] : ['from', given('from')]),
     ...['to', given('to') === '' ? dateOf(dayOf(at.time)) : given('to')],
-    ...(blocks === ''
-      ? []
-      : ['blocks', given('start_block') || '0', given('end_block') || String(at.height)]),
+    ...(blocks === '' ? [] : ['blocks', given('start_block') || '0', given('end_block') || String(at.height)]),
   ]
 }

@@ -20,22 +20,14 @@ const rowsWith = (data: readonly unknown[], over: object = {}) => ({
 const asked = { id: 'alice', query: new URLSearchParams(), lang: 'en' } as const
 
 test.each([
-  [
-    ['iost', 'alice', 'bobby', '1.5', FORMULA],
-    {},
-    ['Out', 'bobby', new Exact('-1.5'), 'iost', `'${FORMULA}`],
-  ],
+  [['iost', 'alice', 'bobby', '1.5', FORMULA], {}, ['Out', 'bobby', new Exact('-1.5'), 'iost', `'${FORMULA}`]],
   [['iost', 'bobby', 'alice', '1.5', '-1'], {}, ['In', 'bobby', new Exact('+1.5'), 'iost', "'-1"]],
   [['iost', 'alice', 'alice', '1.5', '@a'], {}, ['Self', 'alice', new Exact('0'), 'iost', "'@a"]],
   [['iost', 'bobby', 'carol', '1.5', '\tx'], {}, ['Others', 'bobby → carol', new Exact('0'), 'iost', "'\tx"]],
   [['usd', 'alice', '1.5'], { action_name: 'issue' }, ['In', '', new Exact('+1.5'), 'usd', '']],
   [['usd', 'alice', '1.5'], { action_name: 'destroy' }, ['Out', '', new Exact('-1.5'), 'usd', '']],
   [['usd', 'carol', '1.5'], { action_name: 'issue' }, ['Others', 'carol', new Exact('0'), 'usd', '']],
-  [
-    [FORMULA],
-    { action_name: '+run', from: 'alice', to: '=c', amount: '1', token: undefined },
-    ['', "'=c", '', '', ''],
-  ],
+  [[FORMULA], { action_name: '+run', from: 'alice', to: '=c', amount: '1', token: undefined }, ['', "'=c", '', '', '']],
 ])('a row of an account’s file: %j %j', (data, over, cells) => {
   const [row = []] = accountRecords.table(asked).cellsOf(rowsWith(data, over), 0)
   expect(row.slice(0, 6)).toEqual(['2026-11-21 08:25:32.500', ...cells])

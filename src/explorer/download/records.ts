@@ -6,27 +6,27 @@ import { Exact, RawJson } from '#chain/json.ts'
 import { exactOwner } from '../exact-owner.ts'
 import { listIn } from '../format/json.ts'
 import { outcomeOf } from '../format/outcome.ts'
-import { memoOf, movedBy, partiesOf, type Recorded, WAYS, wayOf } from '../format/record.ts'
+import { memoOf, movedBy, partiesOf, type RecordRow, WAYS, wayOf } from '../format/record.ts'
 import { ACCOUNT_FIELDS, CONTRACT_FIELDS, TOKEN_FIELDS } from '../part/form-fields.ts'
 import { textCell } from './cell.ts'
-import type { AskedFile, Download } from './download.ts'
+import type { Download, FileRequest } from './download.ts'
 import { listFile } from './list-file.ts'
 import { column, type FileColumn, numberCell, timeCell } from './table.ts'
 
 /** The rows with their arguments, which an export keeps separately. */
-const recordsIn = ({ rows, data = [] }: Rows): readonly Recorded[] =>
-  rows.map((row, at) => ({ ...(row as Recorded), data: argumentsIn(data[at]) }))
+const recordsIn = ({ rows, data = [] }: Rows): readonly RecordRow[] =>
+  rows.map((row, at) => ({ ...(row as RecordRow), data: argumentsIn(data[at]) }))
 
 const argumentsIn = (data: RawJson | string | undefined): readonly unknown[] =>
   data instanceof RawJson ? (listIn(data.text) ?? []) : []
 
-type RecordColumn = FileColumn<Recorded>
+type RecordColumn = FileColumn<RecordRow>
 
 const time: RecordColumn = column('Time (UTC)', '时间（UTC）', ({ created_at }) => timeCell(created_at))
 const token: RecordColumn = column('Token', '代币', row => textCell(movedBy(row)?.token ?? ''))
 
 /** The last columns of every file of records. */
-const tail = ({ lang }: AskedFile): readonly RecordColumn[] => [
+const tail = ({ lang }: FileRequest): readonly RecordColumn[] => [
   token,
   column('Memo', '备注', ({ action_name, data }) => textCell(memoOf(action_name, data))),
   column('Action', '方法', ({ action_name }) => textCell(action_name)),
@@ -36,7 +36,7 @@ const tail = ({ lang }: AskedFile): readonly RecordColumn[] => [
 ]
 
 /** The signed change of an owner's balance; empty where no tokens moved. */
-const changeOf = (row: Recorded, owner: string): Exact | '' => {
+const changeOf = (row: RecordRow, owner: string): Exact | '' => {
   const amount = movedBy(row)?.amount
   const way = wayOf(row, owner)
   if (amount === undefined || way === undefined) return ''
@@ -44,16 +44,16 @@ const changeOf = (row: Recorded, owner: string): Exact | '' => {
 }
 
 /** The counterparty of a row; both parties where the owner is neither of them. */
-const otherOf = (row: Recorded, owner: string): string => {
+const otherOf = (row: RecordRow, owner: string): string => {
   const { from, to } = partiesOf(row)
   if (from === owner) return to
   if (to === owner) return from
   return [from, to].filter(name => name !== '').join(' → ')
 }
 
-const ofOwner = (asked: AskedFile): readonly RecordColumn[] => {
-  const { id, lang } = asked
-  const directionOf = (row: Recorded): string => {
+const ofOwner = (request: FileRequest): readonly RecordColumn[] => {
+  const { id, lang } = request
+  const directionOf = (row: RecordRow): string => {
     const way = wayOf(row, id)
     return way === undefined ? '' : WAYS[way][lang]
   }
@@ -62,11 +62,11 @@ const ofOwner = (asked: AskedFile): readonly RecordColumn[] => {
     column('Direction', '方向', directionOf),
     column('Counterparty', '对方', row => textCell(otherOf(row, id))),
     column('Change', '变动', row => changeOf(row, id)),
-    ...tail(asked),
+    ...tail(request),
   ]
 }
 
-const ofMany = (asked: AskedFile): readonly RecordColumn[] => [
+const ofMany = (request: FileRequest): readonly RecordColumn[] => [
   time,
   column('From', '转出方', row => textCell(partiesOf(row).from)),
   column('To', '转入方', row => textCell(partiesOf(row).to)),
@@ -74,10 +74,10 @@ const ofMany = (asked: AskedFile): readonly RecordColumn[] => [
     const amount = movedBy(row)?.amount
     return amount === undefined ? '' : numberCell(amount)
   }),
-  ...tail(asked),
+  ...tail(request),
 ]
 
-type Kind = Pick<Parameters<typeof listFile<Recorded>>[0], 'path' | 'action' | 'of' | 'fields' | 'columns'>
+type Kind = Pick<Parameters<typeof listFile<RecordRow>>[0], 'path' | 'action' | 'of' | 'fields' | 'columns'>
 
 const recordFile = (kind: Kind): Download => listFile({ ...kind, isOfTime: true, read: recordsIn })
 

@@ -37,8 +37,7 @@ type TableParts<Row> = {
 
 export const tableOf = <Row>({ columns, lang, read = asAnswered }: TableParts<Row>): Table => ({
   heads: columns.map(({ head }) => head[lang]),
-  cellsOf: (rows, before) =>
-    read(rows).map((row, at) => columns.map(({ cell }) => cell(row, before + at + 1))),
+  cellsOf: (rows, before) => read(rows).map((row, at) => columns.map(({ cell }) => cell(row, before + at + 1))),
 })
 
 /** Rows in the form of `numbers=string`, which matches the types of answers. */

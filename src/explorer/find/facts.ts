@@ -42,10 +42,7 @@ export const factsOf = async (
   )
 }
 
-const factOf = async (
-  { ask }: Pick<Visit, 'ask'>,
-  { type, id, status }: Match,
-): Promise<Fact | undefined> => {
+const factOf = async ({ ask }: Pick<Visit, 'ask'>, { type, id, status }: Match): Promise<Fact | undefined> => {
   if (type === 'token') {
     const { holder_count } = await ask(getTokenDetail, { token: id })
     return { amount: String(holder_count), of: { en: nounFor(holder_count, 'holder'), zh: '个持有者' } }

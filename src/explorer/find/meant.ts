@@ -15,10 +15,7 @@ const MOST_READINGS = 6
  * match, else of the first with any. Throws the failures of search, such as 'loading', when no other
  * interpretation has matches either.
  */
-export const matchesMeant = async (
-  visit: Pick<Visit, 'ask' | 'site'>,
-  text: string,
-): Promise<readonly Match[]> => {
+export const matchesMeant = async (visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly Match[]> => {
   const labelled = await matchesLabelled(visit, text)
   if (labelled.length === 0) return matchesNamed(visit, text)
   // When a label matches, a refused search for names is not a failure.
@@ -31,10 +28,7 @@ export const matchesMeant = async (
 const MOST_LABELLED = 5
 
 /** The accounts and contracts whose label contains the text, and which exist on the chain. */
-const matchesLabelled = async (
-  visit: Pick<Visit, 'ask' | 'site'>,
-  text: string,
-): Promise<readonly Match[]> => {
+const matchesLabelled = async (visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly Match[]> => {
   const found = labelledNames(visit, text, MOST_LABELLED)
   const matches = await Promise.all(
     found.map(async ({ name, isWhole }) => {

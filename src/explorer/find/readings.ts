@@ -35,14 +35,12 @@ export const readingsOf = (given: string): readonly Reading[] => {
   // Names are in lower case. Hashes and contract ids have upper and lower case.
   const small = all.map(({ text: each, ...of }) => ({ ...of, text: each.toLowerCase() }))
   const readings = new Map<string, Reading>()
-  for (const each of [...all, ...small])
-    if (each.text !== '' && !readings.has(each.text)) readings.set(each.text, each)
+  for (const each of [...all, ...small]) if (each.text !== '' && !readings.has(each.text)) readings.set(each.text, each)
   return [...readings.values()]
 }
 
 /** Normalizes a text to one line: full-width letters and digits become ordinary ones. */
-const plain = (text: string): string =>
-  text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim()
+const plain = (text: string): string => text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim()
 
 const numberIn = (text: string): readonly Reading[] => {
   const [, , digits = ''] = NUMBER.exec(text) ?? []

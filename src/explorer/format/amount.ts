@@ -29,10 +29,7 @@ export const isLong = (whole: string): boolean => whole.replace(/\D/g, '').lengt
 
 /** The number of decimals for a column with all of its numbers aligned. */
 export const decimalsOf = (numbers: readonly (string | number)[]): number =>
-  numbers.reduce<number>(
-    (most, each) => Math.max(most, partsOf(grouped(String(each))).fraction.length - 1),
-    0,
-  )
+  numbers.reduce<number>((most, each) => Math.max(most, partsOf(grouped(String(each))).fraction.length - 1), 0)
 
 /** Maximum decimals, more than any token has. */
 const DECIMALS = 18

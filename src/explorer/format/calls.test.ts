@@ -18,9 +18,7 @@ const own = receipt('ContractX/own', 'anything')
 /** The names of calls, with inner calls in parentheses. */
 const drawn = (trees: readonly CallTree[]): string =>
   trees
-    .map(
-      ({ func_name, inner }) => `${func_name.split('/')[1]}${inner.length === 0 ? '' : `(${drawn(inner)})`}`,
-    )
+    .map(({ func_name, inner }) => `${func_name.split('/')[1]}${inner.length === 0 ? '' : `(${drawn(inner)})`}`)
     .join(' ')
 
 test('nested: the calls of a system contract are placed inside its receipt', () => {

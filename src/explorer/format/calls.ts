@@ -93,11 +93,7 @@ export const byAction = (
   })
 }
 
-const waysBefore = (
-  action: CalledAction,
-  roots: readonly CallTree[],
-  later: readonly number[],
-): readonly number[] =>
+const waysBefore = (action: CalledAction, roots: readonly CallTree[], later: readonly number[]): readonly number[] =>
   later.map((_, begin) => {
     const root = roots[begin]
     if (isFixed(action)) return root !== undefined && isOwn(action, root) ? (later[begin + 1] ?? 0) : 0

@@ -15,9 +15,7 @@ test('failedActionAt: the action is found whose arguments begin as in the nodeâ€
   expect(failedActionAt(MESSAGE, [other, PAY])).toBe(1)
   expect(failedActionAt(MESSAGE, [PAY, PAY])).toBe(0)
   expect(failedActionAt(MESSAGE, [other])).toBe(undefined)
-  expect(failedActionAt(MESSAGE, [PAY, action(['iost', 'user_009', 'user_029', '99999999', 'b2'])])).toBe(
-    undefined,
-  )
+  expect(failedActionAt(MESSAGE, [PAY, action(['iost', 'user_009', 'user_029', '99999999', 'b2'])])).toBe(undefined)
   expect(failedActionAt('out of gas', [PAY])).toBe(undefined)
   const whole =
     'running action Action{Contract: token.iost, ActionName: recycle, Data: ["x"]}\n error: permission denied'
@@ -44,11 +42,7 @@ test.each([
     PAY,
     "It would have moved 5 iost, more than the signer's spending limit allows.",
   ],
-  [
-    'Uncaught exception: Error: require auth failed.',
-    undefined,
-    'The signers had no permission for this action.',
-  ],
+  ['Uncaught exception: Error: require auth failed.', undefined, 'The signers had no permission for this action.'],
   ['invalid account nobody_0', PAY, 'The account nobody_0 did not exist.'],
 ])('failureWords: %s', (reason, of, words) => {
   expect(failureWords(reason, of)?.en).toBe(words)
@@ -64,7 +58,5 @@ test('failureWords: a contractâ€™s own message is unchanged, and names cannot hi
   ])
     expect(failureWords(`Uncaught exception: Error: ${reason}`, undefined)).toBe(undefined)
   const hidden = action(['iost', 'a\u202eb', 'c', '1', ''])
-  expect(failureWords('balance not enough 0 < 1', hidden)?.en).toBe(
-    'a\\u{202e}b had 0 iost, and 1 was needed.',
-  )
+  expect(failureWords('balance not enough 0 < 1', hidden)?.en).toBe('a\\u{202e}b had 0 iost, and 1 was needed.')
 })

@@ -57,10 +57,7 @@ const RULES: readonly Rule[] = [
             zh: `将动用 ${grouped(need)} ${token}，超出合约 ABI 为此方法设定的限额。`,
           },
   ],
-  [
-    /^out of gas/i,
-    always('The transaction used up its gas limit before it ended.', '执行完成前已用尽 gas 上限。'),
-  ],
+  [/^out of gas/i, always('The transaction used up its gas limit before it ended.', '执行完成前已用尽 gas 上限。')],
   [
     /^(?:transaction has no permission|require auth failed\.?|permission denied)$/,
     always('The signers had no permission for this action.', '签名者没有执行此方法的权限。'),
@@ -83,10 +80,7 @@ const RULES: readonly Rule[] = [
   ],
   [/^memo too large$/, always('The memo was longer than 512 bytes.', '备注超过 512 字节。')],
   [/^invalid amount$/, always('The amount was not valid for this token.', '数量不符合此代币的要求。')],
-  [
-    /^supply too much$/,
-    always("It would have exceeded the token's maximum supply.", '将超出该代币的最大供应量。'),
-  ],
+  [/^supply too much$/, always("It would have exceeded the token's maximum supply.", '将超出该代币的最大供应量。')],
   [
     /^prepare contract: contract (\S+) not found$/,
     ([, id = '']) => ({ en: `The contract ${id} did not exist.`, zh: `合约 ${id} 不存在。` }),

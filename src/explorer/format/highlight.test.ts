@@ -27,8 +27,7 @@ test.each([
 })
 
 test('highlight: the pieces joined are the code, at any division', () => {
-  const code =
-    "class A { f(x) { return `${x}/*` + /[/]/.test(\"\\\\\") ? 0x1f : '\\'' } } // 😀 end\n/* more */"
+  const code = "class A { f(x) { return `${x}/*` + /[/]/.test(\"\\\\\") ? 0x1f : '\\'' } } // 😀 end\n/* more */"
   for (let end = 0; end <= code.length; end++) {
     const cut = code.slice(0, end)
     expect(
@@ -40,23 +39,7 @@ test('highlight: the pieces joined are the code, at any division', () => {
 })
 
 test('highlight: code with many unclosed strings, comments and patterns is read once', () => {
-  for (const part of [
-    '/[',
-    '=/[a',
-    '`',
-    '`${',
-    '/*',
-    "'\\",
-    '"\\\n',
-    '${{',
-    '(/',
-    '1e',
-    '\\',
-    '}',
-    '#',
-    '0x',
-    '/\\',
-  ]) {
+  for (const part of ['/[', '=/[a', '`', '`${', '/*', "'\\", '"\\\n', '${{', '(/', '1e', '\\', '}', '#', '0x', '/\\']) {
     // Ten times the length on pages. Code with exponential time would not finish.
     const code = part.repeat(50_000)
     const pieces = highlight(code)

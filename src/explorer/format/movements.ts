@@ -1,4 +1,4 @@
-import { frozenUntil, type Moved, memoOf, movedBy, type Recorded } from './record.ts'
+import { frozenUntil, type Moved, memoOf, movedBy, type RecordRow } from './record.ts'
 
 /** A token movement of a transaction. */
 export type Movement = Moved & {
@@ -11,7 +11,7 @@ export type Movement = Moved & {
   readonly until: string | undefined
 }
 
-type Row = Pick<Recorded, 'action_name' | 'data' | 'from' | 'to' | 'amount' | 'token'>
+type Row = Pick<RecordRow, 'action_name' | 'data' | 'from' | 'to' | 'amount' | 'token'>
 
 /** The token movements of records, in order. */
 export const movementsIn = (rows: readonly Row[]): readonly Movement[] =>

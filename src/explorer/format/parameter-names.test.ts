@@ -52,9 +52,7 @@ test('parameterNamesIn: any hostile code of 64 KB gives no names', () => {
   const filled = (text: string) => text.repeat(Math.floor((65_536 - end.length) / text.length)) + end
   const numbered = (of: (at: number) => string) => Array.from({ length: 4_000 }, (_, at) => of(at)).join('')
   const hostile = [
-    ...['(', '[', '{', 'a=>', '(a=>', '`${', 'class A{a(){', '!', 'async(', '({a:', '[a=', 'x=>{'].map(
-      filled,
-    ),
+    ...['(', '[', '{', 'a=>', '(a=>', '`${', 'class A{a(){', '!', 'async(', '({a:', '[a=', 'x=>{'].map(filled),
     ...['new ', 'do ', 'try{', 'a?', '(a,', '((a=1', 'for(let a of', 'yield ', '/('].map(filled),
     numbered(at => `l${at}:`) + end,
   ]

@@ -72,9 +72,9 @@ const contractIn = ({ body }: Program): Class | undefined => {
   const exported = body.flatMap(exportedBy).at(-1)
   if (exported?.type === 'ClassExpression') return exported
   if (exported?.type !== 'Identifier') return undefined
-  return body.find(
-    statement => statement.type === 'ClassDeclaration' && statement.id.name === exported.name,
-  ) as Class | undefined
+  return body.find(statement => statement.type === 'ClassDeclaration' && statement.id.name === exported.name) as
+    | Class
+    | undefined
 }
 
 const exportedBy = (statement: Program['body'][number]): readonly Expression[] => {

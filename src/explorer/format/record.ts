@@ -3,7 +3,7 @@ import { Exact } from '#chain/json.ts'
 import { isNanoseconds } from './time.ts'
 
 /** A row of get-account-tx, get-contract-tx and get-token-tx. */
-export type Recorded = {
+export type RecordRow = {
   readonly seq?: number | undefined
   readonly contract?: string | undefined
   readonly action_name: string
@@ -26,7 +26,7 @@ export type Moved = { readonly amount: string; readonly token: string }
  * Amount and token of a movement; undefined: the record moved none. Calls with an amount and no token moved
  * it in other records.
  */
-export const movedBy = ({ amount, token }: Pick<Recorded, 'amount' | 'token'>): Moved | undefined =>
+export const movedBy = ({ amount, token }: Pick<RecordRow, 'amount' | 'token'>): Moved | undefined =>
   amount === undefined || token === undefined ? undefined : { amount, token }
 
 /** Calls of the RAM market, whose amount is in bytes. All other amounts without a token are in IOST. */
@@ -37,7 +37,7 @@ export const calledFor = ({
   amount,
   token,
   action_name,
-}: Pick<Recorded, 'amount' | 'token' | 'action_name'>):
+}: Pick<RecordRow, 'amount' | 'token' | 'action_name'>):
   | { readonly amount: string; readonly unit: 'iost' | 'bytes' }
   | undefined =>
   amount === undefined || token !== undefined
@@ -48,7 +48,7 @@ export const calledFor = ({
  * The direction of a movement for an owner. `none`: between other owners, for instance when the owner issued
  * or signed it.
  */
-export type Way = 'in' | 'out' | 'self' | 'none'
+export type MovementDirection = 'in' | 'out' | 'self' | 'none'
 
 /** Argument positions of the two parties in calls of token.iost; undefined: there is no sender, or no recipient. */
 const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: number | undefined]> = new Map([
@@ -59,14 +59,14 @@ const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: numbe
 ])
 
 /** The words for each direction. */
-export const WAYS: Readonly<Record<Way, Text>> = {
+export const WAYS: Readonly<Record<MovementDirection, Text>> = {
   in: { en: 'In', zh: '转入' },
   out: { en: 'Out', zh: '转出' },
   self: { en: 'Self', zh: '转给自己' },
   none: { en: 'Others', zh: '他人之间' },
 }
 
-type Row = Pick<Recorded, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to'>
+type Row = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to'>
 
 /** Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the contract. */
 export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {
@@ -80,7 +80,7 @@ export const partiesOf = (row: Row): { readonly from: string; readonly to: strin
  * The direction of a movement for an owner. Only its parties count, since a row may also be in the list of an
  * issuer or a signer. undefined: the row moved no tokens.
  */
-export const wayOf = (row: Row, owner: string): Way | undefined => {
+export const wayOf = (row: Row, owner: string): MovementDirection | undefined => {
   const moved = movedBy(row)
   if (moved === undefined) return undefined
   const { from, to } = partiesOf(row)

@@ -8,8 +8,7 @@ export const absolute = (iso: string): string => iso.slice(0, 19).replace('T', '
 export const isNanoseconds = (text: string): boolean => /^\d{1,19}$/.test(text)
 
 /** Nanoseconds since 1970 as ISO-8601 UTC, truncated to milliseconds. */
-export const isoOf = (nanoseconds: string): string =>
-  new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString()
+export const isoOf = (nanoseconds: string): string => new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString()
 
 const UNITS = [
   [86_400_000 * 365, 'year', '年'],

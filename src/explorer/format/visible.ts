@@ -5,8 +5,7 @@
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu
 
 /** The zero-width joiner between two parts of an emoji, which has no other effect there. */
-const JOINER =
-  /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu
+const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu
 
 /**
  * A text of the chain that is safe to display: invisible characters are written as `\u{202e}`. Line ends,
@@ -20,10 +19,7 @@ const seen = (text: string): string =>
   )
 
 /** The first `most` characters of a text, and whether they are the whole text. */
-export const beginningOf = (
-  text: string,
-  most: number,
-): { readonly text: string; readonly isWhole: boolean } => {
+export const beginningOf = (text: string, most: number): { readonly text: string; readonly isWhole: boolean } => {
   if (text.length <= most) return { text, isWhole: true }
   // A surrogate pair is not split.
   const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most - 1 : most
@@ -48,5 +44,4 @@ export const oneLine = (text: string, most: number): string => {
 }
 
 /** `Contract7QzLw…N5nX`, `8fd02c…91ab`: enough of a long name to distinguish it from others. */
-export const shortened = (name: string): string =>
-  name.length <= 24 ? name : `${name.slice(0, 10)}…${name.slice(-6)}`
+export const shortened = (name: string): string => (name.length <= 24 ? name : `${name.slice(0, 10)}…${name.slice(-6)}`)

@@ -15,7 +15,7 @@ import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import { isNarrowed, PAGING } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { AccountRecords, recordsAsked } from '../part/account-records.tsx'
+import { AccountRecords, requestedRecords } from '../part/account-records.tsx'
 import { Activity } from '../part/activity.tsx'
 import { Amount } from '../part/amount.tsx'
 import {
@@ -61,18 +61,17 @@ export const accountPage: Page = {
       isAccountName(account) ? ifFound(ask()) : undefined
     const votes = balance.vote_balance.list
     const registration = ifAccount(() => visit.ask(getProducerRegistration, { producer: account }))
-    const [detail, { tokens }, owned, records, { days }, created, producer, assets, history] =
-      await Promise.all([
-        ifAccount(() => visit.ask(getAccountDetail, { account })),
-        visit.ask(getTokenList, { account }),
-        visit.ask(getAccountNfts, { account, page: '1', size: String(MOST_NFTS) }),
-        recordsAsked(visit, account),
-        visit.ask(getAccountActivity, { account }),
-        ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
-        registration,
-        assetsOfEarner(visit, account, { isVoter: votes.length > 0, producer: registration }),
-        first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
-      ])
+    const [detail, { tokens }, owned, records, { days }, created, producer, assets, history] = await Promise.all([
+      ifAccount(() => visit.ask(getAccountDetail, { account })),
+      visit.ask(getTokenList, { account }),
+      visit.ask(getAccountNfts, { account, page: '1', size: String(MOST_NFTS) }),
+      requestedRecords(visit, account),
+      visit.ask(getAccountActivity, { account }),
+      ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
+      registration,
+      assetsOfEarner(visit, account, { isVoter: votes.length > 0, producer: registration }),
+      first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
+    ])
     const name = visible(account)
     const kind = say(ownerKind(account, detail !== undefined))
     return {

@@ -56,11 +56,7 @@ export const balancePage: Page = {
             <Now visit={visit} account={account} first={first} newest={newest.find(isChange)} />
           </section>
           {history !== undefined && <BalanceOverTime visit={visit} history={history} token={visit.part} />}
-          <Card
-            visit={visit}
-            id="changes"
-            title={say({ en: 'Changes, newest first', zh: '变动（最新的在前）' })}
-          >
+          <Card visit={visit} id="changes" title={say({ en: 'Changes, newest first', zh: '变动（最新的在前）' })}>
             <Changes visit={visit} changes={changes.filter(isChange)} />
             <Pager visit={visit} total={total ?? 0} />
           </Card>
@@ -85,9 +81,7 @@ type NowProps = {
 
 const Now = ({ visit, account, first, newest }: NowProps): Html => {
   const { say, part: token } = visit
-  const amount = (value: string | undefined): Html => (
-    <Amount visit={visit} value={value ?? '0'} token={token} />
-  )
+  const amount = (value: string | undefined): Html => <Amount visit={visit} value={value ?? '0'} token={token} />
   return (
     <Facts
       facts={[
@@ -139,30 +133,21 @@ const Changes = ({ visit, changes }: ChangesProps): Html => {
         [
           'Type',
           '类型',
-          ({ action }) => (
-            <span safe>{say(WORDS.get(action) ?? { en: visible(action), zh: visible(action) })}</span>
-          ),
+          ({ action }) => <span safe>{say(WORDS.get(action) ?? { en: visible(action), zh: visible(action) })}</span>,
           { place: 'lead' },
         ],
         [
           'Counterparty',
           '对方',
-          ({ counterparty }) =>
-            counterparty === null ? <None /> : <Owner visit={visit} id={counterparty} />,
+          ({ counterparty }) => (counterparty === null ? <None /> : <Owner visit={visit} id={counterparty} />),
         ],
         [
           'Memo',
           '备注',
-          ({ memo }) =>
-            memo === null || memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse />,
+          ({ memo }) => (memo === null || memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse />),
         ],
         ['Change', '变动', row => <Change value={row.change} />, { isNumber: true, place: 'end' }],
-        [
-          'Available after',
-          '变动后可用',
-          row => <Count value={row.balance} decimals={decimals} />,
-          { isNumber: true },
-        ],
+        ['Available after', '变动后可用', row => <Count value={row.balance} decimals={decimals} />, { isNumber: true }],
       ]}
     />
   )

@@ -45,11 +45,7 @@ export const collectionPage: Page = {
       isMinor: isOfOwners || isNarrowed(visit, ['page']),
       body: (
         <>
-          <Heading
-            visit={visit}
-            kind={say({ en: 'NFT collection', zh: 'NFT 合集' })}
-            id={detail.collection}
-          />
+          <Heading visit={visit} kind={say({ en: 'NFT collection', zh: 'NFT 合集' })} id={detail.collection} />
           <section class="card">
             <About visit={visit} detail={detail} />
           </section>
@@ -80,10 +76,7 @@ const About = ({ visit, detail }: AboutProps): Html => {
         [say({ en: 'Issued', zh: '已发行' }), <Count value={detail.issued} />],
         [say({ en: 'Owners', zh: '持有者数' }), <Count value={detail.owner_count} />],
         [say({ en: 'Maximum supply', zh: '最大供应量' }), <Count value={detail.total_supply} />],
-        [
-          say({ en: 'Created', zh: '创建时间' }),
-          <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />,
-        ],
+        [say({ en: 'Created', zh: '创建时间' }), <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
       ]}
     />
   )
@@ -92,11 +85,7 @@ const About = ({ visit, detail }: AboutProps): Html => {
 const Nfts = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
   const { nfts, total } = await visit.ask(getCollectionNfts, { collection: visit.id, ...pageGiven(visit) })
   return (
-    <Card
-      visit={visit}
-      id="nfts"
-      title={visit.say({ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' })}
-    >
+    <Card visit={visit} id="nfts" title={visit.say({ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' })}>
       <Rows
         visit={visit}
         rows={nfts}

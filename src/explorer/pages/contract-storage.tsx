@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Asking } from '#actions/ask.ts'
+import type { AskContext } from '#actions/ask.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { Failure } from '#failure/failure.ts'
 import { ofNode } from '../format/of-node.ts'
@@ -72,7 +72,7 @@ type Read = Place & {
   readonly fields: readonly string[]
 }
 
-const read = async (storage: NonNullable<Asking['storage']>, place: Place): Promise<Read> => {
+const read = async (storage: NonNullable<AskContext['storage']>, place: Place): Promise<Read> => {
   const [{ value, height }, { fields }] = await Promise.all([
     storage.value(place),
     place.field === undefined ? storage.fields(place) : { fields: [] },
@@ -81,9 +81,9 @@ const read = async (storage: NonNullable<Asking['storage']>, place: Place): Prom
 }
 
 /** The answer of a node, or the failure. After a failure the form stays, so that the visitor can retry. */
-const ifAnswered = async (asked: Promise<Read>): Promise<Read | Failure> => {
+const ifAnswered = async (answer: Promise<Read>): Promise<Read | Failure> => {
   try {
-    return await asked
+    return await answer
   } catch (error) {
     if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'bad_block')) return error
     throw error
@@ -139,16 +139,9 @@ const Value = ({ visit, found }: { readonly visit: Visit; readonly found: Read }
             : [[say({ en: 'Field', zh: '字段' }), <ChainText visit={visit} text={field} />] as const]),
           [
             say({ en: 'Value', zh: '值' }),
-            <ChainText
-              visit={visit}
-              text={value}
-              whole={hrefTo(visit, `${pathOfStorage(contract)}?${query}`)}
-            />,
+            <ChainText visit={visit} text={value} whole={hrefTo(visit, `${pathOfStorage(contract)}?${query}`)} />,
           ],
-          [
-            say({ en: 'As of block', zh: '截至区块' }),
-            <Name visit={visit} kind="block" id={height} isWhole />,
-          ],
+          [say({ en: 'As of block', zh: '截至区块' }), <Name visit={visit} kind="block" id={height} isWhole />],
         ]}
       />
       {value === ABSENT && (
@@ -180,11 +173,7 @@ const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Re
   const hrefOf = (field: string): string =>
     hrefTo(visit, `${pathOfStorage(contract)}?${new URLSearchParams({ key, field })}`)
   return (
-    <Card
-      visit={visit}
-      id="fields"
-      title={say({ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` })}
-    >
+    <Card visit={visit} id="fields" title={say({ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` })}>
       <ul class="names">
         {fields.slice(0, MOST).map(field => (
           <li>

@@ -13,7 +13,7 @@ import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
 import { hrefTo, pathOf, pathOfStorage } from '../links.ts'
 import { isNarrowed, PAGING } from '../narrowed.ts'
-import type { Elsewhere, Html, Page, Visit } from '../page.ts'
+import type { Html, Page, Redirect, Visit } from '../page.ts'
 import { Abi } from '../part/abi.tsx'
 import { Activity } from '../part/activity.tsx'
 import { Card } from '../part/card.tsx'
@@ -37,7 +37,7 @@ type CodeAnswer = AnswerOf<typeof getContractCode>
 const MOST_CODE = 16_384
 
 /** The contract's answer. An id without a deployed contract to which tokens were sent redirects to its balances. */
-const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Elsewhere> => {
+const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> => {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
   const found = await ifFound(detail)
   if (found !== undefined) return found
@@ -121,10 +121,7 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
         facts={[
           [say({ en: 'Publisher', zh: '部署者' }), <Owner visit={visit} id={detail.publisher} />],
           [say({ en: 'Deployed', zh: '部署时间' }), <When visit={visit} iso={detail.created_at} />],
-          [
-            say({ en: 'Transaction', zh: '交易' }),
-            <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />,
-          ],
+          [say({ en: 'Transaction', zh: '交易' }), <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />],
           ...(code.tx_hash === '' || code.tx_hash === detail.tx_hash
             ? []
             : [
@@ -176,12 +173,7 @@ const Records = ({ visit, records, names, contract, children }: RecordsProps): H
       {children as 'safe'}
       <Filters visit={visit} fields={CONTRACT_FIELDS} choices={{ action_name: { choices: names } }} />
       <Files visit={visit} file={contractRecords} id={contract} total={records.total ?? null} />
-      <RecordRows
-        visit={visit}
-        rows={records.transactions}
-        isSearching={records.next !== undefined}
-        live="records"
-      />
+      <RecordRows visit={visit} rows={records.transactions} isSearching={records.next !== undefined} live="records" />
       <RecordPager visit={visit} listed={records} />
     </Card>
   )

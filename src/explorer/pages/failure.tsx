@@ -3,7 +3,7 @@ import type { Text } from '#actions/text.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
 import { grouped } from '../format/amount.ts'
 import type { Near } from '../near.ts'
-import type { Html, Shown } from '../page.ts'
+import type { Html, PageContent } from '../page.ts'
 import { Card } from '../part/card.tsx'
 import { inWordsOfPage } from '../part/field-words.ts'
 import type { Field } from '../part/form-fields.ts'
@@ -29,7 +29,7 @@ type FailurePageProps = {
 }
 
 /** The page of a failure. */
-export const failurePage = (frame: Frame, { failure, fields, near }: FailurePageProps): Shown => {
+export const failurePage = (frame: Frame, { failure, fields, near }: FailurePageProps): PageContent => {
   const { say } = frame
   const title = say(TITLES[failure.kind] ?? OTHERWISE)
   return {

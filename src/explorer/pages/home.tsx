@@ -96,9 +96,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       ) : (
         <span class="stack">
           <Count value={overview.head_block} />
-          <small safe>
-            {say({ en: `${counted(String(ahead), 'block')} ahead`, zh: `领先 ${blocks} 个区块` })}
-          </small>
+          <small safe>{say({ en: `${counted(String(ahead), 'block')} ahead`, zh: `领先 ${blocks} 个区块` })}</small>
         </span>
       ),
     ],
@@ -106,9 +104,7 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       say({ en: 'Transactions per second', zh: '每秒交易数' }),
       <span class="stack">
         {tps === undefined ? <None /> : <Place value={tps} />}
-        <small safe>
-          {say({ en: `highest ${overview.highest_tps}`, zh: `最高 ${overview.highest_tps}` })}
-        </small>
+        <small safe>{say({ en: `highest ${overview.highest_tps}`, zh: `最高 ${overview.highest_tps}` })}</small>
       </span>,
     ],
     [say({ en: 'Accounts', zh: '账户' }), <Count value={overview.account_count} />],

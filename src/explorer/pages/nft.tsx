@@ -72,10 +72,7 @@ const About = ({ visit, detail }: AboutProps): Html => {
           say({ en: 'Metadata', zh: '元数据' }),
           <ChainText visit={visit} text={detail.metadata} whole={rawHref(visit)} />,
         ],
-        [
-          say({ en: 'Issued', zh: '发行时间' }),
-          <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />,
-        ],
+        [say({ en: 'Issued', zh: '发行时间' }), <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
       ]}
     />
   )

@@ -167,11 +167,7 @@ const LargestVoters = ({ visit, largest, total, votes: whole }: LargestVotersPro
       }
     >
       <Concentration visit={visit} parts={largest.map(({ votes }) => votes)} whole={whole} total={total} />
-      <Largest
-        visit={visit}
-        owners={largest.map(({ account, votes }) => ({ account, amount: votes }))}
-        whole={whole}
-      />
+      <Largest visit={visit} owners={largest.map(({ account, votes }) => ({ account, amount: votes }))} whole={whole} />
     </Card>
   )
 }

@@ -26,10 +26,7 @@ export const producersPage: Page = {
   path: '/producers',
   show: async visit => {
     const { say } = visit
-    const [{ all_votes }, { producers, total }] = await Promise.all([
-      visit.ask(getOverview),
-      producersAsked(visit),
-    ])
+    const [{ all_votes }, { producers, total }] = await Promise.all([visit.ask(getOverview), producersAsked(visit)])
     const title = say({ en: 'Producers', zh: '生产者' })
     return {
       title,
@@ -45,10 +42,7 @@ export const producersPage: Page = {
             <Figures
               facts={[
                 [say({ en: 'Registered', zh: '已注册' }), <Count value={total} />],
-                [
-                  say({ en: 'Total votes', zh: '总票数' }),
-                  <Amount visit={visit} value={all_votes} token="iost" />,
-                ],
+                [say({ en: 'Total votes', zh: '总票数' }), <Amount visit={visit} value={all_votes} token="iost" />],
               ]}
             />
           </section>

@@ -32,9 +32,7 @@ export const sitemapPage: Page = {
       ...producers.map(({ account }) => pathOf('producer', account)),
       ...owners.filter(owner => !isContractId(owner)).map(owner => pathOf('account', owner)),
     ]
-    const urls = LANGUAGES.flatMap(lang =>
-      paths.map(path => new URL(hrefTo({ root: './', lang }, path), origin).href),
-    )
+    const urls = LANGUAGES.flatMap(lang => paths.map(path => new URL(hrefTo({ root: './', lang }, path), origin).href))
     return { title: '', type: 'application/xml; charset=utf-8', body: xmlOf(urls) }
   },
 }

@@ -78,11 +78,7 @@ export const tokenPage: Page = {
               { name: say({ en: 'Holders', zh: '持有者' }), query: 'holders' },
             ]}
           />
-          {isOfHolders ? (
-            <Holders visit={visit} supply={detail.current_supply} />
-          ) : (
-            <Movements visit={visit} />
-          )}
+          {isOfHolders ? <Holders visit={visit} supply={detail.current_supply} /> : <Movements visit={visit} />}
         </>
       ),
     }
@@ -98,10 +94,7 @@ const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Deta
     <Facts
       facts={[
         [say({ en: 'Full name', zh: '全名' }), <ChainText visit={visit} text={detail.full_name} isProse />],
-        [
-          say({ en: 'Supply', zh: '供应量' }),
-          <Amount visit={visit} value={detail.current_supply} token={symbol} />,
-        ],
+        [say({ en: 'Supply', zh: '供应量' }), <Amount visit={visit} value={detail.current_supply} token={symbol} />],
         [
           say({ en: 'Maximum supply', zh: '最大供应量' }),
           <Amount visit={visit} value={detail.total_supply} token={symbol} />,
@@ -174,40 +167,21 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
   const filters = fieldsGiven(visit, TOKEN_FIELDS)
   const found = await visit.ask(getTokenTx, { token, ...filters, ...partGiven(visit) })
   return (
-    <Card
-      visit={visit}
-      id="movements"
-      title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}
-    >
+    <Card visit={visit} id="movements" title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
       <Filters visit={visit} fields={TOKEN_FIELDS} choices={{ func_name: { choices: RECORDED } }} />
       <Files visit={visit} file={tokenMovements} id={token} total={found.total ?? null} />
-      <RecordRows
-        visit={visit}
-        rows={found.transactions}
-        isSearching={found.next !== undefined}
-        live="movements"
-      />
+      <RecordRows visit={visit} rows={found.transactions} isSearching={found.next !== undefined} live="movements" />
       <RecordPager visit={visit} listed={found} />
     </Card>
   )
 }
 
-const Holders = async ({
-  visit,
-  supply,
-}: {
-  readonly visit: Visit
-  readonly supply: string
-}): Promise<string> => {
+const Holders = async ({ visit, supply }: { readonly visit: Visit; readonly supply: string }): Promise<string> => {
   const { say } = visit
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
   const decimals = decimalsOf(holders.map(({ balance }) => balance))
   return (
-    <Card
-      visit={visit}
-      id="holders"
-      title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}
-    >
+    <Card visit={visit} id="holders" title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
       <Files visit={visit} file={holderFile} id={visit.id} total={total ?? 0} />
       <Rows
         visit={visit}
@@ -222,12 +196,7 @@ const Holders = async ({
             row => <Count value={row.balance} decimals={decimals} />,
             { isNumber: true, place: 'end' },
           ],
-          [
-            'Share of the supply',
-            '占供应量',
-            row => <Share part={row.balance} whole={supply} />,
-            { isNumber: true },
-          ],
+          ['Share of the supply', '占供应量', row => <Share part={row.balance} whole={supply} />, { isNumber: true }],
           [
             'Balance history',
             '余额历史',

@@ -36,12 +36,7 @@ export const tokensPage: Page = {
           none={{ en: 'No tokens.', zh: '没有代币。' }}
           columns={[
             ['Token', '代币', row => <Name visit={visit} kind="token" id={row.symbol} />],
-            [
-              'Full name',
-              '全名',
-              row => <ChainText visit={visit} text={row.full_name} isProse />,
-              { place: 'end' },
-            ],
+            ['Full name', '全名', row => <ChainText visit={visit} text={row.full_name} isProse />, { place: 'end' }],
             ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
             ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
             ['Holders', '持有者数', row => <Count value={row.holder_count} />, { isNumber: true }],

@@ -66,13 +66,7 @@ export const transactionPage: Page = {
               time={isoOf(block?.block.time ?? transaction.time)}
             />
           </section>
-          <Actions
-            visit={visit}
-            transaction={transaction}
-            blockNumber={block_number}
-            known={known}
-            owners={owners}
-          />
+          <Actions visit={visit} transaction={transaction} blockNumber={block_number} known={known} owners={owners} />
           <Receipts
             visit={visit}
             actions={transaction.actions}
@@ -109,13 +103,10 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
     <Card
       visit={visit}
       id="outcome"
-      title={say(
-        isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'Token movements', zh: '代币变动' },
-      )}
+      title={say(isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'Token movements', zh: '代币变动' })}
       aside={
         <span class="badges">
-          {code !== undefined && <Outcome visit={visit} code={code} />}{' '}
-          <Finality visit={visit} status={status} />
+          {code !== undefined && <Outcome visit={visit} code={code} />} <Finality visit={visit} status={status} />
         </span>
       }
     >

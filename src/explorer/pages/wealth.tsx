@@ -107,24 +107,9 @@ const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
             row => <Count value={row.balance} decimals={places.balance} />,
             { isNumber: true, place: 'end' },
           ],
-          [
-            'Available',
-            '可用',
-            row => <Count value={row.token_balance} decimals={places.token} />,
-            { isNumber: true },
-          ],
-          [
-            'Voted',
-            '投票',
-            row => <Count value={row.vote_balance} decimals={places.vote} />,
-            { isNumber: true },
-          ],
-          [
-            'Frozen',
-            '冻结',
-            row => <Count value={row.frozen_balance} decimals={places.frozen} />,
-            { isNumber: true },
-          ],
+          ['Available', '可用', row => <Count value={row.token_balance} decimals={places.token} />, { isNumber: true }],
+          ['Voted', '投票', row => <Count value={row.vote_balance} decimals={places.vote} />, { isNumber: true }],
+          ['Frozen', '冻结', row => <Count value={row.frozen_balance} decimals={places.frozen} />, { isNumber: true }],
           [
             'Share of circulating supply',
             '占流通量',
@@ -139,5 +124,4 @@ const RichList = ({ visit, rows, total, supply }: RichListProps): Html => {
 }
 
 /** Burnt IOST have an owner, but are not part of the circulating supply. */
-const isCirculating = ({ account }: { readonly account: string }): boolean =>
-  !NOT_CIRCULATING.includes(account)
+const isCirculating = ({ account }: { readonly account: string }): boolean => !NOT_CIRCULATING.includes(account)

@@ -58,10 +58,7 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
             '参数',
             ({ name, args }) => (
               <code safe>
-                {typed(
-                  args,
-                  namesOf({ contract, action_name: name }, { types: args, names: names.get(name) ?? [] }),
-                )}
+                {typed(args, namesOf({ contract, action_name: name }, { types: args, names: names.get(name) ?? [] }))}
               </code>
             ),
           ],

@@ -4,7 +4,7 @@ import { getAccountTx } from '#actions/get-account-tx.ts'
 import type { Text } from '#actions/text.ts'
 import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
 import { accountRecords } from '../download/records.ts'
-import { partiesOf, type Recorded, WAYS } from '../format/record.ts'
+import { partiesOf, type RecordRow, WAYS } from '../format/record.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
 import { Files } from './files.tsx'
@@ -16,14 +16,14 @@ import { RecordRows } from './record-rows.tsx'
 type Records = AnswerOf<typeof getAccountTx>
 
 /** The records of the address: parameters and answer of the API. */
-export type AskedRecords = {
+export type RecordsRequest = {
   readonly given: CallParameters & { readonly account: string }
   /** The answer, or the reason why no row can match these filters. */
   readonly answer: Records | Text
 }
 
 /** The requested page of an account's records. */
-export const recordsAsked = async (visit: Visit, account: string): Promise<AskedRecords> => {
+export const requestedRecords = async (visit: Visit, account: string): Promise<RecordsRequest> => {
   const filters = fieldsGiven(visit, ACCOUNT_FIELDS)
   const given = { account, ...filters }
   const why = whyNone(filters)
@@ -50,7 +50,7 @@ const whyNone = (filters: CallParameters): Text | undefined => {
 
 type AccountRecordsProps = {
   readonly visit: Visit
-  readonly asked: AskedRecords
+  readonly asked: RecordsRequest
   /** The tokens to choose from in the filter. */
   readonly tokens: readonly string[]
   /** The content above the filters. */
@@ -58,19 +58,10 @@ type AccountRecordsProps = {
 }
 
 /** The records of an account that match the filters. */
-export const AccountRecords = ({
-  visit,
-  asked: { given, answer },
-  tokens,
-  children,
-}: AccountRecordsProps): Html => {
+export const AccountRecords = ({ visit, asked: { given, answer }, tokens, children }: AccountRecordsProps): Html => {
   const { say } = visit
   return (
-    <Card
-      visit={visit}
-      id="records"
-      title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}
-    >
+    <Card visit={visit} id="records" title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}>
       {children as 'safe'}
       <Filters
         visit={visit}
@@ -98,8 +89,7 @@ export const AccountRecords = ({
   )
 }
 
-const rowsIn = (answer: Records | Text): readonly Recorded[] =>
-  'transactions' in answer ? answer.transactions : []
+const rowsIn = (answer: Records | Text): readonly RecordRow[] => ('transactions' in answer ? answer.transactions : [])
 
 /** Maximum number of choices of a filter. */
 const MOST_CHOICES = 50
@@ -116,16 +106,14 @@ const USUAL = [
 const choicesFor = (
   visit: Visit,
   account: string,
-  { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly Recorded[] },
+  { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly RecordRow[] },
 ) => {
   const { say } = visit
   // A row names its contract only if the contract is the recipient.
   const seen = rows
     .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
     .map(({ to, action_name }) => `${to}/${action_name}`)
-  const others = rows
-    .flatMap(row => Object.values(partiesOf(row)))
-    .filter(name => name !== '' && name !== account)
+  const others = rows.flatMap(row => Object.values(partiesOf(row))).filter(name => name !== '' && name !== account)
   const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
   return {
     direction: {

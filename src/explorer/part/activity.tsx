@@ -19,11 +19,7 @@ export const Activity = ({ visit, days }: ActivityProps): Html => {
   return (
     <div class="activity">
       <h3 safe>{title}</h3>
-      <Plot
-        visit={visit}
-        title={title}
-        series={days.map(({ date, records }) => ({ date, value: String(records) }))}
-      />
+      <Plot visit={visit} title={title} series={days.map(({ date, records }) => ({ date, value: String(records) }))} />
       <StepTable
         visit={visit}
         step="day"

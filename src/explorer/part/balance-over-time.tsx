@@ -94,11 +94,7 @@ const BySteps = ({ visit, title, steps: { step }, rows }: StepsProps): Html => (
     <p class="about" safe>
       {visit.say({ en: 'Available and frozen together.', zh: '可用与冻结合计。' })}
     </p>
-    <LevelPlot
-      visit={visit}
-      title={title}
-      series={rows.map(({ date, closing }) => ({ date, value: closing }))}
-    />
+    <LevelPlot visit={visit} title={title} series={rows.map(({ date, closing }) => ({ date, value: closing }))} />
     <StepTable
       visit={visit}
       step={step}
@@ -141,11 +137,7 @@ const Changes = ({ visit, title, rows }: ChangesProps): Html => {
           isNarrow
           columns={[
             ['Time (UTC)', '时间（UTC）', row => <span safe>{absolute(row.created_at)}</span>],
-            [
-              ...(['Change', '变动'] as const),
-              row => <Change value={row.change} />,
-              { isNumber: true, place: 'end' },
-            ],
+            [...(['Change', '变动'] as const), row => <Change value={row.change} />, { isNumber: true, place: 'end' }],
             [
               ...(['Available', '可用'] as const),
               row => <Count value={row.balance} />,

@@ -21,9 +21,7 @@ type BlockTransactionsProps = {
 /** Transactions of a block with their actions and movements. */
 export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProps): Promise<string> => {
   const found =
-    hashes.length === 0
-      ? []
-      : (await visit.ask(getTransactions, { tx_hashes: hashes.join(',') })).transactions
+    hashes.length === 0 ? [] : (await visit.ask(getTransactions, { tx_hashes: hashes.join(',') })).transactions
   const transactions = found.flatMap(entry => (entry === null ? [] : [entry.transaction]))
   const moved = await movementsOf(visit, transactions)
   return (
@@ -35,12 +33,7 @@ export const BlockTransactions = async ({ visit, hashes }: BlockTransactionsProp
         ['Transaction', '交易', ({ hash }) => <Name visit={visit} kind="tx" id={hash} />],
         ['Publisher', '发布者', ({ publisher }) => <Owner visit={visit} id={publisher} />],
         ['Actions', '方法', row => <Done row={row} />, { place: 'bare' }],
-        [
-          'Moved',
-          '代币变动',
-          ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />,
-          { place: 'bare' },
-        ],
+        ['Moved', '代币变动', ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />, { place: 'bare' }],
         [
           'Status',
           '状态',

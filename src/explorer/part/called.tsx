@@ -50,18 +50,9 @@ export const Called = (props: CalledProps): Html => {
           rows={args.map((argument, at) => ({ ...argument, number: at + 1 }))}
           none={{ en: 'No arguments.', zh: '没有参数。' }}
           columns={[
-            [
-              'Argument',
-              '参数',
-              ({ name, number }) => <code safe>{name === '' ? `#${number}` : visible(name)}</code>,
-            ],
+            ['Argument', '参数', ({ name, number }) => <code safe>{name === '' ? `#${number}` : visible(name)}</code>],
             ['Type', '类型', ({ type }) => <code safe>{visible(type)}</code>, { place: 'end' }],
-            [
-              'Value',
-              '值',
-              argument => <Value visit={visit} argument={argument} owners={owners} />,
-              { place: 'bare' },
-            ],
+            ['Value', '值', argument => <Value visit={visit} argument={argument} owners={owners} />, { place: 'bare' }],
           ]}
         />
       )}
@@ -124,8 +115,7 @@ const Value = ({ visit, argument, owners }: ValueProps): Html => {
   const isDone = owners === 'all'
   if (isOwner(argument) && isPossibleName(value) && (isDone || owners.has(value)))
     return <Owner visit={visit} id={value} />
-  if (isDone && name === 'token' && isTokenSymbol(value))
-    return <Name visit={visit} kind="token" id={value} />
+  if (isDone && name === 'token' && isTokenSymbol(value)) return <Name visit={visit} kind="token" id={value} />
   if ((name === 'amount' || name === 'bytes') && /^\d+(?:\.\d+)?$/.test(value)) return <Count value={value} />
   if (name === 'until' && isNanoseconds(value))
     return (

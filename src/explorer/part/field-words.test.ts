@@ -9,14 +9,10 @@ const saidInChinese = (message: string, details: Readonly<Record<string, string>
 
 test("inWordsOfPage: parameters have the labels of the page's own fields", () => {
   const message = "Parameter 'counterparty' is 'x'; it must be an account name."
-  expect(said(message, { parameter: 'counterparty' })).toBe(
-    "“Counterparty” is 'x'; it must be an account name.",
-  )
+  expect(said(message, { parameter: 'counterparty' })).toBe("“Counterparty” is 'x'; it must be an account name.")
   expect(said(message, { parameter: 'counterparty' }, CONTRACT_FIELDS)).toContain('“Party” is')
   expect(said(message, { parameter: 'counterparty' }, RANGE_FIELDS)).toBe(message)
-  expect(said("Value 2 of parameter 'token' is 'X'.", { parameter: 'token' })).toBe(
-    "Value 2 of “Token” is 'X'.",
-  )
+  expect(said("Value 2 of parameter 'token' is 'X'.", { parameter: 'token' })).toBe("Value 2 of “Token” is 'X'.")
   expect(said("Parameters 'failed' and 'token' cannot be combined.", { parameter: 'token' })).toBe(
     '“Failed only” and “Token” cannot be combined.',
   )

@@ -26,10 +26,7 @@ export const Files = ({ visit, file, id = '', total }: FilesProps): Html => {
     if ('from' in period) for (const name of ['start_block', 'end_block']) query.delete(name)
     for (const [name, value] of Object.entries(period)) query.set(name, value)
     const text = query.toString()
-    return hrefTo(
-      visit,
-      `${file.path.replace('{id}', encodeURIComponent(id))}${text === '' ? '' : `?${text}`}`,
-    )
+    return hrefTo(visit, `${file.path.replace('{id}', encodeURIComponent(id))}${text === '' ? '' : `?${text}`}`)
   }
   return (
     <p class="files">

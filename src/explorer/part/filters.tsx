@@ -75,9 +75,7 @@ const FilterField = ({ visit, field, choices = [], words }: FilterFieldProps): H
   const { name, label, type } = field
   const value = visit.query.get(name) ?? ''
   if (type === 'select')
-    return (
-      <Choice visit={visit} field={field} choices={choices} {...(words === undefined ? {} : { words })} />
-    )
+    return <Choice visit={visit} field={field} choices={choices} {...(words === undefined ? {} : { words })} />
   return (
     <label class={type === 'checkbox' ? 'check' : undefined}>
       <span safe>{visit.say(label)}</span>

@@ -4,7 +4,7 @@ import { counted } from '../format/counted.ts'
 import { visible } from '../format/visible.ts'
 import { pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
-import type { Html, Shown, Visit } from '../page.ts'
+import type { Html, PageContent, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Facts } from './facts.tsx'
 import { Copied, Name } from './name.tsx'
@@ -16,12 +16,9 @@ import { askVoters, Voters } from './voters.tsx'
  * The page of a producer that is no longer registered: the time of the end, and its remaining voters. Throws
  * Failure for any other account.
  */
-export const formerProducer = async (visit: Visit): Promise<Shown> => {
+export const formerProducer = async (visit: Visit): Promise<PageContent> => {
   const { say, id: producer } = visit
-  const [former, voting] = await Promise.all([
-    visit.ask(getProducerRegistration, { producer }),
-    askVoters(visit),
-  ])
+  const [former, voting] = await Promise.all([visit.ask(getProducerRegistration, { producer }), askVoters(visit)])
   const name = visible(former.account)
   return {
     path: pathOf('producer', former.account),
@@ -57,10 +54,7 @@ export const formerProducer = async (visit: Visit): Promise<Shown> => {
                 say({ en: 'Rewards received', zh: '已获奖励' }),
                 <Amount visit={visit} value={former.received_award} token="iost" />,
               ],
-              [
-                say({ en: 'Last signing key', zh: '最后的签名公钥' }),
-                <Copied visit={visit} text={former.pubkey} />,
-              ],
+              [say({ en: 'Last signing key', zh: '最后的签名公钥' }), <Copied visit={visit} text={former.pubkey} />],
             ]}
           />
         </section>

@@ -24,8 +24,7 @@ export const partGiven = (visit: Pick<Visit, 'query'>): CallParameters => {
 export const RecordPager = ({ visit, listed }: { readonly visit: Visit; readonly listed: Listed }): Html => {
   const { total, next } = listed
   const isLater = (visit.query.get('after') ?? '') !== ''
-  if (next === undefined && !isLater && typeof total === 'number')
-    return <Pager visit={visit} total={total} />
+  if (next === undefined && !isLater && typeof total === 'number') return <Pager visit={visit} total={total} />
   return <Steps visit={visit} listed={listed} isLater={isLater} />
 }
 

@@ -67,9 +67,7 @@ type FrozenProps = { readonly visit: Visit; readonly list: Balance['frozen_balan
 
 const Frozen = ({ visit, list }: FrozenProps): Html => (
   <details class="inner" open={list.length <= OPEN}>
-    <summary safe>
-      {visit.say({ en: `Frozen amounts: ${list.length}`, zh: `冻结：${list.length} 笔` })}
-    </summary>
+    <summary safe>{visit.say({ en: `Frozen amounts: ${list.length}`, zh: `冻结：${list.length} 笔` })}</summary>
     <Rows
       visit={visit}
       rows={list.slice(0, MOST)}
@@ -86,9 +84,7 @@ type PledgesProps = { readonly visit: Visit; readonly pledges: readonly Pledge[]
 
 const Pledges = ({ visit, pledges }: PledgesProps): Html => (
   <details class="inner" open={pledges.length <= OPEN}>
-    <summary safe>
-      {visit.say({ en: `Gas pledges: ${pledges.length}`, zh: `gas 质押：${pledges.length} 笔` })}
-    </summary>
+    <summary safe>{visit.say({ en: `Gas pledges: ${pledges.length}`, zh: `gas 质押：${pledges.length} 笔` })}</summary>
     <Rows
       visit={visit}
       rows={pledges.slice(0, MOST)}

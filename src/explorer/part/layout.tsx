@@ -4,7 +4,7 @@ import type { Text } from '#actions/text.ts'
 import { absolute } from '../format/time.ts'
 import { oneLine } from '../format/visible.ts'
 import { hrefTo, lastingHref } from '../links.ts'
-import type { Html, Shown } from '../page.ts'
+import type { Html, PageContent } from '../page.ts'
 import { CallLinks } from './calls.tsx'
 import { Crumbs } from './crumbs.tsx'
 import { Document } from './document.tsx'
@@ -17,7 +17,7 @@ const MOST_TITLE = 120
 const MOST_DESCRIPTION = 300
 
 /** A complete page of the explorer. */
-export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: Shown }): Html => {
+export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown: PageContent }): Html => {
   const { title: full, description: told = full, body, path = frame.path, asOf, isMinor = false } = shown
   const [title, description] = [oneLine(full, MOST_TITLE), oneLine(told, MOST_DESCRIPTION)]
   return (
@@ -34,11 +34,7 @@ export const Layout = ({ frame, shown }: { readonly frame: Frame; readonly shown
           {isMinor && <meta name="robots" content="noindex" />}
           <link rel="canonical" href={lastingHref(frame, path)} />
           {(['en', 'zh'] as const).map(lang => (
-            <link
-              rel="alternate"
-              hreflang={LANGUAGE_TAG[lang]}
-              href={lastingHref({ ...frame, lang }, path)}
-            />
+            <link rel="alternate" hreflang={LANGUAGE_TAG[lang]} href={lastingHref({ ...frame, lang }, path)} />
           ))}
         </>
       }

@@ -2,7 +2,7 @@
 import type { Text } from '#actions/text.ts'
 import type { Download } from '../download/download.ts'
 import { isNarrowed } from '../narrowed.ts'
-import type { Html, Shown, Visit } from '../page.ts'
+import type { Html, PageContent, Visit } from '../page.ts'
 import { Files } from './files.tsx'
 import { Pager } from './pager.tsx'
 
@@ -23,7 +23,7 @@ type ListPage = {
 export const listPage = (
   visit: Visit,
   { title, lead, description = title, total, file, table }: ListPage,
-): Shown => ({
+): PageContent => ({
   title: visit.say(title),
   description: visit.say(description),
   isMinor: isNarrowed(visit, ['page']),

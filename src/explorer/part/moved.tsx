@@ -24,8 +24,7 @@ export const Moved = ({ visit, movements }: MovedProps): Html =>
     <span class="what">
       {movements.slice(0, NAMED).map(({ from, to, amount, token }) => (
         <span class="line">
-          <Amount visit={visit} value={amount} token={token} />{' '}
-          {from !== '' && <Owner visit={visit} id={from} />}
+          <Amount visit={visit} value={amount} token={token} /> {from !== '' && <Owner visit={visit} id={from} />}
           {' → '}
           {to !== '' && <Owner visit={visit} id={to} />}
         </span>

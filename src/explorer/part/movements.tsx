@@ -70,8 +70,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
 const memoColumn = (visit: Visit): Column<Movement> => [
   'Memo',
   '备注',
-  ({ memo }) =>
-    memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse whole={rawHref(visit)} />,
+  ({ memo }) => (memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse whole={rawHref(visit)} />),
 ]
 
 const untilColumn = (visit: Visit): Column<Movement> => [

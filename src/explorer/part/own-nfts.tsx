@@ -34,11 +34,7 @@ export const OwnNfts = ({ visit, nfts, total }: OwnNftsProps): Html => {
             { place: 'end' },
           ],
           ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
-          [
-            'Owned since block',
-            '持有起始区块',
-            row => <Name visit={visit} kind="block" id={row.since_block} />,
-          ],
+          ['Owned since block', '持有起始区块', row => <Name visit={visit} kind="block" id={row.since_block} />],
         ]}
       />
       <More visit={visit} shown={nfts.length} total={total} />

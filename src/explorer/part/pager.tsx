@@ -10,9 +10,7 @@ import type { Html, Visit } from '../page.ts'
 const PAGE_SIZE = 25
 
 /** The requested page of a list, as parameters of the API. */
-export const pageGiven = ({
-  query,
-}: Pick<Visit, 'query'>): { readonly page: string; readonly size: string } => ({
+export const pageGiven = ({ query }: Pick<Visit, 'query'>): { readonly page: string; readonly size: string } => ({
   page: query.get('page') || '1',
   size: String(PAGE_SIZE),
 })
@@ -59,8 +57,7 @@ export const pathOfPage = ({ path, query }: Pick<Visit, 'path' | 'query'>, page:
 }
 
 /** The rank in the whole list, from 1, of the row at index `at` of the current page. */
-export const rankOf = (visit: Pick<Visit, 'query'>, at: number): number =>
-  (numberOf(visit) - 1) * PAGE_SIZE + at + 1
+export const rankOf = (visit: Pick<Visit, 'query'>, at: number): number => (numberOf(visit) - 1) * PAGE_SIZE + at + 1
 
 /** Links to the other pages of a list. `total`: number of rows. */
 export const Pager = ({ visit, total }: { readonly visit: Visit; readonly total: number }): Html => {
@@ -123,7 +120,6 @@ const AnyPage = ({ visit, page, last }: AnyPageProps): Html => (
 const countOf = ({ page, last, total }: Readonly<Record<'page' | 'last' | 'total', number>>): Text => {
   const rows = grouped(String(total))
   const [at, of] = [grouped(String(page)), grouped(String(last))]
-  const pages =
-    last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
+  const pages = last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
   return { en: `${pages.en}${counted(total, 'row')}`, zh: `${pages.zh}共 ${rows} 条` }
 }

@@ -17,8 +17,7 @@ const LENGTHS = [30, 90, 366] as const
 /** The controls for a page's period. */
 export const PeriodBar = ({ visit, period, days }: PeriodBarProps): Html => {
   const { say } = visit
-  const to = (other: Partial<Period>): string =>
-    hrefTo(visit, `${visit.path}?${new URLSearchParams({ ...other })}`)
+  const to = (other: Partial<Period>): string => hrefTo(visit, `${visit.path}?${new URLSearchParams({ ...other })}`)
   const daysOf = new Map(Object.entries(period))
   const { before, after } = besides(visit, period, days)
   return (

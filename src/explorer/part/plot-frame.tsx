@@ -66,13 +66,7 @@ export const PlotFrame = ({
             <span safe>{label}</span>
           ))}
       </div>
-      <svg
-        class="drawing"
-        viewBox={AREA}
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={`${title}, ${span}`}
-      >
+      <svg class="drawing" viewBox={AREA} preserveAspectRatio="none" role="img" aria-label={`${title}, ${span}`}>
         <desc safe>{`${told}${on}`}</desc>
         <path class="grid" d={gridOf(axis)} />
         {children(axis) as 'safe'}
@@ -98,8 +92,7 @@ const Dates = ({ series }: { readonly series: Series }): Html => (
   <svg class="dates" aria-hidden="true">
     {datesLabelled(series.map(({ date }) => date)).map(({ at, text }) => {
       const middle = ((at + 0.5) / series.length) * 100
-      const [x, anchor] =
-        middle > 92 ? [100, 'end'] : middle < 8 ? [0, 'start'] : [Number(middle.toFixed(1)), 'middle']
+      const [x, anchor] = middle > 92 ? [100, 'end'] : middle < 8 ? [0, 'start'] : [Number(middle.toFixed(1)), 'middle']
       return (
         <text x={`${x}%`} y="12" text-anchor={anchor} safe>
           {text}

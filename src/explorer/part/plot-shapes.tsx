@@ -13,8 +13,7 @@ const WIDEST = WIDTH / 20
 export const AREA = `0 0 ${WIDTH} ${HEIGHT}`
 
 /** Lines across a plot at the ticks of its axis. */
-export const gridOf = (axis: Axis): string =>
-  axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H${WIDTH}`).join('')
+export const gridOf = (axis: Axis): string => axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H${WIDTH}`).join('')
 
 /** The distance of a value from the top of a plot. */
 const shareOf = ({ ticks }: Axis, value: number): number => {

@@ -28,6 +28,4 @@ export const QrCode = ({ visit, text }: QrCodeProps): Html => {
 
 /** The dark modules of a row as a path: a line of a module's width through the middle of each run. */
 const runsOf = (row: readonly boolean[], y: number): string =>
-  [...row.map(Number).join('').matchAll(/1+/g)]
-    .map(({ index, 0: { length } }) => `M${index} ${y}h${length}`)
-    .join('')
+  [...row.map(Number).join('').matchAll(/1+/g)].map(({ index, 0: { length } }) => `M${index} ${y}h${length}`).join('')

@@ -2,7 +2,7 @@
 import { Exact } from '#chain/json.ts'
 import { beginningOf, visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
-import type { Html, Shown, Visit } from '../page.ts'
+import type { Html, PageContent, Visit } from '../page.ts'
 import { Fold } from './fold.tsx'
 
 /** The address of a page's whole text, which pages truncate. */
@@ -13,7 +13,7 @@ export const rawHref = (visit: Pick<Visit, 'root' | 'home' | 'lang' | 'path'>): 
 export const isRaw = ({ query }: Pick<Visit, 'query'>): boolean => query.get('raw') === '1'
 
 /** A whole text, which browsers only display: as JSON or as plain text. */
-export const rawText = (title: string, text: string, form: 'json' | 'plain'): Shown => ({
+export const rawText = (title: string, text: string, form: 'json' | 'plain'): PageContent => ({
   title,
   body: text,
   type: form === 'json' ? 'application/json; charset=utf-8' : 'text/plain; charset=utf-8',

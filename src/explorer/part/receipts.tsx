@@ -23,9 +23,7 @@ export const Receipts = ({ visit, actions, receipts, most }: ReceiptsProps): Htm
   const { say } = visit
   const roots = nested(receipts.slice(0, most))
   const divided =
-    actions.length > 1 && Math.max(actions.length, receipts.length) <= most
-      ? byAction(actions, roots)
-      : undefined
+    actions.length > 1 && Math.max(actions.length, receipts.length) <= most ? byAction(actions, roots) : undefined
   return (
     <Card visit={visit} id="receipts" title={say({ en: 'Calls and receipts', zh: '调用与收据' })}>
       {roots.length === 0 ? (
@@ -71,8 +69,7 @@ const Tree = ({ visit, calls }: TreeProps): Html => (
   <ul class="call-tree">
     {calls.map(({ func_name, content, inner }) => (
       <li>
-        <Writer visit={visit} func={func_name} />{' '}
-        <ChainText visit={visit} text={content} whole={rawHref(visit)} />
+        <Writer visit={visit} func={func_name} /> <ChainText visit={visit} text={content} whole={rawHref(visit)} />
         {inner.length !== 0 && <Tree visit={visit} calls={inner} />}
       </li>
     ))}

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { actionText } from '../format/action-name.ts'
-import { calledFor, memoOf, movedBy, type Recorded, WAYS, wayOf } from '../format/record.ts'
+import { calledFor, memoOf, movedBy, type RecordRow, WAYS, wayOf } from '../format/record.ts'
 import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
 import { cut, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
@@ -13,7 +13,7 @@ import { Ago } from './time.tsx'
 
 type RecordRowsProps = {
   readonly visit: Visit
-  readonly rows: readonly Recorded[]
+  readonly rows: readonly RecordRow[]
   /** The owner of these rows: amounts that it sent have a minus. */
   readonly owner?: string
   readonly live?: string
@@ -26,29 +26,20 @@ const MEMO = 60
 
 /** A table of records. */
 export const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html => {
-  const columns: readonly Column<Recorded>[] = [
+  const columns: readonly Column<RecordRow>[] = [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
     ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
     ['Action', '方法', row => <What visit={visit} row={row} />, { place: 'lead' }],
     ['From', '转出方', row => <Party visit={visit} id={row.from} owner={owner} />, { place: 'bare' }],
     ...(owner === undefined ? [] : [directionColumn(visit, owner)]),
     ['To', '转入方', row => <Party visit={visit} id={row.to} owner={owner} />, { place: 'to' }],
-    [
-      'Amount',
-      '数量',
-      row => <Movement visit={visit} row={row} owner={owner} />,
-      { isNumber: true, place: 'end' },
-    ],
+    ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, { isNumber: true, place: 'end' }],
   ]
   return (
     <Rows
       visit={visit}
       rows={rows}
-      none={
-        isSearching
-          ? { en: 'Nothing found so far.', zh: '暂未找到。' }
-          : { en: 'No records.', zh: '没有记录。' }
-      }
+      none={isSearching ? { en: 'Nothing found so far.', zh: '暂未找到。' } : { en: 'No records.', zh: '没有记录。' }}
       columns={columns}
       {...(live === undefined ? {} : { live })}
     />
@@ -67,7 +58,7 @@ const Party = ({ visit, id, owner }: PartyProps): Html =>
     <Owner visit={visit} id={id} />
   )
 
-const directionColumn = (visit: Visit, owner: string): Column<Recorded> => [
+const directionColumn = (visit: Visit, owner: string): Column<RecordRow> => [
   'Direction',
   '方向',
   row => <Direction visit={visit} row={row} owner={owner} />,
@@ -75,21 +66,13 @@ const directionColumn = (visit: Visit, owner: string): Column<Recorded> => [
 ]
 
 /** The direction of a movement, in a word. */
-const Direction = ({
-  visit: { say },
-  row,
-  owner,
-}: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html => {
+const Direction = ({ visit: { say }, row, owner }: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html => {
   const way = wayOf(row, owner)
   if (way === undefined) return ''
   return (
     <span
       class={way === 'in' ? 'way in' : 'way'}
-      title={
-        way === 'none'
-          ? say({ en: 'Neither from nor to this account', zh: '此账户的余额未因此变动' })
-          : undefined
-      }
+      title={way === 'none' ? say({ en: 'Neither from nor to this account', zh: '此账户的余额未因此变动' }) : undefined}
       safe
     >
       {say(WAYS[way])}
@@ -97,7 +80,7 @@ const Direction = ({
   )
 }
 
-const What = ({ visit, row }: { readonly visit: Visit; readonly row: Recorded }): Html => {
+const What = ({ visit, row }: { readonly visit: Visit; readonly row: RecordRow }): Html => {
   const memo = cut(memoOf(row.action_name, row.data), MEMO)
   return (
     <span class="what">
@@ -111,7 +94,7 @@ const What = ({ visit, row }: { readonly visit: Visit; readonly row: Recorded })
   )
 }
 
-type MovementProps = { readonly visit: Visit; readonly row: Recorded; readonly owner: string | undefined }
+type MovementProps = { readonly visit: Visit; readonly row: RecordRow; readonly owner: string | undefined }
 
 const Movement = ({ visit, row, owner }: MovementProps): Html => {
   const moved = movedBy(row)
@@ -139,10 +122,7 @@ const CalledFor = ({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html 
   const named = calledFor(row)
   if (named === undefined) return <None />
   return (
-    <span
-      class="amount named"
-      title={say({ en: 'Its token movement is a row of its own', zh: '其代币变动另有记录' })}
-    >
+    <span class="amount named" title={say({ en: 'Its token movement is a row of its own', zh: '其代币变动另有记录' })}>
       <Count value={named.amount} />{' '}
       <span safe>{named.unit === 'iost' ? 'iost' : say({ en: 'bytes', zh: '字节' })}</span>
     </span>

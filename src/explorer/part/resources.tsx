@@ -12,13 +12,7 @@ import { Share } from './share.tsx'
 export type AccountDetail = AnswerOf<typeof getAccountDetail>
 
 /** Gas and RAM of an account, as bars. */
-export const Resources = ({
-  visit,
-  detail,
-}: {
-  readonly visit: Visit
-  readonly detail: AccountDetail
-}): Html => {
+export const Resources = ({ visit, detail }: { readonly visit: Visit; readonly detail: AccountDetail }): Html => {
   const { say } = visit
   const { gas_info: gas, ram_info: ram } = detail
   return (

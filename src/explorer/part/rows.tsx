@@ -37,23 +37,13 @@ type RowsProps<R> = {
 }
 
 /** A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their columns. */
-export const Rows = <R,>({
-  visit: { say },
-  columns,
-  rows,
-  none,
-  live,
-  isNarrow = false,
-}: RowsProps<R>): Html =>
+export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
   rows.length === 0 ? (
     <p class="none" safe>
       {none === undefined ? '' : say(none)}
     </p>
   ) : (
-    <table
-      class={isNarrow ? 'rows narrow' : 'rows cards'}
-      {...(live === undefined ? {} : { 'data-live': live })}
-    >
+    <table class={isNarrow ? 'rows narrow' : 'rows cards'} {...(live === undefined ? {} : { 'data-live': live })}>
       <thead>
         <tr>
           {columns.map(([en, zh, , layout], at) => (

@@ -12,17 +12,13 @@ export type Order<R> = {
 }
 
 /** The requested order; undefined: the default order of the list. */
-export const orderGiven = <R,>(
-  { query }: Pick<Visit, 'query'>,
-  orders: readonly Order<R>[],
-): Order<R> | undefined => orders.find(({ by }) => by === query.get('by'))
+export const orderGiven = <R,>({ query }: Pick<Visit, 'query'>, orders: readonly Order<R>[]): Order<R> | undefined =>
+  orders.find(({ by }) => by === query.get('by'))
 
 /** Rows by a figure, in descending order. The sort is stable. */
 export const ordered = <R,>(rows: readonly R[], { figure }: Order<R>): readonly R[] => {
   const keyed = rows.map(row => ({ row, key: exactOf(String(figure(row))) }))
-  return keyed
-    .sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? 1 : -1))
-    .map(({ row }) => row)
+  return keyed.sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? 1 : -1)).map(({ row }) => row)
 }
 
 /** Maximum decimals of a figure. */

@@ -31,12 +31,7 @@ export const SubAccounts = ({ visit, account, rows, total }: SubAccountsProps): 
         rows={rows}
         columns={[
           ['Account', '账户', ({ name }) => <Name visit={visit} kind="account" id={name} />],
-          [
-            'Created',
-            '创建时间',
-            ({ created_at }) => <Ago visit={visit} iso={created_at} />,
-            { place: 'end' },
-          ],
+          ['Created', '创建时间', ({ created_at }) => <Ago visit={visit} iso={created_at} />, { place: 'end' }],
           ['Transaction', '交易', ({ tx_hash }) => <Name visit={visit} kind="tx" id={tx_hash} />],
         ]}
       />

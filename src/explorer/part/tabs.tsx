@@ -16,13 +16,13 @@ type TabsProps = {
 
 /** Links between the lists of a page, one of which is shown. */
 export const Tabs = ({ visit, label, path, tabs }: TabsProps): Html => {
-  const asked = tabs.find(({ query }) => query !== undefined && visit.query.has(query)) ?? tabs[0]
+  const selected = tabs.find(({ query }) => query !== undefined && visit.query.has(query)) ?? tabs[0]
   return (
     <nav class="tabs" aria-label={label}>
       {tabs.map(tab => (
         <a
           href={hrefTo(visit, tab.query === undefined ? path : `${path}?${tab.query}=1`)}
-          aria-current={tab === asked ? 'page' : undefined}
+          aria-current={tab === selected ? 'page' : undefined}
           safe
         >
           {tab.name}

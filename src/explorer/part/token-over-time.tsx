@@ -22,11 +22,7 @@ type TokenHistory = {
 }
 
 /** The history of a token; undefined: it was created today, so that each plot would have only one point. */
-const tokenSince = async (
-  visit: Visit,
-  token: string,
-  created: string,
-): Promise<TokenHistory | undefined> => {
+const tokenSince = async (visit: Visit, token: string, created: string): Promise<TokenHistory | undefined> => {
   const steps = stepsSince(visit, created)
   const { step, start_date } = steps
   const today = dayOf(visit.at.time)
@@ -67,11 +63,7 @@ const SupplyAndHolders = ({ visit, history: { steps, rows } }: Props): Html => {
   const { say } = visit
   const unit = visible(visit.id)
   return (
-    <Card
-      visit={visit}
-      id="supply"
-      title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}
-    >
+    <Card visit={visit} id="supply" title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}>
       <OverTime
         visit={visit}
         step={steps.step}

@@ -88,8 +88,8 @@ const Frozen = ({ visit, token }: { readonly visit: Visit; readonly token: Owned
       <Count value={frozen_balance} />
       {parts.slice(0, MOST_TIMES).map(({ amount, time }) => (
         <small>
-          {parts.length !== 1 && <Count value={amount} />}{' '}
-          <span safe>{say({ en: 'until', zh: '冻结至' })}</span> <At iso={isoOf(time)} />
+          {parts.length !== 1 && <Count value={amount} />} <span safe>{say({ en: 'until', zh: '冻结至' })}</span>{' '}
+          <At iso={isoOf(time)} />
         </small>
       ))}
       {parts.length > MOST_TIMES && (

@@ -48,11 +48,7 @@ const Lists = ({ shell }: { readonly shell: Shell }): Html => {
   return (
     <nav class="bar" aria-label={say({ en: 'Lists', zh: '列表' })}>
       {lists.map(([to, name]) => (
-        <a
-          href={hrefTo(shell, to)}
-          aria-current={to === path ? 'page' : isWithin(to, path) ? 'true' : undefined}
-          safe
-        >
+        <a href={hrefTo(shell, to)} aria-current={to === path ? 'page' : isWithin(to, path) ? 'true' : undefined} safe>
           {say(name)}
         </a>
       ))}

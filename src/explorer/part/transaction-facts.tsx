@@ -42,10 +42,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
     [say({ en: 'Other signers', zh: '其他签名者' }), <Texts texts={signers.map(visible)} />],
     [say({ en: 'Gas paid', zh: '支付的 gas' }), <Gas visit={visit} transaction={transaction} />],
     ['RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
-    [
-      say({ en: 'Spending limit', zh: '授权限额' }),
-      <Texts texts={amount_limit.map(limit => limitText(limit, say))} />,
-    ],
+    [say({ en: 'Spending limit', zh: '授权限额' }), <Texts texts={amount_limit.map(limit => limitText(limit, say))} />],
   ]
   const made = contractsMade(transaction)
   if (made.length > 0)

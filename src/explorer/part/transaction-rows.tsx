@@ -26,13 +26,7 @@ type TransactionRowsProps = {
 }
 
 /** A table of transactions. */
-export const TransactionRows = ({
-  visit,
-  rows,
-  live,
-  moved,
-  isNarrow = false,
-}: TransactionRowsProps): Html => (
+export const TransactionRows = ({ visit, rows, live, moved, isNarrow = false }: TransactionRowsProps): Html => (
   <Rows
     visit={visit}
     rows={rows}
@@ -51,30 +45,17 @@ const columnsFor = (
   const ifWide = (wide: Column<TransactionRow>) => (isNarrow ? [] : [wide])
   return [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />],
-    ...ifWide([
-      'Block',
-      '区块',
-      row => <Name visit={visit} kind="block" id={row.block} />,
-      { place: 'wide' },
-    ]),
+    ...ifWide(['Block', '区块', row => <Name visit={visit} kind="block" id={row.block} />, { place: 'wide' }]),
     ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'end' }],
     ['Publisher', '发布者', row => <Owner visit={visit} id={row.publisher} />],
     ...ifWide(['Action', '方法', row => <First visit={visit} row={row} />, { place: 'bare' }]),
     ...(moved === undefined ? [] : [movedColumn(visit, moved)]),
     ['Status', '状态', row => <Outcome visit={visit} code={row.status_code} />, { place: 'bare' }],
-    ...ifWide([
-      'Gas',
-      'Gas',
-      row => <Count value={row.gas_fee} />,
-      { isNumber: true, isSpare: moved !== undefined },
-    ]),
+    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, { isNumber: true, isSpare: moved !== undefined }]),
   ]
 }
 
-const movedColumn = (
-  visit: Visit,
-  moved: ReadonlyMap<string, readonly Movement[]>,
-): Column<TransactionRow> => [
+const movedColumn = (visit: Visit, moved: ReadonlyMap<string, readonly Movement[]>): Column<TransactionRow> => [
   'Moved',
   '代币变动',
   ({ tx_hash }) => <Moved visit={visit} movements={moved.get(tx_hash)} />,

@@ -36,9 +36,7 @@ export const LatestChanges = ({ visit, days }: VoteDaysProps): Html => (
 const lastDayOf = ({ now }: Pick<Visit, 'now'>, days: VoteDays): Text => {
   const today = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
   const last = days.at(-1)?.date ?? today
-  return last === today
-    ? { en: 'today (UTC)', zh: '今日（UTC）' }
-    : { en: `on ${last} (UTC)`, zh: `${last}（UTC）` }
+  return last === today ? { en: 'today (UTC)', zh: '今日（UTC）' } : { en: `on ${last} (UTC)`, zh: `${last}（UTC）` }
 }
 
 /** The votes at the end of each day and the daily changes, as plots and as a table. */
@@ -52,19 +50,11 @@ export const VotesByDay = ({ visit, days }: VoteDaysProps): Html => {
     <Card visit={visit} id="votes-by-day" title={say({ en: 'Votes over time', zh: '票数走势' })}>
       <div class="over-time">
         <h3 safe>{votesTitle}</h3>
-        <LevelPlot
-          visit={visit}
-          title={votesTitle}
-          series={days.map(({ date, votes }) => ({ date, value: votes }))}
-        />
+        <LevelPlot visit={visit} title={votesTitle} series={days.map(({ date, votes }) => ({ date, value: votes }))} />
       </div>
       <div class="over-time">
         <h3 safe>{title}</h3>
-        <ChangePlot
-          visit={visit}
-          title={title}
-          series={days.map(({ date, change }) => ({ date, value: change }))}
-        />
+        <ChangePlot visit={visit} title={title} series={days.map(({ date, change }) => ({ date, value: change }))} />
       </div>
       <details class="inner">
         <summary safe>{say({ en: 'Votes by day', zh: '每日票数' })}</summary>
@@ -120,14 +110,7 @@ const ChangePlot = ({ visit, title, series }: ChangePlotProps): Html => {
       </p>
     )
   return (
-    <PlotFrame
-      visit={visit}
-      title={title}
-      series={series}
-      extent={scale}
-      told={told.join(' · ')}
-      written={signed}
-    >
+    <PlotFrame visit={visit} title={title} series={series} extent={scale} told={told.join(' · ')} written={signed}>
       {axis => <GainsAndLosses values={values} axis={axis} />}
     </PlotFrame>
   )

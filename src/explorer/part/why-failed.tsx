@@ -35,10 +35,7 @@ export const WhyFailed = ({ visit, transaction }: WhyFailedProps): Html => {
                 actions.length === 1
                   ? 'It failed in the action '
                   : `It failed in action ${at + 1} of ${actions.length}, `,
-              zh:
-                actions.length === 1
-                  ? '失败的方法：'
-                  : `失败于第 ${at + 1} 个方法（共 ${actions.length} 个）：`,
+              zh: actions.length === 1 ? '失败的方法：' : `失败于第 ${at + 1} 个方法（共 ${actions.length} 个）：`,
             })}
           </span>
           <a href={`#action-${at + 1}`}>
@@ -51,9 +48,7 @@ export const WhyFailed = ({ visit, transaction }: WhyFailedProps): Html => {
         {`${visible(reason.text)}${reason.isWhole ? '' : '…'}`}
       </pre>
       {!reason.isWhole && <AllOfIt visit={visit} href={rawHref(visit)} />}
-      <p safe>
-        {say({ en: 'Nothing moved: only the gas was charged.', zh: '没有代币变动：仅扣除了 gas。' })}
-      </p>
+      <p safe>{say({ en: 'Nothing moved: only the gas was charged.', zh: '没有代币变动：仅扣除了 gas。' })}</p>
     </div>
   )
 }

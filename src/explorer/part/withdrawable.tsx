@@ -123,8 +123,7 @@ const ByProducer = ({ visit, rows }: ByProducerProps): Html => (
         [
           'Reward (IOST)',
           '奖励（IOST）',
-          ({ amount }) =>
-            amount === null ? <Reward visit={visit} amount={null} /> : <Count value={amount} />,
+          ({ amount }) => (amount === null ? <Reward visit={visit} amount={null} /> : <Count value={amount} />),
           { isNumber: true, place: 'end' },
         ],
       ]}

@@ -75,10 +75,7 @@ const movedFacts = ([first, ...others]: readonly Moved[]): readonly Fact[] =>
   first === undefined
     ? []
     : [
-        [
-          others.length === 0 ? 'Moved' : `Moved, and ${others.length} more`,
-          `${grouped(first.amount)} ${first.token}`,
-        ],
+        [others.length === 0 ? 'Moved' : `Moved, and ${others.length} more`, `${grouped(first.amount)} ${first.token}`],
         ['From', first.from === '' ? 'issued' : first.from],
         ['To', first.to === '' ? 'destroyed' : first.to],
       ]

@@ -50,5 +50,4 @@ const drawable = (text: string): string => {
   return beginningOf(known.replaceAll(/[^ -~\u2026]/gu, '?'), 2 * MOST).text
 }
 
-const escaped = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')

@@ -17,9 +17,7 @@ import {
  * any number of connections.
  */
 export type FollowedList<P, D, R> = NumberedList<P, D, R> & {
-  readonly follow: (
-    ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head' | 'step'>>
-  ) => AsyncGenerator<R & Seq, void>
+  readonly follow: (...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head' | 'step'>>) => AsyncGenerator<R & Seq, void>
   /** Like `follow`, with the rows of blocks that may still be replaced. */
   readonly followHead: (
     ...args: Args<Omit<P, 'page' | 'size' | 'sort' | 'head' | 'step'>>
@@ -131,10 +129,7 @@ const pauseAfter = (failure: unknown, failures: number): number => {
 }
 
 /** The events of one connection after the last row, which must arrive again first. */
-const eventsAfter = async function* (
-  last: Last | undefined,
-  response: Response,
-): AsyncGenerator<FeedEvent, void> {
+const eventsAfter = async function* (last: Last | undefined, response: Response): AsyncGenerator<FeedEvent, void> {
   let isKnown = last === undefined || last.text === '' || isSearched(last.id)
   for await (const event of eventsOf(response)) {
     if (isKnown || event.name !== '') yield event
@@ -156,8 +151,7 @@ const eventsOf = async function* (response: Response): AsyncGenerator<FeedEvent,
     if (line !== '') continue
     const seq = Number.parseInt(id ?? '', 10)
     if (name === 'reset') throw takenBack(response, seq)
-    if (id !== undefined && NAMES.includes(name))
-      yield { name, id, seq, place: id.slice(String(seq).length), text }
+    if (id !== undefined && NAMES.includes(name)) yield { name, id, seq, place: id.slice(String(seq).length), text }
     id = undefined
     name = ''
     text = ''

@@ -99,14 +99,7 @@ const LONGEST_WAIT = 60
 const NETWORK_WAIT = 0.5
 
 /** Sends requests of a client, with retries where these help. */
-const asking = ({
-  url,
-  key,
-  lang,
-  retries = RETRIES,
-  longestWait = LONGEST_WAIT,
-  ...given
-}: ClientOptions): Ask => {
+const asking = ({ url, key, lang, retries = RETRIES, longestWait = LONGEST_WAIT, ...given }: ClientOptions): Ask => {
   const send = given.fetch ?? ((to: string, init: RequestInit) => fetch(to, init))
   const base = url.replace(/\/*$/, '/')
   return async ({ path, params, headers, read }, { signal } = {}) => {
@@ -245,9 +238,7 @@ const rowsBySeq = async function* <D extends Paged, R extends object>(
     const rows = rowsOf(data).filter((row): row is R & Seq => 'seq' in row && row.seq !== undefined)
     yield* rows
     if (data.next !== undefined || data.total === null || (rows.length === 0 && rowsOf(data).length > 0))
-      throw new TypeError(
-        'Rows that are searched for, and steps, have no seq: read them with pages or whole.',
-      )
+      throw new TypeError('Rows that are searched for, and steps, have no seq: read them with pages or whole.')
     const last = rows.at(-1)
     if (last === undefined || rows.length >= data.total) return
     range = params['sort'] === 'asc' ? { start_seq: last.seq + 1 } : { end_seq: last.seq - 1 }
@@ -282,15 +273,4 @@ const endOf = (line: string): (Complete & { readonly complete?: boolean }) | und
 }
 
 // Only the client below uses these.
-export {
-  type Args,
-  type Ask,
-  asking,
-  call,
-  list,
-  numberedList,
-  type Paged,
-  type Params,
-  type RowsOf,
-  wholeList,
-}
+export { type Args, type Ask, asking, call, list, numberedList, type Paged, type Params, type RowsOf, wholeList }

@@ -13,10 +13,7 @@ test.each<readonly [unknown, string]>([
   [{ type: 'array', items: { type: 'string', enum: ['a', 'b'] } }, '("a" | "b")[]'],
   [{ type: 'array', items: {} }, 'unknown[]'],
   [{ type: 'object', properties: { 'a-b': { type: 'boolean' } } }, '{\n  readonly "a-b"?: boolean\n}'],
-  [
-    { type: 'object', patternProperties: { '^(.*)$': { type: 'number' } } },
-    '{ readonly [name: string]: number }',
-  ],
+  [{ type: 'object', patternProperties: { '^(.*)$': { type: 'number' } } }, '{ readonly [name: string]: number }'],
   [{ type: 'object', properties: {}, additionalProperties: true }, '{ readonly [name: string]: unknown }'],
   [{ type: 'object', properties: {}, additionalProperties: false }, 'Record<string, never>'],
   [{ type: 'array', items: one }, '{\n  readonly a: string\n}[]'],
@@ -26,7 +23,5 @@ test.each<readonly [unknown, string]>([
 
 test('typeText: a description cannot end its comment', () => {
   const field = { type: 'string', description: 'a */ b' }
-  expect(typeText({ type: 'object', properties: { field } })).toBe(
-    '{\n  /** a * / b */\n  readonly field?: string\n}',
-  )
+  expect(typeText({ type: 'object', properties: { field } })).toBe('{\n  /** a * / b */\n  readonly field?: string\n}')
 })

@@ -1,7 +1,6 @@
 type Json = Readonly<Record<string, unknown>>
 
-const isJson = (value: unknown): value is Json =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const PRIMITIVES: ReadonlyMap<unknown, string> = new Map([
   ['string', 'string'],
@@ -18,8 +17,7 @@ export const typeText = (schema: unknown, indent = ''): string => {
   if (value !== undefined) return JSON.stringify(value)
   if (Array.isArray(values)) return values.map(each => JSON.stringify(each)).join(' | ')
   if (Array.isArray(anyOf)) return [...new Set(anyOf.map(each => typeText(each, indent)))].join(' | ')
-  if (type === 'array')
-    return `${isUnion(items) ? `(${typeText(items, indent)})` : typeText(items, indent)}[]`
+  if (type === 'array') return `${isUnion(items) ? `(${typeText(items, indent)})` : typeText(items, indent)}[]`
   if (type === 'object') return objectText(schema, indent)
   return PRIMITIVES.get(type) ?? 'unknown'
 }
@@ -34,9 +32,7 @@ const objectText = (
   const others = isJson(patternProperties) ? Object.values(patternProperties) : [additionalProperties]
   const [other] = others
   if (known.length === 0)
-    return other === false
-      ? 'Record<string, never>'
-      : `{ readonly [name: string]: ${typeText(other, indent)} }`
+    return other === false ? 'Record<string, never>' : `{ readonly [name: string]: ${typeText(other, indent)} }`
   const needed = Array.isArray(required) ? required : []
   const inner = `${indent}  `
   const fields = known.map(([name, schema]) => {

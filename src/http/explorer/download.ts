@@ -1,9 +1,9 @@
 import type { AnswerDeps } from '#actions/answer.ts'
-import { askTogether } from '#actions/ask.ts'
+import { askAtOneHeight } from '#actions/ask.ts'
 import type { Export } from '#actions/export.ts'
 import type { Options } from '#actions/request/options.ts'
 import { badRequest } from '#actions/request/refusals.ts'
-import { type AskedFile, type Download, fileStem, MOST_ROWS } from '#explorer/download/download.ts'
+import { type Download, type FileRequest, fileStem, MOST_ROWS } from '#explorer/download/download.ts'
 import { downloads } from '#explorer/download/downloads.ts'
 import type { Site } from '#explorer/page.ts'
 import { routeAt } from '#explorer/route.ts'
@@ -11,10 +11,10 @@ import { Failure } from '#failure/failure.ts'
 import { turnsOf } from '#gate/gate.ts'
 import type { Handler } from '../exchange.ts'
 import { csvHead, csvTable } from '../export/csv.ts'
-import type { Form } from '../export/form.ts'
+import type { ExportForm } from '../export/form.ts'
 import { exportReply } from '../export/reply.ts'
-import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
+import { pageRequestOf } from './page-request.ts'
 
 type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: number }
 
@@ -25,22 +25,21 @@ export const downloadHandler =
     const { site, queues, stallMs } = options
     const key = counted(options, exchange, 'visit')
     queues.store.check(key)
-    const { path, query, lang } = askedBy(exchange, site)
+    const { path, query, lang } = pageRequestOf(exchange, site)
     const route = routeAt(downloads, path)
-    if (route === undefined)
-      throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+    if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: file } = route
     const plan = planOfVisitor(options, exchange, deps.clock)
     const turns = turnsOf(queues, { key, plan, exports: 'downloads' })
     const id = await exactName(deps, { file, id: route.id }, { signal, turn: turns.store(signal) })
-    const asked: AskedFile = { id, query, lang }
+    const request: FileRequest = { id, query, lang }
     const { module, action } = file.action
     const call = {
-      query: Object.entries({ module, action, ...file.given(asked) }),
+      query: Object.entries({ module, action, ...file.paramsOf(request) }),
       options: { ...OPTIONS, lang },
       format: 'csv',
     } as const
-    return exportReply(deps, call, { exchange, signal, turns, stallMs, form: formOf(file, asked) })
+    return exportReply(deps, call, { exchange, signal, turns, stallMs, form: formOf(file, request) })
   }
 
 const OPTIONS = {
@@ -54,24 +53,24 @@ const OPTIONS = {
 const exactName = async (
   deps: AnswerDeps,
   { file, id }: { readonly file: Pick<Download, 'exactName'>; readonly id: string },
-  running: Parameters<typeof askTogether>[2],
+  running: Parameters<typeof askAtOneHeight>[2],
 ): Promise<string> => {
   const { exactName } = file
-  return exactName === undefined ? id : askTogether(deps, ({ ask }) => exactName(ask, id), running)
+  return exactName === undefined ? id : askAtOneHeight(deps, ({ ask }) => exactName(ask, id), running)
 }
 
 /** Without a byte order mark, spreadsheets decode the text in a legacy code page. */
 const BYTE_ORDER_MARK = '\ufeff'
 
 const formOf =
-  (file: Download, asked: AskedFile): Form =>
+  (file: Download, request: FileRequest): ExportForm =>
   opened => {
-    refuseBeyond(opened, file, asked)
-    const { heads, cellsOf } = file.table(asked)
+    refuseBeyond(opened, file, request)
+    const { heads, cellsOf } = file.table(request)
     let sent = 0
     return {
-      fileName: `${fileStem(file.names(asked, opened.at))}.csv`,
-      written: {
+      fileName: `${fileStem(file.names(request, opened.at))}.csv`,
+      serializer: {
         type: 'text/csv; charset=utf-8; header=present',
         head: BYTE_ORDER_MARK + csvHead(heads),
         rows: rows => {
@@ -79,7 +78,7 @@ const formOf =
           sent += rows.rows.length
           // The number of searched rows is known only while they are found. The client notices that the file
           // is incomplete.
-          if (sent > MOST_ROWS) throw beyond(undefined, file, asked)
+          if (sent > MOST_ROWS) throw beyond(undefined, file, request)
           return csvTable(cellsOf(rows, before))
         },
         tail: () => '',
@@ -88,13 +87,13 @@ const formOf =
   }
 
 /** Refuses a file that would be truncated: it would look complete. */
-const refuseBeyond = ({ total }: Export, file: Download, asked: AskedFile): void => {
-  if (total !== undefined && total > MOST_ROWS) throw beyond(total, file, asked)
+const refuseBeyond = ({ total }: Export, file: Download, request: FileRequest): void => {
+  if (total !== undefined && total > MOST_ROWS) throw beyond(total, file, request)
 }
 
-const beyond = (total: number | undefined, file: Download, asked: AskedFile): Failure => {
+const beyond = (total: number | undefined, file: Download, request: FileRequest): Failure => {
   const { module, action } = file.action
-  const call = `api/${module}/${action}?${new URLSearchParams({ ...file.given(asked), format: 'csv' })}`
+  const call = `api/${module}/${action}?${new URLSearchParams({ ...file.paramsOf(request), format: 'csv' })}`
   const shorter = file.isOfTime
     ? { en: 'Choose a shorter period, or take', zh: '请选择较短的区间，或' }
     : { en: 'Take', zh: '请' }

@@ -3,7 +3,7 @@ import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
 import { hrefTo } from '#explorer/links.ts'
 import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
-import { type Asked, showFailure, showPage } from '#explorer/show.tsx'
+import { type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
 import { type Turns, turnsOf } from '#gate/gate.ts'
 import { codes } from '../codes.ts'
@@ -12,9 +12,9 @@ import type { Exchange, Handler } from '../exchange.ts'
 import { failureFields, failureReply } from '../failure-reply.ts'
 import { type Reply, textReply } from '../reply.ts'
 import { targetOf } from '../request-text.ts'
-import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { keptPages } from './kept-pages.ts'
+import { pageRequestOf } from './page-request.ts'
 
 /** Pages for people: without a key, within the visits of a network, in turns with all other requests. */
 export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
@@ -24,10 +24,10 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
   /** Finds suggestions for a name that was not found, and rethrows the failure. */
   const suggest = async (
     error: unknown,
-    { asked, running }: { readonly asked: Omit<Asked, 'now'>; readonly running: Running },
+    { request, running }: { readonly request: Omit<PageRequest, 'now'>; readonly running: Running },
   ): Promise<never> => {
     if (isAbsent(error)) {
-      const near = await findNear(deps, asked, running).catch(() => undefined)
+      const near = await findNear(deps, request, running).catch(() => undefined)
       if (near !== undefined) nearTo.set(error, near)
     }
     throw error
@@ -39,22 +39,22 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     queues.store.check(key)
     const to = elsewhere(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
-    const asked = askedBy(exchange, site)
+    const request = pageRequestOf(exchange, site)
     const running = { signal, turn: visitorTurn(options, key, signal) }
     const make = () =>
-      showPage(deps, { ...asked, now: deps.clock.now() }, running).catch(error =>
-        suggest(error, { asked, running }),
+      showPage(deps, { ...request, now: deps.clock.now() }, running).catch(error =>
+        suggest(error, { request, running }),
       )
-    const shown = await kept(asked, { make, signal }, least)
-    return 'to' in shown ? redirect(hrefTo(asked, shown.to)) : pageReply(200, shown, asked)
+    const shown = await kept(request, { make, signal }, least)
+    return 'to' in shown ? redirect(hrefTo(request, shown.to)) : pageReply(200, shown, request)
   }
   const failed = async (exchange: Exchange, failure: Failure): Promise<Reply> => {
-    const asked = askedBy(exchange, site)
-    const { headers } = failureReply(failure, exchange.manner, exchange.id)
-    const { message } = failureFields(failure, { lang: asked.lang, secrets: [] })
-    const told = new Failure(failure.kind, message, { details: failure.details })
-    const text = await showFailure(asked, told, nearTo.get(failure))
-    const reply = pageReply(codes[failure.kind].status, { text }, asked)
+    const request = pageRequestOf(exchange, site)
+    const { headers } = failureReply(failure, exchange.replyOptions, exchange.id)
+    const { message } = failureFields(failure, { lang: request.lang, secrets: [] })
+    const shownFailure = new Failure(failure.kind, message, { details: failure.details })
+    const text = await showFailure(request, shownFailure, nearTo.get(failure))
+    const reply = pageReply(codes[failure.kind].status, { text }, request)
     return { ...reply, headers: { ...headers, ...reply.headers, 'Cache-Control': 'no-store' } }
   }
   return { handler, failed }
@@ -102,7 +102,7 @@ const elsewhere = ({ path, query, request }: Exchange): string | undefined => {
 const pageReply = (
   status: number,
   { text, type = 'text/html; charset=utf-8' }: { readonly text: string; readonly type?: string },
-  { lang }: Pick<Asked, 'lang'>,
+  { lang }: Pick<PageRequest, 'lang'>,
 ): Reply =>
   textReply(
     status,

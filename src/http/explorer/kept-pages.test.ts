@@ -88,9 +88,7 @@ test('keptPages: when the visitor for whom a page is made leaves, another waitin
   const pages = visitors.map(({ signal }, at) => {
     const make = () => {
       made.push(at)
-      return new Promise<Document>((_, reject) =>
-        signal.addEventListener('abort', () => reject(signal.reason)),
-      )
+      return new Promise<Document>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
     }
     return kept(visit('/blocks'), { make, signal })
   })

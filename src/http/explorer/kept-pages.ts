@@ -1,4 +1,4 @@
-import type { Asked, Document } from '#explorer/show.tsx'
+import type { Document, PageRequest } from '#explorer/show.tsx'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 
@@ -10,7 +10,7 @@ const MOST = 64
 const LONGEST = 256 * 1024
 
 /** Everything that a page depends on, except the time. */
-type Asking = Omit<Asked, 'now'>
+type Asking = Omit<PageRequest, 'now'>
 
 /** The function that makes a page for a visitor, and the signal that aborts when the visitor leaves. */
 type Making = { readonly make: () => Promise<Document>; readonly signal: AbortSignal }
@@ -47,15 +47,14 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
     }
   }
   return async (
-    asked: Asking,
+    request: Asking,
     own: Making,
     /** The minimum height of the page. */
     leastHeight = 0,
   ): Promise<Document> => {
-    const key = keyOf(asked)
+    const key = keyOf(request)
     const known = kept.get(key)
-    if (known !== undefined && clock.elapsed() < known.until && heightOf(known.page) >= leastHeight)
-      return known.page
+    if (known !== undefined && clock.elapsed() < known.until && heightOf(known.page) >= leastHeight) return known.page
     let isLater = false
     for (let other = making.get(key); other !== undefined; other = making.get(key)) {
       const end = await within(other, { signal: own.signal })

@@ -24,7 +24,7 @@ const encoder = new TextEncoder()
 
 type Following = {
   readonly feeds: OpenFeeds
-  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
+  readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly maxLagMs: number | undefined
   readonly clock: Pick<Clock, 'after' | 'now'>
   readonly stallMs: number
@@ -44,26 +44,26 @@ export const liveHandler =
   }
 
 const liveReply = (
-  { request, manner }: Exchange,
+  { request, replyOptions }: Exchange,
   { feeds, node, maxLagMs, clock, stallMs, place }: Following & { readonly place: { leave(): void } },
 ): Reply => {
   const outbox = openOutbox<string>()
-  const end = (failure: Failure): void => outbox.end(eventOf('end', failureFields(failure, manner)))
+  const end = (failure: Failure): void => outbox.end(eventOf('end', failureFields(failure, replyOptions)))
   let remove: () => void = () => undefined
   let known: Published | undefined
   /** A store without new blocks becomes stale, so each heartbeat checks it again. */
-  const standing = (): string => {
+  const statusEvent = (): string => {
     if (known === undefined) return BEAT
     const [trouble] = troublesOf(freshnessOf(known, node, clock), maxLagMs)
-    return eventOf('standing', { trouble: trouble?.what[manner.lang] ?? null })
+    return eventOf('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
   }
   const leave = feeds.hub.watch({
     published: published => {
       known = published
       const { height } = published
-      outbox.replace(`id: ${height}\ndata: ${height}\n\n${standing()}`)
+      outbox.replace(`id: ${height}\ndata: ${height}\n\n${statusEvent()}`)
     },
-    beat: () => outbox.beat(standing()),
+    beat: () => outbox.beat(statusEvent()),
     end,
   })
   const free = (): void => {

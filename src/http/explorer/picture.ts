@@ -1,5 +1,5 @@
 import type { AnswerDeps } from '#actions/answer.ts'
-import { askTogether } from '#actions/ask.ts'
+import { askAtOneHeight } from '#actions/ask.ts'
 import type { Site } from '#explorer/page.ts'
 import { pictures } from '#explorer/picture/pictures.ts'
 import { svgOf } from '#explorer/picture/svg.ts'
@@ -8,27 +8,23 @@ import { Failure } from '#failure/failure.ts'
 import { within } from '#time/deadline.ts'
 import type { Handler } from '../exchange.ts'
 import { keptPictures } from '../picture/kept-pictures.ts'
-import { askedBy } from './asked.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 import { visitorTurn } from './handler.ts'
+import { pageRequestOf } from './page-request.ts'
 
 /** The pictures of pages: without a key, within the visits of a network, in turns with all other requests. */
-export const pictureHandler = (
-  deps: AnswerDeps,
-  options: ExplorerGate & { readonly site: Site },
-): Handler => {
+export const pictureHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }): Handler => {
   const draw = keptPictures()
   return async (exchange, signal) => {
     const key = counted(options, exchange, 'visit')
     options.queues.store.check(key)
-    const { path } = askedBy(exchange, options.site)
+    const { path } = pageRequestOf(exchange, options.site)
     const route = routeAt(pictures, path)
-    if (route === undefined)
-      throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+    if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: picture, id } = route
     const running = { signal, turn: visitorTurn(options, key, signal) }
     // Drawn within the visitor's turn, so that the limit of requests also limits waiting pictures.
-    const body = await askTogether(
+    const body = await askAtOneHeight(
       deps,
       async ({ ask }) => within(draw(svgOf(await picture.show({ ask, id }))), { signal }),
       running,

@@ -15,9 +15,9 @@ const linesOf = (action: string, memo: string, csv: 'koinly' | 'ledger'): readon
     { view: { at } },
     { csv, account: '../alice', tokens: [], range: {}, bookingsOf: () => [booking] },
   )
-  const { written, fileName } = bookForm(book)
+  const { serializer, fileName } = bookForm(book)
   expect(fileName).toBe(`.._alice-all-tokens-to-1970-01-01-${csv}.csv`)
-  return readCsv(written.rows({ rows: [] }))[0] ?? []
+  return readCsv(serializer.rows({ rows: [] }))[0] ?? []
 }
 
 test('a book: formulas are shown as text, and amounts stay numbers', () => {

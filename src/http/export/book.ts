@@ -2,22 +2,20 @@ import type { Book } from '#actions/books/book.ts'
 import { textCell } from '#explorer/download/cell.ts'
 import { fileStem } from '#explorer/download/download.ts'
 import { csvHead, csvTable } from './csv.ts'
-import type { Formed } from './form.ts'
+import type { FormattedExport } from './form.ts'
 
 /**
  * A list in the columns of an accounting program, as a CSV file. No text in it is a formula that a
  * spreadsheet would run.
  */
-export const bookForm = ({ heads, linesOf, names }: Book): Formed => ({
+export const bookForm = ({ heads, linesOf, names }: Book): FormattedExport => ({
   fileName: `${fileStem(names)}.csv`,
   isShorter: true,
-  written: {
+  serializer: {
     type: 'text/csv; charset=utf-8; header=present',
     head: csvHead(heads),
     rows: rows =>
-      csvTable(
-        linesOf(rows).map(line => line.map(cell => (typeof cell === 'string' ? textCell(cell) : cell))),
-      ),
+      csvTable(linesOf(rows).map(line => line.map(cell => (typeof cell === 'string' ? textCell(cell) : cell)))),
     tail: () => '',
   },
 })

@@ -2,17 +2,17 @@ import type { Export } from '#actions/export.ts'
 import type { Rows } from '#actions/list/rows.ts'
 
 /** The format and the file name of an export. Throws when its list cannot be sent in that format. */
-export type Form = (opened: Export) => Formed
+export type ExportForm = (opened: Export) => FormattedExport
 
-export type Formed = {
-  readonly written: Written
+export type FormattedExport = {
+  readonly serializer: RowSerializer
   readonly fileName: string
   /** Some rows have no line, so the number of rows is not the number of lines. */
   readonly isShorter?: true
 }
 
 /** The serialization of an export's rows. */
-export type Written = {
+export type RowSerializer = {
   readonly type: string
   /** The text before the first row. */
   readonly head: string

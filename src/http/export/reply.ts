@@ -1,31 +1,31 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
-import { type Export, openExport, type Ways } from '#actions/export.ts'
+import { type Export, type ExportOptions, openExport } from '#actions/export.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
 import { linesOf } from '#actions/list/rows.ts'
 import type { ExportFormat, Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { retried, type Turns } from '#gate/gate.ts'
+import { retryTurn, type Turns } from '#gate/gate.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Exchange } from '../exchange.ts'
 import type { Reply } from '../reply.ts'
 import { acceptsGzip } from '../reply.ts'
 import { bookForm } from './book.ts'
 import { csvHead, csvRows } from './csv.ts'
-import type { Form, Formed, Written } from './form.ts'
+import type { ExportForm, FormattedExport, RowSerializer } from './form.ts'
 import { gzipPacker, packed, plainPacker } from './gzip.ts'
 import { streamOf } from './stream.ts'
 
-type Asked = {
+type ExportRequest = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the first row. */
   readonly signal: AbortSignal
   /** Absent: the deadline stays as it is, however long the work takes. */
-  readonly prolong?: Ways['prolong']
+  readonly prolong?: ExportOptions['prolong']
   readonly turns: Turns
   readonly stallMs: number
   /** Absent: the format that the call names. */
-  readonly form?: Form
+  readonly form?: ExportForm
 }
 
 /**
@@ -35,7 +35,7 @@ type Asked = {
 export const exportReply = async (
   deps: AnswerDeps,
   call: Call & { readonly format: ExportFormat },
-  { exchange, signal, prolong, turns, stallMs, form = formOf(call) }: Asked,
+  { exchange, signal, prolong, turns, stallMs, form = formOf(call) }: ExportRequest,
 ): Promise<Reply> => {
   const { request } = exchange
   const place = turns.export()
@@ -51,16 +51,16 @@ export const exportReply = async (
   try {
     signal.throwIfAborted()
     const own = turns.store(reading.signal)
-    const later = retried(own, deps.clock, reading.signal)
+    const later = retryTurn(own, deps.clock, reading.signal)
     const turn: Turn = () => (opened === undefined ? own : later)()
     opened = await openExport(deps, call, { signal: reading.signal, prolong, turn })
     signal.throwIfAborted()
     const formed = form(opened)
-    const { written } = formed
+    const { serializer } = formed
     if (opened.total !== undefined) turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
     const packs = acceptsGzip(request.headers.get('accept-encoding'))
     const packer = packs ? gzipPacker() : plainPacker
-    const texts = textsOf(opened, written, () => turns.plan.more(reading.signal))
+    const texts = textsOf(opened, serializer, () => turns.plan.more(reading.signal))
     const body = streamOf(packed(texts, packer), {
       client: request.signal,
       clock: deps.clock,
@@ -71,7 +71,7 @@ export const exportReply = async (
       },
     })
     const headers = { ...headersOf(opened, formed), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
-    return { status: 200, type: written.type, body, headers, form: 'raw' }
+    return { status: 200, type: serializer.type, body, headers, form: 'raw' }
   } catch (error) {
     free()
     throw error
@@ -81,11 +81,11 @@ export const exportReply = async (
 }
 
 const formOf =
-  ({ format, options }: Call & { readonly format: ExportFormat }): Form =>
+  ({ format, options }: Call & { readonly format: ExportFormat }): ExportForm =>
   opened =>
     opened.book === undefined
       ? {
-          written: writtenAs[format](opened, options),
+          serializer: writtenAs[format](opened, options),
           // A file of the past must not seem to be of now.
           fileName: `${[opened.action.action, ...(opened.heights ?? [opened.at.height])].join('-')}.${format}`,
         }
@@ -93,7 +93,7 @@ const formOf =
 
 const headersOf = (
   { at, total }: Export,
-  { fileName, isShorter }: Omit<Formed, 'written'>,
+  { fileName, isShorter }: Omit<FormattedExport, 'serializer'>,
 ): Readonly<Record<string, string>> => ({
   'Cache-Control': 'private, no-store',
   Vary: 'X-API-Key, Accept-Encoding',
@@ -108,7 +108,7 @@ const headersOf = (
 /** The body in texts of some hundred rows. Throws when the number of rows is not the announced one, if any. */
 const textsOf = async function* (
   opened: Export,
-  { head, rows, tail }: Written,
+  { head, rows, tail }: RowSerializer,
   begin: () => Promise<void>,
 ): AsyncGenerator<string, void, void> {
   let sent = 0
@@ -126,23 +126,21 @@ const textsOf = async function* (
 type Listed = Pick<Export, 'action' | 'columns' | 'at' | 'beside'>
 
 /** The last line of NDJSON says that the list is complete, and of which block it is. CSV cannot express that. */
-const writtenAs: Readonly<
-  Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => Written>
-> = {
-  ndjson: ({ at, beside }, options) => ({
-    type: 'application/x-ndjson; charset=utf-8',
-    head: '',
-    rows: rows =>
-      linesOf(rows, options)
-        .map(line => `${line}\n`)
-        .join(''),
-    tail: rows =>
-      `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
-  }),
-  csv: ({ action, columns }) => ({
-    type: 'text/csv; charset=utf-8; header=present',
-    head: csvHead(columns ?? [action.list ?? '']),
-    rows: rows => csvRows(rows, columns),
-    tail: () => '',
-  }),
-}
+const writtenAs: Readonly<Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => RowSerializer>> =
+  {
+    ndjson: ({ at, beside }, options) => ({
+      type: 'application/x-ndjson; charset=utf-8',
+      head: '',
+      rows: rows =>
+        linesOf(rows, options)
+          .map(line => `${line}\n`)
+          .join(''),
+      tail: rows => `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
+    }),
+    csv: ({ action, columns }) => ({
+      type: 'text/csv; charset=utf-8; header=present',
+      head: csvHead(columns ?? [action.list ?? '']),
+      rows: rows => csvRows(rows, columns),
+      tail: () => '',
+    }),
+  }

@@ -1,6 +1,6 @@
 import { type Failure, failureOf } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { PIECE_BYTES, type StreamEnd, type Streamed } from '../reply.ts'
+import { PIECE_BYTES, type StreamEnd, type StreamedBody } from '../reply.ts'
 
 type Options = {
   /** Aborts when the client goes away. */
@@ -19,7 +19,7 @@ type Options = {
 export const streamOf = (
   pieces: AsyncGenerator<Uint8Array, void, void>,
   { client, stallMs, clock, free }: Options,
-): Streamed & { readonly cutOff: () => void } => {
+): StreamedBody & { readonly cutOff: () => void } => {
   const ended = Promise.withResolvers<StreamEnd>()
   let bytes = 0
   let isOver = false

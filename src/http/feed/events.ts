@@ -1,7 +1,7 @@
 import type { FeedEnd, HeadNow } from '#actions/feed/message.ts'
 import { writeJson } from '#chain/json.ts'
 import type { Restarting } from '#failure/failure.ts'
-import { failureFields, type Manner } from '../failure-reply.ts'
+import { failureFields, type ReplyOptions } from '../failure-reply.ts'
 import { type Reply, textReply } from '../reply.ts'
 import type { QueryText } from '../request-text.ts'
 
@@ -29,21 +29,20 @@ export const pausedFeed = (
   {
     request,
     query,
-    manner,
-  }: Pick<QueryText, 'query'> & { readonly request: Request; readonly manner: Manner },
+    replyOptions,
+  }: Pick<QueryText, 'query'> & { readonly request: Request; readonly replyOptions: ReplyOptions },
   { message, zh = message }: Restarting,
 ): Reply | undefined => {
   const isFeed =
     query.some(([name, value]) => name === 'format' && value === 'sse') ||
     request.headers.get('accept')?.includes('text/event-stream') === true
   if (!isFeed) return undefined
-  const text = `retry: ${RETRY_MS}\n: ${manner.lang === 'zh' ? zh : message}\n\n`
+  const text = `retry: ${RETRY_MS}\n: ${replyOptions.lang === 'zh' ? zh : message}\n\n`
   return textReply(200, { type: FEED_TYPE, text }, { headers: { 'Cache-Control': 'no-store' } })
 }
 
 /** A heartbeat: no new rows up to a height. */
-export const beatText = (height: number, head: HeadNow | undefined): string =>
-  `${standText(height, head)}\n\n`
+export const beatText = (height: number, head: HeadNow | undefined): string => `${standText(height, head)}\n\n`
 
 /** A comment with the published height, and with the head's height, or its status when that height is unknown. */
 const standText = (height: number, head: HeadNow | undefined): string =>
@@ -53,8 +52,8 @@ const standText = (height: number, head: HeadNow | undefined): string =>
 export type Sent = { readonly seq: number | undefined; readonly id: string }
 
 /** The last event of a feed. */
-export const endEvent = (end: FeedEnd, { seq, id }: Sent, manner: Manner): string => {
-  const { lang } = manner
+export const endEvent = (end: FeedEnd, { seq, id }: Sent, options: ReplyOptions): string => {
+  const { lang } = options
   switch (end.kind) {
     case 'cut':
       return eventOf('cut', { seq, message: CUT[lang](id) })
@@ -65,7 +64,7 @@ export const endEvent = (end: FeedEnd, { seq, id }: Sent, manner: Manner): strin
         message: RESET[lang](end),
       })}`
     case 'end':
-      return eventOf('end', { seq, ...failureFields(end.failure, manner) })
+      return eventOf('end', { seq, ...failureFields(end.failure, options) })
   }
 }
 

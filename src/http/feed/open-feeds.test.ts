@@ -7,7 +7,7 @@ const POLL_MS = 100
 
 test('openFeeds: a feed ends after two checks without a list of keys, however earlier feeds ended', async () => {
   const clock = handClock()
-  const keyring = { standing: () => undefined } as never
+  const keyring = { refusalCheck: () => undefined } as never
   const { add } = openFeeds({ store: {} as never, keyring, clock })
   const check = async (): Promise<void> => {
     await clock.awaited(POLL_MS)

@@ -39,7 +39,7 @@ export const openFeeds = ({
   let watching: { stop(): void } | undefined
   let doubts = 0
   const check = (): void => {
-    const refused = keyring.standing()
+    const refused = keyring.refusalCheck()
     doubts = refused === undefined ? doubts + 1 : 0
     const isInDoubt = doubts >= CHECKS_IN_DOUBT
     for (const feed of [...feeds]) {

@@ -9,12 +9,12 @@ import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import { keyOf, retried, type Turns } from '#gate/gate.ts'
+import { keyOf, retryTurn, type Turns } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
 import { headHeaders } from '../api.ts'
 import type { Exchange } from '../exchange.ts'
 import { inPieces, streamOf } from '../export/stream.ts'
-import type { Manner } from '../failure-reply.ts'
+import type { ReplyOptions } from '../failure-reply.ts'
 import type { Reply } from '../reply.ts'
 import { beatText, beginText, endEvent, FEED_TYPE, type Sent } from './events.ts'
 import type { OpenFeeds } from './open-feeds.ts'
@@ -22,7 +22,7 @@ import type { OpenFeeds } from './open-feeds.ts'
 /** Maximum bytes that wait for one reader. All readers of a list share the buffered rows. */
 const MOST_BYTES = 256 * 1024
 
-type Asked = {
+type FeedRequest = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the feed is open. */
   readonly signal: AbortSignal
@@ -38,9 +38,9 @@ type Asked = {
 export const feedReply = async (
   deps: AnswerDeps,
   call: Call,
-  { exchange, signal, turns, stallMs, feeds }: Asked,
+  { exchange, signal, turns, stallMs, feeds }: FeedRequest,
 ): Promise<Reply> => {
-  const { request, manner } = exchange
+  const { request, replyOptions } = exchange
   const place = turns.feed()
   const reading = new AbortController()
   const stop = (): void => reading.abort(signal.reason)
@@ -57,7 +57,7 @@ export const feedReply = async (
   try {
     signal.throwIfAborted()
     const own = turns.store(reading.signal)
-    const later = retried(own, deps.clock, reading.signal)
+    const later = retryTurn(own, deps.clock, reading.signal)
     let isOpen = false
     const turn: Turn = () => (isOpen ? later : own)()
     const { hub } = feeds
@@ -66,7 +66,7 @@ export const feedReply = async (
     isOpen = true
     signal.throwIfAborted()
     const more = () => turns.plan.more(reading.signal)
-    const body = streamOf(piecesOf(feed, { more, manner }), {
+    const body = streamOf(piecesOf(feed, { more, replyOptions }), {
       client: request.signal,
       clock: deps.clock,
       stallMs,
@@ -99,12 +99,12 @@ const headersOf = ({ at, head }: Feed): Readonly<Record<string, string>> => ({
 const beginOf = ({ first, id = '' }: Feed): Sent =>
   first === undefined ? { seq: undefined, id } : { seq: first - 1, id: id === '' ? String(first - 1) : id }
 
-type Sending = { readonly more: () => Promise<void>; readonly manner: Manner }
+type FeedService = { readonly more: () => Promise<void>; readonly replyOptions: ReplyOptions }
 
 /** The body. Each thousand rows begun count as one request. */
 const piecesOf = async function* (
   feed: Feed,
-  { more, manner }: Sending,
+  { more, replyOptions }: FeedService,
 ): AsyncGenerator<Uint8Array, void, void> {
   let sent: Sent = beginOf(feed)
   let room = ROWS_AT_ONCE
@@ -116,7 +116,7 @@ const piecesOf = async function* (
           for (room -= message.count; room < 0; room += ROWS_AT_ONCE) await more()
         } catch (error) {
           if (!(error instanceof Failure)) continue
-          yield encoder.encode(endEvent({ kind: 'end', failure: error }, sent, manner))
+          yield encoder.encode(endEvent({ kind: 'end', failure: error }, sent, replyOptions))
           return
         }
         yield* inPieces(message.bytes)
@@ -128,7 +128,7 @@ const piecesOf = async function* (
       case 'cut':
       case 'reset':
       case 'end':
-        yield encoder.encode(endEvent(message, sent, manner))
+        yield encoder.encode(endEvent(message, sent, replyOptions))
     }
   }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import type { Node, PassedOn } from '#node/port.ts'
+import type { ForwardedResponse, Node } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { createGateway } from './gateway.ts'
 
-type Given = Partial<Omit<PassedOn, 'body'>> & { readonly text?: string }
+type Given = Partial<Omit<ForwardedResponse, 'body'>> & { readonly text?: string }
 
 /** A gateway to a node that the test answers, and the outcomes of its calls. */
 const setUp = ({ maxBytes = 100_000 } = {}) => {
@@ -20,7 +20,7 @@ const setUp = ({ maxBytes = 100_000 } = {}) => {
   let lib = 100
   let bytes = 0
   const get: Node['get'] = (path, { signal = new AbortController().signal } = {}) => {
-    const { promise, resolve, reject } = Promise.withResolvers<PassedOn>()
+    const { promise, resolve, reject } = Promise.withResolvers<ForwardedResponse>()
     const call = {
       path,
       signal,
@@ -30,7 +30,7 @@ const setUp = ({ maxBytes = 100_000 } = {}) => {
           contentType: 'application/json',
           body: new TextEncoder().encode(text),
           reaches: () => true,
-          lookAgain: async () => undefined,
+          refreshHeight: async () => undefined,
           isFirst: true,
           isUsable: () => true,
           release: () => {
@@ -45,7 +45,7 @@ const setUp = ({ maxBytes = 100_000 } = {}) => {
     signal.addEventListener('abort', () => reject(signal.reason as Error))
     return promise
   }
-  const node = { get, heard: () => ({ libBlock: lib }) } as unknown as Node
+  const node = { get, lastInfo: () => ({ libBlock: lib }) } as unknown as Node
   const gateway = createGateway(node, {
     clock,
     maxBytes,

@@ -1,9 +1,9 @@
-import type { Node, PassedOn } from '#node/port.ts'
+import type { ForwardedResponse, Node } from '#node/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import { FRESH_MS, isKeepable } from './keeping.ts'
 import { keptAnswers } from './kept-answers.ts'
-import { type SharedAnswer, shareAnswer, type Taken } from './shared-answer.ts'
+import { type SharedAnswer, shareAnswer, type TakenResponse } from './shared-answer.ts'
 
 /**
  * Sources of an answer: the best node, another node because the best one was slow or failing, a call in
@@ -14,13 +14,13 @@ export const SOURCES = ['node', 'other_node', 'joined', 'kept'] as const
 /** Access to the nodes for callers of `/rpc/`. */
 export type Gateway = {
   /** A cached answer; undefined: a node must be asked. */
-  kept(path: string): Taken | undefined
+  kept(path: string): TakenResponse | undefined
   /**
    * The answer of a node, or one that was cached meanwhile. Equal requests within `FRESH_MS` of the first
    * share its call. Each request waits no longer than its own signal, and the call is aborted when none waits
    * any more. A failure is thrown to all of them and never cached.
    */
-  ask(path: string, signal: AbortSignal): Promise<Taken>
+  ask(path: string, signal: AbortSignal): Promise<TakenResponse>
 }
 
 export type GatewayOptions = {
@@ -36,7 +36,7 @@ export type GatewayOptions = {
 /** A call to a node, in progress or just answered. */
 type Call = {
   readonly since: number
-  readonly answer: Promise<{ readonly shared: SharedAnswer; readonly passed: PassedOn }>
+  readonly answer: Promise<{ readonly shared: SharedAnswer; readonly passed: ForwardedResponse }>
   /** The number of waiting requests. */
   readers: number
   /** Called when no request waits any more. */
@@ -47,9 +47,9 @@ export const createGateway = (
   node: Node,
   { clock: { elapsed }, maxBytes, onAnswer, onKept }: GatewayOptions,
 ): Gateway => {
-  const kept = keptAnswers(maxBytes, { elapsed, lib: () => node.heard()?.libBlock })
+  const kept = keptAnswers(maxBytes, { elapsed, lib: () => node.lastInfo()?.libBlock })
   const calls = new Map<string, Call>()
-  const takeKept = (path: string): Taken | undefined => {
+  const takeKept = (path: string): TakenResponse | undefined => {
     const answer = kept.take(path)
     if (answer !== undefined) onAnswer('kept')
     return answer
@@ -95,7 +95,7 @@ const beginCall = (
   const forget = (): void => {
     if (calls.get(path) === call) calls.delete(path)
   }
-  let own: Taken | undefined
+  let own: TakenResponse | undefined
   const asked = async () => {
     const passed = await node.get(path, { signal: ends.signal })
     const shared = shareAnswer(passed)

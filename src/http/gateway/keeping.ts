@@ -1,5 +1,5 @@
 import { jsonIn } from '#chain/json.ts'
-import type { NodeAnswer } from '#node/port.ts'
+import type { NodeResponse } from '#node/port.ts'
 
 /**
  * Milliseconds after the call to the node for which an answer is reused. The chain makes a block every 500,
@@ -17,7 +17,7 @@ const CLOSING = '}'.charCodeAt(0)
 /**
  * Whether an answer may be cached at all: a JSON object with status 200, never a refusal, a failure or a proxy's page.
  */
-export const isKeepable = ({ status, contentType, body }: NodeAnswer): boolean =>
+export const isKeepable = ({ status, contentType, body }: NodeResponse): boolean =>
   status === 200 &&
   contentType?.startsWith('application/json') === true &&
   body.length <= MAX_BYTES &&
@@ -25,14 +25,14 @@ export const isKeepable = ({ status, contentType, body }: NodeAnswer): boolean =
   body.at(-1) === CLOSING
 
 /** Two fields of an answer: the name of the thing in the path, and the height of its block. */
-type Said = { readonly name: unknown; readonly height: unknown }
+type AnswerFields = { readonly name: unknown; readonly height: unknown }
 
 type Json = Readonly<Record<string, unknown>>
 const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null
 const member = (value: unknown, name: string): unknown => (isObject(value) ? value[name] : undefined)
 
 /** The methods that return a block or transaction. All others answer for the head or the last irreversible block. */
-const SAYING: ReadonlyMap<string, (answer: Json) => Said> = new Map([
+const SAYING: ReadonlyMap<string, (answer: Json) => AnswerFields> = new Map([
   ['getBlockByNumber', ({ block }) => ({ name: member(block, 'number'), height: member(block, 'number') })],
   [
     'getRawBlockByNumber',
@@ -56,11 +56,7 @@ export const isFinal = (path: string, body: Uint8Array, lib: number): boolean =>
   const answer = objectIn(body)
   if (answer === undefined || answer['status'] !== 'IRREVERSIBLE') return false
   const { name, height } = saying(answer)
-  return (
-    name === (/^0+\d/.test(asked) ? String(BigInt(asked)) : asked) &&
-    isHeight(height) &&
-    Number(height) <= lib
-  )
+  return name === (/^0+\d/.test(asked) ? String(BigInt(asked)) : asked) && isHeight(height) && Number(height) <= lib
 }
 
 const isHeight = (value: unknown): value is string => typeof value === 'string' && /^\d{1,15}$/.test(value)

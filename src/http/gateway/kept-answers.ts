@@ -1,10 +1,10 @@
 import { FINAL_MS, FRESH_MS, isFinal } from './keeping.ts'
-import type { SharedAnswer, Taken } from './shared-answer.ts'
+import type { SharedAnswer, TakenResponse } from './shared-answer.ts'
 
 /** A cache of node answers by path, bounded in bytes. */
 export type KeptAnswers = {
   /** The cached answer for a path; undefined: there is none, or it has expired. */
-  take(path: string): Taken | undefined
+  take(path: string): TakenResponse | undefined
   /** Caches an answer whose call began at `since`, by the clock, unless a later one is cached. */
   keep(path: string, answer: SharedAnswer, since: number): void
   /** Bytes of all cached answers. */
@@ -17,7 +17,7 @@ const ENTRY_BYTES = 500
 type Entry = {
   readonly answer: SharedAnswer
   readonly since: number
-  readonly own: Taken
+  readonly own: TakenResponse
   readonly bytes: number
   /** Whether the answer is final; undefined: unknown, since it was not requested after `FRESH_MS`. */
   isFinal: boolean | undefined

@@ -1,14 +1,16 @@
-import type { NodeAnswer, PassedOn } from '#node/port.ts'
+import type { ForwardedResponse, NodeResponse } from '#node/port.ts'
 
 /** An answer whose bytes count until `release`. */
-export type Taken = NodeAnswer & { readonly release: () => void }
+export type TakenResponse = NodeResponse & { readonly release: () => void }
 
 /**
  * One answer of a node for several readers. Its bytes are stored once, and count until the last reader releases them.
  */
-export type SharedAnswer = Pick<PassedOn, 'status' | 'contentType' | 'body' | 'isUsable'> & { take(): Taken }
+export type SharedAnswer = Pick<ForwardedResponse, 'status' | 'contentType' | 'body' | 'isUsable'> & {
+  take(): TakenResponse
+}
 
-export const shareAnswer = (passed: PassedOn): SharedAnswer => {
+export const shareAnswer = (passed: ForwardedResponse): SharedAnswer => {
   const { status, contentType, body, isUsable } = passed
   let holders = 0
   return {

@@ -6,15 +6,7 @@ import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/optio
 import { MOST_DIGITS, type Word } from '#actions/request/parameters.ts'
 import { type Parameter, parametersOf } from '#actions/request/query.ts'
 import { dataRef, schemaName } from './answer-schema.ts'
-import {
-  chosenParameters,
-  type Described,
-  exampleOf,
-  FORM_NAMES,
-  type Form,
-  formOf,
-  type Json,
-} from './described.ts'
+import { chosenParameters, type Described, exampleOf, FORM_NAMES, type Form, formOf, type Json } from './described.ts'
 import { exportOf } from './export-answer.ts'
 import { actionErrorRefs, NOT_MODIFIED, successOf } from './responses.ts'
 
@@ -68,15 +60,11 @@ const LAST_EVENT_ID: Json = {
   required: false,
   description:
     'The last id received, that of an event or one without data: the feed continues after it, and start_seq is ignored.',
-  'x-description-zh':
-    '已收到的最后一个 id（事件的 id，或不带数据的 id）：事件流从其后继续，并优先于 start_seq。',
+  'x-description-zh': '已收到的最后一个 id（事件的 id，或不带数据的 id）：事件流从其后继续，并优先于 start_seq。',
   schema: { type: 'string', pattern: `${ID_PATTERN}|${LAST_ROW_PATTERN}` },
 }
 
-const ownParameter = (
-  { name, required, word }: Parameter,
-  example: Readonly<Record<string, string>>,
-): Json => ({
+const ownParameter = ({ name, required, word }: Parameter, example: Readonly<Record<string, string>>): Json => ({
   name,
   in: 'query',
   required,

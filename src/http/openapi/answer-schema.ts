@@ -1,14 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { type Action, nameOf } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
-import {
-  besideRows,
-  type Columns,
-  columnsOf,
-  EXACT,
-  HEAD_ONLY,
-  SEARCHED_ONLY,
-} from '#actions/shape/results.ts'
+import { besideRows, type Columns, columnsOf, EXACT, HEAD_ONLY, SEARCHED_ONLY } from '#actions/shape/results.ts'
 import type { Form, Json } from './described.ts'
 
 /** `get-account-tx` → `GetAccountTx` */

@@ -38,18 +38,14 @@ test.each(actions.map(action => [action.action, action] as const))(
     expect(id).toBe(operationId(action))
     // Only the document of CSV has the parameter that chooses columns.
     const own = parametersOf(action.params).filter(({ name }) => name !== 'csv')
-    expect(parameters.map(({ name }: { name: string }) => name)).toEqual([
-      ...own.map(({ name }) => name),
-      'lang',
-    ])
+    expect(parameters.map(({ name }: { name: string }) => name)).toEqual([...own.map(({ name }) => name), 'lang'])
     for (const [at, { required, word }] of own.entries()) {
       const parameter = parameters[at]
       expect(parameter.required).toBe(required)
       expect(parameter.schema.default).toEqual(
         typeof word.fallback === 'bigint' ? Number(word.fallback) : word.fallback,
       )
-      if ('example' in parameter)
-        expect(typeof parameter.example).toBe(word.type === 'integer' ? 'number' : 'string')
+      if ('example' in parameter) expect(typeof parameter.example).toBe(word.type === 'integer' ? 'number' : 'string')
     }
   },
 )
@@ -58,18 +54,14 @@ test('openapi: a whole number without another limit has at most 19 digits', () =
   const { schema } = documentFor().paths['/api/account/get-account-tx'].get.parameters.find(
     ({ name }: { name: string }) => name === 'start_seq',
   )
-  expect(JSON.stringify(schema)).toBe(
-    '{"type":"integer","minimum":0,"exclusiveMaximum":10000000000000000000}',
-  )
+  expect(JSON.stringify(schema)).toBe('{"type":"integer","minimum":0,"exclusiveMaximum":10000000000000000000}')
 })
 
 test('openapi: the options of the document are constant, required parameters', () => {
   const { paths } = documentFor({ numbers: 'string', compat: 'iostabc' })
   for (const action of actions) {
     const { parameters } = paths[routeOf(action)].get
-    const chosen = parameters.filter(({ name }: { name: string }) =>
-      ['numbers', 'compat', 'format'].includes(name),
-    )
+    const chosen = parameters.filter(({ name }: { name: string }) => ['numbers', 'compat', 'format'].includes(name))
     expect(
       chosen.map((each: { name: string; required: boolean; schema: object }) => [
         each.name,

@@ -47,9 +47,7 @@ export const openapiFor = (all: readonly Action[], described: Described): Json =
 }
 
 const pathsOf = (actions: readonly Action[], described: Described): Json => ({
-  ...Object.fromEntries(
-    actions.map(action => [routeOf(action), { get: actionOperation(action, described) }]),
-  ),
+  ...Object.fromEntries(actions.map(action => [routeOf(action), { get: actionOperation(action, described) }])),
   ...(described.chosen.export === undefined ? { '/api': { get: anyOperation(actions, described) } } : {}),
   ...Object.fromEntries(rpcMethods.map(method => [templateOf(method), { get: rpcOperation(method) }])),
   ...Object.fromEntries(rpcUnavailable.map(name => [`/rpc/${name}`, { get: switchedOff(name) }])),

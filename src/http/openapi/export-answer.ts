@@ -12,9 +12,7 @@ import { closedObject } from './responses.ts'
 export const describedActions = (actions: readonly Action[], form: Form): readonly Action[] =>
   form.export === undefined
     ? actions
-    : actions.filter(({ list, source }) =>
-        form.export === FEED_FORMAT ? source?.isFeed === true : list !== undefined,
-      )
+    : actions.filter(({ list, source }) => (form.export === FEED_FORMAT ? source?.isFeed === true : list !== undefined))
 
 const HEADERS = headersNamed([
   'X-Block-Height',

@@ -1,4 +1,4 @@
-import { HEAD_STATUSES } from '#head/shown.ts'
+import { HEAD_STATUSES } from '#head/head-state.ts'
 import type { Json } from './described.ts'
 
 const header = (description: string, schema: Json, sent: 'always' | 'sometimes'): Json => ({
@@ -15,11 +15,7 @@ const count: Json = { type: 'integer', minimum: 0 }
  */
 const HEADERS = {
   'X-Block-Height': header('Block height the response is valid for.', digits, 'always'),
-  'X-Block-Time': header(
-    'Time of that block, ISO-8601 UTC.',
-    { type: 'string', format: 'date-time' },
-    'always',
-  ),
+  'X-Block-Time': header('Time of that block, ISO-8601 UTC.', { type: 'string', format: 'date-time' }, 'always'),
   'X-Head-Height': header(
     'With head=1: the block height up to which rows of blocks are included that may still be replaced. Missing when these blocks are not known.',
     digits,
@@ -37,18 +33,10 @@ const HEADERS = {
     'sometimes',
   ),
   'X-Total-Count': header('Number of rows of the whole list.', count, 'always'),
-  'Content-Disposition': header(
-    'Proposes a file name with the action and the height.',
-    { type: 'string' },
-    'always',
-  ),
+  'Content-Disposition': header('Proposes a file name with the action and the height.', { type: 'string' }, 'always'),
   'X-Request-Id': header('Identifies the request.', { type: 'string', pattern: '^[0-9a-f]{16}$' }, 'always'),
   'Cache-Control': header('How long the response may be cached.', { type: 'string' }, 'always'),
-  'Content-Language': header(
-    'Language of the message.',
-    { type: 'string', enum: ['en', 'zh', 'zh-CN'] },
-    'always',
-  ),
+  'Content-Language': header('Language of the message.', { type: 'string', enum: ['en', 'zh', 'zh-CN'] }, 'always'),
   'Retry-After': header('Seconds after which the same request may succeed.', count, 'always'),
   Allow: header('The methods that are supported.', { type: 'string' }, 'always'),
   'RateLimit-Limit': header('Requests allowed in the current window.', count, 'sometimes'),

@@ -36,8 +36,7 @@ const statusProperties: Json = {
   blocks_per_second: {
     type: ['number', 'null'],
     minimum: 0,
-    description:
-      'Blocks published per second since /status was first requested; null until there is enough data.',
+    description: 'Blocks published per second since /status was first requested; null until there is enough data.',
   },
   troubles,
 }

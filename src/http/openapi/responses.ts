@@ -52,9 +52,7 @@ export const errorSchema = ({ format }: Form): Json =>
     code: {
       type: 'integer',
       enum: [...new Set(Object.values(codes).map(({ code }) => code))],
-      description: [...new Set(Object.values(codes).map(({ code, title }) => `${code}: ${title.en}`))].join(
-        '\n',
-      ),
+      description: [...new Set(Object.values(codes).map(({ code, title }) => `${code}: ${title.en}`))].join('\n'),
     },
     message: { type: 'string', description: 'Description of the error, in the language of the request.' },
     ...(format === 'bare'
@@ -65,9 +63,9 @@ export const errorSchema = ({ format }: Form): Json =>
 
 export const errorContent: Json = { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } }
 
-const ALL: readonly Code[] = [
-  ...new Map(Object.values(codes).map(code => [code.code, code])).values(),
-].toSorted((a, b) => a.code - b.code)
+const ALL: readonly Code[] = [...new Map(Object.values(codes).map(code => [code.code, code])).values()].toSorted(
+  (a, b) => a.code - b.code,
+)
 
 /** References to the failures of an operation by status: all of them, or those that `isOne` selects. */
 export const errorRefs = (isOne: (status: number) => boolean = () => true): Json =>
@@ -78,10 +76,7 @@ export const actionErrorRefs = (action: Action, form: Form): Json => refsOf(code
 
 const refsOf = (all: readonly Code[]): Json =>
   Object.fromEntries(
-    byStatus(all).map(([status, own]) => [
-      status,
-      { $ref: `#/components/responses/${responseName(status, own)}` },
-    ]),
+    byStatus(all).map(([status, own]) => [status, { $ref: `#/components/responses/${responseName(status, own)}` }]),
   )
 
 const byStatus = (all: readonly Code[]): readonly (readonly [status: number, codes: readonly Code[]])[] =>

@@ -18,8 +18,7 @@ export const anyOperation = (actions: readonly Action[], described: Described): 
     tags: ['service'],
     summary: 'Any action, selected by module and action.',
     'x-summary-zh': '任意查询，由 module 与 action 指定。',
-    description:
-      'The same queries as at the paths of the actions, where parameters and answers are described.',
+    description: 'The same queries as at the paths of the actions, where parameters and answers are described.',
     parameters: [
       name('module', 'Module that the action belongs to.', [...new Set(actions.map(({ module }) => module))]),
       name(
@@ -115,8 +114,7 @@ export const loadProperties: Json = {
   },
   node_heard: {
     type: ['string', 'null'],
-    description:
-      'Time of the last response from a node of the chain, ISO-8601 UTC; null when none has responded.',
+    description: 'Time of the last response from a node of the chain, ISO-8601 UTC; null when none has responded.',
   },
 }
 

@@ -17,11 +17,7 @@ export const pngOf = ({ width, height, colours }: Form, rows: Uint8Array): Uint8
   head.setUint32(0, width)
   head.setUint32(4, height)
   head.setUint16(8, TYPES[colours])
-  const chunks = [
-    chunk('IHDR', new Uint8Array(head.buffer)),
-    chunk('IDAT', rows),
-    chunk('IEND', new Uint8Array()),
-  ]
+  const chunks = [chunk('IHDR', new Uint8Array(head.buffer)), chunk('IDAT', rows), chunk('IEND', new Uint8Array())]
   return new Uint8Array(Buffer.concat([Uint8Array.from([137, 80, 78, 71, 13, 10, 26, 10]), ...chunks]))
 }
 

@@ -82,8 +82,7 @@ ${inner}</section>\n`
 ${inner}</details></section>\n`
 }
 
-const texts = (of: readonly Text[], lang: Lang): readonly Html[] =>
-  of.map(text => html`<p>${text[lang]}</p>\n`)
+const texts = (of: readonly Text[], lang: Lang): readonly Html[] => of.map(text => html`<p>${text[lang]}</p>\n`)
 
 const contents = (actions: readonly Action[], lang: Lang): Html =>
   html`<ul>${[...new Set(actions.map(({ module }) => module))].map(
@@ -91,8 +90,7 @@ const contents = (actions: readonly Action[], lang: Lang): Html =>
       html`<li>${module}<ul>${actions
         .filter(action => action.module === module)
         .map(
-          action =>
-            html`<li><a href="#${nameOf(action)}" title="${action.title[lang]}">${action.action}</a></li>`,
+          action => html`<li><a href="#${nameOf(action)}" title="${action.title[lang]}">${action.action}</a></li>`,
         )}</ul></li>`,
   )}</ul>`
 

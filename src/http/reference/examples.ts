@@ -25,7 +25,7 @@ export const servedExamples = (
   defaults: OptionDefaults,
 ): (() => Promise<Examples>) => {
   let known: Examples = new Map()
-  let asked = Number.NEGATIVE_INFINITY
+  let askedAt = Number.NEGATIVE_INFINITY
   let underWay: Promise<void> | undefined
   const find = async (): Promise<void> => {
     const controller = new AbortController()
@@ -37,19 +37,19 @@ export const servedExamples = (
       // A caller of the action gets the failure itself.
     } finally {
       stop()
-      asked = deps.clock.elapsed()
+      askedAt = deps.clock.elapsed()
       underWay = undefined
     }
   }
   return async () => {
-    const isDue = known.size < actions.length && deps.clock.elapsed() - asked >= AGAIN_MS
+    const isDue = known.size < actions.length && deps.clock.elapsed() - askedAt >= AGAIN_MS
     if (isDue) underWay ??= find()
     await underWay
     return known
   }
 }
 
-type Asked = {
+type ExampleOptions = {
   readonly actions: readonly Action[]
   readonly known: Examples
   readonly defaults: OptionDefaults
@@ -57,7 +57,7 @@ type Asked = {
 
 const chooseAll = async (
   deps: AnswerDeps,
-  { actions, known, defaults }: Asked,
+  { actions, known, defaults }: ExampleOptions,
   signal: AbortSignal,
 ): Promise<Examples> => {
   const scenes = await deps.store.read(scenesIn, { signal })

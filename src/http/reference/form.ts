@@ -16,11 +16,7 @@ export const actionForm = (
 <div class="inputs">
 ${parametersOf(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
 ${optionsOf(action).map(([name, values]) =>
-  labelled(
-    name,
-    idOf(action, name),
-    choice({ name, values, chosen: call.query[name] ?? '' }, idOf(action, name)),
-  ),
+  labelled(name, idOf(action, name), choice({ name, values, chosen: call.query[name] ?? '' }, idOf(action, name))),
 )}
 </div>
 <p><button type="submit">${words.send[lang]}</button></p>
@@ -42,8 +38,7 @@ type Within = { readonly action: Action; readonly lang: Lang; readonly call: Cal
 const ownInput = ({ name, required, word }: Parameter, { action, lang, call }: Within): Html => {
   const id = idOf(action, name)
   const value = call.query[name] ?? ''
-  if (word.values !== undefined)
-    return labelled(name, id, choice({ name, values: word.values, chosen: value }, id))
+  if (word.values !== undefined) return labelled(name, id, choice({ name, values: word.values, chosen: value }, id))
   const hint = word.fallback === undefined ? '' : String(word.fallback)
   return labelled(
     `${name}${required ? words.requiredMark[lang] : ''}`,

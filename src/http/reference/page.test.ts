@@ -40,8 +40,7 @@ describe('reference', () => {
     expect(new Set(anchors).size).toBe(anchors.length)
     for (const action of actions) {
       expect(anchors).toContain(action.action)
-      const article =
-        text.slice(text.indexOf(`<article id="${nameOf(action)}">`)).split('</article>')[0] ?? ''
+      const article = text.slice(text.indexOf(`<article id="${nameOf(action)}">`)).split('</article>')[0] ?? ''
       expect(namesOf(article)).toEqual([
         ...parametersOf(action.params).map(({ name }) => name),
         ...fieldsOf(action.result).map(({ path }) => path),
@@ -92,9 +91,7 @@ describe('texts of the reference', () => {
       ...commonParameters.map(([, , text]) => text),
       ...actions.flatMap(({ title, summary }) => [title, summary]),
       ...rpcMethods.map(({ title }) => title),
-      ...actions.flatMap(({ params }) =>
-        parametersOf(params).flatMap(({ word }) => [word.description, word.rule]),
-      ),
+      ...actions.flatMap(({ params }) => parametersOf(params).flatMap(({ word }) => [word.description, word.rule])),
     ]
     for (const { en, zh } of texts) {
       expect(en).not.toMatch(/\p{Script=Han}/u)

@@ -37,9 +37,7 @@ console.log(${format === 'bare' ? 'answer' : 'answer.data'})
 }
 
 const pythonOf = ({ path, query }: Call, format: 'envelope' | 'bare'): string => {
-  const names = Object.entries(query).map(
-    ([name, text]) => `    ${JSON.stringify(name)}: ${JSON.stringify(text)},\n`,
-  )
+  const names = Object.entries(query).map(([name, text]) => `    ${JSON.stringify(name)}: ${JSON.stringify(text)},\n`)
   const isPlain = names.length === 0
   return `import json
 ${isPlain ? '' : 'from urllib.parse import urlencode\n'}from urllib.request import Request, urlopen

@@ -81,11 +81,7 @@ export const commonParameters: readonly (readonly [name: string, needed: boolean
       '您的 API key。也可以放在请求头 X-API-Key 中；若两处都提供，必须一致。服务会首先校验 API key。',
     ),
   ],
-  [
-    'module',
-    true,
-    say('Module that the action belongs to; not case-sensitive.', '接口所属的模块，不区分大小写。'),
-  ],
+  ['module', true, say('Module that the action belongs to; not case-sensitive.', '接口所属的模块，不区分大小写。')],
   ['action', true, say('Name of the query; not case-sensitive.', '接口名称，不区分大小写。')],
 ]
 
@@ -98,10 +94,7 @@ export const headerTexts: readonly (readonly [name: string, meaning: Text])[] = 
   ],
   [
     'X-Total-Count',
-    say(
-      'On a whole list (format=ndjson or csv): number of rows.',
-      '仅用于完整列表（format=ndjson 或 csv）：总行数。',
-    ),
+    say('On a whole list (format=ndjson or csv): number of rows.', '仅用于完整列表（format=ndjson 或 csv）：总行数。'),
   ],
   [
     'Link',
@@ -140,24 +133,13 @@ export const headerTexts: readonly (readonly [name: string, meaning: Text])[] = 
   ],
   [
     'X-Request-Id',
-    say(
-      'Identifies the request; please include it when you report a problem.',
-      '请求编号；反馈问题时请提供。',
-    ),
+    say('Identifies the request; please include it when you report a problem.', '请求编号；反馈问题时请提供。'),
   ],
 ]
 
 /** Paragraphs by heading, as plain text. */
 export const paragraphs: {
-  readonly [K in
-    | 'intro'
-    | 'requests'
-    | 'answers'
-    | 'numbers'
-    | 'lists'
-    | 'errors'
-    | 'rpc'
-    | 'status']: readonly Text[]
+  readonly [K in 'intro' | 'requests' | 'answers' | 'numbers' | 'lists' | 'errors' | 'rpc' | 'status']: readonly Text[]
 } = {
   intro: [
     say(

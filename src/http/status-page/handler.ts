@@ -35,8 +35,7 @@ export const statusHandler = (options: StatusOptions): Handler => {
     const status = serviceStatusOf(at, { node, version, clock, maxLagMs, since, blocksPerSecond })
     const headers = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Language' }
     const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
-    if (wantsJson(request))
-      return textReply(200, { type: JSON_TYPE, text: writeJson(jsonOf(status)) }, { headers })
+    if (wantsJson(request)) return textReply(200, { type: JSON_TYPE, text: writeJson(jsonOf(status)) }, { headers })
     return textReply(
       200,
       { type: 'text/html; charset=utf-8', text: await statusPage(status, { site, lang }) },

@@ -5,7 +5,7 @@ import type { Lang, Site } from '#explorer/page.ts'
 import { type Fact, Facts } from '#explorer/part/facts.tsx'
 import { ServicePage } from '#explorer/part/service-page.tsx'
 import { At } from '#explorer/part/time.tsx'
-import { heardText, type ServiceStatus } from './service-status.ts'
+import { reportedText, type ServiceStatus } from './service-status.ts'
 
 /** The status as a page of HTML. Its links are relative. */
 export const statusPage = async (
@@ -16,9 +16,7 @@ export const statusPage = async (
   const say: Say = (en, zh) => ({ en, zh })[lang]
   const shell = { site, root: '', lang, path: '/status', query: new URLSearchParams() }
   const isFine = troubles.length === 0
-  const verdict = isFine
-    ? say('Everything is in order.', '一切正常。')
-    : say('Something is wrong.', '存在问题。')
+  const verdict = isFine ? say('Everything is in order.', '一切正常。') : say('Something is wrong.', '存在问题。')
   return (
     <ServicePage
       shell={{ ...shell, say: text => text[lang] }}
@@ -68,7 +66,7 @@ const factsOf = (
     behind === null || behindSeconds === null
       ? undefined
       : `${say(`${grouped(String(behind))} blocks, `, `${grouped(String(behind))} 个区块，`)}${seconds(behindSeconds)}`
-  const heard = fresh === null ? null : heardText(fresh)
+  const reported = fresh === null ? null : reportedText(fresh)
   return [
     [say('Store readable and whole', '存储可读且完整'), whole ? say('yes', '是') : say('NO', '否')],
     [say('Last loaded block', '最后加载的区块'), height === null ? unknown : grouped(String(height))],
@@ -77,7 +75,7 @@ const factsOf = (
     [say('Behind the node', '落后全节点'), byNode(distance)],
     [
       say('Last response from the node', '最近一次收到全节点响应'),
-      heard === null ? byNode(fresh === null ? undefined : say('never', '从未')) : <At iso={heard} />,
+      reported === null ? byNode(fresh === null ? undefined : say('never', '从未')) : <At iso={reported} />,
     ],
     [say('Blocks per second', '每秒区块数'), String(blocksPerSecond ?? unknown)],
     [say('Serving since', '开始服务时间'), <At iso={since} />],

@@ -28,7 +28,7 @@ export type ServiceStatus = {
 }
 
 export type StatusSources = {
-  readonly node: Pick<Node, 'heard' | 'heardAgo' | 'whyUnfit'> | undefined
+  readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly version: string
   readonly clock: Pick<Clock, 'now'>
   readonly maxLagMs: number | undefined
@@ -39,10 +39,7 @@ export type StatusSources = {
 /** Age of a stale block, milliseconds. Blocks are irreversible, and loaded, about 40 seconds after they were made. */
 const OLD_MS = 300_000
 
-export const serviceStatusOf = (
-  published: Published | undefined | Failure,
-  from: StatusSources,
-): ServiceStatus => {
+export const serviceStatusOf = (published: Published | undefined | Failure, from: StatusSources): ServiceStatus => {
   const { version, since, blocksPerSecond, node, clock, maxLagMs } = from
   const common = { version, since: new Date(since).toISOString(), blocksPerSecond, whole: true }
   const unknown = { ...common, height: null, time: null, fresh: null }
@@ -51,7 +48,7 @@ export const serviceStatusOf = (
   if (published === undefined)
     return {
       ...unknown,
-      troubles: [EMPTY, ...(node !== undefined && node.heard() === undefined ? [NODE_ALONE] : [])],
+      troubles: [EMPTY, ...(node !== undefined && node.lastInfo() === undefined ? [NODE_ALONE] : [])],
     }
   const { height, time } = published
   const fresh = freshnessOf(published, node, clock)
@@ -80,12 +77,12 @@ export const freshFields = (fresh: Freshness | null) => ({
   behind_seconds: fresh?.behindSeconds ?? null,
   lag_seconds: fresh?.lagSeconds ?? null,
   node: fresh?.node ?? null,
-  node_heard: heardText(fresh),
+  node_heard: reportedText(fresh),
 })
 
 /** Time of the node's last answer, ISO-8601 UTC; null: unknown. */
-export const heardText = (fresh: Freshness | null): string | null =>
-  fresh === null || fresh.heardAt === null ? null : new Date(fresh.heardAt).toISOString()
+export const reportedText = (fresh: Freshness | null): string | null =>
+  fresh === null || fresh.reportedAt === null ? null : new Date(fresh.reportedAt).toISOString()
 
 const unfitTrouble = (unfit: Unfit): Trouble =>
   trouble(
@@ -93,10 +90,7 @@ const unfitTrouble = (unfit: Unfit): Trouble =>
     unfit.is === 'foreign'
       ? `全节点所属的链与存储中的不同：${unfit.why}。`
       : `全节点在另一条分支上：区块 ${unfit.height} 在存储中为 ${unfit.stored}，在全节点上为 ${unfit.there}。`,
-    [
-      "'iostlens doctor' names the node and the remedy.",
-      '可运行 iostlens doctor，查看是哪个全节点以及处理办法。',
-    ],
+    ["'iostlens doctor' names the node and the remedy.", '可运行 iostlens doctor，查看是哪个全节点以及处理办法。'],
   )
 
 /** A fault and its remedy, each in English and Chinese. */

@@ -43,7 +43,7 @@ const baseIn = (block: Block): Fields['base'] => {
 }
 
 /** Packs the parts that a thread has made of bulk answers. */
-export const packed = (parts: readonly Part[]): BlockMessage => {
+export const packBlocks = (parts: readonly Part[]): BlockMessage => {
   const split = parts.map(({ block }) => block && splitOf(block))
   return {
     blocks: JSON.stringify(split.map(each => each?.fields ?? null)),
@@ -52,8 +52,8 @@ export const packed = (parts: readonly Part[]): BlockMessage => {
   }
 }
 
-/** The inverse of `packed`. Transactions are read from their own texts, which the other thread has proved. */
-export const unpacked = ({ blocks, bodies, heads }: BlockMessage): readonly Part[] => {
+/** The inverse of `packBlocks`. Transactions are read from their own texts, which the other thread has proved. */
+export const unpackBlocks = ({ blocks, bodies, heads }: BlockMessage): readonly Part[] => {
   const headAt = new Map(heads)
   const values = JSON.parse(bodies) as readonly unknown[]
   let next = 0

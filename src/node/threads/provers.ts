@@ -2,17 +2,17 @@ import type { BulkAnswers } from '../bulk-answers.ts'
 import type { BlockMessage } from './block-message.ts'
 
 /** A message to a thread: the answers of one range. */
-export type Asked = { readonly id: number; readonly answers: BulkAnswers }
+export type ProveRequest = { readonly id: number; readonly answers: BulkAnswers }
 
 /** The reply; without `parts`, the answers contain a fault, or the thread could not read them. */
-export type Proved = { readonly id: number; readonly parts?: BlockMessage }
+export type ProveReply = { readonly id: number; readonly parts?: BlockMessage }
 
 /** A thread, as its opener sees it. */
-export type ProvingThread = { post(message: Asked): void; end(): void }
+export type ProvingThread = { post(message: ProveRequest): void; end(): void }
 
 /** `ended`: the thread accepts no more messages; `reason`: the cause of its death. */
 export type ProvingListener = {
-  readonly message: (message: Proved) => void
+  readonly message: (message: ProveReply) => void
   readonly ended: (reason: string) => void
 }
 
@@ -39,11 +39,7 @@ type Opened = { readonly thread: ProvingThread; readonly waiting: Map<number, An
  * Opens `count` threads. A thread that dies is not replaced, and its work is returned unproved. After the
  * last one has died, the caller proves by itself. `onDeath` is called with the cause of each death.
  */
-export const openProvers = (
-  open: OpenProvingThread,
-  count: number,
-  onDeath: (reason: string) => void,
-): Provers => {
+export const openProvers = (open: OpenProvingThread, count: number, onDeath: (reason: string) => void): Provers => {
   const threads = new Set<Opened>()
   let ids = 0
   let closed = false

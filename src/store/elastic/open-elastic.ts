@@ -94,7 +94,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     snapshots: {
       keep: text => keepText(cluster, text),
       kept: () => keptText(cluster),
-      written: () => writtenIn(cluster),
+      writePositions: () => writtenIn(cluster),
       keys: () => listKeys(cluster),
       take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
       restore: async (snapshot, how) => {

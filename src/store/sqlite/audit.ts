@@ -3,7 +3,7 @@ import type { DocOf } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { Audit, Found, Placed } from '#store/port.ts'
+import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import type { Cell } from './cell.ts'
 import { type Connection, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
@@ -46,14 +46,13 @@ const scanSql = perTable(
     ` ORDER BY ${keyList(table)} LIMIT ${PAGE}`,
 )
 /** A key before all keys of a table. */
-const beforeAll = ({ key, position }: Table): readonly Cell[] =>
-  position.length === 0 ? [''] : key.map(() => -1n)
+const beforeAll = ({ key, position }: Table): readonly Cell[] => (position.length === 0 ? [''] : key.map(() => -1n))
 
 const scan = async function* <I extends AnyIndex>(
   connection: Connection,
   name: string,
   index: I,
-): AsyncIterable<readonly Found<I>[]> {
+): AsyncIterable<readonly StoredDocument<I>[]> {
   const table = tableOf(index)
   const keys = table.key.length
   for (let after = beforeAll(table); ; ) {
@@ -111,7 +110,7 @@ const placed = (
   connection: Connection,
   name: string,
   { after, until, limit }: Parameters<Audit['placed']>[0],
-): readonly Placed[] =>
+): readonly PlacedRow[] =>
   connection.rows(placedSql, after, until, BigInt(limit) + 1n).map(([place, ...key]: readonly Cell[]) => ({
     place: place as bigint,
     id: key[0] === null ? '' : idIn(name, recordsTable, key),

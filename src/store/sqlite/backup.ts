@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fsyncSync, linkSync, openSync, rmSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { Failure } from '#failure/failure.ts'
-import type { Copied, Copying } from '#store/maintain-port.ts'
+import type { CopyOptions, CopyResult } from '#store/maintain-port.ts'
 import { openReader } from './connection.ts'
 import { copyPages } from './copy-pages.ts'
 import { guarded } from './failures.ts'
@@ -19,7 +19,7 @@ type Source = { readonly path: string; readonly name: string; readonly open?: Op
  * a time can copy to a file. Throws 'usage' when `target` exists or is being made, 'unavailable' when nothing is loaded
  * or the disk is full, and 'damaged' when the copy is damaged.
  */
-export const copyStore = async (source: Source, target: string, how: Copying = {}): Promise<Copied> => {
+export const copyStore = async (source: Source, target: string, how: CopyOptions = {}): Promise<CopyResult> => {
   refuseNoFolder(target)
   const partial = `${target}.partial`
   const unlock = acquireLock(partial, partial)

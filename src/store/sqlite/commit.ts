@@ -41,9 +41,7 @@ export const writeBatch = async (connection: Connection, batch: Batch): Promise<
  * The documents that a batch changes, by index and in the order of their ids. Neighbours in a table share a
  * page, so that writing takes half as long as in any other order.
  */
-export const changesByTable = (
-  changes: readonly Change[],
-): ReadonlyMap<StateIndex, readonly Change['doc'][]> => {
+export const changesByTable = (changes: readonly Change[]): ReadonlyMap<StateIndex, readonly Change['doc'][]> => {
   const tables = new Map<StateIndex, Change['doc'][]>()
   for (const { index, doc } of changes) {
     const docs = tables.get(index)
@@ -77,8 +75,7 @@ export const historyRows = (
 ): HistoryRows => {
   const table = tableOf(index)
   const insert = connection.statement(insertSql(table))
-  if (table.places === undefined)
-    return { add: doc => void insert.run(...toRow(table, doc)), end: () => undefined }
+  if (table.places === undefined) return { add: doc => void insert.run(...toRow(table, doc)), end: () => undefined }
   const placed = placeRows(connection, table.places, { replace })
   return {
     add: doc => {
@@ -133,9 +130,7 @@ export const placeRows = (
 ): PlaceRows => {
   const verb = replace ? 'INSERT OR REPLACE' : 'INSERT'
   const statementOf = (rows: number) =>
-    connection.statement(
-      `${verb} INTO ${quoted(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(rows - 1)}`,
-    )
+    connection.statement(`${verb} INTO ${quoted(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(rows - 1)}`)
   const [several, one] = [statementOf(TOGETHER), statementOf(1)]
   let collected: PlaceRow[] = []
   const end = (): void => {

@@ -7,7 +7,7 @@ import { getPublished } from './meta.ts'
 export type Pages = { readonly path: string; readonly name: string; readonly partial: string }
 
 /** Copies all used pages with one statement, and lets SQLite check the copy; returns its height. */
-export const copied = ({ path, name, partial }: Pages): number => {
+export const vacuumInto = ({ path, name, partial }: Pages): number => {
   const source = openReader(path, name)
   if (source === undefined) throw new Failure('unavailable', `${name} is gone.`)
   try {

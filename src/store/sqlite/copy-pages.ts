@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
-import type { Copying } from '#store/maintain-port.ts'
-import { copied, type Pages } from './copied.ts'
+import type { CopyOptions } from '#store/maintain-port.ts'
+import { type Pages, vacuumInto } from './copied.ts'
 import { failureFrom } from './threads/failure-message.ts'
 import type { OpenWritingThread } from './threads/far-batches.ts'
 
@@ -15,17 +15,16 @@ const LOOK_MS = 500
  */
 export const copyPages = async (
   { open, ...pages }: Pages & { readonly open?: OpenWritingThread | undefined },
-  { signal, onProgress }: Copying,
+  { signal, onProgress }: CopyOptions,
 ): Promise<number> => {
-  if (open === undefined) return copied(pages)
+  if (open === undefined) return vacuumInto(pages)
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const thread = open({
     message: message => {
       if (message.type === 'failed') reject(failureFrom(message))
       else if (message.type === 'copied') resolve(message.height)
     },
-    ended: reason =>
-      reject(new Failure('unavailable', `The thread that copies ${pages.name} has died: ${reason}.`)),
+    ended: reason => reject(new Failure('unavailable', `The thread that copies ${pages.name} has died: ${reason}.`)),
   })
   const stop = (): void => reject(new Failure('deadline', `Copying ${pages.name} was stopped.`))
   signal?.addEventListener('abort', stop)

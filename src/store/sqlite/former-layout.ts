@@ -27,15 +27,11 @@ export const formerRow = (connection: Connection, table: Table, id: string): Cel
 
 /** Reads the cells of `columnList`. */
 const selectOf = (connection: Connection, table: Table, { hasIds }: FormerLayout): string => {
-  const there = new Set(
-    connection.rows(`SELECT "name" FROM pragma_table_xinfo('${table.name}')`).map(([name]) => name),
-  )
+  const there = new Set(connection.rows(`SELECT "name" FROM pragma_table_xinfo('${table.name}')`).map(([name]) => name))
   const [height = '', tx] = table.position.map(quoted)
   const position = tx === undefined ? height : `${height} * ${TX_PLACES} + ${tx}`
   const head = table.head.map(name => (hasIds && name === POSITION ? position : quoted(name)))
-  const columns = table.columns.map(({ name, optional }) =>
-    optional && !there.has(name) ? 'NULL' : quoted(name),
-  )
+  const columns = table.columns.map(({ name, optional }) => (optional && !there.has(name) ? 'NULL' : quoted(name)))
   const where = hasIds ? '"id" = ?' : keyCondition(table)
   return `SELECT ${[...head, ...columns].join(', ')} FROM ${quoted(table.name)} WHERE ${where}`
 }

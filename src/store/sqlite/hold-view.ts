@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
-import type { Held, View } from '#store/port.ts'
+import type { HeldView, View } from '#store/port.ts'
 import type { Readers } from './readers.ts'
 
 /**
@@ -21,7 +21,7 @@ type Place = {
 export const holdView = async (
   { read }: Pick<Readers, 'read'>,
   { path, name, signal, mostLogBytes = MOST_LOG_BYTES }: Place,
-): Promise<Held> => {
+): Promise<HeldView> => {
   const opened = Promise.withResolvers<View>()
   const closed = Promise.withResolvers<void>()
   const requireSmallLog = (): void => {

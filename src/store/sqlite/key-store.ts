@@ -54,7 +54,7 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
       if (added === 0) throw new Failure('conflict', `A key with the id '${key.id}' already exists.`)
     },
     list: async signal => {
-      const rows = await readers.once(connection => {
+      const rows = await readers.readOnce(connection => {
         requireTable(connection, name)
         return connection.rows(`SELECT ${COLUMNS} FROM "keys" ORDER BY "created", "id"`)
       }, signal)
@@ -81,16 +81,7 @@ const toCells = (key: StoredKey): Cell[] => [
   ...[key.expires, key.revoked].map(value => (value === undefined ? null : BigInt(value))),
 ]
 
-const fromCells = ([
-  id,
-  hash,
-  name,
-  perSecond,
-  perDay,
-  created,
-  expires,
-  revoked,
-]: readonly Cell[]): StoredKey => ({
+const fromCells = ([id, hash, name, perSecond, perDay, created, expires, revoked]: readonly Cell[]): StoredKey => ({
   id: String(id),
   hash: String(hash),
   ...nameAndNoteIn(String(name)),

@@ -28,9 +28,7 @@ const put = (connection: Connection, key: MetaKey, value: string): void => {
 
 export const getPublished = (connection: Connection, database?: Database): Published | undefined => {
   const text = get(connection, 'published', database)
-  return text === undefined
-    ? orLost(connection, 'published', database)
-    : (fromText(text) ?? unreadable('published'))
+  return text === undefined ? orLost(connection, 'published', database) : (fromText(text) ?? unreadable('published'))
 }
 export const putPublished = (connection: Connection, published: Published): void =>
   put(connection, 'published', toText(published))
@@ -51,14 +49,8 @@ const REPAIR = 'Run: iostlens repair --node URL.'
 /** Without blocks there never was a record; with blocks it was lost. */
 const orLost = (connection: Connection, key: MetaKey, database: Database = 'main'): undefined => {
   const { name } = tableOf(blocks)
-  const isThere = connection.row(
-    `SELECT 1 FROM ${database}.sqlite_schema WHERE "type" = 'table' AND "name" = ?`,
-    name,
-  )
-  if (
-    isThere === undefined ||
-    connection.row(`SELECT 1 FROM ${database}.${quoted(name)} LIMIT 1`) === undefined
-  )
+  const isThere = connection.row(`SELECT 1 FROM ${database}.sqlite_schema WHERE "type" = 'table' AND "name" = ?`, name)
+  if (isThere === undefined || connection.row(`SELECT 1 FROM ${database}.${quoted(name)} LIMIT 1`) === undefined)
     return undefined
   throw new Failure('damaged', `The store has blocks, but the record '${key}' in its table meta is lost.`, {
     help: REPAIR,
@@ -66,8 +58,7 @@ const orLost = (connection: Connection, key: MetaKey, database: Database = 'main
 }
 
 /** An unfinished repair is changing the published data: the store must not be read or loaded. */
-export const isUnderRepair = (connection: Connection): boolean =>
-  (get(connection, 'mending') ?? 'false') !== 'false'
+export const isUnderRepair = (connection: Connection): boolean => (get(connection, 'mending') ?? 'false') !== 'false'
 export const putUnderRepair = (connection: Connection, isUnderRepair: boolean): void =>
   put(connection, 'mending', String(isUnderRepair))
 
@@ -101,8 +92,7 @@ export const getOwner = (connection: Connection): Owner | undefined => {
     ? { token, pid, since }
     : undefined
 }
-export const putOwner = (connection: Connection, owner: Owner): void =>
-  put(connection, 'writer', JSON.stringify(owner))
+export const putOwner = (connection: Connection, owner: Owner): void => put(connection, 'writer', JSON.stringify(owner))
 
 export const putFingerprint = (connection: Connection): void => put(connection, 'schema', fingerprint)
 

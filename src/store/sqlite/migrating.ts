@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { derivationReasons } from '#store/identity.ts'
-import type { Migrating, MigrationPlan } from '#store/migrating-port.ts'
+import type { MigrationPlan, MigrationPort } from '#store/migration-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
 import { type Connection, openReader, openWriter } from './connection.ts'
@@ -26,7 +26,7 @@ type Parts = {
  * One transaction brings the file to this version: the tables that were derived in a file beside it replace
  * its own, all at once for readers. Keys stay in the file.
  */
-export const migratingOf = ({ path, name, source, open }: Parts): Migrating<Store> => {
+export const migratingOf = ({ path, name, source, open }: Parts): MigrationPort<Store> => {
   const besidePath = `${path}.migrating`
   const plan = (): MigrationPlan =>
     reading(path, name, connection => ({

@@ -11,12 +11,7 @@ export const namedRows = (
   { text, limit }: { readonly text: string; readonly limit: number },
 ): readonly object[] => {
   const table = tableOf(index)
-  const rows = connection.rows(
-    namesSql(table, namesColumn(index) ?? 'id'),
-    text,
-    text + LAST_NAME,
-    BigInt(limit),
-  )
+  const rows = connection.rows(namesSql(table, namesColumn(index) ?? 'id'), text, text + LAST_NAME, BigInt(limit))
   return rows.map(cells => toDoc(table, cells))
 }
 

@@ -105,8 +105,8 @@ const readingBy = (
   path: string,
   name: string,
 ): Pick<Store, 'published' | 'identity' | 'read' | 'hold'> => ({
-  published: () => readers.once(connection => getPublished(connection)),
-  identity: () => readers.once(connection => getIdentity(connection)),
+  published: () => readers.readOnce(connection => getPublished(connection)),
+  identity: () => readers.readOnce(connection => getIdentity(connection)),
   read: readers.read,
   hold: ({ signal }) => holdView(readers, { path, name, signal }),
 })
@@ -149,9 +149,7 @@ const check = (
   const connection = openReader(path, name)
   if (connection === undefined) return everythingMissing()
   try {
-    return inspect(connection, name) === 'empty'
-      ? everythingMissing()
-      : guarded(name, () => differences(connection))
+    return inspect(connection, name) === 'empty' ? everythingMissing() : guarded(name, () => differences(connection))
   } finally {
     connection.close()
   }

@@ -56,9 +56,7 @@ describe('plans', () => {
       const column = namesColumn(index) ?? ''
       expect(planOf(namesSql(tableOf(index), column))).toEqual([
         expect.stringMatching(
-          new RegExp(
-            `^SEARCH ${index.name} USING (?:INDEX \\S+|PRIMARY KEY) \\(${column}>\\? AND ${column}<\\?\\)$`,
-          ),
+          new RegExp(`^SEARCH ${index.name} USING (?:INDEX \\S+|PRIMARY KEY) \\(${column}>\\? AND ${column}<\\?\\)$`),
         ),
       ])
     })
@@ -86,9 +84,7 @@ describe('plans', () => {
   })
 
   test('due balances are read along their index', () => {
-    expect(planOf(dueSql)).toEqual([
-      'SEARCH balances USING INDEX balances.next_due (next_due>? AND next_due<?)',
-    ])
+    expect(planOf(dueSql)).toEqual(['SEARCH balances USING INDEX balances.next_due (next_due>? AND next_due<?)'])
   })
 })
 

@@ -103,5 +103,4 @@ const waitIn = (queue: Set<Waiter>, signal: AbortSignal | undefined): Promise<vo
     queue.add(waiter)
   })
 
-export const deadline = (): Failure =>
-  new Failure('deadline', 'The store did not respond before the deadline.')
+export const deadline = (): Failure => new Failure('deadline', 'The store did not respond before the deadline.')

@@ -18,8 +18,7 @@ export const rankedRows = <I extends StateIndex>(
   const named = group === undefined ? [] : [group]
   const counts = [BigInt(limit), BigInt(skip)]
   const { after } = range ?? {}
-  const { table, all, rest } =
-    statements.get(`${index.name}.${name}`) ?? statementsOf(tableOf(index), name, order)
+  const { table, all, rest } = statements.get(`${index.name}.${name}`) ?? statementsOf(tableOf(index), name, order)
   const rows =
     after === undefined
       ? connection.rows(all, ...named, ...counts)

@@ -20,8 +20,7 @@ export const getById = (connection: Connection, index: Index, id: string): objec
   const { table, sql } = selects.get(index.name) ?? selectOf(index)
   const key = keyCells(table, id)
   if (key === undefined) return undefined
-  const cells =
-    connection.layout === undefined ? connection.row(sql, ...key) : formerRow(connection, table, id)
+  const cells = connection.layout === undefined ? connection.row(sql, ...key) : formerRow(connection, table, id)
   return cells && toDoc(table, cells)
 }
 
@@ -144,11 +143,7 @@ export const newRecordsOf = (
 export const momentSql = `SELECT r."height", r."time" ${byPlace} WHERE p."place" = ?`
 
 /** Heights and times of single rows of a list, with one look-up per row. */
-export const momentsOf = (
-  connection: Connection,
-  list: ListDoc,
-  ordinals: readonly number[],
-): readonly Moment[] =>
+export const momentsOf = (connection: Connection, list: ListDoc, ordinals: readonly number[]): readonly Moment[] =>
   ordinals.map(ordinal => {
     const [height, time] = connection.row(momentSql, placeOf(list.number, ordinal)) ?? []
     if (typeof height !== 'bigint' || typeof time !== 'bigint')
@@ -175,7 +170,5 @@ export const dueBalances = (
 ): readonly BalanceDoc[] => {
   if (after === INT64_MAX) return []
   const from = after === undefined ? INT64_MIN : after + 1n
-  return connection
-    .rows(dueSql, from, until, BigInt(limit))
-    .map(cells => toDoc(balancesTable, cells) as BalanceDoc)
+  return connection.rows(dueSql, from, until, BigInt(limit)).map(cells => toDoc(balancesTable, cells) as BalanceDoc)
 }

@@ -19,12 +19,9 @@ const READERS = 48
 
 export type Readers = {
   /** Runs `work` in one read transaction; undefined: there is no store yet. */
-  readonly once: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
+  readonly readOnce: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
   /** `Store.read`. `isHeld`: the work lasts until the caller closes its view. */
-  readonly read: <T>(
-    work: (view: View) => Promise<T>,
-    options?: ReadOptions & { readonly isHeld?: true },
-  ) => Promise<T>
+  readonly read: <T>(work: (view: View) => Promise<T>, options?: ReadOptions & { readonly isHeld?: true }) => Promise<T>
   /** From now on the data of an unfinished repair is read, too. */
   readonly readUnrepaired: () => void
   readonly close: () => void
@@ -97,7 +94,7 @@ export const readersOf = (
   const pool = poolFor(path, name, { check, kept, closed })
   const { begin, end } = transactions(pool, name)
   return {
-    once: async (work, signal) => {
+    readOnce: async (work, signal) => {
       const reader = await pool.borrow(signal)
       begin(reader)
       try {

@@ -30,9 +30,7 @@ export const replaceTables = (connection: Connection): void => {
 }
 
 const tablesIn = (connection: Connection, database: string) =>
-  connection.rows(
-    `SELECT name, sql FROM ${database}.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`,
-  )
+  connection.rows(`SELECT name, sql FROM ${database}.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
 
 const columnsIn = (connection: Connection, table: string): ReadonlySet<string> =>
   new Set(connection.rows('SELECT name FROM pragma_table_info(?)', table).map(([name]) => String(name)))

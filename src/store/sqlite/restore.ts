@@ -5,7 +5,7 @@ import type { AnyIndex } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { identityFrom } from '#store/identity.ts'
-import type { Restored } from '#store/restored.ts'
+import type { RestoreOutcome } from '#store/restored.ts'
 import { type Connection, openWriter } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
@@ -22,7 +22,7 @@ import { lastKept } from './undo.ts'
  * transaction, so the last stored block is the end. If that is not certain, the store is closed to all but a
  * repair, which derives the state again.
  */
-export const restoreRecord = async (path: string, name: string): Promise<Restored> => {
+export const restoreRecord = async (path: string, name: string): Promise<RestoreOutcome> => {
   const connection = openWriter(path, name)
   if (connection === undefined) return 'whole'
   try {
@@ -57,7 +57,7 @@ const writeAnew = (
   connection: Connection,
   name: string,
   lost: { readonly identity: boolean; readonly published: boolean },
-): Restored => {
+): RestoreOutcome => {
   const get = (index: AnyIndex, id: string) => getById(connection, index, id)
   if (lost.identity)
     putIdentity(
@@ -71,11 +71,9 @@ const writeAnew = (
   if (!lost.published) return 'exact'
   const last = get(blocks, blockId(lastBlock(connection) ?? 0)) as BlockDoc | undefined
   if (last === undefined)
-    throw new Failure(
-      'damaged',
-      `${name} has a record of its last block that cannot be read, and no block.`,
-      { help: 'Nothing in it can be restored. Remove the file and load it again.' },
-    )
+    throw new Failure('damaged', `${name} has a record of its last block that cannot be read, and no block.`, {
+      help: 'Nothing in it can be restored. Remove the file and load it again.',
+    })
   const { height, hash, time } = last
   putPublished(connection, { height, hash, time, lib: height })
   if (lastKept(connection) === height || isAllCounted(connection, height)) return 'exact'

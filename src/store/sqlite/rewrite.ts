@@ -43,10 +43,7 @@ export const removeHistoryAbove = (connection: Connection, height: number): void
     const table = tableOf(index)
     const [column = ''] = table.key
     const [first = null] =
-      keyCells(
-        table,
-        idOf(...([height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof idOf>)),
-      ) ?? []
+      keyCells(table, idOf(...([height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof idOf>))) ?? []
     const sql = `SELECT ${keyList(table)} FROM ${quoted(table.name)} WHERE ${quoted(column)} >= ?`
     for (const key of connection.rows(sql, first)) removeDocument(connection, index, idOfKey(table, key))
   }
@@ -57,8 +54,7 @@ const placesOfRow = (connection: Connection, table: Table, key: readonly Cell[])
   const { name, places } = table
   if (places === undefined) return []
   const [row, blob] =
-    connection.row(`SELECT "${ROW}", "places" FROM ${quoted(name)} WHERE ${keyCondition(table)}`, ...key) ??
-    []
+    connection.row(`SELECT "${ROW}", "places" FROM ${quoted(name)} WHERE ${keyCondition(table)}`, ...key) ?? []
   if (row === undefined || !(blob instanceof Uint8Array)) return []
   const view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
   const said = Array.from({ length: blob.length >> 3 }, (_, at) => view.getBigInt64(at * 8))

@@ -59,10 +59,7 @@ const different = (connection: Connection, object: SchemaObject, sql: string): D
   const expected = new Map(expectedColumns(object))
   const columns = [...new Set([...expected.keys(), ...stored.keys()])]
     .filter(column => stored.get(column) !== expected.get(column))
-    .map(
-      column =>
-        `column ${column} is ${stored.get(column) ?? 'absent'}, expected ${expected.get(column) ?? 'none'}`,
-    )
+    .map(column => `column ${column} is ${stored.get(column) ?? 'absent'}, expected ${expected.get(column) ?? 'none'}`)
   return {
     name: object.name,
     problem: 'different',
@@ -103,11 +100,9 @@ export const createMissing = (connection: Connection, name: string): void => {
   const absent = new Set(differences.map(each => each.name))
   const lost = schema.find(object => object.type === 'table' && absent.has(object.name))
   if (lost !== undefined && !absent.has('meta') && getPublished(connection) !== undefined)
-    throw new Failure(
-      'damaged',
-      `${name}: table ${lost.name} is gone, with the data that was loaded into it.`,
-      { help: 'Restore the file from a copy, or run iostlens load with another --store.' },
-    )
+    throw new Failure('damaged', `${name}: table ${lost.name} is gone, with the data that was loaded into it.`, {
+      help: 'Restore the file from a copy, or run iostlens load with another --store.',
+    })
   for (const { name: object, sql } of schema) if (absent.has(object)) connection.db.run(sql)
   connection.db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
   putFingerprint(connection)

@@ -23,11 +23,8 @@ test('openScratchFolder: leftovers of a killed process are removed, and files in
 
     const first = openScratchFolder(parent, 'audit-')
     const beside = openScratchFolder(parent, 'audit-')
-    const names = (...folders: readonly { readonly path: string }[]) =>
-      folders.map(({ path }) => basename(path))
-    expect(readdirSync(parent).sort()).toEqual(
-      [theirs, ...names(first, beside), 'audit-file', 'other'].sort(),
-    )
+    const names = (...folders: readonly { readonly path: string }[]) => folders.map(({ path }) => basename(path))
+    expect(readdirSync(parent).sort()).toEqual([theirs, ...names(first, beside), 'audit-file', 'other'].sort())
     beside.close()
 
     child.kill('SIGKILL')

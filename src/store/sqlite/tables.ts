@@ -47,8 +47,7 @@ export const fieldIndexName = (table: string, field: string): string => `${table
 
 /** Condition of an order, with the same text in its partial index and its queries: SQLite compares the text. */
 export const conditionOf = ({ positive, where }: Order): string | undefined => {
-  const above =
-    positive === undefined ? [] : [`(${positive.map(field => `${quoted(field)} > 0`).join(' OR ')})`]
+  const above = positive === undefined ? [] : [`(${positive.map(field => `${quoted(field)} > 0`).join(' OR ')})`]
   const all = where === undefined ? above : [...above, `${quoted(where)} = 1`]
   return all.length === 0 ? undefined : all.join(' AND ')
 }
@@ -129,8 +128,7 @@ const tableSql = (index: Index, columns: readonly Column[]): string => {
     })
     .join(', ')
   const made = (columnsAndKeys: string) => `CREATE TABLE ${quoted(index.name)} (${columnsAndKeys}) STRICT`
-  if (isPosition(index))
-    return made(`"${POSITION}" INTEGER PRIMARY KEY, ${positionColumns(index)}, ${fields}`)
+  if (isPosition(index)) return made(`"${POSITION}" INTEGER PRIMARY KEY, ${positionColumns(index)}, ${fields}`)
   if (index.kind === 'history')
     return made(
       `"${ROW}" INTEGER PRIMARY KEY, ${idColumn(index)}, ${fields}, UNIQUE (${index.position.map(quoted).join(', ')})`,
@@ -155,10 +153,7 @@ const positionColumns = (index: Index): string => {
           [height, `"${POSITION}" / ${TX_PLACES}`],
           [tx, `"${POSITION}" % ${TX_PLACES}`],
         ]
-  return [
-    ...parts.map(([name = '', sql]) => `${quoted(name)} INTEGER AS (${sql}) VIRTUAL`),
-    idColumn(index),
-  ].join(', ')
+  return [...parts.map(([name = '', sql]) => `${quoted(name)} INTEGER AS (${sql}) VIRTUAL`), idColumn(index)].join(', ')
 }
 
 /**
@@ -166,8 +161,7 @@ const positionColumns = (index: Index): string => {
  * rankings, and state without JSON of unbounded length.
  */
 const isClustered = ({ kind, orders, fields }: Index): boolean =>
-  kind === 'state' &&
-  (Object.keys(orders).length > 0 || !Object.values(fields).some(field => field.kind === 'json'))
+  kind === 'state' && (Object.keys(orders).length > 0 || !Object.values(fields).some(field => field.kind === 'json'))
 
 /** Maps a place to a row number. The place is the side table's row id, so a page of a list is one range. */
 const placesTable = (name: string): SchemaObject => ({
@@ -245,11 +239,7 @@ const keys: SchemaObject = {
 }
 
 /** All objects that `create` makes, each table before its indexes and side tables. */
-export const schema: readonly SchemaObject[] = [
-  meta,
-  keys,
-  ...[...tables.values()].flatMap(({ objects }) => objects),
-]
+export const schema: readonly SchemaObject[] = [meta, keys, ...[...tables.values()].flatMap(({ objects }) => objects)]
 
 /** Raised when new cells cannot be read by an earlier version: another dictionary, more words (`packed`). */
 const PACKING = 1

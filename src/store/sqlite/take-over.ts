@@ -5,15 +5,7 @@ import { unfinishedRepair } from '#store/repair-failures.ts'
 import { type Connection, openReader, openWriter } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
-import {
-  getIdentity,
-  getOwner,
-  getPublished,
-  isUnderRepair,
-  type Owner,
-  putIdentity,
-  putOwner,
-} from './meta.ts'
+import { getIdentity, getOwner, getPublished, isUnderRepair, type Owner, putIdentity, putOwner } from './meta.ts'
 import { differencesOf, inspect, refuseDifferent } from './schema.ts'
 import type { FarBatchesOf } from './threads/far-batches.ts'
 import { inTransaction } from './transaction.ts'

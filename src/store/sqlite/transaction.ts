@@ -63,11 +63,9 @@ export const requireOwn = (writing: Connection, name: string, owner: Owner): voi
   // The lock is by path, and another path may lead to the same file.
   const now = getOwner(writing)
   if (now?.token !== owner.token)
-    throw new Failure(
-      'conflict',
-      `Another loader has taken over ${name} (process ${now?.pid}, since ${now?.since}).`,
-      { retryable: true },
-    )
+    throw new Failure('conflict', `Another loader has taken over ${name} (process ${now?.pid}, since ${now?.since}).`, {
+      retryable: true,
+    })
   requireInPlace(writing, name)
 }
 

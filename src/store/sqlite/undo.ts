@@ -1,7 +1,7 @@
 import type { Change } from '#indices/registry.ts'
 import { stateIndices } from '#indices/registry.ts'
 import type { Batch, Published } from '#store/port.ts'
-import { isKept, KEPT } from '../batch.ts'
+import { isUndoable, UNDO_LIMITS } from '../batch.ts'
 import type { Cell } from './cell.ts'
 import { upsertCells } from './commit.ts'
 import type { Connection } from './connection.ts'
@@ -40,15 +40,15 @@ export const lastKept = (connection: Connection): number | undefined => {
 
 /** Keeps the documents that a batch replaces, and deletes old ones, within the batch's transaction. */
 export const keepUndo = (connection: Connection, batch: Batch, before: Published | undefined): void => {
-  const documents = isKept(batch) ? textOf(batch.changes) : undefined
-  if (before === undefined || documents === undefined || documents.length > KEPT.batchBytes) {
+  const documents = isUndoable(batch) ? textOf(batch.changes) : undefined
+  if (before === undefined || documents === undefined || documents.length > UNDO_LIMITS.batchBytes) {
     clearUndo(connection)
     return
   }
   const bytes = BigInt(documents.length)
   connection.statement(SQL.put).run(BigInt(batch.end.height), toText(before), bytes, documents)
-  connection.statement(SQL.trim).run(BigInt(batch.end.height - KEPT.heights))
-  while (Number(connection.row(SQL.bytes)?.[0] ?? 0n) > KEPT.bytes) connection.db.run(SQL.removeFirst)
+  connection.statement(SQL.trim).run(BigInt(batch.end.height - UNDO_LIMITS.heights))
+  while (Number(connection.row(SQL.bytes)?.[0] ?? 0n) > UNDO_LIMITS.bytes) connection.db.run(SQL.removeFirst)
 }
 
 /** A previous document: the index, its id, its cells; without cells there was none. */
@@ -82,8 +82,7 @@ const byName = new Map<string, (typeof stateIndices)[number]>(stateIndices.map(i
  */
 export const takeBack = (connection: Connection, height: number): Published | undefined => {
   let end = getPublished(connection)
-  if (end === undefined || lastKept(connection) !== end.height)
-    return end && end.height <= height ? end : undefined
+  if (end === undefined || lastKept(connection) !== end.height) return end && end.height <= height ? end : undefined
   const { db } = connection
   const undo = (): undefined => {
     db.run('ROLLBACK TO back')

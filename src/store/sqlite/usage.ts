@@ -1,6 +1,6 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { type DayOfKey, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
+import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { type Connection, openOrCreate } from './connection.ts'
 import { guarded } from './failures.ts'
 
@@ -38,7 +38,7 @@ export const usageIn = (path: string): Usage => {
         return open()
           .rows('SELECT "day", "key", "count", "last" FROM "usage" WHERE "day" >= ?', BigInt(day))
           .map(
-            ([day, key, requests, last]): DayOfKey => ({
+            ([day, key, requests, last]): KeyDay => ({
               day: Number(day),
               key: String(key),
               requests: Number(requests),

@@ -35,8 +35,7 @@ export const writerOf = (lock: WriteLock): Writer => {
     },
     bounds: BOUNDS,
     getMany: keys => lock.read(reader => snapshot(reader, () => keys.map(key => stateOf(reader, key)))),
-    transactionsOf: hashes =>
-      lock.read(reader => snapshot(reader, () => hashes.flatMap(transactionsOf(reader)))),
+    transactionsOf: hashes => lock.read(reader => snapshot(reader, () => hashes.flatMap(transactionsOf(reader)))),
     due: range => lock.read(reader => dueBalances(reader, range)),
     members: range =>
       walkRange(range, (after, limit) => lock.read(reader => membersAfter(reader, range, { after, limit }))),
@@ -72,11 +71,7 @@ const snapshot = <T>({ db }: Connection, work: () => T): T => {
 
 type Next = { readonly after: Standing | undefined; readonly limit: number }
 
-const membersAfter = (
-  reader: Connection,
-  members: StandingRange,
-  { after, limit }: Next,
-): readonly Change['doc'][] => {
+const membersAfter = (reader: Connection, members: StandingRange, { after, limit }: Next): readonly Change['doc'][] => {
   // Counted orders are orders of state.
   const ranking = rankingOf({ ...members, index: members.index as StateIndex })
   const range = { after, tied: Number.POSITIVE_INFINITY }
@@ -91,5 +86,4 @@ const transactionsOf =
     return (found as readonly TransactionDoc[]).filter(doc => doc.hash === hash)
   }
 
-const stateOf = (reader: Connection, { index, id }: Key) =>
-  getById(reader, index, id) as Change['doc'] | undefined
+const stateOf = (reader: Connection, { index, id }: Key) => getById(reader, index, id) as Change['doc'] | undefined

@@ -22,9 +22,7 @@ describe('deriveBlock: accounts and contracts of the recording against its node'
         permission: String(fields(item).get('permission') ?? ''),
       }))
     const byName = (value: Tree | undefined) =>
-      [...fields(value).values()]
-        .map(fields)
-        .sort((a, b) => (String(a.get('name')) < String(b.get('name')) ? -1 : 1))
+      [...fields(value).values()].map(fields).sort((a, b) => (String(a.get('name')) < String(b.get('name')) ? -1 : 1))
     const expected = [...truth.accounts].map(
       ([name, account]) =>
         [

@@ -29,10 +29,7 @@ describe('deriveBlock: tokens of the recording against its node', () => {
   test('deriveBlock: available balances are the stored ones plus the amounts that are due', () => {
     const derived = chain.state
       .all(balances)
-      .map(
-        ({ id, amount, frozen, frozen_list, next_due }) =>
-          [id, { amount, frozen, frozen_list, next_due }] as const,
-      )
+      .map(({ id, amount, frozen, frozen_list, next_due }) => [id, { amount, frozen, frozen_list, next_due }] as const)
     const expected = new Map<string, (typeof derived)[number][1]>()
     for (const part of [truth.balances, truth.frozen])
       for (const [symbol, owners] of part)
@@ -56,9 +53,7 @@ describe('deriveBlock: tokens of the recording against its node', () => {
 
   test('deriveBlock: tokens, their supplies and holders match the node', () => {
     const expected = [...truth.tokens].map(([symbol, info]) => {
-      const holders = chain.state
-        .all(balances)
-        .filter(({ token, amount }) => token === symbol && amount > 0n).length
+      const holders = chain.state.all(balances).filter(({ token, amount }) => token === symbol && amount > 0n).length
       return [
         symbol,
         {
@@ -94,12 +89,8 @@ describe('deriveBlock: tokens of the recording against its node', () => {
 
   test("deriveBlock: wealth is the sum of an owner's amounts, for accounts and user contracts", () => {
     const voted = new Map<string, bigint>()
-    for (const { voter, votes: more } of chain.state.all(votes))
-      voted.set(voter, (voted.get(voter) ?? 0n) + more)
-    const owners = [
-      ...truth.accounts.keys(),
-      ...[...truth.contracts.keys()].filter(id => id.startsWith('Contract')),
-    ]
+    for (const { voter, votes: more } of chain.state.all(votes)) voted.set(voter, (voted.get(voter) ?? 0n) + more)
+    const owners = [...truth.accounts.keys(), ...[...truth.contracts.keys()].filter(id => id.startsWith('Contract'))]
     const expected = owners.map(owner => {
       const { due, later } = frozenOf('iost', owner)
       const token = BigInt(truth.balances.get('iost')?.get(owner) ?? '0') + sum(due)

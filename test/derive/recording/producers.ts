@@ -27,9 +27,7 @@ describe('deriveBlock: producers of the recording against its node', () => {
       )
     expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
     const keys = chain.state.all(producerKeys).filter(({ account }) => account !== '')
-    expect(sortedByKey(keys.map(({ id, account }) => [id, account] as const))).toEqual(
-      sortedByKey(truth.producerKeys),
-    )
+    expect(sortedByKey(keys.map(({ id, account }) => [id, account] as const))).toEqual(sortedByKey(truth.producerKeys))
   })
 
   test('deriveBlock: votes per producer and voter, and per producer, match the node', () => {
@@ -42,10 +40,7 @@ describe('deriveBlock: producers of the recording against its node', () => {
 
     const totals = [...truth.producerVotes].map(
       ([producer, option]) =>
-        [
-          producer,
-          { votes: option.get('votes'), voter_count: truth.votes.get(producer)?.size ?? 0 },
-        ] as const,
+        [producer, { votes: option.get('votes'), voter_count: truth.votes.get(producer)?.size ?? 0 }] as const,
     )
     const producersWithVotes = chain.state
       .all(producers)
@@ -62,8 +57,7 @@ describe('deriveBlock: producers of the recording against its node', () => {
     for (const { block } of await recordedBlocks())
       for (const { receipt } of block.transactions)
         for (const { funcName, content } of receipt.receipts) {
-          if (!/^(vote_producer|token)\.iost\/(candidateWithdraw|topupVoterBonus|transfer)$/.test(funcName))
-            continue
+          if (!/^(vote_producer|token)\.iost\/(candidateWithdraw|topupVoterBonus|transfer)$/.test(funcName)) continue
           const [first = '', second = '', third = '', fourth = ''] = JSON.parse(content) as string[]
           if (funcName.endsWith('/candidateWithdraw')) {
             add(awards, first, second)

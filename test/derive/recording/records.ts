@@ -41,8 +41,7 @@ describe('deriveBlock: rows of the recording', () => {
       for (const place of places) {
         const number = place >> 32n
         const ordinal = place & 0xffffffffn
-        if (ordinal !== (ordinals.get(number) ?? 0n) + 1n)
-          throw new Error(`List ${number} goes on with ${ordinal}.`)
+        if (ordinal !== (ordinals.get(number) ?? 0n) + 1n) throw new Error(`List ${number} goes on with ${ordinal}.`)
         ordinals.set(number, ordinal)
       }
     }
@@ -67,11 +66,8 @@ describe('deriveBlock: rows of the recording', () => {
     const expected: string[] = []
     for (const { block } of blocks)
       for (const { publisher, receipt } of block.transactions)
-        for (const { funcName } of receipt.receipts)
-          if (funcName === 'auth.iost/signUp') expected.push(publisher)
-    expect(tally(records.flatMap(({ creator }) => (creator === undefined ? [] : [creator])))).toEqual(
-      tally(expected),
-    )
+        for (const { funcName } of receipt.receipts) if (funcName === 'auth.iost/signUp') expected.push(publisher)
+    expect(tally(records.flatMap(({ creator }) => (creator === undefined ? [] : [creator])))).toEqual(tally(expected))
     for (const [creator, count] of Object.entries(tally(expected)))
       expect(chain.state.get(lists, listOf.created(creator))?.count).toBe(count)
   })
@@ -122,8 +118,7 @@ describe('deriveBlock: blocks of the recording', () => {
     let short = 0
     chain.documents.forEach(({ block }, height) => {
       const expected = height === 0 ? undefined : blocks[height]?.block.transactions[0]?.body
-      if (toBaseTransaction(block) !== expected)
-        throw new Error(`Base transaction of block ${height} differs.`)
+      if (toBaseTransaction(block) !== expected) throw new Error(`Base transaction of block ${height} differs.`)
       if ((block.base?.length ?? 0) > 0 && !block.base?.startsWith('{"body"')) short += 1
     })
     expect(short).toBe(4_851)
@@ -131,9 +126,7 @@ describe('deriveBlock: blocks of the recording', () => {
 
   test('deriveBlock: gas of a block matches the next base transaction', () => {
     const said = blocks.slice(1).map(({ block }) => {
-      const [data] = JSON.parse(block.transactions[0]?.actions[0]?.data ?? '[]') as [
-        { parent: [string, string] },
-      ]
+      const [data] = JSON.parse(block.transactions[0]?.actions[0]?.data ?? '[]') as [{ parent: [string, string] }]
       return data.parent
     })
     // Genesis has no gas to pay and no signer.
@@ -150,15 +143,11 @@ describe('deriveBlock: blocks of the recording', () => {
     const last = chain.documents.at(-1)?.block.witness_account ?? ''
     const { 0: _genesis, ...expected } = tally([...paid, last])
     const counted = chain.state.all(producers).filter(({ block_count }) => block_count > 0)
-    expect(Object.fromEntries(counted.map(({ account, block_count }) => [account, block_count]))).toEqual(
-      expected,
-    )
+    expect(Object.fromEntries(counted.map(({ account, block_count }) => [account, block_count]))).toEqual(expected)
   })
 
   test('deriveBlock: every transaction except base ones is a document with its body unchanged', () => {
-    const derived = chain.documents.flatMap(({ transactions }) =>
-      transactions.map(({ hash, body }) => [hash, body]),
-    )
+    const derived = chain.documents.flatMap(({ transactions }) => transactions.map(({ hash, body }) => [hash, body]))
     const expected = blocks.flatMap(({ block }) =>
       block.transactions.slice(block.height > 0 ? 1 : 0).map(({ hash, body }) => [hash, body]),
     )

@@ -65,9 +65,9 @@ describe('deriveBlock: gas and RAM of the recording against its node', () => {
         .all(pledges)
         .filter(({ pledger, amount }) => pledger === name && amount > 0n)
         .sort((a, b) => a.seq - b.seq)
-      expect(
-        derived.map(doc => ({ pledger: doc.beneficiary, amount: Number(fromUnits(doc.amount, 8)) })),
-      ).toEqual(pledged_info)
+      expect(derived.map(doc => ({ pledger: doc.beneficiary, amount: Number(fromUnits(doc.amount, 8)) }))).toEqual(
+        pledged_info,
+      )
       compared += derived.length
     }
     expect(compared).toBeGreaterThan(1_000)

@@ -1,12 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
 import { operationId, routeOf } from '#http/openapi/action-operation.ts'
-import {
-  type ClientAction,
-  clientModuleOf,
-  clientOf,
-  type ServedClient,
-} from '../../support/processes/client.ts'
+import { type ClientAction, clientModuleOf, clientOf, type ServedClient } from '../../support/processes/client.ts'
 import { type Service, serviceOn } from '../../support/processes/service.ts'
 import { loadedStore } from '../../support/stores/loaded.ts'
 
@@ -48,9 +43,7 @@ test.each(actions.map(action => [operationId(action), action] as const))(
   },
 )
 
-test.each(
-  actions.filter(({ list }) => list !== undefined).map(action => [operationId(action), action] as const),
-)(
+test.each(actions.filter(({ list }) => list !== undefined).map(action => [operationId(action), action] as const))(
   'client: pages, rows and the whole list of %s are the same',
   async (name, { list = '', params, example }) => {
     const action = actionOf(name)

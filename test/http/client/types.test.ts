@@ -72,10 +72,7 @@ test('client: its types equal those of the document, in programs of pages and of
   await runTool([process.execPath, generator, document, '--output', schema])
   await Bun.write(join(served.folder, 'client.ts'), await (await served.service.ask('/client.ts')).text())
   await Bun.write(join(served.folder, 'program.ts'), PROGRAM)
-  for (const options of [
-    OPTIONS,
-    { ...OPTIONS, lib: ['ESNext'], types: ['bun-types'], skipLibCheck: true },
-  ]) {
+  for (const options of [OPTIONS, { ...OPTIONS, lib: ['ESNext'], types: ['bun-types'], skipLibCheck: true }]) {
     const config = join(served.folder, 'tsconfig.json')
     await Bun.write(config, JSON.stringify({ compilerOptions: options, include: ['*.ts'] }))
     await runTool([process.execPath, 'node_modules/typescript/bin/tsc', '-p', config])

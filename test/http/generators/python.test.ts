@@ -25,11 +25,7 @@ const functionOf = (action: Action): string =>
 const UNKNOWN = { tag: 'account', function: 'get_account_detail', parameters: { account: 'nobody_here' } }
 
 /** Generates a client from the document for these options, and calls every action with it. */
-const callAll = async (
-  python: string,
-  served: Served,
-  chosen: Partial<Form>,
-): Promise<readonly Answered[]> => {
+const callAll = async (python: string, served: Served, chosen: Partial<Form>): Promise<readonly Answered[]> => {
   const document = await served.document(chosen)
   const name = basename(document, '.json').replace('-', '_')
   const generate = [python, '-m', 'openapi_python_client', 'generate', '--meta', 'none', '--fail-on-warning']

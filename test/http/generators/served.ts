@@ -54,9 +54,6 @@ export const argumentsOf = (
   chosen: Partial<Form>,
 ): Readonly<Record<string, string | number>> => {
   const types = new Map(parametersOf(params).map(({ name, word }) => [name, word.type]))
-  const own = Object.entries(example).map(([name, text]) => [
-    name,
-    types.get(name) === 'integer' ? Number(text) : text,
-  ])
+  const own = Object.entries(example).map(([name, text]) => [name, types.get(name) === 'integer' ? Number(text) : text])
   return { ...Object.fromEntries(own), ...chosen }
 }

@@ -39,9 +39,7 @@ const callOf = (action: Action, parameters: string, answer: string): string => {
 const programOf = async (served: Served, chosen: Partial<Form>, schema: string): Promise<string> => {
   const calls: string[] = []
   for (const action of actions)
-    calls.push(
-      callOf(action, JSON.stringify(argumentsOf(action, chosen)), await answerOf(served, action, chosen)),
-    )
+    calls.push(callOf(action, JSON.stringify(argumentsOf(action, chosen)), await answerOf(served, action, chosen)))
   return `import createClient from 'openapi-fetch'
 import type { paths } from './${schema}'
 type Answer<P extends keyof paths> = paths[P] extends

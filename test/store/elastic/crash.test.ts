@@ -26,8 +26,7 @@ const loadUntil = async (target: TestElastic, step: number): Promise<boolean> =>
   let killed = false
   const proxy = await openProxy(target.url, ({ number }: Asked) => {
     // Concurrent requests never reach the server. They must not fail before the loader is killed either.
-    if (number !== step)
-      return number < step ? pass : { type: 'hold', until: Promise.withResolvers().promise }
+    if (number !== step) return number < step ? pass : { type: 'hold', until: Promise.withResolvers().promise }
     const run = () => {
       killed = true
       loader?.kill('SIGKILL')
@@ -100,9 +99,7 @@ const contents = async ({ url, prefix }: TestElastic) => {
     hits: { hits: { _index: string; _id: string; _source: Record<string, unknown> }[] }
   }
   return hits.hits
-    .map(
-      ({ _index, _id, _source: { at: _, ...source } }) => [_index.slice(prefix.length), _id, source] as const,
-    )
+    .map(({ _index, _id, _source: { at: _, ...source } }) => [_index.slice(prefix.length), _id, source] as const)
     .toSorted(([a, x], [b, y]) => (`${a} ${x}` < `${b} ${y}` ? -1 : 1))
 }
 

@@ -7,15 +7,7 @@ import { blockId } from '#indices/position.ts'
 import type { Change } from '#indices/registry.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { View } from '#store/port.ts'
-import {
-  batchOf,
-  blockDoc,
-  identity,
-  listAt,
-  publishedAt,
-  tellingBatch,
-  totalAt,
-} from '#test/store/suite/fixture.ts'
+import { batchOf, blockDoc, identity, listAt, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
@@ -77,11 +69,7 @@ const cases: readonly Case[] = [
     async view => (await view.newRecords(new Map([[1, BEFORE + 1]]), BEFORE)).length,
     AFTER - BEFORE,
   ],
-  [
-    'moments',
-    async view => (await view.moments(listAt(AFTER), [AFTER + 1])).map(({ height }) => height),
-    [AFTER],
-  ],
+  ['moments', async view => (await view.moments(listAt(AFTER), [AFTER + 1])).map(({ height }) => height), [AFTER]],
   ['names', async view => (await view.startingWith(accounts, 'u', 10)).map(({ id }) => id), ['u1', 'u2']],
 ]
 
@@ -100,10 +88,7 @@ const audited = async () => {
   try {
     const audit = await store.audit()
     const [richest] = await audit.getMany(wealth, ['a'])
-    const [block, account] = [
-      await audit.existing(blocks, [blockId(AFTER)]),
-      await audit.existing(accounts, ['u2']),
-    ]
+    const [block, account] = [await audit.existing(blocks, [blockId(AFTER)]), await audit.existing(accounts, ['u2'])]
     await audit.close()
     return { richest: richest?.total, hasBlock: block.size === 1, hasAccount: account.size === 1 }
   } finally {
@@ -132,10 +117,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     if (servers === undefined) return
     const [one, two] = [await freePorts(), await freePorts()]
     const [fromOne, fromTwo] = [await freePorts(), await freePorts()]
-    links = [
-      await openLink(fromOne.transport, one.transport),
-      await openLink(fromTwo.transport, two.transport),
-    ]
+    links = [await openLink(fromOne.transport, one.transport), await openLink(fromTwo.transport, two.transport)]
     const usual = [
       'xpack.security.enabled: false',
       `discovery.seed_hosts: ["127.0.0.1:${fromOne.transport}"]`,
@@ -190,10 +172,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
       staleAt(READS)
       const answer = await readThrough(read).catch((error: unknown) => error)
       if (answer instanceof Error)
-        expect([exitCodeFor(answer), (await failureOf(Promise.reject(answer))).kind]).toEqual([
-          75,
-          'unavailable',
-        ])
+        expect([exitCodeFor(answer), (await failureOf(Promise.reject(answer))).kind]).toEqual([75, 'unavailable'])
       else expect(answer).toEqual(right)
     })
     test(`${what}: another copy is read`, async () => {
@@ -228,9 +207,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     isStale = () => false
     const store = target.reopen({ url: proxy.url })
     const writer = await store.takeOver(identity)
-    const right = tellingBatch(AFTER, AFTER).changes.flatMap(({ index, doc }) =>
-      index === wealth ? [doc] : [],
-    )
+    const right = tellingBatch(AFTER, AFTER).changes.flatMap(({ index, doc }) => (index === wealth ? [doc] : []))
     staleAt(['_mget'], 2)
     expect(await writer.getMany(right.map(({ id }) => ({ index: wealth, id })))).toEqual(right)
     staleAt(['_msearch'], 2)

@@ -60,8 +60,7 @@ const withFaults = async (body: (setting: Setting & { writer: Writer; at: number
   }
 }
 
-const isCheckpoint = ({ method, path }: Asked): boolean =>
-  method === 'PUT' && path.includes('/_doc/checkpoint')
+const isCheckpoint = ({ method, path }: Asked): boolean => method === 'PUT' && path.includes('/_doc/checkpoint')
 const isBulk = ({ path }: Asked): boolean => path.startsWith('/_bulk')
 
 /** Applies `fate` to the first `count` requests that `which` selects. */
@@ -413,9 +412,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         target.store.read(
           async view => [
             view.at.height,
-            (await view.page(balances, 'holders', { group: 'coin', offset: 0, limit: 9 })).map(
-              ({ owner }) => owner,
-            ),
+            (await view.page(balances, 'holders', { group: 'coin', offset: 0, limit: 9 })).map(({ owner }) => owner),
           ],
           options,
         )

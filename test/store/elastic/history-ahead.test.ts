@@ -4,14 +4,7 @@ import { blockId, recordId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Batch, Store } from '#store/port.ts'
-import {
-  batchOf,
-  identity,
-  publishedAt,
-  recordDoc,
-  tellingBatch,
-  wealthDoc,
-} from '#test/store/suite/fixture.ts'
+import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
@@ -24,10 +17,7 @@ const TWO_BLOCKS = 6
 const THREE_BLOCKS = 9
 const ANY_HISTORY = 1
 
-const withStore = async (
-  body: (target: TestElastic) => Promise<void>,
-  documents = TWO_BLOCKS,
-): Promise<void> => {
+const withStore = async (body: (target: TestElastic) => Promise<void>, documents = TWO_BLOCKS): Promise<void> => {
   const target = openTestElastic({ chunk: { documents, bytes: Number.POSITIVE_INFINITY } })
   try {
     await target.store.create()
@@ -84,9 +74,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(2))
       await commitBatch(writer, restOf(second, 6))
       expect(await target.store.published()).toEqual(publishedAt(5))
-      expect((await rowsOf(target.store, [0, 1, 2, 3, 4, 5])).map(row => row?.height)).toEqual([
-        0, 1, 2, 3, 4, 5,
-      ])
+      expect((await rowsOf(target.store, [0, 1, 2, 3, 4, 5])).map(row => row?.height)).toEqual([0, 1, 2, 3, 4, 5])
       await writer.release()
     }))
 

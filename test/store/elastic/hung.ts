@@ -37,11 +37,7 @@ const troubled = () => ({
 })
 
 /** Requests pages continuously before, during and after a disturbance. */
-const watchedThrough = async (
-  begin: () => void,
-  end: () => void,
-  during = async () => {},
-): Promise<Testimony> => {
+const watchedThrough = async (begin: () => void, end: () => void, during = async () => {}): Promise<Testimony> => {
   const { store } = troubled()
   const watching = await witness(serviceOn(store, { deadlineMs: NEVER_MS }), {
     seed: seedOf(41),

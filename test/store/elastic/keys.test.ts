@@ -13,8 +13,7 @@ test('keys are read while every other request hangs, whatever their number', asy
       const { pathname } = new URL(request.url)
       if (pathname === '/x-keys/_search') return Response.json({ hits: { hits: [] } }, { headers })
       // The list of keys also reads which index of keys is the known one.
-      if (pathname === '/x-meta/_doc/published')
-        return Response.json({ found: false }, { headers, status: 404 })
+      if (pathname === '/x-meta/_doc/published') return Response.json({ found: false }, { headers, status: 404 })
       hung += 1
       if (hung === 32) hanging.resolve()
       return new Promise<Response>(() => {})

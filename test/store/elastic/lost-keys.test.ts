@@ -89,10 +89,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
     withBlocks(async target => {
       const path = `${target.url}/${target.prefix}-meta-0/_doc`
       for (const id of ['checkpoint', 'published']) {
-        const { _source, _version } = await ask<{ _source: { body: string }; _version: number }>(
-          'GET',
-          `${path}/${id}`,
-        )
+        const { _source, _version } = await ask<{ _source: { body: string }; _version: number }>('GET', `${path}/${id}`)
         const body = JSON.parse(_source.body)
         delete body.inventory.indices[`${target.prefix}-keys-0`]
         const versioned = id === 'published' ? `&version=${_version}&version_type=external_gte` : ''

@@ -17,10 +17,7 @@ const documentAt = (target: TestElastic, id: 'checkpoint' | 'published'): string
 
 const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<void> => {
   const other = reopen()
-  for (const call of [
-    () => other.create().then(() => other.takeOver(identity)),
-    () => other.takeOver(identity),
-  ]) {
+  for (const call of [() => other.create().then(() => other.takeOver(identity)), () => other.takeOver(identity)]) {
     const refused = await failureOf(call())
     expect(refused.kind).toBe('damaged')
     expect(refused.message).toMatch(message)

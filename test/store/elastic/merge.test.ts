@@ -83,9 +83,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         stop.abort()
         return { type: 'hold', until: Promise.withResolvers().promise }
       }
-      expect(await kindOf(through.partitions.merge({ signal: stop.signal, onProgress: () => {} }))).toBe(
-        'deadline',
-      )
+      expect(await kindOf(through.partitions.merge({ signal: stop.signal, onProgress: () => {} }))).toBe('deadline')
     }))
 
   test('merge: a replaced loader gets a conflict and is not held up by read-only indices', () =>
@@ -123,8 +121,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await commitBatch(dying, first ?? tellingBatch(0, 2))
       // Everything but the checkpoint is written.
       const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
-      faults.fateOf = ({ path }) =>
-        path.includes('/_doc/checkpoint') ? { type: 'hold', until: woken } : pass
+      faults.fateOf = ({ path }) => (path.includes('/_doc/checkpoint') ? { type: 'hold', until: woken } : pass)
       const late = kindOf(commitBatch(dying, second ?? tellingBatch(3, 3)))
       const count = async () => {
         await fetch(`${target.url}/${target.prefix}-blocks-000001/_refresh`, { method: 'POST' })

@@ -8,9 +8,10 @@ import { withBlocks } from './with-blocks.ts'
 
 /** Stores whose API keys were moved by a migration of an earlier version that did not record it. */
 
-const [good, bad] = ['good', 'bad'].map(
-  name => createKey(name, { perSecond: 3, perDay: 7 }, { now: 1 }).stored,
-) as [Stored, Stored]
+const [good, bad] = ['good', 'bad'].map(name => createKey(name, { perSecond: 3, perDay: 7 }, { now: 1 }).stored) as [
+  Stored,
+  Stored,
+]
 type Stored = ReturnType<typeof createKey>['stored']
 
 const asking =
@@ -21,9 +22,7 @@ const asking =
 /** Copies the keys to their next index, points the alias to it alone, and revokes a key there. */
 const move = async (target: TestElastic): Promise<void> => {
   const { url, prefix } = target
-  const [told] = Object.values(
-    await asking(target)<Record<string, { readonly mappings: object }>>('GET', 'keys-0'),
-  )
+  const [told] = Object.values(await asking(target)<Record<string, { readonly mappings: object }>>('GET', 'keys-0'))
   const [before, after, alias] = ['keys-0', 'keys-1', 'keys'].map(name => `${prefix}-${name}`)
   await asking(target)('PUT', 'keys-1?wait_for_active_shards=1', {
     mappings: told?.mappings,
@@ -34,8 +33,7 @@ const move = async (target: TestElastic): Promise<void> => {
     readonly hits: { readonly hits: readonly { readonly _id: string; readonly _source: object }[] }
   }
   const { hits } = await asking(target)<Found>('GET', 'keys-0/_search')
-  for (const { _id, _source } of hits.hits)
-    await asking(target)('PUT', `keys-1/_doc/${_id}?refresh=true`, _source)
+  for (const { _id, _source } of hits.hits) await asking(target)('PUT', `keys-1/_doc/${_id}?refresh=true`, _source)
   await ask('POST', `${url}/_aliases`, {
     actions: [{ remove: { index: before, alias } }, { add: { index: after, alias, is_write_index: true } }],
   })
@@ -44,15 +42,11 @@ const move = async (target: TestElastic): Promise<void> => {
 
 /** Whether each key is revoked, as a new process reads it. */
 const revoked = async (target: TestElastic) =>
-  Object.fromEntries(
-    (await target.reopen().keys.list()).map(({ name, revoked }) => [name, revoked !== undefined]),
-  )
+  Object.fromEntries((await target.reopen().keys.list()).map(({ name, revoked }) => [name, revoked !== undefined]))
 const RIGHT = { good: false, bad: true }
 
 const isBehindAlias = async (target: TestElastic, index: string): Promise<boolean> => {
-  const [told] = Object.values(
-    await asking(target)<Record<string, { readonly aliases: object }>>('GET', index),
-  )
+  const [told] = Object.values(await asking(target)<Record<string, { readonly aliases: object }>>('GET', index))
   return `${target.prefix}-keys` in (told?.aliases ?? {})
 }
 

@@ -75,10 +75,7 @@ const refusals: readonly (readonly [status: number, type: string])[] = [
 ]
 
 /** Reads once through the proxy, with a new store that has no cache. */
-const readThrough = async (
-  read: (view: View) => Promise<unknown>,
-  signal?: AbortSignal,
-): Promise<unknown> => {
+const readThrough = async (read: (view: View) => Promise<unknown>, signal?: AbortSignal): Promise<unknown> => {
   const store = openElastic({ url: proxy.url, prefix: target.prefix })
   try {
     return await store.read(read, signal === undefined ? {} : { signal })

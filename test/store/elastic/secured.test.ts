@@ -67,18 +67,14 @@ const hashed = (password: string): string =>
 const certificate = (at: string) => {
   const [key, pem] = [join(at, 'http.key'), join(at, 'ca.pem')]
   const { exitCode, stderr } = Bun.spawnSync(
-    [
-      'openssl',
-      'req',
-      '-x509',
-      '-newkey',
-      'rsa:2048',
-      '-nodes',
-      '-days',
-      '2',
-      '-subj',
-      '/CN=iostlens-test',
-    ].concat(['-addext', 'subjectAltName=IP:127.0.0.1', '-keyout', key, '-out', pem]),
+    ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=iostlens-test'].concat([
+      '-addext',
+      'subjectAltName=IP:127.0.0.1',
+      '-keyout',
+      key,
+      '-out',
+      pem,
+    ]),
   )
   if (exitCode !== 0) throw new Error(`openssl: ${stderr}`)
   return { key: readFileSync(key, 'utf8'), certificate: readFileSync(pem, 'utf8') }
@@ -116,10 +112,7 @@ const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? 
 describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
   test('a loader that may not create indices names the required role', async () => {
     const { code, err } = await as('loader', load())
-    expect([code, err]).toEqual([
-      1,
-      expect.stringMatching(/^iostlens: user 'loader' may not create iostlens-\S+: /),
-    ])
+    expect([code, err]).toEqual([1, expect.stringMatching(/^iostlens: user 'loader' may not create iostlens-\S+: /)])
     expect(err).toContain('Grant the role the privilege named in the message.')
   })
 
@@ -163,11 +156,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
       const { code, out, err } = await as(user, args)
       return [code, out, /^iostlens: user '\w+' may not \w+ \S+?(?=[ :])/m.exec(err)?.[0] ?? err]
     }
-    expect(await refused('service', load())).toEqual([
-      1,
-      '',
-      "iostlens: user 'service' may not write iostlens-meta",
-    ])
+    expect(await refused('service', load())).toEqual([1, '', "iostlens: user 'service' may not write iostlens-meta"])
     expect(await refused('service', ['keys', 'add', 'x'])).toEqual([
       1,
       '',
@@ -192,10 +181,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     })
     const migrate = ['indices', 'migrate', '--delete-old', '--lease', '1s']
     const refused = await as('loader', migrate)
-    expect([refused.code, refused.err]).toEqual([
-      1,
-      expect.stringMatching(/^iostlens: user 'loader' may not /),
-    ])
+    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/^iostlens: user 'loader' may not /)])
     const { code, out, err } = await as('migration', [...migrate, '--log-level', 'warn'])
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain('iostlens-wealth-0: deleted\n')
@@ -224,11 +210,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
   test('no password is ever printed', async () => {
     const withPassword = server.url.replace('://', `://loader:${WRONG}@`)
     const inUrl = await folder.run(['config', '--store', `${withPassword}/iostlens`])
-    const unreachable = await folder.run([
-      'status',
-      '--store',
-      `http://loader:${WRONG}@127.0.0.1:1,127.0.0.1:1/x`,
-    ])
+    const unreachable = await folder.run(['status', '--store', `http://loader:${WRONG}@127.0.0.1:1,127.0.0.1:1/x`])
     expect([inUrl.code, unreachable.code]).toEqual([0, 75])
     const logs = join(server.folder, 'logs')
     const logged = readdirSync(logs).map(name => readFileSync(join(logs, name), 'utf8'))

@@ -7,9 +7,7 @@ import { lostNodesSuite } from './killed.ts'
 // One cluster for all tests that need three servers, because a start takes 10 s of CPU for each of them.
 
 /** The cluster does not drop a server that hangs. A server that ends is still dropped. */
-const UNNOTICED = ['follower_check', 'leader_check'].map(
-  check => `cluster.fault_detection.${check}.timeout: 1h`,
-)
+const UNNOTICED = ['follower_check', 'leader_check'].map(check => `cluster.fault_detection.${check}.timeout: 1h`)
 
 const own = await ownServers()
 

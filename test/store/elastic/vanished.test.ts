@@ -7,14 +7,7 @@ import { transactions } from '#indices/transaction.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import type { Store } from '#store/port.ts'
-import {
-  identity,
-  listAt,
-  publishedAt,
-  tellingBatch,
-  totalAt,
-  transactionDoc,
-} from '#test/store/suite/fixture.ts'
+import { identity, listAt, publishedAt, tellingBatch, totalAt, transactionDoc } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
@@ -24,14 +17,7 @@ import { loadedTo, onLoaded } from './on-loaded.ts'
 const HEIGHT = 3
 
 /** One index of each kind. */
-const indices = [
-  'blocks-000000',
-  'records-000000',
-  'wealth-0',
-  'statistics-0',
-  'meta-0',
-  'journal-0',
-] as const
+const indices = ['blocks-000000', 'records-000000', 'wealth-0', 'statistics-0', 'meta-0', 'journal-0'] as const
 type IndexName = (typeof indices)[number]
 
 const at = ({ url, prefix }: TestElastic, name: string): string => `${url}/${prefix}-${name}`
@@ -53,10 +39,7 @@ const recreate = async (target: TestElastic, name: IndexName | 'transactions-000
 }
 
 const removeOne = async (target: TestElastic, name: IndexName): Promise<void> => {
-  const { hits } = await ask<{ hits: { hits: { _id: string }[] } }>(
-    'GET',
-    `${at(target, name)}/_search?size=1`,
-  )
+  const { hits } = await ask<{ hits: { hits: { _id: string }[] } }>('GET', `${at(target, name)}/_search?size=1`)
   const id = encodeURIComponent(hits.hits[0]?._id ?? '')
   await ask('DELETE', `${at(target, name)}/_doc/${id}?refresh=true`)
 }

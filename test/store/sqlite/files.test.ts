@@ -191,11 +191,7 @@ describe('files', () => {
     const { path, store } = await made('readonly.sqlite', 1)
     await store.close()
     const reader = openSqlite({ path, readonly: true })
-    for (const call of [
-      () => reader.create(),
-      () => reader.takeOver(identity),
-      () => reader.keys.revoke('a', 1),
-    ])
+    for (const call of [() => reader.create(), () => reader.takeOver(identity), () => reader.keys.revoke('a', 1)])
       expect(await verdict(call())).toEqual({
         kind: 'conflict',
         retryable: false,
@@ -259,10 +255,7 @@ describe('files', () => {
     const other = openSqlite({ path })
     const second = await other.takeOver(identity)
     const { kind, message } = await failureOf(commitBatch(first, tellingBatch(2, 3)))
-    expect([kind, message.startsWith(`Another loader has taken over sqlite:${path}`)]).toEqual([
-      'conflict',
-      true,
-    ])
+    expect([kind, message.startsWith(`Another loader has taken over sqlite:${path}`)]).toEqual(['conflict', true])
     await commitBatch(second, tellingBatch(2, 2))
     expect((await store.published())?.height).toBe(2)
     await other.close()

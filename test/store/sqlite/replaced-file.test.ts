@@ -45,10 +45,7 @@ describe('a file that is replaced under its readers', () => {
       damage(path)
       for (const call of [height, () => server.published(), () => server.keys.list()]) {
         const { kind, message, help } = await failureOf(call())
-        expect([kind, message]).toEqual([
-          'unavailable',
-          `sqlite:${path} was in use and is now gone or empty.`,
-        ])
+        expect([kind, message]).toEqual(['unavailable', `sqlite:${path} was in use and is now gone or empty.`])
         expect(help).toMatch(/Put it back/)
       }
       await server.close()
@@ -84,10 +81,7 @@ describe('a file that is replaced under its readers', () => {
     renameSync(other, path)
     for (const call of [height, () => server.keys.list()]) {
       const { kind, message } = await failureOf(call())
-      expect([kind, message.includes('was replaced by a store of another chain')]).toEqual([
-        'unavailable',
-        true,
-      ])
+      expect([kind, message.includes('was replaced by a store of another chain')]).toEqual(['unavailable', true])
     }
     removed(path)
     renameSync(kept, path)

@@ -10,7 +10,7 @@ import type { Batch, StoredKey } from '#store/port.ts'
 import { openWriter } from '#store/sqlite/connection.ts'
 import { putOwner } from '#store/sqlite/meta.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { packed, unpacked } from '#store/sqlite/threads/document-message.ts'
+import { packDocuments, unpackDocuments } from '#store/sqlite/threads/document-message.ts'
 import type { OpenWritingThread } from '#store/sqlite/threads/far-batches.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
@@ -51,9 +51,9 @@ test('message: every document of the recorded chain arrives unchanged, and value
     [records, documents.flatMap(each => each.records)],
   ]
   for (const [index, docs] of all) {
-    const part = packed(index, docs)
+    const part = packDocuments(index, docs)
     if (part === undefined) throw new Error(`${index.name} does not cross`)
-    expect([...unpacked(index, structuredClone(part))]).toEqual([...docs])
+    expect([...unpackDocuments(index, structuredClone(part))]).toEqual([...docs])
   }
   const [record] = documents.flatMap(each => each.records)
   for (const wrong of [
@@ -65,7 +65,7 @@ test('message: every document of the recorded chain arrives unchanged, and value
     { overflow: 1 },
     { contract: undefined },
   ])
-    expect(packed(records, [{ ...record, ...wrong }])).toBeUndefined()
+    expect(packDocuments(records, [{ ...record, ...wrong }])).toBeUndefined()
 })
 
 test('a load with a thread stores the same as one without, and only long loads start a thread', async () => {
@@ -86,15 +86,10 @@ test('a load with a thread stores the same as one without, and only long loads s
   for (const told of [always?.told, long?.told]) {
     expect(told?.filter(each => each === 'commit').length).toBeGreaterThan(3)
     // Near the head the main thread writes by itself again.
-    expect([told?.[0], told?.at(-1), told?.filter(each => each === 'begin').length]).toEqual([
-      'begin',
-      'close',
-      1,
-    ])
+    expect([told?.[0], told?.at(-1), told?.filter(each => each === 'begin').length]).toEqual(['begin', 'close', 1])
   }
   expect(short?.told).toEqual([])
-  for (const each of [always, long])
-    expect(differences(each?.dump ?? new Map(), short?.dump ?? new Map())).toEqual([])
+  for (const each of [always, long]) expect(differences(each?.dump ?? new Map(), short?.dump ?? new Map())).toEqual([])
 })
 
 test('a thread checkpoints its WAL once for many batches, and at its end', async () => {
@@ -116,10 +111,7 @@ test('a thread checkpoints its WAL once for many batches, and at its end', async
 })
 
 const deaths: readonly (readonly [string, (told: readonly string[]) => boolean])[] = [
-  [
-    'when it has the first part of its second batch',
-    told => told.lastIndexOf('part') > told.indexOf('commit'),
-  ],
+  ['when it has the first part of its second batch', told => told.lastIndexOf('part') > told.indexOf('commit')],
   ['when it is to end its second batch', told => told.filter(each => each === 'commit').length === 2],
 ]
 for (const [index, [when, isTime]] of deaths.entries())
@@ -184,9 +176,7 @@ test('errors of the thread equal those of the main thread, and nothing is stored
   const { blocks: given, ...rest } = far(10, 12)
   const [first, ...others] = given
   if (first === undefined) throw new Error('no block')
-  const wrong = await failureOf(
-    commitBatch(writer, { ...rest, blocks: [{ ...first, time: 2n ** 63n }, ...others] }),
-  )
+  const wrong = await failureOf(commitBatch(writer, { ...rest, blocks: [{ ...first, time: 2n ** 63n }, ...others] }))
   expect([wrong.kind, wrong.message]).toEqual([
     'defect',
     'blocks.time: 9223372036854775808 is not a long that can be stored.',

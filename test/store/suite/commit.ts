@@ -4,7 +4,7 @@ import { blockId, recordId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { Batch } from '#store/port.ts'
-import type { Proved } from '#store/published.ts'
+import type { ProofRecord } from '#store/published.ts'
 import { commitBatch, historyOf } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } from './fixture.ts'
 import { failureOf, type Open, withStore } from './harness.ts'
@@ -96,9 +96,7 @@ export const commitCases = (open: Open): void => {
       // The last document cannot be stored: an amount beyond int64.
       const broken = tellingBatch(4, 6)
       const tooMuch = { index: wealth, doc: wealthDoc('broken', 2n ** 63n) }
-      const refused = await failureOf(
-        commitBatch(writer, { ...broken, changes: [...broken.changes, tooMuch] }),
-      )
+      const refused = await failureOf(commitBatch(writer, { ...broken, changes: [...broken.changes, tooMuch] }))
       expect(refused.kind).toBe('defect')
       expect(await store.published()).toEqual(publishedAt(3))
       expect(await store.read(view => view.get(wealth, 'a'))).toEqual(wealthDoc('a', 4n))
@@ -135,7 +133,7 @@ export const commitCases = (open: Open): void => {
       const writer = await store.takeOver(identity)
       await commitBatch(writer, batchOf(0, 1))
       expect((await store.published())?.proved).toBeUndefined()
-      const proved: Proved = {
+      const proved: ProofRecord = {
         ranges: [
           { from: 2, to: 2, level: 'signed' },
           { from: 3, to: 3, level: 'whole', agreed: true },

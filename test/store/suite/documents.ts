@@ -13,8 +13,7 @@ import { batchOf, blockDoc, identity, MAX, MIN, recordDoc, timeOf, transactionDo
 import type { Open, Opened } from './harness.ts'
 import { balanceDoc, oddIds, oddTexts, samples, tokenDoc } from './samples.ts'
 
-const keysOf = (changes: readonly Change[]): readonly Key[] =>
-  changes.map(({ index, doc }) => ({ index, id: doc.id }))
+const keysOf = (changes: readonly Change[]): readonly Key[] => changes.map(({ index, doc }) => ({ index, id: doc.id }))
 
 const odd = oddIds.flatMap((id, at): readonly Change[] => [
   { index: tokens, doc: tokenDoc(id, { full_name: oddTexts[at] ?? '' }) },
@@ -60,16 +59,12 @@ export const documentCases = (open: Open): void => {
   afterAll(() => opened.destroy())
 
   test('samples: every state index has one', () => {
-    expect(new Set(samples.map(({ index }) => index.name))).toEqual(
-      new Set(stateIndices.map(({ name }) => name)),
-    )
+    expect(new Set(samples.map(({ index }) => index.name))).toEqual(new Set(stateIndices.map(({ name }) => name)))
   })
 
   test('get: documents of every index are those committed', async () => {
     const changes = [...samples, ...odd, ...texts]
-    const got = await opened.store.read(view =>
-      Promise.all(changes.map(({ index, doc }) => view.get(index, doc.id))),
-    )
+    const got = await opened.store.read(view => Promise.all(changes.map(({ index, doc }) => view.get(index, doc.id))))
     expect<unknown>(got).toEqual(changes.map(({ doc }) => doc))
   })
 
@@ -114,14 +109,7 @@ export const documentCases = (open: Open): void => {
     const ids = ['12345', 'no such', '__proto__', '12345', '', '\udfff']
     const got = await opened.store.read(view => view.getMany(tokens, ids))
     const doc = (id: string) => odd.find(change => change.index === tokens && change.doc.id === id)?.doc
-    expect<unknown>(got).toEqual([
-      doc('12345'),
-      undefined,
-      doc('__proto__'),
-      doc('12345'),
-      undefined,
-      undefined,
-    ])
+    expect<unknown>(got).toEqual([doc('12345'), undefined, doc('__proto__'), doc('12345'), undefined, undefined])
     expect(await opened.store.read(view => view.getMany(tokens, []))).toEqual([])
   })
 

@@ -41,11 +41,7 @@ export const blockDoc = (height: number, over: Partial<BlockDoc> = {}): BlockDoc
   ...over,
 })
 
-export const transactionDoc = (
-  height: number,
-  tx: number,
-  over: Partial<TransactionDoc> = {},
-): TransactionDoc => ({
+export const transactionDoc = (height: number, tx: number, over: Partial<TransactionDoc> = {}): TransactionDoc => ({
   id: transactionId(height, tx),
   height,
   tx,

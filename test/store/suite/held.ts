@@ -3,7 +3,7 @@ import { balances } from '#indices/balance.ts'
 import type { Change } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
-import type { Held, Store } from '#store/port.ts'
+import type { HeldView, Store } from '#store/port.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { turn } from '#test/support/wait.ts'
@@ -45,7 +45,7 @@ const plan = (seed: number): { readonly truth: Truth; readonly changes: readonly
 }
 
 /** The content of a held view, read in small pages with other work in between. */
-const contentOf = async ({ view }: Held) => {
+const contentOf = async ({ view }: HeldView) => {
   const rows: (readonly [string, bigint])[] = []
   for (;;) {
     const part = await view.page(balances, 'holders', { group: TOKEN, offset: rows.length, limit: 7 })
@@ -66,7 +66,7 @@ const expectedOf = (truth: Truth, height: number) => {
 
 /** Lets all other ready work run first. */
 
-const hold = (store: Store): Promise<Held> => store.hold({ state: [balances, statistics] })
+const hold = (store: Store): Promise<HeldView> => store.hold({ state: [balances, statistics] })
 
 /** Views that are held while batches are committed. */
 export const heldCases = (open: Open): void => {

@@ -59,13 +59,9 @@ export const keyCases = (open: Open): void => {
       expect(await other.keys.change('a', now => ({ ...now, note: 'é 😀, 2nd', perDay: 5 }))).toBe(true)
       expect(await other.keys.change('b', ({ expires: _, ...now }) => ({ ...now, name: 'new' }))).toBe(true)
       expect(await other.keys.change('c', now => now)).toBe(false)
-      expect(await store.keys.list()).toEqual([
-        key('a', { note: 'é 😀, 2nd', perDay: 5 }),
-        key('b', { name: 'new' }),
-      ])
+      expect(await store.keys.list()).toEqual([key('a', { note: 'é 😀, 2nd', perDay: 5 }), key('b', { name: 'new' })])
       // Concurrent changes must not lose each other's results.
-      const one = (own: typeof store) =>
-        own.keys.change('a', now => ({ ...now, perSecond: now.perSecond + 1 }))
+      const one = (own: typeof store) => own.keys.change('a', now => ({ ...now, perSecond: now.perSecond + 1 }))
       await Promise.all([one(store), one(other), one(store), one(other)])
       expect((await store.keys.list())[0]?.perSecond).toBe(14)
     }))
@@ -75,11 +71,7 @@ export const keyCases = (open: Open): void => {
       await store.create()
       const other = await reopen()
       const writer = await store.takeOver(identity)
-      await Promise.all([
-        commitBatch(writer, batchOf(0, 2000)),
-        other.keys.add(key('a')),
-        store.keys.add(key('b')),
-      ])
+      await Promise.all([commitBatch(writer, batchOf(0, 2000)), other.keys.add(key('a')), store.keys.add(key('b'))])
       await Promise.all([commitBatch(writer, batchOf(2001, 4000)), other.keys.revoke('b', 9)])
       expect(await other.keys.list()).toEqual([key('a'), key('b', { revoked: 9 })])
       expect((await other.published())?.height).toBe(4000)

@@ -67,12 +67,9 @@ export const listCases = (open: Open): void => {
       const within = ({ height }: { readonly height: number }) => height >= first && height <= last
       const changes = [
         ...listsAt(last + 1).map(
-          (doc, at) =>
-            ({ index: lists, doc, ...(first === 0 ? {} : { before: listsAt(first)[at] }) }) as Change,
+          (doc, at) => ({ index: lists, doc, ...(first === 0 ? {} : { before: listsAt(first)[at] }) }) as Change,
         ),
-        ...(first === 0 ? [...due, balanceDoc('iost', 'never')] : []).map(
-          doc => ({ index: balances, doc }) as const,
-        ),
+        ...(first === 0 ? [...due, balanceDoc('iost', 'never')] : []).map(doc => ({ index: balances, doc }) as const),
       ]
       await commitBatch(
         writer,
@@ -105,9 +102,7 @@ export const listCases = (open: Open): void => {
   })
 
   test('records: adjacent lists do not overlap', async () => {
-    expect(await read(view => view.records(two, 1, BLOCKS))).toEqual(
-      listed.filter(({ index }) => index === 2),
-    )
+    expect(await read(view => view.records(two, 1, BLOCKS))).toEqual(listed.filter(({ index }) => index === 2))
     expect(await read(view => view.records(greatest, 3, 4))).toEqual(
       [2, 3].flatMap(height => rowsOf(height).slice(1, 2).map(shown)),
     )
@@ -189,8 +184,7 @@ export const listCases = (open: Open): void => {
   })
 
   test('due: balances after one time and up to another are ordered by time and id, exact to the nanosecond', async () => {
-    const owners = async (range: Parameters<Writer['due']>[0]) =>
-      (await writer.due(range)).map(({ owner }) => owner)
+    const owners = async (range: Parameters<Writer['due']>[0]) => (await writer.due(range)).map(({ owner }) => owner)
     const T = 1_800_000_000_000_000_000n
     expect<unknown>(await writer.due({ until: T, limit: 10 })).toEqual(
       ['g', 'f', 'd', 'a', 'b'].map(owner => due.find(doc => doc.owner === owner)),

@@ -94,23 +94,7 @@ export const nameCases = (open: Open): void => {
       'a',
       'a.',
     ]
-    const odd = [
-      'a*',
-      'a%',
-      '%',
-      '*',
-      '.',
-      '?',
-      '"',
-      "'",
-      '\\',
-      ' ',
-      '😀',
-      '\u{10ffff}',
-      'U',
-      'z',
-      'x'.repeat(3_000),
-    ]
+    const odd = ['a*', 'a%', '%', '*', '.', '?', '"', "'", '\\', ' ', '😀', '\u{10ffff}', 'U', 'z', 'x'.repeat(3_000)]
     for (const text of [...texts, ...odd])
       for (const limit of [1, 10, 1_000])
         for (const index of [accounts, tokens])
@@ -124,11 +108,7 @@ export const nameCases = (open: Open): void => {
   test('startingWith: a document that lost its name is not found, whatever the number of earlier ones', async () => {
     for (const text of ['u', 'user', 'user_', 'user_2', 'use', '12345'])
       for (const limit of [1, 3, 10, 1_000])
-        expect([text, limit, await found(producers, text, limit)]).toEqual([
-          text,
-          limit,
-          expected(tabled, text, limit),
-        ])
+        expect([text, limit, await found(producers, text, limit)]).toEqual([text, limit, expected(tabled, text, limit)])
   })
 
   test('startingWith: whole documents are returned', async () => {

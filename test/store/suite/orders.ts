@@ -93,14 +93,12 @@ export const orderCases = (open: Open): void => {
   test('page: one of several positive fields is enough, and groups are exact', async () => {
     const rows = (order: 'ofOwner' | 'rowsOfOwner', group: string) =>
       page(view => view.page(balances, order, { group, offset: 0, limit: 100 }))
-    const tokensOf = async (...args: Parameters<typeof rows>) =>
-      (await rows(...args)).map(({ token }) => token)
+    const tokensOf = async (...args: Parameters<typeof rows>) => (await rows(...args)).map(({ token }) => token)
     expect(await tokensOf('ofOwner', 'max')).toEqual(['Coin', 'aaa', 'coin', 'coin2'])
     expect(await tokensOf('rowsOfOwner', 'max')).toEqual(['Coin', 'aaa', 'coin', 'coin2', 'zzz'])
     expect(await rows('ofOwner', 'frozen-only')).toEqual([balanceDoc('coin', 'frozen-only', { frozen: 3n })])
     expect(await rows('ofOwner', 'below')).toEqual([])
-    for (const group of ['ma', 'MAX', 'max ', '', '*', '%'])
-      expect(await rows('rowsOfOwner', group)).toEqual([])
+    for (const group of ['ma', 'MAX', 'max ', '', '*', '%']) expect(await rows('rowsOfOwner', group)).toEqual([])
   })
 
   test('page: votes of a voter and pledges of an account are in their orders', async () => {

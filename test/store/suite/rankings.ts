@@ -14,8 +14,7 @@ import { balanceDoc, producerDoc, tokenDoc } from './samples.ts'
 const COUNT = 2_600
 const nameAt = (rank: number): string => `holder${String(rank).padStart(4, '0')}`
 const amountAt = (rank: number): bigint => (rank < 50 ? 10_000n - BigInt(rank) : rank < 2_550 ? 77n : 3n)
-const docAt = (token: string, rank: number): BalanceDoc =>
-  balanceDoc(token, nameAt(rank), { amount: amountAt(rank) })
+const docAt = (token: string, rank: number): BalanceDoc => balanceDoc(token, nameAt(rank), { amount: amountAt(rank) })
 const docs = (token: string, from: number, to: number): readonly BalanceDoc[] =>
   Array.from({ length: to - from }, (_, at) => docAt(token, from + at))
 const standingAt = (rank: number): Standing => ({ amount: amountAt(rank), name: nameAt(rank) })
@@ -31,9 +30,7 @@ const leaf = (token: string, number: number, list: readonly Segment[]): Change =
   index: segments,
   doc: { id: segmentsId('balances', number, token), segments: list },
 })
-const root = cut([0, 1_000], COUNT).map(
-  ([amount, name, count], at): Segment => [amount, name, count, at === 0 ? 7 : 2],
-)
+const root = cut([0, 1_000], COUNT).map(([amount, name, count], at): Segment => [amount, name, count, at === 0 ? 7 : 2])
 
 /** Tokens by rank: a few with many holders, many with one, the rest with none. */
 const tokenAt = (rank: number) =>
@@ -136,9 +133,7 @@ export const rankingCases = (open: Open): void => {
     try {
       const between = { ...range, after: standingAt(40), until: standingAt(2_560) }
       expect(await writer.members(between)).toEqual(docs('counted', 41, 2_561))
-      expect(await writer.members({ ...range, after: standingAt(2_590) })).toEqual(
-        docs('counted', 2_591, COUNT),
-      )
+      expect(await writer.members({ ...range, after: standingAt(2_590) })).toEqual(docs('counted', 2_591, COUNT))
       expect(await writer.members(range)).toEqual(docs('counted', 0, COUNT))
       expect(await writer.members({ ...range, group: 'nobody' })).toEqual([])
       expect(await writer.members({ index: tokenIndex, order: 'byHolders' })).toEqual(whole.tokens)
@@ -148,9 +143,9 @@ export const rankingCases = (open: Open): void => {
         amount: votes,
         name: account,
       }))
-      expect(
-        await writer.members({ ...table, ...(from && { after: from }), ...(to && { until: to }) }),
-      ).toEqual(whole.producers.slice(42, 451))
+      expect(await writer.members({ ...table, ...(from && { after: from }), ...(to && { until: to }) })).toEqual(
+        whole.producers.slice(42, 451),
+      )
     } finally {
       await writer.release()
     }

@@ -38,8 +38,7 @@ export const usageCases = (open: Open): void => {
       await store.usage.add(500, counts(['a', 2]), 10)
       await other.usage.add(500, counts(['a', 3]), 20)
       await other.usage.add(501, counts(['a', 4]), 30)
-      const days = async (from: number) =>
-        (await store.usage.since(from)).toSorted((one, two) => one.day - two.day)
+      const days = async (from: number) => (await store.usage.since(from)).toSorted((one, two) => one.day - two.day)
       const second = { day: 501, key: 'a', requests: 4, last: 30 }
       expect(await days(0)).toEqual([{ day: 500, key: 'a', requests: 5, last: 20 }, second])
       expect(await days(501)).toEqual([second])

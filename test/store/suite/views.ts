@@ -130,9 +130,7 @@ export const viewCases = (open: Open): void => {
       expect((await hanging).kind).toBe('deadline')
       // More hanging reads than any pool is wide. All end, and the next read is served.
       const stops = Array.from({ length: 40 }, () => new AbortController())
-      const all = stops.map(({ signal }) =>
-        kindOf(store.read(() => new Promise<never>(() => {}), { signal })),
-      )
+      const all = stops.map(({ signal }) => kindOf(store.read(() => new Promise<never>(() => {}), { signal })))
       await turn()
       for (const each of stops) each.abort()
       expect(new Set(await Promise.all(all))).toEqual(new Set(['deadline']))

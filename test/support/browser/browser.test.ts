@@ -33,9 +33,10 @@ test('browser: console messages, requests, width and typed text of a page are re
   expect(page.said).toContain('console.info: told 7')
   expect(page.said.join('\n')).toContain('uncaught one')
   expect(page.asked).toContain(`${server.url}missing.js`)
-  expect(await page.run<unknown>("[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]")).toEqual(
-    [360, true],
-  )
+  expect(await page.run<unknown>("[innerWidth, matchMedia('(prefers-color-scheme: dark)').matches]")).toEqual([
+    360,
+    true,
+  ])
   await page.press('Tab')
   await page.type('有名字')
   await page.press('Enter')

@@ -29,14 +29,7 @@ export const connectDevtools = async (url: string): Promise<Devtools> => {
   const listeners = new Map<string, Heard[]>()
   let last = 0
   socket.onmessage = ({ data }) => {
-    const {
-      id,
-      method,
-      sessionId = '',
-      params = {},
-      result = {},
-      error,
-    } = JSON.parse(String(data)) as Message
+    const { id, method, sessionId = '', params = {}, result = {}, error } = JSON.parse(String(data)) as Message
     if (id === undefined) {
       for (const heard of listeners.get(`${sessionId} ${method}`) ?? []) heard(params)
       return
@@ -47,8 +40,7 @@ export const connectDevtools = async (url: string): Promise<Devtools> => {
     else sent?.done.reject(new Error(`${sent.method}: ${error.message}`))
   }
   socket.onclose = () => {
-    for (const { method, done } of waiting.values())
-      done.reject(new Error(`${method}: the browser has gone.`))
+    for (const { method, done } of waiting.values()) done.reject(new Error(`${method}: the browser has gone.`))
     waiting.clear()
   }
   const of = (session: string): Devtools => ({

@@ -47,12 +47,7 @@ const KEYS: ReadonlyMap<string, { readonly code: number; readonly text?: string 
 /** Opens a page on an attached target. */
 export const openPage = async (
   devtools: Devtools,
-  {
-    width = 1400,
-    height = 900,
-    scheme = 'light',
-    close,
-  }: OpenOptions & { readonly close: () => Promise<void> },
+  { width = 1400, height = 900, scheme = 'light', close }: OpenOptions & { readonly close: () => Promise<void> },
 ): Promise<Page> => {
   const said: string[] = []
   const asked: string[] = []

@@ -12,8 +12,7 @@ export const forkedChain = async (to: number, orphans: number): Promise<readonly
   const blocks = all.slice(0, to + 1)
   for (let height = to - orphans + 1; height <= to; height++) {
     const [own, parent, other] = [blocks[height], blocks[height - 1], all[height + 7]]
-    if (own === undefined || parent === undefined || other === undefined)
-      throw new Error('The recording is short.')
+    if (own === undefined || parent === undefined || other === undefined) throw new Error('The recording is short.')
     const [base] = own.block.transactions
     const transactions = [...(base === undefined ? [] : [base]), ...other.block.transactions.slice(1)]
     // The hash of another block, because it has the right form.

@@ -6,8 +6,7 @@ import { idleClock } from '../clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from './faulty-node.ts'
 import { recordedBlocks } from './recording.ts'
 
-export const json = (text: string): Response =>
-  new Response(text, { headers: { 'content-type': 'application/json' } })
+export const json = (text: string): Response => new Response(text, { headers: { 'content-type': 'application/json' } })
 
 export type Range = {
   readonly from: number
@@ -46,15 +45,10 @@ export const read = async (fault: Fault, range: Range, options: Partial<NodeOpti
   }
 }
 
-export const isBulk = (path: string): boolean =>
-  path === '/getBlockTxsByContract' || path === '/getBlockHeaderByRange'
+export const isBulk = (path: string): boolean => path === '/getBlockTxsByContract' || path === '/getBlockHeaderByRange'
 
 /** A fault for the first `times` requests of a path. */
-export const at = (
-  match: (path: string) => boolean,
-  fault: Fault,
-  times = Number.POSITIVE_INFINITY,
-): Fault => {
+export const at = (match: (path: string) => boolean, fault: Fault, times = Number.POSITIVE_INFINITY): Fault => {
   let left = times
   return (asked, truth) => {
     if (!match(asked.path) || left <= 0) return undefined

@@ -32,10 +32,7 @@ export const rpcAnswers: () => Promise<ReadonlyMap<string, string>> = once(
     new Map(
       (await rpcCalls())
         .filter(({ status }) => status === 200)
-        .map(({ method, path, body, text }) => [
-          `${method} ${path}${body === undefined ? '' : ` ${body}`}`,
-          text,
-        ]),
+        .map(({ method, path, body, text }) => [`${method} ${path}${body === undefined ? '' : ` ${body}`}`, text]),
     ),
 )
 

@@ -33,9 +33,7 @@ export const plainItems = async () => {
 }
 
 /** The number of items an owner has in a collection, by `collection/owner`. */
-export const sharesOf = (
-  items: ReadonlyMap<string, { readonly owner: string }>,
-): ReadonlyMap<string, number> => {
+export const sharesOf = (items: ReadonlyMap<string, { readonly owner: string }>): ReadonlyMap<string, number> => {
   const shares = new Map<string, number>()
   for (const [id, { owner }] of items) {
     const share = `${id.split('/')[0]}/${owner}`

@@ -32,8 +32,7 @@ export const plainDays = (blocks: Iterable<Block>): ReadonlyMap<string, PlainDay
     days.set(date, day)
     day.blocks += 1
     const own = block.transactions.slice(block.height === 0 ? 0 : 1)
-    if (block.time / 1_000_000_000n !== second.at)
-      second = { at: block.time / 1_000_000_000n, transactions: 0 }
+    if (block.time / 1_000_000_000n !== second.at) second = { at: block.time / 1_000_000_000n, transactions: 0 }
     second.transactions += own.length
     day.highest_tps = Math.max(day.highest_tps, second.transactions)
     day.transactions += own.length

@@ -51,9 +51,7 @@ const amountOfCall = (tx: Transaction, name: string, data: string): string | und
       .map(({ content }) => JSON.parse(content) as readonly string[])
   const [first, second, third] = JSON.parse(data) as readonly unknown[]
   if (/^(?:gas\.iost\/(?:un)?pledge|vote_producer\.iost\/(?:un)?vote)$/.test(name)) {
-    const own = said(name).find(
-      args => args[0] === first && args[1] === second && Number(args[2]) === Number(third),
-    )
+    const own = said(name).find(args => args[0] === first && args[1] === second && Number(args[2]) === Number(third))
     return plain(own?.[2] ?? 'none', 8)
   }
   if (!/^ram\.iost\/(?:buy|sell)$/.test(name)) return undefined

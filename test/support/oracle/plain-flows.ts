@@ -29,13 +29,10 @@ const movedIn = function* (blocks: Iterable<Block>): Generator<Moved> {
       for (const { funcName, content } of tx.receipt.receipts) {
         const kind = /^token\.iost\/(transfer|transferFreeze|issue|destroy)$/.exec(funcName)?.[1]
         if (kind === undefined) continue
-        const [token = '', first = '', second = '', third = ''] = (JSON.parse(content) as unknown[]).map(
-          String,
-        )
+        const [token = '', first = '', second = '', third = ''] = (JSON.parse(content) as unknown[]).map(String)
         const isOwn = height > 0 && position === 0 && token === 'contribute'
         const date = plainDate(time)
-        if (kind === 'issue')
-          yield { date, kind, token, from: '', to: first, amount: toUnits(second, 18), isOwn }
+        if (kind === 'issue') yield { date, kind, token, from: '', to: first, amount: toUnits(second, 18), isOwn }
         else if (kind === 'destroy')
           yield { date, kind, token, from: first, to: '', amount: toUnits(second, 18), isOwn }
         else yield { date, kind, token, from: first, to: second, amount: toUnits(third, 18), isOwn }

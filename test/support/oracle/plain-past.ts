@@ -129,9 +129,7 @@ export const plainHeld = ({ changes, times }: PlainPast, id: string, height: num
   const { sums, frozen: everFrozen } = summedOf(all)
   const total = sums[countUpTo(all, height) - 1] ?? 0n
   const list = everFrozen
-    .flatMap(({ height: at, change, until = 0n }) =>
-      at > height || until <= now ? [] : [[change, until] as const],
-    )
+    .flatMap(({ height: at, change, until = 0n }) => (at > height || until <= now ? [] : [[change, until] as const]))
     .toSorted(([a, early], [b, late]) => (early === late ? (a < b ? -1 : 1) : early < late ? -1 : 1))
   const frozen = list.reduce((sum, [amount]) => sum + amount, 0n)
   return {

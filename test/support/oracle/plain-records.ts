@@ -259,8 +259,7 @@ const keysOf = (row: PlainRow, contracts: ReadonlySet<string>): readonly string[
     keys.push(`contract/${row.contract}`)
     if (/^[A-Za-z0-9_]{1,32}$/.test(row.action)) {
       keys.push(`action/${row.contract}/${row.action}`)
-      if (row.ownAction && possible(row.publisher))
-        keys.push(`called/${row.publisher}/${row.contract}/${row.action}`)
+      if (row.ownAction && possible(row.publisher)) keys.push(`called/${row.publisher}/${row.contract}/${row.action}`)
     }
   }
   if (row.created !== undefined) keys.push(`created/${row.publisher}`)

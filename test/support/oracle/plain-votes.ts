@@ -24,11 +24,7 @@ export const voteChanges = (blocks: Iterable<Block>): readonly VoteChange[] => {
 }
 
 /** The rows of get-producer-votes, computed from all changes and from the times of the first and the last block. */
-export const plainVoteDays = (
-  changes: readonly VoteChange[],
-  first: bigint,
-  last: bigint,
-): readonly object[] => {
+export const plainVoteDays = (changes: readonly VoteChange[], first: bigint, last: bigint): readonly object[] => {
   const today = last / DAY_NS
   const begin = first / DAY_NS > today - 30n ? first / DAY_NS : today - 30n
   const before = (day: bigint): bigint =>

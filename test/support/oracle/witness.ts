@@ -160,9 +160,7 @@ const questionsOver = (
 ): ((height: number) => Question) => {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const keys = [...lists.keys()].filter(key => listCall(key) !== undefined)
-  const longest = keys
-    .toSorted((a, b) => (lists.get(b)?.length ?? 0) - (lists.get(a)?.length ?? 0))
-    .slice(0, 12)
+  const longest = keys.toSorted((a, b) => (lists.get(b)?.length ?? 0) - (lists.get(a)?.length ?? 0)).slice(0, 12)
   const listQuestion = (height: number): Question => {
     const key = pick(random() < 0.5 ? longest : keys)
     const rows = lists.get(key) ?? []

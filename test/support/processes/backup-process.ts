@@ -24,9 +24,7 @@ const { write } = Bun
 Object.assign(Bun, { write: counted(write as (...words: unknown[]) => unknown) })
 const own = Object.entries({ ...fs }).map(([name, value]) => [
   name,
-  typeof value === 'function' && name.endsWith('Sync')
-    ? counted(value as (...words: unknown[]) => unknown)
-    : value,
+  typeof value === 'function' && name.endsWith('Sync') ? counted(value as (...words: unknown[]) => unknown) : value,
 ])
 mock.module('node:fs', () => Object.fromEntries(own))
 

@@ -51,8 +51,7 @@ export const keepAliveClient = (
       else {
         tally.answered += 1
         if (answer.closes) tally.released += 1
-        if (answer.status !== 200 || answer.body !== expected)
-          tally.wrong.push(`${answer.status} ${answer.body}`)
+        if (answer.status !== 200 || answer.body !== expected) tally.wrong.push(`${answer.status} ${answer.body}`)
       }
     },
     close: drop,
@@ -80,8 +79,7 @@ const exchanged = (socket: Socket, request: string): Promise<Answer | Broken> =>
       const answer = answerIn(text)
       if (answer !== undefined) end(answer)
     })
-    for (const name of ['close', 'error', 'end'] as const)
-      socket.on(name, () => end(text === '' ? 'before' : 'within'))
+    for (const name of ['close', 'error', 'end'] as const) socket.on(name, () => end(text === '' ? 'before' : 'within'))
     socket.write(request)
   })
 

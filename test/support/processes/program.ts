@@ -19,6 +19,4 @@ const isOfTheseSources = (): boolean => {
 }
 
 /** The program of these sources. The compiled one starts six times as fast. */
-export const PROGRAM: readonly string[] = isOfTheseSources()
-  ? [BINARY]
-  : [process.execPath, join(ROOT, 'src/main.ts')]
+export const PROGRAM: readonly string[] = isOfTheseSources() ? [BINARY] : [process.execPath, join(ROOT, 'src/main.ts')]

@@ -8,11 +8,7 @@ import { collect, temporarySqlite } from './loading.ts'
 /** Audits a store with a new scratch file. Returns `index id field` of every finding, sorted. */
 export const audited = async (
   store: Store,
-  {
-    node,
-    writer,
-    sample = 0,
-  }: { readonly node?: Node; readonly writer?: Writer; readonly sample?: number } = {},
+  { node, writer, sample = 0 }: { readonly node?: Node; readonly writer?: Writer; readonly sample?: number } = {},
 ) => {
   const scratch = await temporarySqlite()
   const found = findings(Number.POSITIVE_INFINITY)
@@ -38,10 +34,7 @@ export const audited = async (
 }
 
 /** Audits a store and repairs the differences, as `iostlens repair` does. */
-export const repaired = async (
-  store: Store,
-  options: { readonly node?: Node; readonly sample?: number } = {},
-) => {
+export const repaired = async (store: Store, options: { readonly node?: Node; readonly sample?: number } = {}) => {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const writer = await store.takeOver(identity, { repair: true })

@@ -59,11 +59,7 @@ export const damageableSqlite = async (from?: string): Promise<Damageable> => {
     remove: ({ name }, id) => write(`DELETE FROM "${name}" WHERE id = ?`, id),
     say: async (_, end) => {
       for (const [field, value] of Object.entries(end))
-        await write(
-          `UPDATE meta SET value = json_set(value, '$.' || ?, ?) WHERE key = 'published'`,
-          field,
-          value,
-        )
+        await write(`UPDATE meta SET value = json_set(value, '$.' || ?, ?) WHERE key = 'published'`, field, value)
     },
     lose: () => write(`DELETE FROM meta WHERE key = 'published'`),
     copy: (index, id, as) => {

@@ -3,7 +3,7 @@ import { applies } from '#chain/effects.ts'
 import { type BlockDocuments, type BlockPlan, deriveBlock } from '#derive/derive-block.ts'
 import { needsOf, needsOfDue } from '#derive/needs.ts'
 import { withChanges } from '#derive/rankings.ts'
-import { Missing } from '#derive/state.ts'
+import { MissingState } from '#derive/state.ts'
 import { UNKNOWN, type WorkingState, workingState } from '#derive/working-state.ts'
 import { balances } from '#indices/balance.ts'
 import type { DocOf } from '#indices/define.ts'
@@ -44,8 +44,7 @@ export type Missed = {
 }
 
 const storedState = (stored: ReadonlyMap<string, ReadonlyMap<string, Doc>>): StoredState => ({
-  get: <I extends StateIndex>(index: I, id: string) =>
-    stored.get(index.name)?.get(id) as DocOf<I> | undefined,
+  get: <I extends StateIndex>(index: I, id: string) => stored.get(index.name)?.get(id) as DocOf<I> | undefined,
   all: <I extends StateIndex>(index: I) =>
     [...(stored.get(index.name)?.values() ?? [])] as unknown as readonly DocOf<I>[],
 })
@@ -95,7 +94,7 @@ export const deriveChain = (
           documents.push(derive(loaded, state, { due, partition: 0 }))
           break
         } catch (error) {
-          if (!(error instanceof Missing)) throw error
+          if (!(error instanceof MissingState)) throw error
           state.rollback()
           onMissed({ loaded, keys: error.keys, stored: storedState(stored) })
           fetch(error.keys)

@@ -12,9 +12,7 @@ export const dumpSqlite = (path: string): Dump => {
   try {
     const dump = new Map<string, string>()
     for (const name of NAMES)
-      for (const row of database.query(`SELECT * FROM "${name}"`).iterate() as Iterable<
-        Record<string, unknown>
-      >) {
+      for (const row of database.query(`SELECT * FROM "${name}"`).iterate() as Iterable<Record<string, unknown>>) {
         const { _row, _position, id, ...fields } = row
         dump.set(`${name}/${id}`, written(fields))
       }
@@ -71,10 +69,7 @@ const written = (fields: Readonly<Record<string, unknown>>): string =>
     Object.entries(fields)
       .filter(([, value]) => value !== null)
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([name, value]) => [
-        name,
-        value instanceof Uint8Array ? Buffer.from(value).toString('hex') : `${value}`,
-      ]),
+      .map(([name, value]) => [name, value instanceof Uint8Array ? Buffer.from(value).toString('hex') : `${value}`]),
   )
 
 /** Some of the differences, each as `index/id: one | other`. */

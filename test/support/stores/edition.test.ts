@@ -35,12 +35,7 @@ test('edition: every change, new file and new name gives another edition; tests,
       expect({ file, same: edition(root) === before }).toEqual({ file, same: false })
       rmSync(join(root, file))
     }
-    const others = [
-      'src/load/load.test.ts',
-      'src/actions/action.ts',
-      'src/main.ts',
-      'test/actions/cases.json',
-    ]
+    const others = ['src/load/load.test.ts', 'src/actions/action.ts', 'src/main.ts', 'test/actions/cases.json']
     for (const file of [...others, 'node_modules/x/index.js', '.cache/loaded/x', 'README.md']) write(file, '')
     expect(edition(root)).toBe(before)
   } finally {

@@ -6,14 +6,12 @@ import { type DerivedChain, deriveChain } from './derived-chain.ts'
 import { chainOf, genesis, receipt, SECOND, START } from './hand-made.ts'
 
 /** The documents and state derived from hand-made blocks after a genesis block. */
-export const derive = (...blocks: readonly (readonly Transaction[])[]) =>
-  deriveChain(chainOf([genesis()], ...blocks))
+export const derive = (...blocks: readonly (readonly Transaction[])[]) => deriveChain(chainOf([genesis()], ...blocks))
 /** Records of a block. */
 export const rowsOf = ({ documents }: DerivedChain, height: number): readonly RecordDoc[] =>
   documents[height]?.records ?? []
 /** The number of rows of a list at the end. */
-export const count = ({ state }: DerivedChain, key: string): number | undefined =>
-  state.get(lists, key)?.count
+export const count = ({ state }: DerivedChain, key: string): number | undefined => state.get(lists, key)?.count
 /** The stored fields of a balance, without its name. */
 export const balance = ({ state }: DerivedChain, id: string) => {
   const { amount, frozen, frozen_list, next_due } = state.get(balances, id) ?? {}

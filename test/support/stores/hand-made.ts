@@ -116,9 +116,7 @@ export const genesis = (): Transaction =>
       createToken('iost', 8),
       createToken('ram', 0),
       createToken('zero', 0),
-      ...['alice00', 'bob0000', 'carol00'].map(name =>
-        receipt('auth.iost/signUp', [name, 'owner', 'active']),
-      ),
+      ...['alice00', 'bob0000', 'carol00'].map(name => receipt('auth.iost/signUp', [name, 'owner', 'active'])),
       receipt('token.iost/issue', ['iost', 'alice00', '1000']),
       receipt('token.iost/issue', ['ram', 'alice00', '100000']),
     ],

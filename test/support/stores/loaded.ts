@@ -1,13 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -28,9 +19,7 @@ export const fillFromRecording = async (
   { to, lib = to }: { readonly to: number; readonly lib?: number },
 ): Promise<void> => {
   const blocks = (await recordedBlocks()).slice(0, to + 1)
-  const runs = Array.from({ length: Math.ceil(blocks.length / RUN) }, (_, at) =>
-    blocks.slice(at * RUN, (at + 1) * RUN),
-  )
+  const runs = Array.from({ length: Math.ceil(blocks.length / RUN) }, (_, at) => blocks.slice(at * RUN, (at + 1) * RUN))
   await commitRuns(store, runs, { lib })
 }
 

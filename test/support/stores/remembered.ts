@@ -54,8 +54,7 @@ const bulk = async (
  */
 export const rememberElastic = async ({ url, prefix }: Pick<TestElastic, 'url' | 'prefix'>) => {
   const kept = await documentsOf(url, prefix)
-  const forgetAfter = (gc_deletes: '0s' | null) =>
-    ask('PUT', `${url}/${prefix}-*/_settings`, { index: { gc_deletes } })
+  const forgetAfter = (gc_deletes: '0s' | null) => ask('PUT', `${url}/${prefix}-*/_settings`, { index: { gc_deletes } })
   return async (): Promise<void> => {
     const now = await documentsOf(url, prefix)
     const changed = (one: Kept, other: Kept): readonly Hit[] =>

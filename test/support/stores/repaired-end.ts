@@ -1,5 +1,5 @@
 import { audit } from '#audit/audit.ts'
-import { type Repaired, repair } from '#audit/repair.ts'
+import { type RepairResult, repair } from '#audit/repair.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
@@ -12,7 +12,7 @@ export const repairedEnd = async (
   store: Store,
   node: Node,
   held: (writer: Writer) => Writer = writer => writer,
-): Promise<Repaired> => {
+): Promise<RepairResult> => {
   const restored = await store.restore()
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')

@@ -10,7 +10,7 @@ import { tryAgain } from './try-again.ts'
  * that one copy has it. An attempt whose answer was lost may still be on its way to the other copies, and if
  * the only copy dies, the document is gone. So an existing document is compared and then rewritten, with
  * compare-and-set on the version that was read; an acknowledged write is in every copy. Throws 'conflict' on
- * a document with different content. Returns `Sent.searchable`.
+ * a document with different content. Returns `BulkResult.searchable`.
  */
 export const sendAcknowledged = async (
   sender: Sender,
@@ -37,7 +37,7 @@ const acknowledge = async (sender: Sender, existing: readonly BulkItem[]): Promi
     unclear = left
     // The version that was read is out of date: a rewrite's answer was lost, or the copy lags.
     return {
-      again: `${first.index} '${first.id}' is not acknowledged yet.`,
+      retryReason: `${first.index} '${first.id}' is not acknowledged yet.`,
       anew: progress ? 'timeout' : undefined,
     }
   })

@@ -1,4 +1,4 @@
-import { BLOCKED, type ElasticError, isPassing, MISSING_INDEX } from './failures.ts'
+import { BLOCKED, type ElasticError, isTransient, MISSING_INDEX } from './failures.ts'
 
 /** A document by its id and its index or an alias of the index. */
 export type Ref = { readonly index: string; readonly id: string }
@@ -63,8 +63,7 @@ export const rewriteSeenItem = (
 /** Deletes the version that was read; a document written since stays. */
 export const deleteSeenItem = (ref: Ref, seen: SeqNo): BulkItem => item('delete', ref, { meta: ifSeen(seen) })
 
-const ifSeen = ({ seqNo, primaryTerm }: SeqNo): string =>
-  `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`
+const ifSeen = ({ seqNo, primaryTerm }: SeqNo): string => `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`
 
 export const deleteItem = (index: string, id: string): BulkItem => item('delete', { index, id })
 
@@ -91,7 +90,7 @@ export const fateOf = (
   if (status === 404 && action === 'delete' && error?.type !== MISSING_INDEX) return 'done'
   // index: a newer version is stored. delete: the document was written since it was read.
   if (status === 409) return action === 'create' || seen ? 'exists' : 'done'
-  return isPassing(status) ? 'again' : 'wrong'
+  return isTransient(status) ? 'again' : 'wrong'
 }
 
 /** Maximum bytes of a bulk request; bulk loading gets no faster with more. */

@@ -1,21 +1,20 @@
 import { Failure } from '#failure/failure.ts'
-import type { Try } from '#time/retry.ts'
-import { expected, parseAnswer } from './ask.ts'
+import type { TryResult } from '#time/retry.ts'
 import { type BulkItem, cut, fateOf, type ItemAnswer, ONE_REQUEST_BYTES } from './bulk-item.ts'
-import { errorOf, isPassing, reasonOf, toFailure } from './failures.ts'
+import { errorOf, isTransient, reasonOf, toFailure } from './failures.ts'
 import { fullestDisk } from './fullest-disk.ts'
-import type { Answer } from './request.ts'
+import type { ElasticResponse } from './request.ts'
+import { parseAnswer, requireValid } from './request-json.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
 const IN_FLIGHT = 3
 
 /** The members of an answer that are read. */
-const ANSWERED =
-  'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
+const ANSWERED = 'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
 
 /** The result of a bulk. */
-export type Sent = {
+export type BulkResult = {
   /** The items that conflicted: the document already exists, or changed since it was read. */
   readonly existing: readonly BulkItem[]
   /** Whether all written documents are searchable in every copy. */
@@ -27,13 +26,13 @@ export type Sent = {
  * blocked. Throws 'defect' when an item is refused, and 'unavailable' when the time is over. No item is skipped.
  *
  * `searchable`: a refresh is wanted. Items that fit one request are made searchable by that request, unless something
- * goes wrong. Otherwise `Sent.searchable` is false, and the caller refreshes the indices.
+ * goes wrong. Otherwise `BulkResult.searchable` is false, and the caller refreshes the indices.
  */
 export const sendBulk = async (
   sender: Sender,
   items: Iterable<BulkItem>,
   { searchable: wanted = false }: { readonly searchable?: boolean } = {},
-): Promise<Sent> => {
+): Promise<BulkResult> => {
   const { runs, isOne } = counted(cut(items, ONE_REQUEST_BYTES))
   const existing: BulkItem[] = []
   let searchable = wanted && isOne
@@ -71,13 +70,13 @@ type Tried = {
 
 const NOTHING_DONE = { existing: [], searchable: false, blocked: false }
 
-const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: boolean): Promise<Sent> => {
+const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: boolean): Promise<BulkResult> => {
   const existing: BulkItem[] = []
   let pending = run
   let isFirst = true
   let blocked = false
   let wasBlocked = false
-  const attempt = async (): Promise<Try<Sent>> => {
+  const attempt = async (): Promise<TryResult<BulkResult>> => {
     // A replaced loader may find its partition read-only by now.
     if (!isFirst) sender.requireLease?.()
     // The refresh covers all items only if the first attempt writes them all.
@@ -92,7 +91,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     pending = tried.again
     if (pending.length === 0) return { done: { existing, searchable } }
     // Progress restarts the time limit, and so does a block, which an operator must clear.
-    return { again: tried.reason, anew: progress ? 'all' : blocked ? 'timeout' : undefined }
+    return { retryReason: tried.reason, anew: progress ? 'all' : blocked ? 'timeout' : undefined }
   }
   return tryAgain(sender, attempt, (reason, waitMs) => {
     if (!blocked) sender.onEvent({ type: 'retry', reason, waitMs })
@@ -101,18 +100,14 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
 }
 
 /** Adds the fullest disk to the reason of a new block, because a full disk is the usual cause. */
-const namingDisk = async (
-  { connection }: Sender,
-  wasBlocked: boolean,
-  trying: Promise<Tried>,
-): Promise<Tried> => {
+const namingDisk = async ({ connection }: Sender, wasBlocked: boolean, trying: Promise<Tried>): Promise<Tried> => {
   const tried = await trying
   if (!tried.blocked || wasBlocked) return tried
   return { ...tried, reason: [tried.reason, await fullestDisk(connection)].filter(Boolean).join(' ') }
 }
 
 const tryRun = async (sender: Sender, pending: readonly BulkItem[], refreshes: boolean): Promise<Tried> => {
-  let answer: Answer
+  let answer: ElasticResponse
   let items: Answers
   try {
     answer = await sender.connection.send({
@@ -139,10 +134,10 @@ const tryRun = async (sender: Sender, pending: readonly BulkItem[], refreshes: b
 type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
 
 /** An unclear answer counts as no answer: the next attempt finds out which items were carried out. */
-const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: Answer): Answers => {
+const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: ElasticResponse): Answers => {
   const what = `write ${pending[0]?.index} in bulk`
   const { items } = parseAnswer<{ readonly items?: Answers }>({ connection, what }, text) ?? {}
-  return expected(
+  return requireValid(
     { connection, what },
     items,
     all =>
@@ -152,10 +147,10 @@ const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text 
   )
 }
 
-const wholeRefused = (sender: Sender, pending: readonly BulkItem[], answer: Answer): Tried => {
+const wholeRefused = (sender: Sender, pending: readonly BulkItem[], answer: ElasticResponse): Tried => {
   const error = errorOf(answer)
   const fate = fateOf({ action: 'index' }, { status: answer.status, error })
-  if (fate === 'blocked' || isPassing(answer.status))
+  if (fate === 'blocked' || isTransient(answer.status))
     return { ...NOTHING_DONE, again: pending, blocked: fate === 'blocked', reason: reasonOf(error) }
   throw toFailure({ connection: sender.connection, what: 'write in bulk' }, { status: answer.status, error })
 }

@@ -6,10 +6,10 @@ import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
-import { ask } from './ask.ts'
 import { connect } from './connection.ts'
 import { Host } from './http-host.ts'
 import { clientOptions } from './official-client.ts'
+import { requestJson } from './request-json.ts'
 
 /**
  * Answers by path: `/404/index_not_found_exception` has that status and that error; other paths are self-explanatory.
@@ -22,8 +22,7 @@ beforeAll(async () => {
     requests += 1
     const [, path = '', type = 'none'] = (request.url ?? '').split(/[/?]/)
     if (path === 'hang') return
-    const product =
-      path === 'other' || type === 'other-server' ? {} : { 'x-elastic-product': 'Elasticsearch' }
+    const product = path === 'other' || type === 'other-server' ? {} : { 'x-elastic-product': 'Elasticsearch' }
     const status = Number(path) || 200
     response.writeHead(status, { 'content-type': 'application/json', ...product })
     if (path === 'half') {
@@ -31,9 +30,7 @@ beforeAll(async () => {
       return
     }
     const reason = 'this action is granted by the index privileges [read,all]'
-    response.end(
-      status === 200 ? '{"n":9007199254740993}' : JSON.stringify({ error: { type, reason }, status }),
-    )
+    response.end(status === 200 ? '{"n":9007199254740993}' : JSON.stringify({ error: { type, reason }, status }))
   })
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -48,11 +45,11 @@ const auth = { username: 'reader', password: 'hunter2' }
 const timeOf = (path: string) => (['/hang', '/half'].includes(path) ? 100 : 60_000)
 const asked = async (path: string, options: object = {}): Promise<Failure> => {
   const connection = connect({ url, auth, requestTimeoutMs: timeOf(path) })
-  const failure = await failureOf(ask(connection, { what: 'read balances', method: 'GET', path, ...options }))
+  const failure = await failureOf(requestJson(connection, { what: 'read balances', method: 'GET', path, ...options }))
   await connection.close()
-  expect(
-    JSON.stringify([failure.message, failure.help, failure.details, String(failure.cause)]),
-  ).not.toContain('hunter2')
+  expect(JSON.stringify([failure.message, failure.help, failure.details, String(failure.cause)])).not.toContain(
+    'hunter2',
+  )
   return failure
 }
 
@@ -80,12 +77,7 @@ test('send: a request answered with an error status is sent once', async () => {
 
 const failures: readonly (readonly [string, Failure['kind'], retryable: boolean, RegExp, RegExp?])[] = [
   ['/401/security_exception', 'unavailable', false, /refused user 'reader'/, /Check the user and password/],
-  [
-    '/403/security_exception',
-    'unavailable',
-    false,
-    /user 'reader' may not read balances: .*privileges \[read,all\]/,
-  ],
+  ['/403/security_exception', 'unavailable', false, /user 'reader' may not read balances: .*privileges \[read,all\]/],
   ['/404/index_not_found_exception', 'unavailable', false, /read balances/, /iostlens indices create/],
   ['/403/cluster_block_exception', 'unavailable', true, /blocks read balances/, /full disk/],
   ['/429/es_rejected_execution_exception', 'unavailable', true, /now \(429\)/],
@@ -140,7 +132,7 @@ test('ask: an aborted signal is a deadline and is not retried', async () => {
 test('close: a hanging request ends at once and is not sent again', async () => {
   const connection = connect({ url })
   const before = requests
-  const failure = failureOf(ask(connection, { what: 'wait', method: 'GET', path: '/hang' }))
+  const failure = failureOf(requestJson(connection, { what: 'wait', method: 'GET', path: '/hang' }))
   await until(() => requests !== before)
   await connection.close()
   expect((await failure).retryable).toBe(false)

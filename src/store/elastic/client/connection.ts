@@ -3,10 +3,10 @@ import { systemClock } from '#time/clock.ts'
 import { type HostChoice, hostChoice } from './host-choice.ts'
 import { type HostHealth, hostHealth } from './host-health.ts'
 import { Host, isReading, readOf } from './http-host.ts'
-import { type Job, Jobs, TooLate } from './jobs.ts'
 import { LateReads } from './late-reads.ts'
 import { readCa } from './official-client.ts'
-import type { Answer, ElasticAuth, Request } from './request.ts'
+import { type PendingRequest, PendingRequests, RequestTimeout } from './pending-requests.ts'
+import type { ElasticAuth, ElasticResponse, Request } from './request.ts'
 
 export type ConnectionOptions = {
   /**
@@ -37,7 +37,7 @@ export type Connection = {
    * until it answers a probe. Every HTTP status is an answer. Throws 'unavailable' when there is no answer
    * (the request may or may not have been carried out), and 'deadline' when `signal` aborts.
    */
-  send(request: Request): Promise<Answer>
+  send(request: Request): Promise<ElasticResponse>
   /** Requests under way and later requests fail with 'unavailable'. */
   close(): Promise<void>
 }
@@ -61,7 +61,7 @@ class ClusterConnection implements Connection {
   private readonly choice: HostChoice<Host>
   private readonly health: HostHealth<Host>
   private readonly late: LateReads
-  private readonly jobs: Jobs
+  private readonly jobs: PendingRequests
   private isClosed = false
 
   constructor(options: ConnectionOptions) {
@@ -72,7 +72,7 @@ class ClusterConnection implements Connection {
     this.requestTimeoutMs = requestTimeoutMs
     this.hosts = hostUrls(options.url).map(url => new Host({ url, auth, ca, maxSockets }))
     this.choice = hostChoice(this.hosts, systemClock.elapsed)
-    this.jobs = new Jobs((job, now) => void this.onLate(job, now))
+    this.jobs = new PendingRequests((pending, now) => void this.onLate(pending, now))
     this.late = new LateReads(this.hosts, this.choice, this.jobs)
     const examined = {
       probe: (host: Host, ms: number) => this.late.probe(host, ms),
@@ -82,12 +82,12 @@ class ClusterConnection implements Connection {
     this.health = hostHealth({ hosts: this.hosts, choice: this.choice, examined, clock: systemClock })
   }
 
-  async send(request: Request): Promise<Answer> {
+  async send(request: Request): Promise<ElasticResponse> {
     if (this.isClosed) throw this.closed()
     if (request.signal?.aborted) throw passed(request)
     const isRead = isReading(request)
-    const job = this.begin(request, isRead)
-    const { host, first } = job
+    const pending = this.begin(request, isRead)
+    const { host, first } = pending
     // A read is restricted to certain nodes' copies only if there are other hosts.
     const among = isRead && this.hosts.length > 1 ? this.choice.usable() : this.hosts
     const sent = !isRead
@@ -95,34 +95,34 @@ class ClusterConnection implements Connection {
       : among.length === this.hosts.length
         ? host.send(readOf(request), first)
         : this.late.read({ host, among }, request, first)
-    void this.jobs.follow(job, first, sent)
+    void this.jobs.track(pending, first, sent)
     try {
-      const answer = await job.over.promise
-      if (isRead && this.hosts.length > 1) this.late.answered(job)
+      const answer = await pending.result.promise
+      if (isRead && this.hosts.length > 1) this.late.noteAnswered(pending)
       // The node is starting or has lost its cluster. After 429 another host would be no better.
       if (answer.status >= 502 && answer.status <= 504) this.health.failed(host)
       return answer
     } catch (error) {
-      throw this.failure(error, job, request)
+      throw this.failure(error, pending, request)
     }
   }
 
-  /** A job at the next host in turn. */
-  private begin(request: Request, isRead: boolean): Job {
+  /** A request at the next host in turn. */
+  private begin(request: Request, isRead: boolean): PendingRequest {
     const { hosts, choice, late } = this
     const { signal, timeoutMs: ms = this.requestTimeoutMs } = request
     const [only] = hosts
     // With a single host, a late read cannot be sent to another one.
     if (hosts.length === 1 && only !== undefined)
       return this.jobs.begin(only, request, { ms, lateMs: NEVER_MS, signal })
-    const lateMs = isRead ? late.sent() : WRITE_LATE_MS
-    const job = this.jobs.begin(choice.next(), request, { ms, lateMs, signal })
-    job.changes = choice.changes
-    return job
+    const lateMs = isRead ? late.noteSent() : WRITE_LATE_MS
+    const pending = this.jobs.begin(choice.next(), request, { ms, lateMs, signal })
+    pending.changes = choice.changes
+    return pending
   }
 
-  private failure(error: unknown, { host }: Job, request: Request): unknown {
-    if (error instanceof TooLate) this.health.round()
+  private failure(error: unknown, { host }: PendingRequest, request: Request): unknown {
+    if (error instanceof RequestTimeout) this.health.round()
     else this.health.failed(host)
     if (this.isClosed) return this.closed()
     if (request.signal?.aborted) return passed(request)
@@ -136,14 +136,14 @@ class ClusterConnection implements Connection {
     for (const host of this.hosts) host.close()
   }
 
-  private async onLate(job: Job, now: number): Promise<void> {
-    const isRead = job.request !== undefined && isReading(job.request)
-    job.lateAt = now + (isRead ? this.late.lateMs : WRITE_LATE_MS)
+  private async onLate(pending: PendingRequest, now: number): Promise<void> {
+    const isRead = pending.request !== undefined && isReading(pending.request)
+    pending.lateAt = now + (isRead ? this.late.lateMs : WRITE_LATE_MS)
     this.health.round()
     if (!isRead) return
-    const suspect = await this.late.accompany(job)
+    const suspect = await this.late.hedge(pending)
     if (suspect === undefined) return
-    this.choice.helpedWithout(suspect)
+    this.choice.noteFasterWithout(suspect)
     this.health.round()
   }
 
@@ -161,7 +161,7 @@ const hostFailure = (
   { method, path, timeoutMs }: Request & { readonly timeoutMs: number },
 ): Failure => {
   if (error instanceof Failure) return error
-  if (error instanceof TooLate)
+  if (error instanceof RequestTimeout)
     return new Failure(
       'unavailable',
       `Elasticsearch at ${url} did not respond to ${method} ${path} within ${timeoutMs} ms.`,

@@ -1,6 +1,6 @@
 import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { Connection } from './connection.ts'
-import type { Answer } from './request.ts'
+import type { ElasticResponse } from './request.ts'
 
 /** An error of Elasticsearch, for a request or for one item of a bulk request. */
 export type ElasticError = {
@@ -12,7 +12,7 @@ export type ElasticError = {
 }
 
 /** The error in an answer's body; {} if it has none. */
-export const errorOf = (answer: Answer): ElasticError => {
+export const errorOf = (answer: ElasticResponse): ElasticError => {
   try {
     const body = JSON.parse(answer.text) as { error?: unknown }
     if (typeof body.error === 'string') return { reason: body.error }
@@ -23,7 +23,7 @@ export const errorOf = (answer: Answer): ElasticError => {
 }
 
 /** Whether a later attempt may succeed: overload, or a node that starts or leaves. */
-export const isPassing = (status: number): boolean =>
+export const isTransient = (status: number): boolean =>
   status === 429 || status === 502 || status === 503 || status === 504
 
 export const isMissingIndex = (failure: unknown): boolean => {
@@ -51,15 +51,15 @@ export const reasonOf = (error: ElasticError): string => {
 }
 
 /** The server and the purpose of a request; `what` completes "may not" and "refused to": `read balances`. */
-export type Asked = { readonly connection: Pick<Connection, 'url' | 'user'>; readonly what: string }
+export type RequestOrigin = { readonly connection: Pick<Connection, 'url' | 'user'>; readonly what: string }
 
 /** Like `toFailure`, for a whole answer. */
-export const failureOf = (asked: Asked, answer: Answer): Failure =>
-  toFailure(asked, { status: answer.status, error: errorOf(answer) })
+export const failureOf = (origin: RequestOrigin, answer: ElasticResponse): Failure =>
+  toFailure(origin, { status: answer.status, error: errorOf(answer) })
 
 /** The Failure for an error; `otherwise` is the kind of an unrecognized error. */
 export const toFailure = (
-  { connection, what }: Asked,
+  { connection, what }: RequestOrigin,
   { status, error }: { readonly status: number; readonly error: ElasticError },
   otherwise: FailureKind = 'unavailable',
 ): Failure => {
@@ -72,11 +72,10 @@ export const toFailure = (
       help: 'Check the user and password, or the API key, in the settings (iostlens config).',
     })
   if (status === 400 && reason.startsWith(NO_WRITE_INDEX))
-    return new Failure(
-      'unavailable',
-      `A migration has replaced the indices at ${connection.url} (${what}).`,
-      { details, help: 'Restart the program; it then uses the new indices.' },
-    )
+    return new Failure('unavailable', `A migration has replaced the indices at ${connection.url} (${what}).`, {
+      details,
+      help: 'Restart the program; it then uses the new indices.',
+    })
   if (error.type === CLOSED_INDEX)
     return new Failure('unavailable', `An index at ${connection.url} is closed (${what}): ${reason}.`, {
       details,
@@ -100,12 +99,12 @@ export const toFailure = (
       details,
       help: 'Grant the role the privilege named in the message.',
     })
-  if (isPassing(status) || status >= 500)
+  if (isTransient(status) || status >= 500)
     return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, { details })
   // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
-  return new Failure(
-    otherwise,
-    `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`,
-    { retryable: false, details, help: 'Run: iostlens indices check.' },
-  )
+  return new Failure(otherwise, `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`, {
+    retryable: false,
+    details,
+    help: 'Run: iostlens indices check.',
+  })
 }

@@ -1,9 +1,9 @@
 import { Failure } from '#failure/failure.ts'
-import { askText } from './ask.ts'
 import { sendBulk } from './bulk.ts'
 import { type BulkItem, deleteSeenItem } from './bulk-item.ts'
 import { getMany } from './get-many.ts'
 import { refresh } from './refresh.ts'
+import { requestText } from './request-json.ts'
 import type { Sender } from './sender.ts'
 
 /** Elasticsearch keeps the version of a deleted document for a minute (`index.gc_deletes`). */
@@ -15,11 +15,7 @@ const WAIT_MS = 300
  * stored or was deleted a moment ago. The document with the higher version is then deleted, and the write is
  * sent again once the deletion is forgotten.
  */
-export const forceVersion = async (
-  sender: Sender,
-  items: readonly BulkItem[],
-  version: number,
-): Promise<void> => {
+export const forceVersion = async (sender: Sender, items: readonly BulkItem[], version: number): Promise<void> => {
   let left = await unwritten(sender, items, version)
   if (left.length === 0) return
   const indices = [...new Set(left.map(({ item }) => item.index))]
@@ -71,18 +67,14 @@ const unwritten = async (
 }
 
 /** If the user lacks the privilege to change the setting, forgetting takes longer. */
-const forgetDeletes = async (
-  sender: Sender,
-  indices: readonly string[],
-  after: string | null,
-): Promise<void> => {
+const forgetDeletes = async (sender: Sender, indices: readonly string[], after: string | null): Promise<void> => {
   const list = indices.join(',')
-  await askText(sender.connection, {
+  await requestText(sender.connection, {
     what: `set ${list}`,
     method: 'PUT',
     path: `/${list}/_settings`,
     body: JSON.stringify({ index: { gc_deletes: after } }),
     timeoutMs: sender.writeTimeoutMs,
-    also: [401, 403],
+    acceptedStatuses: [401, 403],
   })
 }

@@ -1,5 +1,5 @@
-import { parseAnswer } from './ask.ts'
 import type { Connection } from './connection.ts'
+import { parseAnswer } from './request-json.ts'
 
 type Room = {
   readonly path?: string

@@ -1,9 +1,9 @@
 import { isPossibleId, type Source } from '../schema/documents.ts'
-import { beforeAgain, expected, parseAnswer } from './ask.ts'
 import type { Ref, SeqNo } from './bulk-item.ts'
 import type { Connection } from './connection.ts'
 import { type ElasticError, failureOf, MISSING_INDEX, toFailure } from './failures.ts'
-import type { Answer } from './request.ts'
+import type { ElasticResponse } from './request.ts'
+import { parseAnswer, pauseBeforeRetry, requireValid } from './request-json.ts'
 
 export type Got = SeqNo & { readonly source: Source; readonly version: number }
 type Doc = {
@@ -58,23 +58,19 @@ const getPossible = async (
       from += AT_ONCE
       attempt = 0
     } catch (error) {
-      await beforeAgain(error, attempt++)
+      await pauseBeforeRetry(error, attempt++)
     }
   return found
 }
 
-const gotIn = (
-  connection: Connection,
-  refs: readonly Ref[],
-  answer: Answer,
-): readonly (Got | undefined)[] => {
-  const asked = { connection, what: `read ${refs[0]?.index}` }
-  if (answer.status >= 300) throw failureOf(asked, answer)
-  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(asked, answer.text) ?? {}
-  return expected(asked, docs, all => Array.isArray(all) && all.length === refs.length).map((doc, at) =>
+const gotIn = (connection: Connection, refs: readonly Ref[], answer: ElasticResponse): readonly (Got | undefined)[] => {
+  const origin = { connection, what: `read ${refs[0]?.index}` }
+  if (answer.status >= 300) throw failureOf(origin, answer)
+  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(origin, answer.text) ?? {}
+  return requireValid(origin, docs, all => Array.isArray(all) && all.length === refs.length).map((doc, at) =>
     gotOf(
       connection,
-      expected(asked, doc, ({ _id }) => _id === refs[at]?.id),
+      requireValid(origin, doc, ({ _id }) => _id === refs[at]?.id),
     ),
   )
 }

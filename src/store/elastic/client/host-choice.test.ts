@@ -17,45 +17,45 @@ const open = (hosts: readonly string[]) => {
 test('hostChoice: hosts take turns without the silent ones, or all of them if all are silent', () => {
   const { choice, six } = open(['a', 'b', 'c'])
   expect(six()).toBe('aabbcc')
-  choice.silence('b')
+  choice.noteSilent('b')
   expect([six(), choice.usable()]).toEqual(['aaaccc', ['a', 'c']])
-  choice.silence('a')
+  choice.noteSilent('a')
   expect(six()).toBe('cccccc')
-  choice.silence('c')
+  choice.noteSilent('c')
   expect(six()).toBe('aabbcc')
-  choice.heard('b')
+  choice.noteResponsive('b')
   expect(six()).toBe('bbbbbb')
 })
 
 test('hostChoice: a single host is always used', () => {
   const { choice, six } = open(['a'])
-  choice.silence('a')
+  choice.noteSilent('a')
   expect([six(), choice.next('a')]).toEqual(['aaaaaa', 'a'])
 })
 
 test('hostChoice: a host for which others had to help is doubted, only one at a time and never all', () => {
   const { choice, clock, six } = open(['a', 'b', 'c'])
-  choice.helpedWithout('a')
+  choice.noteFasterWithout('a')
   clock.now = 60_000
-  choice.helpedWithout('a')
+  choice.noteFasterWithout('a')
   expect(six()).toBe('aabbcc')
-  choice.helpedWithout('a')
+  choice.noteFasterWithout('a')
   expect([six(), choice.doubted]).toEqual(['bbbccc', 'a'])
-  choice.helpedWithout('b')
-  choice.helpedWithout('b')
+  choice.noteFasterWithout('b')
+  choice.noteFasterWithout('b')
   expect([six(), choice.doubted]).toEqual(['aaaccc', 'b'])
-  choice.silence('a')
-  choice.silence('c')
+  choice.noteSilent('a')
+  choice.noteSilent('c')
   expect([six(), choice.next('b')]).toEqual(['bbbbbb', 'b'])
-  choice.heard('a')
-  choice.trust()
+  choice.noteResponsive('a')
+  choice.clearDoubt()
   expect(six()).toBe('aaabbb')
 })
 
 test('hostChoice: without a suspect, the doubted host is used like any other', () => {
   const { choice } = open(['a', 'b', 'c'])
-  choice.helpedWithout('a')
-  choice.helpedWithout('a')
+  choice.noteFasterWithout('a')
+  choice.noteFasterWithout('a')
   expect([choice.usable('c'), choice.usable()]).toEqual([
     ['a', 'b'],
     ['b', 'c'],
@@ -65,7 +65,7 @@ test('hostChoice: without a suspect, the doubted host is used like any other', (
 test('hostChoice: the choice shows when other hosts are usable', () => {
   const { choice } = open(['a', 'b'])
   const seen = [choice.changes]
-  for (const change of [choice.silence, choice.silence, choice.heard, choice.heard]) {
+  for (const change of [choice.noteSilent, choice.noteSilent, choice.noteResponsive, choice.noteResponsive]) {
     change('a')
     seen.push(choice.changes)
   }

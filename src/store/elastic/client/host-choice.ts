@@ -8,13 +8,13 @@ export type HostChoice<T> = {
    */
   usable(without?: T): readonly T[]
   /** Reports that the host did not answer a request or a probe. */
-  silence(host: T): void
+  noteSilent(host: T): void
   /** Reports that the host answered a probe in time. */
-  heard(host: T): void
+  noteResponsive(host: T): void
   /** Reports that a late read was answered as soon as it was sent without this host. */
-  helpedWithout(host: T): void
+  noteFasterWithout(host: T): void
   /** Reports that our own reads through the doubted host were answered in time. */
-  trust(): void
+  clearDoubt(): void
   readonly silent: ReadonlySet<T>
   readonly doubted: T | undefined
   /** Grows whenever the set of usable hosts changes. */
@@ -56,15 +56,15 @@ export const hostChoice = <T>(hosts: readonly T[], now: () => number): HostChoic
       return hosts[turn] as T
     },
     usable: without => (without === undefined ? usual : usable(without)),
-    silence: host => {
+    noteSilent: host => {
       if (silent.has(host)) return
       silent.add(host)
       changed()
     },
-    heard: host => {
+    noteResponsive: host => {
       if (silent.delete(host)) changed()
     },
-    helpedWithout: host => {
+    noteFasterWithout: host => {
       if (silent.has(host) || host === doubted) return
       const { times: before, last } = blamed.get(host) ?? { times: 0, last: 0 }
       const times = now() - last < BLAME_MS ? before + 1 : 1
@@ -73,7 +73,7 @@ export const hostChoice = <T>(hosts: readonly T[], now: () => number): HostChoic
       doubted = host
       changed()
     },
-    trust: () => {
+    clearDoubt: () => {
       if (doubted === undefined) return
       doubted = undefined
       changed()

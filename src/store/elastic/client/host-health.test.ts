@@ -45,8 +45,8 @@ test('hostHealth: a successful trial does not clear a host that is doubted by th
     readBy: () => tried.promise,
   }))
   const doubt = (host: Host): void => {
-    choice.helpedWithout(host)
-    choice.helpedWithout(host)
+    choice.noteFasterWithout(host)
+    choice.noteFasterWithout(host)
   }
   doubt('a')
   health.round()

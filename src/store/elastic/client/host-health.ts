@@ -72,7 +72,7 @@ export const hostHealth = <T>(examining: Examining<T>) => {
     /** Called when a request to the host failed. */
     failed: (host: T): void => {
       if (hosts.length < 2 || isClosed) return
-      choice.silence(host)
+      choice.noteSilent(host)
       round()
     },
     close: (): void => {
@@ -92,10 +92,10 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
   let endGrace: (() => void) | undefined
   const answered = (host: T): void => {
     waiting.delete(host)
-    if (!isGraceOver) choice.heard(host)
+    if (!isGraceOver) choice.noteResponsive(host)
     endGrace ??= afterReading(clock, Math.max(GRACE_MS, GRACE_TIMES * (clock.elapsed() - since)), () => {
       isGraceOver = true
-      for (const late of waiting) choice.silence(late)
+      for (const late of waiting) choice.noteSilent(late)
     })
   }
   await Promise.all(
@@ -108,17 +108,13 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
   // The grace period may outlast the round; it would then silence a host that answers the next round.
   endGrace()
   for (const dead of waiting) {
-    choice.silence(dead)
+    choice.noteSilent(dead)
     examined.onDead(dead)
   }
 }
 
 /** Runs `work` after the time, once pending answers are read, unless the returned function is called before. */
-const afterReading = (
-  clock: Pick<Clock, 'elapsed' | 'after'>,
-  ms: number,
-  work: () => void,
-): (() => void) => {
+const afterReading = (clock: Pick<Clock, 'elapsed' | 'after'>, ms: number, work: () => void): (() => void) => {
   const due = clock.elapsed() + ms
   let cancel = clock.after(ms, () => {
     if (clock.elapsed() - due > STALL_MS) cancel = afterReading(clock, GRACE_MS, work)
@@ -149,6 +145,6 @@ const trials = <T>({ choice, examined, clock }: Examining<T>) => {
     // Another host may have become doubted meanwhile; this trial says nothing about that host.
     if (!isHelpful || choice.doubted !== doubted) return
     tried = undefined
-    choice.trust()
+    choice.clearDoubt()
   }
 }

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server, type Socket } from 'node:net'
+import { NoResponse } from './http-connection.ts'
 import { Host, type HttpRequest } from './http-host.ts'
-import { NoAnswer } from './http-line.ts'
-import { type JobLimits, Jobs, TooLate } from './jobs.ts'
+import { type JobLimits, PendingRequests, RequestTimeout } from './pending-requests.ts'
 
 const ANSWER = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}'
 const FAR_MS = 60_000
@@ -21,15 +21,15 @@ let url: URL
 /** Sends requests to one host within limits, like a connection. */
 const open = (options: ConstructorParameters<typeof Host>[0]) => {
   const host = new Host(options)
-  const jobs = new Jobs(() => {})
+  const pendingRequests = new PendingRequests(() => {})
   return {
     read: (request: Omit<HttpRequest, 'isRepeatable'>, limits: Omit<JobLimits, 'lateMs'>) => {
-      const job = jobs.begin(host, undefined, { ...limits, lateMs: never })
-      void jobs.follow(job, job.first, host.send({ ...request, isRepeatable: true }, job.first))
-      return job.over.promise
+      const pending = pendingRequests.begin(host, undefined, { ...limits, lateMs: never })
+      void pendingRequests.track(pending, pending.first, host.send({ ...request, isRepeatable: true }, pending.first))
+      return pending.result.promise
     },
     close: () => {
-      jobs.endAll()
+      pendingRequests.endAll()
       host.close()
     },
   }
@@ -71,9 +71,7 @@ const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
     error => error,
   )
 const closed = (socket: Socket | undefined): Promise<void> =>
-  new Promise(done =>
-    socket === undefined || socket.destroyed ? done() : socket.once('close', () => done()),
-  )
+  new Promise(done => (socket === undefined || socket.destroyed ? done() : socket.once('close', () => done())))
 
 test('read: requests are sent as HTTP/1.1 on one connection, one after the other', async () => {
   for (const path of ['/a?b=c', '/a b\r\nX: y']) {
@@ -105,24 +103,24 @@ test('read: a request on a reused connection that closes before the answer is re
 
 test('read: a new connection that closes fails at once', async () => {
   answer = socket => socket.destroy()
-  expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
+  expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoResponse)
   expect(requests).toHaveLength(1)
 })
 
 test('read: an incomplete answer is a failure, also on a reused connection', async () => {
   await reads.read(asked, { ms: FAR_MS })
   answer = socket => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"a"')
-  expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
+  expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoResponse)
   expect(requests).toHaveLength(2)
 })
 
 test('read: a time-out or abort closes the connection, so that a late answer cannot belong to another request', async () => {
   answer = () => {}
-  expect(await thrownBy(reads.read(asked, { ms: 1 }))).toBeInstanceOf(TooLate)
+  expect(await thrownBy(reads.read(asked, { ms: 1 }))).toBeInstanceOf(RequestTimeout)
   await closed(connections[0])
   const stop = new AbortController()
   answer = () => stop.abort()
-  expect(await thrownBy(reads.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(TooLate)
+  expect(await thrownBy(reads.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(RequestTimeout)
   await closed(connections[1])
   answer = socket => socket.write(ANSWER)
   expect((await reads.read(asked, { ms: FAR_MS })).text).toBe('{}')
@@ -134,7 +132,7 @@ test('read: a server that accepts a connection and never sends its TLS certifica
   for (const n of [1, 2]) {
     const stop = new AbortController()
     server.once('connection', socket => socket.once('data', () => stop.abort()))
-    expect(await thrownBy(hung.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(TooLate)
+    expect(await thrownBy(hung.read(asked, { ms: FAR_MS, signal: stop.signal }))).toBeInstanceOf(RequestTimeout)
     await closed(connections[n - 1])
     expect(connections).toHaveLength(n)
   }
@@ -151,7 +149,7 @@ test('read: the number of concurrent requests is limited, and requests aborted w
   const all = Array.from({ length: 9 }, (_, n) =>
     reads.read({ method: 'GET', path: `/${n}` }, { ms: FAR_MS, ...(n > 5 ? { signal: stop.signal } : {}) }),
   )
-  expect(await Promise.all(all.slice(6).map(thrownBy))).toEqual(new Array(3).fill(expect.any(TooLate)))
+  expect(await Promise.all(all.slice(6).map(thrownBy))).toEqual(new Array(3).fill(expect.any(RequestTimeout)))
   answer = socket => socket.write(ANSWER)
   for (const socket of held) socket.write(ANSWER)
   expect((await Promise.all(all.slice(0, 6))).map(({ text }) => text)).toEqual(new Array(6).fill('{}'))
@@ -168,19 +166,18 @@ test('read: unsolicited bytes close the connection', async () => {
 
 test('read: some MB are sent as fast as the server reads them', async () => {
   const body = 'x'.repeat(8_000_000)
-  answer = (socket, _n, text) =>
-    socket.write(`HTTP/1.1 200 OK\r\n\r\n${text.length > body.length}`, () => socket.end())
+  answer = (socket, _n, text) => socket.write(`HTTP/1.1 200 OK\r\n\r\n${text.length > body.length}`, () => socket.end())
   expect((await reads.read({ method: 'POST', path: '/', body }, { ms: FAR_MS })).text).toBe('true')
 })
 
 test('close: running requests fail, and so do later ones', async () => {
   answer = () => reads.close()
-  expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
-  expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
+  expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoResponse)
+  expect(await thrownBy(reads.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoResponse)
 })
 
 test('read: an address without a server is a failure', async () => {
   const none = open({ url: new URL('http://127.0.0.1:1'), auth: undefined, maxSockets: 1 })
-  expect(await thrownBy(none.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoAnswer)
+  expect(await thrownBy(none.read(asked, { ms: FAR_MS }))).toBeInstanceOf(NoResponse)
   none.close()
 })

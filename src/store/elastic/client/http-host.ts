@@ -1,12 +1,12 @@
 import { Client, errors } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
-import type { HttpAnswer } from './http-answer.ts'
-import { HttpLine, type LineOptions, NoAnswer } from './http-line.ts'
+import { HttpConnection, type HttpConnectionOptions, NoResponse } from './http-connection.ts'
+import type { HttpResponse } from './http-response.ts'
 import { authHeaders, clientOptions, sendByClient } from './official-client.ts'
-import type { Answer, ElasticAuth, Request } from './request.ts'
+import type { ElasticAuth, ElasticResponse, Request } from './request.ts'
 
-export type HostOptions = LineOptions & {
+export type HostOptions = HttpConnectionOptions & {
   readonly auth: ElasticAuth | undefined
   /** Maximum number of concurrent requests; further ones wait. */
   readonly maxSockets: number
@@ -29,10 +29,10 @@ export type HttpRequest = {
 }
 
 /** A request on its way to one host. */
-export type Sending = {
+export type Attempt = {
   readonly host: Host
   /** The connection that carries the request until it is answered. */
-  line: HttpLine | undefined
+  connection: HttpConnection | undefined
   /** Whether the request is answered or given up. */
   isOver: boolean
 }
@@ -59,8 +59,8 @@ export class Host {
   private readonly prefix: string
   /** Headers of every request. */
   private readonly head: string
-  private readonly idle: HttpLine[] = []
-  private readonly lines = new Set<HttpLine>()
+  private readonly idle: HttpConnection[] = []
+  private readonly lines = new Set<HttpConnection>()
   /** Requests that have a socket; `waiting` are those without one. */
   private busy = 0
   private readonly waiting: (() => void)[] = []
@@ -80,23 +80,23 @@ export class Host {
 
   /**
    * Any status is an answer. If a kept connection turns out to have ended, a repeatable request is sent once
-   * more, on a new connection. Throws `NoAnswer`.
+   * more, on a new connection. Throws `NoResponse`.
    */
-  async send(request: HttpRequest, sending: Sending): Promise<HttpAnswer> {
+  async send(request: HttpRequest, attempt: Attempt): Promise<HttpResponse> {
     if (request.isUrgent !== true) await this.take()
     try {
       const text = this.textOf(request)
       for (let kept = this.kept(systemClock.elapsed()); ; kept = undefined) {
-        if (sending.isOver) throw new NoAnswer('The request was given up')
-        const line = kept ?? (await this.connect(sending))
-        sending.line = line
+        if (attempt.isOver) throw new NoResponse('The request was given up')
+        const connection = kept ?? (await this.connect(attempt))
+        attempt.connection = connection
         try {
-          return await line.send(text)
+          return await connection.send(text)
         } catch (error) {
-          const isStale = kept !== undefined && error instanceof NoAnswer && error.wasKept
+          const isStale = kept !== undefined && error instanceof NoResponse && error.wasKept
           if (!isStale || !request.isRepeatable || this.isClosed) throw error
         } finally {
-          this.keep(line, sending)
+          this.keep(connection, attempt)
         }
       }
     } finally {
@@ -105,16 +105,16 @@ export class Host {
   }
 
   /** Makes the official client build the request and send it with `send`. Throws as `send` and `checked` do. */
-  async write(request: Request, sending: Sending): Promise<HttpAnswer> {
+  async write(request: Request, attempt: Attempt): Promise<HttpResponse> {
     try {
-      return await sendByClient(this.client, request, sending)
+      return await sendByClient(this.client, request, attempt)
     } catch (error) {
       throw error instanceof errors.ProductNotSupportedError ? this.notElastic() : error
     }
   }
 
   /** The answer of Elasticsearch. Throws 'usage', or 'unavailable' if the host was Elasticsearch before. */
-  checked({ status, text, headers }: HttpAnswer): Answer {
+  checked({ status, text, headers }: HttpResponse): ElasticResponse {
     const isOther = status < 300 || ANSWERS_OF_OTHERS.has(status)
     if (isOther && headers.get('x-elastic-product') !== 'Elasticsearch') throw this.notElastic()
     this.isKnown ||= status < 300
@@ -129,7 +129,7 @@ export class Host {
   /** Requests under way fail; no request is sent afterwards. */
   close(): void {
     this.isClosed = true
-    for (const line of this.lines) line.close()
+    for (const connection of this.lines) connection.close()
     this.lines.clear()
   }
 
@@ -147,35 +147,35 @@ export class Host {
   }
 
   /** Returns the line to the idle ones, which may carry another request. */
-  private keep(line: HttpLine, sending: Sending): void {
-    sending.line = undefined
-    if (line.isClosed) this.lines.delete(line)
-    else this.idle.push(line)
+  private keep(connection: HttpConnection, attempt: Attempt): void {
+    attempt.connection = undefined
+    if (connection.isClosed) this.lines.delete(connection)
+    else this.idle.push(connection)
   }
 
-  private kept(now: number): HttpLine | undefined {
-    for (let line = this.idle.pop(); line !== undefined; line = this.idle.pop()) {
-      if (!line.isClosed && now - line.idleSince < IDLE_MS) return line
-      this.lines.delete(line)
-      line.close()
+  private kept(now: number): HttpConnection | undefined {
+    for (let connection = this.idle.pop(); connection !== undefined; connection = this.idle.pop()) {
+      if (!connection.isClosed && now - connection.idleSince < IDLE_MS) return connection
+      this.lines.delete(connection)
+      connection.close()
     }
     return undefined
   }
 
-  private async connect(sending: Sending): Promise<HttpLine> {
-    const line = new HttpLine()
+  private async connect(attempt: Attempt): Promise<HttpConnection> {
+    const connection = new HttpConnection()
     this.connecting += 1
     // Giving up the request also ends a connection that is not established yet.
-    sending.line = line
+    attempt.connection = connection
     try {
-      await line.connect(this.options)
+      await connection.connect(this.options)
     } finally {
       this.connecting -= 1
-      sending.line = undefined
+      attempt.connection = undefined
     }
-    this.lines.add(line)
-    if (this.isClosed || sending.isOver) line.close()
-    return line
+    this.lines.add(connection)
+    if (this.isClosed || attempt.isOver) connection.close()
+    return connection
   }
 
   /** The request as HTTP/1.1 text. */

@@ -1,9 +1,9 @@
 import { systemClock } from '#time/clock.ts'
 import { extraRequests } from './extra-requests.ts'
 import type { HostChoice } from './host-choice.ts'
-import type { HttpAnswer } from './http-answer.ts'
-import { type Host, type HttpRequest, readOf, type Sending } from './http-host.ts'
-import type { Job, Jobs } from './jobs.ts'
+import { type Attempt, type Host, type HttpRequest, readOf } from './http-host.ts'
+import type { HttpResponse } from './http-response.ts'
+import type { PendingRequest, PendingRequests } from './pending-requests.ts'
 import { hasNoCopy, onNodes } from './read-copies.ts'
 import type { Request } from './request.ts'
 
@@ -23,23 +23,23 @@ const WHO: HttpRequest = {
 }
 
 /** A read through `host`, from copies on the nodes of `among`. */
-type Way = { readonly host: Host; readonly among: readonly Host[] }
+type Route = { readonly host: Host; readonly among: readonly Host[] }
 
 /** The handling of late reads: they are also sent to other hosts, and hosts are examined by reads of our own. */
 export class LateReads {
   private readonly hosts: readonly Host[]
   private readonly choice: HostChoice<Host>
-  private readonly jobs: Jobs
+  private readonly pendingRequests: PendingRequests
   private readonly extra = extraRequests(systemClock.elapsed)
   /** Usual time of a read, milliseconds. */
   private usualMs = 0
   /** The last read that was only answered without one of the hosts. */
-  private telling: Request | undefined
+  private lateRead: Request | undefined
 
-  constructor(hosts: readonly Host[], choice: HostChoice<Host>, jobs: Jobs) {
+  constructor(hosts: readonly Host[], choice: HostChoice<Host>, pendingRequests: PendingRequests) {
     this.hosts = hosts
     this.choice = choice
-    this.jobs = jobs
+    this.pendingRequests = pendingRequests
   }
 
   /** Time after which a read is late, milliseconds. */
@@ -48,49 +48,48 @@ export class LateReads {
   }
 
   /** Counts a usual read; returns the time after which it is late, milliseconds. */
-  sent(): number {
+  noteSent(): number {
     this.extra.earn()
     return this.lateMs
   }
 
-  /** Includes the answer time of the job's own host in the usual time. */
-  answered({ request, since, sendings }: Job): void {
-    if (request === undefined || sendings.length > 1) return
+  /** Includes the answer time of the request's own host in the usual time. */
+  noteAnswered({ request, since, attempts }: PendingRequest): void {
+    if (request === undefined || attempts.length > 1) return
     this.usualMs += (systemClock.elapsed() - since - this.usualMs) * WEIGHT
   }
 
   /**
    * Sends a late read again. If the usable hosts have changed since the last attempt, these are used.
-   * Otherwise each host in turn, the job's own first, is suspected of delaying the read as coordinator or
+   * Otherwise each host in turn, the request's own first, is suspected of delaying the read as coordinator or
    * with its copies, and avoided. Resolves when this attempt has ended: with the avoided host if this attempt
-   * answered the job, otherwise with undefined.
+   * answered the request, otherwise with undefined.
    */
-  async accompany(job: Job): Promise<Host | undefined> {
+  async hedge(pending: PendingRequest): Promise<Host | undefined> {
     const { hosts, choice } = this
-    const { request } = job
+    const { request } = pending
     if (request === undefined) return undefined
-    const isNews = job.changes !== choice.changes
-    if ((!isNews && job.triedWithout >= hosts.length) || !this.extra.spend()) return undefined
-    job.changes = choice.changes
-    const suspect = isNews ? undefined : hosts[(hosts.indexOf(job.host) + job.triedWithout++) % hosts.length]
-    const way = { host: choice.next(suspect), among: choice.usable(suspect) }
-    const sending: Sending = { host: way.host, line: undefined, isOver: false }
-    job.sendings.push(sending)
-    const isFirst = await this.jobs.follow(job, sending, this.read(way, request, sending))
+    const isNews = pending.changes !== choice.changes
+    if ((!isNews && pending.triedWithout >= hosts.length) || !this.extra.spend()) return undefined
+    pending.changes = choice.changes
+    const suspect = isNews ? undefined : hosts[(hosts.indexOf(pending.host) + pending.triedWithout++) % hosts.length]
+    const route = { host: choice.next(suspect), among: choice.usable(suspect) }
+    const attempt: Attempt = { host: route.host, connection: undefined, isOver: false }
+    pending.attempts.push(attempt)
+    const isFirst = await this.pendingRequests.track(pending, attempt, this.read(route, request, attempt))
     if (!isFirst || suspect === undefined) return undefined
-    this.telling = request
+    this.lateRead = request
     return suspect
   }
 
   /** Sends a read to a host, for copies on certain nodes, and again for other nodes if those have no copy. */
-  async read({ host, among }: Way, request: Request, sending: Sending): Promise<HttpAnswer> {
+  async read({ host, among }: Route, request: Request, attempt: Attempt): Promise<HttpResponse> {
     const nodes = among.flatMap(({ node }) => node ?? [])
-    const [first = request, ...others] =
-      among.length === this.hosts.length ? [request] : onNodes(request, nodes)
-    let answer = await host.send(readOf(first), sending)
+    const [first = request, ...others] = among.length === this.hosts.length ? [request] : onNodes(request, nodes)
+    let answer = await host.send(readOf(first), attempt)
     for (const other of others) {
       if (!hasNoCopy(answer.text)) break
-      answer = await host.send(readOf(other), sending)
+      answer = await host.send(readOf(other), attempt)
     }
     return answer
   }
@@ -99,9 +98,9 @@ export class LateReads {
   async probe(host: Host, ms: number): Promise<boolean> {
     if (!host.mayProbe()) return false
     try {
-      const job = this.jobs.begin(host, undefined, { ms, lateMs: NEVER_MS })
-      void this.jobs.follow(job, job.first, host.send(WHO, job.first))
-      const { status, text } = await job.over.promise
+      const pending = this.pendingRequests.begin(host, undefined, { ms, lateMs: NEVER_MS })
+      void this.pendingRequests.track(pending, pending.first, host.send(WHO, pending.first))
+      const { status, text } = await pending.result.promise
       host.node = nodeIn(text) ?? host.node
       // A proxy reports that the server is down, or the server reports that it has no cluster.
       return status < 502 || status > 504
@@ -110,15 +109,18 @@ export class LateReads {
     }
   }
 
-  /** Whether `telling` is answered in time through a host, as coordinator and from its copies. */
+  /** Whether `lateRead` is answered in time through a host, as coordinator and from its copies. */
   async isHelpful(host: Host): Promise<boolean> {
-    const { telling, choice } = this
-    if (telling === undefined) return true
-    const isInTime = async (way: Way): Promise<boolean> => {
+    const { lateRead, choice } = this
+    if (lateRead === undefined) return true
+    const isInTime = async (route: Route): Promise<boolean> => {
       try {
-        const job = this.jobs.begin(way.host, telling, { ms: this.lateMs, lateMs: NEVER_MS })
-        void this.jobs.follow(job, job.first, this.read(way, telling, job.first))
-        return (await job.over.promise).status < 429
+        const pending = this.pendingRequests.begin(route.host, lateRead, {
+          ms: this.lateMs,
+          lateMs: NEVER_MS,
+        })
+        void this.pendingRequests.track(pending, pending.first, this.read(route, lateRead, pending.first))
+        return (await pending.result.promise).status < 429
       } catch {
         return false
       }

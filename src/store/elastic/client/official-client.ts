@@ -7,14 +7,14 @@ import {
   Serializer,
 } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
-import type { HttpAnswer } from './http-answer.ts'
+import type { HttpResponse } from './http-response.ts'
 import type { ElasticAuth, Request } from './request.ts'
 
 type Options = ConstructorParameters<typeof HttpConnection>[0]
 type Params = Parameters<HttpConnection['request']>[0]
 type RequestOptions = Parameters<HttpConnection['request']>[1]
 
-/** Sends a request that the client has built; `sending` is the object passed to the client with the request. */
+/** Sends a request that the client has built; `attempt` is the object passed to the client with the request. */
 type Carrier = {
   send(
     request: Pick<Request, 'path' | 'body'> & {
@@ -22,8 +22,8 @@ type Carrier = {
       readonly headers: Readonly<Record<string, string>>
       readonly isRepeatable: false
     },
-    sending: object,
-  ): Promise<HttpAnswer>
+    attempt: object,
+  ): Promise<HttpResponse>
 }
 
 /** The client must not treat any status as an error: the caller interprets it. */
@@ -92,9 +92,7 @@ const socketConnection = (carrier: Carrier) =>
 const textHeaders = (headers: Params['headers']): Readonly<Record<string, string>> =>
   Object.fromEntries(
     Object.entries(headers ?? {}).flatMap(([name, value]) =>
-      value === undefined || value === null || OWN_HEADERS.has(name.toLowerCase())
-        ? []
-        : [[name, String(value)]],
+      value === undefined || value === null || OWN_HEADERS.has(name.toLowerCase()) ? [] : [[name, String(value)]],
     ),
   )
 
@@ -121,8 +119,8 @@ export const authHeaders = (auth: ElasticAuth | undefined): Readonly<Record<stri
 export const sendByClient = async (
   client: Client,
   { method, path, query, body, lines }: Request,
-  sending: Readonly<Record<string, unknown>>,
-): Promise<HttpAnswer> => {
+  attempt: Readonly<Record<string, unknown>>,
+): Promise<HttpResponse> => {
   const answer = await client.transport.request<string | boolean>(
     {
       method,
@@ -134,7 +132,7 @@ export const sendByClient = async (
     {
       meta: true,
       ignore: EVERY_STATUS,
-      context: sending,
+      context: attempt,
       // The client would send a text body as plain text.
       ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' } }),
     },

@@ -1,5 +1,5 @@
-import { ask } from './ask.ts'
 import type { Connection } from './connection.ts'
+import { requestJson } from './request-json.ts'
 
 /** A point in time of some indices: all its searches see the same documents, regardless of later writes. */
 export type Pit = {
@@ -10,14 +10,10 @@ export type Pit = {
 /** Keep-alive after each search; an auditor pauses less than this between two searches. */
 const KEEP = '30m'
 
-export const openPit = async (
-  connection: Connection,
-  indices: readonly string[],
-  keep = KEEP,
-): Promise<Pit> => {
+export const openPit = async (connection: Connection, indices: readonly string[], keep = KEEP): Promise<Pit> => {
   const list = indices.join(',')
   const what = `search ${list}`
-  let { id } = await ask<{ id: string }>(connection, {
+  let { id } = await requestJson<{ id: string }>(connection, {
     what,
     method: 'POST',
     path: `/${list}/_pit`,
@@ -25,7 +21,7 @@ export const openPit = async (
   })
   return {
     search: async <T>(body: object, query = {}) => {
-      const answer = await ask<T & { pit_id?: string }>(connection, {
+      const answer = await requestJson<T & { pit_id?: string }>(connection, {
         what,
         method: 'POST',
         path: '/_search',
@@ -36,12 +32,12 @@ export const openPit = async (
       return answer
     },
     close: async () => {
-      await ask(connection, {
+      await requestJson(connection, {
         what,
         method: 'DELETE',
         path: '/_pit',
         body: JSON.stringify({ id }),
-        also: [404],
+        acceptedStatuses: [404],
       })
     },
   }

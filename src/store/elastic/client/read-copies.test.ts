@@ -28,15 +28,10 @@ for (const path of ['/a', '/_search', '/a/_terms_enum', '/_cluster/health'])
   })
 
 test('onNodes: each of several searches may use any of the nodes', () => {
-  expect(
-    onNodes<CopiedRead>({ path: '/_msearch', lines: lines({ index: 'a' }, { index: 'b' }) }, ['n1']),
-  ).toEqual([
+  expect(onNodes<CopiedRead>({ path: '/_msearch', lines: lines({ index: 'a' }, { index: 'b' }) }, ['n1'])).toEqual([
     {
       path: '/_msearch',
-      lines: lines(
-        { preference: '_prefer_nodes:n1', index: 'a' },
-        { preference: '_prefer_nodes:n1', index: 'b' },
-      ),
+      lines: lines({ preference: '_prefer_nodes:n1', index: 'a' }, { preference: '_prefer_nodes:n1', index: 'b' }),
     },
   ])
 })
@@ -59,10 +54,7 @@ test('onNodes: searches of certain copies are unchanged, also where all are on o
     const read = {
       path: '/_msearch',
       isOfNamedCopies: true as const,
-      lines: lines(
-        { index: 'a', preference: '_only_nodes:x' },
-        { index: 'b', preference: `_only_nodes:${node}` },
-      ),
+      lines: lines({ index: 'a', preference: '_only_nodes:x' }, { index: 'b', preference: `_only_nodes:${node}` }),
     }
     expect(onNodes<CopiedRead>(read, ['n1'])).toEqual([read])
   }

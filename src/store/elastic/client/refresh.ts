@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import { parseAnswer } from './ask.ts'
-import { failureOf, isPassing } from './failures.ts'
+import { failureOf, isTransient } from './failures.ts'
+import { parseAnswer } from './request-json.ts'
 import type { Sender } from './sender.ts'
 import { tryAgain } from './try-again.ts'
 
@@ -15,7 +15,7 @@ export const refresh = async (
   if (indices.length === 0) return
   await tryAgain(sender, async () => {
     const reason = await tryRefresh(sender, indices, query)
-    return reason === undefined ? { done: undefined } : { again: reason }
+    return reason === undefined ? { done: undefined } : { retryReason: reason }
   })
 }
 
@@ -36,12 +36,10 @@ const tryRefresh = async (
     if (answer.status < 300) {
       const { _shards } =
         parseAnswer<Shards>({ connection: sender.connection, what: `refresh ${list}` }, answer.text) ?? {}
-      return _shards?.failed === 0
-        ? undefined
-        : `${_shards?.failed ?? 'some'} shards of ${list} could not be refreshed`
+      return _shards?.failed === 0 ? undefined : `${_shards?.failed ?? 'some'} shards of ${list} could not be refreshed`
     }
     const failure = failureOf({ connection: sender.connection, what: `refresh ${list}` }, answer)
-    if (isPassing(answer.status)) return failure.message
+    if (isTransient(answer.status)) return failure.message
     throw failure
   } catch (error) {
     if (error instanceof Failure && error.retryable) return error.message

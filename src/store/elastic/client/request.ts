@@ -1,7 +1,5 @@
 /** Credentials of the user. */
-export type ElasticAuth =
-  | { readonly username: string; readonly password: string }
-  | { readonly apiKey: string }
+export type ElasticAuth = { readonly username: string; readonly password: string } | { readonly apiKey: string }
 
 /** A request to the server. */
 export type Request = {
@@ -19,4 +17,4 @@ export type Request = {
 }
 
 /** The server's answer. */
-export type Answer = { readonly status: number; readonly text: string }
+export type ElasticResponse = { readonly status: number; readonly text: string }

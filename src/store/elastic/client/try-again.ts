@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Backoff } from '#time/backoff.ts'
-import { retry, type Try } from '#time/retry.ts'
+import { retry, type TryResult } from '#time/retry.ts'
 import type { Sender } from './sender.ts'
 
 /** Half of a pause is random, so that writers do not retry in step. */
@@ -12,10 +12,16 @@ const PAUSE: Backoff = { firstMs: 100, longestMs: 10_000 }
  */
 export const tryAgain = <T>(
   { clock, retryTimeoutMs, onEvent }: Sender,
-  attempt: () => Promise<Try<T>>,
+  attempt: () => Promise<TryResult<T>>,
   onWait = (reason: string, waitMs: number): void => onEvent({ type: 'retry', reason, waitMs }),
 ): Promise<T> =>
   retry(
-    { clock, backoff: PAUSE, retryTimeoutMs, onWait, tired: reason => new Failure('unavailable', reason) },
+    {
+      clock,
+      backoff: PAUSE,
+      retryTimeoutMs,
+      onWait,
+      timeoutError: reason => new Failure('unavailable', reason),
+    },
     attempt,
   )

@@ -1,10 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
-import type { Migrating } from '#store/migrating-port.ts'
+import type { MigrationPort } from '#store/migration-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
-import { ask } from '../client/ask.ts'
+import { requestJson } from '../client/request-json.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
@@ -29,7 +29,7 @@ type Parts = {
 }
 
 /** Builds the next generation beside the served one and replaces the served one by it. */
-export const migratingOf = (parts: Parts): Migrating<Store> => {
+export const migratingOf = (parts: Parts): MigrationPort<Store> => {
   const { cluster, source, open } = parts
   const see = () => planMigration(cluster)
   return {
@@ -85,10 +85,7 @@ const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
  * interrupted migration had closed the store right before its end, the store is reopened.
  */
 const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> => {
-  const lease = keepLease(
-    { ...cluster, names },
-    await acquireLease({ ...cluster, names }, checkpoint, requireSame),
-  )
+  const lease = keepLease({ ...cluster, names }, await acquireLease({ ...cluster, names }, checkpoint, requireSame))
   try {
     if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
     await recover(lease.cluster, lease.checkpoint())
@@ -107,15 +104,10 @@ const requireSame = ({ connection: { url }, names }: Cluster, { generations, men
 }
 
 /** Deletes indices of the next generation unless a migration of this version for this chain began them. */
-const removeUnusable = async (
-  target: Cluster,
-  { checkpoint, existing, next }: MigrationState,
-): Promise<void> => {
+const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: MigrationState): Promise<void> => {
   const { connection, names } = target
   const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
-  const begun = there.some(({ of }) => of === 'meta')
-    ? (await startedCheckpoint(target))?.checkpoint
-    : undefined
+  const begun = there.some(({ of }) => of === 'meta') ? (await startedCheckpoint(target))?.checkpoint : undefined
   const shapes = new Map(wantedIndices(names).map(({ of, shape }) => [of, shape]))
   const usable =
     begun !== undefined &&
@@ -141,15 +133,12 @@ const requireWhole = async (target: Cluster, height: number) => {
   const built = (await readCheckpoint(target))?.checkpoint
   const end = built?.end?.height ?? -1
   if (built === undefined || end < height)
-    throw new Failure(
-      'conflict',
-      `The new data ends at block ${end}, but the served data ends at block ${height}.`,
-    )
+    throw new Failure('conflict', `The new data ends at block ${end}, but the served data ends at block ${height}.`)
   const blocks = historyIndices[0]
   const path = built.partitions.map((_, partition) => names.partition(blocks, partition))
   let counted = 0
   for (const name of path) {
-    const { count } = await ask<{ count: number }>(connection, {
+    const { count } = await requestJson<{ count: number }>(connection, {
       what: `count ${name}`,
       method: 'POST',
       path: `/${name}/_count`,
@@ -158,9 +147,6 @@ const requireWhole = async (target: Cluster, height: number) => {
     counted += count
   }
   if (counted !== end + 1)
-    throw new Failure(
-      'conflict',
-      `The new data has ${counted} blocks up to block ${end}; expected ${end + 1}.`,
-    )
+    throw new Failure('conflict', `The new data has ${counted} blocks up to block ${end}; expected ${end + 1}.`)
   return built.partitions
 }

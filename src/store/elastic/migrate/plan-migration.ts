@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { derivationReasons } from '#store/identity.ts'
-import type { MigrationPlan } from '#store/migrating-port.ts'
+import type { MigrationPlan } from '#store/migration-port.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
@@ -31,11 +31,9 @@ export const planMigration = async (cluster: ReadCluster): Promise<MigrationStat
   const { connection } = cluster
   const stored = await readCheckpoint(cluster)
   if (stored === undefined)
-    throw new Failure(
-      'conflict',
-      `There is nothing to migrate in ${cluster.names.prefix} at ${connection.url}.`,
-      { help: 'Run: iostlens indices create.' },
-    )
+    throw new Failure('conflict', `There is nothing to migrate in ${cluster.names.prefix} at ${connection.url}.`, {
+      help: 'Run: iostlens indices create.',
+    })
   const { checkpoint } = stored
   const names = cluster.names.at(checkpoint.generations)
   const existing = await listIndices(cluster)
@@ -75,11 +73,7 @@ const servedBy = (names: Names, { partitions }: Checkpoint): ((index: Existing) 
 
 type Different = { readonly of: string; readonly reason: string }
 
-const differencesOf = (
-  names: Names,
-  { partitions }: Checkpoint,
-  existing: readonly Existing[],
-): readonly Different[] =>
+const differencesOf = (names: Names, { partitions }: Checkpoint, existing: readonly Existing[]): readonly Different[] =>
   wantedIndices(names, partitions).flatMap(({ of, name, alias, shape }): readonly Different[] => {
     const found = existing.find(each =>
       each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,

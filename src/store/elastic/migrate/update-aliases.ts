@@ -1,4 +1,4 @@
-import { ask } from '../client/ask.ts'
+import { requestJson } from '../client/request-json.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { listIndices } from '../schema/list-indices.ts'
 import type { Partitions } from '../schema/partitions.ts'
@@ -40,7 +40,7 @@ export const swap = async (
       ? [{ add: { index: target.names.behind('keys'), alias: target.names.keys, is_write_index: true } }]
       : []),
   ]
-  await ask(cluster.connection, {
+  await requestJson(cluster.connection, {
     what: `swap the aliases of ${names.prefix}`,
     method: 'POST',
     path: '/_aliases',

@@ -3,7 +3,7 @@ import type { DocOf } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { Audit, Found, Placed } from '#store/port.ts'
+import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import type { Pit } from '../client/point-in-time.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
@@ -14,7 +14,7 @@ import { isInCopies } from '../schema/index-states.ts'
 import { HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
-import { OutOfDate } from './out-of-date.ts'
+import { OutOfDateCopy } from './out-of-date.ts'
 import { heightOf } from './view.ts'
 import { type MissingDocument, openWholePits } from './whole-pit.ts'
 
@@ -60,13 +60,9 @@ export const openAudit = async (cluster: Cluster): Promise<Audit> => {
       throw error
     }
     if (attempt === TRIES)
-      throw new Failure(
-        'unavailable',
-        `The batch after height ${at.end.height} is stored but not published.`,
-        {
-          help: 'The loader was killed while publishing, or publishes too quickly for an audit. Start it again, or stop it.',
-        },
-      )
+      throw new Failure('unavailable', `The batch after height ${at.end.height} is stored but not published.`, {
+        help: 'The loader was killed while publishing, or publishes too quickly for an audit. Start it again, or stop it.',
+      })
     await clock.sleep(WAIT_MS)
   }
 }
@@ -82,9 +78,9 @@ const wantedOf = (names: Names, { partitions }: PublishedMeta) =>
     ]),
   )
 
-/** Throws `OutOfDate` if a document that no point in time showed is in a copy that a master has in use. */
+/** Throws `OutOfDateCopy` if a document that no point in time showed is in a copy that a master has in use. */
 const requireLost = async ({ connection }: Reading, { index, last }: MissingDocument): Promise<void> => {
-  if (await isInCopies(connection, index, last)) throw new OutOfDate(connection, index)
+  if (await isInCopies(connection, index, last)) throw new OutOfDateCopy(connection, index)
 }
 
 const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
@@ -104,7 +100,7 @@ const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
   at: reading.at.end,
   scan: index => scan(reading, index),
   getMany: async (index, ids) => {
-    const docs = new Map<string, Found<typeof index>['doc']>()
+    const docs = new Map<string, StoredDocument<typeof index>['doc']>()
     for (let from = 0; from < ids.length; from += PAGE) {
       const hits = await hitsOf(reading, { index, ids: ids.slice(from, from + PAGE) }, { version: true })
       for (const hit of hits) docs.set(hit._id, foundOf(reading, index, hit).doc)
@@ -135,9 +131,8 @@ const hitsOf = async (
 const scan = async function* <I extends AnyIndex>(
   reading: Reading,
   index: I,
-): AsyncIterable<readonly Found<I>[]> {
-  const query =
-    index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+): AsyncIterable<readonly StoredDocument<I>[]> {
+  const query = index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
   const next = (after: readonly unknown[] | undefined): Promise<Hits> => {
     const page = pitOf(reading, index).search<Hits>({
       size: PAGE,
@@ -161,15 +156,12 @@ const scan = async function* <I extends AnyIndex>(
   }
 }
 
-const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): Found<I> => {
+const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): StoredDocument<I> => {
   const stray = strayOf(reading, index, hit)
   return {
     id: hit._id,
     // Readers refuse a version newer than the published one, so it counts as unreadable.
-    doc:
-      index.kind === 'state' && hit._version > versionAt(stampOf(reading.at))
-        ? undefined
-        : readable(index, hit),
+    doc: index.kind === 'state' && hit._version > versionAt(stampOf(reading.at)) ? undefined : readable(index, hit),
     ...(stray === undefined ? {} : { stray }),
   }
 }
@@ -194,7 +186,7 @@ const strayOf = ({ names, at }: Reading, index: AnyIndex, { _index, _id }: Hit):
 const placed = async (
   reading: Reading,
   { after, until, limit }: Parameters<Audit['placed']>[0],
-): Promise<readonly Placed[]> => {
+): Promise<readonly PlacedRow[]> => {
   const { hits } = await pitOf(reading, records).search<Hits>({
     size: Math.min(WINDOW, limit + 1),
     _source: ['places'],

@@ -4,7 +4,7 @@ import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { MISSING_INDEX } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
-import { consistentReads, Newer } from './consistent-read.ts'
+import { consistentReads, NewerData } from './consistent-read.ts'
 import { READ_SERVES_MS } from './known-height.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
@@ -81,7 +81,7 @@ test('read: a height that another caller has read meanwhile is never undercut', 
   const { read, looks } = scripted([4, 5])
   expect(await read(height)).toBe(4)
   const newer = async ({ at }: View) => {
-    if (at.height === 4) throw new Newer()
+    if (at.height === 4) throw new NewerData()
     return at.height
   }
   expect(await read(newer)).toBe(5)
@@ -199,7 +199,7 @@ test('read: a height that stays lower belongs to a recreated store', async () =>
 test('read: newer documents make the read wait, longer each time, until they are published', async () => {
   const { read, waits } = scripted([4, 4, 4, 5])
   const work = async ({ at }: View) => {
-    if (at.height === 4) throw new Newer()
+    if (at.height === 4) throw new NewerData()
     return at.height
   }
   expect(await read(work)).toBe(5)
@@ -207,7 +207,7 @@ test('read: newer documents make the read wait, longer each time, until they are
 })
 
 test('read: documents that stay newer are unavailable, or a deadline after an abort', async () => {
-  const work = () => Promise.reject(new Newer())
+  const work = () => Promise.reject(new NewerData())
   const lasting = scripted([4])
   const refused = await failureOf(lasting.read(work))
   expect(refused.kind).toBe('unavailable')
@@ -215,7 +215,7 @@ test('read: documents that stay newer are unavailable, or a deadline after an ab
   const stop = new AbortController()
   const abort = async () => {
     stop.abort()
-    throw new Newer()
+    throw new NewerData()
   }
   expect(await kindOf(scripted([4]).read(abort, stop))).toBe('deadline')
 })

@@ -4,16 +4,16 @@ import type { wholeness } from '#store/wholeness.ts'
 import { isMissingIndex } from '../client/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
-import { COPIES_TRIED, OutOfDate } from './out-of-date.ts'
+import { COPIES_TRIED, OutOfDateCopy } from './out-of-date.ts'
 
 /**
  * Thrown inside a view that could see data newer than its height: a loader has refreshed the state and is
  * about to publish it. The read begins again.
  */
-export class Newer extends Error {}
+export class NewerData extends Error {}
 
 /** A view of a height, and whether it missed a document that may have been lost. */
-export type Opened = { readonly view: View; foundNothing: boolean }
+export type OpenedView = { readonly view: View; foundNothing: boolean }
 
 export type OpenOptions = {
   readonly signal?: AbortSignal | undefined
@@ -22,7 +22,7 @@ export type OpenOptions = {
 }
 
 export type ReadOptions = HeightOptions & {
-  readonly open: (at: PublishedMeta, how: OpenOptions) => Opened
+  readonly open: (at: PublishedMeta, how: OpenOptions) => OpenedView
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** Maximum time that a read without a signal is retried, milliseconds. */
   readonly timeoutMs: number
@@ -48,7 +48,7 @@ export const consistentReads = (options: ReadOptions) => {
   /** The height that a read begins with, and the published height, which may still be loading. */
   const begin = async ({ signal, damaged }: OpenOptions) => {
     const what = 'the store was checked'
-    if (signal?.aborted) throw passed(what)
+    if (signal?.aborted) throw deadlinePassed(what)
     const checking = damaged === true ? undefined : whole.require()
     if (checking !== undefined) await untilAborted(checking, signal, what)
     const known = height.known()
@@ -96,16 +96,15 @@ const repeating = ({ whole, now, sleep, readPublished, timeoutMs }: ReadOptions)
   /** The error of an attempt that failed or found nothing; undefined: its result is right. */
   failureOf: async (failure: unknown, tried: Attempt): Promise<unknown> => {
     const { at, damaged, foundNothing, signal } = tried
-    if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new Newer()
-    if (!damaged && (foundNothing || isNotFound(failure)))
-      await untilAborted(whole.requireNow(), signal, STORE_SEEN)
+    if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new NewerData()
+    if (!damaged && (foundNothing || isNotFound(failure))) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
     return failure
   },
   /** Resolves when a failed read may begin again; throws if the read must not be retried. */
   waitToRepeat: async (failure: unknown, tried: Attempt): Promise<void> => {
     const { at, attempt, since, signal } = tried
-    const isNewer = failure instanceof Newer
-    const isOld = failure instanceof OutOfDate
+    const isNewer = failure instanceof NewerData
+    const isOld = failure instanceof OutOfDateCopy
     const isAborted = signal?.aborted === true
     const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
     if (mayGoWell && !isAborted && now() - since <= timeoutMs) return sleep(waitMs(attempt))
@@ -160,7 +159,7 @@ export const untilAborted = async <T>(
 ): Promise<T> => {
   if (signal === undefined) return promise
   const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = (): void => reject(passed(what))
+  const abort = (): void => reject(deadlinePassed(what))
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
   try {
@@ -170,8 +169,7 @@ export const untilAborted = async <T>(
   }
 }
 
-export const passed = (what: string): Failure =>
-  new Failure('deadline', `The deadline passed before ${what}.`)
+export const deadlinePassed = (what: string): Failure => new Failure('deadline', `The deadline passed before ${what}.`)
 
 const isNotFound = (failure: unknown): boolean => failure instanceof Failure && failure.kind === 'not_found'
 

@@ -1,9 +1,9 @@
 import { type BalanceDoc, balances } from '#indices/balance.ts'
-import { expected } from '../client/ask.ts'
+import { requireValid } from '../client/request-json.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { searchOneCopy } from './one-copy.ts'
-import type { Proving } from './proved-docs.ts'
+import type { ProofContext } from './proved-docs.ts'
 
 type Range = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
 type Hit = { readonly _id: string; readonly _source: Source }
@@ -16,7 +16,7 @@ const MAX_HITS = 10_000
  * order of ids is not the order of their parts. So all balances due at the last moment are fetched and sorted here.
  */
 export const dueBalances = async (
-  cluster: ReadCluster & Proving,
+  cluster: ReadCluster & ProofContext,
   { after, until, limit }: Range,
 ): Promise<readonly BalanceDoc[]> => {
   const from = after === undefined ? {} : { gt: String(after) }
@@ -30,7 +30,7 @@ export const dueBalances = async (
 }
 
 const walk = async (
-  cluster: ReadCluster & Proving,
+  cluster: ReadCluster & ProofContext,
   range: object,
   limit: number,
 ): Promise<readonly BalanceDoc[]> => {
@@ -45,7 +45,7 @@ const walk = async (
 }
 
 const search = async (
-  cluster: ReadCluster & Proving,
+  cluster: ReadCluster & ProofContext,
   range: object,
   { size, after }: { readonly size: number; readonly after: BalanceDoc | undefined },
 ): Promise<readonly BalanceDoc[]> => {
@@ -59,7 +59,7 @@ const search = async (
       ...(after === undefined ? {} : { search_after: [String(after.next_due), after.token, after.owner] }),
     },
   ])
-  const hits = expected({ connection, what: `search ${index}` }, found?.hits?.hits, Array.isArray)
+  const hits = requireValid({ connection, what: `search ${index}` }, found?.hits?.hits, Array.isArray)
   return hits.map(({ _id, _source }) => decode(balances, _id, _source))
 }
 

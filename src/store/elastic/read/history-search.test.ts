@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from '../client/connection.ts'
 import { searchHistory } from './history-search.ts'
-import { OutOfDate } from './out-of-date.ts'
+import { OutOfDateCopy } from './out-of-date.ts'
 
 const INDEX = 'iost-transactions-000000'
 
@@ -37,11 +37,11 @@ test('searchHistory: a hit other than the requested one does not hide that a cop
   for (const isEnough of [true, false]) {
     const asked = { ...one, isEnough: () => isEnough }
     const found = await atOldCopy(twins, proving => searchHistory(proving, [INDEX], asked))
-    expect(found instanceof OutOfDate).toBe(!isEnough)
+    expect(found instanceof OutOfDateCopy).toBe(!isEnough)
   }
 })
 
 test('searchHistory: hits that share a value do not hide that a copy lacks another value', async () => {
   const found = await atOldCopy(twins, proving => searchHistory(proving, [INDEX], { ...search, by: 'hash8' }))
-  expect(found).toBeInstanceOf(OutOfDate)
+  expect(found).toBeInstanceOf(OutOfDateCopy)
 })

@@ -1,9 +1,9 @@
 import type { ListedRecord } from '#indices/record.ts'
-import { askHits, searchOf } from '../client/ask.ts'
+import { requestHits, searchOf } from '../client/request-json.ts'
 import type { Source } from '../schema/documents.ts'
 import { INDICES_AT_ONCE, partsOf } from '../schema/names.ts'
-import { OutOfDate } from './out-of-date.ts'
-import type { Proving } from './proved-docs.ts'
+import { OutOfDateCopy } from './out-of-date.ts'
+import type { ProofContext } from './proved-docs.ts'
 
 export type Hit = { readonly _id: string; readonly _source: Source }
 
@@ -17,12 +17,12 @@ type Search = {
 
 /**
  * Hits in indices of history. Its documents never change, so every hit is right. If there are fewer than `wanted`, a
- * second search shows whether there are no more or a copy is out of date, which throws `OutOfDate`. With `by`, distinct
+ * second search shows whether there are no more or a copy is out of date, which throws `OutOfDateCopy`. With `by`, distinct
  * values of that field are counted instead of hits, because hits with the same value do not stand for another value. If
  * `isEnough` rejects the hits, the second search is needed as well.
  */
 export const searchHistory = async (
-  proving: Proving,
+  proving: ProofContext,
   indices: readonly string[],
   search: Search & {
     readonly wanted: number
@@ -34,8 +34,7 @@ export const searchHistory = async (
   let found: readonly Hit[]
   if (indices.length > INDICES_AT_ONCE)
     found = await inParts(indices, part => searchHistory(proving, part, { ...own, wanted: 0 }))
-  else
-    found = await askHits<Hit>(proving.connection, searchOf(String(indices), own, { signal: proving.signal }))
+  else found = await requestHits<Hit>(proving.connection, searchOf(String(indices), own, { signal: proving.signal }))
   const count = by === undefined ? found.length : new Set(found.map(({ _source }) => _source[by])).size
   return count < wanted || !isEnough(found) ? provedHistory(proving, indices, own) : found
 }
@@ -49,7 +48,7 @@ const [OWN, LAST] = ['own', 'last']
  * the hits, so the same search of the same copies saw them.
  */
 export const provedHistory = (
-  proving: Proving,
+  proving: ProofContext,
   indices: readonly string[],
   { query, size, _source }: Search,
 ): Promise<readonly Hit[]> =>
@@ -70,13 +69,13 @@ export const provedHistory = (
       size: size + last.length,
       ...(_source === undefined ? {} : { _source }),
     }
-    const hits = await askHits<NamedHit>(
+    const hits = await requestHits<NamedHit>(
       proving.connection,
       searchOf(String(part), search, { signal: proving.signal }),
     )
     const seen = new Set(hits.map(({ _index, _id }) => `${_index}/${_id}`))
     for (const { index, id } of last)
-      if (!seen.has(`${index}/${id}`)) throw new OutOfDate(proving.connection, index)
+      if (!seen.has(`${index}/${id}`)) throw new OutOfDateCopy(proving.connection, index)
     return hits.filter(({ matched_queries }) => matched_queries?.includes(OWN))
   })
 

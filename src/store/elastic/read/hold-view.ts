@@ -1,16 +1,16 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex, StateIndex } from '#indices/registry.ts'
-import type { Held, View } from '#store/port.ts'
+import type { HeldView, View } from '#store/port.ts'
 import { type Ranking, rankingOf } from '#store/ranking-page.ts'
 import type { Pit } from '../client/point-in-time.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
-import { passed, unpublished } from './consistent-read.ts'
+import { deadlinePassed, unpublished } from './consistent-read.ts'
 import { waitMs } from './known-height.ts'
-import { OutOfDate } from './out-of-date.ts'
+import { OutOfDateCopy } from './out-of-date.ts'
 import { queryOf } from './ranking.ts'
 import { openWholePits } from './whole-pit.ts'
 
@@ -51,24 +51,22 @@ type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 export const holdView = async (
   cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },
   options: Options,
-): Promise<Held> => {
+): Promise<HeldView> => {
   const { signal, timeoutMs, published, viewOf } = options
   const { clock } = cluster
   const since = clock.now()
   for (let attempt = 0; ; attempt++) {
     const at = await published()
     const names = cluster.names.at(at.generations)
-    const wanted = options.indices.map(
-      index => [index.name, { indices: [names.state(index)], keep: KEEP }] as const,
-    )
+    const wanted = options.indices.map(index => [index.name, { indices: [names.state(index)], keep: KEEP }] as const)
     const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))
     const end = (): void => void close().catch(() => undefined)
     try {
       const after = await published()
       const [lacks] = missing
-      if (lacks !== undefined) throw new OutOfDate(cluster.connection, lacks.index)
+      if (lacks !== undefined) throw new OutOfDateCopy(cluster.connection, lacks.index)
       if (!isNewer && after.batch === at.batch && stampOf(after) === stampOf(at)) {
-        if (signal?.aborted) throw passed(`the state of height ${at.end.height} was taken`)
+        if (signal?.aborted) throw deadlinePassed(`the state of height ${at.end.height} was taken`)
         return { view: heldView(viewOf(at), { at, pits, signal }), close: end }
       }
     } catch (error) {
@@ -76,7 +74,7 @@ export const holdView = async (
       throw error
     }
     await close().catch(() => undefined)
-    if (signal?.aborted) throw passed(`the state of height ${at.end.height} was taken`)
+    if (signal?.aborted) throw deadlinePassed(`the state of height ${at.end.height} was taken`)
     if (clock.now() - since > timeoutMs) throw unpublished(at)
     await clock.sleep(waitMs(attempt))
   }
@@ -90,7 +88,7 @@ type Taken = {
 
 const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View => {
   const pitOf = (index: AnyIndex): Pit => {
-    if (signal?.aborted) throw passed(`the state of height ${at.end.height} was read`)
+    if (signal?.aborted) throw deadlinePassed(`the state of height ${at.end.height} was read`)
     const pit = index.kind === 'state' ? pits.get(index.name) : undefined
     if (pit === undefined) throw new Failure('defect', `No view is held for ${index.name}.`)
     return pit
@@ -118,8 +116,7 @@ const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View
     ) => {
       const key = JSON.stringify([index.name, order, group])
       const pit = pitOf(index)
-      const cursor =
-        cursors.get(key) ?? cursorOf(pit, at, rankingOf({ index, order, group }) as Ranking<StateIndex>)
+      const cursor = cursors.get(key) ?? cursorOf(pit, at, rankingOf({ index, order, group }) as Ranking<StateIndex>)
       cursors.set(key, cursor)
       // Documents of the index of the ranking.
       return (await cursor(offset, limit)) as unknown as readonly DocOf<I>[]

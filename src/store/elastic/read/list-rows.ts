@@ -1,7 +1,7 @@
 import { type ListDoc, placeOf } from '#indices/list.ts'
 import { type ListedRecord, listedRecords } from '#indices/record.ts'
 import { missingData } from '#store/missing-data.ts'
-import { askRead, hitsIn, type Question, WHOLE } from '../client/ask.ts'
+import { hitsIn, type NamedRequest, requestParsed, WHOLE } from '../client/request-json.ts'
 import { decode } from '../schema/documents.ts'
 import { docsInHits } from '../schema/hits-text.ts'
 import { INDICES_AT_ONCE } from '../schema/names.ts'
@@ -29,7 +29,7 @@ export const recordsOf = async (
   let rows =
     indices.length > INDICES_AT_ONCE
       ? []
-      : await askRead(reader.connection, question, ({ text }) => {
+      : await requestParsed(reader.connection, question, ({ text }) => {
           return docsInHits(listedRecords, text) ?? hitsIn<Hit>(what, text).map(rowOf)
         })
   // Reads in several requests, or finds out whether a copy is out of date.
@@ -59,7 +59,7 @@ const questionOf = (
   { signal }: Reader,
   indices: readonly string[],
   { places: [first, last], size }: Wanted,
-): Question => ({
+): NamedRequest => ({
   what: `search ${indices}`,
   method: 'POST',
   path: `/${indices}/_search`,
@@ -81,11 +81,7 @@ const provedRows = async (
 const rowOf = ({ _id, _source }: Hit): ListedRecord => decode(listedRecords, _id, _source)
 
 /** The indices that contain rows of a list. */
-const indicesOf = (
-  reader: Reader,
-  list: ListDoc,
-  [first, last]: readonly [number, number],
-): readonly string[] =>
+const indicesOf = (reader: Reader, list: ListDoc, [first, last]: readonly [number, number]): readonly string[] =>
   partitionsOf(list.starts, first, last).map(partition => reader.recordIndices[partition] as string)
 
 /** The partitions of a list with rows `first` … `last`; `starts` is ascending, as in the list's document. */

@@ -1,13 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { NamedIndex } from '#indices/registry.ts'
-import { ask, expected } from '../client/ask.ts'
+import { requestJson, requireValid } from '../client/request-json.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import { MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
-import { Newer } from './consistent-read.ts'
+import { NewerData } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
-import { OutOfDate } from './out-of-date.ts'
+import { OutOfDateCopy } from './out-of-date.ts'
 import type { Reader } from './proved-docs.ts'
 
 type Reading<I extends NamedIndex> = {
@@ -29,8 +29,8 @@ const MORE = 1_000
 /**
  * Documents whose names begin with a text, by name. The names come from the sorted list of terms itself, because a
  * search would visit all matches. Terms of removed or changed documents stay in the list for a while, so the documents
- * decide. Throws `Newer` when data newer than the view could be seen, because a name may have disappeared with it.
- * Throws `OutOfDate` when the list lacks a name, because it may be from any copy.
+ * decide. Throws `NewerData` when data newer than the view could be seen, because a name may have disappeared with it.
+ * Throws `OutOfDateCopy` when the list lacks a name, because it may be from any copy.
  */
 export const docsStartingWith = async <I extends NamedIndex>(
   { reader, getMany }: Reading<I>,
@@ -46,9 +46,7 @@ export const docsStartingWith = async <I extends NamedIndex>(
     const names = await termsOf(reader, index, { field, text, size, after })
     const docs = await getMany(names)
     found.push(
-      ...docs
-        .filter(doc => doc !== undefined && Reflect.get(doc, field) === doc.id)
-        .map(doc => doc as DocOf<I>),
+      ...docs.filter(doc => doc !== undefined && Reflect.get(doc, field) === doc.id).map(doc => doc as DocOf<I>),
     )
     after = names.at(-1)
     if (names.length < size || found.length >= limit) break
@@ -73,7 +71,7 @@ const termsOf = async (
   const { connection, signal } = reader
   const alias = reader.names.state(index)
   const what = `list names of ${alias}`
-  const answer = await ask<Terms>(connection, {
+  const answer = await requestJson<Terms>(connection, {
     what,
     method: 'POST',
     path: `/${alias}/_terms_enum`,
@@ -87,12 +85,11 @@ const termsOf = async (
     signal,
   })
   if (answer.complete !== true || answer._shards?.failed !== 0)
-    throw new Failure(
-      'unavailable',
-      `Elasticsearch at ${connection.url} listed only part of the names of ${alias}.`,
-      { help: 'Check the health of the cluster, then retry.', retryable: true },
-    )
-  return expected({ connection, what }, answer.terms, Array.isArray)
+    throw new Failure('unavailable', `Elasticsearch at ${connection.url} listed only part of the names of ${alias}.`, {
+      help: 'Check the health of the cluster, then retry.',
+      retryable: true,
+    })
+  return requireValid({ connection, what }, answer.terms, Array.isArray)
 }
 
 /** Names from `text` to the last name with that prefix, or to `until`, inclusive. */
@@ -103,14 +100,9 @@ type Span = {
   readonly found: readonly { readonly id: string }[]
 }
 
-const requireAll = async (
-  reader: Reader,
-  index: NamedIndex,
-  { field, text, until, found }: Span,
-): Promise<void> => {
+const requireAll = async (reader: Reader, index: NamedIndex, { field, text, until, found }: Span): Promise<void> => {
   const name = reader.names.state(index)
-  const within =
-    until === undefined ? { prefix: { [field]: text } } : { range: { [field]: { gte: text, lte: until } } }
+  const within = until === undefined ? { prefix: { [field]: text } } : { range: { [field]: { gte: text, lte: until } } }
   const [named, newer] = await searchOneCopy<{ readonly _id: string }>(reader, name, [
     { size: found.length + 1, _source: false, query: { bool: { filter: [within] } } },
     {
@@ -120,9 +112,9 @@ const requireAll = async (
       query: { range: { [AT]: { gt: stampOf(reader.published) } } },
     },
   ])
-  const asked = { connection: reader.connection, what: `search ${name}` }
-  if (expected(asked, newer?.hits?.total?.value) > 0) throw new Newer()
+  const origin = { connection: reader.connection, what: `search ${name}` }
+  if (requireValid(origin, newer?.hits?.total?.value) > 0) throw new NewerData()
   const known = new Set(found.map(({ id }) => id))
-  for (const { _id } of expected(asked, named?.hits?.hits, Array.isArray))
-    if (!known.has(_id)) throw new OutOfDate(reader.connection, name)
+  for (const { _id } of requireValid(origin, named?.hits?.hits, Array.isArray))
+    if (!known.has(_id)) throw new OutOfDateCopy(reader.connection, name)
 }

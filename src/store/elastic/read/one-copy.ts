@@ -1,18 +1,18 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import { askOnce, beforeAgain, expected, parseAnswer } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { type ElasticError, reasonOf, toFailure } from '../client/failures.ts'
+import { parseAnswer, pauseBeforeRetry, requestOnce, requireValid } from '../client/request-json.ts'
 import { shardCopies } from '../schema/shard-copies.ts'
 import { untilAborted } from './consistent-read.ts'
-import { OutOfDate } from './out-of-date.ts'
-import type { Proving } from './proved-docs.ts'
+import { OutOfDateCopy } from './out-of-date.ts'
+import type { ProofContext } from './proved-docs.ts'
 
 /** The answer to one of several searches; `H`: type of a hit. */
-export type Searched<H> = {
+export type SearchResult<H> = {
   readonly hits?: { readonly total?: { readonly value: number }; readonly hits?: readonly H[] }
 }
-type Part<H> = Searched<H & { readonly _version?: number }> & {
+type Part<H> = SearchResult<H & { readonly _version?: number }> & {
   readonly status?: number
   readonly error?: ElasticError
 }
@@ -37,7 +37,7 @@ const askFor = (connection: Connection, index: string): Servers => {
   return { nodes, uses: 0 }
 }
 
-const copyOf = async ({ connection, signal }: Proving, index: string): Promise<string> => {
+const copyOf = async ({ connection, signal }: ProofContext, index: string): Promise<string> => {
   const servers = serversOf(connection)
   const found = servers.get(index) ?? askFor(connection, index)
   servers.set(index, found)
@@ -61,27 +61,27 @@ const renew = (connection: Connection, index: string, found: Servers): void => {
 /**
  * Searches of one index, sequentially on the same copy, which shows the last document of the index before the first
  * search. Elasticsearch retries a failed search on another copy, so all searches are bound to one server; after a
- * failure the next attempt chooses a server again. Throws `OutOfDate` if the copy lacks that document.
+ * failure the next attempt chooses a server again. Throws `OutOfDateCopy` if the copy lacks that document.
  */
 export const searchOneCopy = async <H>(
-  proving: Proving,
+  proving: ProofContext,
   index: string,
   searches: readonly object[],
-): Promise<readonly Searched<H>[]> => {
+): Promise<readonly SearchResult<H>[]> => {
   for (let attempt = 0; ; attempt++)
     try {
       return await searchOnce<H>(proving, index, searches)
     } catch (error) {
       serversOf(proving.connection).delete(index)
-      await beforeAgain(error, attempt)
+      await pauseBeforeRetry(error, attempt)
     }
 }
 
 const searchOnce = async <H>(
-  proving: Proving,
+  proving: ProofContext,
   index: string,
   searches: readonly object[],
-): Promise<readonly Searched<H>[]> => {
+): Promise<readonly SearchResult<H>[]> => {
   const { connection, last, signal } = proving
   const what = `search ${index}`
   const [id, version = 0] = last[index] ?? []
@@ -89,27 +89,21 @@ const searchOnce = async <H>(
   const proof = { size: 1, _source: false, version: true, query: { ids: { values: [id] } } }
   const all = id === undefined ? searches : [proof, ...searches]
   const head = { index, allow_partial_search_results: false, preference }
-  const answer = await askOnce(connection, {
+  const answer = await requestOnce(connection, {
     what,
     method: 'POST',
     path: '/_msearch',
     // Makes the server run the searches in this order.
     query: { max_concurrent_searches: '1' },
-    lines: all
-      .map(body => `${writeJson(head)}\n${writeJson({ track_total_hits: false, ...body })}\n`)
-      .join(''),
+    lines: all.map(body => `${writeJson(head)}\n${writeJson({ track_total_hits: false, ...body })}\n`).join(''),
     signal,
   })
-  const parsed = parseAnswer<{ responses?: readonly Part<H>[] }>(
-    { connection, what },
-    answer.text,
-    parseExact,
-  )
-  const parts = expected({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
+  const parsed = parseAnswer<{ responses?: readonly Part<H>[] }>({ connection, what }, answer.text, parseExact)
+  const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
   for (const { status = 503, error } of parts)
     if (error !== undefined) throw failureOf(connection, what, { status, error })
   if (id !== undefined && Number(parts[0]?.hits?.hits?.[0]?._version ?? -1) < version)
-    throw new OutOfDate(connection, index)
+    throw new OutOfDateCopy(connection, index)
   return parts.slice(all.length - searches.length)
 }
 

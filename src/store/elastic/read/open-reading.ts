@@ -1,6 +1,6 @@
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
-import type { Held, HoldOptions } from '#store/read-port.ts'
+import type { HeldView, HoldOptions } from '#store/read-port.ts'
 import { underRepair } from '#store/repair-failures.ts'
 import { wholeness } from '#store/wholeness.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
@@ -36,7 +36,7 @@ export const openReading = (cluster: Cluster) => {
   const requireWhole = async (signal?: AbortSignal): Promise<void> => {
     await untilAborted(whole.require() ?? Promise.resolve(), signal, 'the store was checked')
   }
-  const hold = async ({ state: indices, signal }: HoldOptions): Promise<Held> => {
+  const hold = async ({ state: indices, signal }: HoldOptions): Promise<HeldView> => {
     await requireWhole(signal)
     return holdView(cluster, {
       indices,

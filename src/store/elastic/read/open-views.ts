@@ -5,8 +5,8 @@ import type { ReadPort } from '#store/read-port.ts'
 import { type LastDocuments, lastDocuments, type PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import type { Names } from '../schema/names.ts'
-import type { Opened, OpenOptions } from './consistent-read.ts'
-import type { Remembered } from './proved-docs.ts'
+import type { OpenedView, OpenOptions } from './consistent-read.ts'
+import type { DocumentCache } from './proved-docs.ts'
 import { openView } from './view.ts'
 
 /**
@@ -24,7 +24,7 @@ type Height = {
   readonly names: Names
   readonly last: LastDocuments
   readonly recordIndices: readonly string[]
-  readonly remembered: Remembered
+  readonly remembered: DocumentCache
 }
 
 /**
@@ -51,15 +51,15 @@ export const viewsOf = ({ connection, names, clock, onCacheRead, hold }: ViewsOp
     return height
   }
   return {
-    open: (published: PublishedMeta, { signal, damaged = false }: OpenOptions): Opened => {
+    open: (published: PublishedMeta, { signal, damaged = false }: OpenOptions): OpenedView => {
       const { names, last, recordIndices, remembered } = heightOf(published)
       const opened = { foundNothing: false }
       const view = openView(
         {
           ...{ connection, names, published, hints, recordIndices, signal },
-          asked: [],
+          pendingReads: [],
           last: damaged ? {} : last,
-          remembered: damaged ? NOTHING : remembered,
+          cache: damaged ? NOTHING : remembered,
           onNothing: () => {
             opened.foundNothing = true
           },
@@ -81,11 +81,11 @@ type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
 }
 
 /** For a view that does not report whether its reads are of its height. */
-const NOTHING: Remembered = { get: () => undefined, put: () => undefined }
+const NOTHING: DocumentCache = { get: () => undefined, put: () => undefined }
 
 /** When full, the cache accepts no more entries: a second later it is dropped anyway. */
-export const rememberState = (onRead: (isHit: boolean) => void = () => undefined): Remembered => {
-  const docs = new Map<string, NonNullable<ReturnType<Remembered['get']>>>()
+export const rememberState = (onRead: (isHit: boolean) => void = () => undefined): DocumentCache => {
+  const docs = new Map<string, NonNullable<ReturnType<DocumentCache['get']>>>()
   let kept = 0
   return {
     get: (index, id) => {

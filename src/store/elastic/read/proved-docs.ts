@@ -5,10 +5,10 @@ import type { Connection } from '../client/connection.ts'
 import { AT_ONCE, type Got, getMany } from '../client/get-many.ts'
 import type { LastDocuments, PublishedMeta } from '../schema/checkpoint-record.ts'
 import type { Names } from '../schema/names.ts'
-import { OutOfDate } from './out-of-date.ts'
+import { OutOfDateCopy } from './out-of-date.ts'
 
 /** The source of documents, and the documents that a copy of each index must show. */
-export type Proving = {
+export type ProofContext = {
   readonly connection: Connection
   readonly last: LastDocuments
   readonly signal?: AbortSignal | undefined
@@ -17,17 +17,17 @@ export type Proving = {
 /** A state document of the requested index. */
 type Doc = { readonly id: string }
 
-type Named = Pick<AnyIndex, 'name'>
+type IndexName = Pick<AnyIndex, 'name'>
 
 /** Cached state documents; `value` undefined: no document has that id. */
-export type Remembered = {
-  get(index: Named, id: string): { readonly value: Doc | undefined } | undefined
+export type DocumentCache = {
+  get(index: IndexName, id: string): { readonly value: Doc | undefined } | undefined
   /** `characters`: the size of the document's text. */
-  put(index: Named, id: string, read: { readonly doc: Doc | undefined; readonly characters: number }): void
+  put(index: IndexName, id: string, read: { readonly doc: Doc | undefined; readonly characters: number }): void
 }
 
 /** The means of a view to read. */
-export type Reader = Proving & {
+export type Reader = ProofContext & {
   readonly names: Names
   /** The index of records of each partition. */
   readonly recordIndices: readonly string[]
@@ -35,29 +35,31 @@ export type Reader = Proving & {
   /** Hints for rankings, shared by all views. */
   readonly hints: Hints
   /** Cached state of the published batch. */
-  readonly remembered: Remembered
+  readonly cache: DocumentCache
   /** Called when a read misses a document that may have been lost. */
   readonly onNothing: () => void
   /** Reads by id in this turn of the event loop, which share one request. */
-  readonly asked: Asked[]
+  readonly pendingReads: PendingRead[]
 }
 
 /** A read by id that waits for the request it is part of. */
-export type Asked = PromiseWithResolvers<readonly (Got | undefined)[]> & { readonly refs: readonly Ref[] }
+export type PendingRead = PromiseWithResolvers<readonly (Got | undefined)[]> & {
+  readonly refs: readonly Ref[]
+}
 
 /** Like `provedDocs`; all reads in one turn of the event loop share one request. */
-export const docsTogether = (
-  reader: Proving & Pick<Reader, 'asked'>,
+export const batchedDocs = (
+  reader: ProofContext & Pick<Reader, 'pendingReads'>,
   refs: readonly Ref[],
 ): Promise<readonly (Got | undefined)[]> => {
   const asked = { refs, ...Promise.withResolvers<readonly (Got | undefined)[]>() }
-  if (reader.asked.length === 0) queueMicrotask(() => void send(reader))
-  reader.asked.push(asked)
+  if (reader.pendingReads.length === 0) queueMicrotask(() => void send(reader))
+  reader.pendingReads.push(asked)
   return asked.promise
 }
 
-const send = async (reader: Proving & Pick<Reader, 'asked'>): Promise<void> => {
-  const together = reader.asked.splice(0)
+const send = async (reader: ProofContext & Pick<Reader, 'pendingReads'>): Promise<void> => {
+  const together = reader.pendingReads.splice(0)
   try {
     const [first] = together
     const refs = together.length === 1 && first ? first.refs : together.flatMap(each => each.refs)
@@ -75,10 +77,10 @@ const send = async (reader: Proving & Pick<Reader, 'asked'>): Promise<void> => {
 /**
  * Documents by id in the version that a search sees, each from a copy that is complete for its index. The
  * last document of an index is read before the others in the same request, which one copy carries out in
- * order. Throws `OutOfDate` otherwise.
+ * order. Throws `OutOfDateCopy` otherwise.
  */
 export const provedDocs = async (
-  { connection, last, signal }: Proving,
+  { connection, last, signal }: ProofContext,
   refs: readonly Ref[],
 ): Promise<readonly (Got | undefined)[]> => {
   const found: (Got | undefined)[] = []
@@ -86,7 +88,7 @@ export const provedDocs = async (
     const { proofs, part } = nextPart(refs, found.length, last)
     const got = await getMany(connection, [...proofs, ...part], { realtime: false, signal })
     for (const [at, { index, version }] of proofs.entries())
-      if ((got[at]?.version ?? -1) < version) throw new OutOfDate(connection, index)
+      if ((got[at]?.version ?? -1) < version) throw new OutOfDateCopy(connection, index)
     found.push(...got.slice(proofs.length))
   }
   return found

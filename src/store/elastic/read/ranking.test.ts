@@ -38,9 +38,9 @@ test('queryOf: a range selects the amounts between its ends', () => {
   const most = 2n ** 63n - 1n
   expect(filtersOf({})).toEqual([{ range: { total: { gt: '0' } } }])
   expect(filtersOf({ until: { amount: 7n, name: 'm' } })).toEqual([{ range: { total: { gte: '7' } } }])
-  expect(
-    filtersOf({ after: { amount: most, name: LAST_NAME }, until: { amount: 7n, name: LAST_NAME } }),
-  ).toEqual([{ range: { total: { gte: '7', lt: '9223372036854775807' } } }])
+  expect(filtersOf({ after: { amount: most, name: LAST_NAME }, until: { amount: 7n, name: LAST_NAME } })).toEqual([
+    { range: { total: { gte: '7', lt: '9223372036854775807' } } },
+  ])
 })
 
 test('queryOf: a short tie is read from its start', () => {
@@ -89,14 +89,6 @@ test('queryOf, shapeOf: the first order of every index is its sort on disk', () 
 })
 
 test('heightOf: ids of history begin with the height', () => {
-  const ids = [
-    '000000000007',
-    '000000000007-00001',
-    '000000000012-00001-00002',
-    '',
-    '7',
-    '0000000000071',
-    'x',
-  ]
+  const ids = ['000000000007', '000000000007-00001', '000000000012-00001-00002', '', '7', '0000000000071', 'x']
   expect(ids.map(heightOf)).toEqual([7, 7, 12, undefined, undefined, undefined, undefined])
 })

@@ -4,11 +4,11 @@ import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/sta
 import { missingData } from '#store/missing-data.ts'
 import type { Ranking, Rows } from '#store/ranking-page.ts'
 import type { RankRange } from '#store/ranking-start.ts'
-import { expected } from '../client/ask.ts'
+import { requireValid } from '../client/request-json.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
-import { Newer } from './consistent-read.ts'
+import { NewerData } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
 import type { Reader } from './proved-docs.ts'
 
@@ -153,7 +153,7 @@ const leastOf = ({ positive }: Order): object => (positive === undefined ? {} : 
 /**
  * Searches of one ranking. Each request contains a second search, on the same copy, for any document newer
  * than the view. The versions of the hits alone would not be enough, because a document that has left the
- * ranking is in no hit. Throws `Newer` if there is one.
+ * ranking is in no hit. Throws `NewerData` if there is one.
  */
 const rankingSearch = (reader: Reader, index: string, ranking: object): Search => {
   const stamp = stampOf(reader.published)
@@ -166,13 +166,13 @@ const rankingSearch = (reader: Reader, index: string, ranking: object): Search =
   return async step => {
     const searches = [{ ...ranking, ...step, version: true }, newer]
     const [found, later] = await searchOneCopy<Hit>(reader, index, searches)
-    const hits = expected(
+    const hits = requireValid(
       { connection: reader.connection, what: `search ${index}` },
       found?.hits?.hits,
       Array.isArray,
     )
     const isNewer = hits.some(({ _version }) => _version > versionAt(stamp))
-    if (isNewer || (later?.hits?.total?.value ?? 1) > 0) throw new Newer()
+    if (isNewer || (later?.hits?.total?.value ?? 1) > 0) throw new NewerData()
     return hits
   }
 }

@@ -1,6 +1,6 @@
 import { writeJson } from '#chain/json.ts'
 import type { Disk, ServerReport } from '#store/server-report.ts'
-import { ask } from '../client/ask.ts'
+import { requestJson } from '../client/request-json.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 
 /** Privileges of a loader's role on all indices (`indices/roles.yml`). */
@@ -13,7 +13,7 @@ export const serverReportOf = async (cluster: ReadCluster): Promise<ServerReport
   const create = settings?.('action.auto_create_index')
   return {
     disks: await disksOf(cluster, settings),
-    lacks: await lacksOf(cluster),
+    missingPrivileges: await lacksOf(cluster),
     blocked: await blockedOf(cluster),
     createsIndices: create === undefined ? undefined : create !== 'false',
   }
@@ -23,7 +23,7 @@ type Settings = (name: string) => string | undefined
 type Flat = Readonly<Record<string, unknown>> | undefined
 
 const settingsOf = async ({ connection }: ReadCluster): Promise<Settings | undefined> => {
-  const { transient, persistent, defaults } = await ask<{
+  const { transient, persistent, defaults } = await requestJson<{
     readonly transient?: Flat
     readonly persistent?: Flat
     readonly defaults?: Flat
@@ -32,7 +32,7 @@ const settingsOf = async ({ connection }: ReadCluster): Promise<Settings | undef
     method: 'GET',
     path: '/_cluster/settings',
     query: { include_defaults: 'true', flat_settings: 'true' },
-    also: UNTOLD,
+    acceptedStatuses: UNTOLD,
   })
   if (defaults === undefined) return undefined
   return name => {
@@ -59,11 +59,11 @@ const disksOf = async (
   { connection }: ReadCluster,
   settings: Settings | undefined,
 ): Promise<readonly Disk[] | undefined> => {
-  const { nodes } = await ask<Stats>(connection, {
+  const { nodes } = await requestJson<Stats>(connection, {
     what: 'read the state of the disks',
     method: 'GET',
     path: '/_nodes/stats/fs',
-    also: UNTOLD,
+    acceptedStatuses: UNTOLD,
   })
   if (nodes === undefined) return undefined
   const watermark = 'cluster.routing.allocation.disk.watermark.low'
@@ -100,31 +100,28 @@ const bytesIn = (text: string): number | undefined => {
     : Number(digits) * 1_024 ** UNITS.indexOf(unit.toLowerCase())
 }
 
-const lacksOf = async ({
-  connection,
-  names: { prefix },
-}: ReadCluster): Promise<readonly string[] | undefined> => {
+const lacksOf = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly string[] | undefined> => {
   const pattern = `${prefix}-*`
-  const { index } = await ask<{
+  const { index } = await requestJson<{
     readonly index?: Readonly<Record<string, Readonly<Record<string, boolean>>>>
   }>(connection, {
     what: 'read its own privileges',
     method: 'POST',
     path: '/_security/user/_has_privileges',
     body: writeJson({ index: [{ names: [pattern], privileges: LOADER }] }),
-    also: UNTOLD,
+    acceptedStatuses: UNTOLD,
   })
   const has = index?.[pattern]
   return has === undefined ? undefined : LOADER.filter(privilege => has[privilege] !== true)
 }
 
 const blockedOf = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly string[]> => {
-  const blocked = await ask<Readonly<Record<string, object>>>(connection, {
+  const blocked = await requestJson<Readonly<Record<string, object>>>(connection, {
     what: 'read the settings of the indices',
     method: 'GET',
     path: `/${prefix}-*/_settings`,
     query: { filter_path: '*.settings.index.blocks.read_only_allow_delete' },
-    also: UNTOLD,
+    acceptedStatuses: UNTOLD,
   })
   return Object.keys(blocked).filter(name => name.startsWith(`${prefix}-`))
 }

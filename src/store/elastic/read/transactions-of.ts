@@ -5,7 +5,7 @@ import type { ReadCluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
 import { hashTerm } from '../schema/hash-term.ts'
 import { provedHistory } from './history-search.ts'
-import type { Proving } from './proved-docs.ts'
+import type { ProofContext } from './proved-docs.ts'
 
 /** Hashes per search. */
 const AT_ONCE = 100
@@ -14,7 +14,7 @@ const MOST_FOUND = 16
 
 /** Transactions up to the checkpoint with one of these hashes. */
 export const transactionsOf = async (
-  cluster: ReadCluster & Proving,
+  cluster: ReadCluster & ProofContext,
   { partitions, end }: Pick<Checkpoint, 'partitions' | 'end'>,
   hashes: readonly string[],
 ): Promise<readonly TransactionDoc[]> => {

@@ -13,19 +13,19 @@ import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import { decode } from '../schema/documents.ts'
 import { hashTerm } from '../schema/hash-term.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
-import { Newer } from './consistent-read.ts'
+import { NewerData } from './consistent-read.ts'
 import { type Hit, provedHistory, searchHistory } from './history-search.ts'
 import { partitionsOf, recordsOf } from './list-rows.ts'
 import { docsStartingWith } from './names.ts'
 import { newRecordsOf } from './new-records.ts'
-import { docsTogether, type Reader } from './proved-docs.ts'
+import { batchedDocs, type Reader } from './proved-docs.ts'
 import { rankedRows } from './ranking.ts'
 
-/** A view of the published height. A read throws `Newer` if it could see newer data, unless the state is held. */
+/** A view of the published height. A read throws `NewerData` if it could see newer data, unless the state is held. */
 export const openView = (reader: Reader, hold: NonNullable<View['hold']>): View => ({
   at: reader.published.end,
   hold,
-  edition: reader.remembered,
+  edition: reader.cache,
   get: async (index, id) => (await getDocs(reader, index, [id]))[0],
   getMany: (index, ids) => getDocs(reader, index, ids),
   find: (index, field, ...[value, isEnough]) => find(reader, index, { field, values: [value], isEnough }),
@@ -46,8 +46,7 @@ const pageOf = async <I extends StateIndex>(
   const rows = await rankingPage(
     {
       segments: ids => getDocs(reader, segments, ids),
-      rows: (ranking, rows) =>
-        rankedRows({ reader, getMany: ids => getDocs(reader, what.index, ids) }, ranking, rows),
+      rows: (ranking, rows) => rankedRows({ reader, getMany: ids => getDocs(reader, what.index, ids) }, ranking, rows),
       hints: reader.hints,
     },
     what,
@@ -68,10 +67,10 @@ const getDocs = async <I extends AnyIndex>(
   index: I,
   ids: readonly string[],
 ): Promise<readonly (DocOf<I> | undefined)[]> => {
-  const known = ids.map(id => (index.kind === 'state' ? reader.remembered.get(index, id) : undefined))
+  const known = ids.map(id => (index.kind === 'state' ? reader.cache.get(index, id) : undefined))
   const refs = ids.map((id, at) => (known[at] === undefined ? refOf(reader, index, id) : undefined))
-  const asked = refs.filter(ref => ref !== undefined)
-  const found = asked.length === 0 ? [] : await docsTogether(reader, asked)
+  const present = refs.filter(ref => ref !== undefined)
+  const found = present.length === 0 ? [] : await batchedDocs(reader, present)
   let next = 0
   return refs.map((ref, at) => {
     // Cache entries are stored by name of index, so the document is of that index.
@@ -85,23 +84,19 @@ const getDocs = async <I extends AnyIndex>(
 
 type Answered = { readonly id: string; readonly got: Got | undefined }
 
-/** The document in a version of the view's height, which is cached; throws `Newer` if it is newer. */
+/** The document in a version of the view's height, which is cached; throws `NewerData` if it is newer. */
 const ofState = <I extends AnyIndex>(
-  { published, remembered }: Reader,
+  { published, cache }: Reader,
   index: I,
   { id, got }: Answered,
 ): DocOf<I> | undefined => {
-  if (got !== undefined && got.version > versionAt(stampOf(published))) throw new Newer()
+  if (got !== undefined && got.version > versionAt(stampOf(published))) throw new NewerData()
   const doc = got === undefined ? undefined : decode(index, id, got.source)
-  remembered.put(index, id, { doc, characters: charactersOf(got?.source) })
+  cache.put(index, id, { doc, characters: charactersOf(got?.source) })
   return doc
 }
 
-const ofHistory = <I extends AnyIndex>(
-  reader: Reader,
-  index: I,
-  { id, got }: Answered,
-): DocOf<I> | undefined => {
+const ofHistory = <I extends AnyIndex>(reader: Reader, index: I, { id, got }: Answered): DocOf<I> | undefined => {
   if (got !== undefined) return decode(index, id, got.source)
   reader.onNothing()
   return undefined
@@ -167,16 +162,10 @@ const placedDocs = async (reader: Reader, places: readonly bigint[], height: num
   const query = { terms: { places: places.map(String) } }
   // A place without a row does not mean that the copy lacks one.
   const found = await provedHistory(reader, indices, { query, size: places.length })
-  return found
-    .map(({ _id, _source }) => decode(records, _id, _source))
-    .filter(row => row.height <= end.height)
+  return found.map(({ _id, _source }) => decode(records, _id, _source)).filter(row => row.height <= end.height)
 }
 
-const momentsOf = async (
-  reader: Reader,
-  list: ListDoc,
-  ordinals: readonly number[],
-): Promise<readonly Moment[]> => {
+const momentsOf = async (reader: Reader, list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]> => {
   const partitions = new Set(ordinals.flatMap(ordinal => partitionsOf(list.starts, ordinal, ordinal)))
   const indices = [...partitions].map(partition => reader.recordIndices[partition] as string)
   const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))

@@ -32,10 +32,7 @@ export type MissingDocument = { readonly index: string; readonly last: LastDocum
  * none of several shows the document, it is lost, or no other copy can be reached: `lacks` names it.
  */
 const openWholePit = async (
-  {
-    connection,
-    clock,
-  }: Pick<ReadCluster, 'connection'> & { readonly clock: Pick<Cluster['clock'], 'sleep'> },
+  { connection, clock }: Pick<ReadCluster, 'connection'> & { readonly clock: Pick<Cluster['clock'], 'sleep'> },
   { at, indices, alias, keep }: Wanted,
 ): Promise<Shown & { readonly pit: Pit }> => {
   for (let attempt = 0; ; attempt++) {

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { Difference } from '#store/port.ts'
-import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
+import { requestJson } from '../client/request-json.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Cluster, ReadCluster } from './cluster.ts'
 import { lostOf } from './lost-indices.ts'
@@ -21,7 +21,7 @@ export const checkIndices = async (cluster: ReadCluster): Promise<readonly Diffe
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
   const wanted = wantedIndices(names.at(stored?.generations), stored?.partitions)
-  const existing = await ask<Existing>(connection, {
+  const existing = await requestJson<Existing>(connection, {
     what: 'read the indices',
     method: 'GET',
     path: `/${[...new Set(wanted.map(({ alias }) => alias))].join(',')}`,
@@ -53,9 +53,7 @@ const differenceOf = (names: Names, wanted: Wanted, existing: Existing): readonl
     if (index === alias)
       return [{ name, problem: 'different' as const, detail: `${alias} is an index; expected an alias` }]
     const detail = mappingDifference(mappings, shape.mappings)
-    return detail === undefined
-      ? []
-      : [{ name, problem: 'different' as const, detail: `${index}: ${detail}` }]
+    return detail === undefined ? [] : [{ name, problem: 'different' as const, detail: `${index}: ${detail}` }]
   })
 }
 

@@ -147,18 +147,7 @@ test.each([
 })
 
 test('a document of neither kind is refused', () => {
-  const others = [
-    undefined,
-    null,
-    1,
-    'x',
-    [],
-    {},
-    { body: 1 },
-    { body: '' },
-    { body: '[]' },
-    { body: '{"end":' },
-  ]
+  const others = [undefined, null, 1, 'x', [], {}, { body: 1 }, { body: '' }, { body: '[]' }, { body: '{"end":' }]
   for (const value of others) {
     expect(checkpointOf(value)).toBeUndefined()
     expect(publishedOf(value)).toBeUndefined()

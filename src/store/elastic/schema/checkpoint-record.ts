@@ -177,9 +177,7 @@ const areParts = (value: unknown): boolean => isCount(value) && value < MOST_PAR
 
 const isUndo = (value: unknown): boolean => {
   const { name, parts, marks } = membersOf(value) ?? {}
-  return (
-    value === undefined || (typeof name === 'string' && name !== '' && areParts(parts) && areMarks(marks))
-  )
+  return value === undefined || (typeof name === 'string' && name !== '' && areParts(parts) && areMarks(marks))
 }
 
 /** Whether the value is a valid list of marks: at least one, with ascending stamps. */

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
-import { askRead, parseAnswer } from '../client/ask.ts'
 import type { SeqNo } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
 import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
+import { parseAnswer, requestParsed } from '../client/request-json.ts'
 import type { Checkpoint, PublishedMeta } from './checkpoint-record.ts'
 import { checkpointOf, publishedOf, stampOf, versionAt } from './checkpoint-record.ts'
 import type { ReadCluster } from './cluster.ts'
@@ -43,7 +43,7 @@ const readText = (
 ): Promise<string | undefined> => {
   const what = `read ${names.meta}`
   const question = { what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal, also: [404] } as const
-  return askRead(connection, question, answer => {
+  return requestParsed(connection, question, answer => {
     if (answer.status !== 404) return answer.text
     const error = errorOf(answer)
     if (error.type !== undefined && error.type !== MISSING_INDEX)
@@ -53,10 +53,7 @@ const readText = (
 }
 
 /** The record that readers use; the same object while its text is the same. undefined: none is published yet. */
-export const readPublished = async (
-  cluster: ReadCluster,
-  signal?: AbortSignal,
-): Promise<PublishedMeta | undefined> => {
+export const readPublished = async (cluster: ReadCluster, signal?: AbortSignal): Promise<PublishedMeta | undefined> => {
   const { connection, names } = cluster
   const text = await readText(cluster, PUBLISHED, signal)
   if (text === undefined) return undefined

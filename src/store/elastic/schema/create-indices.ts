@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import { ask, askText } from '../client/ask.ts'
 import { errorOf, toFailure } from '../client/failures.ts'
+import { requestJson, requestText } from '../client/request-json.ts'
 import { checkIndices, labelOf, refuseDifferent } from './check-indices.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Cluster, ReadCluster } from './cluster.ts'
@@ -51,16 +51,14 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   const loaded = wantedIndices(names.at(generations), partitions).filter(
     ({ name, from }) => inventory?.indices[name] !== undefined || (from !== undefined && end !== undefined),
   )
-  const standing = await indexStates(connection, [...loaded.map(({ name }) => name), names.keys])
-  const isMoved = movedKeys(names.at(generations), standing) !== undefined
-  const lost = loaded.filter(({ name, alias }) => !standing.has(name) && !(isMoved && alias === names.keys))
+  const existing = await indexStates(connection, [...loaded.map(({ name }) => name), names.keys])
+  const isMoved = movedKeys(names.at(generations), existing) !== undefined
+  const lost = loaded.filter(({ name, alias }) => !existing.has(name) && !(isMoved && alias === names.keys))
   if (lost.length === 0) return
   const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
-  throw new Failure(
-    'damaged',
-    `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`,
-    { help: 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.' },
-  )
+  throw new Failure('damaged', `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`, {
+    help: 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.',
+  })
 }
 
 /** Restores lost aliases of loaded indices, and removes the alias of the index that API keys were moved from. */
@@ -70,10 +68,10 @@ const showHidden = async (cluster: ReadCluster): Promise<void> => {
   if (stored?.inventory === undefined) return
   const { inventory, generations, partitions } = stored
   const wanted = wantedIndices(names.at(generations), partitions)
-  const standing = await indexStates(connection, [...Object.keys(inventory.indices), names.keys])
-  const isMoved = movedKeys(names.at(generations), standing) !== undefined
+  const existing = await indexStates(connection, [...Object.keys(inventory.indices), names.keys])
+  const isMoved = movedKeys(names.at(generations), existing) !== undefined
   const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
-    const found = standing.get(name)
+    const found = existing.get(name)
     // Otherwise keys that were revoked after the move would be valid again.
     if (isMoved && alias === names.keys)
       return found?.aliases.has(alias) === true ? [{ remove: { index: name, alias } }] : []
@@ -83,7 +81,7 @@ const showHidden = async (cluster: ReadCluster): Promise<void> => {
       .map(each => ({ add: { index: name, alias: each } }))
   })
   if (actions.length === 0) return
-  await ask(connection, {
+  await requestJson(connection, {
     what: `put indices of ${names.prefix} behind their aliases`,
     method: 'POST',
     path: '/_aliases',
@@ -102,13 +100,13 @@ export const createIndex = async (
   { connection, replicas, writeTimeoutMs }: Cluster,
   { name, shape, aliases }: Pick<Wanted, 'name' | 'shape'> & { readonly aliases: readonly string[] },
 ): Promise<void> => {
-  const answer = await askText(connection, {
+  const answer = await requestText(connection, {
     what: `create ${name}`,
     method: 'PUT',
     path: `/${name}`,
     body: JSON.stringify(bodyOf(shape, aliases, replicas)),
     timeoutMs: writeTimeoutMs,
-    also: [400],
+    acceptedStatuses: [400],
   })
   const error = errorOf(answer)
   // Another process, or an earlier attempt whose answer was lost, has created the index meanwhile.

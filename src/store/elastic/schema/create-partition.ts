@@ -1,5 +1,5 @@
 import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
-import { ask } from '../client/ask.ts'
+import { requestJson } from '../client/request-json.ts'
 import { mappingDifference, refuseDifferent } from './check-indices.ts'
 import type { Cluster, ReadCluster } from './cluster.ts'
 import { createIndex } from './create-indices.ts'
@@ -18,7 +18,7 @@ export const createPartition = async (cluster: Cluster, partition: number): Prom
     aliases: [names.intoPartition(index, partition)],
   }))
   await Promise.all(wanted.map(each => createIndex(cluster, each)))
-  const found = await ask<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
+  const found = await requestJson<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
     what: `read partition ${partition} of ${names.prefix}`,
     method: 'GET',
     path: `/${wanted.map(({ name }) => name).join(',')}/_mapping`,
@@ -51,7 +51,7 @@ export const showUnder = async (
   const actions = historyIndices.flatMap(index =>
     aliases(index).map(alias => ({ add: { index: names.partition(index, partition), alias } })),
   )
-  await ask(connection, {
+  await requestJson(connection, {
     what: `show partition ${partition} of ${names.prefix}`,
     method: 'POST',
     path: '/_aliases',

@@ -56,9 +56,7 @@ const compareOnce = async (
   const { connection, names } = cluster
   const { partitions, inventory } = expected
   const all = Object.entries(inventory.indices)
-  const counted = all.flatMap(([name, [, documents]]) =>
-    documents === undefined ? [] : [{ name, documents }],
-  )
+  const counted = all.flatMap(([name, [, documents]]) => (documents === undefined ? [] : [{ name, documents }]))
   // In parallel, because a loader waits for both twice per batch.
   const counting = countDocuments(
     connection,
@@ -66,14 +64,14 @@ const compareOnce = async (
   )
   // A missing or closed index cannot be counted; its state explains the damage.
   counting.catch(() => undefined)
-  const standing = await indexStates(
+  const existing = await indexStates(
     connection,
     all.map(([name]) => name),
     { local: expected.local === true },
   )
   const aliases = expected.aliases ? aliasesIn(names, partitions) : new Map<string, readonly string[]>()
   const damages = all.flatMap(([name, [uuid]]) =>
-    stateDamage(cluster, { name, uuid, aliases: aliases.get(name) ?? [] }, standing.get(name)),
+    stateDamage(cluster, { name, uuid, aliases: aliases.get(name) ?? [] }, existing.get(name)),
   )
   if (damages.length > 0) return damages
   const unnamed = countedNames(names, partitions).filter(name => inventory.indices[name]?.[1] === undefined)
@@ -97,15 +95,11 @@ const LOST_KEYS =
 /** The damage of one index by its identity, without counting documents. */
 export const stateDamage = (
   { connection: { url }, names }: ReadCluster,
-  {
-    name,
-    uuid,
-    aliases,
-  }: { readonly name: string; readonly uuid: string; readonly aliases: readonly string[] },
-  standing: IndexState | undefined,
+  { name, uuid, aliases }: { readonly name: string; readonly uuid: string; readonly aliases: readonly string[] },
+  existing: IndexState | undefined,
 ): readonly Damage[] => {
   const isKeys = name === names.behind('keys')
-  if (standing === undefined)
+  if (existing === undefined)
     return [
       {
         name,
@@ -114,18 +108,18 @@ export const stateDamage = (
         help: isKeys ? LOST_KEYS : LOST,
       },
     ]
-  if (standing.uuid !== uuid)
+  if (existing.uuid !== uuid)
     return [
       {
         name,
         problem: 'other',
-        detail: `${name} at ${url} is not the index that was ${isKeys ? 'created' : 'loaded'}: its UUID is ${standing.uuid}, expected ${uuid}`,
+        detail: `${name} at ${url} is not the index that was ${isKeys ? 'created' : 'loaded'}: its UUID is ${existing.uuid}, expected ${uuid}`,
         help: isKeys
           ? LOST_KEYS
           : 'Run: iostlens repair. It checks the index, corrects what differs and then accepts it.',
       },
     ]
-  if (standing.closed)
+  if (existing.closed)
     return [
       {
         name,
@@ -135,7 +129,7 @@ export const stateDamage = (
       },
     ]
   return aliases
-    .filter(alias => !standing.aliases.has(alias))
+    .filter(alias => !existing.aliases.has(alias))
     .map(alias => ({
       name,
       problem: 'hidden',

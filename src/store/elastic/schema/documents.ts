@@ -96,8 +96,7 @@ const encodeTerm = (value: string): string | undefined =>
 const encodePlaces = (value: readonly unknown[]): string | undefined =>
   value.every(isInt64) ? `[${value.map(place => `"${place}"`).join(',')}]` : undefined
 
-const encodeHash = (value: unknown): string | undefined =>
-  isInt64(value) ? `"${hashTerm(value)}"` : undefined
+const encodeHash = (value: unknown): string | undefined => (isInt64(value) ? `"${hashTerm(value)}"` : undefined)
 
 const isInt64 = (value: unknown): value is bigint =>
   typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64

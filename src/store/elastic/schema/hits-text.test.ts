@@ -8,16 +8,7 @@ const KEYS = [...Object.keys(records.fields), '_id', '_source', 'hits']
 /** Texts that look like the surrounding answer. */
 const hostile = fc.constantFrom(
   ...KEYS.flatMap(key => [`","${key}":"`, `\\","${key}":`, `"${key}":[`]),
-  ...[
-    'x",',
-    '\\',
-    '\\\\"',
-    ']}}',
-    '"}},{"_id":"',
-    ',"_source":{"height":1,"tx":2',
-    '["iost","a"]',
-    '\n\u2028',
-  ],
+  ...['x",', '\\', '\\\\"', ']}}', '"}},{"_id":"', ',"_source":{"height":1,"tx":2', '["iost","a"]', '\n\u2028'],
 )
 const text = fc.oneof(fc.string({ unit: 'binary' }), hostile, fc.array(hostile).map(String))
 const count = fc.nat({ max: Number.MAX_SAFE_INTEGER })

@@ -45,10 +45,7 @@ const formOf = (index: Index): Form => {
     return optional ? `(?:${pair})?` : pair
   })
   const made = {
-    pattern: new RegExp(
-      `"_id":"([^"\\\\]*)"(?:,"_score":[^,"]*)?,"_source":\\{${keyed.join('')}(?=[,}])`,
-      'y',
-    ),
+    pattern: new RegExp(`"_id":"([^"\\\\]*)"(?:,"_score":[^,"]*)?,"_source":\\{${keyed.join('')}(?=[,}])`, 'y'),
     entries: fields.map(([name, { kind }]) => ({ name, kind })),
   }
   forms.set(index, made)

@@ -1,6 +1,6 @@
-import { ask, askOnce, beforeAgain, expected, parseAnswer } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { type ElasticError, toFailure } from '../client/failures.ts'
+import { parseAnswer, pauseBeforeRetry, requestJson, requestOnce, requireValid } from '../client/request-json.ts'
 import type { LastDocument, LastDocuments } from './checkpoint-record.ts'
 import type { Counts } from './inventory.ts'
 import { inParts } from './names.ts'
@@ -29,7 +29,7 @@ export const indexStates = async (
 ): Promise<ReadonlyMap<string, IndexState>> => {
   const found = new Map<string, IndexState>()
   for (const part of inParts(indices)) {
-    const answers = await ask<Readonly<Record<string, IndexAnswer>>>(connection, {
+    const answers = await requestJson<Readonly<Record<string, IndexAnswer>>>(connection, {
       what: `see ${part}`,
       method: 'GET',
       path: `/${part}`,
@@ -89,10 +89,7 @@ export const countsInCopies = async (connection: Connection, indices: readonly s
 }
 
 /** The last written document of each index; indices without documents are omitted. */
-export const newestDocuments = async (
-  connection: Connection,
-  indices: readonly string[],
-): Promise<LastDocuments> => {
+export const newestDocuments = async (connection: Connection, indices: readonly string[]): Promise<LastDocuments> => {
   const all = await inCopies(connection, indices)
   const newest = {
     size: 1,
@@ -138,30 +135,22 @@ const inCopies = async (connection: Connection, indices: readonly string[]): Pro
     nodes.map(node => ({ index, preference: `_only_nodes:${node}` })),
   )
 
-const countsIn = (
-  connection: Connection,
-  indices: readonly string[],
-  parts: readonly (Part | undefined)[],
-): Counts =>
+const countsIn = (connection: Connection, indices: readonly string[], parts: readonly (Part | undefined)[]): Counts =>
   new Map(
     indices.map((index, at) => [
       index,
-      expected({ connection, what: `count ${index}` }, parts[at]?.hits?.total?.value, Number.isInteger),
+      requireValid({ connection, what: `count ${index}` }, parts[at]?.hits?.total?.value, Number.isInteger),
     ]),
   )
 
 /** Runs the same search in each index, or in one copy of it. */
-const searchEach = async (
-  connection: Connection,
-  all: readonly Copy[],
-  search: object,
-): Promise<readonly Part[]> => {
+const searchEach = async (connection: Connection, all: readonly Copy[], search: object): Promise<readonly Part[]> => {
   if (all.length === 0) return []
   for (let attempt = 0; ; attempt++)
     try {
       return await searchEachOnce(connection, all, search)
     } catch (error) {
-      await beforeAgain(error, attempt)
+      await pauseBeforeRetry(error, attempt)
     }
 }
 
@@ -171,26 +160,23 @@ const searchEachOnce = async (
   search: object,
 ): Promise<readonly Part[]> => {
   const what = `count ${all[0]?.index} and others`
-  const answer = await askOnce(connection, {
+  const answer = await requestOnce(connection, {
     what,
     method: 'POST',
     path: '/_msearch',
     isOfNamedCopies: true,
     lines: all
-      .map(
-        copy =>
-          `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`,
-      )
+      .map(copy => `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`)
       .join(''),
   })
   const parsed = parseAnswer<{ readonly responses?: readonly Part[] }>({ connection, what }, answer.text)
-  const parts = expected({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
+  const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
   for (const [at, { error, status = 503 }] of parts.entries())
     if (error !== undefined) {
       const { index, preference } = all[at] as Copy
-      const asked = { connection, what: `count ${index}` }
+      const origin = { connection, what: `count ${index}` }
       // A retryable status, so that a copy that has just moved is looked up again.
-      throw toFailure(asked, { status: preference === undefined ? status : 503, error: { index, ...error } })
+      throw toFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
     }
   return parts
 }

@@ -80,8 +80,7 @@ export const inventoryAfter = (
   }
   for (const index of historyIndices) add(names.partition(index, partition), added[index.name])
   const made = new Map<AnyIndex, number>()
-  for (const { index, before: was } of changes)
-    if (was === undefined) made.set(index, (made.get(index) ?? 0) + 1)
+  for (const { index, before: was } of changes) if (was === undefined) made.set(index, (made.get(index) ?? 0) + 1)
   for (const [index, more] of made) if (index.kind === 'state') add(names.state(index), more)
   if (before.last === undefined) return { batch: name, indices }
   const last: Record<string, LastDocument> = { ...before.last }

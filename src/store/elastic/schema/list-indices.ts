@@ -1,6 +1,6 @@
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
+import { requestJson } from '../client/request-json.ts'
 import type { ReadCluster } from './cluster.ts'
 import type { Mapping } from './mappings.ts'
 
@@ -18,11 +18,8 @@ const HISTORY = new Set<string>(historyIndices.map(({ name }) => name))
 const NAMES = [...[...historyIndices, ...stateIndices].map(({ name }) => name), 'meta', 'journal', 'keys']
 
 /** All indices of this store, served or not; those of other programs and prefixes are omitted. */
-export const listIndices = async ({
-  connection,
-  names: { prefix },
-}: ReadCluster): Promise<readonly Existing[]> => {
-  const all = await ask<
+export const listIndices = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly Existing[]> => {
+  const all = await requestJson<
     Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
   >(connection, {
     what: 'read the indices',
@@ -50,5 +47,10 @@ const placeOf = (rest: string): { readonly of: string; readonly generation: numb
 /** Deletes indices permanently. */
 export const deleteIndices = async (connection: Connection, names: readonly string[]): Promise<void> => {
   for (const name of names)
-    await ask(connection, { what: `remove ${name}`, method: 'DELETE', path: `/${name}`, also: [404] })
+    await requestJson(connection, {
+      what: `remove ${name}`,
+      method: 'DELETE',
+      path: `/${name}`,
+      acceptedStatuses: [404],
+    })
 }

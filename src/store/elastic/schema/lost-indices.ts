@@ -30,9 +30,7 @@ export const lostToReaders = async (
 }
 
 /** Checks that the index of API keys is the recorded one; returns the failure, or undefined. */
-export const lostKeysOf = (
-  cluster: ReadCluster,
-): ((signal?: AbortSignal) => Promise<Failure | undefined>) => {
+export const lostKeysOf = (cluster: ReadCluster): ((signal?: AbortSignal) => Promise<Failure | undefined>) => {
   const { names } = cluster
   // The last known record also counts when the published one is gone.
   let known: PublishedMeta | undefined

@@ -44,10 +44,7 @@ const PARTITION_DIGITS = 6
 export const namesOf = (prefix: string, building?: Generations): Names => {
   // Stricter than Elasticsearch: no wildcards and no characters that need escaping in a path.
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(prefix))
-    throw new Failure(
-      'usage',
-      `The prefix '${prefix}' of the indices does not match [a-z0-9][a-z0-9_-]{0,63}.`,
-    )
+    throw new Failure('usage', `The prefix '${prefix}' of the indices does not match [a-z0-9][a-z0-9_-]{0,63}.`)
   const first = namesAt(prefix, building ?? {}, building !== undefined)
   return building === undefined ? { ...first, meta: first.served('meta') } : first
 }
@@ -57,8 +54,7 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
   const generationOf = (name: string): number => generations[name] ?? 0
   const behind = (name: string) => `${served(name)}-${generationOf(name)}`
   // The first generation has the served aliases; a later one gets them when it is served.
-  const own = (name: string) =>
-    generationOf(name) === 0 ? served(name) : `${served(name)}-v${generationOf(name)}`
+  const own = (name: string) => (generationOf(name) === 0 ? served(name) : `${served(name)}-v${generationOf(name)}`)
   const partitionOf = ({ name }: HistoryIndex, partition: number) => {
     const digits = String(partition).padStart(PARTITION_DIGITS, '0')
     return `${generationOf(name) === 0 ? served(name) : behind(name)}-${digits}`

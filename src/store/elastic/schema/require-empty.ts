@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import { ask, searchOf } from '../client/ask.ts'
+import { requestJson, searchOf } from '../client/request-json.ts'
 import { readCheckpoint, restoreHelp } from './checkpoint.ts'
 import type { ReadCluster } from './cluster.ts'
 import { listIndices } from './list-indices.ts'
@@ -27,7 +27,7 @@ export const firstDocument = async (cluster: ReadCluster): Promise<string | unde
     .filter(({ of, generation }) => !names.building || generation === names.generations[of])
     .map(({ name }) => name)
   for (const part of inParts(indices)) {
-    const { hits } = await ask<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(
+    const { hits } = await requestJson<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(
       connection,
       searchOf(part, { size: 1, _source: false }),
     )

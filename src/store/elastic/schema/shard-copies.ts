@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
+import { requestJson } from '../client/request-json.ts'
 import { inParts } from './names.ts'
 
 type Shard = {
@@ -25,7 +25,7 @@ export const shardCopies = async (
 ): Promise<ReadonlyMap<string, readonly string[]>> => {
   const found = new Map<string, string[]>()
   for (const part of inParts(indices)) {
-    const { shards = [] } = await ask<Answer>(connection, {
+    const { shards = [] } = await requestJson<Answer>(connection, {
       what: `see the copies of ${part}`,
       method: 'GET',
       path: `/${part}/_search_shards`,

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
 import type { Clock } from '#time/clock.ts'
-import { ask, searchOf } from '../client/ask.ts'
+import { requestJson, searchOf } from '../client/request-json.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Cluster } from './cluster.ts'
 
@@ -39,5 +39,5 @@ export const waitForShards = async (cluster: Cluster): Promise<void> => {
   const { connection, names } = cluster
   const indices = [names.journal, ...stateIndices.map(names.state)].join(',')
   const search = searchOf(indices, { size: 0 }, { query: { filter_path: 'took' } })
-  await onceStarted(() => ask(connection, search), cluster.clock)
+  await onceStarted(() => requestJson(connection, search), cluster.clock)
 }

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import type { Named, SnapshotOptions, SnapshotProgress } from '#store/snapshots-port.ts'
-import { ask } from '../client/ask.ts'
+import type { SnapshotName, SnapshotOptions, SnapshotProgress } from '#store/snapshots-port.ts'
+import { requestJson } from '../client/request-json.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { listIndices } from '../schema/list-indices.ts'
 import { inParts } from '../schema/names.ts'
@@ -29,7 +29,7 @@ type Shards = Readonly<
 /** `Snapshots.restore`. The server continues if this process dies, and the next run waits for it. */
 export const restoreSnapshot = async (
   cluster: Cluster,
-  snapshot: Named,
+  snapshot: SnapshotName,
   { signal, onProgress }: SnapshotOptions,
 ): Promise<boolean> => {
   const isNew = (await listIndices(cluster)).length === 0
@@ -54,9 +54,9 @@ export const restoreSnapshot = async (
   }
 }
 
-const begin = async ({ connection, names, writeTimeoutMs }: Cluster, snapshot: Named): Promise<void> => {
+const begin = async ({ connection, names, writeTimeoutMs }: Cluster, snapshot: SnapshotName): Promise<void> => {
   const what = `restore the snapshot ${snapshot.name}`
-  const { snapshots } = await ask<{ snapshots: readonly { readonly indices: readonly string[] }[] }>(
+  const { snapshots } = await requestJson<{ snapshots: readonly { readonly indices: readonly string[] }[] }>(
     connection,
     { what, method: 'GET', path: pathOf(snapshot) },
   )
@@ -65,7 +65,7 @@ const begin = async ({ connection, names, writeTimeoutMs }: Cluster, snapshot: N
     throw new Failure('usage', `The snapshot ${snapshot.name} has no index of ${names.prefix}.`, {
       help: 'Set --store to the prefix that the snapshot was taken of.',
     })
-  await ask(connection, {
+  await requestJson(connection, {
     what,
     method: 'POST',
     path: `${pathOf(snapshot)}/_restore`,
@@ -82,7 +82,7 @@ const stateOf = async (
   const open: string[] = []
   let [done, of] = [0, 0]
   for (const part of inParts(indices)) {
-    const shards = await ask<Shards>(connection, {
+    const shards = await requestJson<Shards>(connection, {
       what: `see the recovery of ${part}`,
       method: 'GET',
       path: `/${part}/_recovery`,
@@ -99,7 +99,7 @@ const stateOf = async (
 }
 
 const isWorking = async ({ connection, names }: Cluster): Promise<boolean> => {
-  const { initializing_shards: working } = await ask<{ readonly initializing_shards: number }>(connection, {
+  const { initializing_shards: working } = await requestJson<{ readonly initializing_shards: number }>(connection, {
     what: `see the health of ${names.prefix}`,
     method: 'GET',
     path: `/_cluster/health/${names.prefix}-*`,

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import type { Named, SnapshotOptions } from '#store/snapshots-port.ts'
-import { ask, askText } from '../client/ask.ts'
+import type { SnapshotName, SnapshotOptions } from '#store/snapshots-port.ts'
 import { errorOf, failureOf } from '../client/failures.ts'
+import { requestJson, requestText } from '../client/request-json.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { listIndices } from '../schema/list-indices.ts'
 import { keptText } from './kept-text.ts'
@@ -25,27 +25,24 @@ type Info = {
   }[]
 }
 
-export const pathOf = ({ repository, name }: Named): string =>
+export const pathOf = ({ repository, name }: SnapshotName): string =>
   `/_snapshot/${encodeURIComponent(repository)}/${encodeURIComponent(name)}`
 
 /** `Snapshots.take`. The server continues if this process dies, and the next run waits for it. */
 export const takeSnapshot = async (
   cluster: Cluster,
-  snapshot: Named,
+  snapshot: SnapshotName,
   { signal, onProgress }: SnapshotOptions,
 ): Promise<void> => {
   const { connection, clock } = cluster
   if (!NAME.test(snapshot.name))
-    throw new Failure(
-      'usage',
-      `The name of the snapshot is '${snapshot.name}'; it must match ${NAME.source}.`,
-    )
+    throw new Failure('usage', `The name of the snapshot is '${snapshot.name}'; it must match ${NAME.source}.`)
   const mark = await markOf(cluster)
   await begin(cluster, snapshot, mark)
   const what = `take the snapshot ${snapshot.name}`
   for (;;) {
     signal.throwIfAborted()
-    const { snapshots } = await ask<Info>(connection, { what, method: 'GET', path: pathOf(snapshot) })
+    const { snapshots } = await requestJson<Info>(connection, { what, method: 'GET', path: pathOf(snapshot) })
     const [{ state, metadata, failures } = { state: 'MISSING' }] = snapshots
     if (metadata?.iostlens !== mark) throw taken(snapshot)
     if (state === 'SUCCESS') return
@@ -55,7 +52,11 @@ export const takeSnapshot = async (
         `The snapshot ${snapshot.name} ended as ${state}: ${failures?.[0]?.index ?? ''} ${failures?.[0]?.reason ?? ''}.`,
         { help: `Delete it (DELETE ${pathOf(snapshot)}), then take it again.`, retryable: false },
       )
-    const status = await ask<Status>(connection, { what, method: 'GET', path: `${pathOf(snapshot)}/_status` })
+    const status = await requestJson<Status>(connection, {
+      what,
+      method: 'GET',
+      path: `${pathOf(snapshot)}/_status`,
+    })
     const { processed, incremental } = status.snapshots[0]?.stats ?? {}
     onProgress({ done: processed?.size_in_bytes ?? 0, of: incremental?.size_in_bytes ?? 0 })
     await clock.sleep(POLL_MS)
@@ -70,10 +71,10 @@ const markOf = async (cluster: Cluster): Promise<string> =>
  * Throws 'usage' unless the store has the same content as the snapshot of this name. Its indices may have
  * been restored by hand, or from another snapshot by a run that was killed.
  */
-export const requireOf = async (cluster: Cluster, snapshot: Named): Promise<void> => {
+export const requireOf = async (cluster: Cluster, snapshot: SnapshotName): Promise<void> => {
   const { connection, names } = cluster
   const what = `see the snapshot ${snapshot.name}`
-  const { snapshots } = await ask<Info>(connection, { what, method: 'GET', path: pathOf(snapshot) })
+  const { snapshots } = await requestJson<Info>(connection, { what, method: 'GET', path: pathOf(snapshot) })
   const found = snapshots.find(each => each.snapshot === snapshot.name)
   if (found?.metadata?.iostlens === (await markOf(cluster))) return
   throw new Failure('usage', `${names.prefix} is not what the snapshot ${snapshot.name} has.`, {
@@ -81,11 +82,11 @@ export const requireOf = async (cluster: Cluster, snapshot: Named): Promise<void
   })
 }
 
-const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<void> => {
+const begin = async (cluster: Cluster, snapshot: SnapshotName, mark: string): Promise<void> => {
   const { connection, names, writeTimeoutMs } = cluster
   const indices = (await listIndices(cluster)).map(({ name }) => name)
   const what = `take the snapshot ${snapshot.name}`
-  const answer = await askText(connection, {
+  const answer = await requestText(connection, {
     what,
     method: 'PUT',
     path: pathOf(snapshot),
@@ -97,22 +98,20 @@ const begin = async (cluster: Cluster, snapshot: Named, mark: string): Promise<v
       metadata: { iostlens: mark },
     }),
     timeoutMs: writeTimeoutMs,
-    also: [400, 404, 409],
+    acceptedStatuses: [400, 404, 409],
   })
   if (answer.status < 300) return
   const { type } = errorOf(answer)
   if (type === 'repository_missing_exception')
-    throw new Failure(
-      'usage',
-      `Elasticsearch at ${connection.url} has no repository ${snapshot.repository}.`,
-      { help: 'Register it (PUT /_snapshot/NAME), or set --repository to an existing one.' },
-    )
+    throw new Failure('usage', `Elasticsearch at ${connection.url} has no repository ${snapshot.repository}.`, {
+      help: 'Register it (PUT /_snapshot/NAME), or set --repository to an existing one.',
+    })
   // The mark tells whose snapshot has the name.
   if (type !== 'invalid_snapshot_name_exception' && type !== 'snapshot_name_already_in_use_exception')
     throw failureOf({ connection, what }, answer)
 }
 
-const taken = ({ repository, name }: Named): Failure =>
+const taken = ({ repository, name }: SnapshotName): Failure =>
   new Failure('usage', `There is a snapshot ${name} of another state in ${repository}; none is replaced.`, {
     help: 'Name one that does not exist yet.',
   })

@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
-import type { Written } from '#store/snapshots-port.ts'
-import { ask } from '../client/ask.ts'
+import type { WritePosition } from '#store/snapshots-port.ts'
 import { refresh } from '../client/refresh.ts'
+import { requestJson } from '../client/request-json.ts'
 import { readPublished } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { inParts } from '../schema/names.ts'
@@ -16,21 +16,20 @@ type Stats = {
   readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Shard[]>> }>>
 }
 
-/** `Snapshots.written`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers. */
-export const writtenIn = async (cluster: Cluster): Promise<readonly Written[]> => {
+/** `Snapshots.writePositions`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers. */
+export const writtenIn = async (cluster: Cluster): Promise<readonly WritePosition[]> => {
   const places = await placesIn(cluster)
   const names = [...places.keys()]
   const stands = await standsOf(cluster, names)
   for (const part of inParts(names)) await refresh(cluster, part.split(','))
   return [...places].map(([name, place]) => {
     const stand = stands.get(name)
-    if (stand === undefined)
-      throw new Failure('unavailable', `Index ${name} has no primary shard at the moment.`)
+    if (stand === undefined) throw new Failure('unavailable', `Index ${name} has no primary shard at the moment.`)
     return { ...place, ...stand }
   })
 }
 
-type PlaceOf = Pick<Written, 'index' | 'partition'>
+type PlaceOf = Pick<WritePosition, 'index' | 'partition'>
 
 /** All indices of documents, by name. */
 const placesIn = async (cluster: Cluster): Promise<ReadonlyMap<string, PlaceOf>> => {
@@ -39,9 +38,7 @@ const placesIn = async (cluster: Cluster): Promise<ReadonlyMap<string, PlaceOf>>
   const names = cluster.names.at(at.generations)
   return new Map<string, PlaceOf>([
     ...historyIndices.flatMap(index =>
-      at.partitions.map(
-        (_, partition) => [names.partition(index, partition), placeOf(index, partition)] as const,
-      ),
+      at.partitions.map((_, partition) => [names.partition(index, partition), placeOf(index, partition)] as const),
     ),
     ...stateIndices.map(index => [names.state(index), placeOf(index)] as const),
   ])
@@ -55,10 +52,10 @@ const placeOf = ({ name }: AnyIndex, partition?: number): PlaceOf => ({
 const standsOf = async (
   { connection }: Cluster,
   names: readonly string[],
-): Promise<ReadonlyMap<string, Pick<Written, 'operation' | 'documents'>>> => {
-  const found = new Map<string, Pick<Written, 'operation' | 'documents'>>()
+): Promise<ReadonlyMap<string, Pick<WritePosition, 'operation' | 'documents'>>> => {
+  const found = new Map<string, Pick<WritePosition, 'operation' | 'documents'>>()
   for (const part of inParts(names)) {
-    const { indices } = await ask<Stats>(connection, {
+    const { indices } = await requestJson<Stats>(connection, {
       what: `see how far ${part} was written`,
       method: 'GET',
       path: `/${part}/_stats/docs`,

@@ -71,11 +71,10 @@ const freeCheckpoint = async (
       signs += 1
     }
     if (signs === SIGNS_OF_LIFE)
-      throw new Failure(
-        'conflict',
-        `Another loader is writing ${names.prefix} at ${cluster.connection.url}.`,
-        { help: 'Stop it first; a store can have only one loader.', retryable: true },
-      )
+      throw new Failure('conflict', `Another loader is writing ${names.prefix} at ${cluster.connection.url}.`, {
+        help: 'Stop it first; a store can have only one loader.',
+        retryable: true,
+      })
     await clock.sleep(signEveryMs(leaseMs) / 2)
     seen = await readCheckpoint(cluster)
   }
@@ -103,10 +102,7 @@ export const requireServed = (
   requireIdentity(stored, identity, `${url}/${names.prefix}`)
 }
 
-const emptyCheckpoint = (
-  names: Names,
-  identity: Identity,
-): Omit<Checkpoint, 'owner' | 'renewed' | 'write'> => ({
+const emptyCheckpoint = (names: Names, identity: Identity): Omit<Checkpoint, 'owner' | 'renewed' | 'write'> => ({
   schema: SCHEMA,
   chainId: identity.chainId,
   genesis: identity.genesis,

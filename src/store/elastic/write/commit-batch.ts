@@ -35,10 +35,7 @@ export const batchCommitter = ({ lease, keeper, ahead, restore }: Options) => {
   let isUnclear = false
   const recover = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
     if (stored !== undefined)
-      throw new Failure(
-        'unavailable',
-        `The history stored ahead of block ${batch.first} must be removed first.`,
-      )
+      throw new Failure('unavailable', `The history stored ahead of block ${batch.first} must be removed first.`)
     await ahead.forget()
     await lease.renew()
     await restore()
@@ -155,8 +152,7 @@ const writeAll = async (
     }
     if (kept !== undefined) yield* partItems(names, kept.undo.name, kept.bodies)
     // The previous journal is applied and published, so it is deleted with this batch.
-    for (let part = 0; part < before.parts; part++)
-      yield deleteItem(names.journal, partId(before.batch, part))
+    for (let part = 0; part < before.parts; part++) yield deleteItem(names.journal, partId(before.batch, part))
   }
   // Two requests: the journal is never searched, so it need not be refreshed.
   const written = await Promise.allSettled([

@@ -1,11 +1,11 @@
 import { jsonIn } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { membersOf } from '#store/published.ts'
-import type { Try } from '#time/retry.ts'
+import type { TryResult } from '#time/retry.ts'
 import type { SeqNo } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
-import { BLOCKED, errorOf, failureOf, isPassing, NO_WRITE_INDEX, reasonOf } from '../client/failures.ts'
-import type { Answer, Request } from '../client/request.ts'
+import { BLOCKED, errorOf, failureOf, isTransient, NO_WRITE_INDEX, reasonOf } from '../client/failures.ts'
+import type { ElasticResponse, Request } from '../client/request.ts'
 import { tryAgain } from '../client/try-again.ts'
 import { checkpointRequest, readCheckpoint } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
@@ -27,9 +27,9 @@ export const compareAndSet = async (
   const { names } = cluster
   const checkpoint = { ...next, write: crypto.randomUUID() }
   const request = { ...checkpointRequest(names, checkpoint, expected), timeoutMs: cluster.writeTimeoutMs }
-  return tryAgain(cluster, async (): Promise<Try<StoredCheckpoint | undefined>> => {
+  return tryAgain(cluster, async (): Promise<TryResult<StoredCheckpoint | undefined>> => {
     const answer = await sendOnce(cluster.connection, request)
-    if (typeof answer === 'string') return { again: answer }
+    if (typeof answer === 'string') return { retryReason: answer }
     const written = answer.status < 300 ? writtenAs(answer) : undefined
     if (written !== undefined) return { done: { checkpoint, ...written } }
     const error = errorOf(answer)
@@ -39,7 +39,7 @@ export const compareAndSet = async (
       return afterConflict(cluster, { next, checkpoint, expected }, reasonOf(error))
     // A migration has replaced the generation.
     if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return { done: undefined }
-    if (isPassing(answer.status) || error.type === BLOCKED) return { again: reasonOf(error) }
+    if (isTransient(answer.status) || error.type === BLOCKED) return { retryReason: reasonOf(error) }
     throw failureOf({ connection: cluster.connection, what: `write ${names.meta}` }, answer)
   })
 }
@@ -54,27 +54,27 @@ const afterConflict = async (
   cluster: Cluster,
   { next, checkpoint, expected }: Attempt,
   reason: string,
-): Promise<Try<StoredCheckpoint | undefined>> => {
+): Promise<TryResult<StoredCheckpoint | undefined>> => {
   const now = await readCheckpoint(cluster)
   // The stored write is an earlier attempt whose answer was lost. One copy has it; only the answer to a write
   // proves that all copies do.
   if (now?.checkpoint.write === checkpoint.write) return { done: await compareAndSet(cluster, next, now) }
   // If this copy shows no other write, it lags, or the copy that refused is gone with the other write.
-  return isWhere(now, expected) ? { again: reason } : { done: undefined }
+  return isWhere(now, expected) ? { retryReason: reason } : { done: undefined }
 }
 
 const isWhere = (now: SeqNo | undefined, expected: SeqNo | undefined): boolean =>
   now?.seqNo === expected?.seqNo && now?.primaryTerm === expected?.primaryTerm
 
 /** undefined: the answer to the write cannot be read. */
-const writtenAs = ({ text }: Answer): SeqNo | undefined => {
+const writtenAs = ({ text }: ElasticResponse): SeqNo | undefined => {
   const { _seq_no: seqNo, _primary_term: primaryTerm } = membersOf(jsonIn(text)) ?? {}
   const isKnown = Number.isInteger(seqNo) && Number.isInteger(primaryTerm)
   return isKnown ? ({ seqNo, primaryTerm } as SeqNo) : undefined
 }
 
 /** The answer, or the reason why there is none. */
-const sendOnce = async (connection: Connection, request: Request): Promise<Answer | string> => {
+const sendOnce = async (connection: Connection, request: Request): Promise<ElasticResponse | string> => {
   try {
     return await connection.send(request)
   } catch (error) {

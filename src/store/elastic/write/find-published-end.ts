@@ -3,9 +3,9 @@ import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { Filling, Published } from '#store/port.ts'
-import { ask, searchOf } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { getMany } from '../client/get-many.ts'
+import { requestJson, searchOf } from '../client/request-json.ts'
 import type { Inventory, PublishedMeta } from '../schema/checkpoint-record.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
@@ -33,10 +33,7 @@ export type KnownEnd = {
  * The published end, if the whole store agrees with it: the versions of its state, the number of documents in
  * each index, and its last block. undefined: the store does not agree, or that cannot be determined.
  */
-export const findPublishedEnd = async (
-  cluster: Cluster,
-  published: PublishedMeta,
-): Promise<KnownEnd | undefined> => {
+export const findPublishedEnd = async (cluster: Cluster, published: PublishedMeta): Promise<KnownEnd | undefined> => {
   const { names } = cluster
   const { end, batch, partitions, lift, inventory } = published
   if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
@@ -56,10 +53,7 @@ export const findPublishedEnd = async (
   })
   if (damages.length > 0 || Object.keys(indices).length < counted.size) return undefined
   const last = partitions.length - 1
-  const documents = historyIndices.reduce(
-    (sum, index) => sum + (indices[names.partition(index, last)]?.[1] ?? 0),
-    0,
-  )
+  const documents = historyIndices.reduce((sum, index) => sum + (indices[names.partition(index, last)]?.[1] ?? 0), 0)
   const filling = { partition: last, documents }
   try {
     return {
@@ -109,11 +103,8 @@ export const findPartitions = async (
   }
 }
 
-const firstHeight = async (
-  connection: Connection,
-  indices: readonly string[],
-): Promise<number | undefined> => {
-  const { aggregations } = await ask<{
+const firstHeight = async (connection: Connection, indices: readonly string[]): Promise<number | undefined> => {
+  const { aggregations } = await requestJson<{
     readonly aggregations?: { readonly first: { readonly value: number | null } }
   }>(
     connection,

@@ -1,9 +1,9 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { MergeOptions } from '#store/port.ts'
-import { ask } from '../client/ask.ts'
 import type { Connection } from '../client/connection.ts'
 import { refresh } from '../client/refresh.ts'
+import { requestJson } from '../client/request-json.ts'
 import { addWriteBlock, isReadOnly } from '../client/write-block.ts'
 import { readPublished } from '../schema/checkpoint.ts'
 import type { Cluster } from '../schema/cluster.ts'
@@ -12,10 +12,7 @@ import type { Cluster } from '../schema/cluster.ts'
 const MERGE_MS = 12 * 3_600_000
 
 /** Force-merges every partition before the last published one to one segment and makes it read-only. */
-export const forceMergeFinished = async (
-  cluster: Cluster,
-  { signal, onProgress }: MergeOptions,
-): Promise<void> => {
+export const forceMergeFinished = async (cluster: Cluster, { signal, onProgress }: MergeOptions): Promise<void> => {
   const published = await readPublished(cluster, signal)
   const names = cluster.names.at(published?.generations)
   const partitions = published?.partitions ?? []
@@ -37,7 +34,7 @@ export const forceMergeFinished = async (
 /** The index becomes read-only first, because a write after the merge would create new segments. */
 const merge = async (cluster: Cluster, name: string, signal: AbortSignal): Promise<void> => {
   await addWriteBlock(cluster.connection, name, signal)
-  const { _shards } = await ask<{ readonly _shards: { readonly failed: number } }>(cluster.connection, {
+  const { _shards } = await requestJson<{ readonly _shards: { readonly failed: number } }>(cluster.connection, {
     what: `merge ${name}`,
     method: 'POST',
     path: `/${name}/_forcemerge`,
@@ -61,7 +58,7 @@ type Stats = {
 /** Whether the index is read-only and every copy has at most one segment. */
 const isMerged = async (connection: Connection, name: string, signal: AbortSignal): Promise<boolean> => {
   if (!(await isReadOnly(connection, name, signal))) return false
-  const stats = await ask<Stats>(connection, {
+  const stats = await requestJson<Stats>(connection, {
     what: `read the segments of ${name}`,
     method: 'GET',
     path: `/${name}/_stats/segments`,

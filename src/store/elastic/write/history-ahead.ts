@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Batch, BatchEnd, History } from '#store/port.ts'
-import { type Ahead, appendedHistory, type Bounds, batchWith, checkHistory, isFull } from '../../batch.ts'
+import { appendedHistory, type Bounds, batchWith, checkHistory, isFull, type WrittenAhead } from '../../batch.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createPartition } from '../schema/create-partition.ts'
@@ -12,7 +12,7 @@ import { writeHistory } from './history.ts'
 export type Stored = {
   /** Height of its first block. */
   readonly first: number
-  readonly last: Ahead
+  readonly last: WrittenAhead
   readonly filling: History['filling']
   /** Number of its documents. */
   readonly added: Added
@@ -59,10 +59,7 @@ export class HistoryAhead {
    * Commits the batch of the appended history. `work` gets the batch with the remaining history, and the
    * record of the history written ahead. History appended from now on belongs to the next batch.
    */
-  async commit(
-    end: BatchEnd,
-    work: (batch: Batch, stored: Stored | undefined) => Promise<void>,
-  ): Promise<void> {
+  async commit(end: BatchEnd, work: (batch: Batch, stored: Stored | undefined) => Promise<void>): Promise<void> {
     const own = this.stored
     const filling = own?.filling ?? this.options.checkpoint().filling
     const rest = this.held.take() ?? { ...NO_DOCUMENTS, filling }

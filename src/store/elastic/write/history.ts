@@ -12,7 +12,7 @@ type Documents = Pick<History, 'blocks' | 'transactions' | 'records'>
 
 type Wanted = { readonly partition: number; readonly history: Documents; readonly searchable?: boolean }
 
-/** Writes history until it is acknowledged, each index's last document after its others. Returns `Sent.searchable`. */
+/** Writes history until it is acknowledged, each index's last document after its others. Returns `BulkResult.searchable`. */
 export const writeHistory = async (
   cluster: Sender & { readonly names: Names },
   { partition, history, ...options }: Wanted,
@@ -24,11 +24,7 @@ export const writeHistory = async (
 }
 
 /** Writes of history, encoded lazily. Throws 'defect' on a document that could not be stored. */
-const historyItems = function* (
-  names: Names,
-  partition: number,
-  history: Documents,
-): Generator<BulkItem, void, void> {
+const historyItems = function* (names: Names, partition: number, history: Documents): Generator<BulkItem, void, void> {
   for (const index of historyIndices) {
     const name = names.intoPartition(index, partition)
     const docs: readonly DocOf<HistoryIndex>[] = history[index.name]

@@ -100,8 +100,7 @@ export class InventoryKeeper {
   private async record(inventory: Inventory): Promise<void> {
     await this.lease.set({ inventory })
     const checkpoint = this.lease.checkpoint()
-    if (checkpoint.end !== undefined)
-      await publish(this.lease.cluster, { ...checkpoint, end: checkpoint.end })
+    if (checkpoint.end !== undefined) await publish(this.lease.cluster, { ...checkpoint, end: checkpoint.end })
   }
 
   /** The inventory with members that earlier versions lack: the last documents, and the index of keys. */
@@ -118,9 +117,7 @@ export class InventoryKeeper {
 
 const withoutCheckpoint = async (cluster: Cluster): Promise<Failure | undefined> =>
   (await readCheckpoint(cluster)) === undefined
-    ? new Failure(
-        'damaged',
-        `The checkpoint in ${cluster.names.meta} at ${cluster.connection.url} is gone.`,
-        { help: restoreHelp(cluster.names) },
-      )
+    ? new Failure('damaged', `The checkpoint in ${cluster.names.meta} at ${cluster.connection.url} is gone.`, {
+        help: restoreHelp(cluster.names),
+      })
     : undefined

@@ -29,8 +29,7 @@ test('journal: entries are read back in order at any division into parts', () =>
     fc.property(fc.array(entry), fc.integer({ min: 1, max: 500 }), (entries, maxBytes) => {
       const parts = [...journalParts(entries, maxBytes)]
       expect(parts.flatMap(readPart)).toEqual(entries)
-      for (const part of parts)
-        expect(part.split('\n').length === 2 || Buffer.byteLength(part) <= maxBytes).toBe(true)
+      for (const part of parts) expect(part.split('\n').length === 2 || Buffer.byteLength(part) <= maxBytes).toBe(true)
     }),
   )
 })
@@ -49,9 +48,7 @@ test('partItems, applyItems: parts have the name of the batch, state documents t
   expect(
     [...partItems(names, 'b', journalParts(entries))].map(({ id, source }) => [id, JSON.parse(source ?? '')]),
   ).toEqual([['b-0', { batch: 'b', part: 0, body: 'wealth\t"a"\t{"at":0}\n' }]])
-  expect(
-    [...applyItems(names, entries, 0)].map(({ lines }) => JSON.parse(lines.split('\n')[0] ?? '')),
-  ).toEqual([
+  expect([...applyItems(names, entries, 0)].map(({ lines }) => JSON.parse(lines.split('\n')[0] ?? ''))).toEqual([
     {
       index: { _index: 'p-wealth', _id: 'a', version: 1, version_type: 'external_gte' },
     },

@@ -64,11 +64,7 @@ export const partItems = function* (
 }
 
 /** All entries of a committed batch. */
-export const readJournal = async (
-  cluster: ReadCluster,
-  batch: string,
-  parts: number,
-): Promise<readonly Entry[]> => {
+export const readJournal = async (cluster: ReadCluster, batch: string, parts: number): Promise<readonly Entry[]> => {
   const { connection, names } = cluster
   const entries: Entry[] = []
   // One part at a time: a batch may have many.
@@ -76,10 +72,7 @@ export const readJournal = async (
     const ref = { index: names.journal, id: partId(batch, part) }
     const [got] = await getMany(connection, [ref], { realtime: true })
     if (got === undefined)
-      throw new Failure(
-        'defect',
-        `Part ${part} of ${parts} of journal ${batch} is missing in ${names.journal}.`,
-      )
+      throw new Failure('defect', `Part ${part} of ${parts} of journal ${batch} is missing in ${names.journal}.`)
     for (const entry of readPart(bodyOf(got.source))) entries.push(entry)
   }
   return entries
@@ -97,6 +90,5 @@ export const applyItems = function* (
   stamp: number,
 ): Generator<BulkItem, void, void> {
   const version = versionAt(stamp)
-  for (const { index, id, source } of entries)
-    yield versionedItem({ index: names.into(index), id }, version, source)
+  for (const { index, id, source } of entries) yield versionedItem({ index: names.into(index), id }, version, source)
 }

@@ -19,9 +19,7 @@ export const keepLease = (cluster: Cluster, acquired: StoredCheckpoint) => {
     if (state === 'held') return
     throw new Failure(
       'conflict',
-      state === 'lost'
-        ? `Another loader has taken over ${names.prefix}.`
-        : `This loader has released ${names.prefix}.`,
+      state === 'lost' ? `Another loader has taken over ${names.prefix}.` : `This loader has released ${names.prefix}.`,
       { retryable: state === 'lost' },
     )
   }

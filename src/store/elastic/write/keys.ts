@@ -7,8 +7,8 @@ import {
   revokedAt,
   type StoredKey,
 } from '#store/keys-port.ts'
-import { askHits, askText, parseAnswer, searchOf } from '../client/ask.ts'
 import { errorOf, failureOf, isMissingIndex, MISSING_INDEX } from '../client/failures.ts'
+import { parseAnswer, requestHits, requestText, searchOf } from '../client/request-json.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { lostKeysOf } from '../schema/lost-indices.ts'
 
@@ -86,7 +86,7 @@ const pageOf = (
   { from, created = 0 }: Page,
   signal: AbortSignal | undefined,
 ): Promise<readonly Hit[]> =>
-  askHits<Hit>(
+  requestHits<Hit>(
     connection,
     searchOf(
       names.keys,
@@ -115,16 +115,12 @@ export const listKeys = async (cluster: ReadCluster, signal?: AbortSignal): Prom
   return [...found.values()].toSorted(byCreation)
 }
 
-const changeKey = async (
-  cluster: ReadCluster,
-  id: string,
-  terms: (now: KeyTerms) => KeyTerms,
-): Promise<boolean> => {
+const changeKey = async (cluster: ReadCluster, id: string, terms: (now: KeyTerms) => KeyTerms): Promise<boolean> => {
   const { connection, names } = cluster
   const what = `write ${names.keys}`
   const path = pathOf(cluster, id)
   for (;;) {
-    const answer = await askText(connection, { what, method: 'GET', path, also: [404] })
+    const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
     if (answer.status === 404) {
       if (errorOf(answer).type === undefined) return false
       throw failureOf({ connection, what }, answer)
@@ -134,7 +130,7 @@ const changeKey = async (
     const { id: _, hash, created, ...now } = keyIn(hit)
     const changed = terms(now)
     if (Bun.deepEquals(changed, now)) return true
-    const written = await askText(connection, {
+    const written = await requestText(connection, {
       what,
       method: 'PUT',
       path,
@@ -145,7 +141,7 @@ const changeKey = async (
         require_alias: 'true',
       },
       body: JSON.stringify(sourceOf({ ...changed, hash, created })),
-      also: [409],
+      acceptedStatuses: [409],
     })
     // 409: another process was faster, or an earlier attempt's answer was lost. Reading again shows which.
     if (written.status !== 409) return true
@@ -155,11 +151,11 @@ const changeKey = async (
 const isCreated = async (cluster: ReadCluster): Promise<boolean> => {
   const { connection, names } = cluster
   const what = `read ${names.meta}`
-  const answer = await askText(connection, {
+  const answer = await requestText(connection, {
     what,
     method: 'GET',
     path: `/${names.meta}/_mapping`,
-    also: [404],
+    acceptedStatuses: [404],
   })
   if (answer.status !== 404) return true
   const error = errorOf(answer)

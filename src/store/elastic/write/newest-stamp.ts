@@ -1,6 +1,6 @@
 import { stateIndices } from '#indices/registry.ts'
-import { askHits, searchOf } from '../client/ask.ts'
 import { refresh } from '../client/refresh.ts'
+import { requestHits, searchOf } from '../client/request-json.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { AT } from '../schema/mappings.ts'
 
@@ -22,7 +22,7 @@ export const isNewerThan = async (
   const list = stateIndices.map(index => names.state(index)).join(',')
   const query = { bool: { filter: [{ range: { [AT]: { gt: stamp, lt: below } } }] } }
   const mayBeMissing = { query: { ignore_unavailable: 'true' } }
-  const hits = await askHits(connection, searchOf(list, { size: 1, _source: false, query }, mayBeMissing))
+  const hits = await requestHits(connection, searchOf(list, { size: 1, _source: false, query }, mayBeMissing))
   return hits.length > 0
 }
 

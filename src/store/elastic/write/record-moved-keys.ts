@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { ask } from '../client/ask.ts'
+import { requestJson } from '../client/request-json.ts'
 import { at, type Cluster } from '../schema/cluster.ts'
 import { indexStates } from '../schema/index-states.ts'
 import { movedKeys } from '../schema/moved-keys.ts'
@@ -36,7 +36,7 @@ export const recordMovedKeys = async <C extends Cluster>(
 
 /** Removes the alias of the index that keys were moved from: it still contains keys that were revoked since. */
 const removeAlias = async ({ connection, names }: Cluster, index: string): Promise<void> => {
-  await ask(connection, {
+  await requestJson(connection, {
     what: `take ${index} from behind ${names.keys}`,
     method: 'POST',
     path: '/_aliases',

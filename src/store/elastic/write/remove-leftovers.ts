@@ -1,14 +1,14 @@
 import { historyIndices } from '#indices/registry.ts'
-import { askHits, searchOf } from '../client/ask.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { deleteSeenItem } from '../client/bulk-item.ts'
 import { refresh } from '../client/refresh.ts'
+import { requestHits, searchOf } from '../client/request-json.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { HEIGHT } from '../schema/mappings.ts'
 import { partsOf } from '../schema/names.ts'
-import { keptNames } from './undo.ts'
+import { undoNames } from './undo.ts'
 
 type Hit = {
   readonly _index: string
@@ -45,9 +45,7 @@ export const removeHistoryFrom = async (
 ): Promise<void> => {
   const { names } = cluster
   const partitions = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const indices = partitions.flatMap(partition =>
-    historyIndices.map(index => names.partition(index, partition)),
-  )
+  const indices = partitions.flatMap(partition => historyIndices.map(index => names.partition(index, partition)))
   await remove(cluster, indices, { range: { [HEIGHT]: { gt: height } } })
 }
 
@@ -58,7 +56,7 @@ export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Pro
   const { names } = cluster
   const { batch, end, undo } = checkpoint
   const stamp = end === undefined ? 0 : stampOf({ end, lift: checkpoint.lift })
-  const kept = undo === undefined ? [] : [{ range: { batch: keptNames(undo, stamp) } }]
+  const kept = undo === undefined ? [] : [{ range: { batch: undoNames(undo, stamp) } }]
   return remove(cluster, [names.journal], { bool: { must_not: [{ term: { batch } }, ...kept] } })
 }
 
@@ -78,13 +76,10 @@ const removeIn = async (cluster: Cluster, indices: readonly string[], query: obj
       query: { bool: { filter: [query] } },
     }
     const how = { query: MAY_BE_MISSING, timeoutMs: cluster.writeTimeoutMs }
-    const hits = await askHits<Hit>(cluster.connection, searchOf(String(indices), search, how))
+    const hits = await requestHits<Hit>(cluster.connection, searchOf(String(indices), search, how))
     if (hits.length === 0) return
     const items = hits.map(hit =>
-      deleteSeenItem(
-        { index: hit._index, id: hit._id },
-        { seqNo: hit._seq_no, primaryTerm: hit._primary_term },
-      ),
+      deleteSeenItem({ index: hit._index, id: hit._id }, { seqNo: hit._seq_no, primaryTerm: hit._primary_term }),
     )
     await sendBulk(cluster, items)
   }

@@ -4,13 +4,13 @@ import { blockId } from '#indices/position.ts'
 import { historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import type { Filling, Identity, Published, Writer } from '#store/port.ts'
-import type { Settled } from '#store/restored.ts'
-import { ask } from '../client/ask.ts'
+import type { SettledEnd } from '#store/restored.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { deleteItem, versionedItem } from '../client/bulk-item.ts'
 import { forceVersion } from '../client/force-version.ts'
 import { getMany } from '../client/get-many.ts'
 import { refresh } from '../client/refresh.ts'
+import { requestJson } from '../client/request-json.ts'
 import { readablePublished } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
@@ -120,10 +120,7 @@ const nextStamp = async (cluster: Cluster, { end, lift }: Checkpoint): Promise<n
 }
 
 /** Sets the checkpoint and publishes it; readers that know an earlier one read again. */
-const publish = async (
-  lease: Lease,
-  next: Partial<Checkpoint> & { readonly end: Published },
-): Promise<void> => {
+const publish = async (lease: Lease, next: Partial<Checkpoint> & { readonly end: Published }): Promise<void> => {
   const { cluster } = lease
   await lease.set({ ...next, batch: crypto.randomUUID(), parts: 0 })
   const [item, version] = publication(cluster.names, { ...lease.checkpoint(), end: next.end })
@@ -131,7 +128,7 @@ const publish = async (
   await forceVersion(cluster, [item], version)
 }
 
-const settle = async (lease: Lease, { identity, end, open }: Settled): Promise<void> => {
+const settle = async (lease: Lease, { identity, end, open }: SettledEnd): Promise<void> => {
   const { cluster } = lease
   const before = lease.checkpoint()
   const stamp = await nextStamp(cluster, before)
@@ -172,16 +169,12 @@ const removeAbove = async (cluster: Cluster, height: number, partitions: Partiti
 }
 
 /** Number of documents in the last partition up to a height. */
-const fillingOf = async (
-  { connection, names }: Cluster,
-  height: number,
-  partitions: Partitions,
-): Promise<Filling> => {
+const fillingOf = async ({ connection, names }: Cluster, height: number, partitions: Partitions): Promise<Filling> => {
   const partition = partitions.length - 1
   let documents = 0
   for (const index of historyIndices) {
     const name = names.partition(index, partition)
-    const { count } = await ask<{ count: number }>(connection, {
+    const { count } = await requestJson<{ count: number }>(connection, {
       what: `count ${name}`,
       method: 'POST',
       path: `/${name}/_count`,
@@ -228,19 +221,11 @@ const close = async (lease: Lease, end: Published): Promise<void> => {
 const putBack = async (cluster: Cluster, entries: readonly Entry[], stamp: number): Promise<void> => {
   const { names } = cluster
   const version = versionAt(stamp)
-  const gone = entries.flatMap(({ index, id, source }) =>
-    source === '' ? [deleteItem(names.state(index), id)] : [],
-  )
+  const gone = entries.flatMap(({ index, id, source }) => (source === '' ? [deleteItem(names.state(index), id)] : []))
   const put = entries.flatMap(({ index, id, source }) =>
     source === ''
       ? []
-      : [
-          versionedItem(
-            { index: names.into(index), id },
-            version,
-            `${source.slice(0, -1)},"${AT}":${stamp}}`,
-          ),
-        ],
+      : [versionedItem({ index: names.into(index), id }, version, `${source.slice(0, -1)},"${AT}":${stamp}}`)],
   )
   await sendBulk(cluster, [...(await deletesAsSeen(cluster, gone)), ...put])
   await forceVersion(cluster, [...gone, ...put], version)

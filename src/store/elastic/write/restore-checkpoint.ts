@@ -5,11 +5,11 @@ import { transactions } from '#indices/transaction.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { identityFrom } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
-import type { Restored } from '#store/restored.ts'
-import { ask } from '../client/ask.ts'
+import type { RestoreOutcome } from '#store/restored.ts'
 import { sendBulk } from '../client/bulk.ts'
 import { forceVersion } from '../client/force-version.ts'
 import { getMany } from '../client/get-many.ts'
+import { requestJson } from '../client/request-json.ts'
 import { findCheckpoint, readablePublished } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import { at, type Cluster } from '../schema/cluster.ts'
@@ -29,7 +29,7 @@ import { publication } from './recover.ts'
  * Otherwise the checkpoint contains only the known chain and partitions, and the store is closed to all but a repair,
  * which derives the state anew. No loader can continue meanwhile, because its own checkpoint is gone.
  */
-export const restoreCheckpoint = async (served: Cluster): Promise<Restored> => {
+export const restoreCheckpoint = async (served: Cluster): Promise<RestoreOutcome> => {
   const existing = await listIndices(served)
   if ((await firstDocument(served)) === undefined) return 'whole'
   await showMeta(served, existing)
@@ -78,7 +78,7 @@ const showMeta = async (cluster: Cluster, existing: readonly Existing[]): Promis
     const made = { name: `${names.meta}-0`, shape: metaShape, aliases: [names.meta] }
     return await createIndex(cluster, made)
   }
-  await ask(connection, {
+  await requestJson(connection, {
     what: `put ${last.name} behind its alias`,
     method: 'POST',
     path: '/_aliases',

@@ -25,13 +25,9 @@ export const rewriteDocuments = async (
   const { names } = cluster
   const version = versionAt(stamp)
   const storedIn = (index: AnyIndex, id: string): string =>
-    index.kind === 'state'
-      ? names.state(index)
-      : names.partition(index, partitionAt(partitions, heightOf(id) ?? 0))
+    index.kind === 'state' ? names.state(index) : names.partition(index, partitionAt(partitions, heightOf(id) ?? 0))
   const into = (index: AnyIndex, id: string): string =>
-    index.kind === 'state'
-      ? names.into(index)
-      : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
+    index.kind === 'state' ? names.into(index) : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
   const gone = remove.map(({ index, id, stray }) => deleteItem(stray ?? storedIn(index, id), id))
   const items: readonly BulkItem[] = [
     ...(await deletesAsSeen(cluster, gone)),
@@ -52,10 +48,7 @@ export const rewriteDocuments = async (
   }
   const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
   const written = items.slice(items.length - put.length)
-  const state = [
-    ...gone.filter((_, at) => isState(at, remove)),
-    ...written.filter((_, at) => isState(at, put)),
-  ]
+  const state = [...gone.filter((_, at) => isState(at, remove)), ...written.filter((_, at) => isState(at, put))]
   await forceVersion(cluster, state, version)
   for (const part of partsOf(indices)) await refresh(cluster, part)
 }
@@ -64,10 +57,7 @@ export const rewriteDocuments = async (
  * Deletes for the existing documents, each in the version that was read: a delete with an explicit version
  * would recreate a missing index.
  */
-export const deletesAsSeen = async (
-  cluster: Cluster,
-  gone: readonly BulkItem[],
-): Promise<readonly BulkItem[]> => {
+export const deletesAsSeen = async (cluster: Cluster, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
   const found = await getMany(cluster.connection, gone, { realtime: true })
   return gone.flatMap(({ index, id }, at) => {
     const got = found[at]
@@ -76,10 +66,7 @@ export const deletesAsSeen = async (
 }
 
 /** Removes the write block from `indices` that have one, such as merged partitions; returns their names. */
-export const makeWritable = async (
-  cluster: Cluster,
-  indices: readonly string[],
-): Promise<readonly string[]> => {
+export const makeWritable = async (cluster: Cluster, indices: readonly string[]): Promise<readonly string[]> => {
   const closed: string[] = []
   for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
   for (const name of closed) await removeWriteBlock(cluster.connection, name)

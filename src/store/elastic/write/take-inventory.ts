@@ -22,8 +22,8 @@ export const takeInventory = async (
 ): Promise<Inventory> => {
   const { connection, names } = cluster
   const listed = listedNames(names, partitions)
-  const standing = await indexStates(connection, listed)
-  const missing = listed.find(name => !standing.has(name))
+  const existing = await indexStates(connection, listed)
+  const missing = listed.find(name => !existing.has(name))
   if (missing !== undefined)
     throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
       help: 'Run: iostlens repair --node URL.',
@@ -34,7 +34,7 @@ export const takeInventory = async (
     batch,
     last: await newestDocuments(connection, counted),
     indices: Object.fromEntries(
-      [...standing].map(([name, { uuid }]) => {
+      [...existing].map(([name, { uuid }]) => {
         const documents = counts.get(name)
         return [name, documents === undefined ? [uuid] : [uuid, documents]]
       }),
@@ -68,10 +68,7 @@ export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoin
 }
 
 /** Expected number of documents of an index, if the statistics of the chain contain it. */
-const knownCounts = (
-  height: number,
-  counted: StatisticsDoc | undefined,
-): readonly (readonly [AnyIndex, number])[] => [
+const knownCounts = (height: number, counted: StatisticsDoc | undefined): readonly (readonly [AnyIndex, number])[] => [
   [blocks, height + 1],
   [statistics, height < 0 ? 0 : 1],
   [transactions, counted?.transaction_count ?? 0],
@@ -85,6 +82,4 @@ const sumOf = (counts: Counts, indices: readonly string[]): number =>
   indices.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
 
 const indicesOf = (names: Names, { partitions }: Checkpoint, index: AnyIndex): readonly string[] =>
-  index.kind === 'state'
-    ? [names.state(index)]
-    : partitions.map((_, partition) => names.partition(index, partition))
+  index.kind === 'state' ? [names.state(index)] : partitions.map((_, partition) => names.partition(index, partition))

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { KEPT } from '../../batch.ts'
+import { UNDO_LIMITS } from '../../batch.ts'
 import type { Mark } from '../schema/checkpoint-record.ts'
-import { keptWith } from './undo-marks.ts'
+import { withMark } from './undo-marks.ts'
 
 test('keptWith: marks are bounded in number, bytes and heights, and all that fit are kept', () => {
-  const batch = fc.tuple(fc.integer({ min: 1, max: 4_000 }), fc.integer({ min: 0, max: KEPT.batchBytes }))
+  const batch = fc.tuple(fc.integer({ min: 1, max: 4_000 }), fc.integer({ min: 0, max: UNDO_LIMITS.batchBytes }))
   fc.assert(
     fc.property(fc.array(batch, { minLength: 1, maxLength: 200 }), batches => {
       let marks: readonly Mark[] = []
@@ -14,13 +14,13 @@ test('keptWith: marks are bounded in number, bytes and heights, and all that fit
       for (const [blocks, bytes] of batches) {
         stamp += blocks
         all += bytes
-        marks = keptWith(marks, stamp, bytes)
+        marks = withMark(marks, stamp, bytes)
         const kept = marks.reduce((sum, [, each]) => sum + each, 0)
         expect(marks.length).toBeLessThan(40)
-        if (marks.length > 1) expect(kept).toBeLessThanOrEqual(KEPT.bytes)
+        if (marks.length > 1) expect(kept).toBeLessThanOrEqual(UNDO_LIMITS.bytes)
         // At most a sixteenth and one batch are dropped too early.
-        if (stamp < KEPT.heights)
-          expect(kept).toBeGreaterThanOrEqual(Math.min(all, KEPT.bytes * (15 / 16) - 2 * KEPT.batchBytes))
+        if (stamp < UNDO_LIMITS.heights)
+          expect(kept).toBeGreaterThanOrEqual(Math.min(all, UNDO_LIMITS.bytes * (15 / 16) - 2 * UNDO_LIMITS.batchBytes))
         expect(marks.at(-1)?.[0]).toBeLessThanOrEqual(stamp)
       }
     }),

@@ -1,12 +1,12 @@
 import type { Batch, Published } from '#store/port.ts'
-import { isKept, KEPT } from '../../batch.ts'
+import { isUndoable, UNDO_LIMITS } from '../../batch.ts'
 import { publishedFrom } from '../../published.ts'
 import { getMany } from '../client/get-many.ts'
 import type { Checkpoint, Undo } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import { type Entry, journalParts, partId, readPart } from './journal.ts'
-import { keptWith } from './undo-marks.ts'
+import { withMark } from './undo-marks.ts'
 
 /** Members of the checkpoint that an undo record omits: the lease, and how the batch was written. */
 type Holding = 'owner' | 'renewed' | 'write' | 'batch' | 'parts' | 'lift' | 'mending' | 'retired'
@@ -30,7 +30,7 @@ const PREFIX = 'undo-'
 const digits = (stamp: number): string => String(stamp).padStart(16, '0')
 
 /** Names of the undo records from the first mark up to a stamp, as a range. */
-export const keptNames = ({ marks }: Undo, stamp: number): { readonly gte: string; readonly lt: string } => ({
+export const undoNames = ({ marks }: Undo, stamp: number): { readonly gte: string; readonly lt: string } => ({
   gte: `${PREFIX}${digits(marks[0]?.[0] ?? 0)}`,
   lt: `${PREFIX}${digits(stamp + 1)}`,
 })
@@ -47,16 +47,16 @@ export const undoOf = (
   stamp: number,
 ): { readonly undo: Undo; readonly bodies: readonly string[] } | undefined => {
   const { end } = before
-  if (!isKept(batch) || end === undefined) return undefined
+  if (!isUndoable(batch) || end === undefined) return undefined
   const entries = batch.changes.map((change): Entry => {
     const { index, doc, before } = change
     return { index, id: doc.id, source: before === undefined ? '' : encode(index, before) }
   })
   const bytes = entries.reduce((sum, { source }) => sum + source.length, 0)
-  if (bytes > KEPT.batchBytes) return undefined
+  if (bytes > UNDO_LIMITS.batchBytes) return undefined
   const header: Header = { to: batch.end, before: { ...contentOf(before), end } }
   const bodies = [json(header), ...journalParts(entries)]
-  const marks = keptWith(before.undo?.marks ?? [], stamp, bytes)
+  const marks = withMark(before.undo?.marks ?? [], stamp, bytes)
   return {
     undo: { name: `${PREFIX}${digits(stamp)}-${crypto.randomUUID()}`, parts: bodies.length, marks },
     bodies,
@@ -91,10 +91,7 @@ const headerOf = (body: string): Header | undefined => {
 }
 
 /** Undo records from the last batch backwards, as long as they are kept. */
-export const stepsBack = async function* (
-  cluster: ReadCluster,
-  undo: Undo | undefined,
-): AsyncGenerator<Step> {
+export const stepsBack = async function* (cluster: ReadCluster, undo: Undo | undefined): AsyncGenerator<Step> {
   for (let next = undo; next !== undefined; ) {
     const step = await readUndo(cluster, next)
     if (step === undefined) return
@@ -106,7 +103,6 @@ export const stepsBack = async function* (
 /** The previous version of each changed document; if several records contain it, the oldest counts. */
 export const entriesBack = (steps: readonly Step[]): readonly Entry[] => {
   const oldest = new Map<string, Entry>()
-  for (const { entries } of steps)
-    for (const entry of entries) oldest.set(`${entry.index.name}\t${entry.id}`, entry)
+  for (const { entries } of steps) for (const entry of entries) oldest.set(`${entry.index.name}\t${entry.id}`, entry)
   return [...oldest.values()]
 }

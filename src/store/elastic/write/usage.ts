@@ -1,6 +1,6 @@
-import { type DayOfKey, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
-import { askHits, askText, searchOf } from '../client/ask.ts'
+import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { failureOf, isMissingIndex } from '../client/failures.ts'
+import { requestHits, requestText, searchOf } from '../client/request-json.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createIndex } from '../schema/create-indices.ts'
 import { usageShape } from '../schema/mappings.ts'
@@ -14,7 +14,7 @@ type Own = {
   readonly day: number
   counted: Counted
   version: number
-  others: readonly DayOfKey[]
+  others: readonly KeyDay[]
 }
 type Hit = {
   readonly _id: string
@@ -88,7 +88,7 @@ const put = async ({ connection, names }: Cluster, own: Own): Promise<void> => {
   const index = names.served('usage')
   const what = `write ${index}`
   const body = JSON.stringify([...own.counted].map(([key, { requests, last }]) => [key, requests, last]))
-  const answer = await askText(connection, {
+  const answer = await requestText(connection, {
     what,
     method: 'PUT',
     path: `/${index}/_doc/${idOf(own)}`,
@@ -101,14 +101,14 @@ const put = async ({ connection, names }: Cluster, own: Own): Promise<void> => {
     timeoutMs: TIMEOUT_MS,
     body: JSON.stringify({ day: own.day, process: own.process, body }),
     // 409: an earlier attempt of this same write, whose answer was lost.
-    also: [404, 409],
+    acceptedStatuses: [404, 409],
   })
   if (answer.status === 404) throw failureOf({ connection, what }, answer)
 }
 
 /** All matching documents, page by page. */
-const readDays = async (cluster: Cluster, bool: object): Promise<readonly DayOfKey[]> => {
-  const found: DayOfKey[] = []
+const readDays = async (cluster: Cluster, bool: object): Promise<readonly KeyDay[]> => {
+  const found: KeyDay[] = []
   for (let after: readonly unknown[] | undefined; ; ) {
     const page = await searchPage(cluster, { bool, after })
     for (const { _source } of page)
@@ -131,7 +131,7 @@ const searchPage = (
   }
   // Before the first count there is no index; another process may just have created it.
   const how = { query: { ignore_unavailable: 'true' }, timeoutMs: TIMEOUT_MS }
-  return onceStarted(() => askHits<Hit>(connection, searchOf(index, search, how)), clock)
+  return onceStarted(() => requestHits<Hit>(connection, searchOf(index, search, how)), clock)
 }
 
 /** Removes one page of the documents before a day. Runs once a day, and a day has one document per process. */
@@ -141,7 +141,7 @@ const forget = async (cluster: Cluster, day: number): Promise<void> => {
   const what = `write ${index}`
   const old = await searchPage(cluster, { bool: { filter: [{ range: { day: { lt: day } } }] } })
   if (old.length === 0) return
-  await askText(connection, {
+  await requestText(connection, {
     what,
     method: 'POST',
     path: `/${index}/_bulk`,
@@ -151,15 +151,15 @@ const forget = async (cluster: Cluster, day: number): Promise<void> => {
   })
 }
 
-const totals = (others: readonly DayOfKey[], own: Counted): ReadonlyMap<string, number> => {
+const totals = (others: readonly KeyDay[], own: Counted): ReadonlyMap<string, number> => {
   const all = new Map([...own].map(([key, { requests }]) => [key, requests]))
   for (const { key, requests } of others) all.set(key, (all.get(key) ?? 0) + requests)
   return all
 }
 
 /** One entry per key and day. */
-const merged = (found: readonly DayOfKey[]): readonly DayOfKey[] => {
-  const all = new Map<string, DayOfKey>()
+const merged = (found: readonly KeyDay[]): readonly KeyDay[] => {
+  const all = new Map<string, KeyDay>()
   for (const each of found) {
     const name = `${each.day} ${each.key}`
     const known = all.get(name)

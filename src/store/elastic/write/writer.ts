@@ -4,8 +4,8 @@ import type { Bounds } from '#store/batch.ts'
 import type { Identity, Writer } from '#store/port.ts'
 import { tryAgain } from '../client/try-again.ts'
 import { dueBalances } from '../read/due-balances.ts'
-import { OutOfDate } from '../read/out-of-date.ts'
-import { type Proving, provedDocs } from '../read/proved-docs.ts'
+import { OutOfDateCopy } from '../read/out-of-date.ts'
+import { type ProofContext, provedDocs } from '../read/proved-docs.ts'
 import { membersOf } from '../read/ranking-members.ts'
 import { transactionsOf } from '../read/transactions-of.ts'
 import { lastDocuments, stampOf } from '../schema/checkpoint-record.ts'
@@ -80,8 +80,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
     settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
     getMany: keys => named(onWholeCopies(proving => stateOf(proving, keys))),
-    transactionsOf: hashes =>
-      named(onWholeCopies(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
+    transactionsOf: hashes => named(onWholeCopies(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
     due: range => named(onWholeCopies(proving => dueBalances(proving, range))),
     members: range => named(onWholeCopies(proving => membersOf(proving, range))),
     release: async () => {
@@ -96,12 +95,12 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
 /** Reads the state of the last batch; if a copy is out of date, the next attempt may reach another copy. */
 const wholeCopiesOf =
   (cluster: Cluster, lease: Pick<Lease, 'checkpoint'>) =>
-  <T>(read: (proving: Cluster & Proving) => Promise<T>): Promise<T> =>
+  <T>(read: (proving: Cluster & ProofContext) => Promise<T>): Promise<T> =>
     tryAgain(cluster, async () => {
       try {
         return { done: await read({ ...cluster, last: lastDocuments(lease.checkpoint()) }) }
       } catch (error) {
-        if (error instanceof OutOfDate) return { again: error.message }
+        if (error instanceof OutOfDateCopy) return { retryReason: error.message }
         throw error
       }
     })
@@ -164,7 +163,7 @@ const requireRepair = (repair: RepairWriter | undefined): RepairWriter => {
 
 /** State as of the last committed batch: it is applied and refreshed before the next batch begins. */
 const stateOf = async (
-  cluster: Cluster & Proving,
+  cluster: Cluster & ProofContext,
   keys: readonly Key[],
 ): Promise<readonly (Change['doc'] | undefined)[]> => {
   const { names } = cluster

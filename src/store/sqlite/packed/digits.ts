@@ -59,8 +59,7 @@ export const unpackDigits = (packed: Uint8Array): string | undefined => {
     if (half < THREE) bytes[size++] = signs[half] as number
     // The buffer is filled with zeros already.
     else if (half < ESCAPE) size += half === SIX ? 6 : 3
-    else if (at + 2 < halves.length)
-      bytes[size++] = ((halves[++at] as number) << 4) | (halves[++at] as number)
+    else if (at + 2 < halves.length) bytes[size++] = ((halves[++at] as number) << 4) | (halves[++at] as number)
     else if (at + 1 < halves.length) return undefined
   }
   return size === 0 ? undefined : bytes.toString('utf8', 0, size)

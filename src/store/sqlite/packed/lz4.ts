@@ -22,8 +22,7 @@ export type Dictionary = {
   readonly places: Int32Array
 }
 
-const hashAt = (bytes: Uint8Array, at: number): number =>
-  Math.imul(wordAt(bytes, at), PRIME) >>> (32 - HASH_BITS)
+const hashAt = (bytes: Uint8Array, at: number): number => Math.imul(wordAt(bytes, at), PRIME) >>> (32 - HASH_BITS)
 
 const wordAt = (bytes: Uint8Array, at: number): number =>
   (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
@@ -134,11 +133,7 @@ const putRest = (length: number): void => {
  * The decompressed text of `size` bytes, valid until the next call. undefined: the block is damaged, or has
  * another dictionary or size.
  */
-export const decompress = (
-  dictionary: Dictionary,
-  from: Uint8Array,
-  size: number,
-): Uint8Array | undefined => {
+export const decompress = (dictionary: Dictionary, from: Uint8Array, size: number): Uint8Array | undefined => {
   const begin = dictionary.bytes.length
   prepareFor(dictionary, begin + size)
   block = from
@@ -166,8 +161,7 @@ const prepareFor = (dictionary: Dictionary, size: number): void => {
 /** A length beyond the token's four bits continues in further bytes, up to the first that is not 255. */
 const lengthFrom = (bits: number): number => {
   let length = bits
-  if (bits === REST)
-    for (let more = 255; more === 255 && at < block.length; length += more) more = block[at++] ?? 0
+  if (bits === REST) for (let more = 255; more === 255 && at < block.length; length += more) more = block[at++] ?? 0
   return length
 }
 

@@ -18,8 +18,7 @@ const FOLLOWS: ReadonlyMap<string, Follows> = new Map([
   [`${transactions.name}.hash`, (doc: Fields) => hashInBody(doc['body'])],
 ])
 
-export const followsFrom = (index: string, field: string): Follows | undefined =>
-  FOLLOWS.get(`${index}.${field}`)
+export const followsFrom = (index: string, field: string): Follows | undefined => FOLLOWS.get(`${index}.${field}`)
 
 /** A text of the base transaction's difference from the template. */
 const memberOf = (base: unknown, name: string): string | undefined => {
@@ -134,7 +133,6 @@ export const hashOfBytes = (bytes: Uint8Array): string | undefined =>
 export const hashesOfBytes = (bytes: Uint8Array): string | undefined => {
   if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined
   let text = base58Of32(bytes.subarray(0, BYTES))
-  for (let at = BYTES; at < bytes.length; at += BYTES)
-    text += ` ${base58Of32(bytes.subarray(at, at + BYTES))}`
+  for (let at = BYTES; at < bytes.length; at += BYTES) text += ` ${base58Of32(bytes.subarray(at, at + BYTES))}`
   return text
 }

@@ -11,7 +11,6 @@ test('words: a stored number means the same word for ever', () => {
 })
 
 test('words: any other text or number is not a word', () => {
-  for (const text of ['', 'success', '__proto__', 'constructor', '0', '1'])
-    expect(numberOfWord(text)).toBeUndefined()
+  for (const text of ['', 'success', '__proto__', 'constructor', '0', '1']) expect(numberOfWord(text)).toBeUndefined()
   for (const number of [-1, 1_000_000, 2 ** 62]) expect(WORDS[number]).toBeUndefined()
 })

@@ -21,9 +21,9 @@ const ABSENT = 0xff_ff_ff_ff
  * The encoding of a field's value. `long` and `places` also take a number: whether the value exists, and how
  * many places.
  */
-type Way = 'text' | 'json' | 'number' | 'bool' | 'long' | 'places'
+type Encoding = 'text' | 'json' | 'number' | 'bool' | 'long' | 'places'
 
-const WAYS: Readonly<Record<FieldKind, Way>> = {
+const ENCODINGS: Readonly<Record<FieldKind, Encoding>> = {
   keyword: 'text',
   text: 'text',
   hash: 'text',
@@ -40,23 +40,23 @@ const WAYS: Readonly<Record<FieldKind, Way>> = {
 }
 
 type Doc = Readonly<Record<string, unknown>>
-type Member = { readonly name: string; readonly way: Way; readonly optional: boolean }
+type Column = { readonly name: string; readonly encoding: Encoding; readonly optional: boolean }
 
-const membersOf = (index: Index): readonly Member[] => {
+const columnsOf = (index: Index): readonly Column[] => {
   const known = members.get(index.name)
   if (known !== undefined) return known
   const fresh = [
-    { name: 'id', way: 'text', optional: false } as const,
+    { name: 'id', encoding: 'text', optional: false } as const,
     ...Object.entries(index.fields).map(([name, { kind, optional }]: readonly [string, Field]) => ({
       name,
-      way: WAYS[kind],
+      encoding: ENCODINGS[kind],
       optional,
     })),
   ]
   members.set(index.name, fresh)
   return fresh
 }
-const members = new Map<string, readonly Member[]>()
+const members = new Map<string, readonly Column[]>()
 
 /** State of packing; the arrays have room for all values except lists of places. */
 type Packing = {
@@ -68,12 +68,12 @@ type Packing = {
   number: number
 }
 
-const packingOf = (ways: readonly Member[], documents: number): Packing => {
-  const texts = ways.filter(({ way }) => way === 'text' || way === 'json').length
+const packingOf = (columns: readonly Column[], documents: number): Packing => {
+  const texts = columns.filter(({ encoding }) => encoding === 'text' || encoding === 'json').length
   return {
     texts: [],
     lengths: new Uint32Array(documents * texts),
-    numbers: new Float64Array(documents * (ways.length - texts)),
+    numbers: new Float64Array(documents * (columns.length - texts)),
     longs: [],
     length: 0,
     number: 0,
@@ -84,12 +84,12 @@ const packingOf = (ways: readonly Member[], documents: number): Packing => {
  * Packs documents. undefined: a document has a value that its field cannot hold. Writing it without a thread
  * throws the right error.
  */
-export const packed = (index: Index, docs: readonly object[]): DocumentMessage | undefined => {
-  const ways = membersOf(index)
-  const packing = packingOf(ways, docs.length)
+export const packDocuments = (index: Index, docs: readonly object[]): DocumentMessage | undefined => {
+  const columns = columnsOf(index)
+  const packing = packingOf(columns, docs.length)
   for (const doc of docs)
-    for (let at = 0; at < ways.length; at += 1) {
-      const member = ways[at] as Member
+    for (let at = 0; at < columns.length; at += 1) {
+      const member = columns[at] as Column
       if (!put(packing, member, (doc as Doc)[member.name])) return undefined
     }
   const { texts, lengths, numbers, longs } = packing
@@ -104,9 +104,9 @@ export const packed = (index: Index, docs: readonly object[]): DocumentMessage |
 }
 
 /** false: the field cannot hold the value. */
-const put = (to: Packing, { way, optional }: Member, value: unknown): boolean => {
-  if (value === undefined) return optional && putAbsent(to, way)
-  switch (way) {
+const put = (to: Packing, { encoding, optional }: Column, value: unknown): boolean => {
+  if (value === undefined) return optional && putAbsent(to, encoding)
+  switch (encoding) {
     case 'text':
       return typeof value === 'string' && putText(to, value)
     case 'number':
@@ -122,8 +122,8 @@ const put = (to: Packing, { way, optional }: Member, value: unknown): boolean =>
   }
 }
 
-const putAbsent = (to: Packing, way: Way): boolean => {
-  if (way !== 'text' && way !== 'json') return putNumber(to, way === 'long' ? 0 : Number.NaN)
+const putAbsent = (to: Packing, encoding: Encoding): boolean => {
+  if (encoding !== 'text' && encoding !== 'json') return putNumber(to, encoding === 'long' ? 0 : Number.NaN)
   to.lengths[to.length++] = ABSENT
   return true
 }
@@ -151,13 +151,13 @@ const putLongs = (to: Packing, values: readonly unknown[]): boolean => {
 }
 
 /** The packed documents, one by one. */
-export function* unpacked(index: Index, crossing: DocumentMessage): Generator<object, void, void> {
-  const ways = membersOf(index)
-  const from: Reading = { crossing, text: 0, length: 0, number: 0, long: 0 }
-  for (let count = 0; count < crossing.documents; count += 1) {
+export function* unpackDocuments(index: Index, message: DocumentMessage): Generator<object, void, void> {
+  const columns = columnsOf(index)
+  const from: Reading = { message, text: 0, length: 0, number: 0, long: 0 }
+  for (let count = 0; count < message.documents; count += 1) {
     const doc: Record<string, unknown> = {}
-    for (const { name, way } of ways) {
-      const value = take(from, way)
+    for (const { name, encoding } of columns) {
+      const value = take(from, encoding)
       if (value !== undefined) doc[name] = value
     }
     yield doc
@@ -166,15 +166,15 @@ export function* unpacked(index: Index, crossing: DocumentMessage): Generator<ob
 
 /** The read positions in a message. */
 type Reading = {
-  readonly crossing: DocumentMessage
+  readonly message: DocumentMessage
   text: number
   length: number
   number: number
   long: number
 }
 
-const take = (from: Reading, way: Way): unknown => {
-  switch (way) {
+const take = (from: Reading, encoding: Encoding): unknown => {
+  switch (encoding) {
     case 'text':
       return takeText(from)
     case 'json': {
@@ -197,23 +197,23 @@ const take = (from: Reading, way: Way): unknown => {
 }
 
 const takeText = (from: Reading): string | undefined => {
-  const length = from.crossing.lengths[from.length] ?? ABSENT
+  const length = from.message.lengths[from.length] ?? ABSENT
   from.length += 1
   if (length === ABSENT) return undefined
   const begin = from.text
   from.text += length
-  return from.crossing.texts.slice(begin, from.text)
+  return from.message.texts.slice(begin, from.text)
 }
 
 /** undefined: the value is absent. */
 const takeNumber = (from: Reading): number | undefined => {
-  const number = from.crossing.numbers[from.number]
+  const number = from.message.numbers[from.number]
   from.number += 1
   return Number.isNaN(number) ? undefined : number
 }
 
 const takeLong = (from: Reading): bigint | undefined => {
-  const long = from.crossing.longs[from.long]
+  const long = from.message.longs[from.long]
   from.long += 1
   return long
 }

@@ -1,9 +1,9 @@
 import { Failure, type FailureOptions } from '#failure/failure.ts'
 
 /** A failure in a message between threads. */
-export type Crossed = Pick<Failure, 'kind' | 'message'> & FailureOptions
+export type FailureMessage = Pick<Failure, 'kind' | 'message'> & FailureOptions
 
-export const crossed = (error: unknown): Crossed => {
+export const failureMessage = (error: unknown): FailureMessage => {
   if (!(error instanceof Failure)) return { kind: 'defect', message: String(error) }
   const { kind, message, help, zh, retryable, details } = error
   return {
@@ -16,8 +16,5 @@ export const crossed = (error: unknown): Crossed => {
   }
 }
 
-export const failureFrom = ({
-  failure: { kind, message, ...rest },
-}: {
-  readonly failure: Crossed
-}): Failure => new Failure(kind, message, rest)
+export const failureFrom = ({ failure: { kind, message, ...rest } }: { readonly failure: FailureMessage }): Failure =>
+  new Failure(kind, message, rest)

@@ -4,10 +4,10 @@ import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
 import { nextTurn } from '#time/turn.ts'
-import { KEPT } from '../../batch.ts'
+import { UNDO_LIMITS } from '../../batch.ts'
 import type { Batch } from '../../port.ts'
 import { changesByTable } from '../commit.ts'
-import { packed } from './document-message.ts'
+import { packDocuments } from './document-message.ts'
 import { failureFrom } from './failure-message.ts'
 import type { FromWriting, ToWriting } from './write-in-thread.ts'
 
@@ -37,7 +37,7 @@ export const farBatches = (threads: WritingThreads): FarBatchesOf => {
       commit: async batch => {
         const behind = batch.end.lib - batch.end.height
         // Batches near the head are small and must stay revertible. An open thread continues until then.
-        const isFar = behind > KEPT.near && (thread !== undefined || behind >= threads.least)
+        const isFar = behind > UNDO_LIMITS.near && (thread !== undefined || behind >= threads.least)
         if (usable === undefined || !isFar) {
           await close()
           return false
@@ -113,7 +113,7 @@ const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThr
     },
     commit: async batch => {
       for (const [index, docs] of slicesOf(batch)) {
-        const part = packed(index, docs)
+        const part = packDocuments(index, docs)
         if (part === undefined) {
           thread.post({ type: 'drop' })
           return false
@@ -140,10 +140,7 @@ function* slicesOf(batch: Batch): Generator<readonly [Index, readonly object[]],
   for (const [index, docs] of changesByTable(batch.changes)) yield* sliced(index, docs)
 }
 
-function* sliced(
-  index: Index,
-  docs: readonly object[],
-): Generator<readonly [Index, readonly object[]], void, void> {
+function* sliced(index: Index, docs: readonly object[]): Generator<readonly [Index, readonly object[]], void, void> {
   for (let at = 0; at < docs.length; at += SLICE) yield [index, docs.slice(at, at + SLICE)]
 }
 

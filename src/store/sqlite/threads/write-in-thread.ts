@@ -3,14 +3,14 @@ import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.t
 import type { Published } from '#store/port.ts'
 import { historyRows, upsert } from '../commit.ts'
 import { type Connection, type FileMark, openWriter } from '../connection.ts'
-import { copied, type Pages } from '../copied.ts'
+import { type Pages, vacuumInto } from '../copied.ts'
 import { toFailure } from '../failures.ts'
 import { type Owner, putPublished } from '../meta.ts'
 import { tableOf } from '../tables.ts'
 import { beginBlocking, requireInPlace, requireOwn } from '../transaction.ts'
 import { clearUndo } from '../undo.ts'
-import { type DocumentMessage, unpacked } from './document-message.ts'
-import { type Crossed, crossed } from './failure-message.ts'
+import { type DocumentMessage, unpackDocuments } from './document-message.ts'
+import { type FailureMessage, failureMessage } from './failure-message.ts'
 
 /** Messages to a writing thread, in this order; dropped parts are not written. */
 export type ToWriting =
@@ -32,13 +32,11 @@ export type ToWriting =
 /** Replies to a commit, a copy and `close`. */
 export type FromWriting =
   | { readonly type: 'committed' }
-  | { readonly type: 'failed'; readonly failure: Crossed }
+  | { readonly type: 'failed'; readonly failure: FailureMessage }
   | { readonly type: 'closed' }
   | { readonly type: 'copied'; readonly height: number }
 
-const indices = new Map<string, AnyIndex>(
-  [...historyIndices, ...stateIndices].map(index => [index.name, index]),
-)
+const indices = new Map<string, AnyIndex>([...historyIndices, ...stateIndices].map(index => [index.name, index]))
 
 /**
  * Handles the messages of a thread that writes batches to one file. Each batch is one transaction, stored
@@ -54,7 +52,7 @@ export const writeInThread = (answer: (message: FromWriting) => void): ((message
     try {
       return work()
     } catch (error) {
-      return { type: 'failed', failure: crossed(error) }
+      return { type: 'failed', failure: failureMessage(error) }
     }
   }
   return message => {
@@ -77,7 +75,7 @@ export const writeInThread = (answer: (message: FromWriting) => void): ((message
         )
         return
       case 'copy':
-        answer(orFailure(() => ({ type: 'copied', height: copied(message.pages) })))
+        answer(orFailure(() => ({ type: 'copied', height: vacuumInto(message.pages) })))
         return
       case 'close':
         file?.close()
@@ -180,10 +178,10 @@ const writePart = (writing: Connection, part: DocumentMessage): void => {
   if (index === undefined) throw new TypeError(`No index is named ${part.index}.`)
   if (index.kind === 'history') {
     const rows = historyRows(writing, index)
-    for (const doc of unpacked(index, part)) rows.add(doc)
+    for (const doc of unpackDocuments(index, part)) rows.add(doc)
     rows.end()
     return
   }
   const table = tableOf(index)
-  for (const doc of unpacked(index, part)) upsert(writing, table, doc)
+  for (const doc of unpackDocuments(index, part)) upsert(writing, table, doc)
 }

@@ -31,16 +31,14 @@ export const parseBool = (parameter: string, text: string): boolean | Answer => 
 
 /** strconv.ParseInt with base 10 and 64 bits. */
 export const parseInt64 = (parameter: string, text: string): bigint | Answer => {
-  if (!/^[+-]?[0-9]+$/.test(text))
-    return mismatch(parameter, { parser: 'ParseInt', text, problem: 'invalid syntax' })
+  if (!/^[+-]?[0-9]+$/.test(text)) return mismatch(parameter, { parser: 'ParseInt', text, problem: 'invalid syntax' })
   const value = BigInt(text.replace(/^\+/, ''))
   return value > INT64_MAX || value < INT64_MIN
     ? mismatch(parameter, { parser: 'ParseInt', text, problem: 'value out of range' })
     : value
 }
 
-const camelCase = (name: string): string =>
-  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
+const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
 /**
  * Fields of a request body as protojson reads them: names in snake or camel case, int64 as number or string,
@@ -69,10 +67,7 @@ export const readBody = <const I extends string, const T extends string>(
     const written = span === undefined ? undefined : body.slice(...span)
     const value = written === undefined ? missing : read(written)
     if (value === undefined)
-      return refused(
-        3,
-        `${PROTO}(line 1:${(span?.[0] ?? 0) + 1}): invalid value for ${type} type: ${written}`,
-      )
+      return refused(3, `${PROTO}(line 1:${(span?.[0] ?? 0) + 1}): invalid value for ${type} type: ${written}`)
     values.set(name, value)
   }
   return Object.fromEntries(values) as { [K in I]: bigint } & { [K in T]: string }

@@ -13,13 +13,9 @@ const CALLS: ReadonlyMap<string, Shape> = new Map([
   ...['getNodeInfo', 'getChainInfo', 'getRAMInfo', 'getGasRatio'].map(get(0)),
   ...['getTxByHash', 'getTxReceiptByTxHash'].map(get(1)),
   ...['getBlockByHash', 'getBlockByNumber', 'getRawBlockByNumber', 'getAccount', 'getContract'].map(get(2)),
-  ...['getContractVote', 'getProducerVoteInfo', 'getVoterBonus', 'getCandidateBonus', 'getTokenInfo'].map(
-    get(2),
-  ),
+  ...['getContractVote', 'getProducerVoteInfo', 'getVoterBonus', 'getCandidateBonus', 'getTokenInfo'].map(get(2)),
   ...['getTokenBalance', 'getToken721Balance', 'getToken721Metadata', 'getToken721Owner'].map(get(3)),
-  ...['getBlockHeaderByRange', 'getBlockTxsByContract', 'getContractStorage', 'getBatchContractStorage'].map(
-    post,
-  ),
+  ...['getBlockHeaderByRange', 'getBlockTxsByContract', 'getContractStorage', 'getBatchContractStorage'].map(post),
   ...['getContractStorageFields', 'listContractStorage', 'sendTx', 'execTx', 'subscribe'].map(post),
 ])
 

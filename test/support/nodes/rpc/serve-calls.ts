@@ -12,8 +12,7 @@ export type Address = {
 /** Parses `HOST:PORT` of a command line. Throws Failure 'usage'. */
 export const readAddress = (text: string): { readonly host: string; readonly port: number } => {
   const [, host, port] = /^([^:\s]+):([0-9]{1,5})$/.exec(text) ?? []
-  if (host === undefined || port === undefined)
-    throw new Failure('usage', `--listen ${text} is not HOST:PORT.`)
+  if (host === undefined || port === undefined) throw new Failure('usage', `--listen ${text} is not HOST:PORT.`)
   return { host, port: Number(port) }
 }
 
@@ -45,8 +44,7 @@ export const serveCalls = (
     // A client that reads a block slowly is not disconnected.
     idleTimeout: 255,
     fetch: async request => {
-      if (request.method === 'OPTIONS' && request.headers.has('access-control-request-method'))
-        return preflight()
+      if (request.method === 'OPTIONS' && request.headers.has('access-control-request-method')) return preflight()
       const body = request.method === 'POST' ? await request.text() : ''
       const call = { method: request.method, path: new URL(request.url).pathname, body }
       return responseOf(request.method, await answer(call))

@@ -1,16 +1,16 @@
 import { Failure } from '#failure/failure.ts'
 import type { Connection } from './connection.ts'
-import { type Asked, failureOf } from './failures.ts'
-import type { Answer, Request } from './request.ts'
+import { failureOf, type RequestOrigin } from './failures.ts'
+import type { ElasticResponse, Request } from './request.ts'
 
 /** Pauses before a read is retried: the server may just have closed a kept connection, or a queue was full. */
 const AGAIN_AFTER_MS = [30, 200]
 
-export type Question = Request & {
+export type NamedRequest = Request & {
   /** Name of the request in messages, after "may not" and "refused to": `read balances`. */
   readonly what: string
   /** Error statuses that count as answers, such as 404 for a document. */
-  readonly also?: readonly number[]
+  readonly acceptedStatuses?: readonly number[]
 }
 
 /**
@@ -20,8 +20,8 @@ export type Question = Request & {
 export const searchOf = (
   indices: string,
   body: object,
-  { query, ...more }: Pick<Question, 'query' | 'signal' | 'timeoutMs'> = {},
-): Question => ({
+  { query, ...more }: Pick<NamedRequest, 'query' | 'signal' | 'timeoutMs'> = {},
+): NamedRequest => ({
   ...more,
   what: `search ${indices}`,
   method: 'POST',
@@ -34,56 +34,60 @@ export const searchOf = (
 export const WHOLE = { allow_partial_search_results: 'false' }
 
 /** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
-export const ask = <T>(connection: Connection, question: Question): Promise<T> => {
-  const asked = { connection, what: question.what }
-  return askRead(connection, question, ({ text }) =>
-    expected(asked, parseAnswer<T>(asked, text), value => typeof value === 'object'),
+export const requestJson = <T>(connection: Connection, request: NamedRequest): Promise<T> => {
+  const origin = { connection, what: request.what }
+  return requestParsed(connection, request, ({ text }) =>
+    requireValid(origin, parseAnswer<T>(origin, text), value => typeof value === 'object'),
   )
 }
 
-/** Like `ask`, for a search: its hits, each with an id. */
-export const askHits = <H extends { readonly _id: string }>(
+/** Like `requestJson`, for a search: its hits, each with an id. */
+export const requestHits = <H extends { readonly _id: string }>(
   connection: Connection,
-  question: Question,
+  request: NamedRequest,
 ): Promise<readonly H[]> =>
-  askRead(connection, question, ({ text }) => hitsIn<H>({ connection, what: question.what }, text))
+  requestParsed(connection, request, ({ text }) => hitsIn<H>({ connection, what: request.what }, text))
 
-/** Like `ask`, with the unparsed answer. */
-export const askText = (connection: Connection, question: Question): Promise<Answer> =>
-  askRead(connection, question, answer => answer)
+/** Like `requestJson`, with the unparsed answer. */
+export const requestText = (connection: Connection, request: NamedRequest): Promise<ElasticResponse> =>
+  requestParsed(connection, request, answer => answer)
 
-/** Like `ask`, with the result of `read`, whose errors may also lead to a retry. */
-export const askRead = async <T>(
+/** Like `requestJson`, with the result of `read`, whose errors may also lead to a retry. */
+export const requestParsed = async <T>(
   connection: Connection,
-  question: Question,
-  read: (answer: Answer) => T,
+  request: NamedRequest,
+  read: (answer: ElasticResponse) => T,
 ): Promise<T> => {
   for (let attempt = 0; ; attempt++)
     try {
-      return read(answerTo(connection, question, await connection.send(question)))
+      return read(answerTo(connection, request, await connection.send(request)))
     } catch (error) {
-      await beforeAgain(error, attempt)
+      await pauseBeforeRetry(error, attempt)
     }
 }
 
 /** The hits of a search in the text of its answer. Throws 'unavailable'. */
-export const hitsIn = <H extends { readonly _id: string }>(asked: Asked, text: string): readonly H[] => {
-  const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(asked, text)
-  return expected(asked, answer?.hits?.hits, areHits)
+export const hitsIn = <H extends { readonly _id: string }>(origin: RequestOrigin, text: string): readonly H[] => {
+  const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(origin, text)
+  return requireValid(origin, answer?.hits?.hits, areHits)
 }
 
-/** Like `askText` without retries: for callers that look for errors in the answer and repeat the whole read. */
-export const askOnce = async (connection: Connection, question: Question): Promise<Answer> =>
-  answerTo(connection, question, await connection.send(question))
+/** Like `requestText` without retries: for callers that look for errors in the answer and repeat the whole read. */
+export const requestOnce = async (connection: Connection, request: NamedRequest): Promise<ElasticResponse> =>
+  answerTo(connection, request, await connection.send(request))
 
 /** The answer, if its status is a success or expected. */
-const answerTo = (connection: Connection, { what, also }: Question, answer: Answer): Answer => {
-  if (answer.status < 300 || also?.includes(answer.status)) return answer
+const answerTo = (
+  connection: Connection,
+  { what, acceptedStatuses }: NamedRequest,
+  answer: ElasticResponse,
+): ElasticResponse => {
+  if (answer.status < 300 || acceptedStatuses?.includes(answer.status)) return answer
   throw failureOf({ connection, what }, answer)
 }
 
 /** Pauses before a failed read is retried; rethrows the error unless it is temporary. */
-export const beforeAgain = async (error: unknown, attempt: number): Promise<void> => {
+export const pauseBeforeRetry = async (error: unknown, attempt: number): Promise<void> => {
   const again = AGAIN_AFTER_MS[attempt]
   const isPassing = error instanceof Failure && error.kind === 'unavailable' && error.retryable
   if (again === undefined || !isPassing) throw error
@@ -99,29 +103,28 @@ const areHits = (hits: readonly { readonly _id?: unknown }[]): boolean =>
  * failure, not our bug.
  */
 export const parseAnswer = <T>(
-  asked: Asked,
+  origin: RequestOrigin,
   text: string,
   parse: (text: string) => unknown = JSON.parse,
 ): T => {
   try {
     return parse(text) as T
   } catch {
-    throw malformed(asked, 'it is not JSON')
+    throw malformed(origin, 'it is not JSON')
   }
 }
 
 /** The value if it is valid; throws 'unavailable' otherwise. */
-export const expected = <T>(
-  asked: Asked,
+export const requireValid = <T>(
+  origin: RequestOrigin,
   value: T | undefined | null,
   holds: (value: T) => boolean = () => true,
 ): T => {
-  if (value === undefined || value === null || !holds(value))
-    throw malformed(asked, 'required fields are missing')
+  if (value === undefined || value === null || !holds(value)) throw malformed(origin, 'required fields are missing')
   return value
 }
 
-const malformed = ({ connection: { url }, what }: Asked, problem: string): Failure =>
+const malformed = ({ connection: { url }, what }: RequestOrigin, problem: string): Failure =>
   new Failure('unavailable', `The response of Elasticsearch at ${url} is invalid (${what}): ${problem}.`, {
     help: 'Check whether there is a proxy in front of Elasticsearch, and check the logs of both.',
   })

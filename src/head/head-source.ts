@@ -1,18 +1,18 @@
-import type { Shown } from './shown.ts'
+import type { HeadState } from './head-state.ts'
 
 /** The current head blocks, and notice of changes. */
 export type HeadSource = {
-  shown(): Shown
+  current(): HeadState
   /** Calls `listener` after each change with the new and the previous value, until the returned function is called. */
-  onChange(listener: (shown: Shown, before: Shown) => void): () => void
+  onChange(listener: (shown: HeadState, before: HeadState) => void): () => void
 }
 
 /** A source that shows the last given value. */
-export const showing = (first: Shown): HeadSource & { show(next: Shown): void } => {
-  const listeners = new Set<(shown: Shown, before: Shown) => void>()
+export const headSource = (first: HeadState): HeadSource & { show(next: HeadState): void } => {
+  const listeners = new Set<(shown: HeadState, before: HeadState) => void>()
   let shown = first
   return {
-    shown: () => shown,
+    current: () => shown,
     onChange: listener => {
       listeners.add(listener)
       return () => listeners.delete(listener)
@@ -26,10 +26,7 @@ export const showing = (first: Shown): HeadSource & { show(next: Shown): void } 
   }
 }
 
-const isSame = (a: Shown, b: Shown): boolean =>
+const isSame = (a: HeadState, b: HeadState): boolean =>
   a.status === 'followed' && b.status === 'followed'
-    ? a.tip.hash === b.tip.hash &&
-      a.lib === b.lib &&
-      a.blocks[0] === b.blocks[0] &&
-      a.blocks.length === b.blocks.length
+    ? a.tip.hash === b.tip.hash && a.lib === b.lib && a.blocks[0] === b.blocks[0] && a.blocks.length === b.blocks.length
     : a.status === b.status

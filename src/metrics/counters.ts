@@ -16,13 +16,13 @@ export type Series = {
 }
 
 /** The metrics of a process, as one thread counts them. */
-export type Counting<Name extends string> = Readonly<Record<Name, Series>>
+export type Counters<Name extends string> = Readonly<Record<Name, Series>>
 
-export const countingIn = <Name extends string>(
+export const countersIn = <Name extends string>(
   definitions: Readonly<Record<Name, Definition>>,
   memory: MetricsMemory,
   thread: number,
-): Counting<Name> => {
+): Counters<Name> => {
   const { begins, length } = layoutOf(definitions)
   const part = partOf(memory, thread)
   if (part.length !== length)
@@ -30,7 +30,7 @@ export const countingIn = <Name extends string>(
   const names = Object.keys(definitions) as Name[]
   return Object.fromEntries(
     names.map(name => [name, seriesOf(definitions[name], part, begins.get(name) ?? 0)]),
-  ) as Counting<Name>
+  ) as Counters<Name>
 }
 
 const seriesOf = (definition: Definition, part: Float64Array, begin: number): Series => {

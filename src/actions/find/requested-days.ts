@@ -5,7 +5,7 @@ import { genesisDay } from './days.ts'
 import { refuseWhileLoading } from './loading.ts'
 
 /** UTC days since 1970 that an answer covers: `from` … `to`, none if `to` is before `from`. */
-export type AskedDays = {
+export type RequestedDays = {
   readonly from: number
   readonly to: number
   /** The day of the first block. */
@@ -18,11 +18,11 @@ export type AskedDays = {
  * The days of a call, limited to those of the chain. `check` refuses a range that is reversed or too long.
  * Throws 'loading' for a range that may extend beyond the loaded blocks.
  */
-export const daysAsked = async (
+export const requestedDays = async (
   context: Context,
   { start_date, end_date }: Dates,
   check: (dates: Dates) => void,
-): Promise<AskedDays> => {
+): Promise<RequestedDays> => {
   const { view } = context
   const today = dayOf(view.at.time)
   const last = Math.max(start_date ?? 0, end_date ?? 0)

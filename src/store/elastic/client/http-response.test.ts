@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { AnswerReader, BadAnswer, type HttpAnswer } from './http-answer.ts'
+import { BadResponse, type HttpResponse, ResponseReader } from './http-response.ts'
 
 /** Reads bytes in pieces that end at `cuts`; undefined: the bytes end before the answer does. */
-const readIn = (bytes: Uint8Array, cuts: readonly number[] = []): HttpAnswer | undefined => {
-  const reader = new AnswerReader()
+const readIn = (bytes: Uint8Array, cuts: readonly number[] = []): HttpResponse | undefined => {
+  const reader = new ResponseReader()
   const ends = [...new Set(cuts.map(cut => cut % (bytes.length + 1)))].toSorted((a, b) => a - b)
   let from = 0
   for (const end of [...ends, bytes.length]) {
@@ -51,17 +51,12 @@ test('an answer with a length is read the same at any division of its bytes', ()
 
 test('an answer in chunks is read the same at any division of its bytes and chunks', () =>
   fc.assert(
-    fc.property(
-      text,
-      fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 8 }),
-      cuts,
-      (body, sizes, at) => {
-        const head = 'HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n'
-        const bytes = Buffer.from(head + chunked(body, sizes), 'latin1')
-        const { status, text: read, keepsAlive } = readIn(bytes, at) as HttpAnswer
-        expect([status, read, keepsAlive]).toEqual([404, body, true])
-      },
-    ),
+    fc.property(text, fc.array(fc.integer({ min: 1, max: 40 }), { maxLength: 8 }), cuts, (body, sizes, at) => {
+      const head = 'HTTP/1.1 404 Not Found\r\ntransfer-encoding: chunked\r\n\r\n'
+      const bytes = Buffer.from(head + chunked(body, sizes), 'latin1')
+      const { status, text: read, keepsAlive } = readIn(bytes, at) as HttpResponse
+      expect([status, read, keepsAlive]).toEqual([404, body, true])
+    }),
   ))
 
 test('an answer of some hundred kB is read, in chunks and in many pieces', () => {
@@ -74,26 +69,19 @@ test('an answer of some hundred kB is read, in chunks and in many pieces', () =>
 })
 
 test('interim answers are skipped', () => {
-  const bytes = bytesOf(
-    'HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n',
-    'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}',
-  )
+  const bytes = bytesOf('HTTP/1.1 103 Early Hints\r\nLink: a\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}')
   expect([readIn(bytes)?.status, readIn(bytes)?.text]).toEqual([200, '{}'])
 })
 
 test('the end of the connection ends an answer without a length, and no other', () => {
-  const closing = new AnswerReader()
+  const closing = new ResponseReader()
   expect(closing.push(bytesOf('HTTP/1.1 200 OK\r\n\r\n{"a"'))).toBeUndefined()
   expect(closing.push(bytesOf(':1}'))).toBeUndefined()
   expect(closing.end()).toMatchObject({ text: '{"a":1}', keepsAlive: false })
-  for (const begun of [
-    '',
-    'HTTP/1.1 200 OK\r\nContent-Le',
-    'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}',
-  ]) {
-    const reader = new AnswerReader()
+  for (const begun of ['', 'HTTP/1.1 200 OK\r\nContent-Le', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n{}']) {
+    const reader = new ResponseReader()
     if (begun !== '') reader.push(bytesOf(begun))
-    expect(() => reader.end()).toThrow(BadAnswer)
+    expect(() => reader.end()).toThrow(BadResponse)
   }
 })
 
@@ -127,11 +115,11 @@ const bad: readonly string[] = [
 ]
 for (const answer of bad)
   test(`refused: ${JSON.stringify(answer.slice(0, 80))}`, () => {
-    expect(() => readIn(bytesOf(answer))).toThrow(BadAnswer)
+    expect(() => readIn(bytesOf(answer))).toThrow(BadResponse)
     expect(() =>
       readIn(
         bytesOf(answer),
         Array.from(answer.slice(0, 200), (_, at) => at),
       ),
-    ).toThrow(BadAnswer)
+    ).toThrow(BadResponse)
   })

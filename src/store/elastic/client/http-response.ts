@@ -1,21 +1,21 @@
 /** The received bytes are not an HTTP/1.1 answer, or the answer is too large. */
-export class BadAnswer extends Error {}
+export class BadResponse extends Error {}
 
 /** An HTTP/1.1 answer with the members that callers need. */
-export type HttpAnswer = Omit<Head, 'framing'> & { readonly text: string }
+export type HttpResponse = Omit<Head, 'framing'> & { readonly text: string }
 
 const MOST_HEAD_BYTES = 64 * 1024
 /** Maximum size of an answer; pages and parts of scans have some MB. */
 const MOST_BYTES = 512 * 1024 * 1024
 
 /** Reads consecutive answers from the bytes of a connection. */
-export class AnswerReader {
+export class ResponseReader {
   private received = new Received()
   private head: Head | undefined
   private chunks: Uint8Array[] = []
 
-  /** The answer, as soon as its last byte has arrived. Throws `BadAnswer`. */
-  push(bytes: Uint8Array): HttpAnswer | undefined {
+  /** The answer, as soon as its last byte has arrived. Throws `BadResponse`. */
+  push(bytes: Uint8Array): HttpResponse | undefined {
     const { received, chunks } = this
     received.add(bytes)
     this.head ??= readHead(received)
@@ -28,14 +28,13 @@ export class AnswerReader {
     return readChunks(received, chunks) ? this.answered(head, textOf(chunks)) : undefined
   }
 
-  /** Called when the connection is closed: returns the answer that ends there, or throws `BadAnswer`. */
-  end(): HttpAnswer {
-    if (this.head?.framing.by !== 'close')
-      throw new BadAnswer('The connection was closed before the answer ended')
+  /** Called when the connection is closed: returns the answer that ends there, or throws `BadResponse`. */
+  end(): HttpResponse {
+    if (this.head?.framing.by !== 'close') throw new BadResponse('The connection was closed before the answer ended')
     return this.answered(this.head, this.received.rest())
   }
 
-  private answered({ status, headers, keepsAlive }: Head, text: string): HttpAnswer {
+  private answered({ status, headers, keepsAlive }: Head, text: string): HttpResponse {
     // Bytes after the end belong to no request of ours, so the connection is not reused.
     const answer = { status, headers, text, keepsAlive: keepsAlive && this.received.isAtEnd() }
     this.received = new Received()
@@ -55,7 +54,7 @@ class Received {
 
   add(bytes: Uint8Array): void {
     const filled = this.#filled + bytes.length
-    if (filled > MOST_BYTES) throw new BadAnswer(`The answer has more than ${MOST_BYTES} bytes`)
+    if (filled > MOST_BYTES) throw new BadResponse(`The answer has more than ${MOST_BYTES} bytes`)
     if (this.#filled === 0) {
       // Most answers arrive in one piece.
       this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -102,7 +101,7 @@ const readHead = (received: Received): Head | undefined => {
   for (;;) {
     const end = received.find(HEAD_END)
     if ((end === -1 ? received.left() : end - received.at) > MOST_HEAD_BYTES)
-      throw new BadAnswer(`The head of the answer has more than ${MOST_HEAD_BYTES} bytes`)
+      throw new BadResponse(`The head of the answer has more than ${MOST_HEAD_BYTES} bytes`)
     if (end === -1) return undefined
     const head = headOf(received.latin1(received.at, end))
     received.at = end + HEAD_END.length
@@ -112,7 +111,7 @@ const readHead = (received: Received): Head | undefined => {
 }
 
 const readLength = (received: Received, length: number): string | undefined => {
-  if (length > MOST_BYTES) throw new BadAnswer(`The answer has ${length} bytes`)
+  if (length > MOST_BYTES) throw new BadResponse(`The answer has ${length} bytes`)
   if (received.left() < length) return undefined
   received.at += length
   return received.utf8(received.at - length, received.at)
@@ -124,8 +123,7 @@ const CRLF = '\r\n'
 const readChunks = (received: Received, chunks: Uint8Array[]): boolean => {
   for (;;) {
     const line = received.find(CRLF)
-    if (line === -1 && received.left() > MOST_HEAD_BYTES)
-      throw new BadAnswer('A chunk of the answer has no length')
+    if (line === -1 && received.left() > MOST_HEAD_BYTES) throw new BadResponse('A chunk of the answer has no length')
     if (line === -1) return false
     const size = sizeOf(received.latin1(received.at, line))
     const from = line + CRLF.length
@@ -133,7 +131,7 @@ const readChunks = (received: Received, chunks: Uint8Array[]): boolean => {
     if (received.left(from) < size + CRLF.length) return false
     const to = from + size
     if (received.latin1(to, to + CRLF.length) !== CRLF)
-      throw new BadAnswer('A chunk of the answer is longer than it says')
+      throw new BadResponse('A chunk of the answer is longer than it says')
     chunks.push(received.slice(from, to))
     received.at = to + CRLF.length
   }
@@ -155,7 +153,7 @@ const readTrailers = (received: Received, from: number): boolean => {
 /** Bytes of a chunk; extensions after `;` are ignored. */
 const sizeOf = (line: string): number => {
   const [, digits] = /^([0-9a-fA-F]{1,8})[ \t]*(?:;|$)/.exec(line) ?? []
-  if (digits === undefined) throw new BadAnswer('A chunk of the answer has no length')
+  if (digits === undefined) throw new BadResponse('A chunk of the answer has no length')
   return Number.parseInt(digits, 16)
 }
 
@@ -183,7 +181,7 @@ const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
 /** Consecutive answers often have the same head, and parsing it costs as much as parsing a small body. */
 let last: { readonly text: string; readonly head: Head } | undefined
 
-/** Reads a head, without the empty line that ends it. Throws `BadAnswer`. */
+/** Reads a head, without the empty line that ends it. Throws `BadResponse`. */
 const headOf = (text: string): Head => {
   if (last?.text !== text) last = { text, head: readHeadText(text) }
   return last.head
@@ -192,7 +190,7 @@ const headOf = (text: string): Head => {
 const readHeadText = (text: string): Head => {
   const [line = '', ...lines] = text.split('\r\n')
   const [, minor, code] = STATUS_LINE.exec(line) ?? []
-  if (minor === undefined) throw new BadAnswer('The answer is not HTTP/1.1')
+  if (minor === undefined) throw new BadResponse('The answer is not HTTP/1.1')
   const headers = new Map<string, string>()
   for (const each of lines) {
     const colon = each.indexOf(':')
@@ -201,8 +199,7 @@ const readHeadText = (text: string): Head => {
   const status = Number(code)
   const framing = framingOf(status, headers)
   const connection = headers.get('connection')?.toLowerCase()
-  const keepsAlive =
-    framing.by !== 'close' && (minor === '1' ? connection !== 'close' : connection === 'keep-alive')
+  const keepsAlive = framing.by !== 'close' && (minor === '1' ? connection !== 'close' : connection === 'keep-alive')
   return { status, headers, keepsAlive, framing }
 }
 
@@ -210,12 +207,11 @@ const framingOf = (status: number, headers: ReadonlyMap<string, string>): Framin
   if (status === 204 || status === 304) return { by: 'length', length: 0 }
   const coding = headers.get('transfer-encoding')
   if (coding !== undefined) {
-    if (coding.toLowerCase() !== 'chunked')
-      throw new BadAnswer(`The answer has the transfer coding '${coding}'`)
+    if (coding.toLowerCase() !== 'chunked') throw new BadResponse(`The answer has the transfer coding '${coding}'`)
     return { by: 'chunks' }
   }
   const length = headers.get('content-length')
   if (length === undefined) return { by: 'close' }
-  if (!/^\d{1,15}$/.test(length)) throw new BadAnswer(`The answer has the length '${length}'`)
+  if (!/^\d{1,15}$/.test(length)) throw new BadResponse(`The answer has the length '${length}'`)
   return { by: 'length', length: Number(length) }
 }

@@ -1,10 +1,10 @@
 import { checkServerIdentity } from 'node:tls'
 import type { Socket } from 'bun'
 import { systemClock } from '#time/clock.ts'
-import { AnswerReader, BadAnswer, type HttpAnswer } from './http-answer.ts'
+import { BadResponse, type HttpResponse, ResponseReader } from './http-response.ts'
 
 /** The error of a request without an answer. */
-export class NoAnswer extends Error {
+export class NoResponse extends Error {
   /** Whether a reused connection ended before the first byte of this answer: the request may be sent again. */
   readonly wasKept: boolean
   constructor(message: string, wasKept = false) {
@@ -13,7 +13,7 @@ export class NoAnswer extends Error {
   }
 }
 
-export type LineOptions = {
+export type HttpConnectionOptions = {
   readonly url: URL
   /** PEM text of the CA that signed the server's certificate; default: the CAs of the system. */
   readonly ca?: string | undefined
@@ -22,13 +22,13 @@ export type LineOptions = {
 const CLOSED = 'The connection was closed'
 
 /** One connection to an HTTP server, for one request at a time. */
-export class HttpLine {
+export class HttpConnection {
   /** Start of the idle time, in milliseconds of `Clock.elapsed`. */
   idleSince = systemClock.elapsed()
   isClosed = false
-  private readonly reader = new AnswerReader()
+  private readonly reader = new ResponseReader()
   private socket: Socket<undefined> | undefined
-  private underWay: PromiseWithResolvers<HttpAnswer> | undefined
+  private underWay: PromiseWithResolvers<HttpResponse> | undefined
   /** Whether a byte of the answer has arrived. */
   private hasBegun = false
   /** Bytes of the request that the system has not accepted yet. */
@@ -36,10 +36,10 @@ export class HttpLine {
   private answers = 0
 
   /**
-   * Connects; for https the server's certificate is verified then. Throws `NoAnswer`, also if `close` is
+   * Connects; for https the server's certificate is verified then. Throws `NoResponse`, also if `close` is
    * called meanwhile.
    */
-  async connect(options: LineOptions): Promise<void> {
+  async connect(options: HttpConnectionOptions): Promise<void> {
     await connected(options, this)
   }
 
@@ -49,11 +49,11 @@ export class HttpLine {
     if (this.isClosed) socket.terminate()
   }
 
-  /** Sends a request, head and body in one. Throws `NoAnswer`; the connection is closed then. */
-  send(request: string): Promise<HttpAnswer> {
-    const underWay = Promise.withResolvers<HttpAnswer>()
+  /** Sends a request, head and body in one. Throws `NoResponse`; the connection is closed then. */
+  send(request: string): Promise<HttpResponse> {
+    const underWay = Promise.withResolvers<HttpResponse>()
     if (this.isClosed) {
-      underWay.reject(new NoAnswer(CLOSED, this.answers > 0))
+      underWay.reject(new NoResponse(CLOSED, this.answers > 0))
     } else {
       this.underWay = underWay
       this.hasBegun = false
@@ -68,7 +68,7 @@ export class HttpLine {
     this.socket?.terminate()
     const failed = this.underWay
     this.underWay = undefined
-    failed?.reject(new NoAnswer(reason, this.answers > 0 && !this.hasBegun))
+    failed?.reject(new NoResponse(reason, this.answers > 0 && !this.hasBegun))
   }
 
   received(bytes: Uint8Array): void {
@@ -82,11 +82,11 @@ export class HttpLine {
   }
 
   /** Called when the system accepts more bytes. */
-  hasRoom(): void {
+  onDrain(): void {
     if (this.unsent !== undefined) this.write(this.unsent)
   }
 
-  ended(reason: string): void {
+  onEnd(reason: string): void {
     if (this.underWay !== undefined && this.hasBegun) this.take(undefined)
     this.close(reason)
   }
@@ -99,11 +99,11 @@ export class HttpLine {
 
   /** Parses further bytes (undefined: the end of the connection); an invalid answer closes the connection. */
   private take(bytes: Uint8Array | undefined): void {
-    let answer: HttpAnswer | undefined
+    let answer: HttpResponse | undefined
     try {
       answer = bytes === undefined ? this.reader.end() : this.reader.push(bytes)
     } catch (error) {
-      if (!(error instanceof BadAnswer)) throw error
+      if (!(error instanceof BadResponse)) throw error
       this.close(error.message)
     }
     if (answer === undefined) return
@@ -116,13 +116,13 @@ export class HttpLine {
   }
 }
 
-const connected = ({ url, ca }: LineOptions, line: HttpLine): Promise<void> => {
+const connected = ({ url, ca }: HttpConnectionOptions, line: HttpConnection): Promise<void> => {
   const isTls = url.protocol === 'https:'
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   const ready = Promise.withResolvers<void>()
   const fail = (reason: string): void => {
-    ready.reject(new NoAnswer(reason))
-    line.ended(reason)
+    ready.reject(new NoResponse(reason))
+    line.onEnd(reason)
   }
   const handshake = (socket: Socket<undefined>, _: boolean, error: Error | null): void => {
     const problem = error ?? checkServerIdentity(hostname, socket.getPeerCertificate())
@@ -136,9 +136,7 @@ const connected = ({ url, ca }: LineOptions, line: HttpLine): Promise<void> => {
   const connecting = Bun.connect<undefined>({
     hostname,
     port: Number(url.port) || (isTls ? 443 : 80),
-    ...(isTls
-      ? { tls: { serverName: hostname, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) } }
-      : {}),
+    ...(isTls ? { tls: { serverName: hostname, rejectUnauthorized: true, ...(ca === undefined ? {} : { ca }) } } : {}),
     socket: {
       ...(isTls ? { handshake } : {}),
       open: socket => {
@@ -146,8 +144,8 @@ const connected = ({ url, ca }: LineOptions, line: HttpLine): Promise<void> => {
         if (!isTls) ready.resolve()
       },
       data: (_, bytes) => line.received(bytes),
-      drain: () => line.hasRoom(),
-      end: () => line.ended(CLOSED),
+      drain: () => line.onDrain(),
+      end: () => line.onEnd(CLOSED),
       close: (_, error) => fail(error?.message ?? CLOSED),
       error: (_, error) => fail(error.message),
       connectError: (_, error) => fail(error.message),

@@ -31,7 +31,7 @@ export const HEAD_STATUSES = ['followed', 'none', 'away', 'behind', 'apart', 'un
 export type HeadStatus = (typeof HEAD_STATUSES)[number]
 
 /** The blocks above the published one at one moment; never changed. */
-export type Shown =
+export type HeadState =
   | {
       readonly status: 'followed'
       readonly tip: Point
@@ -64,7 +64,7 @@ export const NO_HEAD: HeadAt = withoutBlocks('none')
  * The head blocks above a published block; none unless the branch leads to exactly that block. `shown`
  * undefined: no node is followed.
  */
-export const headAt = (shown: Shown | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
+export const headAt = (shown: HeadState | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
   if (shown === undefined) return NO_HEAD
   if (shown.status !== 'followed') return withoutBlocks(shown.status)
   const { tip, lib, blocks } = shown

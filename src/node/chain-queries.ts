@@ -1,13 +1,13 @@
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import { backoffMs } from '#time/backoff.ts'
-import { type Asking, ask, nobodyAnswers, type Question, Refused, tryOnce } from './call.ts'
+import { type CallContext, callNode, callOnce, type NodeRequest, noNodeAnswered, RefusedCall } from './call.ts'
 import type { ChainInfo } from './chain-info.ts'
-import { endedByCaller } from './http.ts'
-import { type Member, type Pool, REST } from './pool.ts'
-import type { SaidHash } from './port.ts'
+import { abortedByCaller } from './http.ts'
+import { BACKOFF, type Member, type Pool } from './pool.ts'
+import type { ReportedHash } from './port.ts'
 
-const QUESTION: Question<ChainInfo> = {
+const QUESTION: NodeRequest<ChainInfo> = {
   what: 'getChainInfo',
   path: '/getChainInfo',
   decode: decodeChainInfo,
@@ -17,33 +17,33 @@ const QUESTION: Question<ChainInfo> = {
  * Asks all nodes that are not resting for their chain info and returns the highest. At equal heights the
  * later head time wins, since a stuck node repeats the same one.
  */
-export const highest = async (asking: Asking): Promise<ChainInfo> => {
-  const { pool, clock, signal } = asking
+export const highest = async (context: CallContext): Promise<ChainInfo> => {
+  const { pool, clock, signal } = context
   // The probes know the highest node. Only that node is asked, so a node that hangs delays nothing.
-  if (pool.watched) return ask(asking, QUESTION)
+  if (pool.watched) return callNode(context, QUESTION)
   const details = new Map<string, string>()
   for (let round = 1; ; round += 1) {
-    const best = await highestNow(asking, details)
+    const best = await highestNow(context, details)
     if (best !== undefined) return best
-    if (round * pool.members.length >= asking.tries) throw nobodyAnswers(pool, QUESTION.what, details)
-    await clock.sleep(backoffMs(REST, round, clock.random()), signal)
-    if (signal.aborted) throw endedByCaller(signal)
+    if (round * pool.members.length >= context.tries) throw noNodeAnswered(pool, QUESTION.what, details)
+    await clock.sleep(backoffMs(BACKOFF, round, clock.random()), signal)
+    if (signal.aborted) throw abortedByCaller(signal)
   }
 }
 
 /** One round over all nodes; `details` receives the errors of the other nodes, by name. */
-const highestNow = async (asking: Asking, details: Map<string, string>): Promise<ChainInfo | undefined> => {
-  const { pool } = asking
-  const asked = awake(pool, asking.clock.elapsed())
+const highestNow = async (context: CallContext, details: Map<string, string>): Promise<ChainInfo | undefined> => {
+  const { pool } = context
+  const members = availableMembers(pool, context.clock.elapsed())
   const results = await Promise.all(
-    asked.map(async member => ({ member, result: await tryOnce(asking, member, QUESTION) })),
+    members.map(async member => ({ member, result: await callOnce(context, member, QUESTION) })),
   )
   let best: ChainInfo | undefined
   // In the given order of nodes: the first one that answers determines the chain.
   for (const { member, result } of results) {
     if (result.tag !== 'done') {
       details.set(member.endpoint.name, result.tag === 'again' ? result.detail : result.failure.message)
-      pool.failed(member, result.tag === 'again' ? result.restMs : undefined)
+      pool.noteFailure(member, result.tag === 'again' ? result.pauseMs : undefined)
     } else if (!pool.noteInfo(member, result.value))
       details.set(member.endpoint.name, `it serves another chain: ${member.foreign}`)
     else best = higher(best, result.value)
@@ -52,8 +52,8 @@ const highestNow = async (asking: Asking, details: Map<string, string>): Promise
 }
 
 /** The nodes that do not rest; all of them if all rest. */
-const awake = ({ members }: Pool, now: number): readonly Member[] => {
-  const found = members.filter(({ restUntil }) => restUntil <= now)
+const availableMembers = ({ members }: Pool, now: number): readonly Member[] => {
+  const found = members.filter(({ backoffUntil }) => backoffUntil <= now)
   return found.length > 0 ? found : members
 }
 
@@ -68,7 +68,7 @@ const TIMEOUT_MS = 2_000
 const MAX_BYTES = 1024 * 1024
 
 /** The answer undefined: the node has the block, but not as an irreversible one. */
-const questionOf = (height: number): Question<string | undefined> => ({
+const questionOf = (height: number): NodeRequest<string | undefined> => ({
   what: `hash of block ${height}`,
   path: `/getBlockByNumber/${height}/false`,
   mayBeAbsent: true,
@@ -81,34 +81,34 @@ const questionOf = (height: number): Question<string | undefined> => ({
 })
 
 /** Hash of an irreversible block; undefined when the node has none at that height. */
-export const irreversibleHash = async (asking: Asking, height: number): Promise<string | undefined> => {
+export const irreversibleHash = async (context: CallContext, height: number): Promise<string | undefined> => {
   try {
-    return await ask(asking, questionOf(height))
+    return await callNode(context, questionOf(height))
   } catch (error) {
-    if (error instanceof Refused && error.reason === 'block not found') return undefined
+    if (error instanceof RefusedCall && error.reason === 'block not found') return undefined
     throw error
   }
 }
 
 /** The hash by each node of our chain that is neither silent nor at rest; [] for a single one. */
-export const hashesOf = async (asking: Asking, height: number): Promise<readonly SaidHash[]> => {
-  const now = asking.clock.elapsed()
-  const members = asking.pool.members.filter(
-    ({ foreign, silent, restUntil }) => foreign === undefined && silent === undefined && restUntil <= now,
+export const hashesOf = async (context: CallContext, height: number): Promise<readonly ReportedHash[]> => {
+  const now = context.clock.elapsed()
+  const members = context.pool.members.filter(
+    ({ foreign, silent, backoffUntil }) => foreign === undefined && silent === undefined && backoffUntil <= now,
   )
   if (members.length < 2) return []
-  const { timeoutMs, maxBytes } = asking.limits
+  const { timeoutMs, maxBytes } = context.limits
   const shortly = {
-    ...asking,
+    ...context,
     limits: { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), maxBytes: Math.min(maxBytes, MAX_BYTES) },
   }
-  const said = await Promise.all(
+  const reports = await Promise.all(
     members.map(async member => {
-      const result = await tryOnce(shortly, member, questionOf(height))
+      const result = await callOnce(shortly, member, questionOf(height))
       return result.tag === 'done' && result.value !== undefined
         ? [{ node: member.endpoint.name, hash: result.value }]
         : []
     }),
   )
-  return said.flat()
+  return reports.flat()
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { messageOf, NOTHING_TOLD, receivedHead } from './passing.ts'
-import { type HeadBlock, headAt, rowsOfList, type Shown } from './shown.ts'
+import { headMessage, NO_BLOCKS_SENT, receivedHead } from './head-message.ts'
+import { type HeadBlock, type HeadState, headAt, rowsOfList } from './head-state.ts'
 
 const block = (branch: string, height: number, parent = `${branch}${height - 1}`): HeadBlock => {
   const doc = { height, hash: `${branch}${height}`, parent_hash: parent }
   // Fields that these tests do not use are left out.
   return { doc, rows: [], transactions: [], bodies: [] } as unknown as HeadBlock
 }
-const shownOf = (...blocks: readonly HeadBlock[]): Shown => {
+const shownOf = (...blocks: readonly HeadBlock[]): HeadState => {
   const tip = blocks.at(-1)?.doc ?? { height: 3, hash: 'a3' }
   return { status: 'followed', tip: { height: tip.height, hash: tip.hash }, lib: 4, blocks }
 }
@@ -38,7 +38,7 @@ test('headAt: if no node is followed, there is no height', () => {
   })
 })
 test('messages: a receiver shows the same blocks, and gets each block once', () => {
-  const states: readonly Shown[] = [
+  const states: readonly HeadState[] = [
     shownOf(...A),
     shownOf(A[0], ...B),
     { status: 'away' },
@@ -48,10 +48,10 @@ test('messages: a receiver shows the same blocks, and gets each block once', () 
   const added: string[][] = []
   const received = receivedHead({ status: 'none' })
   for (const [at, shown] of states.entries()) {
-    const message = messageOf(shown, states[at - 1] ?? NOTHING_TOLD)
+    const message = headMessage(shown, states[at - 1] ?? NO_BLOCKS_SENT)
     if (message.status === 'followed') added.push(namesOf(message.added))
     received.take(structuredClone(message))
-    expect(received.shown()).toEqual(shown)
+    expect(received.current()).toEqual(shown)
   }
   expect(added).toEqual([
     ['a4', 'a5', 'a6'],

@@ -4,30 +4,30 @@ import type { Context } from '../define.ts'
 import { type Dates, datesWithin } from '../request/dates.ts'
 import type { Range } from '../request/range.ts'
 import { type Days, type Step, stepOf, stepsBetween } from '../request/step.ts'
-import { daysAsked } from './asked-days.ts'
 import { blockAt } from './blocks-at.ts'
 import { endsBefore } from './day-ends.ts'
 import { refuseWhileLoading } from './loading.ts'
 import { momentsAt } from './point.ts'
+import { requestedDays } from './requested-days.ts'
 
 /** Range of blocks or times that limits a history by steps, in addition to its days. */
 export type Blocks = Pick<Range, 'start_block' | 'end_block' | 'start_time' | 'end_time'>
 
 /** The requested part of a step: blocks after `before` (-1: from the first block) up to `until`. */
-export type AskedStep = Days & {
+export type RequestedStep = Days & {
   readonly before: number
   readonly until: number
   /** The step is complete, and requested from its first to its last block. */
   readonly isWhole: boolean
 }
 
-type Asked = Dates & Blocks & { readonly step: Step }
+type StepRequest = Dates & Blocks & { readonly step: Step }
 
 /** Throws 'bad_request' for more days than 400 months have; the number of steps is checked separately. */
 export const checkStepDates = datesWithin(400 * 31)
 
 /** The heights that bound the steps: the last block before the first step, and the last block of each; -1: none. */
-export const heightsOf = (steps: readonly AskedStep[]): readonly number[] => [
+export const heightsOf = (steps: readonly RequestedStep[]): readonly number[] => [
   steps[0]?.before ?? -1,
   ...steps.map(({ until }) => until),
 ]
@@ -37,10 +37,10 @@ export const heightsOf = (steps: readonly AskedStep[]): readonly number[] => [
  * within it. Throws 'loading' for a range that may extend beyond the loaded blocks, 'bad_request' like
  * `checkStepDates` and `stepsBetween`.
  */
-export const stepsAsked = async (
+export const requestedSteps = async (
   context: Context,
-  { step, start_date, end_date, ...asked }: Asked,
-): Promise<readonly AskedStep[]> => {
+  { step, start_date, end_date, ...asked }: StepRequest,
+): Promise<readonly RequestedStep[]> => {
   const { view } = context
   const { before, until } = await boundsOf(context, asked)
   if (before >= until) return []
@@ -52,7 +52,7 @@ export const stepsAsked = async (
     end: until === view.at.height ? end_date : Math.min(await dayAt(view, until), end_date ?? Infinity),
   }
   if (start !== undefined && end !== undefined && start > end) return []
-  const days = await daysAsked(context, { start_date: start, end_date: end }, checkStepDates)
+  const days = await requestedDays(context, { start_date: start, end_date: end }, checkStepDates)
   const { today } = days
   // Steps are whole: one that includes a requested day before the first block or after today may include a day
   // of the chain, too.

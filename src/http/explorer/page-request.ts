@@ -1,6 +1,6 @@
 import { rootFrom } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
-import type { Asked } from '#explorer/show.tsx'
+import type { PageRequest } from '#explorer/show.tsx'
 import type { Exchange } from '../exchange.ts'
 import { targetOf } from '../request-text.ts'
 
@@ -10,7 +10,7 @@ const ZH = /^\/zh(?=\/|$)/
 const PROXIED = ['x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip', 'forwarded', 'via']
 
 /** Language and page of an address. */
-export const askedBy = ({ path, request }: Exchange, site: Site): Omit<Asked, 'now'> => {
+export const pageRequestOf = ({ path, request }: Exchange, site: Site): Omit<PageRequest, 'now'> => {
   const lang = ZH.test(path) ? 'zh' : 'en'
   const own = path.replace(ZH, '') || '/'
   const root = rootFrom(lang, own)

@@ -1,27 +1,27 @@
 import { Failure } from '#failure/failure.ts'
 import { joinSignals } from '#time/signals.ts'
-import type { Budget, Hold } from './budget.ts'
-import { type Asking, nobodyAnswers } from './call.ts'
+import type { Budget, MemoryReservation } from './budget.ts'
+import { type CallContext, noNodeAnswered } from './call.ts'
 import {
-  askOnce,
-  endedByCaller,
+  abortedByCaller,
+  type HttpContext,
   type HttpLimits,
+  type HttpOutcome,
   type HttpRequest,
-  isTrouble,
-  type Means,
-  type Outcome,
+  isNodeFault,
+  sendOnce,
 } from './http.ts'
 import { unfitText } from './judge.ts'
 import { type Member, type Pool, whyBehind, whyUnfit } from './pool.ts'
-import type { NodeAnswer } from './port.ts'
+import type { NodeResponse } from './port.ts'
 
 /** No node is on the stored branch, so their answers do not apply to the stored blocks. */
-export class OtherBranch extends Failure {}
+export class NoNodeOnBranch extends Failure {}
 
 /** Time without an answer after which the next node is asked in parallel, in milliseconds. */
 const HEDGE_MS = 700
 
-export type Passing = {
+export type ForwardOptions = {
   readonly request: HttpRequest
   /** Limits for each node's answer. */
   readonly limits: HttpLimits
@@ -29,42 +29,44 @@ export type Passing = {
   readonly budget: Budget
 }
 
-export type Passed = {
-  readonly answer: NodeAnswer
+export type ForwardResult = {
+  readonly answer: NodeResponse
   readonly member: Member
   /** Whether this node was the first in the order of nodes. */
   readonly isFirst: boolean
-  readonly hold: Hold
+  readonly hold: MemoryReservation
 }
 
 /** The nodes that may be asked now, best first. */
-export const usable = (pool: Pool): readonly Member[] =>
+export const usableMembers = (pool: Pool): readonly Member[] =>
   pool.ready().filter(member => whyBehind(pool, member) === undefined)
 
 /**
  * The answer of the best node that gives one, with any content. An error of the node itself (5xx, 429) is returned only
  * when every node has one. The next node is asked at once when one fails, and in parallel when one is slow. Throws
- * 'unavailable' when no node answers, at once when none is usable; 'deadline' when the signal of `asking` aborts.
+ * 'unavailable' when no node answers, at once when none is usable; 'deadline' when the signal of `context` aborts.
  */
-export const passOn = async (asking: Asking, { request, limits, budget }: Passing): Promise<Passed> => {
-  const { pool, clock, signal, onCall } = asking
+export const forward = async (
+  context: CallContext,
+  { request, limits, budget }: ForwardOptions,
+): Promise<ForwardResult> => {
+  const { pool, clock, signal, onCall } = context
   const { path } = request
-  if (!path.startsWith('/'))
-    throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
-  if (signal.aborted) throw endedByCaller(signal)
+  if (!path.startsWith('/')) throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
+  if (signal.aborted) throw abortedByCaller(signal)
   const what = path.replace(/\?.*$/s, '')
-  const ready = usable(pool)
-  if (ready.length === 0) throw noneFit(asking, what)
+  const ready = usableMembers(pool)
+  if (ready.length === 0) throw noneFit(context, what)
   const details = new Map<string, string>()
-  let excuse: Passed | undefined
+  let excuse: ForwardResult | undefined
   const means = { limits, clock, budget, onCall }
   try {
-    for await (const { member, outcome } of turns(asking, ready, { request, means })) {
+    for await (const { member, outcome } of turns(context, ready, { request, means })) {
       if (outcome.tag === 'no_room') throw noRoom(what)
       if (outcome.tag === 'answer') {
         excuse?.hold.release()
-        excuse = { answer: outcome.answer, hold: outcome.hold, member, isFirst: member === ready[0] }
-        if (!isTrouble(outcome.answer.status)) return excuse
+        excuse = { answer: outcome.answer, hold: outcome.reservation, member, isFirst: member === ready[0] }
+        if (!isNodeFault(outcome.answer.status)) return excuse
       } else details.set(member.endpoint.name, outcome.detail)
       if (outcome.tag !== 'too_large') pool.shun(member)
     }
@@ -73,19 +75,19 @@ export const passOn = async (asking: Asking, { request, limits, budget }: Passin
     throw error
   }
   if (excuse !== undefined) return excuse
-  throw nobodyAnswers(pool, what, details)
+  throw noNodeAnswered(pool, what, details)
 }
 
-type Turn = { readonly member: Member; readonly outcome: Outcome }
+type Turn = { readonly member: Member; readonly outcome: HttpOutcome }
 
 /**
  * The outcomes of asking the nodes, in order of arrival. The next node is asked when one has answered, and in
  * parallel with slow ones. Leaving the loop cancels the requests that are still running.
  */
 async function* turns(
-  { pool, clock, signal }: Asking,
+  { pool, clock, signal }: CallContext,
   ready: readonly Member[],
-  { request, means }: { readonly request: HttpRequest; readonly means: Omit<Means, 'signal'> },
+  { request, means }: { readonly request: HttpRequest; readonly means: Omit<HttpContext, 'signal'> },
 ): AsyncGenerator<Turn> {
   const waiting = [...ready]
   const ends = joinSignals(signal)
@@ -93,7 +95,7 @@ async function* turns(
   const askNext = (): void => {
     const member = waiting.shift()
     if (member === undefined) return
-    const asked = askOnce(member.endpoint, request, {
+    const asked = sendOnce(member.endpoint, request, {
       ...means,
       signal: ends.signal,
       isRetry: member !== ready[0],
@@ -128,7 +130,7 @@ async function* turns(
 }
 
 const letGo = ({ outcome }: Turn): void => {
-  if (outcome.tag === 'answer') outcome.hold.release()
+  if (outcome.tag === 'answer') outcome.reservation.release()
 }
 
 const noRoom = (what: string): Failure =>
@@ -138,21 +140,21 @@ const noRoom = (what: string): Failure =>
     { zh: '服务繁忙，请稍后重试。' },
   )
 
-const noneFit = ({ pool }: Asking, what: string): Failure => {
+const noneFit = ({ pool }: CallContext, what: string): Failure => {
   const unfit = whyUnfit(pool)
   return unfit?.is === 'apart'
-    ? new OtherBranch(
+    ? new NoNodeOnBranch(
         'unavailable',
         `${what} was sent to no node: no node is on the stored branch. ${unfitText(unfit, unfit.node)}.`,
         { zh: '全节点所在的分支与已存储的不同，因此不予查询。' },
       )
-    : nobodyAnswers(pool, what, whyNotAsked(pool))
+    : noNodeAnswered(pool, what, whyNotAsked(pool))
 }
 
 const whyNotAsked = (pool: Pool): ReadonlyMap<string, string> =>
   new Map(
     pool.members.map(member => [
       member.endpoint.name,
-      member.foreign ?? member.silent ?? (member.heard && whyBehind(pool, member)) ?? 'not heard yet',
+      member.foreign ?? member.silent ?? (member.report && whyBehind(pool, member)) ?? 'not heard yet',
     ]),
   )

@@ -1,15 +1,15 @@
 import type { Store, View } from '#store/port.ts'
 
 /** Releases the view. Resolves when it is released, and never if the read restarts. */
-export type Leave = () => Promise<void>
+export type ReleaseView = () => Promise<void>
 
 /**
  * Reads the store for work that may release its view early and continue without it, so that a wait for a node
  * holds no connection of the store. After `leave`, only the height of the view may be used.
  */
-export const readAndLeave = async <T>(
+export const readAndRelease = async <T>(
   store: Pick<Store, 'read'>,
-  work: (view: View, leave: Leave) => Promise<T>,
+  work: (view: View, leave: ReleaseView) => Promise<T>,
   signal: AbortSignal,
 ): Promise<T> => {
   const read = await store.read(

@@ -1,28 +1,28 @@
-import { type HeadSource, showing } from './showing.ts'
-import type { HeadBlock, Shown } from './shown.ts'
+import { type HeadSource, headSource } from './head-source.ts'
+import type { HeadBlock, HeadState } from './head-state.ts'
 
-const blocksOf = (shown: Shown): readonly HeadBlock[] => (shown.status === 'followed' ? shown.blocks : [])
+const blocksOf = (shown: HeadState): readonly HeadBlock[] => (shown.status === 'followed' ? shown.blocks : [])
 
-/** A message from which another thread builds its `Shown`, given the messages before. Each block is sent once. */
+/** A message from which another thread builds its `HeadState`, given the messages before. Each block is sent once. */
 export type HeadMessage =
   | {
       readonly status: 'followed'
-      readonly tip: Extract<Shown, { status: 'followed' }>['tip']
+      readonly tip: Extract<HeadState, { status: 'followed' }>['tip']
       readonly lib: number
       /** Hashes of all blocks in order; blocks that are not in `added` were sent before. */
       readonly hashes: readonly string[]
       readonly added: readonly HeadBlock[]
     }
-  | { readonly status: Exclude<Shown['status'], 'followed'> }
+  | { readonly status: Exclude<HeadState['status'], 'followed'> }
 
 /** The initial state of a receiver: it knows no blocks. */
-export const NOTHING_TOLD: Shown = { status: 'none' }
+export const NO_BLOCKS_SENT: HeadState = { status: 'none' }
 
 /**
  * The message for a receiver whose last message described `before`. A receiver that was sent no blocks for a
  * time knows none.
  */
-export const messageOf = (shown: Shown, before: Shown): HeadMessage => {
+export const headMessage = (shown: HeadState, before: HeadState): HeadMessage => {
   if (shown.status !== 'followed') return shown
   const known = new Set(blocksOf(before))
   return {
@@ -37,7 +37,7 @@ export const messageOf = (shown: Shown, before: Shown): HeadMessage => {
 /** The head blocks in another thread, built from messages of which the first contains all blocks. */
 export const receivedHead = (first: HeadMessage): HeadSource & { take(message: HeadMessage): void } => {
   let known: ReadonlyMap<string, HeadBlock> = new Map()
-  const receive = (message: HeadMessage): Shown => {
+  const receive = (message: HeadMessage): HeadState => {
     const { status } = message
     const added = status === 'followed' ? message.added.map(block => [block.doc.hash, block] as const) : []
     const hashes = status === 'followed' ? message.hashes : []
@@ -46,6 +46,6 @@ export const receivedHead = (first: HeadMessage): HeadSource & { take(message: H
     known = new Map(blocks.map(block => [block.doc.hash, block]))
     return status === 'followed' ? { status, tip: message.tip, lib: message.lib, blocks } : { status }
   }
-  const current = showing(receive(first))
+  const current = headSource(receive(first))
   return { ...current, take: message => current.show(receive(message)) }
 }

@@ -14,7 +14,7 @@ export type MigrationPlan = {
  * Brings a store to this version while it serves requests. The new data replaces all of the served data at
  * once; if the process is killed before that, the served data is unchanged. Every step may be repeated.
  */
-export type Migrating<S> = {
+export type MigrationPort<S> = {
   /** The served data, by whichever version it was written. Reads throw if this version cannot read the data. */
   readonly source: ReadPort
   plan(): Promise<MigrationPlan>
