@@ -31,7 +31,7 @@ export class MissingState extends Error {
       ...hashes.map(hash => `publisher of ${hash}`),
     ]
     super(`State not fetched: ${named.join(', ')}.`)
-    this.name = 'Missing'
+    this.name = 'MissingState'
     this.keys = keys
     this.ranges = ranges
     this.hashes = hashes

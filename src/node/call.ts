@@ -48,7 +48,7 @@ export class RefusedCall extends Failure {
     super('unavailable', `${node} refuses ${what}: ${escaped(message.slice(0, 200))} (code ${code}).`, {
       retryable: false,
     })
-    this.name = 'Refused'
+    this.name = 'RefusedCall'
     this.code = code
     this.reason = message
   }
@@ -60,7 +60,7 @@ export class ResponseTooLarge extends Failure {
     super('bad_block', `${node}: the response to ${what} is over ${maxBytes} bytes.`, {
       help: 'Set another node with --node; the responses of a sound node are far smaller.',
     })
-    this.name = 'TooLarge'
+    this.name = 'ResponseTooLarge'
   }
 }
 

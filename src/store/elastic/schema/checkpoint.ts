@@ -42,8 +42,8 @@ const readText = (
   signal?: AbortSignal,
 ): Promise<string | undefined> => {
   const what = `read ${names.meta}`
-  const question = { what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal, also: [404] } as const
-  return requestParsed(connection, question, answer => {
+  const request = { what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal, acceptedStatuses: [404] } as const
+  return requestParsed(connection, request, answer => {
     if (answer.status !== 404) return answer.text
     const error = errorOf(answer)
     if (error.type !== undefined && error.type !== MISSING_INDEX)
