@@ -80,7 +80,7 @@ describe('get-balances', () => {
       kind: 'bad_request',
     })
     const many = { accounts: Array(50).fill('admin').join(','), tokens: Array(11).fill('iost').join(',') }
-    expect((await refusal(ask('get-balances', many))).en).toContain('550 balances; a call gives at most 500')
+    expect((await refusal(ask('get-balances', many))).en).toContain('550 balances; a call returns at most 500')
     expect(await refusal(ask('get-balances', { accounts, tokens: 'iost,nosuchtoken' }))).toMatchObject({
       kind: 'not_found',
     })
