@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fromUnits, product, sum, toUnits, unitsAsRead, unitsOf } from './amount.ts'
+import { fromUnits, product, sum, toUnits, unitsAsRead, unitsOf, withoutExponent } from './amount.ts'
 
 const AMOUNTS: readonly (readonly [string, number, { readonly units: bigint; readonly shown: string }])[] = [
   ['0', 8, { units: 0n, shown: '0' }],
@@ -111,4 +111,12 @@ test('product and sum: all digits of numbers with any number of decimals are kep
 test('product and sum: examples', () => {
   expect(product('1.5', '0.0051')).toBe('0.00765')
   expect(sum('-0.5', '0.00000001')).toBe('-0.49999999')
+})
+
+test('withoutExponent: small numbers as bignumber.js writes them; any other text is unchanged', () => {
+  expect(withoutExponent('4.5e-8')).toBe('0.000000045')
+  expect(withoutExponent('1e-20')).toBe('0.00000000000000000001')
+  expect(withoutExponent('1e-1')).toBe('0.1')
+  for (const text of ['1', '0.00000001', '1e5', '1e-0', '45e-8', '-1e-8', 'e-8', '1e-9999', ''])
+    expect(withoutExponent(text)).toBe(text)
 })

@@ -41,6 +41,19 @@ export const unitsAsRead = (text: string, decimals: number): bigint | undefined 
   return match === null ? undefined : unitsFrom(match[1] ?? '0', match[2] ?? '', decimals)
 }
 
+const SMALL = /^([0-9])(?:\.([0-9]+))?e-([0-9]{1,3})$/
+
+/**
+ * The same number without an exponent, for texts of numbers below 1 by bignumber.js: "4.5e-8" → "0.000000045". Any
+ * other text is returned unchanged.
+ */
+export const withoutExponent = (text: string): string => {
+  const match = SMALL.exec(text)
+  if (match === null) return text
+  const [, first = '', more = '', exponent = ''] = match
+  return Number(exponent) === 0 ? text : `0.${'0'.repeat(Number(exponent) - 1)}${first}${more}`
+}
+
 /** Smallest units as decimal text in token units: no exponent, no trailing zeros, (150000000n, 8) → "1.5". */
 export const fromUnits = (units: bigint, decimals: number): string => {
   const sign = units < 0n ? '-' : ''
