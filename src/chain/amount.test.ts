@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fromUnits, product, sum, toUnits, unitsAsRead, unitsOf, withoutExponent } from './amount.ts'
+import { fromUnits, product, sum, toUnits, unitsAsRead, unitsOf, unitsRounded } from './amount.ts'
 
 const AMOUNTS: readonly (readonly [string, number, { readonly units: bigint; readonly shown: string }])[] = [
   ['0', 8, { units: 0n, shown: '0' }],
@@ -113,10 +113,33 @@ test('product and sum: examples', () => {
   expect(sum('-0.5', '0.00000001')).toBe('-0.49999999')
 })
 
-test('withoutExponent: small numbers as bignumber.js writes them; any other text is unchanged', () => {
-  expect(withoutExponent('4.5e-8')).toBe('0.000000045')
-  expect(withoutExponent('1e-20')).toBe('0.00000000000000000001')
-  expect(withoutExponent('1e-1')).toBe('0.1')
-  for (const text of ['1', '0.00000001', '1e5', '1e-0', '45e-8', '-1e-8', 'e-8', '1e-9999', ''])
-    expect(withoutExponent(text)).toBe(text)
+test.each([
+  ['1.5', 150_000_000n],
+  ['4.5e-8', 5n],
+  ['4.49e-8', 4n],
+  ['1e-8', 1n],
+  ['1E+2', 10_000_000_000n],
+  ['1e-20', 0n],
+  ['0.000000014', 1n],
+  ['0.000000015', 2n],
+  ['92233720368.54775807', 9_223_372_036_854_775_807n],
+  ['.5', 50_000_000n],
+  ['5.', 500_000_000n],
+  ['', undefined],
+  ['.', undefined],
+  ['e5', undefined],
+  ['-1', undefined],
+  ['0x10', undefined],
+  ['1e', undefined],
+  ['1 ', undefined],
+] as const)('unitsRounded: "%s" with 8 decimals', (text, units) => {
+  expect(unitsRounded(text, 8)).toBe(units)
+})
+
+test('unitsRounded: every amount of the chain is as unitsOf reads it', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), units =>
+      expect(unitsRounded(fromUnits(units, 8), 8)).toBe(units),
+    ),
+  )
 })

@@ -151,6 +151,21 @@ describe('vote_producer.iost before it wrote receipts', () => {
     expect(state.get(producers, 'bob0000')?.payouts).toEqual([[17_956, '250000000']])
   })
 
+  test('deriveBlock: votes and bonuses below 10^-6 have an exponent, and amounts are rounded as by the contract', () => {
+    const told = transaction({
+      receipts: [
+        said('vote', ['alice00', 'bob0000', '5e-7']),
+        said('unvote', ['alice00', 'bob0000', '1e-8']),
+        said('topupVoterBonus', ['bob0000', '3e-7', 'alice00']),
+      ],
+    })
+    const silent = transaction({ actions: [vote('vote', ['carol00', 'bob0000', '1.000000005'])] })
+    const { state } = derive([register, told, silent])
+    expect(state.get(votes, 'bob0000/alice00')?.votes).toBe(49n)
+    expect(state.get(votes, 'bob0000/carol00')?.votes).toBe(100_000_001n)
+    expect(state.get(producers, 'bob0000')?.payouts).toEqual([[17_956, '30']])
+  })
+
   test('deriveBlock: withdrawals of 1.0.4 and 1.0.5 may have an exponent', () => {
     const { state } = derive([
       register,
@@ -158,7 +173,7 @@ describe('vote_producer.iost before it wrote receipts', () => {
         receipts: [receipt('vote_producer.iost/voterWithdraw', '{"bob0000":"4.56e-8","carol00":"1.2345678912"}')],
       }),
     ])
-    expect(state.get(series, seriesOf.rewards('bob0000'))?.gained).toBe(numberText(4n))
+    expect(state.get(series, seriesOf.rewards('bob0000'))?.gained).toBe(numberText(5n))
     expect(state.get(series, seriesOf.rewards('carol00'))?.gained).toBe(numberText(123_456_789n))
   })
 
