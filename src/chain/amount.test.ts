@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fromUnits, product, sum, toUnits, unitsAsRead, unitsOf } from './amount.ts'
+import { fromUnits, product, sum, toUnits, unitsAsRead, unitsOf, unitsRounded } from './amount.ts'
 
 const AMOUNTS: readonly (readonly [string, number, { readonly units: bigint; readonly shown: string }])[] = [
   ['0', 8, { units: 0n, shown: '0' }],
@@ -111,4 +111,35 @@ test('product and sum: all digits of numbers with any number of decimals are kep
 test('product and sum: examples', () => {
   expect(product('1.5', '0.0051')).toBe('0.00765')
   expect(sum('-0.5', '0.00000001')).toBe('-0.49999999')
+})
+
+test.each([
+  ['1.5', 150_000_000n],
+  ['4.5e-8', 5n],
+  ['4.49e-8', 4n],
+  ['1e-8', 1n],
+  ['1E+2', 10_000_000_000n],
+  ['1e-20', 0n],
+  ['0.000000014', 1n],
+  ['0.000000015', 2n],
+  ['92233720368.54775807', 9_223_372_036_854_775_807n],
+  ['.5', 50_000_000n],
+  ['5.', 500_000_000n],
+  ['', undefined],
+  ['.', undefined],
+  ['e5', undefined],
+  ['-1', undefined],
+  ['0x10', undefined],
+  ['1e', undefined],
+  ['1 ', undefined],
+] as const)('unitsRounded: "%s" with 8 decimals', (text, units) => {
+  expect(unitsRounded(text, 8)).toBe(units)
+})
+
+test('unitsRounded: every amount of the chain is as unitsOf reads it', () => {
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), units =>
+      expect(unitsRounded(fromUnits(units, 8), 8)).toBe(units),
+    ),
+  )
 })

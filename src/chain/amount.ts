@@ -41,6 +41,25 @@ export const unitsAsRead = (text: string, decimals: number): bigint | undefined 
   return match === null ? undefined : unitsFrom(match[1] ?? '0', match[2] ?? '', decimals)
 }
 
+const NUMBER = /^([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]{1,3}))?$/i
+
+/**
+ * Converts a text as contracts in JavaScript read and write amounts to the smallest unit: exponents are allowed, and
+ * excess decimals are rounded half up (bignumber.js, `toString` and `toFixed`): ("4.56e-8", 8) → 5n. undefined: the
+ * text is no such number, or it has a sign.
+ */
+export const unitsRounded = (text: string, decimals: number): bigint | undefined => {
+  const match = NUMBER.exec(text)
+  if (match === null) return undefined
+  const [, whole = '', fraction = '', exponent = '0'] = match
+  if (whole === '' && fraction === '') return undefined
+  const digits = BigInt(whole + fraction)
+  const places = decimals - fraction.length + Number(exponent)
+  if (places >= 0) return digits * 10n ** BigInt(places)
+  const unit = 10n ** BigInt(-places)
+  return (2n * digits + unit) / (2n * unit)
+}
+
 /** Smallest units as decimal text in token units: no exponent, no trailing zeros, (150000000n, 8) → "1.5". */
 export const fromUnits = (units: bigint, decimals: number): string => {
   const sign = units < 0n ? '-' : ''

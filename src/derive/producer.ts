@@ -1,4 +1,4 @@
-import { unitsOf } from '#chain/amount.ts'
+import { unitsRounded } from '#chain/amount.ts'
 import type { Receipt } from '#chain/block.ts'
 import { Exact, type ExactJson } from '#chain/json.ts'
 import { dayOf } from '#chain/time.ts'
@@ -157,6 +157,7 @@ const openingVotes = (
 const votesInTable = ({ registered, votes }: Pick<ProducerDoc, 'registered' | 'votes'>): bigint =>
   registered ? votes : 0n
 
+/** The contract rounds amounts to these decimals. It writes those below 10^-6 with an exponent: `4.5e-7`. */
 const DECIMALS = 8
 
 /** A receipt of vote_producer.iost, or one of its actions without a receipt (`hasReceipt` false). */
@@ -171,7 +172,7 @@ export const applyVote = (at: TxScope, { name, args, hasReceipt }: ProducerEvent
   const first = name === 'voteFor' ? 1 : 0
   const voter = textAt(args, first)
   const producer = textAt(args, first + 1)
-  const amount = unitsOf(textAt(args, first + 2) ?? '', DECIMALS)
+  const amount = unitsRounded(textAt(args, first + 2) ?? '', DECIMALS)
   if (voter === undefined || producer === undefined || amount === undefined) return
   const { state, ledger, series: past, bonuses } = at.scope
   const id = voteId(producer, voter)
@@ -219,24 +220,24 @@ export const paidByVotes = (receipt: Receipt | undefined): string | undefined =>
   return textAt(args, 0) === 'iost' && textAt(args, 1) === BANK ? textAt(args, 2) : undefined
 }
 
-/** The amounts in a receipt of voterWithdraw, by producer. */
+/** The amounts in a receipt of voterWithdraw, by producer. vote_producer.iost 1.0.4 and 1.0.5 write all decimals. */
 export const withdrawalsIn = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Exact)
     ? Object.entries(value).flatMap(([producer, amount]) => {
-        const units = typeof amount === 'string' ? unitsOf(amount, DECIMALS) : undefined
+        const units = typeof amount === 'string' ? unitsRounded(amount, DECIMALS) : undefined
         return units === undefined ? [] : [[producer, units] as const]
       })
     : []
 
 /** `topupCandidateBonus [amount, payer]`. */
 export const applyCandidateBonus = ({ scope }: TxScope, args: readonly ExactJson[]): void => {
-  scope.bonuses.addForCandidates(unitsOf(textAt(args, 0) ?? '', DECIMALS) ?? 0n)
+  scope.bonuses.addForCandidates(unitsRounded(textAt(args, 0) ?? '', DECIMALS) ?? 0n)
 }
 
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
 export const applyAward = ({ scope }: TxScope, name: string, args: readonly ExactJson[]): void => {
   const producer = textAt(args, 0)
-  const first = unitsOf(textAt(args, 1) ?? '', DECIMALS)
+  const first = unitsRounded(textAt(args, 1) ?? '', DECIMALS)
   if (producer === undefined || first === undefined) return
   if (name === 'topupVoterBonus') {
     payVoters(scope, producer, first)
@@ -244,8 +245,15 @@ export const applyAward = ({ scope }: TxScope, name: string, args: readonly Exac
     noteReward(scope, producer, [first, 'topup', textAt(args, 2) ?? ''])
   }
   if (name === 'candidateWithdraw')
-    awardCandidate(scope, producer, [first, unitsOf(textAt(args, 2) ?? '', DECIMALS) ?? 0n])
+    awardCandidate(scope, producer, [first, givenToVoters(scope, producer, textAt(args, 2))])
 }
+
+/**
+ * The voters' half in a receipt of candidateWithdraw. The contract names it even if the producer has no votes, but then
+ * keeps it and gives it to nobody (`config/genesis/contract/vote_producer.js` _topupVoterBonusInternal).
+ */
+const givenToVoters = ({ state }: Scope, producer: string, half = ''): bigint =>
+  producerOf(state, producer).votes > 0n ? (unitsRounded(half, DECIMALS) ?? 0n) : 0n
 
 /** Applies a candidate bonus: the producer took its half, and its voters were given the other. */
 const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly [bigint, bigint]): void => {
@@ -258,15 +266,16 @@ const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly 
 
 /**
  * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the producer, and
- * to itself for the voters. Before token.iost 1.0.3 the second left no trace; it equalled the first.
+ * to itself for the voters, if there are any. Before token.iost 1.0.3 the second left no trace; it equalled the first.
  */
 export const awardByTransfers = ({ scope }: TxScope, producer: string, movements: readonly Movement[]): void => {
   const at = movements.findIndex(({ token, from, to }) => token === 'iost' && from === BANK && to === producer)
   const own = movements[at]
   if (own === undefined) return
   const next = movements[at + 1]
-  const half = next?.from === BANK && next.to === BANK ? next.amount : own.amount
-  awardCandidate(scope, producer, [own.amount, half])
+  const isShown = next?.from === BANK && next.to === BANK
+  const unshown = producerOf(scope.state, producer).votes > 0n ? own.amount : 0n
+  awardCandidate(scope, producer, [own.amount, isShown ? next.amount : unshown])
 }
 
 const award = (scope: Scope, account: string, amount: bigint): void =>

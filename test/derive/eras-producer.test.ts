@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import type { Transaction } from '#chain/block.ts'
+import type { Receipt, Transaction } from '#chain/block.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
+import { series, seriesOf } from '#indices/series.ts'
+import { numberText } from '#indices/series-number.ts'
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
@@ -129,6 +131,50 @@ describe('vote_producer.iost before it wrote receipts', () => {
       received_award: 249_999_999n,
       payouts: [[17_956, '550000000']],
     })
+  })
+
+  test('deriveBlock: without votes nobody is given the half of the voters', () => {
+    const bank = 'vote_producer.iost'
+    const took = (...receipts: readonly Receipt[]) =>
+      transaction({ actions: [vote('candidateWithdraw', ['bob0000'])], receipts })
+    const paid = transfer(bank, 'bob0000', '2.5')
+    const payoutsAfter = (...withdrawals: readonly Transaction[]) => {
+      const { state } = derive([register, transaction({ receipts: [transfer('alice00', bank, '20')] })], withdrawals)
+      const { received_award, payouts } = state.get(producers, 'bob0000') ?? {}
+      expect(received_award).toBe(250_000_000n * BigInt(withdrawals.length))
+      return payouts
+    }
+    const told = took(paid, said('candidateWithdraw', ['bob0000', '2.5', '2.5']))
+    expect(payoutsAfter(told, took(paid))).toEqual([[17_956, '0']])
+    const voted = transaction({ receipts: [said('vote', ['alice00', 'bob0000', '1'])] })
+    const { state } = derive([register, voted, transaction({ receipts: [transfer('alice00', bank, '20')] })], [told])
+    expect(state.get(producers, 'bob0000')?.payouts).toEqual([[17_956, '250000000']])
+  })
+
+  test('deriveBlock: votes and bonuses below 10^-6 have an exponent, and amounts are rounded as by the contract', () => {
+    const told = transaction({
+      receipts: [
+        said('vote', ['alice00', 'bob0000', '5e-7']),
+        said('unvote', ['alice00', 'bob0000', '1e-8']),
+        said('topupVoterBonus', ['bob0000', '3e-7', 'alice00']),
+      ],
+    })
+    const silent = transaction({ actions: [vote('vote', ['carol00', 'bob0000', '1.000000005'])] })
+    const { state } = derive([register, told, silent])
+    expect(state.get(votes, 'bob0000/alice00')?.votes).toBe(49n)
+    expect(state.get(votes, 'bob0000/carol00')?.votes).toBe(100_000_001n)
+    expect(state.get(producers, 'bob0000')?.payouts).toEqual([[17_956, '30']])
+  })
+
+  test('deriveBlock: withdrawals of 1.0.4 and 1.0.5 may have an exponent', () => {
+    const { state } = derive([
+      register,
+      transaction({
+        receipts: [receipt('vote_producer.iost/voterWithdraw', '{"bob0000":"4.56e-8","carol00":"1.2345678912"}')],
+      }),
+    ])
+    expect(state.get(series, seriesOf.rewards('bob0000'))?.gained).toBe(numberText(5n))
+    expect(state.get(series, seriesOf.rewards('carol00'))?.gained).toBe(numberText(123_456_789n))
   })
 
   test('deriveBlock: applyUnregister removes a producer that was never approved in 1.0.0 only', () => {

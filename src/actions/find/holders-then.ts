@@ -33,10 +33,14 @@ type Since = { readonly token: string; readonly height: number; readonly part: P
 const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
   const { token, height } = since
   const movements = await movementsOf(view, since)
-  // The last RAM of an owner may be used up without a row that names the owner.
+  // The number of holders at that height is known, so a set that lacks one of them is noticed.
   const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], height)
+  const figures = new Map<string, bigint>()
   for (const reach of reachesOf(token, movements)) {
-    const ranked = rankedBy(await figuresOf(view, since, await ownersIn(view, since, { ...movements, reach })))
+    const owners = await ownersIn(view, since, { ...movements, reach })
+    const fresh = owners.filter(owner => !figures.has(owner))
+    for (const [owner, units] of await figuresOf(view, since, fresh)) figures.set(owner, units)
+    const ranked = rankedBy(figures)
     if (BigInt(ranked.length) === holders) return ranked
   }
   throw new PublicFailure('unavailable', `The holders of token '${token}' at block ${height} are not known.`, {
@@ -82,13 +86,19 @@ const movementsOf = async (view: View, { token, height }: Since): Promise<Moveme
 
 /**
  * Sets of rows that name the holders of a token after a block, in the order in which they are tried. `since`: the
- * present holders and the parties of every later movement, because no owner loses the last of a token without a
- * movement. `until`: the parties of every movement up to the block; it is tried first if it has fewer rows. It lacks
- * recipients whose names are invalid, because no row names them. They can never send anything, so `since` includes
- * them. The contribute of blocks has no rows, and RAM is used up without rows: both need `since`.
+ * present holders and the parties of every later movement. `until`: the parties of every movement up to the block. The
+ * set with fewer rows is tried first. If it lacks a holder, the other one is added:
+ *
+ * - `since` lacks owners whose last RAM a later transaction used up, because no row names them. They had received RAM
+ *   by a movement before, so `until` includes them.
+ * - `until` lacks recipients whose names are invalid, because no row names them. They can never send or use anything,
+ *   so `since` includes them.
+ *
+ * The contribute of blocks has no rows, so its holders of the past are always looked for in `since` first: nobody
+ * loses contribute without a movement.
  */
 const reachesOf = (token: string, { count, until }: Movements): readonly Reach[] =>
-  token !== 'contribute' && token !== 'ram' && until < count - until ? ['until', 'since'] : ['since']
+  token !== 'contribute' && until < count - until ? ['until', 'since'] : ['since', 'until']
 
 const ownersIn = async (
   view: View,

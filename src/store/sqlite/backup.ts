@@ -72,8 +72,11 @@ const refuseExisting = (target: string): void => {
 }
 
 const refuseNoFolder = (target: string): void => {
-  if (!existsSync(dirname(target)))
-    throw new Failure('usage', `The folder ${dirname(target)} does not exist.`, { help: 'Create it first.' })
+  const folder = dirname(target)
+  if (!existsSync(folder))
+    throw new Failure('usage', `The folder ${folder} does not exist.`, { help: 'Create it first.' })
+  if (!statSync(folder).isDirectory())
+    throw new Failure('usage', `${folder} is not a folder.`, { help: 'Name a file in a folder.' })
 }
 
 /** Power loss may remove a file until the file and its folder are synced. */

@@ -45,7 +45,7 @@ const LOG_BYTES = 64 * 1024 * 1024
 
 /** Whether the file exists. Throws Failure for a path to anything but a file: opening a pipe would block. */
 const exists = (path: string, name: string): boolean => {
-  const found = statOf(path)
+  const found = statOf(path, name)
   if (found !== undefined && !found.isFile())
     throw new Failure('unavailable', `${name} is not a file.`, {
       retryable: false,
@@ -54,7 +54,18 @@ const exists = (path: string, name: string): boolean => {
   return found !== undefined
 }
 
-const statOf = (path: string) => statSync(path, { throwIfNoEntry: false })
+/** undefined: no file. Throws Failure for a path that can lead to none, such as one below a file. */
+const statOf = (path: string, name: string) => {
+  try {
+    return statSync(path, { throwIfNoEntry: false })
+  } catch (error) {
+    throw new Failure('unavailable', `${name} cannot be opened: ${error instanceof Error ? error.message : error}.`, {
+      cause: error,
+      retryable: false,
+      help: 'Set --store to a file in a folder that this user may open.',
+    })
+  }
+}
 
 /** Opens for reading; undefined: no file. Creates nothing. `name` appears in messages. */
 export const openReader = (path: string, name: string): Connection | undefined =>
@@ -114,12 +125,12 @@ const connect = (path: string, name: string, db: Database): Connection => {
       }
     }
   const rows = reading(true)
-  const opened = statOf(path)
+  const opened = statOf(path, name)
   return {
     db,
     file: { ino: opened?.ino, dev: opened?.dev },
     isInPlace: () => {
-      const now = statOf(path)
+      const now = statOf(path, name)
       return now?.ino === opened?.ino && now?.dev === opened?.dev && (now?.size ?? 0) >= (opened?.size ?? 0)
     },
     statement,

@@ -159,9 +159,14 @@ const makeFolder = (folder: string, name: string): void => {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
-    throw new Failure('unavailable', `${name}: the folder cannot be created: ${String(error)}.`, {
-      cause: error,
-      retryable: false,
-    })
+    throw new Failure(
+      'unavailable',
+      `${name}: the folder cannot be created: ${error instanceof Error ? error.message : error}.`,
+      {
+        cause: error,
+        retryable: false,
+        help: 'Set --store to a file in a folder that this user may create.',
+      },
+    )
   }
 }

@@ -132,6 +132,28 @@ describe('files', () => {
     }
   })
 
+  test('a path below a file, or with too long a name, is refused with a remedy', async () => {
+    const file = join(folder, 'a-file')
+    writeFileSync(file, '')
+    const long = join(folder, 'x'.repeat(300))
+    for (const path of [join(file, 'x.sqlite'), join(file, 'deeper', 'x.sqlite'), long]) {
+      const store = openSqlite({ path })
+      const { create, published, takeOver, check, keys } = store
+      for (const call of [
+        () => create(),
+        () => published(),
+        () => takeOver(identity),
+        () => check(),
+        () => keys.list(),
+      ]) {
+        const { kind, retryable, message } = await verdict(call())
+        expect([kind, retryable]).toEqual(['unavailable', false])
+        expect(message).toStartWith(`sqlite:${path}`)
+      }
+      await store.close()
+    }
+  })
+
   test('a truncated file is reported as damaged, never as an empty store', async () => {
     const { path, store } = await made('cut.sqlite', 300)
     await store.close()
