@@ -79,3 +79,20 @@ test('large amounts: the rich list fits if all of its amounts, names and ranks a
   }
   await page.close()
 })
+
+test('failures: the page of a name that cannot exist fits, however long the name is', async () => {
+  const page = await browser.open()
+  for (const path of ['account', 'zh/tx', 'contract', 'token/coin?start_block='].map(
+    each => `${each}/${'W'.repeat(3_000)}`,
+  )) {
+    await page.go(`${served.url}${path}`)
+    for (const width of [360, 768]) {
+      await page.resize(width)
+      expect([path.slice(0, 20), await page.run<unknown>('document.documentElement.scrollWidth')]).toEqual([
+        path.slice(0, 20),
+        width,
+      ])
+    }
+  }
+  await page.close()
+})
