@@ -1,8 +1,10 @@
 import type { Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { type Failure, PublicFailure } from '#failure/failure.ts'
+import { NothingLoaded } from '#store/nothing-loaded.ts'
 import { codes } from './codes.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
+import { EMPTY } from './status-page/service-status.ts'
 
 /** The language and format of a failure, and secrets that its message must not contain. */
 export type ReplyOptions = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
@@ -36,6 +38,8 @@ export const failureFields = (
 export const ALLOWED = 'GET, HEAD, OPTIONS'
 
 const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {
+  // Its own message names the store.
+  if (failure instanceof NothingLoaded) return [EMPTY.what[lang], EMPTY.help[lang]].join(lang === 'en' ? ' ' : '')
   const { message, title } = codes[failure.kind]
   const own = message === 'own' || (message === 'title' && failure instanceof PublicFailure)
   if (!own) return title[lang]

@@ -146,7 +146,7 @@ const readParts = (answers: BulkAnswers): readonly Part[] | undefined => {
 const refetched = async (given: FetchContext, range: Range): Promise<readonly Part[] | undefined> => {
   const { size, context } = given
   // The range's first request was one of the tries.
-  const fetching = { ...given, context: { ...context, tries: Math.max(1, context.tries - 1) } }
+  const fetching: FetchContext = { ...given, context: { ...context, tries: Math.max(1, context.tries - 1) } }
   const [heads, lists] = await Promise.all([
     orNothing(size, fetchHeads(fetching, range)),
     orNothing(size, fetchLists(fetching, range, decodeBlockTransactions)),

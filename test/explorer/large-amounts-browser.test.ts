@@ -52,3 +52,47 @@ test('large amounts: pages with amounts of most of all IOST fit at every width',
     }
   await page.close()
 })
+
+/** Writes amounts of eleven digits, ranks of five, and names of accounts and contracts of full length into every row. */
+const ENLARGED = `for (const row of document.querySelectorAll('tbody tr')) {
+  for (const each of row.querySelectorAll('td.digits:not(:last-child) data'))
+    each.innerHTML = '<span>20,000,000,000</span><span class="minor">.12345678</span>'
+  row.querySelector('.number').textContent = '12,345'
+  row.querySelector('.name bdi').textContent = row.rowIndex % 2 ? 'producer000' : 'ContractDj…vRNp59'
+}`
+
+/** Names of accounts that are broken into lines. */
+const BROKEN_NAMES = `[...document.querySelectorAll('td .name bdi')]
+  .filter(each => each.checkVisibility() && !each.textContent.includes('…') && each.getClientRects().length > 1)
+  .length`
+
+test('large amounts: the rich list fits if all of its amounts, names and ranks are as long as they can be', async () => {
+  const page = await browser.open()
+  for (const prefix of ['', 'zh/']) {
+    await page.go(`${served.url}${prefix}wealth`)
+    await page.run(ENLARGED)
+    for (const width of WIDTHS) {
+      await page.resize(width)
+      const shown = await page.run(`[document.documentElement.scrollWidth, ${BEYOND}, ${BROKEN_NAMES}]`)
+      expect([prefix, shown]).toEqual([prefix, [width, [], 0]])
+    }
+  }
+  await page.close()
+})
+
+test('failures: the page of a name that cannot exist fits, however long the name is', async () => {
+  const page = await browser.open()
+  for (const path of ['account', 'zh/tx', 'contract', 'token/coin?start_block='].map(
+    each => `${each}/${'W'.repeat(3_000)}`,
+  )) {
+    await page.go(`${served.url}${path}`)
+    for (const width of [360, 768]) {
+      await page.resize(width)
+      expect([path.slice(0, 20), await page.run<unknown>('document.documentElement.scrollWidth')]).toEqual([
+        path.slice(0, 20),
+        width,
+      ])
+    }
+  }
+  await page.close()
+})

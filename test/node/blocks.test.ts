@@ -144,3 +144,13 @@ test('blocks: the signal of the caller ends the stream with a deadline', async (
   await expect(reading).rejects.toMatchObject({ kind: 'deadline' })
   expect(heights).toEqual([1, 2])
 })
+
+test('blocks: a range with a wrong answer is requested as often as the limit of tries says', async () => {
+  const wrong = '/getBlockTxsByContract'
+  const { asked } = await read(
+    ({ path }) => (path.startsWith(wrong) ? Response.json({}) : undefined),
+    { from: 1201, to: 1203 },
+    { tries: 3, clock: idleClock() },
+  )
+  expect(asked.filter(path => path.startsWith(wrong)).length).toBe(3)
+})

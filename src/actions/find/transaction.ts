@@ -43,7 +43,7 @@ export const findTransactions = async (
   if (node === undefined || others.length === 0) return found
   // A call takes one slot in the queue for nodes, whatever the number of its requests; with several, a call
   // could be refused by its own requests.
-  const asking = { ...context, waitForNode: atOnce }
+  const asking: Context = { ...context, waitForNode: atOnce }
   await context.waitForNode(async () => {
     for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
       const ask = async (hash: string) => [hash, await atNode(asking, node, hash)] as const

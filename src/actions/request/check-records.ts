@@ -80,7 +80,7 @@ const notSearched = (name: string, { en, zh }: Text) =>
       en: `Parameter '${name}' does not go with these filters, whose rows are searched for: ${en}`,
       zh: `参数 '${name}' 不能与这些筛选条件同时使用，因为记录需要逐条查找：${zh}`,
     },
-    { parameter: name },
+    { parameter: name, searched: 1 },
   )
 
 const HEAD: Text = {

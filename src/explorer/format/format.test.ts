@@ -85,6 +85,16 @@ test('visible: invisible and direction-changing characters are written as escape
   for (const emoji of ['👩\u200d🚀', '🏳\ufe0f\u200d🌈', '👩🏽\u200d💻', '👨\u200d👩\u200d👧'])
     expect(visible(emoji)).toBe(emoji)
   expect(visible('a\u200db 😀\u200d \u200d😀')).toBe('a\\u{200d}b 😀\\u{200d} \\u{200d}😀')
+  // Letters without a shape, and selectors that select nothing.
+  expect(visible('a\u3164b\u2800\uffa0\u115f\ufe0f')).toBe('a\\u{3164}b\\u{2800}\\u{ffa0}\\u{115f}\\u{fe0f}')
+  for (const text of ['❤\ufe0f', '1\ufe0f\u20e3', '葛\u{e0100}', 'שָׁלוֹם', 'ที่นี่', 'Việt', '각'])
+    expect(visible(text)).toBe(text)
+})
+
+test('visible: marks that would be drawn over the lines around them are written as escapes', () => {
+  const marked = `a${'\u0300'.repeat(4)}`
+  expect(visible(`${marked}\u0300b`)).toBe(`${marked}\\u{300}b`)
+  expect(visible(`a${'\u0300'.repeat(1_000)}`).replaceAll(/\\u\{300\}/g, '')).toBe(marked)
 })
 
 test('oneLine: the result has no line ends or invisible characters, and a limited length', () => {

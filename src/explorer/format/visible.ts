@@ -1,8 +1,15 @@
 /**
  * Invisible characters, and characters that change the display of the text around them: controls, direction
- * marks, joiners.
+ * marks, joiners, letters without a shape. So are marks above others, which would be drawn over the lines around
+ * them; no language needs more than four on a letter. Selectors of the form of an emoji or a Chinese character stay.
  */
-const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}]/gu
+const UNSEEN = new RegExp(
+  [
+    String.raw`(?!(?<=\p{Extended_Pictographic})[\ufe0e\ufe0f]|\ufe0f\u20e3|(?<=\p{Script=Han})[\u{e0100}-\u{e01ef}])`,
+    String.raw`[\p{Cc}\p{Cf}\p{DI}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u2800]|(?<=\p{M}{4})\p{M}`,
+  ].join(''),
+  'gu',
+)
 
 /** The zero-width joiner between two parts of an emoji, which has no other effect there. */
 const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu

@@ -2,6 +2,7 @@
 import type { Text } from '#actions/text.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
 import { grouped } from '../format/amount.ts'
+import { hrefTo } from '../links.ts'
 import type { Near } from '../near.ts'
 import type { Html, PageContent } from '../page.ts'
 import { Card } from '../part/card.tsx'
@@ -10,6 +11,7 @@ import type { Field } from '../part/form-fields.ts'
 import type { Frame } from '../part/frame.ts'
 import { MatchRows } from '../part/match-rows.tsx'
 import { Name } from '../part/name.tsx'
+import { pathOfPage } from '../part/pager.tsx'
 import { ChainText } from '../part/text.tsx'
 
 const TITLES: Partial<Readonly<Record<FailureKind, Text>>> = {
@@ -39,8 +41,8 @@ export const failurePage = (frame: Frame, { failure, fields, near }: FailurePage
       <>
         <section class="card failure">
           <h1 safe>{title}</h1>
-          <p safe>{inWordsOfPage(frame, failure, fields)}</p>
-          {near !== undefined && <Loaded frame={frame} near={near} />}
+          {isOutOfOrder(failure) ? <OutOfOrder frame={frame} /> : <p safe>{inWordsOfPage(frame, failure, fields)}</p>}
+          {near !== undefined && failure.kind !== 'loading' && <Loaded frame={frame} near={near} />}
           <p safe>
             {say({
               en: 'The search above finds accounts, tokens, contracts, producers, blocks and transactions by the beginning of their name, their number or hash.',
@@ -60,6 +62,29 @@ export const failurePage = (frame: Frame, { failure, fields, near }: FailurePage
       </>
     ),
   }
+}
+
+/** Whether the address names a page of searched rows, which have no numbers, or a row that none of them follows. */
+const isOutOfOrder = ({ details }: Pick<Failure, 'details'>): boolean =>
+  details['parameter'] === 'after' || (details['parameter'] === 'page' && details['searched'] !== undefined)
+
+/** Searched rows can only be read in order, from the newest one. */
+const OutOfOrder = ({ frame }: { readonly frame: Frame }): Html => {
+  const query = new URLSearchParams(frame.query)
+  query.delete('after')
+  return (
+    <p>
+      <span safe>
+        {frame.say({
+          en: 'This link leads to no page of the list. Rows that filters find have no page numbers: each page leads to the next.',
+          zh: '此链接不对应列表中的任何一页。按条件查到的记录没有页码，只能逐页往后翻。',
+        })}
+      </span>{' '}
+      <a href={hrefTo(frame, pathOfPage({ path: frame.path, query }, 1))} safe>
+        {frame.say({ en: 'First page →', zh: '从第一页开始 →' })}
+      </a>
+    </p>
+  )
 }
 
 /** The progress of the load: later blocks cannot be found yet. */

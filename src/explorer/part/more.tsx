@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { grouped } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { AllOfIt } from './raw.tsx'
 
@@ -6,18 +7,21 @@ type MoreProps = {
   readonly visit: Pick<Visit, 'say' | 'site'>
   readonly shown: number
   readonly total: number
-  /** Address of the whole list; absent: only the API has it. */
+  /** Address of the whole list; absent: only the API and a file have it. */
   readonly whole?: string
+  /** Whether the page offers a file of the whole list. */
+  readonly hasFile?: boolean
 }
 
 /** A note on where to find the rest of a truncated list. */
-export const More = ({ visit, shown, total, whole }: MoreProps): Html => {
+export const More = ({ visit, shown, total, whole, hasFile = false }: MoreProps): Html => {
   if (total <= shown) return ''
+  const all = grouped(String(total))
   if (whole !== undefined)
     return (
       <p class="none">
         <span safe>
-          {visit.say({ en: `The first ${shown} of ${total}.`, zh: `共 ${total} 项，此处为前 ${shown} 项。` })}
+          {visit.say({ en: `The first ${shown} of ${all}.`, zh: `共 ${all} 项，此处为前 ${shown} 项。` })}
         </span>{' '}
         <AllOfIt visit={visit} href={whole} />
       </p>
@@ -25,15 +29,20 @@ export const More = ({ visit, shown, total, whole }: MoreProps): Html => {
   return (
     <p class="none" safe>
       {visit.say(
-        visit.site.testKey === undefined
+        hasFile
           ? {
-              en: `The first ${shown} of ${total}. With a key, the API gives all of them.`,
-              zh: `共 ${total} 项，此处为前 ${shown} 项；使用 API key 可通过 API 获取全部。`,
+              en: `The first ${shown} of ${all}. The file above has all of them.`,
+              zh: `共 ${all} 项，此处为前 ${shown} 项；上方的文件包含全部。`,
             }
-          : {
-              en: `The first ${shown} of ${total}. The data links at the foot of this page give all of them.`,
-              zh: `共 ${total} 项，此处为前 ${shown} 项；页面下方的数据链接包含全部。`,
-            },
+          : visit.site.testKey === undefined
+            ? {
+                en: `The first ${shown} of ${all}. With a key, the API gives all of them.`,
+                zh: `共 ${all} 项，此处为前 ${shown} 项；使用 API key 可通过 API 获取全部。`,
+              }
+            : {
+                en: `The first ${shown} of ${all}. The data links at the foot of this page give all of them.`,
+                zh: `共 ${all} 项，此处为前 ${shown} 项；页面下方的数据链接包含全部。`,
+              },
       )}
     </p>
   )

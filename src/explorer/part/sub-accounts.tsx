@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { MOST_ROWS } from '../download/download.ts'
 import { subAccountFile } from '../download/histories.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
@@ -35,7 +36,7 @@ export const SubAccounts = ({ visit, account, rows, total }: SubAccountsProps): 
           ['Transaction', '交易', ({ tx_hash }) => <Name visit={visit} kind="tx" id={tx_hash} />],
         ]}
       />
-      <More visit={visit} shown={rows.length} total={total} />
+      <More visit={visit} shown={rows.length} total={total} hasFile={total <= MOST_ROWS} />
     </Card>
   )
 }

@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getTokenList } from '#actions/get-token-list.ts'
+import { grouped } from '../format/amount.ts'
 import { isoOf } from '../format/time.ts'
 import { hrefTo, pathOfBalance } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
@@ -30,11 +31,12 @@ const OPEN = 6
 /** The tokens of an owner. */
 export const OwnTokens = ({ visit, account, tokens }: OwnTokensProps): Html => {
   const { say } = visit
+  const all = grouped(String(tokens.length))
   return (
     <Fold
       visit={visit}
       id="tokens"
-      title={say({ en: `Tokens: ${tokens.length}`, zh: `代币：${tokens.length} 种` })}
+      title={say({ en: `Tokens: ${all}`, zh: `代币：${all} 种` })}
       isOpen={tokens.length <= OPEN}
     >
       <Rows

@@ -111,7 +111,8 @@ const LOST = trouble('Part of the store is lost or damaged.', '存储数据缺�
   "Restore it from a backup, or run 'iostlens verify' and 'iostlens repair'.",
   '请从备份恢复，或运行 iostlens verify 与 iostlens repair。',
 ])
-const EMPTY = trouble('Nothing is loaded yet.', '尚未加载任何数据。', [
+/** The store has no block. */
+export const EMPTY = trouble('Nothing is loaded yet.', '尚未加载任何数据。', [
   "Load with 'iostlens load' or 'iostlens up'; the first blocks appear within seconds.",
   '请用 iostlens load 或 iostlens up 加载；最初的区块数秒内即可查询。',
 ])

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { SeqNo } from '../client/bulk-item.ts'
 import type { Connection } from '../client/connection.ts'
 import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
-import { parseAnswer, requestParsed } from '../client/request-json.ts'
+import { type NamedRequest, parseAnswer, requestParsed } from '../client/request-json.ts'
 import type { Checkpoint, PublishedMeta } from './checkpoint-record.ts'
 import { checkpointOf, publishedOf, stampOf, versionAt } from './checkpoint-record.ts'
 import type { ReadCluster } from './cluster.ts'
@@ -42,7 +42,10 @@ const readText = (
   signal?: AbortSignal,
 ): Promise<string | undefined> => {
   const what = `read ${names.meta}`
-  const request = { what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal, acceptedStatuses: [404] } as const
+  const request: NamedRequest = {
+    ...{ what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal },
+    acceptedStatuses: [404],
+  }
   return requestParsed(connection, request, answer => {
     if (answer.status !== 404) return answer.text
     const error = errorOf(answer)
