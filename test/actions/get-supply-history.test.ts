@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fromUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { seeded } from '#test/support/seeded.ts'
@@ -102,6 +103,24 @@ describe('get-supply-history', () => {
       { start_block: '4000', end_date: '2020-01-01' },
     ])
       expect((await ask('get-supply-history', { ...asked, ...none })).steps).toEqual([])
+  })
+
+  test('error: while the load is far behind, no range that begins or ends beyond it is answered', async () => {
+    const deps = { node: spokenNode({}, { libBlock: 9_000 }) }
+    const last = blocks.length - 1
+    const after = String((blocks.at(-1)?.time ?? 0n) + 1n)
+    const of = (params: Readonly<Record<string, string>>) =>
+      refusal(ask('get-supply-history', { token: 'iost', ...params }, { deps }))
+    for (const name of ['start_block', 'end_block'])
+      expect(await of({ [name]: String(last + 1) })).toMatchObject({
+        kind: 'loading',
+        en: `The data for '${name}' ${last + 1} is not available yet: loaded up to block ${last} of 9000.`,
+      })
+    for (const name of ['start_time', 'end_time', 'start_date', 'end_date'])
+      expect([name, await of({ [name]: name.endsWith('date') ? '2026-11-22' : after })]).toMatchObject([
+        name,
+        { kind: 'loading' },
+      ])
   })
 
   test('error: an unknown step is refused', async () => {

@@ -97,6 +97,8 @@ const apart = async (folder: CliFolder, node: ForkNode, random: () => number): P
   const loading = load()
   // The error is thrown when `stop` awaits the loader.
   loading.catch(() => undefined)
+  // A service that finds no index ends at once.
+  await Promise.race([until(async () => (await heightNow()) >= 0, 20), loading])
   const service = await serving(folder, ['serve', '--node', node.url, '--threads', '1', ...store])
   return {
     key: await keyFor(folder, store),

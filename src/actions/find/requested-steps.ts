@@ -6,7 +6,7 @@ import type { Range } from '../request/range.ts'
 import { type Days, type Step, stepOf, stepsBetween } from '../request/step.ts'
 import { blockAt } from './blocks-at.ts'
 import { endsBefore } from './day-ends.ts'
-import { refuseWhileLoading } from './loading.ts'
+import { refuseBeyondLoaded } from './loading.ts'
 import { momentsAt } from './point.ts'
 import { requestedDays } from './requested-days.ts'
 
@@ -71,12 +71,12 @@ export const requestedSteps = async (
 /** The block before the first requested one, and the last requested one. */
 const boundsOf = async (
   context: Context,
-  { start_block, end_block, start_time, end_time }: Blocks,
+  asked: Blocks,
 ): Promise<{ readonly before: number; readonly until: number }> => {
   const { view } = context
-  const { height, time } = view.at
-  if ((end_block ?? 0n) > BigInt(height) || (end_time ?? 0n) > time)
-    refuseWhileLoading(context, { en: 'The whole range', zh: '完整区间' })
+  const { height } = view.at
+  const { start_block, end_block, start_time, end_time } = asked
+  refuseBeyondLoaded(context, asked, 0)
   const given = [start_time === undefined ? undefined : start_time - 1n, end_time].flatMap(each => each ?? [])
   const heights = (given.length === 0 ? [] : await momentsAt(view, given)).map(each => each?.height ?? -1)
   const early = start_time === undefined ? -1 : (heights[0] ?? -1)

@@ -163,10 +163,10 @@ export const requireBlock = async (
     if ((await blockHashes(view, [height])).get(height) !== hash) throw replaced(height)
     return
   }
-  // This service cannot have returned a row of such a block.
-  if (head === undefined || head.status === 'none' || height > highestPossible(at, clock.now()))
-    throw beyond(height, at.height)
-  if (head.height === undefined || head.height < height) throw unknownYet(height)
+  if (height > highestPossible(at, clock.now())) throw beyond(height, at.height)
+  // Also a service without a node may have returned a row of such a block: before a repair took it back, or with
+  // another instance that read the store later.
+  if (head?.height === undefined || head.height < height) throw unknownYet(height)
   if (head.blocks[height - at.height - 1]?.doc.hash !== hash) throw replaced(height)
 }
 
