@@ -9,8 +9,7 @@ export const DATE_PATTERN =
 export const ISO_PATTERN = `${DATE_PATTERN}T(?:[01][0-9]|2[0-3])(?::[0-5][0-9]){2}(?:\\.[0-9]{1,9})?Z`
 const ISO = new RegExp(`^${ISO_PATTERN}$`)
 
-/** Nanoseconds in a millisecond. */
-export const NS_PER_MS = 1_000_000n
+const NS_PER_MS = 1_000_000n
 const NS_PER_SECOND = 1_000_000_000n
 const NS_PER_DAY = 86_400_000_000_000n
 const MS_PER_DAY = 86_400_000

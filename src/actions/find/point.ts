@@ -1,5 +1,4 @@
-import { exactIso, NS_PER_MS, toIso } from '#chain/time.ts'
-import type { Failure } from '#failure/failure.ts'
+import { exactIso } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { countPassing } from '../list/ordinal-search.ts'
@@ -16,9 +15,8 @@ type End = 'at' | 'start' | 'end'
 
 /**
  * The block after which the state is requested; undefined: none, so the state is that of the answer. Throws
- * 'bad_request' for a block above the published one, and for a time after its block, because a later block may
- * still belong to that time; also for a time before the first block. While blocks may be missing it throws
- * 'loading'. Times are compared in milliseconds, since `created_at` of the last block has no more digits.
+ * 'bad_request' for a block above the published one or a time before the first, 'loading' while such a block
+ * may not be loaded yet.
  */
 export const momentOf = async (
   context: Pick<Context, 'view' | 'node'>,
@@ -28,7 +26,11 @@ export const momentOf = async (
   if (at_block !== undefined) return momentOfBlock(context, at_block, end)
   if (at_time === undefined) return undefined
   const { view } = context
-  if (at_time / NS_PER_MS > view.at.time / NS_PER_MS) throw beyondTime(context, at_time, end)
+  if (at_time > view.at.time)
+    refuseWhileLoading(context, {
+      en: `The state at '${end}_time' ${exactIso(at_time)}`,
+      zh: `'${end}_time' ${exactIso(at_time)} 时的状态`,
+    })
   const [moment] = await momentsAt(view, [at_time])
   if (moment !== undefined) return moment
   const genesis = await blockAt(view, 0)
@@ -36,21 +38,6 @@ export const momentOf = async (
     {
       en: `Parameter '${end}_time' is ${exactIso(at_time)}, before the first block of the chain; it must be at or after ${exactIso(genesis.time)}.`,
       zh: `参数 '${end}_time' 的值为 ${exactIso(at_time)}，早于链上首个区块；不得早于 ${exactIso(genesis.time)}。`,
-    },
-    { parameter: `${end}_time` },
-  )
-}
-
-const beyondTime = (context: Pick<Context, 'view' | 'node'>, time: bigint, end: End): Failure => {
-  const { at } = context.view
-  refuseWhileLoading(context, {
-    en: `The state at '${end}_time' ${exactIso(time)}`,
-    zh: `'${end}_time' ${exactIso(time)} 时的状态`,
-  })
-  return badRequest(
-    {
-      en: `Parameter '${end}_time' is ${exactIso(time)}, but the last block that is loaded, ${at.height}, is of ${toIso(at.time)}; it must not be after that.`,
-      zh: `参数 '${end}_time' 的值为 ${exactIso(time)}，而已加载的最新区块 ${at.height} 的时间为 ${toIso(at.time)}；不得晚于该时间。`,
     },
     { parameter: `${end}_time` },
   )

@@ -37,8 +37,8 @@ export const period = {
   }),
   end_time: time('first', {
     description: {
-      en: 'In place of end_block: the period ends with the last block that is not after this instant, which must not be after the last published block.',
-      zh: '代替 end_block：期间到不晚于该时刻的最后一个区块结束；该时刻不得晚于最新已发布区块。',
+      en: 'In place of end_block: the period ends with the last block that is not after this instant.',
+      zh: '代替 end_block：期间到不晚于该时刻的最后一个区块结束。',
     },
     example: '2026-11-21T08:25:32Z',
     elsewhere: ['endtime', 'to_time', 'end_timestamp', 'until', 'before'],

@@ -16,10 +16,10 @@ export const point = {
   }),
   at_time: time('last', {
     description: {
-      en: 'Return the state after the last irreversible block whose time is not after this one. A time includes the whole of its last given unit: 23:59:59Z the whole second. It must not be after the last published block, since a later block may belong to it; created_at of that block is accepted. Not together with at_block.',
-      zh: '返回区块时间不晚于该时间的最后一个不可逆区块之后的状态。时间包含其末位单位的全部时长：23:59:59Z 包含整秒。不得晚于最新已发布区块，因为之后的区块可能仍属于该时间；可以使用该区块的 created_at。不能与 at_block 同时使用。',
+      en: 'Return the state after the last irreversible block whose time is not after this one. A time includes the whole of its last given unit: 23:59:59Z the whole second. Not together with at_block.',
+      zh: '返回区块时间不晚于该时间的最后一个不可逆区块之后的状态。时间包含其末位单位的全部时长：23:59:59Z 包含整秒。不能与 at_block 同时使用。',
     },
-    example: '2026-11-21T08:25:32.500Z',
+    example: '2026-11-21T08:25:32Z',
     elsewhere: ['time', 'date', 'at_date', 'at_timestamp', 'as_of', 'as_of_time'],
   }),
 }
