@@ -64,7 +64,7 @@ test('restore: the result equals the store, and a second run reports that it is 
   clear()
   const first = await restored()
   expect(first).toMatchObject({ code: 0, out: expect.stringContaining(`at height ${HEIGHT}: `) })
-  expect(await restored()).toMatchObject({ code: 0, out: expect.stringContaining('it was there already') })
+  expect(await restored()).toMatchObject({ code: 0, out: expect.stringContaining('it existed already') })
   expect(dumpSqlite(place)).toEqual(dumpSqlite(store))
 })
 
@@ -95,7 +95,7 @@ test('restore: a manifest of an earlier version without API keys is accepted', a
     writeFileSync(`${file}.manifest.json`, manifestText({ ...now, digests }))
   })
   expect(await restored(earlier)).toMatchObject({ code: 0 })
-  expect(await restored(earlier)).toMatchObject({ code: 0, out: expect.stringContaining('there already') })
+  expect(await restored(earlier)).toMatchObject({ code: 0, out: expect.stringContaining('existed already') })
 })
 
 test('restore: a path that other data occupies is refused', async () => {
