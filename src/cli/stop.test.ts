@@ -3,7 +3,7 @@ import { abandonWhenStopped } from './stop.ts'
 
 const forever = new Promise<number>(() => {})
 
-test('leftWhenStopped: work that ends by itself is awaited, with or without a stop', async () => {
+test('abandonWhenStopped: work that ends by itself is awaited, with or without a stop', async () => {
   const stop = new AbortController()
   expect(await abandonWhenStopped(Promise.resolve(3), stop.signal, 60_000)).toBe(3)
   const work = Promise.withResolvers<number>()
@@ -13,7 +13,7 @@ test('leftWhenStopped: work that ends by itself is awaited, with or without a st
   expect(await waiting).toBe(4)
 })
 
-test('leftWhenStopped: work that does not end after the stop is abandoned', async () => {
+test('abandonWhenStopped: work that does not end after the stop is abandoned', async () => {
   const stop = new AbortController()
   const waiting = abandonWhenStopped(forever, stop.signal, 1)
   stop.abort()

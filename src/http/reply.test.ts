@@ -33,7 +33,7 @@ const headers: readonly (readonly [header: string | null, sent: string, known: s
   ['"abc', PLAIN, undefined],
 ]
 for (const [header, sent, known] of headers)
-  test(`knownTag: ${header} for ${sent}`, () => expect(matchingTag(header, sent, PLAIN)).toBe(known))
+  test(`matchingTag: ${header} for ${sent}`, () => expect(matchingTag(header, sent, PLAIN)).toBe(known))
 
 const codings: readonly (readonly [header: string | null, gzip: boolean])[] = [
   [null, false],

@@ -158,7 +158,7 @@ test('fill: an abort ends the load after the current run, and derived blocks are
   expect(asked).toEqual(['prefetch 2', 'begin 2', ...of(0), ...of(1), 'prefetch 3', 'end'])
 })
 
-test('spending: all time counts for the current stage, also while it lasts, and pauses between loads do not count', () => {
+test('stageTimer: all time counts for the current stage, also while it lasts, and pauses between loads do not count', () => {
   let now = 0
   const time = stageTimer({ elapsed: () => now })
   const pass = (ms: number) => {

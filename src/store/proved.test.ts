@@ -9,7 +9,7 @@ const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
   agreed,
 })
 
-test('provedWith: consecutive ranges of one level are merged at any division', () => {
+test('withProofs: consecutive ranges of one level are merged at any division', () => {
   const one = withProofs(NOTHING_PROVED, run(0, ['signed', 'signed', 'whole']))
   const two = withProofs(withProofs(NOTHING_PROVED, run(0, ['signed'])), run(1, ['signed', 'whole']))
   expect(two).toEqual(one)
@@ -25,7 +25,7 @@ test('provedWith: consecutive ranges of one level are merged at any division', (
   })
 })
 
-test('provedWith: reloaded blocks replace their records, and lost receipts add up', () => {
+test('withProofs: reloaded blocks replace their records, and lost receipts add up', () => {
   const before = withProofs(NOTHING_PROVED, {
     from: 0,
     proofs: Array(10).fill({ level: 'whole', lost: 2 }),
@@ -45,11 +45,11 @@ test('provedWith: reloaded blocks replace their records, and lost receipts add u
   expect(proofsBelow(after, 5).ranges).toEqual([{ from: 0, to: 4, level: 'whole', agreed: true }])
 })
 
-test('provedWith: in a store with older blocks the record begins at the first block it covers', () => {
+test('withProofs: in a store with older blocks the record begins at the first block it covers', () => {
   expect(withProofs(NOTHING_PROVED, run(100, ['signed'])).ranges).toEqual([{ from: 100, to: 100, level: 'signed' }])
 })
 
-test('provedWith: the number of ranges is limited, and none claims more than was proved', () => {
+test('withProofs: the number of ranges is limited, and none claims more than was proved', () => {
   const level = fc.constantFrom(...PROOF_LEVELS)
   fc.assert(
     fc.property(fc.array(fc.tuple(level, fc.boolean()), { maxLength: 300 }), blocks => {

@@ -7,8 +7,8 @@ import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
 const signal = AbortSignal.timeout(600_000)
 
-describe('askedOnce', () => {
-  test('askedOnce: one answer of a node is reused for half a second, separately for each node', async () => {
+describe('sharedQuery', () => {
+  test('sharedQuery: one answer of a node is reused for half a second, separately for each node', async () => {
     const clock = handClock()
     let times = 0
     const ask = sharedQuery(async () => ++times)
@@ -25,14 +25,14 @@ describe('askedOnce', () => {
     }
     expect(said).toEqual([1, 1, 2, 3])
   })
-  test('askedOnce: returns no answer without a node, and while no node answers', async () => {
+  test('sharedQuery: returns no answer without a node, and while no node answers', async () => {
     const ask = sharedQuery(async () => {
       throw new Failure('unavailable', 'No node answers.')
     })
     expect(await ask({ node: undefined, signal, clock: handClock() })).toBeUndefined()
     expect(await ask({ node: spokenNode({}), signal, clock: handClock() })).toBeUndefined()
   })
-  test('askedOnce: a failure to answer is remembered for five seconds', async () => {
+  test('sharedQuery: a failure to answer is remembered for five seconds', async () => {
     const clock = handClock()
     let times = 0
     const ask = sharedQuery(async () => {
@@ -46,7 +46,7 @@ describe('askedOnce', () => {
     }
     expect(times).toBe(2)
   })
-  test('askedOnce: a node that hangs is asked only once, and does not block callers', async () => {
+  test('sharedQuery: a node that hangs is asked only once, and does not block callers', async () => {
     let times = 0
     const ask = sharedQuery(() => {
       times += 1
@@ -59,13 +59,13 @@ describe('askedOnce', () => {
     ])
     expect(times).toBe(1)
   })
-  test('askedOnce: an internal error is thrown, not treated as a missing answer', async () => {
+  test('sharedQuery: an internal error is thrown, not treated as a missing answer', async () => {
     const ask = sharedQuery(async () => {
       throw new TypeError('Ours.')
     })
     await expect(ask({ node: spokenNode({}), signal, clock: handClock() })).rejects.toThrow('Ours.')
   })
-  test('askedOnce: a request past its deadline stops waiting while the others continue', async () => {
+  test('sharedQuery: a request past its deadline stops waiting while the others continue', async () => {
     const answer = Promise.withResolvers<string>()
     const ask = sharedQuery(() => answer.promise)
     const node = spokenNode({})

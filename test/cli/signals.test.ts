@@ -43,11 +43,11 @@ test.each([
   const stop = JSON.stringify(join(ROOT, 'src/cli/stop.ts'))
   // A program that ignores the stop signal.
   const program = `
-    import { stopSignal, stopped } from ${stop}
+    import { stopSignal, untilStopped } from ${stop}
     const signal = stopSignal()
     setInterval(() => {}, 1000)
     console.log('ready')
-    await stopped(signal)
+    await untilStopped(signal)
     console.log('asked')`
   const child = spawnIn(folder.path, [process.execPath, '-e', program])
   await child.says('ready')

@@ -4,7 +4,7 @@ import { UNDO_LIMITS } from '../../batch.ts'
 import type { Mark } from '../schema/checkpoint-record.ts'
 import { withMark } from './undo-marks.ts'
 
-test('keptWith: marks are bounded in number, bytes and heights, and all that fit are kept', () => {
+test('withMark: marks are bounded in number, bytes and heights, and all that fit are kept', () => {
   const batch = fc.tuple(fc.integer({ min: 1, max: 4_000 }), fc.integer({ min: 0, max: UNDO_LIMITS.batchBytes }))
   fc.assert(
     fc.property(fc.array(batch, { minLength: 1, maxLength: 200 }), batches => {
