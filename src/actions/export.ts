@@ -6,7 +6,7 @@ import type { Book } from './books/book.ts'
 import type { Action, Context, ListSource } from './define.ts'
 import { ofOneChain } from './find/blocks-at.ts'
 import { type Listing, ROWS_AT_ONCE } from './list/list-rows.ts'
-import { ofFileIn } from './list/paging.ts'
+import { exportFactsIn } from './list/paging.ts'
 import { readAhead } from './list/read-ahead.ts'
 import { readParts } from './list/read-parts.ts'
 import type { Rows } from './list/rows.ts'
@@ -102,7 +102,7 @@ const readWhole = async (
   const { data, at } = await answer(deps, call, options)
   const fields = data as Readonly<Record<string, unknown>>
   const rows = (fields[list] ?? []) as readonly unknown[]
-  const { columns, heights } = ofFileIn(data)
+  const { columns, heights } = exportFactsIn(data)
   const listing: Listing = {
     total: rows.length,
     docs: async (_view, offset, limit) => rows.slice(offset, offset + limit),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
-import { gasAt, gasRateOf, STORED_SCALE } from '#chain/gas.ts'
+import { gasAt, gasRateOf, STORED_GAS_SCALE } from '#chain/gas.ts'
 import { Exact } from '#chain/json.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
@@ -91,7 +91,7 @@ export const getAccountDetail = defineAction({
         transferable_gas: new Exact('0'),
         pledge_gas: gas,
         increase_speed: new Exact(fromUnits(rate.value, rate.scale)),
-        limit: new Exact(fromUnits(resource.gas_limit, STORED_SCALE)),
+        limit: new Exact(fromUnits(resource.gas_limit, STORED_GAS_SCALE)),
         pledged_info: pledged.map(doc => ({ pledger: doc.beneficiary, amount: iostOf(doc.amount) })),
       },
       ram_info: {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import { authorizationIn } from './authorization.ts'
 import { damagedFile } from './chunk.ts'
 
@@ -56,7 +56,7 @@ const noArchive = (where: string, name: string, cause: unknown): Failure =>
   })
 
 const unreadable = (where: string, cause: unknown): Failure =>
-  new Failure('unavailable', `${where} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}.`, {
+  new Failure('unavailable', `${where} cannot be read: ${messageOf(cause)}.`, {
     cause,
   })
 

@@ -1,7 +1,7 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import { accounts } from '#indices/account.ts'
 import { compareCount } from './node-count.ts'
-import { type NodeSides, storageRows, tellDifference } from './storage-rows.ts'
+import { type NodeSides, reportDifference, storageRows } from './storage-rows.ts'
 
 const AUTH = 'auth.iost'
 
@@ -35,7 +35,7 @@ export const compareAccounts = async (sides: NodeSides): Promise<void> => {
         const doc = docs[at]
         const stored = doc && writeJson(doc[field])
         if (stored !== expected[field])
-          tellDifference(sides, accounts, { id: name, field, stored, expected: expected[field] })
+          reportDifference(sides, accounts, { id: name, field, stored, expected: expected[field] })
       }
     }
     sides.onProgress(page.length)

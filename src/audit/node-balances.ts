@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import { balanceId, balances, type Frozen } from '#indices/balance.ts'
 import type { StoredDocument } from '#store/port.ts'
 import { compareCount } from './node-count.ts'
-import { type NodeSides, type Row, storageRows, tellDifference } from './storage-rows.ts'
+import { type NodeSides, type Row, reportDifference, storageRows } from './storage-rows.ts'
 
 const TOKEN = 'token.iost'
 
@@ -22,7 +22,7 @@ export const compareBalances = async (sides: NodeSides): Promise<void> => {
       if (amount > 0n) positive += 1
       const stored = docs[at]?.amount
       if ((stored ?? 0n) !== amount)
-        tellDifference(sides, balances, {
+        reportDifference(sides, balances, {
           id,
           field: 'amount',
           stored: stored?.toString(),
@@ -63,7 +63,7 @@ const compareFrozen = async (sides: NodeSides, page: readonly Row[], due: Map<st
     const locked = writeJson(entries.filter(([, time]) => BigInt(time) > now))
     const stored = docs[at]?.frozen_list
     if (writeJson(stored ?? []) !== locked)
-      tellDifference(sides, balances, {
+      reportDifference(sides, balances, {
         id,
         field: 'frozen_list',
         stored: stored && writeJson(stored),

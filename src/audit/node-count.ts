@@ -1,6 +1,6 @@
 import type { StateIndex } from '#indices/registry.ts'
 import type { StoredDocument } from '#store/port.ts'
-import { type NodeSides, tellDifference } from './storage-rows.ts'
+import { type NodeSides, reportDifference } from './storage-rows.ts'
 
 /** Stored documents that have a row in the node's storage. */
 export type Counted<I extends StateIndex> = {
@@ -19,7 +19,7 @@ export const compareCount = async <I extends StateIndex>(
   let stored = 0
   for await (const page of sides.stored.scan(index)) stored += page.filter(counts).length
   if (stored !== expected)
-    tellDifference(sides, index, {
+    reportDifference(sides, index, {
       id,
       field: 'documents',
       stored: String(stored),

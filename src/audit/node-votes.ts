@@ -4,7 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import type { StoredDocument } from '#store/port.ts'
 import { compareCount } from './node-count.ts'
-import { type NodeSides, storageRows, tellDifference } from './storage-rows.ts'
+import { type NodeSides, reportDifference, storageRows } from './storage-rows.ts'
 
 const VOTE = 'vote.iost'
 /**
@@ -27,7 +27,7 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
       if (units > 0n) positive += 1
       const stored = docs[at]?.votes
       if ((stored ?? 0n) !== units)
-        tellDifference(sides, votes, {
+        reportDifference(sides, votes, {
           id,
           field: 'votes',
           stored: stored?.toString(),

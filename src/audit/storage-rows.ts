@@ -19,7 +19,7 @@ type Difference = Pick<Finding, 'id' | 'field' | 'expected'> & {
   readonly stored: string | undefined
 }
 
-export const tellDifference = (
+export const reportDifference = (
   { found }: Pick<NodeSides, 'found'>,
   { name }: AnyIndex,
   { id, field, stored = ABSENT, expected }: Difference,

@@ -19,8 +19,8 @@ export const GAS_LIMIT_PER_UNIT = 3n
 /** Gas × 1000 that is granted at once for each 10^-8 IOST of a pledge: 100,000 gas per IOST. */
 export const GAS_REWARD_PER_UNIT = 1n
 /** Decimals of the stored gas. */
-export const STORED_SCALE = 3
-/** Decimals of gas that is told, used and paid. */
+export const STORED_GAS_SCALE = 3
+/** Decimals of the gas that nodes report, and that transactions use and pay. */
 const GAS_SCALE = 2
 /** Growth per IOST and second × 100: (300,000.00 − 100,000.00) ÷ 172,800 s, cut to two decimals. */
 const RATE_PER_IOST = 115n
@@ -51,20 +51,20 @@ export const gasAt = (state: GasState, time: bigint): bigint => {
   const rate = gasRateOf(state.gas_pledge)
   const seconds = state.gas_updated > 0n ? Math.min(Number(time - state.gas_updated) / 1e9, MAX_SECONDS) : 0
   const grown = grownBy(rate.value, seconds)
-  if (grown === undefined) return toldOf(state.gas_stock)
-  const scale = Math.max(rate.scale, STORED_SCALE)
-  const ofStored = 10n ** BigInt(scale - STORED_SCALE)
+  if (grown === undefined) return reportedGas(state.gas_stock)
+  const scale = Math.max(rate.scale, STORED_GAS_SCALE)
+  const ofStored = 10n ** BigInt(scale - STORED_GAS_SCALE)
   const sum = grown * 10n ** BigInt(scale - rate.scale) + state.gas_stock * ofStored
-  if (sum > INT64_MAX) return toldOf(state.gas_stock)
+  if (sum > INT64_MAX) return reportedGas(state.gas_stock)
   const limit = state.gas_limit * ofStored
-  return toldOf((limit < sum ? limit : sum) / ofStored)
+  return reportedGas((limit < sum ? limit : sum) / ofStored)
 }
 
-/** Stored gas as it is told: × 100, further decimals cut. */
-const toldOf = (stored: bigint): bigint => stored / 10n ** BigInt(STORED_SCALE - GAS_SCALE)
+/** Stored gas as nodes report it: × 100, with further decimals cut. */
+const reportedGas = (stored: bigint): bigint => stored / 10n ** BigInt(STORED_GAS_SCALE - GAS_SCALE)
 
-/** Gas × 100 in the form in which it is stored. */
-export const storedGas = (gas: bigint): bigint => gas * 10n ** BigInt(STORED_SCALE - GAS_SCALE)
+/** Gas × 100 as it is stored: × 1000. */
+export const storedGas = (gas: bigint): bigint => gas * 10n ** BigInt(STORED_GAS_SCALE - GAS_SCALE)
 
 /** The product as the node's double gives it, as an integer; undefined if the node detects an overflow. */
 const grownBy = (rate: bigint, seconds: number): bigint | undefined => {

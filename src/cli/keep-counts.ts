@@ -1,4 +1,4 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Rates } from '#gate/rate.ts'
 import type { Usage } from '#store/port.ts'
@@ -38,7 +38,7 @@ export const keepCounts = async (rates: Rates, { usage, local, clock }: CountKee
   let hasStored = false
   let isFailing = false
   const told = (text: string, error: unknown): void => {
-    if (!isFailing) log('warn', text, { reason: error instanceof Error ? error.message : String(error) })
+    if (!isFailing) log('warn', text, { reason: messageOf(error) })
     isFailing = true
   }
   const share = async (): Promise<void> => {

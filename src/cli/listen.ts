@@ -1,4 +1,4 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import type { Address, SocketPath } from './readers.ts'
 
 /** Runs `listen`. An address that is in use or not of this machine becomes a 'usage' Failure. */
@@ -20,7 +20,7 @@ export const listening = <T>(
         help: `Stop that program, or choose another address with ${other} (port 0 picks a free port).`,
         cause,
       })
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new Failure('usage', `Cannot listen on ${name}: ${reason}.`, {
       help: `Choose another address with ${other}.`,
       cause,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
-import { Failure, withoutSecrets } from '#failure/failure.ts'
+import { Failure, messageOf, withoutSecrets } from '#failure/failure.ts'
 import { environmentName, type SettingName, settingNames, settingOf, type Values } from './settings.ts'
 
 /** Values given by flags; `file` when the flag was `--name-file`. */
@@ -66,7 +66,7 @@ const fromFile = (label: string, path: string): Found => {
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
     return { text, origin: `file ${path}`, label }
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new Failure('usage', `${label} names ${shown(path)}, which cannot be read: ${reason}.`, { cause })
   }
 }

@@ -1,4 +1,4 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -12,7 +12,7 @@ const HELP = "The service keeps checking. Run 'iostlens doctor' if the store doe
 type Trouble = { readonly reason: string; readonly help: string }
 
 const troubleOf = (error: unknown): Trouble => ({
-  reason: error instanceof Error ? error.message : String(error),
+  reason: messageOf(error),
   help: (error instanceof Failure ? error.help : undefined) ?? HELP,
 })
 

@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
-import { Failure, withoutSecrets } from '#failure/failure.ts'
+import { Failure, messageOf, withoutSecrets } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
@@ -50,7 +50,7 @@ export const watch = async <T>(options: {
   }
   const warn = (error: unknown): void => {
     const now = value === undefined ? 'the next attempt is in a minute' : 'the last ones read remain in use'
-    log('warn', `${what} could not be read; ${now}.`, { source: name, reason: reasonOf(error) })
+    log('warn', `${what} could not be read; ${now}.`, { source: name, reason: messageOf(error) })
   }
 
   try {
@@ -77,14 +77,12 @@ export const readOnce = async <T>(
 }
 
 const unreadable = (what: string, name: string, error: unknown): Failure =>
-  new Failure('usage', `${what} cannot be read from ${name}: ${reasonOf(error)}.`)
+  new Failure('usage', `${what} cannot be read from ${name}: ${messageOf(error)}.`)
 
 const textIn = async (path: string, size: number): Promise<string> => {
   if (size > MAX_BYTES) throw new RangeError(`${size} bytes are more than ${MAX_BYTES}`)
   return readFile(path, 'utf8')
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const fetchText = async (url: string): Promise<string> => {
   const answer = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS) })

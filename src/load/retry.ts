@@ -1,4 +1,4 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { RefusedCall } from '#node/call.ts'
 import type { Backoff } from '#time/backoff.ts'
@@ -46,7 +46,7 @@ export const logPause = (
   const passing = failed instanceof Failure && failed.retryable && failed.kind !== 'conflict'
   const help = failed instanceof Failure ? failed.help : undefined
   log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', `${doing} paused, trying again.`, {
-    reason: failed instanceof Error ? failed.message : String(failed),
+    reason: messageOf(failed),
     ...(help === undefined ? {} : { help }),
     height: fields.height,
     pause_ms: Math.round(fields.pauseMs),

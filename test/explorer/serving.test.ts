@@ -145,7 +145,7 @@ test('loading: a page of something that may still be loaded shows the progress o
   const { heading, text } = await readPage(await response.text())
   expect([response.status, heading]).toEqual([503, 'Not loaded yet'])
   expect(text).toContain('is not available yet: loaded up to block 4851 of 900000.')
-  // The progress is told once.
+  // The page states the progress once.
   expect(text.replaceAll(',', '').split('900000').length).toBe(2)
   for (const path of ['/', '/statistics', '/statistics/transactions', '/producers', '/account/busyhub'])
     expect([path, (await ask(`${path}?lang=en`, BROWSER)).status]).toEqual([path, 200])

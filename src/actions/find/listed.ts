@@ -22,10 +22,10 @@ export const requireTokens = async (
   foundOf(
     context,
     'token',
-    symbols.map((symbol, at) => [
-      symbol,
-      stored[at] ?? (isListedAtHead(context.head, listOf.token(symbol)) || undefined),
-    ]),
+    symbols.map((symbol, at) => {
+      const exists = stored[at] !== undefined || isListedAtHead(context.head, listOf.token(symbol))
+      return [symbol, exists ? symbol : undefined]
+    }),
   )
 }
 

@@ -22,8 +22,8 @@ export const unknown = (context: Pick<Context, 'view' | 'node'>, kind: keyof typ
 }
 
 /**
- * What was found of several things of a list, in the order of their names. Throws the failure for one that does
- * not exist. With `compat=iostabc` an unknown name is an empty list, so what the others have is answered, and the
+ * The things that exist, of several that a list names, in the order of their names. Throws the failure for one that
+ * does not exist. With `compat=iostabc` an unknown name is an empty list, so what the others have is answered, and the
  * failure is thrown only where nothing was found.
  */
 export const foundOf = <T>(

@@ -91,8 +91,8 @@ const offsetFor = (page: bigint, size: number): number | undefined => {
   return offset <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(offset) : undefined
 }
 
-/** What files of a whole list are told beside `data`. */
-type OfFile = {
+/** Facts about the rows of a whole list that only its export needs. */
+type ExportFacts = {
   /** Names of the fields of its rows, if they differ from the usual ones of the list. */
   readonly columns?: readonly string[]
   /** Heights of the past that the rows are of, in order; absent: that of the answer. */
@@ -103,17 +103,18 @@ type OfFile = {
 export const wholeOf = (
   list: string,
   rows: readonly unknown[],
-  ofFile?: OfFile,
+  exportFacts?: ExportFacts,
 ): Readonly<Record<string, unknown>> => ({
   [list]: rows,
   page: 1,
   size: rows.length,
   total: rows.length,
-  ...(ofFile === undefined ? {} : { [OF_FILE]: ofFile }),
+  ...(exportFacts === undefined ? {} : { [EXPORT_FACTS]: exportFacts }),
 })
 
-/** What files of a whole list in an answer are told. */
-export const ofFileIn = (data: unknown): OfFile => (data as { readonly [OF_FILE]?: OfFile })[OF_FILE] ?? {}
+/** The facts for an export of the whole list in an answer. */
+export const exportFactsIn = (data: unknown): ExportFacts =>
+  (data as { readonly [EXPORT_FACTS]?: ExportFacts })[EXPORT_FACTS] ?? {}
 
-/** Not part of `data`, because only files need it. */
-const OF_FILE = Symbol('columns and heights of a file')
+/** The key is a symbol, so the facts are not part of the JSON of `data`. */
+const EXPORT_FACTS = Symbol('facts for an export')

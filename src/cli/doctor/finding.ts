@@ -1,4 +1,4 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 
 /** The result of one check; `help` is the remedy. */
 export type Finding = {
@@ -15,9 +15,6 @@ export const findingsAbout = (about: Finding['about']) => {
   const wrong = (what: string, help: string): Finding => ({ about, is: 'wrong', what, help })
   /** The finding for a check that failed. A failure's own help is used if it has one. */
   const failed = (error: unknown, help: string): Finding =>
-    wrong(
-      error instanceof Error ? error.message : String(error),
-      (error instanceof Failure ? error.help : undefined) ?? help,
-    )
+    wrong(messageOf(error), (error instanceof Failure ? error.help : undefined) ?? help)
   return { ok, warning, wrong, failed }
 }

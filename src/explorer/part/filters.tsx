@@ -5,7 +5,7 @@ import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 import type { Field } from './form-fields.ts'
 
-/** What may be chosen in a field. */
+/** The choices that a field offers. */
 type Choices = {
   /** Suggestions during typing, or the options of a select. */
   readonly choices: readonly string[]

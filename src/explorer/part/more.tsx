@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { Text } from '#actions/text.ts'
 import { grouped } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { AllOfIt } from './raw.tsx'
@@ -17,33 +18,24 @@ type MoreProps = {
 export const More = ({ visit, shown, total, whole, hasFile = false }: MoreProps): Html => {
   if (total <= shown) return ''
   const all = grouped(String(total))
+  const [en, zh] = [`The first ${shown} of ${all}.`, `共 ${all} 项，此处为前 ${shown} 项`]
   if (whole !== undefined)
     return (
       <p class="none">
-        <span safe>
-          {visit.say({ en: `The first ${shown} of ${all}.`, zh: `共 ${all} 项，此处为前 ${shown} 项。` })}
-        </span>{' '}
-        <AllOfIt visit={visit} href={whole} />
+        <span safe>{visit.say({ en, zh: `${zh}。` })}</span> <AllOfIt visit={visit} href={whole} />
       </p>
     )
+  const rest = hasFile ? IN_FILE : visit.site.testKey === undefined ? WITH_KEY : BY_LINKS
   return (
     <p class="none" safe>
-      {visit.say(
-        hasFile
-          ? {
-              en: `The first ${shown} of ${all}. The file above has all of them.`,
-              zh: `共 ${all} 项，此处为前 ${shown} 项；上方的文件包含全部。`,
-            }
-          : visit.site.testKey === undefined
-            ? {
-                en: `The first ${shown} of ${all}. With a key, the API gives all of them.`,
-                zh: `共 ${all} 项，此处为前 ${shown} 项；使用 API key 可通过 API 获取全部。`,
-              }
-            : {
-                en: `The first ${shown} of ${all}. The data links at the foot of this page give all of them.`,
-                zh: `共 ${all} 项，此处为前 ${shown} 项；页面下方的数据链接包含全部。`,
-              },
-      )}
+      {visit.say({ en: `${en} ${rest.en}`, zh: `${zh}；${rest.zh}。` })}
     </p>
   )
+}
+
+const IN_FILE: Text = { en: 'The file above has all of them.', zh: '上方的文件包含全部' }
+const WITH_KEY: Text = { en: 'With a key, the API gives all of them.', zh: '使用 API key 可通过 API 获取全部' }
+const BY_LINKS: Text = {
+  en: 'The data links at the foot of this page give all of them.',
+  zh: '页面下方的数据链接包含全部',
 }

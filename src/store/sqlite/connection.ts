@@ -1,6 +1,6 @@
 import { constants, Database, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import type { Cell } from './cell.ts'
 import { guarded, toFailure } from './failures.ts'
 import type { Table } from './tables.ts'
@@ -59,7 +59,7 @@ const statOf = (path: string, name: string) => {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    throw new Failure('unavailable', `${name} cannot be opened: ${error instanceof Error ? error.message : error}.`, {
+    throw new Failure('unavailable', `${name} cannot be opened: ${messageOf(error)}.`, {
       cause: error,
       retryable: false,
       help: 'Set --store to a file in a folder that this user may open.',

@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { KeyStore } from '#store/keys-port.ts'
 import type { Difference, ReadEnd, Store, Writer } from '#store/port.ts'
@@ -159,14 +159,10 @@ const makeFolder = (folder: string, name: string): void => {
   try {
     mkdirSync(folder, { recursive: true })
   } catch (error) {
-    throw new Failure(
-      'unavailable',
-      `${name}: the folder cannot be created: ${error instanceof Error ? error.message : error}.`,
-      {
-        cause: error,
-        retryable: false,
-        help: 'Set --store to a file in a folder that this user may create.',
-      },
-    )
+    throw new Failure('unavailable', `${name}: the folder cannot be created: ${messageOf(error)}.`, {
+      cause: error,
+      retryable: false,
+      help: 'Set --store to a file in a folder that this user may create.',
+    })
   }
 }

@@ -1,4 +1,4 @@
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
 import { type HostChoice, hostChoice } from './host-choice.ts'
 import { type HostHealth, hostHealth } from './host-health.ts'
@@ -169,8 +169,6 @@ const hostFailure = (
   // No cause: the client's errors carry the request with its headers.
   return new Failure('unavailable', `Elasticsearch at ${url} cannot be reached: ${messageOf(error)}.`)
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const userOf = (auth: ElasticAuth | undefined): string => {
   if (auth === undefined) return 'without a user'

@@ -1,5 +1,6 @@
 import { checkServerIdentity } from 'node:tls'
 import type { Socket } from 'bun'
+import { messageOf } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
 import { BadResponse, type HttpResponse, ResponseReader } from './http-response.ts'
 
@@ -151,6 +152,6 @@ const connected = ({ url, ca }: HttpConnectionOptions, line: HttpConnection): Pr
       connectError: (_, error) => fail(error.message),
     },
   })
-  connecting.catch(error => fail(error instanceof Error ? error.message : String(error)))
+  connecting.catch(error => fail(messageOf(error)))
   return ready.promise
 }

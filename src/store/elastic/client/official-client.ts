@@ -6,7 +6,7 @@ import {
   HttpConnection,
   Serializer,
 } from '@elastic/elasticsearch'
-import { Failure } from '#failure/failure.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import type { HttpResponse } from './http-response.ts'
 import type { ElasticAuth, Request } from './request.ts'
 
@@ -101,10 +101,7 @@ export const readCa = (file: string): string => {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Failure(
-      'usage',
-      `The CA file ${file} (--store-ca) cannot be read: ${error instanceof Error ? error.message : error}.`,
-    )
+    throw new Failure('usage', `The CA file ${file} (--store-ca) cannot be read: ${messageOf(error)}.`)
   }
 }
 
