@@ -32,7 +32,7 @@ const LOOKED_AT: ReadonlySet<StateIndex> = new Set([contracts, producerKeys, pro
 
 /** Keys of state that `headRows` will need, as far as the block shows. */
 export const needsOfRows = (block: Block): readonly Key[] =>
-  needsOf({ block, systemCode: [], proof: { level: 'linked' } }).filter(({ index }) => LOOKED_AT.has(index))
+  needsOf([{ block, systemCode: [], proof: { level: 'linked' } }]).filter(({ index }) => LOOKED_AT.has(index))
 
 /**
  * The document and the rows of a block that is not irreversible yet: those that `deriveBlock` will make of

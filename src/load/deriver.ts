@@ -2,10 +2,10 @@ import type { LoadedBlock } from '#chain/block.ts'
 import { type BlockDocuments, deriveBlock } from '#derive/derive-block.ts'
 import { needsOf, needsOfDue } from '#derive/needs.ts'
 import { MissingState } from '#derive/state.ts'
-import { UNKNOWN, type WorkingState, workingState } from '#derive/working-state.ts'
+import { type WorkingState, workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
-import type { Change, Key, StateIndex } from '#indices/registry.ts'
+import type { Change, Key } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
 import { expiries } from './expiries.ts'
 import { type KnownPublishers, knownPublishers } from './known-publishers.ts'
@@ -58,8 +58,9 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
   }
   return {
     prefetch: run => {
-      const fetched = known.fetch(keysOf(run, known))
-      fetching.set(run, { fetched, losses: known.losses })
+      const keys = needsOf(run.flat())
+      const fetched = known.fetch(keys)
+      fetching.set(run, { keys, fetched, losses: known.losses })
       // A failure is thrown by `begin`; until then it must not count as an unhandled rejection.
       fetched.catch(() => undefined)
     },
@@ -71,8 +72,8 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       await due.extend(last.block.time, unwritten(known, state))
       const inRun = due.peek(last.block.time).flatMap(needsOfDue)
       // The prefetched documents are still there, unless a batch was cut or documents were evicted meanwhile.
-      const isKnown = ahead !== undefined && ahead.losses === known.losses
-      await known.fetch(isKnown ? inRun : [...inRun, ...keysOf(run, known)])
+      const isKnown = ahead?.losses === known.losses
+      await known.fetch(isKnown ? inRun : [...inRun, ...(ahead?.keys ?? needsOf(run.flat()))])
     },
     derive: async (loaded, commitAll) => {
       const taken = due.take(loaded.block.time)
@@ -122,15 +123,7 @@ const fetchMissing = async (
 }
 
 /** The prefetch of a run; `losses`: the value of the known state when the prefetch began. */
-type Ahead = { readonly fetched: Promise<void>; readonly losses: number }
-
-/** Keys of state that a run needs and that are not known. */
-const keysOf = (run: Run, { get }: Pick<KnownState, 'get'>): readonly Key[] => {
-  const isKnown = (index: StateIndex, id: string): boolean => get(index, id) !== UNKNOWN
-  const keys: Key[] = []
-  for (const segment of run) for (const loaded of segment) keys.push(...needsOf(loaded, isKnown))
-  return keys
-}
+type Ahead = { readonly keys: readonly Key[]; readonly fetched: Promise<void>; readonly losses: number }
 
 const isDue = (state: WorkingState, id: string, time: bigint): boolean => {
   const doc = state.get(balances, id)

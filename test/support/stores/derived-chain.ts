@@ -80,7 +80,7 @@ export const deriveChain = (
     }
     const dueAt = (time: bigint) => [...pending].filter(([, due]) => due <= time).map(([id]) => id)
     const falling = dueAt(run.at(-1)?.block.time ?? 0n)
-    fetch([...falling.flatMap(needsOfDue), ...run.flatMap(loaded => needsOf(loaded))])
+    fetch([...falling.flatMap(needsOfDue), ...needsOf(run)])
     const state = workingState(
       (index, id) => (fetched.get(index.name)?.has(id) ? stored.get(index.name)?.get(id) : UNKNOWN),
       range => withChanges(range, [], stored.get(range.index.name)?.values() ?? []).values(),
