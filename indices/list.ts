@@ -34,11 +34,16 @@ export const listOf = {
   receivedOf: (account: string, symbol: string): string => `in/${account}/${symbol}`,
   /** Rows of an account whose transaction failed. */
   failed: (account: string): string => `failed/${account}`,
-  /** Rows of the calls of a contract's action that an account published itself. */
-  called: (account: string, contract: string, action: string): string => `called/${account}/${contract}/${action}`,
+  /** Rows of the calls of a contract's action (`funcName`: `token.iost/transfer`) that an account published itself. */
+  called: (account: string, funcName: string): string => `called/${account}/${funcName}`,
   /** Rows that deployed a contract. */
   contracts: 'contracts',
 } as const
+export type ListKind = keyof typeof listOf
+
+/** The key of a list by its kind and the one or two names that `listOf` takes for it. */
+export const listKey = (kind: ListKind, name: string, within: string): string =>
+  kind === 'contracts' ? listOf.contracts : listOf[kind](name, within)
 
 const ORDINALS = 2n ** 32n
 

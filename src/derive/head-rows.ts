@@ -4,6 +4,7 @@ import { applies } from '#chain/effects.ts'
 import { Failure } from '#failure/failure.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
+import { listKey } from '#indices/list.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { Key, StateIndex } from '#indices/registry.ts'
@@ -56,7 +57,10 @@ export const headRows = (block: Block, state: State): { readonly doc: BlockDoc; 
     // Rows have no places yet, so the index of the key stands for one.
     series: NO_SERIES,
     bonuses: voteBonuses({ state, statistics: drafted, series: NO_SERIES }),
-    lists: { next: key => BigInt(keys.push(key) - 1), settle: () => undefined },
+    lists: {
+      next: (kind, name, within = '') => BigInt(keys.push(listKey(kind, name, within)) - 1),
+      settle: () => undefined,
+    },
     records: [],
   }
   block.transactions.forEach((tx, position) => {

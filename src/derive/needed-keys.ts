@@ -1,8 +1,10 @@
 import type { Key, StateIndex } from '#indices/registry.ts'
+import { namesByKind } from './names-by-kind.ts'
 
 /** What names stand for: the things of which a block names many, and names them again and again. */
 type Named =
   | 'account'
+  | 'action'
   | 'balance'
   | 'called'
   | 'contract'
@@ -30,30 +32,24 @@ export type NeededKeys = {
 export const neededKeys = (): NeededKeys => {
   const keys: Key[] = []
   const ids = new Map<StateIndex, Set<string>>()
-  const known = new Map<Named, Map<string, Set<string>>>()
+  const named = namesByKind<Named, true>()
   return {
     keys,
     add: (index, id) => {
-      if (isNew(inner(ids, index, newSet), id)) keys.push({ index, id })
+      let known = ids.get(index)
+      if (known === undefined) {
+        known = new Set()
+        ids.set(index, known)
+      }
+      if (known.has(id)) return
+      known.add(id)
+      keys.push({ index, id })
     },
-    isFirst: (what, name, within = '') => isNew(inner(inner(known, what, newMap<Set<string>>), within, newSet), name),
+    isFirst: (what, name, within = '') => {
+      const names = named(what, within)
+      if (names.has(name)) return false
+      names.set(name, true)
+      return true
+    },
   }
-}
-
-const newSet = (): Set<string> => new Set()
-const newMap = <V>(): Map<string, V> => new Map()
-
-const inner = <K, V>(map: Map<K, V>, key: K, make: () => V): V => {
-  const found = map.get(key)
-  if (found !== undefined) return found
-  const made = make()
-  map.set(key, made)
-  return made
-}
-
-/** Adds a text to a set; false: the set had it. */
-const isNew = (set: Set<string>, text: string): boolean => {
-  if (set.has(text)) return false
-  set.add(text)
-  return true
 }

@@ -135,10 +135,10 @@ const needRow = (needs: NeededKeys, tx: Transaction, { call, caller }: RowToCome
   needs.add(contracts, contract)
   if (needs.isFirst('contract', contract)) needs.add(lists, listOf.contract(contract))
   if (!isActionName(action)) return
-  const calls = listOf.action(contract, action)
-  needs.add(lists, calls)
-  if (caller !== undefined && needs.isFirst('called', caller, calls))
-    needs.add(lists, listOf.called(caller, contract, action))
+  if (needs.isFirst('action', contract, action)) needs.add(lists, listOf.action(contract, action))
+  if (caller === undefined) return
+  const funcName = `${contract}/${action}`
+  if (needs.isFirst('called', caller, funcName)) needs.add(lists, listOf.called(caller, funcName))
 }
 
 /** Lists of a token movement, the same for a row of the receipt and for one of the action that owns it. */

@@ -3,8 +3,8 @@ import { type ListDoc, placeOf } from '#indices/list.ts'
 import { listCounts } from './record.ts'
 import type { State } from './state.ts'
 
-/** Derives blocks from rows of lists, each in its partition; returns the lists' documents after the last. */
-const listsAfter = (...blocks: readonly (readonly [partition: number, keys: readonly string[]])[]) => {
+/** Derives blocks from rows that move tokens, each in its partition; returns the lists' documents after the last. */
+const listsAfter = (...blocks: readonly (readonly [partition: number, tokens: readonly string[]])[]) => {
   const docs = new Map<string, ListDoc>()
   const state = {
     get: (_, id) => docs.get(id),
@@ -18,9 +18,9 @@ const listsAfter = (...blocks: readonly (readonly [partition: number, keys: read
     publisherOf: () => undefined,
   } as State
   const figures = { list_count: 0 }
-  const places = blocks.map(([partition, keys]) => {
+  const places = blocks.map(([partition, tokens]) => {
     const counts = listCounts(state, figures, partition)
-    const placed = keys.map(key => counts.next(key))
+    const placed = tokens.map(token => counts.next('token', token))
     counts.settle()
     return placed
   })
@@ -31,7 +31,7 @@ test('listCounts: starts contain the first ordinal in each partition with rows, 
   const { docs, places } = listsAfter([0, ['a', 'a', 'b']], [0, ['a']], [1, ['a', 'a']], [3, ['b', 'a']])
   expect<unknown>(docs).toEqual([
     {
-      id: 'a',
+      id: 'token/a',
       number: 1,
       count: 6,
       starts: [
@@ -41,7 +41,7 @@ test('listCounts: starts contain the first ordinal in each partition with rows, 
       ],
     },
     {
-      id: 'b',
+      id: 'token/b',
       number: 2,
       count: 2,
       starts: [

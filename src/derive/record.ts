@@ -2,10 +2,11 @@ import { fromUnits } from '#chain/amount.ts'
 import { applies, hasFailed, isMovement } from '#chain/effects.ts'
 import { isActionName, isContractId, isPossibleName } from '#chain/names.ts'
 import { contracts } from '#indices/contract.ts'
-import { type ListDoc, listOf, lists, placeOf } from '#indices/list.ts'
+import { type ListDoc, type ListKind, listKey, lists, placeOf } from '#indices/list.ts'
 import { recordId } from '#indices/position.ts'
 import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
 import { countMovement } from './day.ts'
+import { namesByKind } from './names-by-kind.ts'
 import { accountsOf, type Ownership, ownership, type Parties, partiesOf } from './parties.ts'
 import { argumentsOf, parseReceipt } from './receipt.ts'
 import type { ListCounts, TxScope } from './scope.ts'
@@ -114,7 +115,7 @@ const add = (at: TxScope, row: Row): void => {
     ...(deployed === undefined ? {} : { deployed }),
     ...(receipt === undefined ? {} : { receipt }),
     overflow,
-    places: listsOf(at, row).map(scope.lists.next),
+    places: placesOf(at, row),
   }
   scope.records.push(doc)
   if (movement !== undefined) {
@@ -124,36 +125,38 @@ const add = (at: TxScope, row: Row): void => {
   scope.statistics.record_count += 1
 }
 
-/** Keys of the lists that contain a row, each once. */
-const listsOf = (at: TxScope, row: Row): readonly string[] => {
-  const { tx } = at
+/** Places of a row in the lists that contain it, each once. */
+const placesOf = (at: TxScope, row: Row): readonly bigint[] => {
+  const { tx, scope } = at
+  const { next } = scope.lists
   const { movement } = row
   const accounts = accountsOf(row, row.caller)
-  const keys = accounts.map(listOf.account)
-  if (hasFailed(tx)) keys.push(...accounts.map(listOf.failed))
-  pushContract(keys, at, row)
-  if (row.signUp) keys.push(listOf.created(tx.publisher))
-  if (row.deployed !== undefined) keys.push(listOf.contracts)
+  const places = accounts.map(name => next('account', name))
+  if (hasFailed(tx)) for (const name of accounts) places.push(next('failed', name))
+  addContract(places, at, row)
+  if (row.signUp) places.push(next('created', tx.publisher))
+  if (row.deployed !== undefined) places.push(next('contracts', ''))
   if (movement !== undefined) {
     const { token, from, to } = movement
-    keys.push(listOf.token(token))
+    places.push(next('token', token))
     for (const name of accounts) {
       if (name !== from && name !== to) continue
-      keys.push(listOf.moved(name, token))
+      places.push(next('moved', name, token))
       // An account that moves a token to itself receives nothing.
-      if (name !== from) keys.push(listOf.received(name), listOf.receivedOf(name, token))
+      if (name !== from) places.push(next('received', name), next('receivedOf', name, token))
     }
   }
-  return keys
+  return places
 }
 
-/** Adds a contract's lists if it exists: a failed action cannot create them by merely naming a contract. */
-const pushContract = (keys: string[], { scope }: TxScope, { contract, action_name, caller }: Row): void => {
+/** Adds the places in a contract's lists if it exists: a failed action cannot create them by merely naming one. */
+const addContract = (places: bigint[], { scope }: TxScope, { contract, action_name, caller }: Row): void => {
   if (!isContractId(contract) || scope.state.get(contracts, contract) === undefined) return
-  keys.push(listOf.contract(contract))
+  const { next } = scope.lists
+  places.push(next('contract', contract))
   if (!isActionName(action_name)) return
-  keys.push(listOf.action(contract, action_name))
-  if (caller !== undefined) keys.push(listOf.called(caller, contract, action_name))
+  places.push(next('action', contract, action_name))
+  if (caller !== undefined) places.push(next('called', caller, `${contract}/${action_name}`))
 }
 
 const isLong = ({ contract, action_name, data, return: returned }: Row): boolean => {
@@ -166,6 +169,7 @@ const isLong = ({ contract, action_name, data, return: returned }: Row): boolean
 
 /** A list while a block is derived. */
 type Draft = {
+  readonly id: string
   readonly number: number
   readonly starts: ListDoc['starts']
   count: number
@@ -175,31 +179,30 @@ type Draft = {
 
 /** `partition`: the partition of the block's rows. */
 export const listCounts = (state: State, figures: { list_count: number }, partition: number): ListCounts => {
-  const drafts = new Map<string, Draft>()
-  const draft = (key: string) => {
-    const known = drafts.get(key)
-    if (known !== undefined) return known
-    const before = state.get(lists, key)
+  const named = namesByKind<ListKind, Draft>()
+  const drafts: Draft[] = []
+  const open = (id: string): Draft => {
+    const before = state.get(lists, id)
     if (before === undefined) figures.list_count += 1
     const { number, starts, count } = before ?? { number: figures.list_count, starts: [], count: 0 }
-    const fresh = {
-      number,
-      starts: startsWith(starts, partition, count),
-      count,
-      place: placeOf(number, count),
-    }
-    drafts.set(key, fresh)
-    return fresh
+    const draft = { id, number, starts: startsWith(starts, partition, count), count, place: placeOf(number, count) }
+    drafts.push(draft)
+    return draft
   }
   return {
-    next: key => {
-      const list = draft(key)
+    next: (kind, name, within = '') => {
+      const names = named(kind, within)
+      let list = names.get(name)
+      if (list === undefined) {
+        list = open(listKey(kind, name, within))
+        names.set(name, list)
+      }
       list.count += 1
       list.place += 1n
       return list.place
     },
     settle: () => {
-      for (const [id, { number, count, starts }] of drafts) state.put(lists, { id, number, count, starts })
+      for (const { id, number, count, starts } of drafts) state.put(lists, { id, number, count, starts })
     },
   }
 }

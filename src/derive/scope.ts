@@ -1,4 +1,5 @@
 import type { Block, ContractCode, Transaction } from '#chain/block.ts'
+import type { ListKind } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { Ledger } from './ledger.ts'
@@ -19,8 +20,8 @@ export type DayDraft = {
 
 /** Lists of records while a block is derived. */
 export type ListCounts = {
-  /** Place of the next row of a list. A list gets its number with its first row. */
-  next(key: string): bigint
+  /** Place of the next row of a list, named as in `listKey`. A list gets its number with its first row. */
+  next(kind: ListKind, name: string, within?: string): bigint
   settle(): void
 }
 

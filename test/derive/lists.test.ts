@@ -140,11 +140,11 @@ describe('lists', () => {
     ])
     const rows = rowsOf(chain, 1)
     expect(rows.length).toBe(5)
-    expect(idsOf(chain, listOf.called(publisher, 'token.iost', 'transfer'))).toEqual(idsIn(rows, 0, 4))
+    expect(idsOf(chain, listOf.called(publisher, 'token.iost/transfer'))).toEqual(idsIn(rows, 0, 4))
     for (const name of ['alice00', 'carol00'])
-      expect(count(chain, listOf.called(name, 'token.iost', 'transfer'))).toBeUndefined()
-    expect(count(chain, listOf.called(publisher, 'token.iost', 'no name'))).toBeUndefined()
-    expect(count(chain, listOf.called(publisher, 'Contractunknown1', 'play'))).toBeUndefined()
+      expect(count(chain, listOf.called(name, 'token.iost/transfer'))).toBeUndefined()
+    expect(count(chain, listOf.called(publisher, 'token.iost/no name'))).toBeUndefined()
+    expect(count(chain, listOf.called(publisher, 'Contractunknown1/play'))).toBeUndefined()
   })
 
   test('deriveBlock: tokens whose names are members of JavaScript objects have lists', () => {

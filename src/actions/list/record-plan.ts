@@ -52,7 +52,7 @@ const ownLists = (filters: RecordFilters): OwnLists => {
   const { func_name, failed, direction, token } = filters
   if (func_name !== undefined)
     return {
-      own: name => [listOf.called(name, func_name.contract, func_name.action)],
+      own: name => [listOf.called(name, `${func_name.contract}/${func_name.action}`)],
       rest: { ...filters, func_name: undefined },
     }
   if (failed === 1) return { own: name => [listOf.failed(name)], rest: { ...filters, failed: 0 } }
