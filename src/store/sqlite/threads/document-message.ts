@@ -63,9 +63,10 @@ type Packing = {
   readonly texts: string[]
   readonly lengths: Uint32Array
   readonly numbers: Float64Array
-  readonly longs: bigint[]
+  longs: BigInt64Array
   length: number
   number: number
+  long: number
 }
 
 const packingOf = (columns: readonly Column[], documents: number): Packing => {
@@ -74,94 +75,126 @@ const packingOf = (columns: readonly Column[], documents: number): Packing => {
     texts: [],
     lengths: new Uint32Array(documents * texts),
     numbers: new Float64Array(documents * (columns.length - texts)),
-    longs: [],
+    longs: new BigInt64Array(documents),
     length: 0,
     number: 0,
+    long: 0,
   }
 }
 
 /**
- * Packs documents. undefined: a document has a value that its field cannot hold. Writing it without a thread
- * throws the right error.
+ * Packs documents, column by column: the engine finds one member of many documents in two thirds of the time that it
+ * takes to find many members of one document. undefined: a document has a value that its field cannot hold. Writing it
+ * without a thread throws the right error.
  */
 export const packDocuments = (index: Index, docs: readonly object[]): DocumentMessage | undefined => {
   const columns = columnsOf(index)
   const packing = packingOf(columns, docs.length)
-  for (const doc of docs)
-    for (let at = 0; at < columns.length; at += 1) {
-      const member = columns[at] as Column
-      if (!put(packing, member, (doc as Doc)[member.name])) return undefined
-    }
-  const { texts, lengths, numbers, longs } = packing
+  if (!columns.every(column => packColumn(packing, column, docs as readonly Doc[]))) return undefined
+  const { texts, lengths, numbers, longs, long } = packing
   return {
     index: index.name,
     documents: docs.length,
     texts: texts.join(''),
     lengths,
     numbers,
-    longs: BigInt64Array.from(longs),
+    longs: longs.slice(0, long),
   }
 }
 
-/** false: the field cannot hold the value. */
-const put = (to: Packing, { encoding, optional }: Column, value: unknown): boolean => {
-  if (value === undefined) return optional && putAbsent(to, encoding)
-  switch (encoding) {
+/** false: the field cannot hold a value. */
+const packColumn = (to: Packing, column: Column, docs: readonly Doc[]): boolean => {
+  switch (column.encoding) {
     case 'text':
-      return typeof value === 'string' && putText(to, value)
-    case 'number':
-      return typeof value === 'number' && Number.isSafeInteger(value) && putNumber(to, value)
-    case 'long':
-      return putNumber(to, 1) && putLong(to, value)
-    case 'bool':
-      return typeof value === 'boolean' && putNumber(to, value ? 1 : 0)
     case 'json':
-      return putText(to, JSON.stringify(value))
+      return packTexts(to, column, docs)
+    case 'number':
+    case 'bool':
+      return packNumbers(to, column, docs)
+    case 'long':
+      return packLongs(to, column, docs)
     case 'places':
-      return Array.isArray(value) && putNumber(to, value.length) && putLongs(to, value)
+      return packPlaces(to, column, docs)
   }
 }
 
-const putAbsent = (to: Packing, encoding: Encoding): boolean => {
-  if (encoding !== 'text' && encoding !== 'json') return putNumber(to, encoding === 'long' ? 0 : Number.NaN)
-  to.lengths[to.length++] = ABSENT
+const packTexts = (to: Packing, { name, encoding, optional }: Column, docs: readonly Doc[]): boolean => {
+  const { texts, lengths } = to
+  for (const doc of docs) {
+    const value = doc[name]
+    if (value === undefined) {
+      if (!optional) return false
+      lengths[to.length++] = ABSENT
+      continue
+    }
+    const text = encoding === 'json' ? JSON.stringify(value) : value
+    if (typeof text !== 'string') return false
+    texts.push(text)
+    lengths[to.length++] = text.length
+  }
   return true
 }
 
-const putText = (to: Packing, text: string): boolean => {
-  to.texts.push(text)
-  to.lengths[to.length++] = text.length
+const packNumbers = (to: Packing, { name, encoding, optional }: Column, docs: readonly Doc[]): boolean => {
+  const { numbers } = to
+  for (const doc of docs) {
+    const value = doc[name]
+    if (
+      value === undefined ? !optional : encoding === 'bool' ? typeof value !== 'boolean' : !Number.isSafeInteger(value)
+    )
+      return false
+    numbers[to.number++] = value === undefined ? Number.NaN : Number(value)
+  }
   return true
 }
 
-const putNumber = (to: Packing, number: number): boolean => {
-  to.numbers[to.number++] = number
+const packLongs = (to: Packing, { name, optional }: Column, docs: readonly Doc[]): boolean => {
+  makeRoom(to, docs.length)
+  for (const doc of docs) {
+    const value = doc[name]
+    if (value === undefined ? !optional : !isInt64(value)) return false
+    to.numbers[to.number++] = value === undefined ? 0 : 1
+    if (value !== undefined) to.longs[to.long++] = value as bigint
+  }
   return true
 }
 
-const putLong = ({ longs }: Packing, value: unknown): boolean => {
-  if (typeof value !== 'bigint' || BigInt.asIntN(64, value) !== value) return false
-  longs.push(value)
+const packPlaces = (to: Packing, { name }: Column, docs: readonly Doc[]): boolean => {
+  for (const doc of docs) {
+    const places = doc[name]
+    if (!Array.isArray(places)) return false
+    to.numbers[to.number++] = places.length
+    makeRoom(to, places.length)
+    for (const place of places) {
+      if (!isInt64(place)) return false
+      to.longs[to.long++] = place
+    }
+  }
   return true
 }
 
-const putLongs = (to: Packing, values: readonly unknown[]): boolean => {
-  for (let at = 0; at < values.length; at += 1) if (!putLong(to, values[at])) return false
-  return true
+const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n]
+
+const isInt64 = (value: unknown): value is bigint => typeof value === 'bigint' && value >= LEAST && value <= MOST
+
+/** Makes room for further 64-bit numbers. */
+const makeRoom = (to: Packing, count: number): void => {
+  if (to.long + count <= to.longs.length) return
+  const { longs } = to
+  to.longs = new BigInt64Array(2 * (to.long + count))
+  to.longs.set(longs)
 }
 
-/** The packed documents, one by one. */
-export function* unpackDocuments(index: Index, message: DocumentMessage): Generator<object, void, void> {
-  const columns = columnsOf(index)
+/** The packed documents, in the order of packing. */
+export const unpackDocuments = (index: Index, message: DocumentMessage): readonly object[] => {
+  const docs = Array.from({ length: message.documents }, (): Record<string, unknown> => ({}))
   const from: Reading = { message, text: 0, length: 0, number: 0, long: 0 }
-  for (let count = 0; count < message.documents; count += 1) {
-    const doc: Record<string, unknown> = {}
-    for (const { name, encoding } of columns) {
+  for (const { name, encoding } of columnsOf(index))
+    for (const doc of docs) {
       const value = take(from, encoding)
       if (value !== undefined) doc[name] = value
     }
-    yield doc
-  }
+  return docs
 }
 
 /** The read positions in a message. */
