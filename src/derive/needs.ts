@@ -25,6 +25,7 @@ import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dayId } from './day.ts'
+import { directVote } from './direct-vote.ts'
 import { pledgedKey } from './gas.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
 import { paidByVotes, withdrawalsIn } from './producer.ts'
@@ -94,6 +95,8 @@ const needActions = (add: Add, tx: Transaction): void => {
     needRow(add, tx, { call, caller })
     if (call.contract === 'vote_producer.iost') needProducer(add, call.name, call.args ?? [])
     if (call.contract === 'system.iost') needCode(add, call, tx)
+    const vote = directVote(action)
+    if (vote !== undefined) needProducer(add, vote.name, vote.args)
   }
 }
 
