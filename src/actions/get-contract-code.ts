@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { argumentsAsRead } from '#chain/arguments.ts'
 import { CONTRACT_AT, deployedFrom } from '#chain/contract-code.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { contracts } from '#indices/contract.ts'
@@ -54,6 +55,6 @@ const codeAt = async (view: View, [height, tx, position]: readonly [number, numb
 }
 
 const textOf = (data: string, at: number): string => {
-  const value: unknown = (JSON.parse(data) as readonly unknown[])[at]
+  const value = argumentsAsRead(data)?.[at]
   return typeof value === 'string' ? value : ''
 }

@@ -129,9 +129,16 @@ test.each([
   ['.', undefined],
   ['e5', undefined],
   ['-1', undefined],
-  ['0x10', undefined],
   ['1e', undefined],
-  ['1 ', undefined],
+  ['1 ', 100_000_000n],
+  [' +2.5', 250_000_000n],
+  ['+ 1', undefined],
+  ['0x10', 1_600_000_000n],
+  ['0XAF', 17_500_000_000n],
+  ['+0b101', 500_000_000n],
+  ['0o17', 1_500_000_000n],
+  ['0xaF', undefined],
+  ['0b2', undefined],
 ] as const)('unitsRounded: "%s" with 8 decimals', (text, units) => {
   expect(unitsRounded(text, 8)).toBe(units)
 })

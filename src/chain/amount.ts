@@ -42,14 +42,20 @@ export const unitsAsRead = (text: string, decimals: number): bigint | undefined 
 }
 
 const NUMBER = /^([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]{1,3}))?$/i
+/** Text around a number that bignumber.js drops. */
+const AROUND = /^\s*\+(?=[\w.])|^\s+|\s+$/g
+/** A whole number that bignumber.js reads in its base. */
+const BASED = /^0(?:[xX](?:[0-9a-f]+|[0-9A-F]+)|[bB][01]+|[oO][0-7]+)$/
 
 /**
- * Converts a text as contracts in JavaScript read and write amounts to the smallest unit: exponents are allowed, and
- * excess decimals are rounded half up (bignumber.js, `toString` and `toFixed`): ("4.56e-8", 8) → 5n. undefined: the
- * text is no such number, or it has a sign.
+ * Converts a text as contracts in JavaScript read and write amounts to the smallest unit: exponents are allowed, space
+ * and a plus are dropped, and excess decimals are rounded half up (bignumber.js, `parseNumeric`, `toString` and
+ * `toFixed`): ("4.56e-8", 8) → 5n. undefined: the text is no such number, or it has a minus.
  */
 export const unitsRounded = (text: string, decimals: number): bigint | undefined => {
-  const match = NUMBER.exec(text)
+  const plain = text.replace(AROUND, '')
+  if (BASED.test(plain)) return BigInt(plain.toLowerCase()) * 10n ** BigInt(decimals)
+  const match = NUMBER.exec(plain)
   if (match === null) return undefined
   const [, whole = '', fraction = '', exponent = '0'] = match
   if (whole === '' && fraction === '') return undefined

@@ -13,13 +13,13 @@ export const IN_TRANSACTION: Bound = { most: 65_536, rule: 'a transaction has at
 export const IN_GENESIS: Bound = { most: 16_777_216, rule: 'nothing in genesis is longer' }
 
 /**
- * An action returns at most 65,536 bytes; as JSON inside a text each may take six characters (`\u001f`).
- * Receipts are paid by their length: the gas of a whole block buys no longer ones.
+ * Nodes send no larger block to each other (go-iost `p2p/peer.go` maxDataLength). Nothing else limits the receipts of a
+ * contract: their length costs no gas (`vm/v8vm/blockchain.go` goReceipt counts the CPU alone).
  */
-export const OF_EXECUTION: Bound = {
-  most: 524_288,
-  rule: 'an action returns at most 65,536 bytes, six characters each as JSON',
-}
+export const OF_EXECUTION: Bound = { most: 10_000_000, rule: 'a block has at most 10,000,000 bytes' }
+
+/** A receipt has more than ten bytes, most of them the name of its function. */
+export const RECEIPTS: Bound = { most: 1_000_000, rule: 'a block has at most 10,000,000 bytes' }
 
 /** 32 bytes as base58 have at most 44 characters. */
 export const HASH: Bound = { most: 44, rule: '32 bytes in base58 have at most 44 characters' }

@@ -1,7 +1,7 @@
 import { unitsOf } from './amount.ts'
 import { base58Bytes } from './base58.ts'
 import type { Action, Receipt, Transaction, TxReceipt } from './block.ts'
-import { type Bound, HASH, IN_GENESIS, IN_TRANSACTION, OF_EXECUTION, WORD } from './bounds.ts'
+import { type Bound, HASH, IN_GENESIS, IN_TRANSACTION, OF_EXECUTION, RECEIPTS, WORD } from './bounds.ts'
 import {
   asInt64,
   asObject,
@@ -108,7 +108,7 @@ const txReceiptFrom = (fields: Fields, { hash, body }: Pick<Transaction, 'hash' 
     statusCode: textOf(fields, 'status_code', path, WORD),
     message: textOf(fields, 'message', path, OF_EXECUTION),
     returns: textsOf(fields, 'returns', path, OF_EXECUTION),
-    receipts: listOf(fields, 'receipts', path).map((value, index) =>
+    receipts: listOf(fields, 'receipts', path, RECEIPTS).map((value, index) =>
       receiptFrom(value, { above: { above: path, key: 'receipts' }, key: index }),
     ),
   }

@@ -1,5 +1,5 @@
+import { argumentsAsRead } from './arguments.ts'
 import type { Action, Block, Transaction } from './block.ts'
-import { jsonIn } from './json.ts'
 import { contractIdOf, isSystemContract } from './names.ts'
 
 /** Whether a transaction failed. A delayed one did not fail, though it has not been executed yet. */
@@ -33,18 +33,16 @@ export const partsOfFuncName = (funcName: string): { readonly contract: string; 
     : { contract: funcName.slice(0, slash), name: funcName.slice(slash + 1) }
 }
 
-/** First argument of an action, if its data is a JSON list that begins with a text. */
-const firstArgument = (action: Action): string | undefined => {
-  const data = jsonIn(action.data)
-  const first: unknown = Array.isArray(data) ? data[0] : undefined
-  return typeof first === 'string' ? first : undefined
+/**
+ * The contract of the chain itself that an action of system.iost installs, if its code is not in the chain: in genesis,
+ * or by updateNativeCode with a version (go-iost `vm/native/system.go`).
+ */
+const placedBy = ({ contract, actionName, data }: Action, height: number): string | undefined => {
+  const isUpdate = actionName === 'updateNativeCode'
+  if (contract !== 'system.iost' || !(isUpdate || (actionName === 'initSetCode' && height === 0))) return undefined
+  const [id, version] = argumentsAsRead(data) ?? []
+  return typeof id !== 'string' || (isUpdate && version === '') ? undefined : id
 }
-
-/** Actions of system.iost that install a contract of the chain itself; the code is not in the chain. */
-const PLACING: ReadonlySet<string> = new Set(['initSetCode', 'updateNativeCode'])
-
-const isPlacing = ({ contract, actionName }: Action, height: number): boolean =>
-  contract === 'system.iost' && PLACING.has(actionName) && (actionName !== 'initSetCode' || height === 0)
 
 /** A contract deployed by another contract, and the position of the action that led to it. */
 export type Within = { readonly id: string; readonly position: number }
@@ -84,7 +82,7 @@ const pushToAsk = (ids: string[], tx: Transaction, height: number): void => {
   const within = applies(tx) ? contractWithin(tx) : undefined
   if (within !== undefined) ids.push(within.id)
   for (const action of tx.actions) {
-    const id = isPlacing(action, height) ? firstArgument(action) : undefined
+    const id = placedBy(action, height)
     if (id !== undefined) ids.push(id)
   }
 }
@@ -140,17 +138,8 @@ export const namesKeySilently = ({ transactions }: Transactions): boolean =>
 const saysSo = (tx: Transaction, name: string, data: string): boolean =>
   tx.receipt.receipts.some(({ funcName, content }) => funcName === `${PREFIX}${name}` && sameParties(content, data))
 
-const partiesOf = (text: string): readonly unknown[] => {
-  try {
-    const list: unknown = JSON.parse(text)
-    return Array.isArray(list) ? list.slice(0, 2) : []
-  } catch {
-    return []
-  }
-}
-
 const sameParties = (content: string, data: string): boolean => {
-  const [account, key] = partiesOf(content)
-  const [ofAccount, ofKey] = partiesOf(data)
+  const [account, key] = argumentsAsRead(content) ?? []
+  const [ofAccount, ofKey] = argumentsAsRead(data) ?? []
   return typeof account === 'string' && account === ofAccount && key === ofKey
 }

@@ -1,4 +1,5 @@
 import { createPublicKey, type KeyObject, verify } from 'node:crypto'
+import { secp256k1 } from '@noble/curves/secp256k1.js'
 import { base58Bytes, encodeBase58 } from './base58.ts'
 import type { Block } from './block.ts'
 import { HASH, INFO, PUBLIC_KEY, SIGNATURE } from './bounds.ts'
@@ -131,9 +132,10 @@ export type Signature = {
   readonly pubKey: Uint8Array
 }
 
-/** The only algorithm that blocks are signed with (chain rule: every recorded signature). */
+/** The chain takes every other number for secp256k1 (go-iost `crypto/algorithm.go` getBackend). */
 const ED25519 = 2
-const KEY_BYTES = 32
+/** Length of a public key; the chain's keys of secp256k1 are compressed. */
+const KEY_BYTES = { ed25519: 32, secp256k1: 33 }
 /** Prefix of an ed25519 key in the form of SubjectPublicKeyInfo (RFC 8410). */
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
@@ -170,13 +172,18 @@ export const signatureFault = (
 ): string | undefined => {
   const sign = decodeSignature(given, { above: { key: 'head' }, key: 'sign' })
   if (sign.sig.length === 0) return 'its head has no signature'
-  if (sign.algorithm !== ED25519) return `algorithm ${sign.algorithm} of its signature is not ${ED25519} (ed25519)`
+  const kind = sign.algorithm === ED25519 ? 'ed25519' : 'secp256k1'
   const key = base58Bytes(witness)
-  if (key?.length !== KEY_BYTES) return `its witness "${witness.slice(0, 60)}" is not a public key`
+  if (key?.length !== KEY_BYTES[kind])
+    return `its witness "${witness.slice(0, 60)}" is not a public key of ${kind}, which is algorithm ${sign.algorithm} of its signature`
   if (Buffer.compare(key, sign.pubKey) !== 0)
     return `its signature was made with another key than its witness ${witness}`
   try {
-    if (verify(null, hash, keyOf(witness, key), sign.sig)) return undefined
+    const isValid =
+      kind === 'ed25519'
+        ? verify(null, hash, keyOf(witness, key), sign.sig)
+        : secp256k1.verify(sign.sig, hash, key, { prehash: false, lowS: true })
+    if (isValid) return undefined
   } catch {
     // The key is not a point of the curve, so no signature is valid for it.
   }

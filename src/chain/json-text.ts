@@ -50,6 +50,24 @@ export const depthOf = (text: string): number => {
   return deepest
 }
 
+/** The position after the first list or object in a text, JSON or not; undefined: none ends. */
+export const afterList = (text: string): number | undefined => {
+  let depth = 0
+  for (let at = 0; at < text.length; at += 1) {
+    const letter = text.charCodeAt(at)
+    if (letter === QUOTE) {
+      const end = afterString(text, at)
+      if (end <= at) return undefined
+      at = end - 1
+    } else if (letter === OPEN_OBJECT || letter === OPEN_LIST) depth += 1
+    else if (letter === CLOSE_OBJECT || letter === CLOSE_LIST) {
+      depth -= 1
+      if (depth <= 0) return at + 1
+    }
+  }
+  return undefined
+}
+
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: every letter of every block passes here once; a call for each would slow loading.
 const afterValue = (text: string, from: number): number => {
   let depth = 0

@@ -1,5 +1,5 @@
 import type { TxReceipt } from './block.ts'
-import { OF_EXECUTION } from './bounds.ts'
+import { OF_EXECUTION, RECEIPTS } from './bounds.ts'
 import { decodeSignature, type RawHead, rawHeadFrom } from './head.ts'
 import {
   asInt64,
@@ -95,7 +95,7 @@ const receiptFrom = (value: unknown, path: Path): TxReceipt => {
     statusCode: statusName(integerOf(status, 'code', { above: path, key: 'status' })),
     message: textOf(status, 'message', { above: path, key: 'status' }, OF_EXECUTION),
     returns: textsOf(fields, 'returns', path, OF_EXECUTION),
-    receipts: listOf(fields, 'receipts', path).map((entry, index) => {
+    receipts: listOf(fields, 'receipts', path, RECEIPTS).map((entry, index) => {
       const at: Path = { above: { above: path, key: 'receipts' }, key: index }
       const receipt = asObject(entry, at)
       return {

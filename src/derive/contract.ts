@@ -28,9 +28,10 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
       return undefined
     }
     case 'updateNativeCode': {
-      const known = code ?? ofNode(at.scope, first)
+      // The node takes its own code of a version; only without one, the code is the third argument and names the contract.
       const version = textAt(args, 1) ?? ''
-      update(at.scope, first, known === undefined || version === '' ? known : { ...known, version })
+      if (version === '') update(at.scope, code?.id ?? '', code)
+      else update(at.scope, first, versionedCode(at.scope, first, version))
       return undefined
     }
     default:
@@ -68,6 +69,11 @@ type Code = Pick<ContractDoc, 'version' | 'language' | 'abis' | 'code_at'>
 
 /** Code in the chain is that of the time; the node's, used where the chain has none, is today's. */
 const ofNode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
+
+const versionedCode = (scope: Scope, id: string, version: string): Code | undefined => {
+  const code = ofNode(scope, id)
+  return code && { ...code, version }
+}
 
 type Deployment = { readonly id: string; readonly code: Code | undefined; readonly owner: string }
 

@@ -25,6 +25,7 @@ import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dayId } from './day.ts'
+import { directVote } from './direct-vote.ts'
 import { pledgedKey } from './gas.ts'
 import { type NeededKeys, neededKeys } from './needed-keys.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'
@@ -91,6 +92,8 @@ const needActions = (needs: NeededKeys, tx: Transaction): void => {
     needRow(needs, tx, { call, caller })
     if (call.contract === 'vote_producer.iost') needProducer(needs, call.name, call.args ?? [])
     if (call.contract === 'system.iost') needCode(needs, call, tx)
+    const vote = directVote(action)
+    if (vote !== undefined) needProducer(needs, vote.name, vote.args)
   }
 }
 

@@ -1,3 +1,4 @@
+import { argumentsAsRead } from '#chain/arguments.ts'
 import type { Action, Receipt, Transaction } from '#chain/block.ts'
 import { isMovement, partsOfFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
@@ -31,11 +32,10 @@ export const parseReceipt = (receipt: Receipt): ParsedReceipt => {
   return fresh
 }
 
-/** Arguments of an action; undefined when its data is not a JSON array (a signer may write anything). */
+/** Arguments of an action; undefined when its data begins with no JSON array (a signer may write anything). */
 export const argumentsOf = (action: Action): readonly ExactJson[] | undefined => {
   if (parsedActions.has(action)) return parsedActions.get(action)
-  const value = jsonOf(action.data)
-  const args = Array.isArray(value) ? (value as readonly ExactJson[]) : undefined
+  const args = argumentsAsRead(action.data)
   parsedActions.set(action, args)
   return args
 }

@@ -1,7 +1,9 @@
+import type { Action } from '#chain/block.ts'
 import { applies } from '#chain/effects.ts'
 import { type ExactJson, writeJson } from '#chain/json.ts'
 import { applyAccount } from './account.ts'
 import { applyCode, applyCodeWithin } from './contract.ts'
+import { directVote } from './direct-vote.ts'
 import { SILENT_ACTIONS } from './eras.ts'
 import { applyGas, payGas } from './gas.ts'
 import {
@@ -107,10 +109,10 @@ const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
   else applyProducer(at, name, args)
 }
 
-/** Applies actions of vote_producer.iost without their own receipt, made by an older contract (`eras.ts`). */
+/** Applies votes and producers' actions without their own receipt, made by older contracts (`eras.ts`). */
 const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement>): void => {
   const { actions, receipt } = at.tx
-  if (!actions.some(({ contract, actionName }) => contract === VOTE_PRODUCER && SILENT_ACTIONS.has(actionName))) return
+  if (!actions.some(isSilent)) return
   const receiptCounts = new Map<string, number>()
   for (const each of receipt.receipts) {
     const parsed = parseReceipt(each)
@@ -118,6 +120,8 @@ const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement
     if (key !== undefined) receiptCounts.set(key, (receiptCounts.get(key) ?? 0) + 1)
   }
   actions.forEach((action, position) => {
+    const vote = directVote(action)
+    if (vote !== undefined) applyProducerEvent(at, { ...vote, hasReceipt: false })
     if (action.contract !== VOTE_PRODUCER) return
     const args = argumentsOf(action) ?? []
     const key = partiesKey(action.actionName, args)
@@ -127,6 +131,9 @@ const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement
     else applySilent(at, { name: action.actionName, args, position }, movements)
   })
 }
+
+const isSilent = (action: Action): boolean =>
+  action.contract === VOTE_PRODUCER ? SILENT_ACTIONS.has(action.actionName) : directVote(action) !== undefined
 
 const partiesKey = (name: string, args: ParsedReceipt['args']): string | undefined => {
   const parties = SILENT_ACTIONS.get(name)

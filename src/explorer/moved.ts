@@ -1,8 +1,8 @@
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTransactionRecords } from '#actions/get-transaction-records.ts'
 import { fromUnits, unitsOf } from '#chain/amount.ts'
+import { argumentsAsRead } from '#chain/arguments.ts'
 import { AMOUNT_AT, partsOfFuncName } from '#chain/effects.ts'
-import { listIn } from './format/json.ts'
 import { type Movement, movementsIn } from './format/movements.ts'
 import { ifFound, ifKnown } from './found.ts'
 import type { Visit } from './page.ts'
@@ -69,7 +69,7 @@ const movingReceipt = ({ func_name, content }: { readonly func_name: string; rea
   const { contract, name } = partsOfFuncName(func_name)
   const place = contract === 'token.iost' ? AMOUNT_AT.get(name) : undefined
   if (place === undefined) return []
-  const data = listIn(content) ?? []
+  const data = argumentsAsRead(content) ?? []
   const textAt = (at: number): string => {
     const text = data[at]
     return typeof text === 'string' ? text : ''

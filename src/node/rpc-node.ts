@@ -37,7 +37,7 @@ export type RpcNodeOptions = {
   readonly endpoints: readonly Endpoint[]
   /** Time limit of one answer; default 10 s. */
   readonly timeoutMs?: number
-  /** Size limit of one answer; default 32 MiB: a block's 8 million gas fill a few MiB of JSON at most. */
+  /** Size limit of one answer; default 32 MiB: nodes send each other blocks of at most 10 MB. */
   readonly maxBytes?: number
   /** Time limit of each node's answer to a request that is passed on (`get`); default 4 s. */
   readonly requestMs?: number

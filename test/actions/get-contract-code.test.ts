@@ -2,6 +2,10 @@ import { expect, test } from 'bun:test'
 import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
+import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { action, chainOf, genesis, transaction } from '#test/support/stores/hand-made.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { nodeText } from '#test/support/stores/node-text.ts'
 
 const CHANGES = /^(?:setCode|updateCode|initSetCode|updateNativeCode)$/
 
@@ -54,4 +58,15 @@ test('get-contract-code: an unknown contract is not found; in compat the answer 
   const contract = 'ContractFDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
   expect((await refusal(ask('get-contract-code', { contract }))).kind).toBe('not_found')
   expect(await askText('get-contract-code', { contract }, { compat: 'iostabc' })).toBe('{}')
+})
+
+test('get-contract-code: the code is found if text follows the arguments of the action that deployed it', async () => {
+  const code = JSON.stringify({ info: { lang: 'javascript', version: '1', abi: [] }, code: 'class A {}' })
+  const made = transaction({ actions: [action('system.iost/setCode', `${JSON.stringify([code])} // A`)] })
+  const { store, destroy } = await temporarySqlite()
+  await commitRuns(store, [chainOf([genesis()], [{ ...made, body: nodeText(made) }])], { lib: 1 })
+  const contract = `Contract${made.hash}`
+  const answer = await ask('get-contract-code', { contract }, { deps: { store } })
+  expect(answer).toMatchObject({ contract_id: contract, code: 'class A {}', tx_hash: made.hash })
+  await destroy()
 })

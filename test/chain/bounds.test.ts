@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { recording } from '#test/support/nodes/recording.ts'
-import { DEPTH, HASH, IN_GENESIS, IN_TRANSACTION, INFO, OF_EXECUTION, PUBLIC_KEY, WORD } from '#chain/bounds.ts'
+import { DEPTH, HASH, IN_GENESIS, IN_TRANSACTION, INFO, OF_EXECUTION, PUBLIC_KEY, RECEIPTS, WORD } from '#chain/bounds.ts'
 import { decodeBlock } from '#chain/decode.ts'
 import { decodeRawHeads } from '#chain/head.ts'
 
@@ -115,7 +115,6 @@ describe('bounds of a block that a node returns', () => {
     [...TX, 'signers'],
     [...TX, 'amount_limit'],
     [...TX, 'tx_receipt', 'returns'],
-    [...TX, 'tx_receipt', 'receipts'],
   ])
     test(`${shownPath(path)}: a list of 65,537 is refused before its entries are read`, async () => {
       const answer = await answerOf()
@@ -124,6 +123,17 @@ describe('bounds of a block that a node returns', () => {
         `${shownPath(path)}: 65537 entries are more than 65536: `,
       )
     })
+
+  test('block.transactions[1].tx_receipt.receipts: more than a block can have are refused', async () => {
+    const answer = await answerOf()
+    const receipts = at(answer, [...TX, 'tx_receipt'])
+    receipts['receipts'] = Array(65_537).fill({ func_name: 'ContractA/b', content: '' })
+    expect(refused(JSON.stringify(answer))).toBeUndefined()
+    receipts['receipts'] = Array(RECEIPTS.most + 1).fill(0)
+    expect(refused(JSON.stringify(answer))).toContain(
+      'tx_receipt.receipts: 1000001 entries are more than 1000000: a block has at most 10,000,000 bytes.',
+    )
+  })
 
   test('block.transactions[1].tx_receipt.ram_usage: 65,537 payers are refused', async () => {
     const answer = await answerOf()

@@ -41,6 +41,10 @@ test('contractsToAskIn: names each contract of a successful updateNativeCode onc
   const actions = [
     action('updateNativeCode', '["token.iost","1.0.7",""]'),
     action('updateNativeCode', '[ "token.iost" ]'),
+    action('updateNativeCode', '["token.iost","1.0.7","",] '),
+    action('updateNativeCode', '["auth.iost","1.0.1",""] x'),
+    // Without a version, the code is in the chain.
+    action('updateNativeCode', '["","","{}"]'),
     action('updateNativeCode', '["domain.iost"]', 'user.iost'),
     action('initSetCode', '["gas.iost","x"]'),
     action('updateCode', '["auth.iost"]'),
@@ -55,7 +59,7 @@ test('contractsToAskIn: names each contract of a successful updateNativeCode onc
       { ...transaction, actions, receipt: { ...transaction.receipt, statusCode: 'RUNTIME_ERROR' } },
     ],
   }
-  expect(contractsToAskIn(later)).toEqual(['token.iost'])
+  expect(contractsToAskIn(later)).toEqual(['token.iost', 'auth.iost'])
   expect(contractsToAskIn(failed)).toEqual([])
 })
 

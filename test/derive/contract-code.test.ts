@@ -119,4 +119,34 @@ describe('deriveBlock: code of system contracts', () => {
     const { code_at } = deriveChain(chainOf([genesis()], [deploy])).state.get(contracts, id) ?? {}
     expect(code_at).toEqual([1, 1, 0])
   })
+
+  test('deriveBlock: text after the arguments is ignored, as is a comma before the last bracket', () => {
+    const code = (version: string, ID?: string) =>
+      JSON.stringify({ ID, info: { lang: 'javascript', version, abi: [] }, code: `class A${version} {}` })
+    const deploy = transaction({ actions: [action('system.iost/setCode', `${JSON.stringify([code('1')])} ;`)] })
+    const id = `Contract${deploy.hash}`
+    const update = transaction({
+      actions: [action('system.iost/updateCode', `[${JSON.stringify(code('2', id))},"",]`)],
+    })
+    const { state, documents } = deriveChain(chainOf([genesis()], [deploy], [update]))
+    expect(documents[1]?.records.map(({ deployed }) => deployed)).toEqual([id])
+    expect(state.get(contracts, id)).toMatchObject({ version: '2', height: 1, code_at: [2, 1, 0] })
+  })
+
+  test('deriveBlock: updateNativeCode takes the code of its version, else the code that it brings', () => {
+    const given = JSON.stringify({
+      ID: 'gas.iost',
+      info: { lang: 'native', version: '1.0.9', abi: [{ name: 'given', args: [] }] },
+    })
+    const update = (...args: readonly string[]) =>
+      transaction({ actions: [action('system.iost/updateNativeCode', args)] })
+    const native = { id: 'token.iost', language: 'native', version: '1.0.6', abis }
+    const chain = chainOf([genesis()], [update('token.iost', '1.0.2', given)], [update('', '', given)])
+    const { state } = deriveChain(chain.map(loaded => ({ ...loaded, systemCode: [native] })))
+    expect(state.get(contracts, 'token.iost')).toMatchObject({ version: '1.0.2', abis })
+    expect(state.get(contracts, 'gas.iost')).toMatchObject({
+      version: '1.0.9',
+      abis: [{ name: 'given', args: [], amount_limit: [] }],
+    })
+  })
 })

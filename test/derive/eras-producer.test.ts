@@ -93,6 +93,35 @@ describe('vote_producer.iost before it wrote receipts', () => {
     expect(state.get(votes, 'bob0000/alice00')?.votes).toBe(310_000_000n)
   })
 
+  test('deriveBlock: votes for producers that voters gave to vote.iost itself count, those of other votes do not', () => {
+    const direct = (name: string, args: readonly unknown[]) => action(`vote.iost/${name}`, args)
+    const voting = transaction({
+      actions: [
+        vote('vote', ['alice00', 'bob0000', '10']),
+        direct('vote', ['1', 'alice00', 'bob0000', '2.5']),
+        direct('voteFor', ['1', 'alice00', 'carol00', 'bob0000', '3']),
+        direct('vote', ['2', 'alice00', 'bob0000', '50']),
+        direct('unvote', ['1', 'alice00', 'bob0000', '4']),
+      ],
+      receipts: [
+        ...['10', '2.5', '3', '50'].map(amount => transfer('alice00', 'vote.iost', amount)),
+        receipt('token.iost/transferFreeze', ['iost', 'vote.iost', 'alice00', '4', START + 700_000n * SECOND, '']),
+      ],
+    })
+    const failed = transaction({
+      actions: [direct('vote', ['1', 'alice00', 'bob0000', '7'])],
+      receipt: { statusCode: 'RUNTIME_ERROR', returns: [] },
+    })
+    const { state, retries } = derive([register], [voting, failed])
+    expect(state.all(votes).map(({ id, votes: amount }) => [id, amount])).toEqual([
+      ['bob0000/alice00', 850_000_000n],
+      ['bob0000/carol00', 300_000_000n],
+    ])
+    expect(state.get(producers, 'bob0000')).toMatchObject({ votes: 1_150_000_000n, voter_count: 2 })
+    expect(state.get(wealth, 'alice00')).toMatchObject({ vote: 850_000_000n, frozen: 400_000_000n })
+    expect(retries).toBe(derive([register], [{ ...voting, actions: voting.actions.slice(0, 1) }]).retries)
+  })
+
   test('deriveBlock: failed votes do not count', () => {
     const { state } = derive(
       [register],

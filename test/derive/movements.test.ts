@@ -28,6 +28,19 @@ describe('movements', () => {
     expect({ holder_count, current_supply }).toEqual({ holder_count: 4, current_supply: 100n })
   })
 
+  test('deriveBlock: an action with text after its arguments owns its receipt, as the chain ignores the text', () => {
+    const args = '["iost","alice00","bob0000","2.50","gift"]'
+    const chain = derive([
+      transaction({
+        actions: [action('token.iost/transfer', `${args} // thanks`)],
+        receipts: [transfer('iost', 'alice00', 'bob0000', '2.5', 'gift')],
+      }),
+    ])
+    expect(rowsOf(chain, 1).map(({ index, from, to, amount }) => [index, from, to, amount])).toEqual([
+      [0, 'alice00', 'bob0000', '2.5'],
+    ])
+  })
+
   test('deriveBlock: the configuration of a token is read as Go reads it', () => {
     const create = (symbol: string, config: string) =>
       receipt('token.iost/create', [symbol, 'admin', 10, Buffer.from(config).toString('base64')])

@@ -1,5 +1,6 @@
 import { fromUnits, unitsAsRead, unitsOf } from '#chain/amount.ts'
-import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
+import { argumentsAsRead } from '#chain/arguments.ts'
+import { Exact, type ExactJson } from '#chain/json.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { RowTexts } from '../find/overflow.ts'
 
@@ -82,16 +83,7 @@ const callFacts = ({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowT
   return units === undefined ? NOTHING : { amount: fromUnits(units, decimals) }
 }
 
-const argumentsIn = (data: string): readonly ExactJson[] => {
-  const texts = plainTexts(data)
-  if (texts !== undefined) return texts
-  try {
-    const value = parseExact(data)
-    return Array.isArray(value) ? value : []
-  } catch {
-    return []
-  }
-}
+const argumentsIn = (data: string): readonly ExactJson[] => plainTexts(data) ?? argumentsAsRead(data) ?? []
 
 /**
  * The elements of an array of strings without escapes, in a fraction of the time of parsing; undefined: the

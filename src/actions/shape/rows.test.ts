@@ -47,6 +47,12 @@ test.each([
   expect(await dataOf(data, 'iostabc')).toBe(JSON.stringify(data))
 })
 
+test('a row: the facts of a movement are those that the chain reads, without the text after the arguments', async () => {
+  const doc = { ...record('["iost","a","b","1","gift"] x'), action_name: 'transfer', amount: '1' }
+  const [row] = JSON.parse(writeJson(await shownValue([{ seq: 1, doc }], { contract: 'always', compat: 'none' })))
+  expect([row.token, row.memo, row.data]).toEqual(['iost', 'gift', [doc.data]])
+})
+
 test('rows: data stays in its own row whatever the other texts are', async () => {
   const look = '"data":""'
   const numbered = [look, '[1]', `["${'\\"data\\":\\"\\"'}"]`].map((data, at) => ({

@@ -2,9 +2,9 @@ import { getAccountTx } from '#actions/get-account-tx.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
 import type { Rows } from '#actions/list/rows.ts'
+import { argumentsAsRead } from '#chain/arguments.ts'
 import { Exact, RawJson } from '#chain/json.ts'
 import { exactOwner } from '../exact-owner.ts'
-import { listIn } from '../format/json.ts'
 import { outcomeOf } from '../format/outcome.ts'
 import { memoOf, movedBy, partiesOf, type RecordRow, WAYS, wayOf } from '../format/record.ts'
 import { ACCOUNT_FIELDS, CONTRACT_FIELDS, TOKEN_FIELDS } from '../part/form-fields.ts'
@@ -18,7 +18,7 @@ const recordsIn = ({ rows, data = [] }: Rows): readonly RecordRow[] =>
   rows.map((row, at) => ({ ...(row as RecordRow), data: argumentsIn(data[at]) }))
 
 const argumentsIn = (data: RawJson | string | undefined): readonly unknown[] =>
-  data instanceof RawJson ? (listIn(data.text) ?? []) : []
+  data instanceof RawJson ? (argumentsAsRead(data.text) ?? []) : []
 
 type RecordColumn = FileColumn<RecordRow>
 

@@ -1,4 +1,5 @@
-import { listIn, written } from './json.ts'
+import { argumentsAsRead } from '#chain/arguments.ts'
+import { written } from './json.ts'
 
 /** An argument of an action. */
 export type Argument = {
@@ -99,7 +100,7 @@ export const namesOf = (
 
 /** The arguments of an action, in order; undefined: the signer's data is not a list. */
 export const argumentsIn = (action: CalledAction, signature: Signature): readonly Argument[] | undefined => {
-  const values = listIn(action.data)
+  const values = argumentsAsRead(action.data)
   const isOfChain = NAMES.has(`${action.contract}/${action.action_name}`)
   // A call with a different number of values was written for other code.
   const isNamed = isOfChain || values?.length === signature.types.length

@@ -1,5 +1,6 @@
+import { argumentsAsRead } from '#chain/arguments.ts'
 import type { CalledAction } from './arguments.ts'
-import { listIn, written } from './json.ts'
+import { written } from './json.ts'
 
 export type Receipt = { readonly func_name: string; readonly content: string }
 
@@ -40,7 +41,7 @@ const isInner = (before: Receipt, { func_name, content }: Receipt): boolean => {
   return named !== undefined && textsIn(before.content)[rule.called] === named
 }
 
-const textsIn = (content: string): readonly string[] => (listIn(content) ?? []).map(written)
+const textsIn = (content: string): readonly string[] => (argumentsAsRead(content) ?? []).map(written)
 
 /** Actions that write one receipt under their own name, and the number of first arguments that both share. */
 const OWN: ReadonlyMap<string, number> = new Map([

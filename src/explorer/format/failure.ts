@@ -1,7 +1,7 @@
 import type { Text } from '#actions/text.ts'
+import { argumentsAsRead } from '#chain/arguments.ts'
 import { grouped } from './amount.ts'
 import type { CalledAction } from './arguments.ts'
-import { listIn } from './json.ts'
 import { visible } from './visible.ts'
 
 /** The running action in a node's failure message. */
@@ -141,7 +141,7 @@ export const failureWords = (reason: string, action: CalledAction | undefined): 
   let bare = reason.trim()
   for (let inner = bare.replace(WRAPPED, ''); inner !== bare; inner = bare.replace(WRAPPED, '')) bare = inner
   // Other contracts may use the same text for something else.
-  const args = action?.contract === 'token.iost' ? (listIn(action.data) ?? []) : []
+  const args = action?.contract === 'token.iost' ? (argumentsAsRead(action.data) ?? []) : []
   const isOfOwner = /^(?:transfer|transferFreeze|destroy)$/.test(action?.action_name ?? '')
   const names = args.slice(0, isOfOwner ? 2 : 1).map(each => (typeof each === 'string' ? each : ''))
   for (const [form, says] of RULES) {

@@ -1,5 +1,5 @@
+import { argumentsAsRead } from '#chain/arguments.ts'
 import { isContractId } from '#chain/names.ts'
-import { listIn } from './json.ts'
 
 type Done = {
   readonly actions: readonly { readonly contract: string; readonly action_name: string }[]
@@ -15,7 +15,7 @@ export const contractsMade = ({ actions, tx_receipt }: Done): readonly string[] 
   if (status_code !== 'SUCCESS') return []
   return actions.flatMap(({ contract, action_name }, at) => {
     if (contract !== 'system.iost' || action_name !== 'setCode') return []
-    const [id] = listIn(returns[at] ?? '') ?? []
+    const [id] = argumentsAsRead(returns[at] ?? '') ?? []
     return typeof id === 'string' && isContractId(id) ? [id] : []
   })
 }

@@ -1,0 +1,29 @@
+import { type ExactJson, parseExact } from './json.ts'
+import { afterList } from './json-text.ts'
+
+/** The end of a text whose last comma the chain drops. */
+const COMMA_AT_END = ',]'
+
+/**
+ * The arguments of an action as the chain reads them from its data; undefined: the data begins with no JSON list, and
+ * the action fails. The chain reads the first value, whatever text comes after it, and drops a comma before the bracket
+ * that ends the text (go-iost `vm/monitor.go` UnmarshalArgs; NewJson of go-simplejson decodes one value of a stream).
+ */
+export const argumentsAsRead = (data: string): readonly ExactJson[] | undefined => {
+  const whole = exactIn(data)
+  if (whole !== undefined) return listOf(whole)
+  const text = data.endsWith(COMMA_AT_END) ? `${data.slice(0, -COMMA_AT_END.length)}]` : data
+  const end = afterList(text)
+  return end === undefined ? undefined : listOf(exactIn(text.slice(0, end)))
+}
+
+const listOf = (value: ExactJson | undefined): readonly ExactJson[] | undefined =>
+  Array.isArray(value) ? (value as readonly ExactJson[]) : undefined
+
+const exactIn = (text: string): ExactJson | undefined => {
+  try {
+    return parseExact(text)
+  } catch {
+    return undefined
+  }
+}
