@@ -22,6 +22,18 @@ const failed = (name: string) =>
     receipt: { statusCode: 'RUNTIME_ERROR', message: 'prepare contract: not found' },
   })
 
+/** Its publisher chooses the language and the version of a contract's code. */
+const deployment = told({
+  actions: [
+    action('system.iost/setCode', [
+      JSON.stringify({
+        info: { lang: 'javascript', version: `9.${LONG.slice(0, 10_000)}`, abi: [] },
+        code: 'class A {}',
+      }),
+    ]),
+  ],
+})
+
 let opened: Awaited<ReturnType<typeof temporarySqlite>>
 let explorer: Explorer
 beforeAll(async () => {
@@ -33,8 +45,9 @@ beforeAll(async () => {
     [told({ receipts: [receipt('vote_producer.iost/applyRegister', applied)] })],
     Array.from({ length: ROWS }, () => failed(`token.iost/${LONG}`)),
     Array.from({ length: ROWS }, () => failed(`${LONG}/x`)),
+    [deployment],
   )
-  await commitRuns(opened.store, [blocks], { lib: 3 })
+  await commitRuns(opened.store, [blocks], { lib: 4 })
   explorer = await explorerOn({ isKeyless: true }, opened.store)
 })
 afterAll(() => opened.destroy())
@@ -55,4 +68,13 @@ test('rows: an impossible contract is not a link', async () => {
   const { links, text } = await explorer.visit('/transactions')
   expect(text).toContain('xxxxxxxxxx…xxxxxx')
   expect(links.filter(({ href }) => /contract\/x/.test(href))).toEqual([])
+})
+
+test('titles: a text of the publisher of a contract is in none of them', async () => {
+  for (const lang of ['', '/zh']) {
+    const { html, text } = await explorer.visit(`${lang}/contract/Contract${deployment.hash}`)
+    const titles = [...html.matchAll(/<h2[^>]*>([^<]*)/g)].map(([, title = '']) => title)
+    expect(titles.filter(title => /x{9}/.test(title))).toEqual([])
+    expect(text).toContain('javascript 9.xxxxxxxxx')
+  }
 })

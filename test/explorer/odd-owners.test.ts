@@ -2,9 +2,13 @@ import { expect, test } from 'bun:test'
 import { contracts } from '#indices/contract.ts'
 import type { Store, View } from '#store/port.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
-import { chainOf, genesis, receipt, transaction } from '../support/stores/hand-made.ts'
+import { action, chainOf, genesis, receipt, transaction } from '../support/stores/hand-made.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
+import { nodeText } from '../support/stores/node-text.ts'
 import { explorerOn } from './served.ts'
+
+/** A transaction with the body that pages read. */
+const told = (tx: ReturnType<typeof transaction>) => ({ ...tx, body: nodeText(tx) })
 
 test('owners with impossible names: a name that can have a page is a link, the others are plain text', async () => {
   const { store, destroy } = await temporarySqlite()
@@ -25,6 +29,30 @@ test('owners with impossible names: a name that can have a page is a link, the o
     expect((await visit(`/account/${id}`)).response.status).toBe(200)
   }
   expect((await visit('/contract/Contracty')).response.status).toBe(404)
+  await destroy()
+})
+
+test('owners with impossible names: they are the recipients of what was issued to them, and marked as no accounts', async () => {
+  const { store, destroy } = await temporarySqlite()
+  // A blank at the end, and a Cyrillic letter. The balance of the second is lost.
+  const receipts = ['bob0000 ', 'b\u043eb0000'].map(text => receipt('token.iost/issue', ['iost', text, '7']))
+  const made = transaction({ receipts })
+  const failed = transaction({ actions: [action('token.iost /run', [])], receipt: { statusCode: 'RUNTIME_ERROR' } })
+  await commitRuns(store, [chainOf([told(genesis())], [told(made), told(failed)])], { lib: 1 })
+  const { visit } = await explorerOn({}, store)
+  const marks = async (path: string, mark: string) => (await visit(path)).text.split(mark).length - 1
+  const pages = ['/token/iost?from=2019-03-01', '/token/iost?holders=1', `/tx/${made.hash}`, '/transactions']
+  const counts = await Promise.all(
+    pages.map(async path => [await marks(path, 'not an account'), await marks(`/zh${path}`, '非账户')]),
+  )
+  // The page of a token also lists the largest holders.
+  expect(counts).toEqual([3, 2, 2, 2].map(count => [count, count]))
+  const { links } = await visit('/token/iost?start_block=1')
+  expect(links.filter(({ href }) => href.endsWith('contract/token.iost'))).toEqual([])
+  const { html } = await visit('/account/alice00')
+  const offered = [...html.matchAll(/<option>([^<]*)/g)].map(([, name = '']) => name)
+  expect([offered.includes('deadaddr'), offered.filter(name => /b.b0000/.test(name))]).toEqual([true, []])
+  expect([await marks('/transactions', 'not a contract'), await marks('/zh/transactions', '非合约')]).toEqual([1, 1])
   await destroy()
 })
 

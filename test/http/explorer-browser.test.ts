@@ -267,6 +267,26 @@ test('explorer in a browser: every page is complete without scripts at every wid
   await page.close()
 })
 
+/** Opens all folded parts of a page. */
+const UNFOLD = "document.querySelectorAll('main details').forEach(each => { each.open = true })"
+/** Parts that are visible outside of their card. What is in a part that scrolls is cut off at its edge. */
+const BEYOND = `[...document.querySelectorAll('main .card *')]
+  .filter(each => each.checkVisibility() && !each.closest('svg, pre, .sr, .inner')
+    && each.getBoundingClientRect().right > each.closest('.card').getBoundingClientRect().right + 0.5)
+  .map(each => each.outerHTML.slice(0, 80))`
+
+test('explorer in a browser: a page with all of its parts open is as wide as the window, and its cards hold what is in them', async () => {
+  const page = await browser.open()
+  for (const address of [...ADDRESSES, 'transactions?page=500'])
+    for (const width of [360, 761, 1_400]) {
+      await page.resize(width)
+      await page.go(`${served.url}${address}${address === '' ? '?lang=en' : ''}`)
+      await page.run(UNFOLD)
+      expect([address, await wideOf(page), await page.run(BEYOND)]).toEqual([address, width, []])
+    }
+  await page.close()
+})
+
 test('explorer in a browser: a page printed from the dark theme is dark on white, without controls', async () => {
   const page = await browser.open({ width: 794 })
   await page.prefer('dark', 'print')

@@ -81,6 +81,7 @@ test('times: chain times are shown in UTC and as an age in words', () => {
 test('visible: invisible and direction-changing characters are written as escapes', () => {
   expect(visible('a\u202eb\u0000c\u200bd\ud800')).toBe('a\\u{202e}b\\u{0}c\\u{200b}d\\u{d800}')
   expect(visible('two\nlines 你好 😀')).toBe('two\nlines 你好 😀')
+  expect(visible('two\r\nlines\r')).toBe('two\nlines\\u{d}')
   // A zero-width joiner is harmless only between the parts of an emoji.
   for (const emoji of ['👩\u200d🚀', '🏳\ufe0f\u200d🌈', '👩🏽\u200d💻', '👨\u200d👩\u200d👧'])
     expect(visible(emoji)).toBe(emoji)
@@ -108,6 +109,7 @@ test('oneLine: the result has no line ends or invisible characters, and a limite
 test('beginningOf, shortened: letters stay whole, and a long name shows its begin and end', () => {
   expect(beginningOf('abc', 3)).toEqual({ text: 'abc', isWhole: true })
   expect(beginningOf('ab😀', 3)).toEqual({ text: 'ab', isWhole: false })
+  expect(beginningOf('ab\r\nc', 3)).toEqual({ text: 'ab', isWhole: false })
   expect(shortened('producer000')).toBe('producer000')
   expect(shortened('HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ')).toBe('HYZKEf2mtZ…QWCdbJ')
 })

@@ -1,4 +1,4 @@
-import { frozenUntil, type Moved, memoOf, movedBy, type RecordRow } from './record.ts'
+import { frozenUntil, type Moved, memoOf, movedBy, partiesOf, type RecordRow } from './record.ts'
 
 /** A token movement of a transaction. */
 export type Movement = Moved & {
@@ -18,6 +18,6 @@ export const movementsIn = (rows: readonly Row[]): readonly Movement[] =>
   rows.flatMap(row => {
     const moved = movedBy(row)
     if (moved === undefined) return []
-    const { action_name, data, from, to } = row
-    return [{ ...moved, from, to, memo: memoOf(action_name, data), until: frozenUntil(action_name, data) }]
+    const { action_name, data } = row
+    return [{ ...moved, ...partiesOf(row), memo: memoOf(action_name, data), until: frozenUntil(action_name, data) }]
   })

@@ -25,11 +25,18 @@ export const daysGiven = ({ query }: Pick<Visit, 'query'>): Partial<Period> => {
   return { ...(start_date === '' ? {} : { start_date }), ...(end_date === '' ? {} : { end_date }) }
 }
 
-/** The period of an address, with defaults. */
-export const periodOf = (visit: Pick<Visit, 'at' | 'query'>): Period => {
-  const end_date = visit.query.get('end_date') || lately(visit).end_date
-  const end = dayOfDate(end_date) ?? dayOf(visit.at.time)
-  return { start_date: visit.query.get('start_date') || endingWith(end, DAYS).start_date, end_date }
+/**
+ * The period of an address, with the defaults of the API: without a start it has the last days up to its end, or up to
+ * the day of the last block if that is earlier.
+ */
+export const periodOf = ({ at, query }: Pick<Visit, 'at' | 'query'>): Period => {
+  const today = dayOf(at.time)
+  const { start_date, end_date } = daysGiven({ query })
+  const end = dayOfDate(end_date ?? '') ?? Math.max(today, dayOfDate(start_date ?? '') ?? today)
+  return {
+    start_date: start_date ?? endingWith(Math.min(end, today), DAYS).start_date,
+    end_date: end_date ?? dateOf(end),
+  }
 }
 
 /**

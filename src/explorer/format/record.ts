@@ -68,7 +68,10 @@ export const WAYS: Readonly<Record<MovementDirection, Text>> = {
 
 type Row = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to'>
 
-/** Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the contract. */
+/**
+ * Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the contract. Where
+ * a party of a movement is no possible name, `from` and `to` of the API are the publisher and the contract.
+ */
 export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {
   const places = PARTIES.get(row.action_name)
   if (movedBy(row) === undefined || places === undefined) return { from: row.from, to: row.to }

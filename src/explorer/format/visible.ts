@@ -15,10 +15,10 @@ const UNSEEN = new RegExp(
 const JOINER = /(?<=\p{Extended_Pictographic}[\ufe0f\u{1f3fb}-\u{1f3ff}]?)\u200d(?=\p{Extended_Pictographic})/gu
 
 /**
- * A text of the chain that is safe to display: invisible characters are written as `\u{202e}`. Line ends,
- * tabs and the joiners of emoji are kept.
+ * A text of the chain that is safe to display: invisible characters are written as `\u{202e}`. Tabs and the
+ * joiners of emoji are kept, and line ends are `\n`: a contract written on Windows has others.
  */
-export const visible = (text: string): string => text.split(JOINER).map(seen).join('\u200d')
+export const visible = (text: string): string => text.replaceAll('\r\n', '\n').split(JOINER).map(seen).join('\u200d')
 
 const seen = (text: string): string =>
   text.replaceAll(UNSEEN, sign =>
@@ -28,8 +28,8 @@ const seen = (text: string): string =>
 /** The first `most` characters of a text, and whether they are the whole text. */
 export const beginningOf = (text: string, most: number): { readonly text: string; readonly isWhole: boolean } => {
   if (text.length <= most) return { text, isWhole: true }
-  // A surrogate pair is not split.
-  const end = /[\ud800-\udbff]/.test(text.charAt(most - 1)) ? most - 1 : most
+  // Neither a surrogate pair nor a line end of two characters is split.
+  const end = /[\ud800-\udbff\r]/.test(text.charAt(most - 1)) ? most - 1 : most
   return { text: text.slice(0, end), isWhole: false }
 }
 

@@ -28,6 +28,7 @@ import { Name, Owner } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
 import { Folded, isRaw, rawText } from '../part/raw.tsx'
 import { RecordRows } from '../part/record-rows.tsx'
+import { ChainText } from '../part/text.tsx'
 import { When } from '../part/time.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
 
@@ -90,10 +91,7 @@ export const contractPage: Page = {
             <Folded
               visit={visit}
               id="code"
-              title={say({
-                en: `Code (${visible(code.language)} ${visible(code.version)})`,
-                zh: `代码（${visible(code.language)} ${visible(code.version)}）`,
-              })}
+              title={say({ en: 'Code', zh: '代码' })}
               text={code.code}
               most={MOST_CODE}
               show={beginning => <Code text={beginning} language={code.language} />}
@@ -128,6 +126,15 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
                 [
                   say({ en: 'Code last changed', zh: '代码最近更新' }),
                   <Name visit={visit} kind="tx" id={code.tx_hash} isWhole />,
+                ] as const,
+              ]),
+          ...(code.code === ''
+            ? []
+            : [
+                [
+                  say({ en: 'Language and version', zh: '语言与版本' }),
+                  // The publisher chooses both texts.
+                  <ChainText visit={visit} text={`${code.language} ${code.version}`} isProse />,
                 ] as const,
               ]),
           [

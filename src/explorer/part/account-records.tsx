@@ -2,7 +2,7 @@
 import type { AnswerOf, CallParameters } from '#actions/ask.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
 import type { Text } from '#actions/text.ts'
-import { isActionName, isContractId, isSystemContract } from '#chain/names.ts'
+import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accountRecords } from '../download/records.ts'
 import { partiesOf, type RecordRow, WAYS } from '../format/record.ts'
 import type { Html, Visit } from '../page.ts'
@@ -113,7 +113,9 @@ const choicesFor = (
   const seen = rows
     .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
     .map(({ to, action_name }) => `${to}/${action_name}`)
-  const others = rows.flatMap(row => Object.values(partiesOf(row))).filter(name => name !== '' && name !== account)
+  const parties = rows.flatMap(row => Object.values(partiesOf(row)))
+  // An issue may name any text as its recipient, and the filter accepts names alone.
+  const others = parties.filter(name => isPossibleName(name) && name !== account)
   const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
   return {
     direction: {

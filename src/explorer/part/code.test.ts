@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
+import { visible } from '../format/visible.ts'
 import { Code } from './code.tsx'
 
 test('code: text is escaped, each line has a number mark, and all kinds of line ends are equal', async () => {
-  const html = await Code({ text: "let a = '<b>'\r\n\r\n// </pre>&\n", language: 'javascript' })
+  const html = await Code({ text: visible("let a = '<b>'\r\n\r\n// </pre>&\n"), language: 'javascript' })
   expect(html).toContain(
     `<i></i><span class="js-keyword">let</span> a = <span class="js-string">&#x27;&lt;b&gt;&#x27;</span>\n<i></i>\n<i></i><span class="js-comment">// &lt;/pre&gt;&amp;</span>`,
   )

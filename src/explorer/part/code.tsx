@@ -21,7 +21,7 @@ type CodeProps = {
 
 /** Code with line numbers. Comments, strings, numbers and keywords each have a colour. */
 export const Code = ({ text, language }: CodeProps): Html => {
-  const code = text.replaceAll('\r\n', '\n').replace(/\n$/, '')
+  const code = text.replace(/\n$/, '')
   const pieces: readonly Piece[] =
     language.toLowerCase() === 'javascript' ? highlight(code) : [{ kind: 'plain', text: code }]
   let marked = 0

@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import type { Text } from '#actions/text.ts'
 import { isAccountName, isContractId, isPossibleName } from '#chain/names.ts'
 import { cut, shortened, visible } from '../format/visible.ts'
 import { knownName } from '../known-names.ts'
@@ -60,23 +61,41 @@ export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: strin
   if (id === '') return <None />
   if (isPossibleName(id))
     return <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} isExplained />
-  return <Unlinked id={id} />
+  return <Unlinked visit={visit} id={id} isNo={{ en: 'not an account', zh: '非账户' }} />
 }
 
 /** A contract in an action. A failed action may name any text, which has no page. */
 export const Contract = ({ visit, id }: Pick<NameProps, 'visit'> & { readonly id: string }): Html =>
-  isContractId(id) ? <Name visit={visit} kind="contract" id={id} /> : <Unlinked id={id} />
+  isContractId(id) ? (
+    <Name visit={visit} kind="contract" id={id} />
+  ) : (
+    <Unlinked visit={visit} id={id} isNo={{ en: 'not a contract', zh: '非合约' }} />
+  )
 
 /** Maximum length of a text in a title attribute. */
 const MOST_TITLE = 120
 
-/** A text of any length without a page, in place of a name. */
-const Unlinked = ({ id }: { readonly id: string }): Html => {
+type UnlinkedProps = Pick<NameProps, 'visit'> & {
+  readonly id: string
+  /** The label that says what the text is not. */
+  readonly isNo: Text
+}
+
+/**
+ * A text of any length without a page, in place of a name. It may look like a name, with a blank at its end or a
+ * letter of another script, so it has a label.
+ */
+const Unlinked = ({ visit, id, isNo }: UnlinkedProps): Html => {
   const shown = shortened(visible(id))
   return (
-    <span class="name" title={shown === visible(id) ? undefined : cut(id, MOST_TITLE)}>
-      <bdi safe>{shown}</bdi>
-    </span>
+    <>
+      <span class="name" title={shown === visible(id) ? undefined : cut(id, MOST_TITLE)}>
+        <bdi safe>{shown}</bdi>
+      </span>{' '}
+      <small class="label" safe>
+        {isNo[visit.lang]}
+      </small>
+    </>
   )
 }
 

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { actionText } from '../format/action-name.ts'
-import { calledFor, memoOf, movedBy, type RecordRow, WAYS, wayOf } from '../format/record.ts'
+import { calledFor, memoOf, movedBy, partiesOf, type RecordRow, WAYS, wayOf } from '../format/record.ts'
 import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
 import { cut, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
@@ -30,9 +30,9 @@ export const RecordRows = ({ visit, rows, owner, live, isSearching = false }: Re
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
     ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
     ['Action', '方法', row => <What visit={visit} row={row} />, { place: 'lead' }],
-    ['From', '转出方', row => <Party visit={visit} id={row.from} owner={owner} />, { place: 'bare' }],
+    ['From', '转出方', row => <Party visit={visit} id={partiesOf(row).from} owner={owner} />, { place: 'bare' }],
     ...(owner === undefined ? [] : [directionColumn(visit, owner)]),
-    ['To', '转入方', row => <Party visit={visit} id={row.to} owner={owner} />, { place: 'to' }],
+    ['To', '转入方', row => <Party visit={visit} id={partiesOf(row).to} owner={owner} />, { place: 'to' }],
     ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, { isNumber: true, place: 'end' }],
   ]
   return (
