@@ -57,13 +57,7 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
     return keys.map(({ index, id }) => state.get(index, id) as Change['doc'] | undefined)
   }
   return {
-    prefetch: run => {
-      const keys = needsOf(run.flat())
-      const fetched = known.fetch(keys)
-      fetching.set(run, { keys, fetched, losses: known.losses })
-      // A failure is thrown by `begin`; until then it must not count as an unhandled rejection.
-      fetched.catch(() => undefined)
-    },
+    prefetch: run => void fetching.set(run, fetchAhead(run, known)),
     begin: async run => {
       const [last, ahead] = [run.at(-1)?.at(-1), fetching.get(run)]
       if (last === undefined) return
@@ -72,8 +66,8 @@ export const deriver = (writer: Writer, partition: () => number): Deriver => {
       await due.extend(last.block.time, unwritten(known, state))
       const inRun = due.peek(last.block.time).flatMap(needsOfDue)
       // The prefetched documents are still there, unless a batch was cut or documents were evicted meanwhile.
-      const isKnown = ahead?.losses === known.losses
-      await known.fetch(isKnown ? inRun : [...inRun, ...(ahead?.keys ?? needsOf(run.flat()))])
+      const ofRun = ahead?.losses === known.losses ? [] : (ahead?.keys ?? needsOf(run.flat()))
+      await known.fetch([...inRun, ...ofRun])
     },
     derive: async (loaded, commitAll) => {
       const taken = due.take(loaded.block.time)
@@ -124,6 +118,14 @@ const fetchMissing = async (
 
 /** The prefetch of a run; `losses`: the value of the known state when the prefetch began. */
 type Ahead = { readonly keys: readonly Key[]; readonly fetched: Promise<void>; readonly losses: number }
+
+const fetchAhead = (run: Run, known: KnownState): Ahead => {
+  const keys = needsOf(run.flat())
+  const fetched = known.fetch(keys)
+  // A failure is thrown by `begin`; until then it must not count as an unhandled rejection.
+  fetched.catch(() => undefined)
+  return { keys, fetched, losses: known.losses }
+}
 
 const isDue = (state: WorkingState, id: string, time: bigint): boolean => {
   const doc = state.get(balances, id)
