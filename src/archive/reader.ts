@@ -4,8 +4,12 @@ import { type Chunk, chunksIn, chunkText, damagedFile, LENGTH_DIGITS } from './c
 import { type Folder, folderAt } from './folder.ts'
 import { type ArchiveFile, MANIFEST, type Manifest, readManifest, sha256 } from './manifest.ts'
 
-/** Number of chunks cached as text: answers for ranges read each chunk twice, and several ranges are read at a time. */
-const KEPT_CHUNKS = 12
+/**
+ * Chunks cached as text: answers for ranges read each chunk twice, and several ranges are read at a time. Chunks of busy
+ * blocks have some 4 million characters: two answers for a range need a chunk at almost the same time, so that few
+ * suffice.
+ */
+const KEPT_CHUNKS = { most: 12, characters: 12_000_000 }
 /** Number of tables cached: blocks are read in order, so only the current file and the next one are needed. */
 const KEPT_TABLES = 4
 
@@ -34,8 +38,8 @@ export const openArchive = async (location: string): Promise<Archive> => {
 const archiveIn = (folder: Folder, text: string): Archive => {
   const manifest = readManifest(text, `${folder.name}/${MANIFEST}`)
   const hash = sha256(text)
-  const tables = rememberedFor<readonly Chunk[]>(KEPT_TABLES)
-  const chunks = rememberedFor<readonly BlockLines[]>(KEPT_CHUNKS)
+  const tables = rememberedFor<readonly Chunk[]>({ most: KEPT_TABLES })
+  const chunks = rememberedFor<readonly BlockLines[]>({ ...KEPT_CHUNKS, sizeOf: charactersIn })
   const file = (height: number): ArchiveFile | undefined => fileWith(manifest, height)
   const tableOf = (of: ArchiveFile): Promise<readonly Chunk[]> => tables(of.name, () => readTable(folder, of))
   const chunkAt: Archive['chunkAt'] = async height => {
@@ -94,18 +98,43 @@ const fileWith = ({ files }: Manifest, height: number): ArchiveFile | undefined 
   return found !== undefined && found.from <= height ? found : undefined
 }
 
-/** Caches one value per key; beyond `most` values it drops the oldest one. */
-const rememberedFor = <T>(most: number) => {
+const charactersIn = (lines: readonly BlockLines[]): number =>
+  lines.reduce((sum, { head, transactions }) => sum + head.length + transactions.length, 0)
+
+type Bounds<T> = { readonly most: number; readonly characters?: number; readonly sizeOf?: (value: T) => number }
+
+/** Caches one value per key; beyond `most` values, or `characters` in values that have arrived, it drops the oldest. */
+const rememberedFor = <T>({ most, characters = 0, sizeOf = () => 0 }: Bounds<T>) => {
   const known = new Map<string, Promise<T>>()
+  const sizes = new Map<string, number>()
+  const drop = (key: string): void => {
+    known.delete(key)
+    sizes.delete(key)
+  }
+  const trim = (): void => {
+    const [first] = known.keys()
+    if (known.size > most && first !== undefined) drop(first)
+    let sum = sizes.values().reduce((all, size) => all + size, 0)
+    for (const [key, size] of sizes) {
+      if (sum <= characters) return
+      sum -= size
+      drop(key)
+    }
+  }
   return (key: string, make: () => Promise<T>): Promise<T> => {
     const old = known.get(key)
     if (old !== undefined) return old
     const made = make()
     known.set(key, made)
-    // A failed value is made again by the next call.
-    made.catch(() => known.delete(key))
-    const [first] = known.keys()
-    if (known.size > most && first !== undefined) known.delete(first)
+    made.then(
+      value => {
+        if (known.get(key) === made) sizes.set(key, sizeOf(value))
+        trim()
+      },
+      // A failed value is made again by the next call.
+      () => drop(key),
+    )
+    trim()
     return made
   }
 }
