@@ -132,9 +132,9 @@ export type Signature = {
   readonly pubKey: Uint8Array
 }
 
-/** The chain takes every other byte for secp256k1 (go-iost `crypto/algorithm.go` getBackend). */
+/** All numbers but this one stand for secp256k1 (go-iost `crypto/algorithm.go` getBackend). */
 const ED25519 = 2
-/** The chain keeps only this part of the number of an algorithm (`crypto/algorithm.go` Algorithm). */
+/** The part of an algorithm's number that the chain keeps (`crypto/algorithm.go` Algorithm). */
 const BYTE = 0xff
 /** Length of a public key; the chain's keys of secp256k1 are compressed. */
 const KEY_BYTES = { ed25519: 32, secp256k1: 33 }
