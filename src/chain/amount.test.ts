@@ -139,6 +139,16 @@ test.each([
   ['0o17', 1_500_000_000n],
   ['0xaF', undefined],
   ['0b2', undefined],
+  ['0x0x8.F', 893_750_000n],
+  ['0b.1', undefined],
+  ['1e0002', 10_000_000_000n],
+  ['9223372036854775807', 922_337_203_685_477_580_700_000_000n],
+  ['1e19', undefined],
+  ['1e999999999', undefined],
+  ['1e-999999999', 0n],
+  ['0e999999999', 0n],
+  ['Infinity', undefined],
+  ['NaN', undefined],
 ] as const)('unitsRounded: "%s" with 8 decimals', (text, units) => {
   expect(unitsRounded(text, 8)).toBe(units)
 })
@@ -149,4 +159,10 @@ test('unitsRounded: every amount of the chain is as unitsOf reads it', () => {
       expect(unitsRounded(fromUnits(units, 8), 8)).toBe(units),
     ),
   )
+})
+
+test('unitsRounded: long texts take no time beyond their length', () => {
+  const long = 1_000_000
+  expect(unitsRounded(`1${' '.repeat(long)}1`, 8)).toBeUndefined()
+  expect(unitsRounded(`0.${'0'.repeat(long)}1e${long + 1}`, 8)).toBe(100_000_000n)
 })

@@ -41,30 +41,55 @@ export const unitsAsRead = (text: string, decimals: number): bigint | undefined 
   return match === null ? undefined : unitsFrom(match[1] ?? '0', match[2] ?? '', decimals)
 }
 
-const NUMBER = /^([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]{1,3}))?$/i
-/** Text around a number that bignumber.js drops. */
-const AROUND = /^\s*\+(?=[\w.])|^\s+|\s+$/g
-/** A whole number that bignumber.js reads in its base. */
-const BASED = /^0(?:[xX](?:[0-9a-f]+|[0-9A-F]+)|[bB][01]+|[oO][0-7]+)$/
+const NUMBER = /^([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]+))?$/i
+/** Prefixes of numbers in other bases. A repeated prefix counts once (bignumber.js 7.2.1, `basePrefix`). */
+const BASES = [
+  { base: 16, prefix: '0x', form: /^(?:0x)+([0-9a-f]+)(?:\.([0-9a-f]*))?$/i },
+  { base: 8, prefix: '0o', form: /^(?:0o)+([0-7]+)(?:\.([0-7]*))?$/i },
+  { base: 2, prefix: '0b', form: /^(?:0b)+([01]+)(?:\.([01]*))?$/i },
+] as const
+/** Digits before the point of the greatest amount in JavaScript (go-iost `libjs/float64.js` MaxFloat64). */
+const MOST_DIGITS = 19
+/** Decimals that bignumber.js keeps when it converts a number from another base (DECIMAL_PLACES). */
+const BASE_DECIMALS = 20
 
 /**
  * Converts a text as contracts in JavaScript read and write amounts to the smallest unit: exponents are allowed, space
- * and a plus are dropped, and excess decimals are rounded half up (bignumber.js, `parseNumeric`, `toString` and
- * `toFixed`): ("4.56e-8", 8) → 5n. undefined: the text is no such number, or it has a minus.
+ * and a plus are dropped, and excess decimals are rounded half up (bignumber.js 7.2.1, `parseNumeric`, `toString` and
+ * `toFixed`): ("4.56e-8", 8) → 5n. undefined: the text is no such number, it has a minus, or its number has more
+ * digits than contracts accept.
  */
 export const unitsRounded = (text: string, decimals: number): bigint | undefined => {
-  const plain = text.replace(AROUND, '')
-  if (BASED.test(plain)) return BigInt(plain.toLowerCase()) * 10n ** BigInt(decimals)
+  const plain = text.trim().replace(/^\+(?=[\w.])/, '')
   const match = NUMBER.exec(plain)
-  if (match === null) return undefined
+  if (match === null) return unitsInBase(plain, decimals)
   const [, whole = '', fraction = '', exponent = '0'] = match
   if (whole === '' && fraction === '') return undefined
-  const digits = BigInt(whole + fraction)
+  const digits = (whole + fraction).replace(/^0+/, '')
   const places = decimals - fraction.length + Number(exponent)
-  if (places >= 0) return digits * 10n ** BigInt(places)
-  const unit = 10n ** BigInt(-places)
-  return (2n * digits + unit) / (2n * unit)
+  // Checked first: a power of ten with a long exponent would fill the memory.
+  if (digits === '' || digits.length + places < 0) return 0n
+  if (digits.length + places > MOST_DIGITS + decimals) return undefined
+  if (places >= 0) return BigInt(digits) * 10n ** BigInt(places)
+  return dividedRounded(BigInt(digits), 10n ** BigInt(-places))
 }
+
+/** `unitsRounded` for a number in another base: ("0x1.8", 8) → 150000000n. */
+const unitsInBase = (text: string, decimals: number): bigint | undefined => {
+  for (const { base, prefix, form } of BASES) {
+    const [, whole, fraction = ''] = form.exec(text) ?? []
+    if (whole === undefined) continue
+    const digits = whole + fraction
+    if (/[a-f]/.test(digits) && /[A-F]/.test(digits)) return undefined
+    const scaled = BigInt(`${prefix}${digits}`) * 10n ** BigInt(BASE_DECIMALS)
+    const rounded = dividedRounded(scaled, BigInt(base) ** BigInt(fraction.length))
+    return dividedRounded(rounded * 10n ** BigInt(decimals), 10n ** BigInt(BASE_DECIMALS))
+  }
+  return undefined
+}
+
+/** The quotient of two numbers that are not negative, rounded half up. */
+const dividedRounded = (number: bigint, by: bigint): bigint => (2n * number + by) / (2n * by)
 
 /** Smallest units as decimal text in token units: no exponent, no trailing zeros, (150000000n, 8) → "1.5". */
 export const fromUnits = (units: bigint, decimals: number): string => {

@@ -8,8 +8,17 @@ const COMMA_AT_END = ',]'
  * The arguments of an action as the chain reads them from its data; undefined: the data begins with no JSON list, and
  * the action fails. The chain reads the first value, whatever text comes after it, and drops a comma before the bracket
  * that ends the text (go-iost `vm/monitor.go` UnmarshalArgs; NewJson of go-simplejson decodes one value of a stream).
+ * Lone surrogates in an argument are replaced, as Go does.
  */
 export const argumentsAsRead = (data: string): readonly ExactJson[] | undefined => {
+  const args = listIn(data)
+  // Only an escape can write a lone surrogate.
+  return data.includes('\\u') ? args?.map(wellFormed) : args
+}
+
+const wellFormed = (value: ExactJson): ExactJson => (typeof value === 'string' ? value.toWellFormed() : value)
+
+const listIn = (data: string): readonly ExactJson[] | undefined => {
   const whole = exactIn(data)
   if (whole !== undefined) return listOf(whole)
   const text = data.endsWith(COMMA_AT_END) ? `${data.slice(0, -COMMA_AT_END.length)}]` : data

@@ -132,8 +132,10 @@ export type Signature = {
   readonly pubKey: Uint8Array
 }
 
-/** The chain takes every other number for secp256k1 (go-iost `crypto/algorithm.go` getBackend). */
+/** All numbers but this one stand for secp256k1 (go-iost `crypto/algorithm.go` getBackend). */
 const ED25519 = 2
+/** The part of an algorithm's number that the chain keeps (`crypto/algorithm.go` Algorithm). */
+const BYTE = 0xff
 /** Length of a public key; the chain's keys of secp256k1 are compressed. */
 const KEY_BYTES = { ed25519: 32, secp256k1: 33 }
 /** Prefix of an ed25519 key in the form of SubjectPublicKeyInfo (RFC 8410). */
@@ -172,7 +174,7 @@ export const signatureFault = (
 ): string | undefined => {
   const sign = decodeSignature(given, { above: { key: 'head' }, key: 'sign' })
   if (sign.sig.length === 0) return 'its head has no signature'
-  const kind = sign.algorithm === ED25519 ? 'ed25519' : 'secp256k1'
+  const kind = (sign.algorithm & BYTE) === ED25519 ? 'ed25519' : 'secp256k1'
   const key = base58Bytes(witness)
   if (key?.length !== KEY_BYTES[kind])
     return `its witness "${witness.slice(0, 60)}" is not a public key of ${kind}, which is algorithm ${sign.algorithm} of its signature`

@@ -102,3 +102,7 @@ test('parseExact: a number inside a text does not hide one outside of it', () =>
   }
   expect(() => parseExact('["0.1]')).toThrow(SyntaxError)
 })
+
+test('parseExact: a text without end takes no time beyond its length', () => {
+  expect(() => parseExact(`[12345678901234567,"${'\\"'.repeat(1_000_000)}`)).toThrow(SyntaxError)
+})

@@ -37,7 +37,8 @@ const RECURSIVE_DEPTH = 200
 
 /** Only long runs of digits, exponents, fractions and −0 can lose digits; few texts have any outside strings. */
 const LOSSY = /\d{16}|[\d.][eE]|\.\d|-0/
-const TEXTS = /"(?:[^"\\]|\\.)*"/gs
+/** Matches a text without its end too: else each of its quotes would be searched to the end again. */
+const TEXTS = /"[^"\\]*(?:\\.[^"\\]*)*"?/gs
 
 /** The value of a JSON text that has no number beyond a double; undefined: the text is not JSON. */
 export const jsonIn = (text: string): unknown => {

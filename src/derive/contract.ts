@@ -28,7 +28,7 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
       return undefined
     }
     case 'updateNativeCode': {
-      // The node takes its own code of a version; only without one, the code is the third argument and names the contract.
+      // The node has the code of each version. Without a version, the code is the third argument and names its contract.
       const version = textAt(args, 1) ?? ''
       if (version === '') update(at.scope, code?.id ?? '', code)
       else update(at.scope, first, versionedCode(at.scope, first, version))

@@ -1,7 +1,7 @@
 /**
- * Values by names, in a map for each kind of thing and each `within`: what else the things are named by, of which
- * there are few (the token of a balance), or ''. A block names most things many times: finding one by its names takes
- * a fraction of the time of building its key and finding that.
+ * Values by kind and name. A thing with two names, such as the balance of an account in a token, has the second one in
+ * `within`, which is '' for all others; it should have few values, since each has a map of its own. A block names most
+ * things many times: a lookup by names takes a fraction of the time of building the key and looking that up.
  */
 export const namesByKind = <Kind extends string, V>(): ((kind: Kind, within: string) => Map<string, V>) => {
   const kinds = new Map<Kind, Map<string, Map<string, V>>>()

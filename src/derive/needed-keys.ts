@@ -1,7 +1,7 @@
 import type { Key, StateIndex } from '#indices/registry.ts'
 import { namesByKind } from './names-by-kind.ts'
 
-/** What names stand for: the things of which a block names many, and names them again and again. */
+/** Kinds of things that a block names many times. */
 type Named =
   | 'account'
   | 'action'
@@ -24,7 +24,7 @@ export type NeededKeys = {
   /**
    * Whether the thing is named for the first time. In busy blocks five of six names are repetitions, and
    * recognizing one takes a tenth of the time of building its keys.
-   * @param within what else the thing is named by, of which there are few: the token of a balance
+   * @param within the second name of a thing that has two: the token of a balance
    */
   isFirst(what: Named, name: string, within?: string): boolean
 }

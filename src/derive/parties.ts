@@ -150,8 +150,7 @@ const keyOf = (name: string, args: readonly ExactJson[], amount: bigint | undefi
 }
 
 const textOf = (value: ExactJson): string => {
-  // Go replaces lone surrogates when it reads the action; the receipt has the replacement.
-  if (typeof value === 'string') return `"${value.toWellFormed()}`
+  if (typeof value === 'string') return `"${value}`
   if (typeof value === 'number') return `+${value}`
   return value instanceof Exact ? `+${value.text}` : writeJson(value)
 }

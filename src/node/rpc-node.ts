@@ -37,7 +37,7 @@ export type RpcNodeOptions = {
   readonly endpoints: readonly Endpoint[]
   /** Time limit of one answer; default 10 s. */
   readonly timeoutMs?: number
-  /** Size limit of one answer; default 32 MiB: nodes send each other blocks of at most 10 MB. */
+  /** Size limit of one answer; default 32 MiB: a node answers with at most 4 MiB, six letters a byte (gRPC, `rpc/server.go`). */
   readonly maxBytes?: number
   /** Time limit of each node's answer to a request that is passed on (`get`); default 4 s. */
   readonly requestMs?: number

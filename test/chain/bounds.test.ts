@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { recording } from '#test/support/nodes/recording.ts'
+import { recording, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { DEPTH, HASH, IN_GENESIS, IN_TRANSACTION, INFO, OF_EXECUTION, PUBLIC_KEY, RECEIPTS, WORD } from '#chain/bounds.ts'
 import { decodeBlock } from '#chain/decode.ts'
 import { decodeRawHeads } from '#chain/head.ts'
+import { decodeRawBlock } from '#chain/raw-block.ts'
 
 type Json = Record<string, unknown>
 
@@ -132,6 +133,17 @@ describe('bounds of a block that a node returns', () => {
     receipts['receipts'] = Array(RECEIPTS.most + 1).fill(0)
     expect(refused(JSON.stringify(answer))).toContain(
       'tx_receipt.receipts: 1000001 entries are more than 1000000: a block has at most 10,000,000 bytes.',
+    )
+  })
+
+  test('block.receipts[0].receipts: the raw form has as many', async () => {
+    const answer = JSON.parse((await rpcAnswers()).get('GET /getRawBlockByNumber/1/true') ?? '') as Json
+    const receipts = at(answer, ['block', 'receipts', 0])
+    receipts['receipts'] = Array(65_537).fill({ funcName: 'ContractA/b', content: '' })
+    expect(decodeRawBlock(JSON.stringify(answer)).receipts[0]?.receipts.length).toBe(65_537)
+    receipts['receipts'] = Array(RECEIPTS.most + 1).fill(0)
+    expect(() => decodeRawBlock(JSON.stringify(answer))).toThrow(
+      'block.receipts[0].receipts: 1000001 entries are more than 1000000: ',
     )
   })
 

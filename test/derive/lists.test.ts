@@ -72,6 +72,11 @@ describe('lists', () => {
     expect(idsOf(chain, listOf.moved('bob0000', 'zero'))).toEqual(idsIn(rows, 0, 2, 3))
     expect(idsOf(chain, listOf.moved('carol00', 'zero'))).toEqual(idsIn(rows, 2))
     expect(count(chain, listOf.moved('carol00', 'iost'))).toBeUndefined()
+    // bob0000 received both tokens, and sent or destroyed one of them.
+    expect(idsOf(chain, listOf.received('bob0000'))).toEqual(idsIn(rows, 0, 1))
+    expect(idsOf(chain, listOf.receivedOf('bob0000', 'iost'))).toEqual(idsIn(rows, 1))
+    expect(idsOf(chain, listOf.receivedOf('bob0000', 'zero'))).toEqual(idsIn(rows, 0))
+    expect(idsOf(chain, listOf.received('carol00'))).toEqual(idsIn(rows, 2))
   })
 
   test('deriveBlock: a publisher that moves a token for others is not in the list of movers', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { LoadedBlock } from '#chain/block.ts'
 import { isContractId } from '#chain/names.ts'
+import { needsOf } from '#derive/needs.ts'
 import { balanceId } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
@@ -75,6 +76,15 @@ const missedIn = (blocks: readonly LoadedBlock[]) => {
   })
   return { forgotten, reasons: Object.fromEntries(counts) }
 }
+
+test('needsOf: the keys of a run are those of its blocks, each once', async () => {
+  const blocks = await recordedBlocks()
+  const named = ({ index, id }: Key): string => `${index.name} ${id}`
+  const ofRun = needsOf(blocks).map(named)
+  const ofBlocks = new Set(blocks.flatMap(block => needsOf([block]).map(named)))
+  expect(ofRun.length).toBe(ofBlocks.size)
+  expect(new Set(ofRun)).toEqual(ofBlocks)
+})
 
 describe('needsOf: names all state of a block except what the block cannot tell', () => {
   test('it does so on the recorded chain', async () => {

@@ -55,9 +55,9 @@ const movementFacts = (amount: string, { action_name, data }: RowTexts): RowFact
   // Written out for speed, because each page of a list has dozens of such rows.
   switch (action_name) {
     case 'transfer':
-      return { amount, token, memo: memoAt(args, 4), locked_until: undefined }
+      return { amount, token, memo: textAt(args, 4), locked_until: undefined }
     case 'transferFreeze':
-      return { amount, token, memo: memoAt(args, 5), locked_until: digitsAt(args, 4) }
+      return { amount, token, memo: textAt(args, 5), locked_until: digitsAt(args, 4) }
     default:
       return { amount, token, memo: undefined, locked_until: undefined }
   }
@@ -103,9 +103,6 @@ const textAt = (args: readonly ExactJson[], at: number): string => {
   const value = args[at]
   return typeof value === 'string' ? value : ''
 }
-
-/** The chain replaces lone surrogates in a signer's text. */
-const memoAt = (args: readonly ExactJson[], at: number): string => textAt(args, at).toWellFormed()
 
 const digitsAt = (args: readonly ExactJson[], at: number): string => {
   const value = args[at]

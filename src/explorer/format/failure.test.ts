@@ -24,6 +24,8 @@ test('failedActionAt: the action is found whose arguments begin as in the nodeâ€
 
 test.each([
   ['balance not enough 1217.6 < 99999999', PAY, 'user_009 had 1,217.6 iost, and 99,999,999 was needed.'],
+  // The chain ignores the text after the arguments.
+  ['balance not enough 0 < 5', { ...PAY, data: `${PAY.data} // b` }, 'user_009 had 0 iost, and 5 was needed.'],
   ['balance not enough 0 < 5', undefined, 'The balance was not enough: 0 of the 5 needed.'],
   [
     'balance not enough 0 < 5',
