@@ -8,7 +8,7 @@ import { OutOfDateCopy } from '../read/out-of-date.ts'
 import { type ProofContext, provedDocs } from '../read/proved-docs.ts'
 import { membersOf } from '../read/ranking-members.ts'
 import { transactionsOf } from '../read/transactions-of.ts'
-import { lastDocuments, stampOf } from '../schema/checkpoint-record.ts'
+import { type LastDocuments, lastDocuments, stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
 import { acquireLease, requireServed } from './acquire-lease.ts'
@@ -45,7 +45,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { cluster } = lease
   const { chunk } = options
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
-  const commit = batchCommitter({ lease, keeper, ahead, restore })
+  const { commit, applied } = batchCommitter({ lease, keeper, ahead, restore })
   const { inTurn, settled } = turns()
   /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
   const named = async <T>(work: Promise<T>): Promise<T> => {
@@ -55,7 +55,8 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       throw await keeper.reasonFor(error)
     }
   }
-  const onWholeCopies = wholeCopiesOf(cluster, lease)
+  const ofState = wholeCopiesOf(cluster, applied)
+  const ofHistory = wholeCopiesOf(cluster, () => lastDocuments(lease.checkpoint()))
   return {
     get checkpoint() {
       return lease.checkpoint().end
@@ -79,10 +80,10 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     endings: async () => requireRepair(repair).endings(),
     takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
     settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
-    getMany: keys => named(onWholeCopies(proving => stateOf(proving, keys))),
-    transactionsOf: hashes => named(onWholeCopies(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
-    due: range => named(onWholeCopies(proving => dueBalances(proving, range))),
-    members: range => named(onWholeCopies(proving => membersOf(proving, range))),
+    getMany: keys => named(ofState(proving => stateOf(proving, keys))),
+    transactionsOf: hashes => named(ofHistory(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
+    due: range => named(ofState(proving => dueBalances(proving, range))),
+    members: range => named(ofState(proving => membersOf(proving, range))),
     release: async () => {
       await settled()
       await ahead.forget()
@@ -92,13 +93,13 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   }
 }
 
-/** Reads the state of the last batch; if a copy is out of date, the next attempt may reach another copy. */
+/** Reads from a copy that shows these documents; if a copy is out of date, the next attempt may reach another copy. */
 const wholeCopiesOf =
-  (cluster: Cluster, lease: Pick<Lease, 'checkpoint'>) =>
+  (cluster: Cluster, last: () => LastDocuments) =>
   <T>(read: (proving: Cluster & ProofContext) => Promise<T>): Promise<T> =>
     tryAgain(cluster, async () => {
       try {
-        return { done: await read({ ...cluster, last: lastDocuments(lease.checkpoint()) }) }
+        return { done: await read({ ...cluster, last: last() }) }
       } catch (error) {
         if (error instanceof OutOfDateCopy) return { retryReason: error.message }
         throw error
@@ -161,7 +162,7 @@ const requireRepair = (repair: RepairWriter | undefined): RepairWriter => {
   return repair
 }
 
-/** State as of the last committed batch: it is applied and refreshed before the next batch begins. */
+/** State as of the last applied batch. The caller knows the documents of a batch that is being committed. */
 const stateOf = async (
   cluster: Cluster & ProofContext,
   keys: readonly Key[],
