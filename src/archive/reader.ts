@@ -3,6 +3,7 @@ import { type BlockLines, readLines } from './block-lines.ts'
 import { type Chunk, chunksIn, chunkText, damagedFile, LENGTH_DIGITS } from './chunk.ts'
 import { type Folder, folderAt } from './folder.ts'
 import { type ArchiveFile, MANIFEST, type Manifest, readManifest, sha256 } from './manifest.ts'
+import { rememberedFor } from './remembered.ts'
 
 /**
  * Chunks cached as text: answers for ranges read each chunk twice, and several ranges are read at a time. Chunks of busy
@@ -100,44 +101,6 @@ const fileWith = ({ files }: Manifest, height: number): ArchiveFile | undefined 
 
 const charactersIn = (lines: readonly BlockLines[]): number =>
   lines.reduce((sum, { head, transactions }) => sum + head.length + transactions.length, 0)
-
-type Bounds<T> = { readonly most: number; readonly characters?: number; readonly sizeOf?: (value: T) => number }
-
-/** Caches one value per key; beyond `most` values, or `characters` in values that have arrived, it drops the oldest. */
-const rememberedFor = <T>({ most, characters = 0, sizeOf = () => 0 }: Bounds<T>) => {
-  const known = new Map<string, Promise<T>>()
-  const sizes = new Map<string, number>()
-  const drop = (key: string): void => {
-    known.delete(key)
-    sizes.delete(key)
-  }
-  const trim = (): void => {
-    const [first] = known.keys()
-    if (known.size > most && first !== undefined) drop(first)
-    let sum = sizes.values().reduce((all, size) => all + size, 0)
-    for (const [key, size] of sizes) {
-      if (sum <= characters) return
-      sum -= size
-      drop(key)
-    }
-  }
-  return (key: string, make: () => Promise<T>): Promise<T> => {
-    const old = known.get(key)
-    if (old !== undefined) return old
-    const made = make()
-    known.set(key, made)
-    made.then(
-      value => {
-        if (known.get(key) === made) sizes.set(key, sizeOf(value))
-        trim()
-      },
-      // A failed value is made again by the next call.
-      () => drop(key),
-    )
-    trim()
-    return made
-  }
-}
 
 const readTable = async (folder: Folder, { name, bytes, table_sha256 }: ArchiveFile): Promise<readonly Chunk[]> => {
   const where = `${folder.name}/${name}`
