@@ -42,7 +42,7 @@ export const listOf = {
 export type ListKind = keyof typeof listOf
 
 /** The key of a list by its kind and the one or two names that `listOf` takes for it. */
-export const listKey = (kind: ListKind, name: string, within: string): string =>
+export const listKey = (kind: ListKind, name: string, within = ''): string =>
   kind === 'contracts' ? listOf.contracts : listOf[kind](name, within)
 
 const ORDINALS = 2n ** 32n

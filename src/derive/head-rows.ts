@@ -58,7 +58,7 @@ export const headRows = (block: Block, state: State): { readonly doc: BlockDoc; 
     series: NO_SERIES,
     bonuses: voteBonuses({ state, statistics: drafted, series: NO_SERIES }),
     lists: {
-      next: (kind, name, within = '') => BigInt(keys.push(listKey(kind, name, within)) - 1),
+      next: (...names) => BigInt(keys.push(listKey(...names)) - 1),
       settle: () => undefined,
     },
     records: [],

@@ -122,7 +122,7 @@ const givenRanges = (
   }
 }
 
-/** Number of ranges to read ahead if they are as long as this one: as many as are requested from a node at least. */
+/** Number of ranges of this length to read ahead; at least as many as are requested from a node at the same time. */
 const rangesAheadOf = ({ proved, answers }: FetchedRange, inFlight: number): number => {
   const characters = proved?.bodies.length ?? answers?.lists.length ?? 0
   const fitting = Math.floor(OF_ARCHIVE.characters / Math.max(1, characters))

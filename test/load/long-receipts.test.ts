@@ -13,9 +13,9 @@ test('receipts that fill a block are stored and returned, whatever their text is
   const { store, destroy } = await temporarySqlite()
   await commitRuns(store, [chainOf([genesis()], [{ ...made, body: nodeText(made) }])], { lib: 1 })
   const deps = { store }
-  const told = receipts.map(({ funcName, content: text }) => ({ func_name: funcName, content: text }))
+  const expected = receipts.map(({ funcName, content: text }) => ({ func_name: funcName, content: text }))
   expect(await ask('get-transaction-detail', { tx_hash: made.hash }, { deps })).toMatchObject({
-    transaction: { tx_receipt: { receipts: told } },
+    transaction: { tx_receipt: { receipts: expected } },
   })
   // The rows are made from the decoded transaction.
   expect(await ask('get-transaction-records', { tx_hash: made.hash }, { deps })).toMatchObject({

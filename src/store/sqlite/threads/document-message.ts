@@ -139,11 +139,14 @@ const packNumbers = (to: Packing, { name, encoding, optional }: Column, docs: re
   const { numbers } = to
   for (const doc of docs) {
     const value = doc[name]
-    if (
-      value === undefined ? !optional : encoding === 'bool' ? typeof value !== 'boolean' : !Number.isSafeInteger(value)
-    )
-      return false
-    numbers[to.number++] = value === undefined ? Number.NaN : Number(value)
+    if (value === undefined) {
+      if (!optional) return false
+      numbers[to.number++] = Number.NaN
+      continue
+    }
+    const isFitting = encoding === 'bool' ? typeof value === 'boolean' : Number.isSafeInteger(value)
+    if (!isFitting) return false
+    numbers[to.number++] = Number(value)
   }
   return true
 }
@@ -152,9 +155,14 @@ const packLongs = (to: Packing, { name, optional }: Column, docs: readonly Doc[]
   makeRoom(to, docs.length)
   for (const doc of docs) {
     const value = doc[name]
-    if (value === undefined ? !optional : !isInt64(value)) return false
-    to.numbers[to.number++] = value === undefined ? 0 : 1
-    if (value !== undefined) to.longs[to.long++] = value as bigint
+    if (value === undefined) {
+      if (!optional) return false
+      to.numbers[to.number++] = 0
+      continue
+    }
+    if (!isInt64(value)) return false
+    to.numbers[to.number++] = 1
+    to.longs[to.long++] = value
   }
   return true
 }
