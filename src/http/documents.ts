@@ -1,8 +1,10 @@
+import { readFileSync } from 'node:fs'
 import type { AnswerDeps } from '#actions/answer.ts'
 import { actions } from '#actions/registry.ts'
 import { FEED_FORMAT, LANGUAGE_TAG, type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import { oneOf, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
+import touchIcon from '#explorer/asset/touch-icon.png' with { type: 'file' }
 import type { Site } from '#explorer/page.ts'
 import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
@@ -14,7 +16,6 @@ import type { Lang } from './reference/action.ts'
 import { type Examples, servedExamples } from './reference/examples.ts'
 import { referenceFor } from './reference/page.tsx'
 import { favicon, llmsFor, robotsFor } from './reference/plain.ts'
-import { touchIcon } from './reference/touch-icon.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
@@ -93,9 +94,9 @@ const pageHandler = (
   }
 }
 
-/** Draws the icon at the first request. */
+/** The page's logo as PNG, since phones do not use an SVG on the home screen. Phones round the corners. */
 const touchIconHandler = (): Handler => {
-  const icon = lazy(touchIcon)
+  const icon = lazy(() => readFileSync(touchIcon))
   return async () => ({ status: 200, type: 'image/png', body: icon(), headers: HEADERS, form: 'raw' })
 }
 

@@ -76,7 +76,7 @@ const isAbsent = (error: unknown): error is Failure =>
   error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
 
 /** The turn of a visitor in the queue of the store. */
-export const visitorTurn = (
+const visitorTurn = (
   { queues }: Pick<ExplorerGate, 'queues'>,
   key: string,
   signal: AbortSignal,
