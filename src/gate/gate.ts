@@ -2,7 +2,7 @@ import type { Turn } from '#actions/answer.ts'
 import type { NodeWait } from '#actions/define.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
-import { type Caller, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
+import { type Caller, hashOfKey, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
 import type { Clock } from '#time/clock.ts'
 import type { AddressLimits } from './networks.ts'
 import { Busy, type FairQueue, type Place } from './queue.ts'
@@ -44,7 +44,10 @@ export type Turns = {
   feed(): Place
   /** The caller's plan, for work that counts as more than one request. */
   readonly plan: {
-    /** Counts one more request as soon as the plan allows it. Throws 'rate_limited' when none are left today. */
+    /**
+     * Counts one more request as soon as the plan allows it. Throws 'rate_limited' when none are left today, and
+     * 'forbidden' when the key is no longer valid.
+     */
     more(signal: AbortSignal): Promise<void>
     /** Throws 'rate_limited' when fewer requests are left today. */
     require(requests: number): void
@@ -60,7 +63,7 @@ export const admit = async (
   caller: Caller,
   options: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
 ) => {
-  const { rates, queues, clock } = options.gate
+  const { rates, queues, clock, keyring } = options.gate
   arrival.logFields.key = caller.id
   queues[options.asks].check(caller.id)
   const rate = rates.take(caller)
@@ -69,7 +72,10 @@ export const admit = async (
   if (arrival.fault !== undefined) throw arrival.fault
   if (rate.waitMs > 0) await pause(rate.waitMs, clock, options.signal)
   return {
-    turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, rates, clock) }),
+    turns: turnsOf(queues, {
+      key: caller.id,
+      plan: planOf(caller, { hash: hashOfKey(keyOf(arrival)), rates, clock, keyring }),
+    }),
     /** Returns the counted request to the plan when the request was refused after all, for lack of room. */
     refused: (error: unknown): void => {
       // 'rate_limited' as well: the answer would count as more requests than the plan has left.
@@ -178,9 +184,14 @@ export const retryTurn =
     }
   }
 
-const planOf = (caller: Caller, rates: Rates, clock: Clock): Turns['plan'] => ({
+type PlanDeps = Pick<Gate, 'rates' | 'clock' | 'keyring'> & { readonly hash: string }
+
+const planOf = (caller: Caller, { hash, rates, clock, keyring }: PlanDeps): Turns['plan'] => ({
   more: async signal => {
     for (let ms = rates.takeMore(caller); ms > 0; ms = rates.takeMore(caller)) await pause(ms, clock, signal)
+    // Long work ends when its key is revoked or expires meanwhile.
+    const refusal = keyring.refusalCheck()?.(hash)
+    if (refusal !== undefined) throw refusal
   },
   require: requests => rates.requireToday(caller, requests),
 })
