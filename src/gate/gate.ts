@@ -1,5 +1,5 @@
 import type { Turn } from '#actions/answer.ts'
-import type { NodeWait } from '#actions/define.ts'
+import type { LongWork, NodeWait } from '#actions/define.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Caller, hashOfKey, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
@@ -51,6 +51,8 @@ export type Turns = {
     more(signal: AbortSignal): Promise<void>
     /** Throws 'rate_limited' when fewer requests are left today. */
     require(requests: number): void
+    /** Most rows that are read for one answer; undefined: any number. */
+    readonly mostRows: number | undefined
   }
 }
 
@@ -155,7 +157,13 @@ export const turnsOf = (
             other.leave()
           }
         }
-      return { waitForNode: by(queues.aside), waitAfterRead: by(queues.lookups), leave: place.leave }
+      const longWork: LongWork = {
+        inTurn: (work, isWhole) => by(isWhole ? queues.wholeRankings : queues.rankings)(work),
+        mostRows: plan.mostRows,
+        require: plan.require,
+        more: () => plan.more(signal),
+      }
+      return { waitForNode: by(queues.aside), waitAfterRead: by(queues.lookups), longWork, leave: place.leave }
     },
     node: signal => async () => {
       const place = await queues.node.take(key, signal)
@@ -186,6 +194,9 @@ export const retryTurn =
 
 type PlanDeps = Pick<Gate, 'rates' | 'clock' | 'keyring'> & { readonly hash: string }
 
+/** Most rows that are read for one answer to a caller without a key of its own: ten pages of the largest size. */
+export const MOST_ROWS_WITHOUT_KEY = 10_000
+
 const planOf = (caller: Caller, { hash, rates, clock, keyring }: PlanDeps): Turns['plan'] => ({
   more: async signal => {
     for (let ms = rates.takeMore(caller); ms > 0; ms = rates.takeMore(caller)) await pause(ms, clock, signal)
@@ -194,6 +205,7 @@ const planOf = (caller: Caller, { hash, rates, clock, keyring }: PlanDeps): Turn
     if (refusal !== undefined) throw refusal
   },
   require: requests => rates.requireToday(caller, requests),
+  mostRows: caller.id === TEST_KEY_ID ? MOST_ROWS_WITHOUT_KEY : undefined,
 })
 
 const pause = async (ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> => {

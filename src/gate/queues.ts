@@ -13,7 +13,10 @@ export type Counts = {
 }
 
 /** The running and waiting requests of each queue. */
-export type QueuePlaces = Readonly<Record<keyof Queues, Places>>
+export type QueuePlaces = Readonly<Record<SharedQueue, Places>>
+
+/** The queues whose requests all threads count together. */
+type SharedQueue = Exclude<keyof Queues, 'rankings' | 'wholeRankings'>
 
 /**
  * The queues in which requests wait for their turn. Requests to nodes have queues of their own, so that a
@@ -28,6 +31,9 @@ export type Queues = {
   readonly aside: FairQueue
   /** Answers that need a node and no longer the store. Many may wait, and for longer. */
   readonly lookups: FairQueue
+  /** Rankings of the past: one at a time for pages, and one for exports, whose work has no limit. By thread. */
+  readonly rankings: FairQueue
+  readonly wholeRankings: FairQueue
   /** Lists that are sent whole, over minutes. None waits. */
   readonly exports: Places
   /** Feeds, which are open for days. None waits. */
@@ -60,6 +66,10 @@ const NODE = { running: 64, runningOfKey: 8, waiting: 128, waitingOfKey: 16 } as
 /** The sum is below the number of the embedded store's readers. */
 const ASIDE = { running: 16, runningOfKey: 4, waiting: 16, waitingOfKey: 4 } as const
 
+/** Each of these requests keeps a view of the store as well; the readers suffice for them beside `ASIDE`. */
+const RANKINGS = { running: 1, runningOfKey: 1, waiting: 10, waitingOfKey: 8 } as const
+const WHOLE_RANKINGS = { running: 1, runningOfKey: 1, waiting: 2, waitingOfKey: 1 } as const
+
 /** A wallet requests each of its pending transactions separately, and all of them at once. */
 const LOOKUPS = { running: 16, runningOfKey: 8, waiting: 1_024, waitingOfKey: 128 } as const
 
@@ -86,7 +96,7 @@ const EXPORTS_OF_KEY = 2
 export const ofQueues = <T>(
   { maxInFlight, maxExports, maxFeeds, maxFeedsPerKey }: Capacity,
   make: (bounds: Bounds) => T,
-): Readonly<Record<keyof Queues, T>> => ({
+): Readonly<Record<SharedQueue, T>> => ({
   store: make(shared(maxInFlight)),
   node: make(NODE),
   aside: make(ASIDE),
@@ -117,6 +127,8 @@ export const queuesFor = (
     aside: new FairQueue(places.aside, ageMs, clock),
     // Waiting requests hold no place here, so the only limit is that enough time is left for the node.
     lookups: new FairQueue(places.lookups, deadlineMs / 2, clock),
+    rankings: new FairQueue(localPlaces(RANKINGS), deadlineMs / 2, clock),
+    wholeRankings: new FairQueue(localPlaces(WHOLE_RANKINGS), deadlineMs / 2, clock),
   }
 }
 

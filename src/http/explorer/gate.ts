@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { Turns } from '#gate/gate.ts'
+import { MOST_ROWS_WITHOUT_KEY, type Turns } from '#gate/gate.ts'
 import type { AddressLimits } from '#gate/networks.ts'
 import type { Queues } from '#gate/queues.ts'
 import type { Clock } from '#time/clock.ts'
@@ -37,6 +37,7 @@ export const planOfVisitor = (
   const network = client?.network
   return {
     require: () => undefined,
+    mostRows: MOST_ROWS_WITHOUT_KEY,
     more: async signal => {
       if (network === undefined) return
       for (let ms = addresses.visit(network); ms > 0; ms = addresses.visit(network)) {

@@ -5,7 +5,7 @@ import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
 import { type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
-import { type Turns, turnsOf } from '#gate/gate.ts'
+import { MOST_ROWS_WITHOUT_KEY, type Turns, turnsOf } from '#gate/gate.ts'
 import { codes } from '../codes.ts'
 import { PAGE_POLICY, redirect } from '../documents.ts'
 import type { Exchange, Handler } from '../exchange.ts'
@@ -83,7 +83,11 @@ const visitorTurn = (
 ): ReturnType<ReturnType<typeof turnsOf>['store']> => turnsOf(queues, { key, plan: NO_PLAN }).store(signal)
 
 /** Visits are not exports, so they have no plan. */
-const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => undefined }
+const NO_PLAN: Turns['plan'] = {
+  more: async () => undefined,
+  require: () => undefined,
+  mostRows: MOST_ROWS_WITHOUT_KEY,
+}
 
 /**
  * The redirect target of an address, if any. Home has a trailing slash and other pages have none. The home
