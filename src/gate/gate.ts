@@ -133,24 +133,28 @@ export const identify = async (arrival: Arrival, { keyring, addresses }: Identif
   }
 }
 
-/** The turns of a key, or of a network. `exports`: the queue in which its exports count. */
+/**
+ * The turns of a key, or of a visitor by network. Visitors have a queue of their own for the store; in the others, all
+ * visitors together have the places of one key.
+ */
 export const turnsOf = (
   queues: Queues,
   caller: {
     readonly key: string
     readonly plan: Turns['plan']
-    readonly exports?: 'exports' | 'downloads'
+    readonly isVisitor?: true
   },
 ): Turns => {
-  const { key, plan, exports = 'exports' } = caller
+  const { key, plan, isVisitor = false } = caller
+  const asideKey = isVisitor ? VISITORS : key
   return {
     store: signal => async () => {
-      const place = await queues.store.take(key, signal)
+      const place = await queues[isVisitor ? 'visitors' : 'store'].take(key, signal)
       const by =
         (queue: FairQueue): NodeWait =>
         async work => {
           place.leave()
-          const other = await queue.take(key, signal)
+          const other = await queue.take(asideKey, signal)
           try {
             return await work()
           } finally {
@@ -169,11 +173,14 @@ export const turnsOf = (
       const place = await queues.node.take(key, signal)
       return { waitForNode: work => work(), waitAfterRead: work => work(), leave: place.leave }
     },
-    export: () => streamPlace(queues, exports, key),
+    export: () => streamPlace(queues, isVisitor ? 'downloads' : 'exports', key),
     feed: () => streamPlace(queues, 'feeds', key),
     plan,
   }
 }
+
+/** The key of all visitors together. Ids of keys are hexadecimal. */
+const VISITORS = 'visitors'
 
 /** Pause before a turn is requested again. A response body that takes minutes can wait while the service is busy. */
 const RETRY_MS = 100

@@ -23,8 +23,13 @@ type SharedQueue = Exclude<keyof Queues, 'rankings' | 'wholeRankings'>
  * node that hangs takes no place from answers out of the store.
  */
 export type Queues = {
-  /** Answers out of the store. */
+  /** Answers out of the store, to callers with a key. */
   readonly store: FairQueue
+  /**
+   * The same for visitors of pages, by network: anyone can be many visitors, so they have places of their own, a quarter
+   * of those of the keys.
+   */
+  readonly visitors: FairQueue
   /** `/rpc/`. */
   readonly node: FairQueue
   /** Answers that need a node for data that is not stored. Each keeps a view of the store meanwhile. */
@@ -81,6 +86,9 @@ const shared = (running: number): Bounds => ({
   waitingOfKey: Math.ceil((running * WAITING) / 4),
 })
 
+/** The places of visitors, as a share of those of callers with a key. */
+const VISITORS = 0.25
+
 /** Streams never queue: a stream that finds no place is refused. */
 const streams = (running: number, runningOfKey: number): Bounds => ({
   running,
@@ -98,6 +106,7 @@ export const ofQueues = <T>(
   make: (bounds: Bounds) => T,
 ): Readonly<Record<SharedQueue, T>> => ({
   store: make(shared(maxInFlight)),
+  visitors: make(shared(Math.ceil(maxInFlight * VISITORS))),
   node: make(NODE),
   aside: make(ASIDE),
   lookups: make(LOOKUPS),
@@ -123,6 +132,7 @@ export const queuesFor = (
   return {
     ...places,
     store: new FairQueue(places.store, ageMs, clock),
+    visitors: new FairQueue(places.visitors, ageMs, clock),
     node: new FairQueue(places.node, ageMs, clock),
     aside: new FairQueue(places.aside, ageMs, clock),
     // Waiting requests hold no place here, so the only limit is that enough time is left for the node.
