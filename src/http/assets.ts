@@ -22,7 +22,7 @@ import timesScript from '#explorer/asset/times.js' with { type: 'text' }
 import type { Site } from '#explorer/page.ts'
 import type { Handler } from './exchange.ts'
 import { script as referenceScript } from './reference/script.ts'
-import { type Body, type Reply, textReply } from './reply.ts'
+import { type Body, lastingReply, type Reply } from './reply.ts'
 
 type Asset = { readonly name: string; readonly handler: Handler }
 
@@ -32,7 +32,7 @@ const asset = (stem: string, { ending, type }: { ending: string; type: string },
   const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' }
   const reply: Reply =
     typeof body === 'string'
-      ? textReply(200, { type, text: body }, { headers, form: 'tagged' })
+      ? lastingReply({ type, text: body }, headers)
       : { status: 200, type, body, headers, form: 'raw' }
   return { name: `${stem}-${hash}.${ending}`, handler: async () => reply }
 }
