@@ -80,7 +80,7 @@ const askedFor = (path: string) => ({
     // With a shared test key a page links to the calls it is made of.
     testKey: 'benchmark',
     labels: new Map(),
-    assets: { style: 'style', script: 'script', plots: 'plots', theme: 'theme' },
+    assets: { style: 'style', script: 'script', theme: 'theme', preview: 'preview' },
   },
   ...({
     root: rootFrom('en', path),

@@ -49,8 +49,8 @@ export type Slot = Waits & {
   leave(): void
 }
 
-/** Both release the slot to the next request, and wait for a node in separate queues. */
-type Waits = Pick<Context, 'waitForNode' | 'waitAfterRead'>
+/** All of them release the slot to the next request, and wait in separate queues. */
+type Waits = Pick<Context, 'waitForNode' | 'waitAfterRead' | 'longWork'>
 
 /** Waits for a slot. Throws 'unavailable' when too many requests wait or the wait is too long. */
 export type Turn = () => Promise<Slot>
@@ -156,8 +156,8 @@ const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => 
 })
 
 /** For an action whose last step asks a node: the view is released before. */
-const leaving = ({ waitForNode, waitAfterRead }: Waits, leave: ReleaseView): Waits => ({
-  waitForNode,
+const leaving = ({ waitAfterRead, ...others }: Waits, leave: ReleaseView): Waits => ({
+  ...others,
   waitAfterRead: async work => {
     await leave()
     return waitAfterRead(work)
@@ -184,8 +184,8 @@ const run = async (
   { view, waits }: { readonly view: View; readonly waits: Waits },
 ): Promise<Answer> => {
   const { compat } = options
-  const { waitForNode, waitAfterRead } = waits
-  const context = contextFor(deps, { view, params, compat, waitForNode, waitAfterRead, ...limits })
+  const { waitForNode, waitAfterRead, longWork } = waits
+  const context = contextFor(deps, { view, params, compat, waitForNode, waitAfterRead, longWork, ...limits })
   const takesName = (name: string): boolean => takes(action.params, name)
   const { head } = context
   try {
@@ -202,7 +202,7 @@ const run = async (
 /** The context in which an action answers a call with these parameters. */
 export const contextFor = (
   { store: _, head: source, ...deps }: AnswerDeps,
-  call: Pick<Context, 'view' | 'compat' | 'signal' | 'prolong' | 'waitForNode'> & {
+  call: Pick<Context, 'view' | 'compat' | 'signal' | 'prolong' | 'waitForNode' | 'longWork'> & {
     /** Absent: the view is needed to the end. */
     readonly waitAfterRead?: NodeWait
     readonly params: Readonly<Record<string, unknown>>

@@ -34,13 +34,14 @@ export const askAtOneHeight = async <T>(
   work: (asking: AskContext) => Promise<T>,
   { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
 ): Promise<T> =>
-  inTurn(turn, ({ waitForNode }) =>
+  inTurn(turn, ({ waitForNode, longWork }) =>
     deps.store.read(
       view => {
         const ask: Ask = async (action, parameters = {}) => {
           const params = readParams(action.params, Object.entries(parameters), { unknown: 'refuse' })
           action.check?.(params)
-          const data = await action.run(contextFor(deps, { view, params, compat: 'none', signal, waitForNode }), params)
+          const context = contextFor(deps, { view, params, compat: 'none', signal, waitForNode, longWork })
+          const data = await action.run(context, params)
           // Texts of the chain that are JSON are included unchanged; their numbers keep their digits, too.
           return parseExact(writeJson(data, { numbers: 'string' })) as never
         }

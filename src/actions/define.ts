@@ -20,6 +20,21 @@ export type Compat = 'none' | 'iostabc'
  */
 export type NodeWait = <T>(work: () => Promise<T>) => Promise<T>
 
+/** What a caller may have done for one answer beyond a page of rows. */
+export type LongWork = {
+  /**
+   * Does the work in its turn, one at a time for pages and one for whole lists, outside the store's queue. Throws
+   * 'unavailable' when too many requests wait.
+   */
+  readonly inTurn: <T>(work: () => Promise<T>, isWhole: boolean) => Promise<T>
+  /** Most rows that are read for the caller; undefined: any number. */
+  readonly mostRows: number | undefined
+  /** Throws 'rate_limited' when the plan has fewer requests left today. */
+  readonly require: (requests: number) => void
+  /** Counts one more request as soon as the plan allows it. */
+  readonly more: () => Promise<void>
+}
+
 /** The data sources, limits and options that an action works with. */
 export type Context = {
   readonly view: View
@@ -46,6 +61,8 @@ export type Context = {
   readonly dayEnds?: KeptDayEnds | undefined
   /** Work limit for a page of a ranking of the past, ms; absent: no limit. */
   readonly rankingMs?: number | undefined
+  /** The caller's limits of rankings of the past; absent: none. */
+  readonly longWork?: LongWork | undefined
   /**
    * Extends the deadline of the answer by this time, ms; undefined: without limit. Call the returned function
    * when the long work is done; the rest then has the usual time. Absent: there is no deadline.

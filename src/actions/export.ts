@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { headAt } from '#head/head-state.ts'
 import type { Published, View } from '#store/port.ts'
-import { type AnswerDeps, answer, type Call, inTurn, readCall, type Turn } from './answer.ts'
+import { type AnswerDeps, answer, type Call, inTurn, readCall, type Slot, type Turn } from './answer.ts'
 import type { Book } from './books/book.ts'
 import type { Action, Context, ListSource } from './define.ts'
 import { ofOneChain } from './find/blocks-at.ts'
@@ -62,14 +62,14 @@ export const openExport = async (
   const common = { action, columns }
   const { source } = action
   if (source === undefined) return { ...common, ...(await readWhole(deps, call, { ...options, list: action.list })) }
-  const open: Open = async (view, waitForNode, isDryRun) => {
+  const open: Open = async (view, { waitForNode, longWork }, isDryRun) => {
     const { store: _, head, ...others } = deps
     const { compat } = call.options
     const branch = headAt(head?.current(), view.at)
     try {
       return await source.open(
         {
-          ...{ ...others, isWhole: true, branch, view, compat, waitForNode, waitAfterRead: waitForNode },
+          ...{ ...others, isWhole: true, branch, view, compat, waitForNode, waitAfterRead: waitForNode, longWork },
           ...{ signal: options.signal, prolong: options.prolong },
           ...(isDryRun === true ? { isDryRun } : {}),
         },
@@ -87,7 +87,7 @@ export const openExport = async (
   return { action, columns: named ?? own ?? columns, ...opened }
 }
 
-type Open = (view: View, waitForNode: Context['waitForNode'], isDryRun?: true) => Promise<Listing | SearchListing>
+type Open = (view: View, waits: Slot, isDryRun?: true) => Promise<Listing | SearchListing>
 type Opened = Omit<Export, 'action' | 'columns'> & { readonly columns?: readonly string[] }
 
 /** The old service returns no rows for unknown things. */
@@ -125,8 +125,8 @@ const follow = async (
   { store }: AnswerDeps,
   { signal, turn, open }: ExportOptions & { readonly open: Open },
 ): Promise<Opened & { readonly fields?: readonly string[]; readonly named?: readonly string[] }> => {
-  const { listing, at } = await inTurn(turn, ({ waitForNode }) =>
-    store.read(async view => ({ listing: await open(view, waitForNode), at: view.at }), { signal }),
+  const { listing, at } = await inTurn(turn, slot =>
+    store.read(async view => ({ listing: await open(view, slot), at: view.at }), { signal }),
   )
   const read: Read = work =>
     inTurn(turn, () => store.read(view => ofOneChain(view, [at], () => work(view)), { signal }))
@@ -145,10 +145,10 @@ const hold = async (
   { signal, turn, open }: ExportOptions & { readonly open: Open },
 ): Promise<Opened> => {
   // This read refuses like any answer, also when rows are missing because data is lost.
-  await inTurn(turn, ({ waitForNode }) => store.read(view => open(view, waitForNode, true), { signal }))
+  await inTurn(turn, slot => store.read(view => open(view, slot, true), { signal }))
   const held = await inTurn(turn, () => store.hold({ state, signal }))
   try {
-    const listing = await inTurn(turn, ({ waitForNode }) => open(held.view, waitForNode))
+    const listing = await inTurn(turn, slot => open(held.view, slot))
     if ('search' in listing) throw new Failure('defect', 'Lists of state are not searched.')
     return {
       ...openedOf(listing, held.view.at, work => inTurn(turn, () => work(held.view))),

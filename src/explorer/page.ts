@@ -18,8 +18,8 @@ export type Site = {
   readonly version: string
   /** The shared test key, with which a visitor can open the API calls of a page; absent: there is none. */
   readonly testKey?: string | undefined
-  /** File names of the style and the scripts below `assets/`; each contains a hash of the file. */
-  readonly assets: { readonly style: string; readonly script: string; readonly theme: string }
+  /** File names of the style, the scripts and the preview picture below `assets/`; each contains a hash of the file. */
+  readonly assets: Readonly<Record<'style' | 'script' | 'theme' | 'preview', string>>
   readonly labels: Labels
   /** The public URL of the service, with a trailing slash; absent: addresses of pages stay relative. */
   readonly publicUrl?: string | undefined

@@ -1,8 +1,8 @@
 import type { Turn } from '#actions/answer.ts'
-import type { NodeWait } from '#actions/define.ts'
+import type { LongWork, NodeWait } from '#actions/define.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
-import { type Caller, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
+import { type Caller, hashOfKey, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
 import type { Clock } from '#time/clock.ts'
 import type { AddressLimits } from './networks.ts'
 import { Busy, type FairQueue, type Place } from './queue.ts'
@@ -44,10 +44,15 @@ export type Turns = {
   feed(): Place
   /** The caller's plan, for work that counts as more than one request. */
   readonly plan: {
-    /** Counts one more request as soon as the plan allows it. Throws 'rate_limited' when none are left today. */
+    /**
+     * Counts one more request as soon as the plan allows it. Throws 'rate_limited' when none are left today, and
+     * 'forbidden' when the key is no longer valid.
+     */
     more(signal: AbortSignal): Promise<void>
     /** Throws 'rate_limited' when fewer requests are left today. */
     require(requests: number): void
+    /** Most rows that are read for one answer; undefined: any number. */
+    readonly mostRows: number | undefined
   }
 }
 
@@ -60,7 +65,7 @@ export const admit = async (
   caller: Caller,
   options: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
 ) => {
-  const { rates, queues, clock } = options.gate
+  const { rates, queues, clock, keyring } = options.gate
   arrival.logFields.key = caller.id
   queues[options.asks].check(caller.id)
   const rate = rates.take(caller)
@@ -69,7 +74,10 @@ export const admit = async (
   if (arrival.fault !== undefined) throw arrival.fault
   if (rate.waitMs > 0) await pause(rate.waitMs, clock, options.signal)
   return {
-    turns: turnsOf(queues, { key: caller.id, plan: planOf(caller, rates, clock) }),
+    turns: turnsOf(queues, {
+      key: caller.id,
+      plan: planOf(caller, { hash: hashOfKey(keyOf(arrival)), rates, clock, keyring }),
+    }),
     /** Returns the counted request to the plan when the request was refused after all, for lack of room. */
     refused: (error: unknown): void => {
       // 'rate_limited' as well: the answer would count as more requests than the plan has left.
@@ -125,41 +133,54 @@ export const identify = async (arrival: Arrival, { keyring, addresses }: Identif
   }
 }
 
-/** The turns of a key, or of a network. `exports`: the queue in which its exports count. */
+/**
+ * The turns of a key, or of a visitor by network. Visitors have a queue of their own for the store; in the others, all
+ * visitors together have the places of one key.
+ */
 export const turnsOf = (
   queues: Queues,
   caller: {
     readonly key: string
     readonly plan: Turns['plan']
-    readonly exports?: 'exports' | 'downloads'
+    readonly isVisitor?: true
   },
 ): Turns => {
-  const { key, plan, exports = 'exports' } = caller
+  const { key, plan, isVisitor = false } = caller
+  const asideKey = isVisitor ? VISITORS : key
   return {
     store: signal => async () => {
-      const place = await queues.store.take(key, signal)
+      const place = await queues[isVisitor ? 'visitors' : 'store'].take(key, signal)
       const by =
         (queue: FairQueue): NodeWait =>
         async work => {
           place.leave()
-          const other = await queue.take(key, signal)
+          const other = await queue.take(asideKey, signal)
           try {
             return await work()
           } finally {
             other.leave()
           }
         }
-      return { waitForNode: by(queues.aside), waitAfterRead: by(queues.lookups), leave: place.leave }
+      const longWork: LongWork = {
+        inTurn: (work, isWhole) => by(isWhole ? queues.wholeRankings : queues.rankings)(work),
+        mostRows: plan.mostRows,
+        require: plan.require,
+        more: () => plan.more(signal),
+      }
+      return { waitForNode: by(queues.aside), waitAfterRead: by(queues.lookups), longWork, leave: place.leave }
     },
     node: signal => async () => {
       const place = await queues.node.take(key, signal)
       return { waitForNode: work => work(), waitAfterRead: work => work(), leave: place.leave }
     },
-    export: () => streamPlace(queues, exports, key),
+    export: () => streamPlace(queues, isVisitor ? 'downloads' : 'exports', key),
     feed: () => streamPlace(queues, 'feeds', key),
     plan,
   }
 }
+
+/** The key of all visitors together. Ids of keys are hexadecimal. */
+const VISITORS = 'visitors'
 
 /** Pause before a turn is requested again. A response body that takes minutes can wait while the service is busy. */
 const RETRY_MS = 100
@@ -178,11 +199,20 @@ export const retryTurn =
     }
   }
 
-const planOf = (caller: Caller, rates: Rates, clock: Clock): Turns['plan'] => ({
+type PlanDeps = Pick<Gate, 'rates' | 'clock' | 'keyring'> & { readonly hash: string }
+
+/** Most rows that are read for one answer to a caller without a key of its own: ten pages of the largest size. */
+export const MOST_ROWS_WITHOUT_KEY = 10_000
+
+const planOf = (caller: Caller, { hash, rates, clock, keyring }: PlanDeps): Turns['plan'] => ({
   more: async signal => {
     for (let ms = rates.takeMore(caller); ms > 0; ms = rates.takeMore(caller)) await pause(ms, clock, signal)
+    // Long work ends when its key is revoked or expires meanwhile.
+    const refusal = keyring.refusalCheck()?.(hash)
+    if (refusal !== undefined) throw refusal
   },
   require: requests => rates.requireToday(caller, requests),
+  mostRows: caller.id === TEST_KEY_ID ? MOST_ROWS_WITHOUT_KEY : undefined,
 })
 
 const pause = async (ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { addressLimits, localNetworkTimes } from './networks.ts'
+import { type AddressLimits, addressLimits, localNetworkTimes } from './networks.ts'
 import { networkMemory, SharedNetworkTimes } from './shared-counts.ts'
 
 const PLAN = { perSecond: 1, perDay: 100 }
@@ -81,3 +81,39 @@ test('networks: memory is bounded, and the network with the most failures is not
   for (let other = 0; other < 10_000; other++) one.noteWrongKey(`n${other}`)
   expect([one.wrongKeyWaitMs('guesser') > 0, bytes()]).toEqual([true, before])
 })
+
+/** IPv6 networks (/64) of one customer: all of a /56, or of a /48 with one in each /56. */
+const WITHIN = {
+  '/56': (at: number) => `20010db80001aa${(at % 256).toString(16).padStart(2, '0')}`,
+  '/48': (at: number) => `20010db80001${(at % 256).toString(16).padStart(2, '0')}00`,
+} as const
+
+const LIMITS = {
+  visit: (limits: AddressLimits, network: string) => limits.visit(network),
+  refresh: (limits: AddressLimits, network: string) => limits.refresh(network),
+  'wrong key': (limits: AddressLimits, network: string) => {
+    const wait = limits.wrongKeyWaitMs(network)
+    if (wait === 0) limits.noteWrongKey(network)
+    return wait
+  },
+  'test key': (limits: AddressLimits, network: string) => limits.test(network, { perSecond: 10, perDay: 1_000_000 }),
+} as const
+
+for (const [what, count] of Object.entries(LIMITS))
+  test(`networks: ${what}: a customer with many IPv6 networks has the limits of the networks around them`, () => {
+    const alone = (limits: AddressLimits, of: (at: number) => string): number => {
+      let counted = 0
+      while (counted < 100_000 && count(limits, of(counted)) === 0) counted += 1
+      return counted
+    }
+    const own = alone(limits().one, () => '20010db800010000')
+    for (const [name, most] of [
+      ['/56', 2],
+      ['/48', 4],
+    ] as const) {
+      const { one } = limits()
+      expect([name, alone(one, WITHIN[name])]).toEqual([name, own * (what === 'test key' ? 1 : most)])
+      // Another customer, and IPv4 addresses with the same first digits, are free.
+      expect([count(one, '20010db80002aa00'), count(one, '20010db8')]).toEqual([0, 0])
+    }
+  })

@@ -17,12 +17,27 @@ const VISITS_PER_MINUTE = 600
 /** Refreshes of open pages by a network in a minute: ten pages, once a second. */
 const REFRESHES_PER_MINUTE = 600
 
-/** `most` requests in `ms` milliseconds; `of`: the limit's index among the numbers of a network. */
-type Limit = { readonly of: number; readonly most: number; readonly ms: number }
+/**
+ * `most` requests of a network in `ms` milliseconds; `of`: the limit's index among the numbers of a network. The wider
+ * networks around it have `wider` times as many for each step (`networksAround`).
+ */
+type Limit = { readonly of: number; readonly most: number; readonly ms: number; readonly wider: number }
 
-const WRONG_KEYS: Limit = { of: 0, most: WRONG_PER_MINUTE, ms: MINUTE_MS }
-const VISITS: Limit = { of: 1, most: VISITS_PER_MINUTE, ms: MINUTE_MS }
-const REFRESHES: Limit = { of: 2, most: REFRESHES_PER_MINUTE, ms: MINUTE_MS }
+/** The first digits of an IPv6 network that name the wider networks around it: /56 and /48. */
+const WIDER_DIGITS = [14, 12] as const
+const IPV6_DIGITS = 16
+
+/**
+ * A network and the wider ones around it, narrowest first. An IPv6 network is a /64; one customer has up to 65,536 of
+ * them (a /48). An IPv4 address, or any other name, is alone.
+ */
+export function networksAround(network: string): readonly string[] {
+  return network.length === IPV6_DIGITS ? [network, ...WIDER_DIGITS.map(digits => network.slice(0, digits))] : [network]
+}
+
+const WRONG_KEYS: Limit = { of: 0, most: WRONG_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
+const VISITS: Limit = { of: 1, most: VISITS_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
+const REFRESHES: Limit = { of: 2, most: REFRESHES_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
 const TEST_MINUTE = 3
 const TEST_DAY = 4
 export const LIMITS_OF_NETWORK = 5
@@ -90,30 +105,42 @@ export const addressLimits = (options: {
   const { now, times = localNetworkTimes() } = options
   /** At most one period ahead: a clock that was set back locks nobody out. */
   const timeOf = (time: number, { ms }: Limit): number => Math.min(time, now() + ms)
-  const waitFor = (time: number, limit: Limit): number =>
-    Math.max(0, Math.ceil(timeOf(time, limit) + limit.ms / limit.most - limit.ms - now()))
-  /** Counts one more request under each limit, unless it has to wait. */
+  /** The share of the period that one request uses up, in a network that is `step` steps wider. */
+  const stepMs = ({ ms, most, wider }: Limit, step: number): number => ms / (most * wider ** step)
+  const waitFor = (time: number, limit: Limit, step: number): number =>
+    Math.max(0, Math.ceil(timeOf(time, limit) + stepMs(limit, step) - limit.ms - now()))
+  /** The longest wait in a network and those around it; `added`: unknown networks are added. */
+  const longestWait = (network: string, limits: readonly Limit[], added: boolean): number =>
+    Math.max(
+      ...networksAround(network).map((name, step) => {
+        const own = times.begin(name, added)
+        const waits = limits.map(limit => waitFor(own?.[limit.of] ?? 0, limit, step))
+        times.end()
+        return Math.max(...waits)
+      }),
+    )
+  /** Counts one more request under each limit in each of the networks, unless it has to wait. */
   const take = (network: string, limits: readonly Limit[]): number => {
-    const own = times.begin(network, true) ?? new Float64Array(LIMITS_OF_NETWORK)
-    const wait = Math.max(...limits.map(limit => waitFor(own[limit.of] ?? 0, limit)))
-    if (wait === 0)
-      for (const limit of limits)
-        own[limit.of] = Math.max(timeOf(own[limit.of] ?? 0, limit), now()) + limit.ms / limit.most
-    times.end()
-    return wait
+    const wait = longestWait(network, limits, true)
+    if (wait > 0) return wait
+    for (const [step, name] of networksAround(network).entries()) {
+      const own = times.begin(name, true)
+      if (own !== undefined)
+        for (const limit of limits)
+          own[limit.of] = Math.max(timeOf(own[limit.of] ?? 0, limit), now()) + stepMs(limit, step)
+      times.end()
+    }
+    return 0
   }
   return {
-    wrongKeyWaitMs: network => {
-      const wait = waitFor(times.begin(network, false)?.[WRONG_KEYS.of] ?? 0, WRONG_KEYS)
-      times.end()
-      return wait
-    },
+    wrongKeyWaitMs: network => longestWait(network, [WRONG_KEYS], false),
     // The debt never exceeds the period: a network that stops is free after it.
     noteWrongKey: network => void take(network, [WRONG_KEYS]),
     test: (network, { perSecond, perDay }) =>
       take(network, [
-        { of: TEST_MINUTE, most: Math.ceil((perSecond * MINUTE_MS * TEST_SHARE) / SECOND_MS), ms: MINUTE_MS },
-        { of: TEST_DAY, most: Math.ceil(perDay * TEST_SHARE), ms: DAY_MS },
+        // A wider network has no larger share of the key.
+        { of: TEST_MINUTE, most: Math.ceil((perSecond * MINUTE_MS * TEST_SHARE) / SECOND_MS), ms: MINUTE_MS, wider: 1 },
+        { of: TEST_DAY, most: Math.ceil(perDay * TEST_SHARE), ms: DAY_MS, wider: 1 },
       ]),
     visit: network => take(network, [VISITS]),
     refresh: network => take(network, [REFRESHES]),

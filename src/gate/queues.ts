@@ -13,21 +13,32 @@ export type Counts = {
 }
 
 /** The running and waiting requests of each queue. */
-export type QueuePlaces = Readonly<Record<keyof Queues, Places>>
+export type QueuePlaces = Readonly<Record<SharedQueue, Places>>
+
+/** The queues whose requests all threads count together. */
+type SharedQueue = Exclude<keyof Queues, 'rankings' | 'wholeRankings'>
 
 /**
  * The queues in which requests wait for their turn. Requests to nodes have queues of their own, so that a
  * node that hangs takes no place from answers out of the store.
  */
 export type Queues = {
-  /** Answers out of the store. */
+  /** Answers out of the store, to callers with a key. */
   readonly store: FairQueue
+  /**
+   * The same for visitors of pages, by network: anyone can be many visitors, so they have places of their own, a quarter
+   * of those of the keys.
+   */
+  readonly visitors: FairQueue
   /** `/rpc/`. */
   readonly node: FairQueue
   /** Answers that need a node for data that is not stored. Each keeps a view of the store meanwhile. */
   readonly aside: FairQueue
   /** Answers that need a node and no longer the store. Many may wait, and for longer. */
   readonly lookups: FairQueue
+  /** Rankings of the past: one at a time for pages, and one for exports, whose work has no limit. By thread. */
+  readonly rankings: FairQueue
+  readonly wholeRankings: FairQueue
   /** Lists that are sent whole, over minutes. None waits. */
   readonly exports: Places
   /** Feeds, which are open for days. None waits. */
@@ -60,6 +71,10 @@ const NODE = { running: 64, runningOfKey: 8, waiting: 128, waitingOfKey: 16 } as
 /** The sum is below the number of the embedded store's readers. */
 const ASIDE = { running: 16, runningOfKey: 4, waiting: 16, waitingOfKey: 4 } as const
 
+/** Each of these requests keeps a view of the store as well; the readers suffice for them beside `ASIDE`. */
+const RANKINGS = { running: 1, runningOfKey: 1, waiting: 10, waitingOfKey: 8 } as const
+const WHOLE_RANKINGS = { running: 1, runningOfKey: 1, waiting: 2, waitingOfKey: 1 } as const
+
 /** A wallet requests each of its pending transactions separately, and all of them at once. */
 const LOOKUPS = { running: 16, runningOfKey: 8, waiting: 1_024, waitingOfKey: 128 } as const
 
@@ -70,6 +85,9 @@ const shared = (running: number): Bounds => ({
   waiting: running * WAITING,
   waitingOfKey: Math.ceil((running * WAITING) / 4),
 })
+
+/** The places of visitors, as a share of those of callers with a key. */
+const VISITORS = 0.25
 
 /** Streams never queue: a stream that finds no place is refused. */
 const streams = (running: number, runningOfKey: number): Bounds => ({
@@ -86,8 +104,9 @@ const EXPORTS_OF_KEY = 2
 export const ofQueues = <T>(
   { maxInFlight, maxExports, maxFeeds, maxFeedsPerKey }: Capacity,
   make: (bounds: Bounds) => T,
-): Readonly<Record<keyof Queues, T>> => ({
+): Readonly<Record<SharedQueue, T>> => ({
   store: make(shared(maxInFlight)),
+  visitors: make(shared(Math.ceil(maxInFlight * VISITORS))),
   node: make(NODE),
   aside: make(ASIDE),
   lookups: make(LOOKUPS),
@@ -113,10 +132,13 @@ export const queuesFor = (
   return {
     ...places,
     store: new FairQueue(places.store, ageMs, clock),
+    visitors: new FairQueue(places.visitors, ageMs, clock),
     node: new FairQueue(places.node, ageMs, clock),
     aside: new FairQueue(places.aside, ageMs, clock),
     // Waiting requests hold no place here, so the only limit is that enough time is left for the node.
     lookups: new FairQueue(places.lookups, deadlineMs / 2, clock),
+    rankings: new FairQueue(localPlaces(RANKINGS), deadlineMs / 2, clock),
+    wholeRankings: new FairQueue(localPlaces(WHOLE_RANKINGS), deadlineMs / 2, clock),
   }
 }
 

@@ -25,7 +25,8 @@ export const openCounts = ({ queues, uses, networks }: SharedCounts, thread: num
   const open = (queue: keyof typeof queues) => new SharedPlaces(queues[queue], thread)
   return {
     queues: {
-      ...{ store: open('store'), node: open('node'), aside: open('aside'), lookups: open('lookups') },
+      ...{ store: open('store'), visitors: open('visitors') },
+      ...{ node: open('node'), aside: open('aside'), lookups: open('lookups') },
       ...{ exports: open('exports'), feeds: open('feeds'), live: open('live'), downloads: open('downloads') },
     },
     uses: new SharedUses(uses, thread),

@@ -94,7 +94,7 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
     ['/usage', open('usage', usageHandler(gate, defaults))],
     ['/docs', start],
     ...assets.all.map(({ name, handler }) => [`/assets/${name}`, open('asset', handler)] as const),
-    ...[...documentsOf(options, { site, files: assets.reference }), ...pagesForOperators(options, site)].map(
+    ...[...documentsOf(options, { site, files: assets.reference, ...gate }), ...pagesForOperators(options, site)].map(
       ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
     ),
     ...explorerPages({ ...options, ...answering, site }, { gate, feeds, service, start, unknown }),
@@ -132,8 +132,9 @@ const isPlainGet = ({ method, url }: Request): boolean => method === 'GET' && is
  */
 const documentsOf = (
   { store, prices, profiles, clock, defaults, basePath }: AppOptions,
-  pages: { readonly site: Site; readonly files: Assets['reference'] },
-) => documentHandlers({ store, node: undefined, prices, profiles, clock }, { ...pages, defaults, basePath })
+  { site, files, addresses }: Pick<Gate, 'addresses'> & { readonly site: Site; readonly files: Assets['reference'] },
+) =>
+  documentHandlers({ store, node: undefined, prices, profiles, clock }, { site, files, addresses, defaults, basePath })
 
 const siteOf = (
   { version, testKey, publicUrl, labels = new Map(), explorer = false }: AppOptions,

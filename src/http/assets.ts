@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import baseStyle from '#explorer/asset/base.css' with { type: 'text' }
 import cardsStyle from '#explorer/asset/cards.css' with { type: 'text' }
 import codeStyle from '#explorer/asset/code.css' with { type: 'text' }
@@ -9,6 +10,7 @@ import frameStyle from '#explorer/asset/frame.css' with { type: 'text' }
 import liveScript from '#explorer/asset/live.js' with { type: 'text' }
 import plotsStyle from '#explorer/asset/plots.css' with { type: 'text' }
 import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
+import previewPicture from '#explorer/asset/preview.png' with { type: 'file' }
 import printStyle from '#explorer/asset/print.css' with { type: 'text' }
 import referenceStyle from '#explorer/asset/reference.css' with { type: 'text' }
 import rowsStyle from '#explorer/asset/rows.css' with { type: 'text' }
@@ -20,18 +22,19 @@ import timesScript from '#explorer/asset/times.js' with { type: 'text' }
 import type { Site } from '#explorer/page.ts'
 import type { Handler } from './exchange.ts'
 import { script as referenceScript } from './reference/script.ts'
-import { textReply } from './reply.ts'
+import { type Body, lastingReply, type Reply } from './reply.ts'
 
 type Asset = { readonly name: string; readonly handler: Handler }
 
 /** An immutable file: its name contains a part of its hash. */
-const asset = (stem: string, { ending, type }: { ending: string; type: string }, text: string): Asset => {
-  const hash = new Bun.CryptoHasher('sha256').update(text).digest('hex').slice(0, 12)
+const asset = (stem: string, { ending, type }: { ending: string; type: string }, body: Body): Asset => {
+  const hash = new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 12)
   const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' }
-  return {
-    name: `${stem}-${hash}.${ending}`,
-    handler: async () => textReply(200, { type, text }, { headers, form: 'tagged' }),
-  }
+  const reply: Reply =
+    typeof body === 'string'
+      ? lastingReply({ type, text: body }, headers)
+      : { status: 200, type, body, headers, form: 'raw' }
+  return { name: `${stem}-${hash}.${ending}`, handler: async () => reply }
 }
 
 /** Each script has a block scope of its own. */
@@ -50,7 +53,7 @@ export type Assets = {
   readonly all: readonly Asset[]
 }
 
-/** Styles and scripts of the pages. */
+/** Styles, scripts and the preview picture of the pages. */
 export const pageAssets = (): Assets => {
   const css = { ending: 'css', type: 'text/css; charset=utf-8' }
   const js = { ending: 'js', type: 'text/javascript; charset=utf-8' }
@@ -58,13 +61,17 @@ export const pageAssets = (): Assets => {
     style: asset('style', css, style),
     script: asset('explorer', js, script),
     theme: asset('theme', js, `{\n${themeScript}}\n`),
+    preview: asset('preview', { ending: 'png', type: 'image/png' }, readFileSync(previewPicture)),
   }
   const reference = {
     style: asset('reference', css, referenceStyle),
     script: asset('reference', js, referenceScript),
   }
   return {
-    names: { style: made.style.name, script: made.script.name, theme: made.theme.name },
+    names: {
+      ...{ style: made.style.name, script: made.script.name },
+      ...{ theme: made.theme.name, preview: made.preview.name },
+    },
     reference: { style: reference.style.name, script: reference.script.name },
     all: [...Object.values(made), ...Object.values(reference)],
   }

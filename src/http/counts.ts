@@ -22,7 +22,6 @@ const ROUTES = [
     'usage',
     'explorer',
     'download',
-    'picture',
     'asset',
     'live',
     'start',

@@ -1,12 +1,15 @@
+import { readFileSync } from 'node:fs'
 import type { AnswerDeps } from '#actions/answer.ts'
 import { actions } from '#actions/registry.ts'
 import { FEED_FORMAT, LANGUAGE_TAG, type OptionDefaults, readOptions } from '#actions/request/options.ts'
 import { oneOf, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
+import touchIcon from '#explorer/asset/touch-icon.png' with { type: 'file' }
 import type { Site } from '#explorer/page.ts'
 import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
+import { counted, type ExplorerGate } from './explorer/gate.ts'
 import { lazy } from './lazy.ts'
 import { FORM_NAMES, type Form } from './openapi/described.ts'
 import { openapiFor } from './openapi/document.ts'
@@ -14,8 +17,7 @@ import type { Lang } from './reference/action.ts'
 import { type Examples, servedExamples } from './reference/examples.ts'
 import { referenceFor } from './reference/page.tsx'
 import { favicon, llmsFor, robotsFor } from './reference/plain.ts'
-import { touchIcon } from './reference/touch-icon.ts'
-import { JSON_TYPE, type Reply, textReply } from './reply.ts'
+import { JSON_TYPE, lastingReply, type Reply, textReply } from './reply.ts'
 
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
 
@@ -41,6 +43,7 @@ type Documents = ReadonlyMap<string, Document>
 export const documentHandlers = (
   deps: AnswerDeps,
   options: {
+    readonly addresses: ExplorerGate['addresses']
     readonly site: Site
     readonly files: Assets['reference']
     readonly defaults: OptionDefaults
@@ -54,7 +57,7 @@ export const documentHandlers = (
     handler: fixed(type, () => make(actions, options.site.version)),
   })
   const icon = docs(fixed('image/svg+xml', () => favicon))
-  return new Map<string, Document>([
+  const all: readonly (readonly [path: string, document: Document])[] = [
     ['/docs/en', docs(pageHandler('en', options, examples))],
     ['/docs/zh', docs(pageHandler('zh', options, examples))],
     ['/openapi.json', { kind: 'openapi', handler: openapiHandler(options, examples) }],
@@ -68,8 +71,17 @@ export const documentHandlers = (
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
     ['/apple-touch-icon.png', docs(touchIconHandler())],
-  ])
+  ]
+  return new Map(all.map(([path, { kind, handler }]) => [path, { kind, handler: asVisit(options, handler) }]))
 }
+
+/** A document that counts as a visit of its network. */
+const asVisit =
+  (gate: Pick<ExplorerGate, 'addresses'>, handler: Handler): Handler =>
+  async (exchange, ...running) => {
+    counted(gate, exchange, 'visit')
+    return handler(exchange, ...running)
+  }
 
 const pageHandler = (
   lang: Lang,
@@ -82,26 +94,42 @@ const pageHandler = (
     'Content-Security-Policy': PAGE_POLICY,
     'Content-Language': LANGUAGE_TAG[lang],
   }
-  let made: { readonly examples: Examples; readonly text: string } | undefined
+  const make = madeOnce(async (examples: Examples) =>
+    lastingReply(
+      { type: 'text/html; charset=utf-8', text: await referenceFor(actions, { ...options, lang, examples }) },
+      headers,
+    ),
+  )
   return async ({ path }) => {
     // The page's links are relative to its address without a trailing slash.
     if (path.endsWith('/')) return redirect(`../${lang}`)
-    const examples = await served()
-    if (made?.examples !== examples)
-      made = { examples, text: await referenceFor(actions, { ...options, lang, examples }) }
-    return textReply(200, { type: 'text/html; charset=utf-8', text: made.text }, { headers, form: 'tagged' })
+    return make(await served())
   }
 }
 
-/** Draws the icon at the first request. */
+/** Makes a reply once for each set of examples: requests at the same time wait for the same one. */
+const madeOnce = (make: (examples: Examples) => Promise<Reply>) => {
+  let made: { readonly examples: Examples; readonly reply: Promise<Reply> } | undefined
+  return (examples: Examples): Promise<Reply> => {
+    if (made?.examples === examples) return made.reply
+    const reply = make(examples)
+    made = { examples, reply }
+    reply.catch(() => {
+      if (made?.reply === reply) made = undefined
+    })
+    return reply
+  }
+}
+
+/** The page's logo as PNG, since phones do not use an SVG on the home screen. Phones round the corners. */
 const touchIconHandler = (): Handler => {
-  const icon = lazy(touchIcon)
+  const icon = lazy(() => readFileSync(touchIcon))
   return async () => ({ status: 200, type: 'image/png', body: icon(), headers: HEADERS, form: 'raw' })
 }
 
 const fixed = (type: string, make: () => string): Handler => {
-  const text = lazy(make)
-  return async () => textReply(200, { type, text: text() }, { headers: HEADERS, form: 'tagged' })
+  const reply = lazy(() => lastingReply({ type, text: make() }, HEADERS))
+  return async () => reply()
 }
 
 /** Redirects to a location relative to the request's address, since the service may be behind any path prefix. */
@@ -117,21 +145,21 @@ const openapiHandler = (
   served: () => Promise<Examples>,
 ): Handler => {
   const form: Form = { ...defaults, numbers: 'number' }
-  const written = new Map<string, { readonly examples: Examples; readonly text: string }>()
+  const written = new Map<string, ReturnType<typeof madeOnce>>()
   return async ({ path, query, fault }) => {
     if (fault !== undefined) throw fault
     // The document's server URL is relative to the document's address without a trailing slash.
     if (path.endsWith('/')) return redirect(`../openapi.json${textOf(query)}`)
     const chosen = chosenIn(query, defaults)
-    const examples = await served()
     const choice = JSON.stringify(chosen)
-    const known = written.get(choice)
-    const text =
-      known?.examples === examples
-        ? known.text
-        : JSON.stringify(openapiFor(actions, { version, defaults: form, chosen, examples }))
-    written.set(choice, { examples, text })
-    return textReply(200, { type: JSON_TYPE, text }, { headers: HEADERS, form: 'tagged' })
+    const make =
+      written.get(choice) ??
+      madeOnce(async examples => {
+        const text = JSON.stringify(openapiFor(actions, { version, defaults: form, chosen, examples }))
+        return lastingReply({ type: JSON_TYPE, text }, HEADERS)
+      })
+    written.set(choice, make)
+    return make(await served())
   }
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Failure } from '#failure/failure.ts'
+import { lazy } from './lazy.ts'
 
 /** Minimum bytes for gzip: below, it saves less than a packet. */
 const GZIP_FROM_BYTES = 1_024
@@ -15,6 +16,8 @@ export type Reply = {
   readonly headers: Readonly<Record<string, string>>
   /** `tagged`: has an ETag, supports If-None-Match, may be compressed. `raw`: unchanged. */
   readonly form: 'tagged' | 'raw'
+  /** The ETag and the gzip form of a body that is sent many times (`lastingReply`); absent: made for each reply. */
+  readonly lasting?: { readonly etag: string; readonly gzip: () => Uint8Array<ArrayBuffer> }
   /** Called when the body has been sent, or abandoned. */
   readonly sent?: () => void
 }
@@ -52,6 +55,16 @@ export const textReply = (
   // Encoded once, since a tagged body is measured, hashed and sent.
   ({ status, type, body: form === 'tagged' ? encoder.encode(text) : text, headers, form })
 
+/** A reply for many requests: its text is encoded, hashed and compressed once. */
+export function lastingReply(
+  { type, text }: { readonly type: string; readonly text: string },
+  headers: Readonly<Record<string, string>>,
+): Reply {
+  const body = encoder.encode(text)
+  const lasting = { etag: etagOf(body), gzip: lazy(() => Bun.gzipSync(body)) }
+  return { status: 200, type, body, headers, form: 'tagged', lasting }
+}
+
 /** Headers that a page of another origin may read. */
 const EXPOSED =
   'ETag, Link, Retry-After, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, X-Block-Height, X-Block-Time, X-Head-Height, X-Head-Status, X-Request-Id, X-Total-Count, Content-Disposition'
@@ -81,7 +94,7 @@ export const responseOf = (
   if (type !== undefined) headers['Content-Type'] = type
   if (isStreamed(body)) return new Response(body.stream, { status, headers })
   if (reply.form === 'raw') return withBody(reply, headers, body)
-  const plain = etagOf(body)
+  const plain = reply.lasting?.etag ?? etagOf(body)
   const { headers: asked } = request
   const packs = bytesIn(body) > GZIP_FROM_BYTES && acceptsGzip(asked.get('accept-encoding'))
   const etag = packs ? gzipTagOf(plain) : plain
@@ -95,7 +108,7 @@ export const responseOf = (
   }
   if (!packs) return withBody(reply, headers, body)
   headers['Content-Encoding'] = 'gzip'
-  return withBody(reply, headers, Bun.gzipSync(body, { level: GZIP_LEVEL }))
+  return withBody(reply, headers, reply.lasting?.gzip() ?? Bun.gzipSync(body, { level: GZIP_LEVEL }))
 }
 
 const withBody = ({ status, type, sent }: Reply, headers: Record<string, string>, body: Body): Response => {

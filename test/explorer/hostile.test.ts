@@ -66,7 +66,7 @@ const site = {
   isExplored: true,
   testKey: undefined,
   labels: new Map(),
-  assets: { style: 's', script: 'j', theme: 't' },
+  assets: { style: 's', script: 'j', theme: 't', preview: 'preview' },
 }
 
 /** The page that is shown if all texts of the chain are hostile. */

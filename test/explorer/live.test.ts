@@ -202,7 +202,7 @@ test('live: an open page that refreshes uses no visit, and never receives a page
   await fillFromRecording(store, { to: 60 })
   let now = store
   const service = serviceOn(
-    { ...store, read: (...asked) => now.read(...asked) },
+    { ...store, read: (...asked) => now.read(...asked), published: () => now.published() },
     {
       explorer: true,
       now: () => Date.UTC(2026, 10, 21),
@@ -223,10 +223,13 @@ test('live: an open page that refreshes uses no visit, and never receives a page
     expect(await heightOf()).toBe('60')
     expect(await heightOf({ 'X-Live-Height': '60' })).toBe('60')
     expect(used).toEqual({ visit: 2, refresh: 1 })
+    // Heights that nobody can have been told do not make the page anew.
+    for (const height of ['4852', '99999', '999999999999999'])
+      expect([height, await heightOf({ 'X-Live-Height': height })]).toEqual([height, '60'])
     expect(await heightOf({ 'X-Live-Height': '61' })).toBe('4851')
     expect(await heightOf()).toBe('4851')
     expect(await heightOf({ 'X-Live-Height': 'x' })).toBe('4851')
-    expect(used).toEqual({ visit: 3, refresh: 3 })
+    expect(used).toEqual({ visit: 3, refresh: 6 })
   } finally {
     await service.app.stop(true)
     await destroy()

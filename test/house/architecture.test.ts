@@ -143,7 +143,7 @@ test('imports: paths across folders use an alias and have a file extension', () 
         const target = targetOf(file, specifier)
         if (target === undefined) return false
         const crosses = specifier.startsWith('.') && folderOf(target) !== folderOf(file) && folderOf(file) !== undefined
-        return crosses || !/\.(tsx?|js|css|json|html|txt)$/.test(specifier)
+        return crosses || !/\.(tsx?|js|css|json|html|txt|png)$/.test(specifier)
       })
       .map(specifier => `${file} → ${specifier}`),
   )

@@ -66,11 +66,16 @@ describe('the compiled binary, started from an empty folder', () => {
       expect([path, (await ask(path))[0]]).toEqual([path, 200])
   })
 
-  test('pictures of pages are drawn with the built-in renderer and font', async () => {
+  test('the built-in pictures are served', async () => {
     const explored = spawnIn(folder, [BINARY, 'serve', '--explorer', '--listen', '127.0.0.1:0'])
-    const response = await fetch(`${urlIn(await explored.firstLine)}/account/admin/picture.png`)
-    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png'])
-    expect((await response.bytes()).length).toBeGreaterThan(10_000)
+    const own = urlIn(await explored.firstLine)
+    const page = await (await fetch(`${own}/account/admin`)).text()
+    const preview = new URL(/og:image" content="([^"]*)"/.exec(page)?.[1] ?? '').pathname
+    for (const path of [preview, '/apple-touch-icon.png']) {
+      const response = await fetch(own + path)
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([path, 200, 'image/png'])
+      expect((await response.bytes()).subarray(0, 8).toHex()).toBe('89504e470d0a1a0a')
+    }
     explored.kill('SIGTERM')
     expect((await explored.ended).code).toBe(0)
   })

@@ -50,7 +50,11 @@ const readersOf = (store: Store) => {
     ]
     const options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' } as const
     const { signal } = new AbortController()
-    const feed = await openFeed(deps, { query, options, last: undefined }, { signal, turn: atOnce, hub, outbox })
+    const feed = await openFeed(
+      deps,
+      { query, options, last: undefined },
+      { signal, turn: atOnce, more: async () => undefined, hub, outbox },
+    )
     const messages = feed.messages()
     let last: Message | undefined
     const take = async (): Promise<boolean> => {

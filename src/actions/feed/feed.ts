@@ -34,6 +34,8 @@ export type FeedOptions = {
   /** Aborts all reading. */
   readonly signal: AbortSignal
   readonly turn: Turn
+  /** Counts one more request, for each thousand rows that a search has begun to test after the first. */
+  readonly more: () => Promise<void>
   readonly hub: FeedHub
   readonly outbox: Outbox<Message>
 }

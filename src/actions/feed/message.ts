@@ -8,6 +8,7 @@ import type { Trail } from './landmarks.ts'
 export type Part = {
   readonly kind: 'rows'
   readonly bytes: Uint8Array
+  /** Number of rows that count under the plan when they are sent; 0: they were counted when they were searched. */
   readonly count: number
   /** `seq` of the last irreversible row; absent: there is none. */
   readonly last?: number

@@ -19,6 +19,8 @@ type Position = {
   readonly at: Published
   /** Number of rows of each list at that height. */
   readonly counts: readonly number[]
+  /** Number of rows that may still be tested before the next request is counted. */
+  readonly room: number
   /** The last row that was sent, or the reader's start; undefined: the start of the requested range. */
   readonly last: LastRow | undefined
 }
@@ -36,7 +38,7 @@ export const openSearchedFeed = async (reading: Reading, last: LastRow | undefin
     const reset = await resetOf(read.view, begin)
     if (reset !== undefined) return { at, begin, messages: () => alone(reset) }
     const listing = await openFrom(reading, read, begin)
-    const position = { listing, rest: listing.search, at, counts: listing.counts, last: begin }
+    const position = { listing, rest: listing.search, at, counts: listing.counts, room: ROWS_AT_ONCE, last: begin }
     return { at, begin, messages: () => messagesOf(reading, position) }
   })
   return { action, at, first: undefined, head: undefined, id: begin && lastRowText(begin), messages }
@@ -86,8 +88,11 @@ const messagesOf = async function* (reading: Reading, opened: Position): AsyncGe
   }
 }
 
-/** The rows that are found and not yet sent; returns the new progress. A failure ends the outbox, which reports it. */
-const newParts = async function* (reading: Reading, from: Position): AsyncGenerator<Part, Position, void> {
+/**
+ * The rows that are found and not yet sent; returns the new progress. Each thousand rows tested count as a request, and
+ * a heartbeat follows each wait for one. A failure ends the outbox, which reports it.
+ */
+const newParts = async function* (reading: Reading, from: Position): AsyncGenerator<Message, Position, void> {
   let position = from
   try {
     do {
@@ -100,6 +105,11 @@ const newParts = async function* (reading: Reading, from: Position): AsyncGenera
         return position
       }
       position = read.next
+      if (position.room < 0) {
+        await reading.more()
+        position = { ...position, room: position.room + ROWS_AT_ONCE }
+        yield { kind: 'beat', height: position.at.height, head: undefined }
+      }
       yield* read.parts
     } while (!position.rest.isOver && !reading.outbox.isOver())
   } catch (error) {
@@ -116,7 +126,7 @@ const readOn = async (
 ): Promise<{ readonly parts: readonly Part[]; readonly next: Position }> => {
   const { view } = read
   const position = await positionNow(reading, read, before)
-  const { found, rest } = await position.rest.next(view, ROWS_AT_ONCE)
+  const { found, tested, rest } = await position.rest.next(view, ROWS_AT_ONCE)
   const parts: Part[] = []
   let { last } = position
   for (const rows of inParts(found)) {
@@ -128,7 +138,7 @@ const readOn = async (
     parts.push(partOf(lines, ids.map(rowIdText)))
     last = ids.at(-1)
   }
-  return { parts, next: { ...position, rest, last } }
+  return { parts, next: { ...position, rest, last, room: position.room - tested } }
 }
 
 /**
@@ -136,13 +146,13 @@ const readOn = async (
  */
 const positionNow = async (reading: Reading, read: InView, position: Position): Promise<Position> => {
   const { view } = read
-  const { at, last, listing, counts, rest } = position
+  const { at, last, listing, rest, counts, room } = position
   if (!(await isOn(view, at))) {
     const anew = await openFrom(reading, read, last)
-    return { listing: anew, rest: anew.search, counts: anew.counts, at: view.at, last }
+    return { listing: anew, rest: anew.search, counts: anew.counts, at: view.at, room, last }
   }
   if (!rest.isOver || at.height === view.at.height) return position
-  return { listing, last, at: view.at, ...(await searchBehind(view, listing.later, counts)) }
+  return { listing, last, room, at: view.at, ...(await searchBehind(view, listing.later, counts)) }
 }
 
 const encoder = new TextEncoder()
@@ -151,7 +161,7 @@ const encoder = new TextEncoder()
 const partOf = (lines: readonly string[], ids: readonly string[]): Part => ({
   kind: 'rows',
   bytes: encoder.encode(lines.map((line, at) => `id: ${ids[at]}\ndata: ${line}\n\n`).join('')),
-  count: lines.length,
+  count: 0,
   place: undefined,
   id: ids.at(-1) ?? '',
 })

@@ -25,8 +25,18 @@ export const holdersThen = (context: RankingContext, token: string, height: numb
       zh: `代币 '${token}' 在区块 ${height} 的持有者`,
     },
     state: [balances, series, lists],
+    countRows: view => countRows(view, token, height),
     make: (view, part) => read(view, { token, height, part }),
   })
+
+/** The balances and movements that are read if the first set of movements names all holders. */
+async function countRows(view: View, token: string, height: number): Promise<number> {
+  const movements = await movementsOf(view, { token, height })
+  const [first] = reachesOf(token, movements)
+  const at = first === 'until' ? height : view.at.height
+  const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], at)
+  return Number(holders) + (first === 'until' ? movements.until : movements.count - movements.until)
+}
 
 type Since = { readonly token: string; readonly height: number; readonly part: Part }
 
@@ -61,7 +71,7 @@ const figuresOf = async (
     const ids = some.map(owner => balanceId(token, owner))
     const held = await heldThenAll(view, ids, height)
     figures.push(...some.map((owner, at): Ranked => [owner, held[at]?.available ?? 0n]))
-    await part()
+    await part(some.length)
   }
   return figures
 }
@@ -72,7 +82,7 @@ type Reach = 'until' | 'since'
 /** The rows of all movements of a token: their list, their number, and the number up to the block. */
 type Movements = { readonly list: ListDoc | undefined; readonly count: number; readonly until: number }
 
-const movementsOf = async (view: View, { token, height }: Since): Promise<Movements> => {
+const movementsOf = async (view: View, { token, height }: Omit<Since, 'part'>): Promise<Movements> => {
   const list = await view.get(lists, listOf.token(token))
   const count = list?.count ?? 0
   const rows = {
@@ -109,13 +119,14 @@ const ownersIn = async (
   if (reach === 'since')
     for await (const docs of orderInRuns(view, { index: balances, order: 'holders', group: token })) {
       for (const { owner } of docs) owners.add(owner)
-      await part()
+      // Each owner counts when its balance is read.
+      await part(0)
     }
   const [first, last] = reach === 'until' ? [1, until] : [until + 1, count]
   for (let from = first; list !== undefined && from <= last; from += ROWS) {
-    for (const { from: giver, to } of await view.records(list, from, Math.min(last, from + ROWS - 1)))
-      owners.add(giver).add(to)
-    await part()
+    const records = await view.records(list, from, Math.min(last, from + ROWS - 1))
+    for (const { from: giver, to } of records) owners.add(giver).add(to)
+    await part(records.length)
   }
   return [...owners]
 }

@@ -1,27 +1,32 @@
-import { PublicFailure } from '#failure/failure.ts'
+import { type Failure, PublicFailure } from '#failure/failure.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import { charactersOf } from '#store/bounded-cache.ts'
 import type { HeldView, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
+import { ROWS_AT_ONCE } from '../list/list-rows.ts'
 import { blockAt, ofOneChain } from './blocks-at.ts'
 
 /** Milliseconds of work after which other requests of the thread get a turn. */
 const SLICE_MS = 10
 
-/** Must be called after each part of long work. Throws when the work exceeds its limit or the request is aborted. */
-export type Part = () => Promise<void>
+/**
+ * Must be called after each part of long work, with the number of rows that were read for it. Throws when the work
+ * exceeds its limit, when the plan has no request left for it, or when the request is aborted.
+ */
+export type Part = (rows: number) => Promise<void>
 
-type WorkContext = Pick<Context, 'clock' | 'signal'>
+type WorkContext = Pick<Context, 'clock' | 'signal' | 'longWork'>
 
 /**
- * Measures the time of the parts of a work, without the work of other requests between them. `mostMs`
- * undefined: no limit.
+ * Measures the time of the parts of a work, without the work of other requests between them, and counts a request for
+ * each further thousand rows. `mostMs` undefined: no limit.
  */
-const partsOf = ({ clock, signal }: WorkContext, mostMs: number | undefined, what: Name): Part => {
+const partsOf = ({ clock, signal, longWork }: WorkContext, mostMs: number | undefined, what: Name): Part => {
   let since = clock.elapsed()
-  let [worked, slice] = [0, 0]
-  return async () => {
+  let [worked, slice, room] = [0, 0, ROWS_AT_ONCE]
+  return async rows => {
     signal.throwIfAborted()
+    if (longWork !== undefined) for (room -= rows; room < 0; room += ROWS_AT_ONCE) await longWork.more()
     const now = clock.elapsed()
     worked += now - since
     slice += now - since
@@ -44,6 +49,8 @@ type PastWork<T> = {
   readonly height: number
   /** The indices of state that the work reads. */
   readonly state: readonly StateIndex[]
+  /** The number of rows that the work will read, approximately. */
+  readonly countRows: (view: View) => Promise<number>
   readonly make: (view: View, part: Part) => Promise<T>
 }
 
@@ -72,7 +79,7 @@ const doneThen = async <T>(context: PastContext, { what, height, state, make }: 
 }
 
 /** The part of a context that rankings need. */
-export type RankingContext = PastContext & Pick<Context, 'isDryRun' | 'rankings'>
+export type RankingContext = PastContext & Pick<Context, 'isDryRun' | 'rankings' | 'longWork'>
 
 /** A ranking of the past. */
 type Ranking<T> = PastWork<readonly T[]> & {
@@ -80,22 +87,52 @@ type Ranking<T> = PastWork<readonly T[]> & {
   readonly name: string
 }
 
-/** A ranking of the past, from the cache or computed. Throws like `doneThen`. */
+/**
+ * A ranking of the past, from the cache or computed. A computed one waits for its turn; if an equal one was computed
+ * meanwhile, it is taken from the cache. Throws like `doneThen`, 'forbidden' for more rows than the caller may have
+ * read, 'rate_limited' for more than its plan allows today, and 'unavailable' when too many wait.
+ */
 export const rankingOf = async <T extends object>(
   context: RankingContext,
   ranking: Ranking<T>,
 ): Promise<readonly T[]> => {
-  const { view, isDryRun, rankings } = context
+  const { view, isDryRun, isWhole, rankings, longWork } = context
   const { name, height } = ranking
   const key = `${name}/${height}/${(await blockAt(view, height)).hash}`
-  const known = rankings?.get(key)
   // Values in the cache under a name have the row type of the rankings of that name.
-  if (known !== undefined) return known.value as readonly T[]
+  const known = (): readonly T[] | undefined => rankings?.get(key)?.value as readonly T[] | undefined
+  const before = known()
+  if (before !== undefined) return before
   if (isDryRun === true) return []
-  const found = await doneThen(context, ranking)
-  const characters = found.reduce((sum, row) => sum + 8 + charactersOf(row), 0)
-  rankings?.put(key, found, characters)
-  return found
+  await requireRows(context, ranking)
+  const compute = async (): Promise<readonly T[]> => {
+    const meanwhile = known()
+    if (meanwhile !== undefined) return meanwhile
+    const found = await doneThen(context, ranking)
+    const characters = found.reduce((sum, row) => sum + 8 + charactersOf(row), 0)
+    rankings?.put(key, found, characters)
+    return found
+  }
+  return longWork === undefined ? compute() : longWork.inTurn(compute, isWhole === true)
+}
+
+/** Refuses work that the caller may not have done, before it begins. */
+async function requireRows({ view, longWork }: RankingContext, { what, countRows }: PastWork<unknown>): Promise<void> {
+  if (longWork === undefined) return
+  const { mostRows } = longWork
+  const rows = await countRows(view)
+  if (mostRows !== undefined && rows > mostRows) throw tooManyRows(what, rows, mostRows)
+  longWork.require(Math.max(0, Math.ceil(rows / ROWS_AT_ONCE) - 1))
+}
+
+function tooManyRows({ en, zh }: Name, rows: number, most: number): Failure {
+  return new PublicFailure(
+    'forbidden',
+    `${en} take ${rows} rows to find, and without an API key of one's own at most ${most} rows are read for an answer; ask the operator for a key.`,
+    {
+      zh: `查找${zh}需要读取 ${rows} 行；没有自己的 API key 时，每个回答最多读取 ${most} 行。请向运营者申请自己的 API key。`,
+    },
+  )
 }
 
 const tooMuch = ({ en, zh }: Name, mostMs: number): Error =>

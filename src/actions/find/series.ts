@@ -96,6 +96,9 @@ export const isBy =
   (part: SeriesDoc): boolean =>
     part.height <= height
 
+/** The usual number of changes of a part, by which rows of a series are counted. */
+export const CHANGES_OF_PART = 30
+
 /** Number of parts read at once. */
 const AT_ONCE = 200
 

@@ -5,8 +5,8 @@ import type { View } from '#store/port.ts'
 import { timesOf } from './blocks-at.ts'
 import type { Moment } from './point.ts'
 import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
-import { isBy, partsInRuns, seriesIn } from './series.ts'
-import { tallyThen } from './voters-then.ts'
+import { CHANGES_OF_PART, isBy, partsInRuns, seriesIn } from './series.ts'
+import { countTallied, tallyThen } from './voters-then.ts'
 
 /** A voter's votes at the first and the last of two blocks, in 10^-8 IOST. */
 export type Share = {
@@ -36,6 +36,13 @@ export const sharesBetween = (context: RankingContext, producer: string, period:
     },
     height: end.height,
     state: [votes, series],
+    countRows: async view => {
+      const [before, within] = await Promise.all([
+        countTallied(view, { producer, height: start.height }),
+        countWithin(view, producer, period),
+      ])
+      return before + within
+    },
     make: (view, part) => addedUp(view, producer, { period, part }),
   })
 }
@@ -70,6 +77,13 @@ const advance = (of: Running, time: bigint): void => {
 
 type Vote = { readonly voter: string; readonly change: bigint; readonly time: bigint }
 
+/** The changes that `changesWithin` reads, approximately. */
+async function countWithin(view: View, producer: string, [start, end]: Period): Promise<number> {
+  const changes = await seriesIn(view, seriesOf.producer(producer))
+  const [from, to] = (await changes?.lastParts([isBy(start.height), isBy(end.height)])) ?? []
+  return to === undefined ? 0 : CHANGES_OF_PART * (to.part - (from?.part ?? 0) + 1)
+}
+
 /** Changes of a producer's votes after one block and up to another; `part` is called after each chunk. */
 const changesWithin = async function* (
   view: View,
@@ -87,6 +101,6 @@ const changesWithin = async function* (
     const times = await timesOf(view, heights)
     for (const { more, change, height } of entries)
       yield { voter: more[0] ?? '', change, time: times.get(height) ?? end.time }
-    await part()
+    await part(entries.length)
   }
 }

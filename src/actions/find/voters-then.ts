@@ -1,3 +1,4 @@
+import { producers } from '#indices/producer.ts'
 import { type SeriesDoc, series, seriesOf } from '#indices/series.ts'
 import { entriesIn } from '#indices/series-entry.ts'
 import { votes } from '#indices/vote.ts'
@@ -5,7 +6,7 @@ import type { View } from '#store/port.ts'
 import { orderInRuns } from '../list/whole-list.ts'
 import type { Ranked } from './kept-rankings.ts'
 import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
-import { isBy, partsInRuns, seriesIn } from './series.ts'
+import { CHANGES_OF_PART, isBy, partsInRuns, seriesIn } from './series.ts'
 
 /** Votes by voter, in 10^-8. */
 type Tally = Map<string, bigint>
@@ -23,27 +24,44 @@ export const votersThen = (context: RankingContext, producer: string, height: nu
       zh: `生产者 '${producer}' 在区块 ${height} 的投票者`,
     },
     state: [votes, series],
+    countRows: view => countTallied(view, { producer, height }),
     make: (view, part) => tallyThen(view, { producer, height, part }),
   })
 
 type Then = { readonly producer: string; readonly height: number; readonly part: Part }
 
-/** The voters as part of other work; `part` is called after each part. */
-export const tallyThen = async (view: View, { producer, height, part: done }: Then): Promise<readonly Ranked[]> => {
+/** The parts of a producer's votes: all of them, the last one up to a block, and whether later ones are undone. */
+const reachOf = async (view: View, { producer, height }: Omit<Then, 'part'>) => {
   const changes = await seriesIn(view, seriesOf.producer(producer))
   const [part] = (await changes?.lastParts([isBy(height)])) ?? []
-  if (changes === undefined || part === undefined) return []
+  if (changes === undefined || part === undefined) return undefined
   const all = changes.partCount
-  const isUndone = all - part.part < part.part
+  return { changes, part, all, isUndone: all - part.part < part.part }
+}
+
+/** The votes and changes that `tallyThen` reads. */
+export async function countTallied(view: View, then: Omit<Then, 'part'>): Promise<number> {
+  const reach = await reachOf(view, then)
+  if (reach === undefined) return 0
+  const { part, all, isUndone } = reach
+  const voters = isUndone ? ((await view.get(producers, then.producer))?.voter_count ?? 0) : 0
+  return voters + CHANGES_OF_PART * (isUndone ? all - part.part : part.part + 1)
+}
+
+/** The voters as part of other work; `part` is called after each part. */
+export const tallyThen = async (view: View, { producer, height, part: done }: Then): Promise<readonly Ranked[]> => {
+  const reach = await reachOf(view, { producer, height })
+  if (reach === undefined) return []
+  const { changes, part, all, isUndone } = reach
   const tally: Tally = new Map()
   if (isUndone)
     for await (const docs of orderInRuns(view, { index: votes, order: 'voters', group: producer })) {
       for (const doc of docs) tally.set(doc.voter, doc.votes)
-      await done()
+      await done(docs.length)
     }
   for await (const parts of partsInRuns(changes, isUndone ? [part.part, all - 1] : [0, part.part])) {
     for (const each of parts) count(tally, each, { height, isUndone })
-    await done()
+    await done(CHANGES_OF_PART * parts.length)
   }
   return rankedBy(tally)
 }

@@ -111,7 +111,7 @@ const queueReadings = (queues: QueuePlaces): readonly ScrapedMetric[] => {
   return [
     {
       name: 'iostlens_requests_running',
-      help: 'Requests in progress, by kind; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
+      help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
       read: byQueue('running'),

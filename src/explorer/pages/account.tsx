@@ -8,6 +8,7 @@ import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
+import { describeHoldings } from '../format/describe.ts'
 import { ownerKind } from '../format/owner-kind.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
@@ -77,10 +78,7 @@ export const accountPage: Page = {
     return {
       title: `${kind} ${titleOf(visit, account)}`,
       ...{ isMinor: isOfRecords, path: pathOf('account', account) },
-      description: say({
-        en: `${name} on IOST: balance, tokens, votes, gas, RAM, permissions and all records.`,
-        zh: `IOST 上的 ${name}：余额、代币、投票、gas、RAM、权限与全部记录。`,
-      }),
+      description: say(describeHoldings(name, balance, detail?.gas_info.pledged_info ?? [])),
       body: (
         <>
           <Heading visit={visit} kind={kind} id={account} />

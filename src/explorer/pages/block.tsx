@@ -1,10 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getBlockTx } from '#actions/get-block-tx.ts'
+import { grouped } from '../format/amount.ts'
 import { counted } from '../format/counted.ts'
 import { ofNodeBeyond } from '../format/of-node.ts'
 import { ownTransactions } from '../format/own-transactions.ts'
-import { isoOf } from '../format/time.ts'
+import { absolute, isoOf } from '../format/time.ts'
+import { visible } from '../format/visible.ts'
 import { hrefTo, pathOf } from '../links.ts'
 import { isNarrowed } from '../narrowed.ts'
 import type { Html, Page, Visit } from '../page.ts'
@@ -29,14 +31,15 @@ export const blockPage: Page = {
     const { say } = visit
     const shown = pageOf(visit, hashes)
     const count = ownTransactions(block.number, Number(block.tx_count))
+    const [at, by] = [absolute(isoOf(block.time)), visible(witness_account)]
     const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
       asOf: ofNodeBeyond(visit.at, { status, height: Number(block.number) }),
       ...{ path: pathOf('block', block.number), isMinor: isNarrowed(visit, ['page']) },
       description: say({
-        en: `Block ${block.number} of the IOST chain: producer, time, gas and its ${counted(count, 'transaction')}.`,
-        zh: `IOST 区块 ${block.number}：生产者、时间、gas 以及其中的 ${count} 笔交易。`,
+        en: `Block ${grouped(String(block.number))} of the IOST chain: ${at} UTC, produced by ${by}, ${counted(count, 'transaction')}.`,
+        zh: `IOST 区块 ${block.number}：${at} UTC，由 ${by} 生产，${count} 笔交易。`,
       }),
       body: (
         <>

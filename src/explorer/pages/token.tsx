@@ -5,7 +5,7 @@ import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
 import { tokenMovements } from '../download/records.ts'
 import { holderFile } from '../download/states.ts'
-import { decimalsOf } from '../format/amount.ts'
+import { decimalsOf, grouped } from '../format/amount.ts'
 import { counted } from '../format/counted.ts'
 import { transferabilityOf } from '../format/transferability.ts'
 import { visible } from '../format/visible.ts'
@@ -47,12 +47,13 @@ export const tokenPage: Page = {
       visit.ask(getTokenHolder, { token, page: '1', size: String(MOST_BANDED) }),
     ])
     const name = visible(detail.symbol)
+    const [supply, most] = [grouped(detail.current_supply), grouped(detail.total_supply)]
     return {
       path: pathOf('token', detail.symbol),
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
       description: say({
-        en: `Token ${name} on IOST: supply ${detail.current_supply}, ${counted(detail.holder_count, 'holder')}, issuer, movements.`,
-        zh: `IOST 代币 ${name}：供应量 ${detail.current_supply}，${detail.holder_count} 个持有者，发行者与变动记录。`,
+        en: `Token ${name} on IOST: supply ${supply} of at most ${most}, ${counted(detail.holder_count, 'holder')}.`,
+        zh: `IOST 代币 ${name}：供应量 ${supply}，上限 ${most}，${grouped(String(detail.holder_count))} 个持有者。`,
       }),
       isMinor: isOfList,
       body: (

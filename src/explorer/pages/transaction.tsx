@@ -3,10 +3,10 @@ import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import type { Text } from '#actions/text.ts'
 import { isNamedByCode } from '../format/arguments.ts'
+import { describeTransaction } from '../format/describe.ts'
 import type { Movement } from '../format/movements.ts'
 import { ofNodeBeyond } from '../format/of-node.ts'
 import { isoOf } from '../format/time.ts'
-import { visible } from '../format/visible.ts'
 import { type KnownContracts, knownContracts, signatureIn } from '../known-contracts.ts'
 import { type KnownOwners, knownOwners } from '../known-owners.ts'
 import { pathOf } from '../links.ts'
@@ -45,10 +45,7 @@ export const transactionPage: Page = {
       title: `${title} ${transaction.hash}`,
       path: pathOf('tx', transaction.hash),
       asOf: ofNodeBeyond(visit.at, { status: answer.status, height: Number(block_number) }),
-      description: say({
-        en: `Transaction ${transaction.hash} of the IOST chain by ${visible(transaction.publisher)}: status, token movements, actions, gas and RAM.`,
-        zh: `IOST 交易 ${transaction.hash}，由 ${visible(transaction.publisher)} 发布：状态、代币变动、方法、gas 与 RAM。`,
-      }),
+      description: say(describeTransaction(transaction, moved.get(transaction.hash))),
       body: (
         <>
           <Heading visit={visit} kind={title} id={transaction.hash} />

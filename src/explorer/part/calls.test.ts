@@ -4,7 +4,7 @@ import { CallLinks } from './calls.tsx'
 
 const site = {
   ...{ version: '', isExplored: true, testKey: 'test', labels: new Map() },
-  assets: { style: '', script: '', theme: '' },
+  assets: { style: '', script: '', theme: '', preview: '' },
 }
 
 /** The parameters of the links on a page with some calls, by link text. */

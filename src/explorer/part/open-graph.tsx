@@ -1,8 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { lastingHref } from '../links.ts'
 import type { Html } from '../page.ts'
-import { SIZE } from '../picture/picture.ts'
-import { pictureOf } from '../picture/pictures.ts'
 import type { Frame } from './frame.ts'
 
 type OpenGraphProps = {
@@ -13,13 +11,20 @@ type OpenGraphProps = {
   readonly description: string
 }
 
-/** The Open Graph tags of a page, for messengers and other sites: title, description and language. */
+/** The size of the preview picture in pixels, as recommended for Open Graph. */
+const SIZE = { width: 1_200, height: 630 } as const
+
+/**
+ * The Open Graph tags of a page, for messengers and other sites. The facts are in title and description; the picture is
+ * the same for all pages.
+ */
 export const OpenGraph = ({ frame, path, title, description }: OpenGraphProps): Html => {
   const { say, lang, isOriginKnown } = frame
+  const site = say({ en: 'IOST explorer', zh: 'IOST 浏览器' })
   return (
     <>
       <meta property="og:type" content="website" />
-      <meta property="og:site_name" content={say({ en: 'IOST explorer', zh: 'IOST 浏览器' })} />
+      <meta property="og:site_name" content={site} />
       <meta property="og:title" content={title} />
       <meta property="og:description" content={description} />
       <meta property="og:locale" content={lang === 'zh' ? 'zh_CN' : 'en_US'} />
@@ -27,23 +32,13 @@ export const OpenGraph = ({ frame, path, title, description }: OpenGraphProps): 
       {isOriginKnown && (
         <>
           <meta property="og:url" content={lastingHref(frame, path)} />
-          <Picture frame={frame} path={path} title={title} />
+          <meta property="og:image" content={`${frame.origin}assets/${frame.site.assets.preview}`} />
+          <meta property="og:image:width" content={String(SIZE.width)} />
+          <meta property="og:image:height" content={String(SIZE.height)} />
+          <meta property="og:image:alt" content={site} />
         </>
       )}
       <meta name="twitter:card" content={isOriginKnown ? 'summary_large_image' : 'summary'} />
     </>
   )
 }
-
-/** A page that is not found, or not known yet, has the picture of the home page. */
-const Picture = ({ frame, path, title }: Omit<OpenGraphProps, 'description'>): Html => (
-  <>
-    <meta
-      property="og:image"
-      content={lastingHref({ ...frame, lang: 'en' }, pictureOf(frame.height === undefined ? '/' : path))}
-    />
-    <meta property="og:image:width" content={String(SIZE.width)} />
-    <meta property="og:image:height" content={String(SIZE.height)} />
-    <meta property="og:image:alt" content={title} />
-  </>
-)

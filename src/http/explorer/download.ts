@@ -24,13 +24,13 @@ export const downloadHandler =
   async (exchange, signal) => {
     const { site, queues, stallMs } = options
     const key = counted(options, exchange, 'visit')
-    queues.store.check(key)
+    queues.visitors.check(key)
     const { path, query, lang } = pageRequestOf(exchange, site)
     const route = routeAt(downloads, path)
     if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: file } = route
     const plan = planOfVisitor(options, exchange, deps.clock)
-    const turns = turnsOf(queues, { key, plan, exports: 'downloads' })
+    const turns = turnsOf(queues, { key, plan, isVisitor: true })
     const id = await exactName(deps, { file, id: route.id }, { signal, turn: turns.store(signal) })
     const request: FileRequest = { id, query, lang }
     const { module, action } = file.action

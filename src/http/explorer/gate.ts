@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import type { Turns } from '#gate/gate.ts'
-import type { AddressLimits } from '#gate/networks.ts'
+import { MOST_ROWS_WITHOUT_KEY, type Turns } from '#gate/gate.ts'
+import { type AddressLimits, networksAround } from '#gate/networks.ts'
 import type { Queues } from '#gate/queues.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Exchange } from '../exchange.ts'
@@ -14,7 +14,8 @@ export type ExplorerGate = {
 /**
  * Counts a visit of a page, or a refresh of an open one. Refreshes have a limit of their own, so that open
  * pages leave their readers all visits. Visitors of unknown networks are not limited, but share one key for
- * turns and for places of live pages. Returns the key of the visitor's turns. Throws 'rate_limited'.
+ * turns and for places of live pages. Returns the key of the visitor's turns: the widest of its networks, so that the
+ * holder of many networks has the turns of one. Throws 'rate_limited'.
  */
 export const counted = (
   { addresses }: Pick<ExplorerGate, 'addresses'>,
@@ -25,7 +26,7 @@ export const counted = (
   if (network === undefined) return 'visitor'
   const wait = addresses[as](network)
   if (wait > 0) throw tooMany(wait)
-  return network
+  return networksAround(network).at(-1) ?? network
 }
 
 /** The plan of a visitor. Each thousand rows of a file count as one more visit, and wait until one is allowed. */
@@ -37,6 +38,7 @@ export const planOfVisitor = (
   const network = client?.network
   return {
     require: () => undefined,
+    mostRows: MOST_ROWS_WITHOUT_KEY,
     more: async signal => {
       if (network === undefined) return
       for (let ms = addresses.visit(network); ms > 0; ms = addresses.visit(network)) {

@@ -5,7 +5,7 @@ import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
 import { type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
-import { type Turns, turnsOf } from '#gate/gate.ts'
+import { MOST_ROWS_WITHOUT_KEY, type Turns, turnsOf } from '#gate/gate.ts'
 import { codes } from '../codes.ts'
 import { PAGE_POLICY, redirect } from '../documents.ts'
 import type { Exchange, Handler } from '../exchange.ts'
@@ -16,7 +16,7 @@ import { counted, type ExplorerGate } from './gate.ts'
 import { keptPages } from './kept-pages.ts'
 import { pageRequestOf } from './page-request.ts'
 
-/** Pages for people: without a key, within the visits of a network, in turns with all other requests. */
+/** Pages for people: without a key, within the visits of a network, in turns with other visitors. */
 export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
   const { site, queues } = options
   /** Suggestions for names that were not found. */
@@ -36,7 +36,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
   const handler: Handler = async (exchange, signal) => {
     const least = liveHeight(exchange.request)
     const key = counted(options, exchange, least === undefined ? 'visit' : 'refresh')
-    queues.store.check(key)
+    queues.visitors.check(key)
     const to = elsewhere(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
     const request = pageRequestOf(exchange, site)
@@ -45,7 +45,7 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
       showPage(deps, { ...request, now: deps.clock.now() }, running).catch(error =>
         suggest(error, { request, running }),
       )
-    const shown = await kept(request, { make, signal }, least)
+    const shown = await kept(request, { make, signal }, await announcedIn(deps.store, least))
     return 'to' in shown ? redirect(hrefTo(request, shown.to)) : pageReply(200, shown, request)
   }
   const failed = async (exchange: Exchange, failure: Failure): Promise<Reply> => {
@@ -69,6 +69,13 @@ const liveHeight = ({ headers }: Request): number | undefined => {
   return text === null ? undefined : Number(/^\d{1,15}$/.exec(text)?.[0] ?? 0)
 }
 
+/** The height of a refresh, unless no page can be of it yet: a made-up height would have each page made anew. */
+async function announcedIn(store: AnswerDeps['store'], least: number | undefined): Promise<number | undefined> {
+  if (least === undefined) return undefined
+  const published = await store.published()
+  return published !== undefined && least <= published.height ? least : undefined
+}
+
 type Running = Parameters<typeof findNear>[2]
 
 /** Whether a failure means that the thing in the address does not exist. */
@@ -76,14 +83,19 @@ const isAbsent = (error: unknown): error is Failure =>
   error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
 
 /** The turn of a visitor in the queue of the store. */
-export const visitorTurn = (
+const visitorTurn = (
   { queues }: Pick<ExplorerGate, 'queues'>,
   key: string,
   signal: AbortSignal,
-): ReturnType<ReturnType<typeof turnsOf>['store']> => turnsOf(queues, { key, plan: NO_PLAN }).store(signal)
+): ReturnType<ReturnType<typeof turnsOf>['store']> =>
+  turnsOf(queues, { key, plan: NO_PLAN, isVisitor: true }).store(signal)
 
 /** Visits are not exports, so they have no plan. */
-const NO_PLAN: Turns['plan'] = { more: async () => undefined, require: () => undefined }
+const NO_PLAN: Turns['plan'] = {
+  more: async () => undefined,
+  require: () => undefined,
+  mostRows: MOST_ROWS_WITHOUT_KEY,
+}
 
 /**
  * The redirect target of an address, if any. Home has a trailing slash and other pages have none. The home

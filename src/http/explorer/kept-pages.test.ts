@@ -4,7 +4,12 @@ import { keptPages as keptPagesBy } from './kept-pages.ts'
 
 const visit = (path: string, query = '') => ({
   ...({
-    site: { version: '', isExplored: true, labels: new Map(), assets: { style: '', script: '', theme: '' } },
+    site: {
+      version: '',
+      isExplored: true,
+      labels: new Map(),
+      assets: { style: '', script: '', theme: '', preview: '' },
+    },
     root: '',
     lang: 'en',
   } as const),

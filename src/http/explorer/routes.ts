@@ -2,7 +2,6 @@ import type { AnswerDeps } from '#actions/answer.ts'
 import { downloads } from '#explorer/download/downloads.ts'
 import type { Site } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
-import { pictures } from '#explorer/picture/pictures.ts'
 import type { Service } from '../exchange.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { respond } from '../request.ts'
@@ -10,7 +9,6 @@ import { downloadHandler } from './download.ts'
 import type { ExplorerGate } from './gate.ts'
 import { explorerHandler } from './handler.ts'
 import { liveHandler } from './live.ts'
-import { pictureHandler } from './picture.ts'
 
 /** Paths of the explorer as routes, in both languages. */
 const routesOf = (all: readonly { readonly path: string }[]): readonly string[] =>
@@ -58,11 +56,9 @@ export const explorerPages = (
   const page = respond('explorer', handler, paged)
   const download = downloadHandler(options, { site, stallMs, ...gate })
   const file = respond('download', download, paged)
-  const picture = respond('picture', pictureHandler(options, { site, ...gate }), paged)
   return [
     ...routesOf(pages).map(path => [path, page] as const),
     ...routesOf(downloads).map(path => [path, file] as const),
-    ...pictures.map(({ path }) => [path.replace('{id}', ':id'), picture] as const),
     ['/live', respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, stallMs }), service)],
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]

@@ -5,9 +5,11 @@ import { linesOf } from '#actions/list/rows.ts'
 import type { ExportFormat, Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { retryTurn, type Turns } from '#gate/gate.ts'
+import { keyOf, retryTurn, type Turns } from '#gate/gate.ts'
+import { hashOfKey } from '#keys/keyring.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Exchange } from '../exchange.ts'
+import type { OpenFeeds } from '../feed/open-feeds.ts'
 import type { Reply } from '../reply.ts'
 import { acceptsGzip } from '../reply.ts'
 import { bookForm } from './book.ts'
@@ -24,6 +26,8 @@ type ExportRequest = {
   readonly prolong?: ExportOptions['prolong']
   readonly turns: Turns
   readonly stallMs: number
+  /** Ends the export when its key is no longer valid; absent: it has no key. */
+  readonly feeds?: Pick<OpenFeeds, 'add'>
   /** Absent: the format that the call names. */
   readonly form?: ExportForm
 }
@@ -35,7 +39,7 @@ type ExportRequest = {
 export const exportReply = async (
   deps: AnswerDeps,
   call: Call & { readonly format: ExportFormat },
-  { exchange, signal, prolong, turns, stallMs, form = formOf(call) }: ExportRequest,
+  { exchange, signal, prolong, turns, stallMs, feeds, form = formOf(call) }: ExportRequest,
 ): Promise<Reply> => {
   const { request } = exchange
   const place = turns.export()
@@ -43,8 +47,10 @@ export const exportReply = async (
   const stop = (): void => reading.abort(signal.reason)
   signal.addEventListener('abort', stop)
   let opened: Export | undefined
+  let remove: () => void = () => undefined
   const free = (): void => {
     place.leave()
+    remove()
     reading.abort()
     opened?.close()
   }
@@ -70,6 +76,10 @@ export const exportReply = async (
         packer.close()
       },
     })
+    if (feeds !== undefined) {
+      const { fail: end, cutOff } = body
+      remove = feeds.add({ keyHash: hashOfKey(keyOf(exchange)), isExport: true, end, cutOff })
+    }
     const headers = { ...headersOf(opened, formed), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
     return { status: 200, type: serializer.type, body, headers, form: 'raw' }
   } catch (error) {

@@ -13,13 +13,13 @@ type Options = {
 }
 
 /**
- * A body of chunks that are made as the client reads them; none is made ahead. If a chunk cannot be made, the
+ * A body of chunks that are made as the client reads them; none is made ahead. If a chunk cannot be made, or on `fail`, the
  * connection is closed before the end of the chunked body, so that the client sees an error and not a truncated body.
  */
 export const streamOf = (
   pieces: AsyncGenerator<Uint8Array, void, void>,
   { client, stallMs, clock, free }: Options,
-): StreamedBody & { readonly cutOff: () => void } => {
+): StreamedBody & { readonly cutOff: () => void; readonly fail: (failure: Failure) => void } => {
   const ended = Promise.withResolvers<StreamEnd>()
   let bytes = 0
   let isOver = false
@@ -37,6 +37,10 @@ export const streamOf = (
   }
   const cutOff = (kind: string): void => {
     end(kind)
+    cut()
+  }
+  const fail = (failure: Failure): void => {
+    end(failure.kind, failure)
     cut()
   }
   const leave = (): void => cutOff('gone')
@@ -58,9 +62,7 @@ export const streamOf = (
       controller.enqueue(next.value)
       watch()
     } catch (error) {
-      const failure = failureOf(error)
-      end(failure.kind, failure)
-      cut()
+      fail(failureOf(error))
     }
   }
   // Without a reason: Bun would print it, and closes the connection in either case.
@@ -71,7 +73,7 @@ export const streamOf = (
   client.addEventListener('abort', leave)
   watch()
   if (client.aborted) leave()
-  return { stream, ended: ended.promise, cutOff: () => cutOff('stalled') }
+  return { stream, ended: ended.promise, cutOff: () => cutOff('stalled'), fail }
 }
 
 /** Splits bytes into chunks of the size that is sent. */

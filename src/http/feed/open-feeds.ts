@@ -3,8 +3,13 @@ import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { every } from '#time/every.ts'
 import type { AppOptions } from '../app-options.ts'
 
-/** An open feed, for the code that may end it. */
+/** An open feed or an export that is being sent, for the code that may end it. */
 export type OpenFeed = {
+  /**
+   * Set for an export. It cannot be continued, so it is sent to its end when the service stops, and while keys cannot be
+   * checked.
+   */
+  readonly isExport?: true
   /** Hash of the feed's key (`hashOfKey`); undefined: the feed has no key. */
   readonly keyHash: string | undefined
   /** Sends a last event that gives the reason. */
@@ -16,7 +21,7 @@ export type OpenFeed = {
 /** The feeds of a thread. */
 export type OpenFeeds = {
   readonly hub: FeedHub
-  /** Adds a feed until the returned function is called. A feed added while the service stops is ended. */
+  /** Adds a feed or an export until the returned function is called. A feed added while the service stops is ended. */
   add(feed: OpenFeed): () => void
 }
 
@@ -27,7 +32,7 @@ const CHECKS_IN_DOUBT = 2
 /** When the service stops, a client has this long to read the last event. */
 const LAST_MS = 1_000
 
-/** Ends feeds whose keys are no longer valid, and all feeds when the service stops. */
+/** Ends feeds and exports whose keys are no longer valid, and all feeds when the service stops. */
 export const openFeeds = ({
   store,
   keyring,
@@ -44,14 +49,16 @@ export const openFeeds = ({
     const isInDoubt = doubts >= CHECKS_IN_DOUBT
     for (const feed of [...feeds]) {
       if (feed.keyHash === undefined) continue
-      const failure = isInDoubt ? NO_KEYS : refused?.(feed.keyHash)
+      const doubt = isInDoubt && feed.isExport !== true ? NO_KEYS : undefined
+      const failure = doubt ?? refused?.(feed.keyHash)
       if (failure !== undefined) feed.end(failure)
     }
   }
   stopping?.signal.addEventListener('abort', () => {
-    for (const feed of [...feeds]) feed.end(STOPPING)
+    const followed = [...feeds].filter(({ isExport }) => isExport !== true)
+    for (const feed of followed) feed.end(STOPPING)
     clock.after(LAST_MS, () => {
-      for (const feed of [...feeds]) feed.cutOff()
+      for (const feed of feeds) if (feed.isExport !== true) feed.cutOff()
     })
   })
   return {
@@ -59,7 +66,7 @@ export const openFeeds = ({
     add: feed => {
       feeds.add(feed)
       watching ??= every(clock, POLL_MS, check)
-      if (stopping?.signal.aborted === true) feed.end(STOPPING)
+      if (stopping?.signal.aborted === true && feed.isExport !== true) feed.end(STOPPING)
       return () => {
         feeds.delete(feed)
         if (feeds.size > 0) return

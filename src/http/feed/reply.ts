@@ -62,10 +62,10 @@ export const feedReply = async (
     const turn: Turn = () => (isOpen ? later : own)()
     const { hub } = feeds
     const asked = { ...call, last: lastEventId(request) }
-    const feed = await openFeed(deps, asked, { signal: reading.signal, turn, hub, outbox })
+    const more = () => turns.plan.more(reading.signal)
+    const feed = await openFeed(deps, asked, { signal: reading.signal, turn, more, hub, outbox })
     isOpen = true
     signal.throwIfAborted()
-    const more = () => turns.plan.more(reading.signal)
     const body = streamOf(piecesOf(feed, { more, replyOptions }), {
       client: request.signal,
       clock: deps.clock,
@@ -101,7 +101,7 @@ const beginOf = ({ first, id = '' }: Feed): Sent =>
 
 type FeedService = { readonly more: () => Promise<void>; readonly replyOptions: ReplyOptions }
 
-/** The body. Each thousand rows begun count as one request. */
+/** The body. Each thousand rows begun count as one request; those of a search were counted when they were tested. */
 const piecesOf = async function* (
   feed: Feed,
   { more, replyOptions }: FeedService,

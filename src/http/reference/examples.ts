@@ -32,7 +32,9 @@ export const servedExamples = (
     const stop = deps.clock.after(TIMEOUT_MS, () => controller.abort())
     try {
       const { signal } = controller
-      known = await within(chooseAll(deps, { actions, known, defaults }, signal), { signal })
+      const found = await within(chooseAll(deps, { actions, known, defaults }, signal), { signal })
+      // The same object while nothing was found, since pages are made anew for another one.
+      if (found.size > known.size) known = found
     } catch {
       // A caller of the action gets the failure itself.
     } finally {

@@ -13,7 +13,7 @@ const page = (lang: 'en' | 'zh', testKey?: string, isExplored = false) =>
     lang,
     site: {
       ...{ version: '1.2.3', testKey, isExplored, labels: new Map() },
-      assets: { style: 'style.css', script: 'script.js', theme: 'theme.js' },
+      assets: { style: 'style.css', script: 'script.js', theme: 'theme.js', preview: 'preview' },
     },
     files: { style: 'reference.css', script: 'reference.js' },
     defaults: { format: 'envelope', compat: 'none' },
