@@ -78,7 +78,7 @@ test('readParams: an address in mixed case is refused with the form that the cha
 
 test('readParams: a list has at most 50 values, each of them valid', () => {
   const read = (accounts: string) => readParams(getAccountTx.params, [['accounts', accounts]], { unknown: 'refuse' })
-  expect(read(Array.from({ length: 50 }, () => 'admin').join(',')).accounts?.length).toBe(50)
+  expect(read(Array.from({ length: 50 }, () => 'admin').join(','))['accounts']).toHaveLength(50)
   for (const accounts of [
     '',
     ',',
