@@ -18,7 +18,7 @@ import { stepListing } from './list/step-rows.ts'
 import { csvLayout } from './request/csv.ts'
 import { owner, paging, sort, token } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
-import { checkSteps, datesOf, type RangeOfSteps } from './request/range-steps.ts'
+import { boundsOfSteps, checkSteps, type RangeOfSteps } from './request/range-steps.ts'
 import { type Step, step } from './request/step.ts'
 import { balanceChangeRows, changesIn } from './shape/balance-changes.ts'
 import { changeFields } from './shape/changes.ts'
@@ -70,8 +70,8 @@ export const getBalanceHistory = defineList({
   action: 'get-balance-history',
   title: { en: 'Balance of an account over time', zh: '账户余额历史' },
   summary: {
-    en: 'Every change of the balance of a token that an owner has (iost if none is given), newest first, with its cause and the balance after it; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400: the balance at its beginning, the sums received and spent, and the balance at its end, available and frozen together. Weeks and months are whole, also where the range begins or ends within one; without start_date they are those of the last 30 days. A frozen amount that comes due is a row of its own; a transfer to oneself changes nothing and has none.',
-    zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回，最新的在前，没有变动的也包括在内，最多 400 行：期初、流入、流出与期末数量（可用与冻结合计）。周与月总是完整的，即使区间从其中间开始或结束；不提供 start_date 时为涵盖最近 30 天的各个周期。冻结金额到期时单独列为一行；转给自己不产生变动，不列出。',
+    en: 'Every change of the balance of a token that an owner has (iost if none is given), newest first, with its cause and the balance after it; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400: the balance at its beginning, the sums received and spent, and the balance at its end, available and frozen together. Weeks and months are whole, also where start_date or end_date is within one; with blocks or times, the first and the last of them have the figures of their part within the range. Without a start they are those of the last 30 days. A frozen amount that comes due is a row of its own; a transfer to oneself changes nothing and has none.',
+    zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回，最新的在前，没有变动的也包括在内，最多 400 行：期初、流入、流出与期末数量（可用与冻结合计）。周与月总是完整的，即使 start_date 或 end_date 在其中间；以区块或时间限定时，首尾两个周期只含区间内部分的数值。不提供起点时为涵盖最近 30 天的各个周期。冻结金额到期时单独列为一行；转给自己不产生变动，不列出。',
   },
   params: Type.Object({
     account: owner(),
@@ -126,7 +126,7 @@ const stepsOf = async (
   { step: by, sort: order, ...requested }: StepOptions,
   { id, decimal }: Balance,
 ): Promise<Listing<Numbered<Change>>> => {
-  const steps = await requestedSteps(context, { step: by, ...datesOf(requested) })
+  const steps = await requestedSteps(context, { step: by, ...boundsOfSteps(requested) })
   const flows = await flowsThen(context.view, seriesOf.balance(id), heightsOf(steps))
   const shown = (units: bigint): string => fromUnits(units, decimal)
   const rows = steps.map(({ first, isWhole }, at) => {

@@ -96,8 +96,15 @@ export const fromUnits = (units: bigint, decimals: number): string => {
   const sign = units < 0n ? '-' : ''
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
-  const fraction = digits.slice(digits.length - decimals).replace(/0+$/, '')
+  const fraction = trimZeros(digits.slice(digits.length - decimals))
   return fraction === '' ? `${sign}${whole}` : `${sign}${whole}.${fraction}`
+}
+
+/** Digits without the zeros at their end. (`/0+$/` would try every zero as the first of the end.) */
+export function trimZeros(digits: string): string {
+  let end = digits.length
+  while (digits[end - 1] === '0') end -= 1
+  return digits.slice(0, end)
 }
 
 /** A decimal text as a whole number of units, and the number of its decimals. */

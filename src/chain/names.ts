@@ -6,6 +6,7 @@ import { hashBytes } from './hash.ts'
  * Map key. The form of a name does not show that the thing exists.
  */
 const ACCOUNT = /^(?:[a-z0-9_]{5,11}|0x[0-9a-f]{40})$/
+const ADDRESS = /^0x[0-9a-f]{40}$/i
 const SYSTEM_CONTRACT = /^[a-z0-9_]{1,94}\.iost$/
 const USER_CONTRACT = /^Contract[1-9A-HJ-NP-Za-km-z]{1,91}$/
 /** Prefix of the ids of user contracts. */
@@ -17,6 +18,14 @@ const PUBLIC_KEY = /^[1-9A-HJ-NP-Za-km-z]{32,46}$/
 
 /** An account name by its form: 5 to 11 of `a-z 0-9 _`, or an Ethereum-style address in lower case. */
 export const isAccountName = (text: string): boolean => ACCOUNT.test(text)
+
+/**
+ * An address of the form 0x and 40 digits in lower case, as the chain writes it; any other text unchanged. Wallets of
+ * other chains mix upper and lower case in it as a checksum.
+ */
+export function lowerAddress(text: string): string {
+  return ADDRESS.test(text) ? text.toLowerCase() : text
+}
 
 export const isTokenSymbol = (text: string): boolean => TOKEN.test(text)
 

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { trimZeros } from './amount.ts'
 
 /** Nanoseconds since 1970, both inclusive. */
 export type Span = { readonly first: bigint; readonly last: bigint }
@@ -31,7 +32,7 @@ export const toIso = (ns: bigint): string => {
 export const exactIso = (ns: bigint): string => {
   const seconds = toIso(ns).slice(0, -'.000Z'.length)
   const rest = ((ns % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND
-  return rest === 0n ? `${seconds}Z` : `${seconds}.${String(rest).padStart(9, '0').replace(/0+$/, '')}Z`
+  return rest === 0n ? `${seconds}Z` : `${seconds}.${trimZeros(String(rest).padStart(9, '0'))}Z`
 }
 
 /**

@@ -1,3 +1,4 @@
+import { grouped } from '#explorer/format/amount.ts'
 import type { Log } from '#failure/log.ts'
 import type { Progress } from '#load/load-options.ts'
 import { type Limit, type LoadPace, paceKeeper } from './load-pace.ts'
@@ -86,14 +87,14 @@ export const barText = (pace: LoadPace, columns: number): string => {
   const isDone = height >= target
   const needed = [
     `${percentOf(share).toFixed(1).padStart(5)} %`,
-    `block ${grouped(Math.max(0, height))} of ${grouped(target)}`,
-    `${grouped(Math.round(pace.blocks))} blocks/s`,
+    `block ${grouped(String(Math.max(0, height)))} of ${grouped(String(target))}`,
+    `${grouped(String(Math.round(pace.blocks)))} blocks/s`,
     ...(secondsLeft === undefined || isDone ? [] : [`${timeText(secondsLeft)} left`]),
   ]
   const more = [
     ...(limit === undefined || isDone ? [] : [LIMITED[limit]]),
-    `${grouped(Math.round(pace.documents))} documents/s`,
-    `${grouped(Math.round(pace.transactions))} transactions/s`,
+    `${grouped(String(Math.round(pace.documents)))} documents/s`,
+    `${grouped(String(Math.round(pace.transactions)))} transactions/s`,
   ]
   const text = fitting(needed, more, columns)
   const width = Math.min(30, columns - text.length - 5)
@@ -109,8 +110,6 @@ const fitting = (needed: readonly string[], more: readonly string[], columns: nu
   for (const part of more) if (text.length + part.length + 2 <= columns - 15) text += `  ${part}`
   return text
 }
-
-const grouped = (value: number): string => String(value).replace(/\B(?=(\d{3})+$)/g, ',')
 
 /** A duration in at most two units: `3 h 12 min`. */
 export const timeText = (seconds: number): string => {

@@ -2,6 +2,7 @@
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
 import { type Ask, askAtOneHeight } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
+import { lowerAddress } from '#chain/names.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { downloads } from './download/downloads.ts'
@@ -13,7 +14,7 @@ import { pages } from './pages.ts'
 import type { Call } from './part/calls.tsx'
 import type { Frame } from './part/frame.ts'
 import { Layout } from './part/layout.tsx'
-import { lastInstead, pathOfPage } from './part/pager.tsx'
+import { lastInstead, pathOfPage, searchOf } from './part/pager.tsx'
 import { routeAt } from './route.ts'
 
 /** The request of a visitor: a path without language and prefix, and its parameters. */
@@ -46,6 +47,8 @@ export const showPage = async (
 ): Promise<Document> => {
   const route = routeAt(pages, request.path)
   if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
+  const lowered = request.path.split('/').map(lowerAddress).join('/')
+  if (lowered !== request.path) return { to: `${lowered}${searchOf(request.query)}` }
   const { found: page, id, part } = route
   return askAtOneHeight(
     deps,

@@ -79,7 +79,7 @@ const KEY_LIKE = /il_[0-9a-z]{12,}/gi
 
 const masked = (text: string): string =>
   text
-    .replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s/]+@/gi, '$1***@')
+    .replace(/:\/\/[^\s/]+@/g, '://***@')
     .replace(/([?&]apikey=)[^&\s#]*/gi, '$1***')
     .replace(KEY_LIKE, '***')
 

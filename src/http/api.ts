@@ -174,6 +174,7 @@ const pairText = ([name, value]: Query[number]): string => {
  */
 const mayRepeat = ([name, value]: Query[number], secrets: readonly string[]): boolean => {
   const text = `?${name}=${value}`
+  if (text.length > UNREAD_LETTERS) return false
   const hidesKey = withoutSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))
-  return !hidesKey && text.length <= UNREAD_LETTERS
+  return !hidesKey
 }

@@ -91,12 +91,15 @@ export const clientBehind = (
   return client
 }
 
+/** The address of a hop in `Forwarded`. It contains no space, so that spaces are tried in one way. */
+const FORWARDED_FOR = /(?:^|;)\s*for=("?)([^"\s;,]*)\1\s*(?:;|$)/i
+
 const hopsIn = (headers: Pick<Headers, 'get'>): readonly string[] => {
   const plain = headers.get('x-forwarded-for')
   if (plain !== null) return plain.split(',').map(hop => hop.trim())
   const forwarded = headers.get('forwarded')
   if (forwarded === null) return []
-  return forwarded.split(',').map(hop => /(?:^|;)\s*for=("?)([^";,]*)\1\s*(?:;|$)/i.exec(hop.trim())?.[2] ?? '')
+  return forwarded.split(',').map(hop => FORWARDED_FOR.exec(hop.trim())?.[2] ?? '')
 }
 
 /** The address of a hop without its port: `1.2.3.4:567`, `[2001:db8::1]:567`, or an address alone. */

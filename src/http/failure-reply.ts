@@ -60,11 +60,14 @@ const hidden = (message: string, secrets: readonly string[]): string =>
 /** Where a long text was truncated, the key in it may be truncated, too. */
 const withoutBegin = (message: string, secret: string): string => {
   if (!message.includes('…')) return message
-  return message.replace(/([^']*)…/g, (whole, before: string) => {
+  const parts = message.split("'").map(part => {
+    const cutAt = part.lastIndexOf('…')
+    const before = part.slice(0, Math.max(0, cutAt))
     let length = Math.min(secret.length, before.length)
     while (length >= BEGIN_LETTERS && !before.endsWith(secret.slice(0, length))) length -= 1
-    return length < BEGIN_LETTERS ? whole : `${before.slice(0, before.length - length)}***…`
+    return length < BEGIN_LETTERS ? part : `${before.slice(0, before.length - length)}***${part.slice(cutAt)}`
   })
+  return parts.join("'")
 }
 
 /** Minimum length of a key's prefix to hide. A shorter one reveals nothing about the rest. */

@@ -29,7 +29,7 @@ export const endpointOf = (text: string): Endpoint => {
     throw new Failure('usage', `Node URL ${url.origin}${url.pathname} has a query or fragment, which is not allowed.`, {
       help: HELP,
     })
-  const base = `${url.origin}${url.pathname.replace(/\/+$/, '')}`
+  const base = `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
   return { name: base, base, headers: authorizationIn(url) }
 }
 

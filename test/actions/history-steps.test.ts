@@ -133,13 +133,44 @@ describe('get-balance-history with step', () => {
     }
   })
 
-  test('error: a range by blocks, an unknown step, too many steps and an unknown account are refused', async () => {
+  test('a range of blocks or times ends within steps: the figures are those of the part within it', async () => {
+    const height = blocks.length - 1
+    const [from, middle] = [Math.max(1, heightBefore(last) - 100), heightBefore(last) + 200]
+    const heldAt = (account: string, at: number): string => {
+      const { available, frozen } = plainHeld(past, `iost/${account}`, at)
+      return fromUnits(available + frozen, 8)
+    }
+    for (const account of ['busyhub', 'admin', 'vote.iost'])
+      for (const [start, end] of [
+        [from, middle],
+        [middle + 1, height],
+      ] as const) {
+        const asked = { account, step: 'day', sort: 'asc' }
+        const { changes } = await ask('get-balance-history', {
+          ...{ ...asked, start_block: String(start), end_block: String(end) },
+        })
+        expect(changes.at(0).opening).toBe(heldAt(account, start - 1))
+        expect(changes.at(-1).closing).toBe(heldAt(account, end))
+        expect(changes.at(-1).complete).toBe(false)
+        const times = { start_time: String(blocks[start]?.time), end_time: String(blocks[end]?.time) }
+        expect((await ask('get-balance-history', { ...asked, ...times })).changes).toEqual(changes)
+      }
+    const rewards = async (range: Readonly<Record<string, string>>) =>
+      (await ask('get-reward-history', { producer: 'prod_02', step: 'month', ...range })).rewards
+    const sumOf = (rows: readonly { readonly contribute_made: string }[]) =>
+      rows.reduce((sum, { contribute_made }) => sum + toUnits(String(contribute_made), 18), 0n)
+    const parts = [{ end_block: String(middle) }, { start_block: String(middle + 1) }]
+    const [early = [], late = []] = await Promise.all(parts.map(part => rewards({ start_date: '2026-11-01', ...part })))
+    expect(sumOf(early) + sumOf(late)).toBe(sumOf(await rewards({ start_date: '2026-11-01' })))
+  })
+
+  test('error: a range by numbers, an unknown step, too many steps and an unknown account are refused', async () => {
     const refused = async (more: Readonly<Record<string, string>>) =>
       refusal(ask('get-balance-history', { account: 'busyhub', step: 'day', ...more }))
-    expect(await refused({ start_block: '3' })).toEqual({
+    expect(await refused({ start_seq: '3' })).toEqual({
       kind: 'bad_request',
-      en: "Parameters 'step' and 'start_block' cannot be combined; give the range of steps by 'start_date' and 'end_date'.",
-      zh: "参数 'step' 与 'start_block' 不能同时使用；使用 step 时请用 'start_date' 和 'end_date' 指定区间。",
+      en: "Parameters 'step' and 'start_seq' cannot be combined; give the range of steps by days, blocks or times.",
+      zh: "参数 'step' 与 'start_seq' 不能同时使用；使用 step 时请以日期、区块或时间指定区间。",
     })
     expect(await refused({ start_date: '2018-11-01' })).toMatchObject({
       en: "The range from 2018-11-10 to 2026-11-21 has more than 400 rows with 'step' day; ask for a shorter range or a longer step.",

@@ -233,6 +233,25 @@ describe('search', () => {
     expect(found).toBeGreaterThan(0)
   })
 
+  test('search: an address that begins with 0x is found in any case', async () => {
+    const addresses = [...(await oracle()).accounts.keys()].filter(name => name.startsWith('0x'))
+    expect(addresses.length).toBeGreaterThan(0)
+    for (const address of addresses) {
+      const mixed = [...address].map((letter, at) => (at > 1 && at % 2 === 0 ? letter.toUpperCase() : letter)).join('')
+      for (const text of [mixed, `0x${address.slice(2).toUpperCase()}`, address.toUpperCase()])
+        expect(await matchesOf(text)).toEqual([named('account', address, true)])
+    }
+  })
+
+  test('search: the two ends of a hash may have …, ... or .. between them', async () => {
+    const { block } = (await recordedBlocks())[1_000] ?? {}
+    const hash = block?.hash ?? ''
+    for (const between of ['…', '...', '..'])
+      expect(await matchesOf(`${hash.slice(0, 12)}${between}${hash.slice(-6)}`)).toEqual([blockMatch(1_000, hash)])
+    for (const between of ['.', '....', '……'])
+      expect(await matchesOf(`${hash.slice(0, 12)}${between}${hash.slice(-6)}`)).toEqual([])
+  })
+
   test('search: names that are special in JavaScript are found like other names', async () => {
     for (const text of ['__proto__', 'constructor', '12345', '_', 'null', '1e5'])
       expect([text, (await matchesOf(text)).filter(({ type }) => type !== 'block')]).toEqual([

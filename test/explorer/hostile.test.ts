@@ -1,115 +1,15 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
-import type { Lang, Visit } from '#explorer/page.ts'
-import { pages } from '#explorer/pages.ts'
-import { Layout } from '#explorer/part/layout.tsx'
-import { routeAt } from '#explorer/route.ts'
-import { systemClock } from '#time/clock.ts'
-import { loadedStore } from '../support/stores/loaded.ts'
 import { foreignIn } from './parts.ts'
 import { readPage } from './read-page.ts'
 import { samplePaths } from './samples.ts'
 import { explorerOn } from './served.ts'
+import { DECIDING, spoiltPage } from './spoilt-page.ts'
 
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 /** Worse than any text of the recording: it would close its element, run a script, and reverse the following text. */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`
-
-/** Texts that code parses instead of only showing them. */
-const READ = /^(?:-?\d+(?:\.\d+)?|\d{4}-\d\d-\d\dT.*Z|\d{4}-\d\d-\d\d|[[{].*)$/s
-/** Fields whose text decides what a page shows. */
-const DECIDING = new Set(['func_name', 'action_name', 'contract', 'status_code', 'status', 'type'])
-
-/** Makes every text of an answer hostile, and keeps the originals. */
-const spoiler = (spares: ReadonlySet<string>) => {
-  const were = new Map<string, string>()
-  const spoilt = (text: string): string => {
-    const hostile = `${HOSTILE}${were.size}`
-    were.set(hostile, text)
-    return hostile
-  }
-  const spoil = (value: unknown, key = ''): unknown => {
-    if (typeof value === 'string') {
-      if (/^\[/.test(value) && (key === 'data' || key === 'content')) return JSON.stringify(spoil(listOf(value)))
-      return READ.test(value) || spares.has(key) ? value : spoilt(value)
-    }
-    if (Array.isArray(value)) return value.map(each => spoil(each, key))
-    if (value === null || typeof value !== 'object') return value
-    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, spoil(each, name)]))
-  }
-  /** The original names in the parameters of a page's next call. */
-  const corrected = (given: CallParameters): CallParameters =>
-    Object.fromEntries(
-      Object.entries(given).map(([name, text]) => [
-        name,
-        text
-          .split(',')
-          .map(each => were.get(each) ?? each)
-          .join(','),
-      ]),
-    )
-  return { spoil, corrected }
-}
-
-const listOf = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
-
-const site = {
-  version: '1',
-  isExplored: true,
-  testKey: undefined,
-  labels: new Map(),
-  assets: { style: 's', script: 'j', theme: 't', preview: 'preview' },
-}
-
-/** The page that is shown if all texts of the chain are hostile. */
-const spoiltPage = async (path: string, lang: Lang, spares: ReadonlySet<string>): Promise<string | undefined> => {
-  const deps = {
-    store: await loadedStore(),
-    node: undefined,
-    prices: { get: () => undefined },
-    profiles: { get: () => undefined },
-    clock: systemClock,
-  }
-  const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1')
-  const { found: page, id = '', part = '' } = routeAt(pages, pathname) ?? {}
-  return askAtOneHeight(
-    deps,
-    async asking => {
-      const { spoil, corrected } = spoiler(spares)
-      const ask: Ask = async (action, given = {}) => spoil(await asking.ask(action, corrected(given))) as never
-      const visit: Visit = {
-        ...{
-          site,
-          root: '../',
-          origin: 'http://127.0.0.1/',
-          isOriginKnown: false,
-          lang,
-          id,
-          part,
-          query,
-          path: pathname,
-          now: 0,
-          ask,
-          at: asking.at,
-          storage: undefined,
-        },
-        say: text => text[lang],
-      }
-      const shown = await page?.show(visit)
-      if (shown === undefined || 'to' in shown) return undefined
-      return Layout({ frame: { ...visit, height: 1, calls: [] }, shown })
-    },
-    { signal: AbortSignal.timeout(600_000) },
-  )
-}
 
 /** Title and description of a page, as written in its HTML. */
 const headOf = (html: string) => [
@@ -132,7 +32,10 @@ test.each([
   let shown = 0
   for (const path of paths)
     for (const lang of ['en', 'zh'] as const) {
-      const html = await spoiltPage(path, lang, spares)
+      let number = 0
+      // Arguments that are numbers keep their value.
+      const spoil = (text: string) => (/^-?\d+(?:\.\d+)?$/.test(text) ? text : `${HOSTILE}${number++}`)
+      const html = await spoiltPage(path, { lang, spoil, spares })
       if (html === undefined) continue
       const page = await readPage(html)
       expect([path, foreignIn(page)]).toEqual([path, []])

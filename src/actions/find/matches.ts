@@ -1,4 +1,4 @@
-import { contractIdOf, isHash, isPublicKey } from '#chain/names.ts'
+import { contractIdOf, isHash, isPublicKey, lowerAddress } from '#chain/names.ts'
 import { unless } from '#failure/unless.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
@@ -49,8 +49,9 @@ const NAMED = [
  * text, it is tried as an abbreviated hash, then as a full name. Throws 'unavailable' when it may be a block
  * or transaction that only the followed node has, and the node cannot be asked.
  */
-export const matchesOf = async (context: Context, text: string): Promise<readonly Match[]> => {
+export const matchesOf = async (context: Context, given: string): Promise<readonly Match[]> => {
   const { view } = context
+  const text = lowerAddress(given)
   const ofKey = await ofKeyOf(view, text)
   if (ofKey.length > 0) return ofKey
   const named = await namedBy(context, text)

@@ -7,7 +7,7 @@ import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import type { Listing } from '../list/list-rows.ts'
 import { stepListing } from '../list/step-rows.ts'
-import { datesOf, type RangeOfSteps } from '../request/range-steps.ts'
+import { boundsOfSteps, type RangeOfSteps } from '../request/range-steps.ts'
 import type { Step } from '../request/step.ts'
 import { exact, shape } from '../shape/results.ts'
 import { stepFields } from '../shape/steps.ts'
@@ -54,7 +54,7 @@ export const rewardSteps = async <D>(
   { step, sort, ...asked }: StepOptions,
 ): Promise<Listing<D>> => {
   const { view } = context
-  const steps = await requestedSteps(context, { step, ...datesOf(asked) })
+  const steps = await requestedSteps(context, { step, ...boundsOfSteps(asked) })
   const heights = heightsOf(steps)
   const [sums, contribute, token] = await Promise.all([
     sumsBetween(view, producer, heights),

@@ -50,8 +50,8 @@ export const OPTION_TEXTS: { readonly [K in keyof Always]: Text } = {
     zh: 'iostabc 兼容旧版 iostabc 接口的返回格式。',
   },
   numbers: {
-    en: 'string returns numbers that may exceed 2^53 or 15 digits as strings.',
-    zh: 'string 将可能超过 2^53 或 15 位的数字以字符串返回。',
+    en: 'string returns numbers that may exceed 2^53 or 15 digits as strings. The arguments in data stay as their publisher wrote them.',
+    zh: 'string 将可能超过 2^53 或 15 位的数字以字符串返回；data 中的参数保持发布者写入的原样。',
   },
 }
 

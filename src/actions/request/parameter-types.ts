@@ -15,6 +15,11 @@ const BARE_CONTRACT = `${BASE58_LETTER}{32,44}`
 /** A contract id as the chain writes it. */
 export const CONTRACT = `(?:${SYSTEM}|${USER_CONTRACT})`
 export const ACTION = '[A-Za-z0-9_]{1,32}'
+/**
+ * A contract id or a public key. The alternatives differ in length, so that no text matches two of them: in a list, a
+ * validator would try every combination.
+ */
+const CONTRACT_OR_KEY = `(?:${SYSTEM}|Contract${BASE58_LETTER}{1,23}|${BASE58_LETTER}{32,46}|Contract${BASE58_LETTER}{39,91})`
 
 /** Names of these parameters in other services. */
 const ACCOUNT_ELSEWHERE = ['address', 'addr', 'user', 'username', 'owner', 'name', 'account_name', 'accountname']
@@ -62,7 +67,7 @@ export const owner = () =>
       en: 'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits), a contract id, a base58 public key, or 0',
       zh: '账户名（由 5 至 11 个 a-z、0-9、_ 字符组成，或为 0x 加 40 位小写十六进制数字）、合约 ID、base58 公钥或 0',
     },
-    pattern: `^(?:${ACCOUNT}|${CONTRACT}|${BASE58_LETTER}{32,46}|0)$`,
+    pattern: `^(?:${ACCOUNT}|${CONTRACT_OR_KEY}|0)$`,
     example: 'busyhub',
     sample: 'account',
     elsewhere: ACCOUNT_ELSEWHERE,

@@ -34,7 +34,10 @@ export type Word<T = unknown> = {
   readonly description: Text
   /** The rule that a value must obey, worded to follow "must be" in messages. */
   readonly rule: Text
-  /** Regular expression that matches every valid value, for the reference. */
+  /**
+   * Regular expression that matches every valid value. That of a list is for the reference only: each of its values is
+   * tested alone, because the time of a joined pattern may grow with the product of its parts.
+   */
   readonly pattern: string
   readonly example: string
   /** Absent: the example is valid on every chain. Lists of names are joined by commas. */
@@ -52,7 +55,7 @@ export type Word<T = unknown> = {
   readonly elsewhere?: readonly string[]
   /** The description of each value of a list, so that a refusal names the invalid one. */
   readonly each?: Word
-  /** Parses a text; undefined: the value breaks the rule. Called only with texts that match `pattern`. */
+  /** Parses a text; undefined: the value breaks the rule. Called only with texts that match `pattern`; for lists, any. */
   readonly read: (text: string) => T | undefined
 }
 
@@ -94,6 +97,7 @@ export const severalOf = <T>(
 ): TUnsafe<readonly T[]> => {
   const each = wordOf(schema) as Word<T>
   const one = each.pattern.replace(/^\^|\$$/g, '')
+  const pattern = new RegExp(each.pattern)
   return word<readonly T[]>({
     ...about,
     type: 'string',
@@ -104,7 +108,9 @@ export const severalOf = <T>(
     pattern: `^${one}(?:,${one}){0,${MOST_VALUES - 1}}$`,
     each,
     read: text => {
-      const values = text.split(',').map(each.read)
+      const parts = text.split(',', MOST_VALUES + 1)
+      if (parts.length > MOST_VALUES) return undefined
+      const values = parts.map(part => (pattern.test(part) ? each.read(part) : undefined))
       return values.includes(undefined) ? undefined : (values as readonly T[])
     },
   })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { getAccountTx } from '../get-account-tx.ts'
 import { getNftDetail } from '../get-nft-detail.ts'
 import { getTransactionDetail } from '../get-transaction-detail.ts'
-import { readParams } from './query.ts'
+import { type Query, readParams } from './query.ts'
 
 const refusal = (params: Parameters<typeof readParams>[0], name: string): string => {
   try {
@@ -57,4 +57,35 @@ test.each([
     ['token_id', text],
   ]
   expect(readParams(getNftDetail.params, given, { unknown: 'refuse' })).toMatchObject({ token_id: id })
+})
+
+test('readParams: an address in mixed case is refused with the form that the chain has', () => {
+  const refused = (query: Query): string => {
+    try {
+      readParams(getAccountTx.params, query, { unknown: 'refuse' })
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error)
+    }
+    return 'accepted'
+  }
+  const [mixed, lower] = ['0x7C92f5FE3F67B836DF744E98F2fad8e42743F9CC', '0x7c92f5fe3f67b836df744e98f2fad8e42743f9cc']
+  const remedy = `The chain writes addresses in lower case: ${lower}.`
+  expect(refused([['account', mixed]])).toEndWith(remedy)
+  expect(refused([['accounts', `admin,${mixed}`]])).toEndWith(remedy)
+  expect(refused([['account', lower]])).toBe('accepted')
+  expect(refused([['account', `${mixed}0`]])).not.toContain('lower case:')
+})
+
+test('readParams: a list has at most 50 values, each of them valid', () => {
+  const read = (accounts: string) => readParams(getAccountTx.params, [['accounts', accounts]], { unknown: 'refuse' })
+  expect(read(Array.from({ length: 50 }, () => 'admin').join(','))['accounts']).toHaveLength(50)
+  for (const accounts of [
+    '',
+    ',',
+    'admin,',
+    ',admin',
+    'admin, busyhub',
+    Array.from({ length: 51 }, () => 'admin').join(','),
+  ])
+    expect(() => read(accounts)).toThrow()
 })

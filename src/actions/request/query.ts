@@ -1,4 +1,5 @@
 import type { Static, TObject } from '@sinclair/typebox'
+import { lowerAddress } from '#chain/names.ts'
 import type { Action } from '../define.ts'
 import type { Text } from '../text.ts'
 import { type Word, wordOf } from './parameters.ts'
@@ -68,7 +69,8 @@ export const parametersOf = (params: TObject): readonly Parameter[] =>
 type Reader = Parameter & {
   /** All accepted names of the parameter. */
   readonly names: readonly string[]
-  readonly pattern: RegExp
+  /** undefined: a list, which tests each of its values. */
+  readonly pattern: RegExp | undefined
 }
 
 type Readers = { readonly all: readonly Reader[]; readonly names: ReadonlySet<string> }
@@ -81,7 +83,7 @@ const readersOf = (params: TObject): Readers => {
   const all = parametersOf(params).map(parameter => ({
     ...parameter,
     names: [parameter.name, ...(parameter.word.aliases ?? [])],
-    pattern: new RegExp(parameter.word.pattern),
+    pattern: parameter.word.each === undefined ? new RegExp(parameter.word.pattern) : undefined,
   }))
   const readers = { all, names: new Set(all.flatMap(({ names }) => names)) }
   known.set(params, readers)
@@ -121,7 +123,8 @@ export const takes = (params: TObject, name: string): boolean =>
 /** The value of a parameter that is given or required. */
 const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown => {
   const [first, second] = givenIn(query, names)
-  if (first === undefined) throw against(name, word, { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` })
+  if (first === undefined)
+    throw against(name, { word }, { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` })
   if (second !== undefined && second.text !== first.text)
     throw badRequest(
       {
@@ -130,13 +133,17 @@ const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown 
       },
       { parameter: first.key },
     )
-  const value = pattern.test(first.text) ? word.read(first.text) : undefined
+  const value = (pattern?.test(first.text) ?? true) ? word.read(first.text) : undefined
   if (value !== undefined) return value
   refuseOneOf(first, word)
-  throw against(first.key, word, {
-    en: `Parameter '${first.key}' is ${shown(first.text)}`,
-    zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,
-  })
+  throw against(
+    first.key,
+    { word, text: first.text },
+    {
+      en: `Parameter '${first.key}' is ${shown(first.text)}`,
+      zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,
+    },
+  )
 }
 
 /** Refuses the first value of a list that breaks the rule of its values. */
@@ -145,10 +152,14 @@ const refuseOneOf = ({ key, text }: { readonly key: string; readonly text: strin
   const rule = new RegExp(each.pattern)
   for (const [at, part] of text.split(',').entries())
     if (!rule.test(part) || each.read(part) === undefined)
-      throw against(key, each, {
-        en: `Value ${at + 1} of parameter '${key}' is ${shown(part)}`,
-        zh: `参数 '${key}' 的第 ${at + 1} 个值为 ${shown(part)}`,
-      })
+      throw against(
+        key,
+        { word: each, text: part },
+        {
+          en: `Value ${at + 1} of parameter '${key}' is ${shown(part)}`,
+          zh: `参数 '${key}' 的第 ${at + 1} 个值为 ${shown(part)}`,
+        },
+      )
 }
 
 const givenIn = (query: Query, names: readonly string[]) => {
@@ -160,11 +171,25 @@ const givenIn = (query: Query, names: readonly string[]) => {
   return given
 }
 
-const against = (parameter: string, word: Word, what: Text) =>
-  badRequest(
-    { en: `${what.en}; it must be ${word.rule.en}.`, zh: `${what.zh}；取值须为：${word.rule.zh}。` },
+/** `text`: the refused value. */
+const against = (
+  parameter: string,
+  { word, text = '' }: { readonly word: Word; readonly text?: string },
+  what: Text,
+) => {
+  const lower = lowerAddress(text)
+  const remedy: Text =
+    lower !== text && new RegExp(word.pattern).test(lower)
+      ? { en: ` The chain writes addresses in lower case: ${lower}.`, zh: `链上的地址为小写：${lower}。` }
+      : { en: '', zh: '' }
+  return badRequest(
+    {
+      en: `${what.en}; it must be ${word.rule.en}.${remedy.en}`,
+      zh: `${what.zh}；取值须为：${word.rule.zh}。${remedy.zh}`,
+    },
     { parameter },
   )
+}
 
 const refuseUnknown = ({ all, names }: Readers, query: Query): void => {
   for (const [name] of query)

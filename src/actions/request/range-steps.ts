@@ -1,5 +1,4 @@
 import { dayOf } from '#chain/time.ts'
-import type { Dates } from './dates.ts'
 import { RANGE_NAMES, type Range } from './range.ts'
 import { badRequest } from './refusals.ts'
 import type { Step } from './step.ts'
@@ -8,8 +7,8 @@ import type { Step } from './step.ts'
 export type RangeOfSteps = Range & { readonly step?: Step | undefined }
 
 /**
- * Throws 'bad_request' for a step together with a range by blocks, times or numbers, because steps are whole
- * days, or with columns that show single changes.
+ * Throws 'bad_request' for a step together with a range by the numbers of changes, or with columns that show single
+ * changes.
  */
 export const checkSteps = ({ step, csv, ...range }: RangeOfSteps & { readonly csv?: string | undefined }): void => {
   if (step === undefined) return
@@ -21,19 +20,23 @@ export const checkSteps = ({ step, csv, ...range }: RangeOfSteps & { readonly cs
       },
       { parameter: 'csv' },
     )
-  const other = RANGE_NAMES.find(name => !name.endsWith('_date') && range[name] !== undefined)
+  const other = RANGE_NAMES.find(name => name.endsWith('_seq') && range[name] !== undefined)
   if (other === undefined) return
   throw badRequest(
     {
-      en: `Parameters 'step' and '${other}' cannot be combined; give the range of steps by 'start_date' and 'end_date'.`,
-      zh: `参数 'step' 与 '${other}' 不能同时使用；使用 step 时请用 'start_date' 和 'end_date' 指定区间。`,
+      en: `Parameters 'step' and '${other}' cannot be combined; give the range of steps by days, blocks or times.`,
+      zh: `参数 'step' 与 '${other}' 不能同时使用；使用 step 时请以日期、区块或时间指定区间。`,
     },
     { parameter: other },
   )
 }
 
-/** The range in days since 1970. */
-export const datesOf = ({ start_date, end_date }: Range): Dates => ({
+/** The blocks and times of a range, and its days in days since 1970. */
+export const boundsOfSteps = ({ start_date, end_date, start_block, end_block, start_time, end_time }: Range) => ({
   start_date: start_date === undefined ? undefined : dayOf(start_date),
   end_date: end_date === undefined ? undefined : dayOf(end_date),
+  ...(start_block === undefined ? {} : { start_block }),
+  ...(end_block === undefined ? {} : { end_block }),
+  ...(start_time === undefined ? {} : { start_time }),
+  ...(end_time === undefined ? {} : { end_time }),
 })

@@ -10,6 +10,10 @@ test.each([
   ['😀'.repeat(70), `'${'😀'.repeat(64)}…'`],
   ['x'.repeat(64), `'${'x'.repeat(64)}'`],
   ['x'.repeat(65), `'${'x'.repeat(64)}…'`],
+  ['x'.repeat(100_000), `'${'x'.repeat(64)}…'`],
+  [`https://user:${'p'.repeat(500)}@host/path`, "'https://***@host/path'"],
+  [`a=1&apikey=${'k'.repeat(500)}`, "'a=1&apikey=***'"],
+  [`${'x'.repeat(60)}il_${'k'.repeat(500)}`, `'${'x'.repeat(60)}***'`],
 ])('shown: %j', (text, expected) => {
   expect(shown(text)).toBe(expected)
 })

@@ -6,12 +6,14 @@ import type { Word } from './parameters.ts'
 
 /** Maximum length of a caller's text in a message, in characters. */
 const SHOWN = 64
+/** Characters in which credentials are looked for: more than any key or password has. */
+const MASKED = 1_024
 
 /** A caller's text for a message: quoted, with credentials removed, truncated and escaped. */
 export const shown = (given: string): string => {
-  const text = withoutSecrets(plainOf(given))
+  const text = withoutSecrets(plainOf(given.slice(0, MASKED)))
   const characters = [...text.slice(0, 2 * SHOWN)]
-  const cut = characters.length > SHOWN || text.length > 2 * SHOWN
+  const cut = characters.length > SHOWN || text.length > 2 * SHOWN || given.length > MASKED
   const safe = escaped(characters.slice(0, SHOWN).join(''))
   return `'${safe}${cut ? '…' : ''}'`
 }

@@ -1,4 +1,4 @@
-import { fromUnits } from '#chain/amount.ts'
+import { fromUnits, trimZeros } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
 
 /** IOST, votes and pledges are stored in 10^-8. */
@@ -30,7 +30,7 @@ export const plainNumber = (text: string): string => {
   const point = whole.length + shift
   const padded = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0')
   const at = Math.max(point, 1)
-  const fractional = padded.slice(at).replace(/0+$/, '')
+  const fractional = trimZeros(padded.slice(at))
   const integral = padded.slice(0, at).replace(/^0+(?=\d)/, '')
   return `${sign}${integral}${fractional === '' ? '' : `.${fractional}`}`
 }

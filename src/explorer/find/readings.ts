@@ -6,10 +6,11 @@ import type { Kind, Reading } from './reading.ts'
 const MOST_LETTERS = 2_000
 /** Invisible characters that are copied with a text. */
 const UNSEEN = /[\p{Cc}\p{Cf}]/gu
-/** Quotes and brackets around a text. */
-const AROUND = /^["'`“‘«<([{「『《]+|["'`”’»>)\]}」』》,;:，；。]+$/gu
+/** Quotes and brackets before a text, and those behind it with its punctuation. */
+const BEFORE = /^["'`“‘«<([{「『《]+/u
+const BEHIND = /(?<!["'`”’»>)\]}」』》,;:，；。])["'`”’»>)\]}」』》,;:，；。]+$/u
 /** A block number: `Block #4,824`, `区块 4824`, `#4824`. */
-const NUMBER = /^(?:(?:block|height|no\.?|number|区块|高度)\s*:?\s*)?(#\s*)?(\d[\d,.'’_ ]*)$/i
+const NUMBER = /^(?:(?:block|height|no\.?|number|区块|高度)\s*(?::\s*)?)?(#\s*)?(\d[\d,.'’_ ]*)$/i
 const IN_THOUSANDS = /^\d{1,3}(?:([,.'’_ ])\d{3})(?:\1\d{3})*$/
 /** A label before a name, in the form that pages show: `Tx hash: 8fd0…`, `@admin`. */
 const LABELS: readonly (readonly [RegExp, Kind | undefined])[] = [
@@ -26,7 +27,7 @@ const LABELS: readonly (readonly [RegExp, Kind | undefined])[] = [
 export const readingsOf = (given: string): readonly Reading[] => {
   const text = plain(beginningOf(given, MOST_LETTERS).text)
   if (text === '') return []
-  const inner = text.replaceAll(AROUND, '').trim()
+  const inner = text.replace(BEFORE, '').replace(BEHIND, '').trim()
   const address = readingsOfAddress(inner)
   const all =
     address.length > 0

@@ -1,11 +1,18 @@
-import { fromUnits } from '#chain/amount.ts'
+import { fromUnits, trimZeros } from '#chain/amount.ts'
 
 /** A decimal with thousands separators and without trailing zeros. */
 export const grouped = (decimal: string): string => {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? []
   if (whole === '') return decimal
-  const trimmed = fraction.replace(/0+$/, '')
-  return `${sign}${whole.replace(/\B(?=(\d{3})+$)/g, ',')}${trimmed === '' ? '' : `.${trimmed}`}`
+  const trimmed = trimZeros(fraction)
+  return `${sign}${groupDigits(whole)}${trimmed === '' ? '' : `.${trimmed}`}`
+}
+
+/** Digits with thousands separators. */
+function groupDigits(digits: string): string {
+  let text = digits.slice(0, digits.length % 3)
+  for (let at = text.length; at < digits.length; at += 3) text += `${text === '' ? '' : ','}${digits.slice(at, at + 3)}`
+  return text
 }
 
 /** A change with its sign and thousands separators: `+1,234.5`, `−0.25`, `0`. */

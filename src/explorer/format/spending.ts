@@ -1,5 +1,5 @@
 import type { Text } from '#actions/text.ts'
-import { visible } from './visible.ts'
+import { cutWord } from './action-name.ts'
 
 /** The spending limit of an action or a transaction, of one token or of any. */
 export type Limit = { readonly token: string; readonly value: string }
@@ -9,6 +9,6 @@ const ANY: Text = { en: 'any token', zh: '任意代币' }
 
 /** A limit in words: `3 iost`, `any amount of any token`. */
 export const limitText = ({ token, value }: Limit, say: (text: Text) => string): string => {
-  const amount = value === 'unlimited' ? say(UNLIMITED) : `${visible(value)} `
-  return `${amount}${token === '*' ? say(ANY) : visible(token)}`
+  const amount = value === 'unlimited' ? say(UNLIMITED) : `${cutWord(value)} `
+  return `${amount}${token === '*' ? say(ANY) : cutWord(token)}`
 }

@@ -7,6 +7,7 @@ import { getContractCode } from '#actions/get-contract-code.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
+import { isActionName } from '#chain/names.ts'
 import { contractRecords } from '../download/records.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
@@ -81,7 +82,12 @@ export const contractPage: Page = {
           <Heading visit={visit} kind={kind} id={contract} />
           <About visit={visit} detail={detail} code={code} isHolding={held !== undefined} />
           <Abi visit={visit} contract={contract} abis={abis} code={code} />
-          <Records visit={visit} records={records} names={abis.map(each => each.name)} contract={contract}>
+          <Records
+            visit={visit}
+            records={records}
+            names={abis.map(each => each.name).filter(isActionName)}
+            contract={contract}
+          >
             <Activity visit={visit} days={days} />
           </Records>
           {held !== undefined && held.tokens.length !== 0 && (

@@ -2,10 +2,11 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getContractAbi } from '#actions/get-contract-abi.ts'
 import type { getContractCode } from '#actions/get-contract-code.ts'
+import { isActionName } from '#chain/names.ts'
+import { actionText, cutWord } from '../format/action-name.ts'
 import { namesOf } from '../format/arguments.ts'
 import { parameterNamesIn } from '../format/parameter-names.ts'
 import { limitText } from '../format/spending.ts'
-import { visible } from '../format/visible.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 import { Fold } from './fold.tsx'
@@ -47,9 +48,13 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
             '方法',
             ({ name }) => (
               <span class="what">
-                <a href={recordsOf(name)} rel="nofollow">
-                  <bdi safe>{visible(name)}</bdi>
-                </a>
+                {isActionName(name) ? (
+                  <a href={recordsOf(name)} rel="nofollow">
+                    <bdi safe>{name}</bdi>
+                  </a>
+                ) : (
+                  <bdi safe>{actionText(name)}</bdi>
+                )}
               </span>
             ),
           ],
@@ -83,9 +88,7 @@ export const Abi = ({ visit, contract, abis, code }: AbiProps): Html => {
 
 /** The arguments with their types, such as `from: string, amount: string`, or only the types. */
 const typed = (types: readonly string[], names: readonly string[]): string =>
-  visible(
-    types
-      .slice(0, MOST)
-      .map((type, at) => (names[at] === undefined ? type : `${names[at]}: ${type}`))
-      .join(', '),
-  )
+  types
+    .slice(0, MOST)
+    .map((type, at) => [names[at], type].flatMap(word => (word === undefined ? [] : [cutWord(word)])).join(': '))
+    .join(', ')

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { isPossibleName, isTokenSymbol } from '#chain/names.ts'
+import { actionText, cutWord } from '../format/action-name.ts'
 import {
   type Argument,
   argumentsIn,
@@ -10,11 +11,11 @@ import {
   UNKNOWN_SIGNATURE,
 } from '../format/arguments.ts'
 import { isNanoseconds, isoOf } from '../format/time.ts'
-import { visible } from '../format/visible.ts'
+import { cut } from '../format/visible.ts'
 import type { KnownOwners } from '../known-owners.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
-import { Name, Owner } from './name.tsx'
+import { Contract, Name, Owner } from './name.tsx'
 import { rawHref } from './raw.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
@@ -50,8 +51,8 @@ export const Called = (props: CalledProps): Html => {
           rows={args.map((argument, at) => ({ ...argument, number: at + 1 }))}
           none={{ en: 'No arguments.', zh: '没有参数。' }}
           columns={[
-            ['Argument', '参数', ({ name, number }) => <code safe>{name === '' ? `#${number}` : visible(name)}</code>],
-            ['Type', '类型', ({ type }) => <code safe>{visible(type)}</code>, { place: 'end' }],
+            ['Argument', '参数', ({ name, number }) => <code safe>{name === '' ? `#${number}` : cutWord(name)}</code>],
+            ['Type', '类型', ({ type }) => <code safe>{cutWord(type)}</code>, { place: 'end' }],
             ['Value', '值', argument => <Value visit={visit} argument={argument} owners={owners} />, { place: 'bare' }],
           ]}
         />
@@ -71,6 +72,9 @@ export const Called = (props: CalledProps): Html => {
   )
 }
 
+/** More than any contract's id has. */
+const MOST_NAME = 120
+
 /** Contract and action. The contract has a link if its page exists. */
 const Heading = ({ visit, action, signature, owners, isFailed }: CalledProps): Html => {
   const { say } = visit
@@ -79,11 +83,11 @@ const Heading = ({ visit, action, signature, owners, isFailed }: CalledProps): H
   return (
     <h3>
       {signature === undefined && !isDone ? (
-        <bdi safe>{visible(action.contract)}</bdi>
+        <bdi safe>{cut(action.contract, MOST_NAME)}</bdi>
       ) : (
-        <Name visit={visit} kind="contract" id={action.contract} />
+        <Contract visit={visit} id={action.contract} />
       )}{' '}
-      <bdi safe>{visible(action.action_name)}</bdi>
+      <bdi safe>{actionText(action.action_name)}</bdi>
       {isFailed && (
         <>
           {' '}
@@ -108,6 +112,9 @@ export const NamesOfCode = ({ visit: { say } }: { readonly visit: Pick<Visit, 's
 
 type ValueProps = { readonly visit: Visit; readonly argument: Argument; readonly owners: KnownOwners }
 
+/** An amount with thousands separators. Any longer one, which only a failed call has, is shown as a text. */
+const AMOUNT = /^\d{1,40}(?:\.\d{1,40})?$/
+
 /** The value of an argument, with a link if it names a thing of the chain. */
 const Value = ({ visit, argument, owners }: ValueProps): Html => {
   const { value } = argument
@@ -116,7 +123,7 @@ const Value = ({ visit, argument, owners }: ValueProps): Html => {
   if (isOwner(argument) && isPossibleName(value) && (isDone || owners.has(value)))
     return <Owner visit={visit} id={value} />
   if (isDone && name === 'token' && isTokenSymbol(value)) return <Name visit={visit} kind="token" id={value} />
-  if ((name === 'amount' || name === 'bytes') && /^\d+(?:\.\d+)?$/.test(value)) return <Count value={value} />
+  if ((name === 'amount' || name === 'bytes') && AMOUNT.test(value)) return <Count value={value} />
   if (name === 'until' && isNanoseconds(value))
     return (
       <data value={value} title={value}>

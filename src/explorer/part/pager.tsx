@@ -52,8 +52,12 @@ export const pathOfPage = ({ path, query }: Pick<Visit, 'path' | 'query'>, page:
   const other = new URLSearchParams(query)
   if (page === 1) other.delete('page')
   else other.set('page', String(page))
-  const text = other.toString()
-  return `${path}${text === '' ? '' : `?${text}`}`
+  return `${path}${searchOf(other)}`
+}
+
+/** The query of an address with its question mark; `""` for an empty one. */
+export function searchOf(query: URLSearchParams): string {
+  return query.size === 0 ? '' : `?${query}`
 }
 
 /** The rank in the whole list, from 1, of the row at index `at` of the current page. */

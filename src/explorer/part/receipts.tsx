@@ -1,12 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import { partsOfFuncName } from '#chain/effects.ts'
+import { actionText } from '../format/action-name.ts'
 import type { CalledAction } from '../format/arguments.ts'
 import { byAction, type CallTree, nested, type Receipt } from '../format/calls.ts'
-import { visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Card } from './card.tsx'
 import { More } from './more.tsx'
-import { Name } from './name.tsx'
+import { Contract } from './name.tsx'
 import { rawHref } from './raw.tsx'
 import { ChainText } from './text.tsx'
 
@@ -80,7 +80,7 @@ const Writer = ({ visit, func }: { readonly visit: Visit; readonly func: string 
   const { contract, name } = partsOfFuncName(func)
   return (
     <span class="what">
-      <Name visit={visit} kind="contract" id={contract} /> <bdi safe>{visible(name)}</bdi>
+      <Contract visit={visit} id={contract} /> <bdi safe>{actionText(name)}</bdi>
     </span>
   )
 }

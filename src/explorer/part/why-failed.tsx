@@ -1,7 +1,8 @@
 /** @jsxImportSource @kitajs/html */
+import { actionText } from '../format/action-name.ts'
 import { failedActionAt, failureWords } from '../format/failure.ts'
 import { reasonOf } from '../format/outcome.ts'
-import { visible } from '../format/visible.ts'
+import { shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { AllOfIt, rawHref } from './raw.tsx'
 import type { Transaction } from './transaction-facts.tsx'
@@ -39,7 +40,7 @@ export const WhyFailed = ({ visit, transaction }: WhyFailedProps): Html => {
             })}
           </span>
           <a href={`#action-${at + 1}`}>
-            <bdi safe>{visible(`${action.contract} ${action.action_name}`)}</bdi>
+            <bdi safe>{`${shortened(visible(action.contract))} ${actionText(action.action_name)}`}</bdi>
           </a>
           <span safe>{say({ en: '.', zh: '。' })}</span>
         </p>

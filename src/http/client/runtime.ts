@@ -101,7 +101,7 @@ const NETWORK_WAIT = 0.5
 /** Sends requests of a client, with retries where these help. */
 const asking = ({ url, key, lang, retries = RETRIES, longestWait = LONGEST_WAIT, ...given }: ClientOptions): Ask => {
   const send = given.fetch ?? ((to: string, init: RequestInit) => fetch(to, init))
-  const base = url.replace(/\/*$/, '/')
+  const base = url.replace(/(?<!\/)\/*$/, '/')
   return async ({ path, params, headers, read }, { signal } = {}) => {
     const to = `${base}api/${path}?${queryOf({ ...FORM, lang, ...params })}`
     const init = { headers: { ...headers, 'X-API-Key': key }, ...(signal === undefined ? {} : { signal }) }

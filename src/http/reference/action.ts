@@ -57,7 +57,7 @@ const callOf = (action: Action, example: Example | undefined): Call => ({
 })
 
 const numbersHint = (exact: readonly FieldRow[], lang: Lang): Html => {
-  const names = [...new Set(exact.map(({ path }) => path.replace(/.*\./, '').replace('[]', '')))]
+  const names = [...new Set(exact.map(({ path }) => path.slice(path.lastIndexOf('.') + 1).replace('[]', '')))]
   return html`<p class="hint">${words.numbersHint[lang]}${lang === 'zh' ? '' : ' '}<code>numbers=string</code>${lang === 'zh' ? '。' : '. '}${words.numbersFields[lang]}${lang === 'zh' ? '' : ' '}${named(names, lang)}${lang === 'zh' ? '。' : '.'}</p>`
 }
 

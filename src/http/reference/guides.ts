@@ -117,8 +117,8 @@ const guides: readonly Guide[] = [
     title: { en: 'Export the holders of a token', zh: '导出代币持有者' },
     texts: [
       {
-        en: 'format=csv returns all holders at one height as a table; X-Block-Height and X-Total-Count give the height and the number of rows. An export counts as one request for each 1,000 rows or part of them. If the connection is interrupted, your client gets an error: start again. Import the amounts as text, because spreadsheets keep only 15 digits.',
-        zh: 'format=csv 以表格形式返回同一高度的全部持有者；X-Block-Height 与 X-Total-Count 给出高度与总数。导出时每 1000 行（不足 1000 行按 1000 行计）计为一次请求。连接中断时客户端会收到错误，请重新导出。导入文件时请将数量列设为文本，因为电子表格只保留 15 位数字。',
+        en: 'format=csv returns all holders at one height as a table; X-Block-Height and X-Total-Count give the height and the number of rows. An export counts as one request for each 1,000 rows or part of them. If the connection is interrupted, your client gets an error: start again. Import all columns as text: spreadsheets keep only 15 digits, and turn names into numbers, such as the account 00000 into 0 and the token 1e5 into 100000.',
+        zh: 'format=csv 以表格形式返回同一高度的全部持有者；X-Block-Height 与 X-Total-Count 给出高度与总数。导出时每 1000 行（不足 1000 行按 1000 行计）计为一次请求。连接中断时客户端会收到错误，请重新导出。导入文件时请将所有列设为文本：电子表格只保留 15 位数字，还会把名称当作数字，例如把账户 00000 变成 0，把代币 1e5 变成 100000。',
       },
     ],
     call: 'get-token-holder',
@@ -143,8 +143,8 @@ const guides: readonly Guide[] = [
     title: { en: 'Keep every digit', zh: '保留全部数字位' },
     texts: [
       {
-        en: 'JavaScript, jq and spreadsheets read numbers as doubles and truncate balances and votes after about 15 digits, without an error. With numbers=string, such numbers are strings; calculate with a decimal or big integer type.',
-        zh: 'JavaScript、jq 与电子表格把数字读成双精度浮点数，余额与票数在约 15 位之后会被截断，而且不报错。使用 numbers=string 时，这类数字为字符串；请用十进制小数或大整数类型计算。',
+        en: 'JavaScript, jq and spreadsheets read numbers as doubles and truncate balances and votes after about 15 digits, without an error. With numbers=string, such numbers are strings; calculate with a decimal or big integer type. The arguments of a call, in data, are as its publisher wrote them, numbers included: read integers above 2^53 there with a parser that keeps all digits.',
+        zh: 'JavaScript、jq 与电子表格把数字读成双精度浮点数，余额与票数在约 15 位之后会被截断，而且不报错。使用 numbers=string 时，这类数字为字符串；请用十进制小数或大整数类型计算。data 中的调用参数与发布者写入的一致，其中的数字仍是数字；若其中有超过 2^53 的整数，请用能保留全部数字位的解析器读取。',
       },
     ],
     call: 'get-account-balance',

@@ -67,7 +67,7 @@ class ClusterConnection implements Connection {
   constructor(options: ConnectionOptions) {
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, maxSockets = MAX_SOCKETS, auth, caFile } = options
     const ca = caFile === undefined ? undefined : readCa(caFile)
-    this.url = options.url.replace(/\/+$/, '')
+    this.url = options.url.replace(/(?<!\/)\/+$/, '')
     this.user = userOf(auth)
     this.requestTimeoutMs = requestTimeoutMs
     this.hosts = hostUrls(options.url).map(url => new Host({ url, auth, ca, maxSockets }))

@@ -72,8 +72,8 @@ export class Host {
   constructor(options: HostOptions) {
     const { url, auth } = options
     this.options = options
-    this.url = url.href.replace(/\/+$/, '')
-    this.prefix = url.pathname.replace(/\/+$/, '')
+    this.url = url.href.replace(/(?<!\/)\/+$/, '')
+    this.prefix = url.pathname.replace(/(?<!\/)\/+$/, '')
     this.head = headText({ Host: url.host, 'Accept-Encoding': 'identity', ...authHeaders(auth) })
     this.client = new Client(clientOptions(url, this))
   }

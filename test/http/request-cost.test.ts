@@ -1,0 +1,234 @@
+import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { actions } from '#actions/registry.ts'
+import { OPTION_VALUES } from '#actions/request/options.ts'
+import { parametersOf } from '#actions/request/query.ts'
+import { pages } from '#explorer/pages.ts'
+import { clientBehind } from '#http/client-address.ts'
+import { ipAddressIn } from '#http/ip-address.ts'
+import { rpcMethods } from '#http/rpc-methods.ts'
+import { type Explorer, explorerOn, HTML } from '../explorer/served.ts'
+import { cpuOf } from '../support/cost/cpu.ts'
+import { COMMON_SHAPES, SHAPES, shapesOf } from '../support/cost/long-texts.ts'
+import { ROOT } from '../support/root.ts'
+
+/**
+ * What one request may cost, whatever is in it: the longest texts of many shapes in every parameter, path and header
+ * that the service reads. CPU time is measured, so a busy machine makes no difference.
+ */
+
+setDefaultTimeout(600_000)
+
+/** Most milliseconds of CPU for one request, or this many times those of a plain refusal. */
+const MOST_MS = 30
+const MOST_REFUSALS = 20
+/** A query may have 8,192 bytes; those of a header, with all others, 16 KiB. */
+const QUERY_LENGTH = 8_100
+const HEADER_LENGTH = 15_000
+
+let service: Explorer
+let most = MOST_MS
+beforeAll(async () => {
+  service = await explorerOn()
+  const refusal = await cpuOf(() => asked('/api/?module=nothing'))
+  most = Math.max(MOST_MS, MOST_REFUSALS * refusal)
+})
+
+const asked = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<void> => {
+  const response = await service.ask(path, { headers: { 'x-api-key': service.key, ...headers } })
+  // A feed goes on for ever, and the rows of a file are counted as those of an export: only the head is read.
+  const { headers: own } = response
+  if (own.get('content-type')?.startsWith('text/event-stream') || own.has('content-disposition'))
+    await response.body?.cancel()
+  else await response.arrayBuffer()
+}
+
+type Request = { readonly name: string; readonly ask: (run: number) => Promise<void> }
+
+/** The requests that cost too much, with their milliseconds. */
+const dearOf = async (requests: readonly Request[]): Promise<readonly string[]> => {
+  const dear: string[] = []
+  for (const { name, ask } of requests) {
+    const ms = await cpuOf(ask, most)
+    if (ms > most) dear.push(`${name}: ${Math.round(ms)} ms`)
+  }
+  return dear
+}
+
+/** Percent-encoded, and no longer than a query may be. */
+const encoded = (text: string, length: number): string => {
+  const whole = encodeURIComponent(text.toWellFormed())
+  return whole.length <= length
+    ? whole
+    : encodeURIComponent(text.slice(0, Math.floor((length * text.length) / whole.length)).toWellFormed())
+}
+
+type Texts = {
+  /** A valid text: lists of it are tried, too. */
+  readonly example?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly shapes?: typeof SHAPES
+}
+
+/** What a browser sends when it opens a page. */
+const BROWSED: Texts = { headers: { accept: HTML }, shapes: COMMON_SHAPES }
+
+const FEW: Texts = { ...BROWSED, shapes: COMMON_SHAPES.slice(0, 4) }
+
+/** Requests with a long text of every shape at one place. */
+const withTexts = (
+  name: string,
+  pathOf: (text: string) => string,
+  { example, headers = {}, shapes = SHAPES }: Texts = {},
+): readonly Request[] =>
+  [...shapes, ...(example === undefined ? [] : shapesOf(example))].map(shape => ({
+    name: `${name} ${shape.name}`,
+    ask: run => asked(pathOf(encoded(shape.of(QUERY_LENGTH - 200 - run), QUERY_LENGTH - 200)), headers),
+  }))
+
+/** The valid parameters that an action needs, as a query. */
+const neededBy = (params: (typeof actions)[number]['params'], but: string): string =>
+  parametersOf(params)
+    .filter(({ name, required }) => required && name !== but)
+    .map(({ name, word }) => `${name}=${encodeURIComponent(word.example)}&`)
+    .join('')
+
+test.each(actions.map(action => [`${action.module}/${action.action}`, action] as const))(
+  'cost: every parameter of %s',
+  async (route, { params }) => {
+    const requests = parametersOf(params).flatMap(({ name, word }) =>
+      withTexts(name, text => `/api/${route}?${neededBy(params, name)}${name}=${text}`, word),
+    )
+    expect(await dearOf(requests)).toEqual([])
+  },
+)
+
+test('cost: parameters of all actions, and unknown ones', async () => {
+  const route = '/api/account/get-account-tx?account=busyhub'
+  const old = `${route}&compat=iostabc`
+  const requests = [
+    ...Object.keys(OPTION_VALUES).flatMap(name => withTexts(name, text => `${route}&${name}=${text}`)),
+    ...['module', 'action', 'lang', '_', 'apikey', 'lastEventId'].flatMap(name =>
+      withTexts(name, text => `/api/?${name}=${text}`),
+    ),
+    ...withTexts('a name', text => `${route}&${text}=1`),
+    ...withTexts('a path', text => `/api/account/${text}`),
+    ...withTexts('compat: a name', text => `${old}&${text}=1`),
+    ...withTexts('compat: a value', text => `${old}&a=${text}`),
+    ...withTexts(
+      'compat: a text that is not decoded',
+      text => `${old}&${decodeURIComponent(text).replaceAll(/[^!-~]|#/g, '%')}`,
+    ),
+  ]
+  expect(await dearOf(requests)).toEqual([])
+})
+
+/** All routes of the service, with their open segments; pages in one language. */
+const routes = (): readonly string[] =>
+  [...new Set(service.app.routes.map(({ path }) => path))].filter(path => !path.startsWith('/zh/'))
+
+test('cost: every path, its open segments and any parameter', async () => {
+  const requests = routes().flatMap(route => {
+    const [open = [], name = route] = [route.match(/:\w+|\*/g) ?? [], route]
+    const filled = (text: string) => route.replaceAll(/:\w+|\*/g, text)
+    return [
+      ...(open.length === 0 ? [] : withTexts(`${name} segment`, filled, BROWSED)),
+      ...withTexts(`${name} name`, text => `${filled('iost')}?${text}=1`, FEW),
+      ...withTexts(`${name} value`, text => `${filled('iost')}?a=${text}`, FEW),
+    ]
+  })
+  expect(requests.length).toBeGreaterThan(500)
+  expect(await dearOf(requests)).toEqual([])
+})
+
+test('cost: every segment of the methods of a node', async () => {
+  const requests = rpcMethods.flatMap(({ name, segments }) =>
+    segments.flatMap((segment, at) =>
+      withTexts(
+        `${name} ${segment.name}`,
+        text => `/rpc/${[name, ...segments.map(({ example }, each) => (each === at ? text : example))].join('/')}`,
+        segment,
+      ),
+    ),
+  )
+  expect(await dearOf(requests)).toEqual([])
+})
+
+const SOURCES = ['src/explorer', 'src/http'].flatMap(top =>
+  readdirSync(join(ROOT, top), { recursive: true, encoding: 'utf8' })
+    .filter(name => /(?<!\.test)\.tsx?$/.test(name))
+    .map(name => readFileSync(join(ROOT, top, name), 'utf8')),
+)
+
+/** Names that the code reads from something. */
+const namesIn = (pattern: RegExp): readonly string[] => [
+  ...new Set(SOURCES.flatMap(text => [...text.matchAll(pattern)].map(([, name = '']) => name))),
+]
+
+test('cost: every parameter of every page', async () => {
+  const read = namesIn(/query\.get(?:All)?\('(\w+)'\)/g)
+  expect(read).toContain('text')
+  const named = new Map([
+    ['{id}', 'iost'],
+    ['{part}', 'iost'],
+  ])
+  const requests = pages.flatMap(({ path, fields = [] }) => {
+    const names = new Set([...fields.map(({ name }) => name), ...read])
+    const own = path.replaceAll(/\{\w+\}/g, name => named.get(name) ?? name)
+    return [...names].flatMap(name =>
+      withTexts(`${path} ${name}`, text => `${own}?${name}=${text}`, {
+        ...BROWSED,
+        shapes: name === 'text' ? SHAPES : COMMON_SHAPES.slice(0, 4),
+      }),
+    )
+  })
+  expect(await dearOf(requests)).toEqual([])
+})
+
+test('cost: every header', async () => {
+  const read = namesIn(/headers\.(?:get|has)\('([\w-]+)'\)/gi)
+  const names = new Set([
+    ...read,
+    ...namesIn(/'(x-[a-z-]+)'/g),
+    'cookie',
+    'host',
+    'if-none-match',
+    'range',
+    'forwarded',
+  ])
+  expect([...names]).toContain('last-event-id')
+  const targets = [
+    '/api/?module=nothing',
+    '/api/account/get-account-tx?account=busyhub&format=sse',
+    '/docs/nothing',
+    '/zh',
+  ]
+  const requests = [...names].flatMap(name =>
+    targets.flatMap(path =>
+      SHAPES.filter(({ of }) => /^[\t -~]*$/.test(of(100))).map(shape => ({
+        name: `${name} of ${path} ${shape.name}`,
+        ask: (run: number) => asked(path, { [name]: shape.of(HEADER_LENGTH - run) }),
+      })),
+    ),
+  )
+  expect(await dearOf(requests)).toEqual([])
+})
+
+test('cost: the address of a client, as proxies write it', async () => {
+  const proxy = ipAddressIn('10.0.0.1')
+  if (proxy === undefined) throw new Error('The address of the proxy cannot be read.')
+  const trusted = [{ ...proxy, length: 0 }]
+  const requests = ['x-forwarded-for', 'forwarded'].flatMap(name =>
+    SHAPES.flatMap(shape =>
+      ['', 'for='].map(before => ({
+        name: `${name} ${before} ${shape.name}`,
+        ask: async (run: number) => {
+          const value = `${before}${shape.of(HEADER_LENGTH - run)}`
+          clientBehind('10.0.0.1', { get: asked => (asked === name ? value : null) }, trusted)
+        },
+      })),
+    ),
+  )
+  expect(await dearOf(requests)).toEqual([])
+})
