@@ -8,6 +8,7 @@ import { describeEnd, readStderrForm } from './last-words.ts'
 import { createLog } from './log.ts'
 import { parseArguments } from './parse-arguments.ts'
 import { readSettings } from './read-settings.ts'
+import { refusePasswords } from './refuse-passwords.ts'
 import { abandonWhenStopped, LEAVE_MS } from './stop.ts'
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
@@ -74,6 +75,7 @@ const runCommand = async (
     around.out(commandHelp(command))
     return 0
   }
+  refusePasswords({ flags, words })
   const wanted = command.words ?? []
   const missing = wanted[words.length]
   const extra = words[wanted.length]

@@ -34,6 +34,8 @@ export type KeyStore = {
   add(...keys: readonly StoredKey[]): Promise<void>
   /** All keys, by time of creation, then id. */
   list(signal?: AbortSignal): Promise<readonly StoredKey[]>
+  /** The keys that can be read, even if the store is damaged, and whether these are all. Throws 'not_found' without a store. */
+  salvage(): Promise<{ readonly keys: readonly StoredKey[]; readonly isWhole: boolean }>
   /**
    * The keys that were written since an earlier call returned the mark `since`, a bounded number of them. Without a mark,
    * or with one that is too old, the keys are read from the first on.

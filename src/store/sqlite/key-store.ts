@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { absentStore } from '#store/absent-store.ts'
 import {
   type KeyPage,
   type KeyStore,
@@ -8,9 +9,10 @@ import {
   type StoredKey,
 } from '#store/keys-port.ts'
 import type { Cell } from './cell.ts'
-import { type Connection, openWriter } from './connection.ts'
+import { type Connection, openReader, openWriter } from './connection.ts'
 import { changedKeysSince, lastKeyChange, noteKeyChanges } from './key-changes.ts'
 import type { Readers } from './readers.ts'
+import { salvageRows } from './salvage-keys.ts'
 import { inspect } from './schema.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -72,8 +74,21 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
       }, signal)
       return page ?? { keys: [], isStart: true, isEnd: true, mark: undefined }
     },
+    salvage: async () => salvageKeys(path, name),
     change,
     revoke: (id, now) => change(id, revokedAt(now)),
+  }
+}
+
+/** Reads a file of any version and in any state, without the checks of other reads. */
+const salvageKeys = (path: string, name: string) => {
+  const connection = openReader(path, name)
+  if (connection === undefined) throw absentStore(name)
+  try {
+    const { rows, isWhole } = salvageRows(connection, COLUMNS)
+    return { keys: rows.map(fromCells), isWhole }
+  } finally {
+    connection.close()
   }
 }
 

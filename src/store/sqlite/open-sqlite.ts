@@ -124,6 +124,7 @@ const guardedKeys = (keys: KeyStore, mayWrite: () => void): KeyStore => ({
     await keys.add(...added)
   },
   list: signal => keys.list(signal),
+  salvage: () => keys.salvage(),
   read: (since, signal) => keys.read(since, signal),
   change: async (id, terms) => {
     mayWrite()

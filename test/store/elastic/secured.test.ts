@@ -209,9 +209,13 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
 
   test('no password is ever printed', async () => {
     const withPassword = server.url.replace('://', `://loader:${WRONG}@`)
-    const inUrl = await folder.run(['config', '--store', `${withPassword}/iostlens`])
-    const unreachable = await folder.run(['status', '--store', `http://loader:${WRONG}@127.0.0.1:1,127.0.0.1:1/x`])
-    expect([inUrl.code, unreachable.code]).toEqual([0, 75])
+    const inUrl = await folder.run(['config'], { IOSTLENS_STORE: `${withPassword}/iostlens` })
+    const unreachable = await folder.run(['status'], {
+      IOSTLENS_STORE: `http://loader:${WRONG}@127.0.0.1:1,127.0.0.1:1/x`,
+    })
+    const onLine = await folder.run(['status', '--store', `${withPassword}/iostlens`])
+    printed.push(onLine.out, onLine.err)
+    expect([inUrl.code, unreachable.code, onLine.code]).toEqual([0, 75, 2])
     const logs = join(server.folder, 'logs')
     const logged = readdirSync(logs).map(name => readFileSync(join(logs, name), 'utf8'))
     const all = [...printed, inUrl.out, inUrl.err, unreachable.out, unreachable.err, ...logged].join('\n')

@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { absentStore } from '#store/absent-store.ts'
 import {
   type KeyPage,
   type KeyStore,
@@ -58,6 +59,11 @@ export const openKeys = (cluster: ReadCluster): KeyStore => {
       await addKeys(cluster, keys)
     },
     list: signal => orIfNothing(listKeys(cluster, signal), [], signal),
+    salvage: async () => {
+      const keys = await orIfNothing<readonly StoredKey[] | undefined>(listKeys(cluster), undefined)
+      if (keys === undefined) throw absentStore(cluster.connection.url)
+      return { keys, isWhole: true }
+    },
     read: (since, signal) => orIfNothing(readKeyPage(cluster, since, signal), NO_KEYS, signal),
     change: (id, terms) => orIfNothing(changeKey(cluster, id, terms), false),
     revoke: (id, now) => orIfNothing(changeKey(cluster, id, revokedAt(now)), false),
