@@ -1,6 +1,7 @@
 import { writeSync } from 'node:fs'
+import { describeDropped, describeEnd, readStderrForm } from '#cli/last-words.ts'
 import { run } from '#cli/run.ts'
-import { createScreen, droppedLines, lineWriter } from '#cli/stderr.ts'
+import { createScreen, lineWriter } from '#cli/stderr.ts'
 import { stopSignal } from '#cli/stop.ts'
 import { version } from '../package.json'
 
@@ -12,7 +13,14 @@ const { stderr, stdout } = process
 
 /** Time in milliseconds for which a stalled reader of the log may delay the exit of the process. */
 const LAST_LINES_MS = 1_000
-const log = lineWriter((text, done) => stderr.write(text, done), { dropped: droppedLines })
+const form = readStderrForm(process.argv.slice(2), process.env)
+const log = lineWriter((text, done) => stderr.write(text, done), { dropped: count => describeDropped(count, form) })
+
+// An error that nothing catches is a bug. Its lines have the form of the others, so that a log collector keeps them.
+process.on('uncaughtException', error => {
+  for (const line of describeEnd(error, form)) log.write(`${line}\n`)
+  process.exit(1)
+})
 
 // Writes the remaining log lines when the process exits before the event loop can.
 process.on('exit', () => {

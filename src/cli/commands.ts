@@ -10,6 +10,7 @@ import { indicesCheck, indicesCreate, indicesMerge, indicesPrint } from './indic
 import { indicesMigrate } from './indices-migrate.ts'
 import { keysAdd, keysList, keysRevoke } from './keys.ts'
 import { keysChange, keysRotate, keysShow } from './keys-change.ts'
+import { keysExport, keysImport } from './keys-transfer.ts'
 import { load } from './load.ts'
 import { repair } from './repair.ts'
 import { restore } from './restore.ts'
@@ -29,6 +30,8 @@ export const commands: readonly Command[] = [
   keysChange,
   keysRotate,
   keysRevoke,
+  keysExport,
+  keysImport,
   indicesCreate,
   indicesCheck,
   indicesPrint,

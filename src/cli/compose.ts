@@ -6,6 +6,7 @@ import type { HeldMemory } from '#node/budget.ts'
 import { createNode } from '#node/create-node.ts'
 import type { BlockEvent } from '#node/fetching.ts'
 import type { Node, NodeEvent } from '#node/port.ts'
+import { absentStore } from '#store/absent-store.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Difference, Store } from '#store/port.ts'
@@ -141,10 +142,7 @@ export const requireUsable = async (store: Store): Promise<void> => {
 export const requireExisting = async (store: Store): Promise<void> => {
   const differences = await store.checkShape()
   refuseDifferent(store, differences)
-  if (isAbsent(differences))
-    throw new Failure('not_found', `The store ${store.name} does not exist.`, {
-      help: "Set the store that is loaded and served with --store (or --data). 'iostlens load', 'up', 'indices create' and 'keys add' create a store.",
-    })
+  if (isAbsent(differences)) throw absentStore(store.name)
 }
 
 /** Whether a store exists at this address. */

@@ -20,7 +20,7 @@ export const globalHelp = (commands: readonly Command[]): string => {
       '',
     ),
     '',
-    'Exit codes: 0 success, 1 internal error, 2 usage error, 3 inconsistency found,',
+    'Exit codes: 0 success, 1 internal error, 2 usage error or a lasting refusal, 3 inconsistency found,',
     '            75 temporary failure, try again',
   ].join('\n')
 }

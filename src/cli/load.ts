@@ -1,3 +1,4 @@
+import { Failure } from '#failure/failure.ts'
 import { load as loadChain, loadedHeight } from '#load/load.ts'
 import { requireKnownHosts } from '#node/endpoint.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
@@ -19,7 +20,7 @@ export const load: Command = {
   about: [
     'Loads irreversible blocks from a node into the store, starting after the last loaded block, and then follows the chain until it is stopped. --once ends at the last irreversible block, --to HEIGHT at that block.',
     'No block is ever skipped. Loading waits and retries as long as the problem may pass: the node is unreachable or behind, or it sends a block that fails a check. With --once it gives up with exit code 75 when nothing was loaded for --wait.',
-    'Other problems end it at once: the host does not exist (2), the store is of another chain or version (3), another loader is running (75).',
+    'Other problems end it at once: the store cannot be opened or refuses the password (2), it is of another chain or version (3), the host is unknown or another loader is running (75). With --once or --to a stop before the end gives 75, too.',
   ],
   settings: [...NODE, ...STORE, ...LOADING, 'threads', 'metrics-listen', 'to', 'once', 'wait', ...LOGGING],
   examples: [
@@ -54,6 +55,8 @@ export const load: Command = {
         )
         view.end()
         await logEnd()
+        if (signal.aborted && (values.once || height < (to ?? height)))
+          throw new Failure('deadline', `Stopped after block ${height}, before the end; run it again to continue.`)
         out(height < 0 ? 'Nothing is loaded.' : `Loaded up to block ${height}.`)
         return 0
       } finally {

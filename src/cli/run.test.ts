@@ -65,12 +65,12 @@ test.each([
   [['srve'], "Unknown command 'srve'; the nearest one is 'serve'.", "'iostlens --help' lists the commands."],
   [
     ['keys'],
-    "'keys' must be followed by one of: add, list, show, change, rotate, revoke.",
+    "'keys' must be followed by one of: add, list, show, change, rotate, revoke, export, import.",
     "'iostlens keys --help' explains the command.",
   ],
   [
     ['keys', 'ad'],
-    "Unknown command 'keys ad'; 'keys' must be followed by one of: add, list, show, change, rotate, revoke.",
+    "Unknown command 'keys ad'; 'keys' must be followed by one of: add, list, show, change, rotate, revoke, export, import.",
     "'iostlens keys --help' explains the command.",
   ],
   [['keys', 'add'], "Command 'keys add' needs the argument NAME.", "'iostlens keys add --help' explains the command."],
@@ -170,8 +170,63 @@ test('run: user and password of the store must both be given', async () => {
 })
 
 test('run: an unreachable store is a temporary failure', async () => {
-  const { code, err } = await outcome(['indices', 'check', '--store', 'http://u:hunter2@127.0.0.1:1/x'])
+  const { code, err } = await outcome(['indices', 'check'], { IOSTLENS_STORE: 'http://u:hunter2@127.0.0.1:1/x' })
   expect(code).toBe(75)
   expect(err).toStartWith('iostlens: Elasticsearch at http://127.0.0.1:1 cannot be reached')
   expect(err).not.toContain('hunter2')
 })
+
+test('run: a password in a URL on the command line is refused by every flag and argument, and read from the environment', async () => {
+  const urls = [
+    'http://u:hunter2@127.0.0.1:1/x',
+    'http://127.0.0.1:1,https://u:hunter2,@127.0.0.1:1/x',
+    'archive:https://u:hunter2@127.0.0.1:1',
+    'http://u:hunter2@x@127.0.0.1:1/x',
+  ]
+  for (const command of commands) {
+    const flags = command.settings.filter(name => flagsOf(name).includes(name))
+    const words = (command.words ?? []).map(() => 'x')
+    for (const url of urls) {
+      const named = flags.map(name => [`--${name}=${url}`, ...words])
+      const lines = command.words === undefined ? named : [...named, words.map(() => url)]
+      for (const line of lines) {
+        const { code, out, err } = await outcome([...command.name.split(' '), ...line])
+        expect([command.name, line[0], code, out, err]).toEqual([
+          command.name,
+          line[0],
+          2,
+          '',
+          expect.stringMatching(
+            /has a password, and process lists would contain it\.\n {2}.*IOSTLENS_[A-Z_]+ .*environment/,
+          ),
+        ])
+        expect(err).not.toContain('hunter2')
+      }
+    }
+  }
+  const { code, out } = await outcome(['config'], {
+    IOSTLENS_STORE: 'http://u:hunter2@127.0.0.1:1/x',
+    IOSTLENS_NODE: 'http://u:hunter2@127.0.0.1:1,archive:https://u:hunter2@127.0.0.1:2',
+    IOSTLENS_PRICES: 'http://u:hunter2@127.0.0.1:1/prices.json',
+  })
+  expect([code, out.includes('hunter2'), out.split('***').length]).toEqual([0, false, 5])
+})
+
+test.each([
+  ['a flag', ['keys', 'list', '--log-format', 'json', '--store', 'sqlite:/'], {}],
+  ['the environment', ['keys', 'list', '--store', 'sqlite:/'], { IOSTLENS_LOG_FORMAT: 'json' }],
+  ['a command line that is wrong itself', ['kyes', '--log-format=json'], {}],
+  ['a wrong setting', ['serve', '--log-format=json', '--threads', '0'], {}],
+] as const)(
+  'run: the reason for which a process ends is one line of JSON if the log is: %s',
+  async (_, args, environment) => {
+    const { code, err } = await outcome(args, environment)
+    const line = JSON.parse(err)
+    expect([err.split('\n').length, code]).toEqual([2, 2])
+    expect(line).toEqual({
+      ...{ time: expect.any(String), level: 'error', message: expect.any(String), kind: expect.any(String) },
+      ...(line.help === undefined ? {} : { help: expect.any(String) }),
+      exit_code: 2,
+    })
+  },
+)

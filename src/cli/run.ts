@@ -4,10 +4,11 @@ import type { Command, Process } from './command.ts'
 import { commands } from './commands.ts'
 import { type ExitCode, exitCodeFor } from './exit-code.ts'
 import { commandHelp, familyHelp, globalHelp } from './help.ts'
+import { describeEnd, readStderrForm } from './last-words.ts'
 import { createLog } from './log.ts'
 import { parseArguments } from './parse-arguments.ts'
-import { type Environment, readSettings } from './read-settings.ts'
-import { environmentName } from './settings.ts'
+import { readSettings } from './read-settings.ts'
+import { refusePasswords } from './refuse-passwords.ts'
 import { abandonWhenStopped, LEAVE_MS } from './stop.ts'
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
@@ -16,7 +17,7 @@ export const run = async (args: readonly string[], around: Process): Promise<Exi
     return await dispatch(args, around)
   } catch (error) {
     around.screen.keepBar()
-    for (const line of told(error, asksForDebug(args, around.environment))) around.screen.line(line)
+    for (const line of describeEnd(error, readStderrForm(args, around.environment))) around.screen.line(line)
     return exitCodeFor(error)
   }
 }
@@ -74,6 +75,7 @@ const runCommand = async (
     around.out(commandHelp(command))
     return 0
   }
+  refusePasswords({ flags, words })
   const wanted = command.words ?? []
   const missing = wanted[words.length]
   const extra = words[wanted.length]
@@ -97,20 +99,4 @@ const runCommand = async (
     signal,
     resolved.values.drain + LEAVE_MS,
   )
-}
-
-/** Whether debug output is wanted. The settings are not used, since reading them may be the step that failed. */
-const asksForDebug = (args: readonly string[], environment: Environment): boolean =>
-  environment[environmentName('log-level')] === 'debug' || /--log-level[= ]debug\b/.test(args.join(' '))
-
-/** Lines about an error: its message and help; the stack only at log level debug. */
-const told = (error: unknown, debug: boolean): readonly string[] => {
-  if (!(error instanceof Error)) return [`iostlens: ${String(error)}`]
-  const known = error instanceof Failure
-  return [
-    `iostlens: ${known ? error.message : `Internal error: ${error.message}`}`,
-    ...(known && error.help !== undefined ? [`  ${error.help}`] : []),
-    ...(known ? [] : ["  This is a bug in iostlens. '--log-level debug' prints where it happened."]),
-    ...(debug && error.stack !== undefined ? [error.stack] : []),
-  ]
 }

@@ -1,12 +1,14 @@
+import { readFileSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
 import { withinAfterAbort } from '#time/deadline.ts'
 
 /**
- * Aborts at the first SIGINT or SIGTERM; a second one ends the process at once, with the usual exit code of the signal.
+ * Aborts at the first SIGINT, SIGTERM or SIGHUP (a closed terminal); a second one ends the process at once, with the
+ * usual exit code of the signal.
  */
 export const stopSignal = (): AbortSignal => {
   const controller = new AbortController()
-  const on = (name: 'SIGINT' | 'SIGTERM', number: number): void => {
+  const on = (name: 'SIGINT' | 'SIGTERM' | 'SIGHUP', number: number): void => {
     process.on(name, () => {
       if (controller.signal.aborted) process.exit(128 + number)
       controller.abort()
@@ -14,7 +16,18 @@ export const stopSignal = (): AbortSignal => {
   }
   on('SIGINT', 2)
   on('SIGTERM', 15)
+  if (!isHangupIgnored()) on('SIGHUP', 1)
   return controller.signal
+}
+
+/** Whether the process was started to outlive its terminal (`nohup`): a handler would undo that. */
+function isHangupIgnored(): boolean {
+  try {
+    const [, mask = ''] = /^SigIgn:\s*[0-9a-f]*([0-9a-f])$/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
+    return Number.parseInt(mask, 16) % 2 === 1
+  } catch {
+    return false
+  }
 }
 
 /** Resolves when the signal aborts. */

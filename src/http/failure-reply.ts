@@ -35,6 +35,16 @@ export const failureFields = (
   message: hidden(messageFor(failure, lang), secrets),
 })
 
+/**
+ * What was wrong with a request, for the log; undefined: nothing was. A thing that does not exist is no fault of the
+ * request, and the log does not tell what callers look for.
+ */
+export function refusalText(failure: Failure, secrets: readonly string[]): string | undefined {
+  const { status, message } = codes[failure.kind]
+  const isFault = message === 'own' && status < 500 && failure.kind !== 'not_found'
+  return isFault ? hidden(failure.message, secrets) : undefined
+}
+
 export const ALLOWED = 'GET, HEAD, OPTIONS'
 
 const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {

@@ -4,7 +4,7 @@ import { Busy } from '#gate/queue.ts'
 import { countAnswer } from './counts.ts'
 import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
-import { failureReply } from './failure-reply.ts'
+import { failureReply, refusalText } from './failure-reply.ts'
 import { pausedFeed } from './feed/events.ts'
 import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.ts'
 
@@ -12,8 +12,11 @@ import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.
 
 type SendDeps = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure'>
 
-/** The outcome of a request: `kind` for the log, `reason` for the count of refusals; undefined: it was not refused. */
-type Outcome = { readonly kind: string; readonly reason?: string | undefined }
+/**
+ * The outcome of a request: `kind` for the log, `reason` for the count of refusals (undefined: it was not refused), and
+ * `why` for the log: what was wrong with the request.
+ */
+type Outcome = { readonly kind: string; readonly reason?: string | undefined; readonly why?: string | undefined }
 
 const OK: Outcome = { kind: 'ok' }
 
@@ -53,19 +56,20 @@ export const sendFailure = async (exchange: Exchange, error: unknown, service: S
   const written = await service.writeFailure?.(exchange, failure)
   return written === undefined
     ? sendRefusal(exchange, failure, service)
-    : send(exchange, { ...written, outcome: outcomeOf(failure) }, service)
+    : send(exchange, { ...written, outcome: outcomeOf(failure, exchange) }, service)
 }
 
 /** Sends a failure in the form of the API, synchronously: an overloaded service spends most of its time on refusals. */
 export const sendRefusal = (exchange: Exchange, failure: Failure, service: SendDeps): Response => {
   const paused = failure instanceof Restarting ? pausedFeed(exchange, failure) : undefined
   const reply = paused ?? failureReply(failure, exchange.replyOptions, exchange.id)
-  return send(exchange, { ...reply, outcome: outcomeOf(failure) }, service)
+  return send(exchange, { ...reply, outcome: outcomeOf(failure, exchange) }, service)
 }
 
-const outcomeOf = (failure: Failure): Outcome => ({
+const outcomeOf = (failure: Failure, { replyOptions }: Exchange): Outcome => ({
   kind: failure.kind,
   reason: failure instanceof Busy ? 'busy' : failure.kind,
+  why: refusalText(failure, replyOptions.secrets),
 })
 
 const note = (
@@ -73,7 +77,7 @@ const note = (
   outcome: Outcome & { readonly status: number; readonly bytes: number },
   { log, clock, counts, isLogged }: SendDeps,
 ): void => {
-  const { kind, reason, status, bytes } = outcome
+  const { kind, reason, why, status, bytes } = outcome
   const ms = Math.round((clock.elapsed() - started) * 100) / 100
   countAnswer(counts, { route, logFields, status, ms, bytes, reason })
   if (kind === 'ok' && status < 400 && !isLogged()) return
@@ -86,6 +90,7 @@ const note = (
     status,
     ms,
     bytes,
+    ...(why === undefined ? {} : { reason: why }),
   })
 }
 

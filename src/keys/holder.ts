@@ -17,13 +17,14 @@ export type Holder = {
   readonly revoked?: number
 }
 
-const idOf = (stored: string): string => stored.split('.', 1)[0] ?? stored
+/** The id of the holder of a stored key. */
+export const holderIdOf = (stored: string): string => stored.split('.', 1)[0] ?? stored
 /** The first key of a holder has number 1. */
 export const numberOf = (stored: string): number => Number(stored.split('.')[1] ?? 1)
 
 /** The holders of stored keys, in the order of their first keys. */
 export const holdersOf = (keys: readonly StoredKey[]): readonly Holder[] =>
-  [...Map.groupBy(keys, ({ id }) => idOf(id))].map(([id, own]) => {
+  [...Map.groupBy(keys, ({ id }) => holderIdOf(id))].map(([id, own]) => {
     const [current, ...former] = own.toSorted((one, two) => numberOf(two.id) - numberOf(one.id))
     if (current === undefined) throw new Failure('defect', `The holder ${id} has no key.`)
     const revoked = own.flatMap(key => key.revoked ?? []).sort((one, two) => one - two)[0]

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import type { KeyPage } from '#store/keys-port.ts'
 import type { KeyStore, StoredKey } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { createKey } from './key.ts'
@@ -7,18 +8,21 @@ import { keyring } from './keyring.ts'
 const NOW = Date.UTC(2026, 10, 21)
 const plan = { perSecond: 3, perDay: 7 }
 
+/** A read of a store that cannot tell what has changed. */
+const pageOf = (keys: readonly StoredKey[]): KeyPage => ({ keys, isStart: true, isEnd: true, mark: undefined })
+
 /** A key list whose reads are counted and may fail or hang. A read returns the keys that were stored when it began. */
 const harness = (...keys: readonly StoredKey[]) => {
   const clock = handClock(NOW)
   const state = { keys: [...keys], reads: 0, hung: 0, mode: 'works' as 'works' | 'fails' | 'hangs' }
-  const store: Pick<KeyStore, 'add' | 'list' | 'revoke'> = {
+  const store: Pick<KeyStore, 'add' | 'read' | 'revoke'> = {
     add: async key => {
       state.keys.push(key)
     },
-    list: () => {
+    read: () => {
       state.reads++
       if (state.mode === 'hangs' || state.hung-- > 0) return new Promise(() => {})
-      return state.mode === 'works' ? Promise.resolve([...state.keys]) : Promise.reject(new Error('down'))
+      return state.mode === 'works' ? Promise.resolve(pageOf([...state.keys])) : Promise.reject(new Error('down'))
     },
     revoke: async (id, now) => {
       state.keys = state.keys.map(key => (key.id === id ? { ...key, revoked: now } : key))
@@ -146,13 +150,13 @@ for (const mode of ['fails', 'hangs'] as const)
 
 test('check: a read that was overtaken by a newer one does not restore the old list', async () => {
   const here = harness(made.stored)
-  const slow = Promise.withResolvers<readonly StoredKey[]>()
-  const lists = [() => here.store.list(), () => slow.promise]
-  const ring = keyring({ ...here, store: { list: () => (lists.shift() ?? here.store.list)() } })
+  const slow = Promise.withResolvers<KeyPage>()
+  const lists = [() => here.store.read(), () => slow.promise]
+  const ring = keyring({ ...here, store: { read: () => (lists.shift() ?? here.store.read)() } })
   expect(await here.ask(ring, made.key)).toBe('ok')
   await here.clock.pass(1_000)
   expect(await here.ask(ring, made.key)).toBe('ok')
-  const old = await here.store.list()
+  const old = await here.store.read()
   await here.store.revoke(made.stored.id, NOW)
   await here.clock.pass(400)
   expect(await here.ask(ring, made.key)).toBe('forbidden')

@@ -34,8 +34,9 @@ export const endpointOf = (text: string): Endpoint => {
 }
 
 /**
- * Throws Failure 'usage' if no host name of the nodes exists: this is a typing error, so a retry does not
- * help. A name server that does not answer proves nothing about a name.
+ * Throws Failure 'unavailable' if no host name of the nodes exists. This is often a typing error, so it is reported at
+ * once; but a name may also exist a little later, as that of a service that starts. A name server that does not answer
+ * proves nothing about a name.
  */
 export const requireKnownHosts = async (urls: readonly string[]): Promise<void> => {
   // An archive that does not exist is reported when it is opened.
@@ -43,7 +44,7 @@ export const requireKnownHosts = async (urls: readonly string[]): Promise<void> 
   const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))
   const exist = await Promise.all(hosts.map(exists))
   if (exist.includes(true)) return
-  throw new Failure('usage', `The host name in --node is unknown: ${hosts.join(', ')}.`, {
+  throw new Failure('unavailable', `The host name in --node is unknown: ${hosts.join(', ')}.`, {
     help: 'Check --node (IOSTLENS_NODE). An example is http://127.0.0.1:30001.',
   })
 }

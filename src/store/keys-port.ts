@@ -18,11 +18,29 @@ export type StoredKey = {
 /** The fields of a key that can change. */
 export type KeyTerms = Omit<StoredKey, 'id' | 'hash' | 'created'>
 
+/** Some of the keys, each with its present terms. */
+export type KeyPage = {
+  readonly keys: readonly StoredKey[]
+  /** Whether these are the first of all keys; those of earlier calls are obsolete. */
+  readonly isStart: boolean
+  /** Whether no more keys follow: with those of earlier calls, these are all keys at the time of the call. */
+  readonly isEnd: boolean
+  /** For the next call; absent: there was no key. */
+  readonly mark: string | undefined
+}
+
 export type KeyStore = {
-  /** Throws 'conflict' when the id exists. */
-  add(key: StoredKey): Promise<void>
+  /** Throws 'conflict' when an id exists; a store of one file then adds none of the keys. */
+  add(...keys: readonly StoredKey[]): Promise<void>
   /** All keys, by time of creation, then id. */
   list(signal?: AbortSignal): Promise<readonly StoredKey[]>
+  /** The keys that can be read, even if the store is damaged, and whether these are all. Throws 'not_found' without a store. */
+  salvage(): Promise<{ readonly keys: readonly StoredKey[]; readonly isWhole: boolean }>
+  /**
+   * The keys that were written since an earlier call returned the mark `since`, a bounded number of them. Without a mark,
+   * or with one that is too old, the keys are read from the first on.
+   */
+  read(since?: string, signal?: AbortSignal): Promise<KeyPage>
   /**
    * Replaces a key's terms by `terms(current)` with compare-and-set: after a conflict `terms` is called again
    * with newer terms. false: no such id.

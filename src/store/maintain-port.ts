@@ -1,6 +1,6 @@
 import type { Audit } from './audit-port.ts'
 import type { RestoreOutcome } from './restored.ts'
-import type { ServerReport } from './server-report.ts'
+import type { DiskRoom, ServerReport } from './server-report.ts'
 import type { Snapshots } from './snapshots-port.ts'
 
 /** For the commands that create, check, repair and maintain a store. */
@@ -32,6 +32,8 @@ export type MaintainPort = {
   readonly snapshots?: Snapshots
   /** Disks, privileges and settings of the store's server. Absent in a store without a server. */
   readonly serverReport?: () => Promise<ServerReport>
+  /** Room on the disks that have the store's data; [] if this user may not know. Throws 'unavailable'. */
+  disks(): Promise<readonly DiskRoom[]>
   /** Absent in stores without partitions. */
   readonly partitions?: Partitions
 }

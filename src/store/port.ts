@@ -6,7 +6,7 @@ import type { WritePort } from './write-port.ts'
 
 export type { Audit, PlacedRow, StoredDocument } from './audit-port.ts'
 export type { Batch, BatchEnd, Filling, History } from './batch.ts'
-export type { KeyStore, StoredKey, Usage } from './keys-port.ts'
+export type { KeyPage, KeyStore, StoredKey, Usage } from './keys-port.ts'
 export type { Difference, MergeOptions, MergeProgress } from './maintain-port.ts'
 export type { Identity, Published } from './published.ts'
 export type { HeldView, IsEnough, Moment, ReadEnd, View } from './read-port.ts'

@@ -9,11 +9,16 @@ export type ServerReport = {
   readonly createsIndices: boolean | undefined
 }
 
-/** The disk of one server. */
-export type Disk = {
+/** Room on a disk that has a store's data. */
+export type DiskRoom = {
+  /** The server, or the folder of an embedded store. */
   readonly server: string
   readonly freeBytes: number
   readonly totalBytes: number
+}
+
+/** The disk of one server. */
+export type Disk = DiskRoom & {
   /** With less free space than this, the server gets no more data. */
   readonly leastBytes: number
 }

@@ -1,5 +1,6 @@
-import { renameSync, statSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
+import { createFile } from '#store/own-files.ts'
 import type { Identity, KeyStore, Store } from '#store/port.ts'
 import { sync } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -39,7 +40,8 @@ export const describeCopy = async (partial: string, file: string, how: DigestOpt
     })
     const manifest = { ...described, file: digest }
     const path = manifestPath(file)
-    await Bun.write(`${path}.partial`, manifestText(manifest))
+    createFile(`${path}.partial`)
+    writeFileSync(`${path}.partial`, manifestText(manifest))
     sync(`${path}.partial`)
     renameSync(`${path}.partial`, path)
     return manifest

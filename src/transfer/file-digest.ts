@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
+import { createFile } from '#store/own-files.ts'
 import { nextTurn } from '#time/turn.ts'
 import type { FileDigest } from './manifest.ts'
 
@@ -20,6 +21,7 @@ export const readThrough = async (path: string, { signal, onRead, into }: Readin
   const hash = new Bun.CryptoHasher('sha256')
   const piece = Buffer.allocUnsafe(PIECE)
   const source = openSync(path, 'r')
+  if (into !== undefined) createFile(into)
   const target = into === undefined ? undefined : openSync(into, 'w')
   try {
     let bytes = 0

@@ -19,7 +19,6 @@ export const requireOnChain = async (
   if (info.libBlock < height)
     throw new Failure('unavailable', `The copy ends at block ${height}, but ${node.name} at block ${info.libBlock}.`, {
       help: 'Wait until the node has it, or set another one.',
-      retryable: false,
     })
   for await (const { block } of node.blocks({ from: height, to: height, lib: info.libBlock, signal }))
     if (block.hash !== hash)

@@ -4,7 +4,7 @@ import { cliFolder, spawnIn } from '../support/processes/cli-process.ts'
 import { ROOT } from '../support/root.ts'
 import { replayed } from '../support/stores/loading.ts'
 
-test.each(['SIGINT', 'SIGTERM'] as const)('stop: %s ends every long-running command with 0', async signal => {
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)('stop: %s ends every long-running command with 0', async signal => {
   await using folder = await cliFolder()
   await using node = await replayed(60)
   const services = [
@@ -38,6 +38,7 @@ test('stop: a load that waits for an unreachable node ends at once', async () =>
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 129],
 ] as const)('stop: a second %s ends the process at once', async (signal, code) => {
   await using folder = await cliFolder()
   const stop = JSON.stringify(join(ROOT, 'src/cli/stop.ts'))
@@ -55,4 +56,29 @@ test.each([
   await child.says('asked')
   child.kill(signal)
   expect((await child.ended).code).toBe(code)
+})
+
+test('stop: a load with an end that is stopped before it says so, with the code of a temporary failure', async () => {
+  await using folder = await cliFolder()
+  for (const end of [['--once'], ['--to', '60']]) {
+    const loading = folder.start(['load', ...end, '--node', 'http://127.0.0.1:1'])
+    await loading.logs('Loading paused, trying again.')
+    loading.kill('SIGTERM')
+    const { code, out, err } = await loading.ended
+    expect([code, out, err]).toEqual([75, '', expect.stringContaining('before the end; run it again to continue.')])
+  }
+})
+
+test('stop: a process that was started to outlive its terminal does', async () => {
+  await using folder = await cliFolder()
+  const stop = JSON.stringify(join(ROOT, 'src/cli/stop.ts'))
+  const program = `
+    import { stopSignal } from ${stop}
+    const signal = stopSignal()
+    console.log('ready')
+    process.kill(process.pid, 'SIGHUP')
+    setTimeout(() => console.log(signal.aborted ? 'asked' : 'goes on'), 50)`
+  const nohup = ['sh', '-c', 'trap "" HUP; exec "$@"', 'sh']
+  const outcome = await spawnIn(folder.path, [...nohup, process.execPath, '-e', program]).ended
+  expect(outcome).toMatchObject({ code: 0, out: 'ready\ngoes on\n' })
 })

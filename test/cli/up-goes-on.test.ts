@@ -117,7 +117,7 @@ test('serve does not use a node of another chain than the stored one', async () 
 
 describe('exit codes of load --once', () => {
   test.each([
-    ['a host that does not exist', ['--node', 'http://nosuch.invalid:30001'], 2, /host name in --node is unknown/],
+    ['a host that does not exist', ['--node', 'http://nosuch.invalid:30001'], 75, /host name in --node is unknown/],
     ['a text that is no URL', ['--node', 'nosuch:30001'], 2, /--node is 'nosuch:30001'/],
     ['a node that is away', ['--node', 'http://127.0.0.1:1', '--wait', '100ms'], 75, /ECONNREFUSED/],
   ] as const)('%s', async (_name, args, code, says) => {

@@ -128,6 +128,34 @@ describe('success', () => {
     })
     expect(JSON.stringify(line)).not.toContain('busyhub')
   })
+
+  test('the line of a refused request says what was wrong with it, without keys', async () => {
+    const lineOf = async (path: string, init?: RequestInit) => {
+      await service.ask(path, init)
+      return service.lines.at(-1)?.fields ?? {}
+    }
+    const key = service.key
+    const faults: readonly (readonly [path: string, kind: string, reason: string])[] = [
+      ['/api/?action=get-overview&module=bass', 'bad_request', "'bass'"],
+      ['/api/?module=base&action=get-overview&size=0x', 'bad_request', "'size'"],
+      [`/api/?module=base&action=get-overview&account=${key}`, 'bad_request', "'account'"],
+      ['/api/?module=base&action=get-overview&apikey=wrong', 'bad_request', "'apikey'"],
+      ['/openapi.json?x=1', 'bad_request', "'x'"],
+    ]
+    for (const [path, kind, reason] of faults) {
+      const line = await lineOf(path.startsWith('/api') ? `${path}&apikey=${key}` : path)
+      expect([path, line['kind'], line['reason']]).toEqual([path, kind, expect.stringContaining(reason)])
+      expect(JSON.stringify(line)).not.toContain(key)
+    }
+    expect(await lineOf('/api/?module=base&action=get-overview&apikey=il_x')).toMatchObject({
+      kind: 'unauthorized',
+      reason: 'This API key is unknown.',
+    })
+    expect(await lineOf('/rpc/getNodeInfo', { method: 'POST' })).toMatchObject({ kind: 'method_not_allowed' })
+    // What callers look for and do not find is not told.
+    const absent = await lineOf(`/api/?module=account&action=get-account-balance&account=nosuch&apikey=${key}`)
+    expect([absent['kind'], absent['reason']]).toEqual(['not_found', undefined])
+  })
 })
 
 describe('defaults of the server', () => {

@@ -110,7 +110,10 @@ test('feeds: the number of feeds is limited per key and in all, and leaving clie
 test('feeds: revoking a key ends its feeds, and no others', async () => {
   const [one, two] = ['one', 'two'].map(name => createKey(name, PLAN, { now: Date.now() }))
   let keys: readonly StoredKey[] = [one?.stored, two?.stored].filter(key => key !== undefined)
-  const ring = keyring({ store: { list: async () => keys }, clock: systemClock })
+  const ring = keyring({
+    store: { read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }) },
+    clock: systemClock,
+  })
   const { open } = await started({ keyring: ring })
   const ended = firstOf(await open('', { key: one?.key ?? '' }), 2)
   let isOver = false

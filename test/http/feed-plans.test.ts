@@ -22,7 +22,10 @@ const started = async (plan: Plan, { expires }: { readonly expires?: number } = 
   const { key, stored } = createKey('reader', plan, options)
   const service = serviceOn(await loadedStore(), {
     clock,
-    keyring: keyring({ store: { list: async () => [stored] }, clock }),
+    keyring: keyring({
+      store: { read: async () => ({ keys: [stored], isStart: true, isEnd: true, mark: undefined }) },
+      clock,
+    }),
     rates: createRates({ now: clock.now }),
   })
   const ask = (path: string, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}) =>

@@ -31,7 +31,9 @@ export const alertStand = (inner: Store) => {
     readMs: number
     silent: boolean
     lib: number
-  } = { readMs: 0, silent: false, lib: HEIGHT }
+    /** Used share of the disk. */
+    used: number
+  } = { readMs: 0, silent: false, lib: HEIGHT, used: 0.5 }
   const ask = <T>(work: () => Promise<T>): Promise<T> => {
     if (trouble.store !== undefined) return Promise.reject(trouble.store)
     clock.leap(trouble.readMs)
@@ -40,6 +42,8 @@ export const alertStand = (inner: Store) => {
   const note = readNote(counts)
   const store: Store = {
     ...inner,
+    disks: async () =>
+      (await inner.disks()).map(disk => ({ ...disk, freeBytes: (1 - trouble.used) * disk.totalBytes })),
     published: () => ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
     read: async (work, options) => {
       const since = performance.now()

@@ -104,6 +104,11 @@ const TROUBLES: Readonly<
     },
     also: ['IostlensStoreUnreadable'],
   },
+  IostlensDiskFilling: {
+    make: ({ trouble }) => {
+      trouble.used = 0.91
+    },
+  },
   IostlensNodeSilent: {
     make: ({ trouble }) => {
       trouble.silent = true

@@ -1,5 +1,6 @@
-import { accessSync, constants, existsSync, statfsSync } from 'node:fs'
+import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
+import { readDisk } from '#store/disk.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { StoreAddress } from '../readers.ts'
 import { checkServer } from './check-server.ts'
@@ -60,10 +61,7 @@ const readFindings = async ({ name, published, keys }: StoreFrom['store']): Prom
 }
 
 const fileFindings = (path: string): readonly Finding[] => {
-  let folder = dirname(path)
-  while (!existsSync(folder)) folder = dirname(folder)
-  const { bavail, bsize } = statfsSync(folder)
-  const free = bavail * bsize
+  const { server: folder, freeBytes: free } = readDisk(dirname(path))
   const text = `${Math.floor(free / 1_000_000)} MB are free in ${folder}`
   const room =
     free < LEAST_BYTES ? warning(text, `Make room, or set --data to a larger disk: df -h ${folder}`) : ok(text)

@@ -8,10 +8,11 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { LoadPace } from '../load-pace.ts'
+import { diskReadings } from './disk-readings.ts'
 import { paceReadings } from './pace-readings.ts'
 
 export type ReadFrom = {
-  readonly store: Pick<Store, 'published' | 'whole'>
+  readonly store: Pick<Store, 'published' | 'whole' | 'disks'>
   readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
@@ -28,6 +29,7 @@ export const readings = (from: ReadFrom): readonly ScrapedMetric[] => {
   const published = publishedLately(from.store, from.clock)
   return [
     ...heightReadings(from, published),
+    ...diskReadings(from),
     ...nodeReadings(from),
     ...(from.places === undefined ? [] : queueReadings(from.places)),
     ...(from.pace === undefined ? [] : paceReadings(from.pace)),

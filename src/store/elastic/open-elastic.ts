@@ -8,7 +8,7 @@ import type { WriteEvent } from './client/sender.ts'
 import { migratingOf } from './migrate/migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openReading } from './read/open-reading.ts'
-import { serverReportOf } from './read/server-report.ts'
+import { readDisks, serverReportOf } from './read/server-report.ts'
 import { checkShape, checkStore } from './schema/check-indices.ts'
 import type { Cluster } from './schema/cluster.ts'
 import { createIndices } from './schema/create-indices.ts'
@@ -84,6 +84,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     check: () => checkStore(cluster),
     checkShape: () => checkShape(cluster),
     serverReport: () => serverReportOf(cluster),
+    disks: async () => (await readDisks(cluster)) ?? [],
     restore: async () => {
       const restored = await restoreCheckpoint(cluster)
       reading.checkAgain()

@@ -1,6 +1,7 @@
 import { constants, Database, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
 import { Failure, messageOf } from '#failure/failure.ts'
+import { createFile, describeRefusal } from '#store/own-files.ts'
 import type { Cell } from './cell.ts'
 import { guarded, toFailure } from './failures.ts'
 import type { Table } from './tables.ts'
@@ -62,7 +63,7 @@ const statOf = (path: string, name: string) => {
     throw new Failure('unavailable', `${name} cannot be opened: ${messageOf(error)}.`, {
       cause: error,
       retryable: false,
-      help: 'Set --store to a file in a folder that this user may open.',
+      help: `${describeRefusal(path) ?? 'Set --store to a file in a folder that this user may open'}.`,
     })
   }
 }
@@ -83,8 +84,8 @@ export const openWriter = (path: string, name: string): Connection | undefined =
 /** Opens for writing; creates an empty file if there is none. Changes nothing in an existing file. */
 export const openOrCreate = (path: string, name: string): Connection =>
   guarded(name, () => {
-    exists(path, name)
-    const connection = connect(path, name, new Database(path, { create: true, safeIntegers: true }))
+    if (!exists(path, name)) createFile(path)
+    const connection = connect(path, name, new Database(path, { readwrite: true, safeIntegers: true }))
     const { db } = connection
     // The log outlives the last writer: without it a reader without write permission could not open the file.
     db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)

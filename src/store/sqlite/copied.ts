@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { createFile } from '#store/own-files.ts'
 import { openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import { getPublished } from './meta.ts'
@@ -12,7 +13,10 @@ export const vacuumInto = ({ path, name, partial }: Pages): number => {
   if (source === undefined) throw new Failure('unavailable', `${name} is gone.`)
   try {
     // sqlite.org/lang_vacuum.html: one transaction, and the copy has no free pages.
-    guarded(`Copying ${name} to ${partial}`, () => source.statement('VACUUM INTO ?').run(partial))
+    guarded(`Copying ${name} to ${partial}`, () => {
+      createFile(partial)
+      source.statement('VACUUM INTO ?').run(partial)
+    })
   } finally {
     source.close()
   }

@@ -1,5 +1,12 @@
 import { SQLiteError } from 'bun:sqlite'
 import { Failure } from '#failure/failure.ts'
+import { describeRefusal } from '#store/own-files.ts'
+
+/** The system's codes for files that this program opens itself, and the codes of SQLite that mean the same. */
+const SYSTEM_CODES: ReadonlyMap<unknown, string> = new Map([
+  ...['ENOSPC', 'EDQUOT'].map(code => [code, 'SQLITE_FULL'] as const),
+  ...['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EISDIR'].map(code => [code, 'SQLITE_CANTOPEN'] as const),
+])
 
 /**
  * The Failure for an error of SQLite. Result codes: sqlite.org/rescode.html. A Failure is returned unchanged,
@@ -11,9 +18,10 @@ export const toFailure = (name: string, error: unknown): unknown => {
     return new Failure('defect', `${name}: a number does not fit in 64 bits: ${error.message}.`, {
       cause: error,
     })
-  if (!(error instanceof SQLiteError)) return error
-  const { code = 'SQLITE_ERROR', message } = error
-  const primary = code.split('_').slice(0, 2).join('_')
+  const system = SYSTEM_CODES.get((error as { readonly code?: unknown } | undefined)?.code)
+  if (!(error instanceof SQLiteError || (error instanceof Error && system !== undefined))) return error
+  const { code = 'SQLITE_ERROR', message } = error as Error & { readonly code?: string }
+  const primary = system ?? code.split('_').slice(0, 2).join('_')
   const text = `${name}: ${message} (${code}).`
   switch (primary) {
     case 'SQLITE_BUSY':
@@ -25,7 +33,7 @@ export const toFailure = (name: string, error: unknown): unknown => {
     case 'SQLITE_FULL':
       return new Failure('unavailable', text, {
         cause: error,
-        help: 'The disk is full. The batch was not stored; free some space and try again.',
+        help: 'The disk is full. Nothing of this write was stored; free some space and try again.',
       })
     case 'SQLITE_NOTADB':
       return new Failure('conflict', `${name} is not an SQLite file (${code}).`, {
@@ -44,7 +52,7 @@ export const toFailure = (name: string, error: unknown): unknown => {
       return new Failure('unavailable', text, {
         cause: error,
         retryable: false,
-        help: 'The file must be readable; its folder must be writable for loaders, and for readers unless its -wal and -shm files are there.',
+        help: accessHelp(name),
       })
     case 'SQLITE_IOERR':
     case 'SQLITE_NOMEM':
@@ -53,6 +61,18 @@ export const toFailure = (name: string, error: unknown): unknown => {
     default:
       return new Failure('defect', text, { cause: error })
   }
+}
+
+/** The remedy for a file that may not be opened or written; `name` is `sqlite:PATH`, or a path. */
+function accessHelp(name: string): string {
+  const path = name.replace(/^sqlite:/, '')
+  const refusal = describeRefusal(
+    path,
+    ['-wal', '-shm', '.lock'].map(end => `${path}${end}`),
+  )
+  return refusal === undefined
+    ? 'The file must be readable; its folder must be writable for loaders, and for readers unless its -wal and -shm files are there.'
+    : `${refusal}.`
 }
 
 /** Whether another connection holds the lock, so that a retry helps. */

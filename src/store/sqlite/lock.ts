@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite'
+import { createFile } from '#store/own-files.ts'
 import { guarded, isBusy } from './failures.ts'
 
 /**
@@ -8,7 +9,9 @@ import { guarded, isBusy } from './failures.ts'
  */
 export const acquireLock = (path: string, name: string): (() => void) | undefined =>
   guarded(name, () => {
-    const db = new Database(`${path}.lock`, { create: true })
+    const file = `${path}.lock`
+    createFile(file)
+    const db = new Database(file, { readwrite: true })
     try {
       db.run('BEGIN EXCLUSIVE')
     } catch (error) {

@@ -9,7 +9,7 @@ import { fingerprint, quoted, tableOf } from './tables.ts'
 /** The writer: `token` distinguishes take-overs; the other members are for messages. */
 export type Owner = { readonly token: string; readonly pid: number; readonly since: string }
 
-type MetaKey = 'schema' | 'identity' | 'published' | 'writer' | 'mending'
+type MetaKey = 'schema' | 'identity' | 'published' | 'writer' | 'mending' | 'keys'
 
 /** `beside`: the name of an attached store. */
 type Database = 'main' | 'beside'
@@ -56,6 +56,10 @@ const orLost = (connection: Connection, key: MetaKey, database: Database = 'main
     help: REPAIR,
   })
 }
+
+/** The text about the last changes of API keys (`key-changes.ts`); undefined: none was noted. */
+export const getKeyChanges = (connection: Connection): string | undefined => get(connection, 'keys')
+export const putKeyChanges = (connection: Connection, text: string): void => put(connection, 'keys', text)
 
 /** An unfinished repair is changing the published data: the store must not be read or loaded. */
 export const isUnderRepair = (connection: Connection): boolean => (get(connection, 'mending') ?? 'false') !== 'false'

@@ -1,8 +1,9 @@
-import { mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { Failure, messageOf } from '#failure/failure.ts'
+import { readDisk } from '#store/disk.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { KeyStore } from '#store/keys-port.ts'
+import { createFolder, describeRefusal } from '#store/own-files.ts'
 import type { Difference, ReadEnd, Store, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
@@ -61,12 +62,7 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
       kept.require()
       await create(path, name)
     },
-    check: async () =>
-      check(path, name, connection => [
-        ...differencesOf(connection),
-        ...derivationDifferences(readableIdentity(connection)),
-      ]),
-    checkShape: async () => check(path, name, differencesOf),
+    ...checksOf(path, name),
     restore: async () => {
       mayWrite()
       return await restoreRecord(path, name)
@@ -100,6 +96,16 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
   }
 }
 
+const checksOf = (path: string, name: string): Pick<Store, 'check' | 'checkShape' | 'disks'> => ({
+  check: async () =>
+    check(path, name, connection => [
+      ...differencesOf(connection),
+      ...derivationDifferences(readableIdentity(connection)),
+    ]),
+  checkShape: async () => check(path, name, differencesOf),
+  disks: async () => [readDisk(dirname(path))],
+})
+
 const readingBy = (
   readers: Readers,
   path: string,
@@ -113,11 +119,13 @@ const readingBy = (
 
 /** `mayWrite` throws when writes are not allowed. */
 const guardedKeys = (keys: KeyStore, mayWrite: () => void): KeyStore => ({
-  add: async key => {
+  add: async (...added) => {
     mayWrite()
-    await keys.add(key)
+    await keys.add(...added)
   },
   list: signal => keys.list(signal),
+  salvage: () => keys.salvage(),
+  read: (since, signal) => keys.read(since, signal),
   change: async (id, terms) => {
     mayWrite()
     return await keys.change(id, terms)
@@ -157,12 +165,12 @@ const check = (
 
 const makeFolder = (folder: string, name: string): void => {
   try {
-    mkdirSync(folder, { recursive: true })
+    createFolder(folder)
   } catch (error) {
     throw new Failure('unavailable', `${name}: the folder cannot be created: ${messageOf(error)}.`, {
       cause: error,
       retryable: false,
-      help: 'Set --store to a file in a folder that this user may create.',
+      help: `${describeRefusal(folder) ?? 'Set --store to a file in a folder that this user may create'}.`,
     })
   }
 }

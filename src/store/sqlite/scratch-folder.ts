@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { createFolder, giveToFolder } from '#store/own-files.ts'
 import { acquireLock } from './lock.ts'
 
 export type ScratchFolder = { readonly path: string; close(): void }
@@ -9,11 +10,12 @@ export type ScratchFolder = { readonly path: string; close(): void }
  * processes are removed first: the lock of a folder ends with its process.
  */
 export const openScratchFolder = (parent: string, prefix: string): ScratchFolder => {
-  mkdirSync(parent, { recursive: true })
+  createFolder(parent)
   for (const entry of readdirSync(parent, { withFileTypes: true }))
     if (entry.isDirectory() && entry.name.startsWith(prefix)) removeAbandoned(join(parent, entry.name))
   for (;;) {
     const path = mkdtempSync(join(parent, prefix))
+    giveToFolder(path)
     const unlock = lockIn(path)
     // Another process may consider the folder abandoned before it is locked.
     if (unlock === undefined) continue

@@ -1,6 +1,7 @@
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
+import { createFolder } from '#store/own-files.ts'
 import { type Connection, openOrCreate } from './connection.ts'
 import { guarded } from './failures.ts'
 
@@ -51,7 +52,7 @@ export const usageIn = (path: string): Usage => {
 }
 
 const openFile = (path: string, name: string): Connection => {
-  mkdirSync(dirname(path), { recursive: true })
+  createFolder(dirname(path))
   const connection = openOrCreate(path, name)
   try {
     const { db } = connection

@@ -112,7 +112,7 @@ const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? 
 describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
   test('a loader that may not create indices names the required role', async () => {
     const { code, err } = await as('loader', load())
-    expect([code, err]).toEqual([1, expect.stringMatching(/^iostlens: user 'loader' may not create iostlens-\S+: /)])
+    expect([code, err]).toEqual([2, expect.stringMatching(/^iostlens: user 'loader' may not create iostlens-\S+: /)])
     expect(err).toContain('Grant the role the privilege named in the message.')
   })
 
@@ -156,14 +156,14 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
       const { code, out, err } = await as(user, args)
       return [code, out, /^iostlens: user '\w+' may not \w+ \S+?(?=[ :])/m.exec(err)?.[0] ?? err]
     }
-    expect(await refused('service', load())).toEqual([1, '', "iostlens: user 'service' may not write iostlens-meta"])
+    expect(await refused('service', load())).toEqual([2, '', "iostlens: user 'service' may not write iostlens-meta"])
     expect(await refused('service', ['keys', 'add', 'x'])).toEqual([
-      1,
+      2,
       '',
       "iostlens: user 'service' may not write iostlens-keys",
     ])
     expect(await refused('setup', ['keys', 'list'])).toEqual([
-      1,
+      2,
       '',
       "iostlens: user 'setup' may not search iostlens-keys",
     ])
@@ -181,7 +181,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     })
     const migrate = ['indices', 'migrate', '--delete-old', '--lease', '1s']
     const refused = await as('loader', migrate)
-    expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/^iostlens: user 'loader' may not /)])
+    expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/^iostlens: user 'loader' may not /)])
     const { code, out, err } = await as('migration', [...migrate, '--log-level', 'warn'])
     expect([code, err]).toEqual([0, ''])
     expect(out).toContain('iostlens-wealth-0: deleted\n')
@@ -192,7 +192,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
   test('a wrong password is reported at once with user and server, and is not tried again', async () => {
     for (const args of [load(), ['serve', '--listen', '127.0.0.1:0'], ['status'], ['keys', 'list']])
       expect(await as('loader', args, WRONG)).toMatchObject({
-        code: 1,
+        code: 2,
         out: '',
         err: expect.stringContaining(
           `iostlens: Elasticsearch at ${server.url} refused user 'loader'.\n  Check the user and password, or the API key, in the settings (iostlens config).\n`,
@@ -204,14 +204,18 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     const { IOSTLENS_STORE_CA: _, ...environment } = environmentOf('service')
     const { code, err } = await folder.run(['status'], environment)
     printed.push(err)
-    expect([code, err]).toEqual([75, expect.stringMatching(/cannot be reached: .*certificate/i)])
+    expect([code, err]).toEqual([2, expect.stringMatching(/cannot be reached by TLS: .*certificate/i)])
   })
 
   test('no password is ever printed', async () => {
     const withPassword = server.url.replace('://', `://loader:${WRONG}@`)
-    const inUrl = await folder.run(['config', '--store', `${withPassword}/iostlens`])
-    const unreachable = await folder.run(['status', '--store', `http://loader:${WRONG}@127.0.0.1:1,127.0.0.1:1/x`])
-    expect([inUrl.code, unreachable.code]).toEqual([0, 75])
+    const inUrl = await folder.run(['config'], { IOSTLENS_STORE: `${withPassword}/iostlens` })
+    const unreachable = await folder.run(['status'], {
+      IOSTLENS_STORE: `http://loader:${WRONG}@127.0.0.1:1,127.0.0.1:1/x`,
+    })
+    const onLine = await folder.run(['status', '--store', `${withPassword}/iostlens`])
+    printed.push(onLine.out, onLine.err)
+    expect([inUrl.code, unreachable.code, onLine.code]).toEqual([0, 75, 2])
     const logs = join(server.folder, 'logs')
     const logged = readdirSync(logs).map(name => readFileSync(join(logs, name), 'utf8'))
     const all = [...printed, inUrl.out, inUrl.err, unreachable.out, unreachable.err, ...logged].join('\n')

@@ -14,6 +14,8 @@ const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
   ...over,
 })
 
+const byTimeAndId = (a: StoredKey, b: StoredKey): number => a.created - b.created || (a.id < b.id ? -1 : 1)
+
 /** API keys, independent of the loaded blocks. */
 export const keyCases = (open: Open): void => {
   test('keys: they are listed by creation time and id, and visible at once in other handles', () =>
@@ -25,6 +27,44 @@ export const keyCases = (open: Open): void => {
       const early = [key('__proto__'), key('b'), key('c')]
       for (const each of [late, ...early.toReversed()]) await store.keys.add(each)
       expect(await other.keys.list()).toEqual([...early, late])
+    }))
+
+  test('keys: a reader gets all keys once, and then those that were written since, however many have the same time', () =>
+    withStore(open, async ({ store, reopen }) => {
+      await store.create()
+      const other = await reopen()
+      const known = new Map<string, StoredKey>()
+      let mark: string | undefined
+      /** Reads up to the end; returns the number of keys that came. */
+      const follow = async (): Promise<number> => {
+        for (let came = 0; ; ) {
+          const page = await other.keys.read(mark)
+          if (page.isStart) known.clear()
+          for (const each of page.keys) known.set(each.id, each)
+          came += page.keys.length
+          mark = page.mark
+          if (page.isEnd) return came
+        }
+      }
+      expect(await follow()).toBe(0)
+      const ids = Array.from({ length: 12_500 }, (_, number) => number.toString(16).padStart(10, '0'))
+      for (let at = 0; at < ids.length; at += 2_500)
+        await store.keys.add(...ids.slice(at, at + 2_500).map(id => key(id)))
+      await follow()
+      expect([known.size, (await store.keys.list()).length]).toEqual([ids.length, ids.length])
+      // From here on a read costs as much as was written, not as much as there is.
+      for (let times = 0; times < 3; times++) expect(await follow()).toBeLessThan(100)
+      const [first = '', second = ''] = ids
+      await store.keys.revoke(first, 5)
+      await other.keys.change(second, now => ({ ...now, perDay: 7 }))
+      await store.keys.add(key('new'))
+      expect(await follow()).toBeLessThan(100)
+      expect([known.get(first)?.revoked, known.get(second)?.perDay, known.get('new')]).toEqual([5, 7, key('new')])
+      // A reader that missed many writes reads all keys again.
+      const late = Array.from({ length: 1_500 }, (_, number) => key(`late ${number}`))
+      await store.keys.add(...late)
+      await follow()
+      expect(await store.keys.list()).toEqual([...known.values()].toSorted(byTimeAndId))
     }))
 
   test('keys: an id is used once', () =>

@@ -27,7 +27,7 @@ export type Running = {
   said(): string
   /** Stderr so far. */
   logged(): string
-  kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGKILL'): void
+  kill(signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP' | 'SIGKILL'): void
   readonly ended: Promise<Outcome>
 }
 

@@ -32,6 +32,8 @@ const WIDE: Plan = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 const keyStoreWith = (...keys: readonly StoredKey[]): Store['keys'] => ({
   add: () => Promise.reject(new Error('Keys of tests are given, not added.')),
   list: async () => keys,
+  salvage: async () => ({ keys, isWhole: true }),
+  read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }),
   change: () => Promise.reject(new Error('Keys of tests are given, not changed.')),
   revoke: () => Promise.reject(new Error('Keys of tests are given, not revoked.')),
 })

@@ -2,6 +2,7 @@ import { Failure, messageOf } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
 import { type HostChoice, hostChoice } from './host-choice.ts'
 import { type HostHealth, hostHealth } from './host-health.ts'
+import { TlsFault } from './http-connection.ts'
 import { Host, isReading, readOf } from './http-host.ts'
 import { LateReads } from './late-reads.ts'
 import { readCa } from './official-client.ts'
@@ -126,6 +127,7 @@ class ClusterConnection implements Connection {
     else this.health.failed(host)
     if (this.isClosed) return this.closed()
     if (request.signal?.aborted) return passed(request)
+    if (error instanceof TlsFault) return tlsFailure(error, host, this.hosts)
     return hostFailure(error, host, { ...request, timeoutMs: request.timeoutMs ?? this.requestTimeoutMs })
   }
 
@@ -154,6 +156,14 @@ class ClusterConnection implements Connection {
 
 const passed = (request: Request): Failure =>
   new Failure('deadline', `Elasticsearch did not respond to ${request.path} before the deadline.`)
+
+/** A certificate may be renewed while a cluster is in use; before its first answer the settings are wrong. */
+function tlsFailure({ message }: TlsFault, { url }: Host, hosts: readonly Host[]): Failure {
+  return new Failure('unavailable', `Elasticsearch at ${url} cannot be reached by TLS: ${message}.`, {
+    retryable: hosts.some(({ isKnown }) => isKnown),
+    help: 'Set --store-ca to the PEM file of the authority that signed the certificate, and use a host name that the certificate has. A server without TLS needs http:// in --store.',
+  })
+}
 
 const hostFailure = (
   error: unknown,

@@ -14,6 +14,9 @@ export class NoResponse extends Error {
   }
 }
 
+/** The error of a server with which no TLS connection can be made: its certificate is not accepted, or it speaks no TLS. */
+export class TlsFault extends NoResponse {}
+
 export type HttpConnectionOptions = {
   readonly url: URL
   /** PEM text of the CA that signed the server's certificate; default: the CAs of the system. */
@@ -121,8 +124,8 @@ const connected = ({ url, ca }: HttpConnectionOptions, line: HttpConnection): Pr
   const isTls = url.protocol === 'https:'
   const hostname = url.hostname.replace(/^\[|\]$/g, '')
   const ready = Promise.withResolvers<void>()
-  const fail = (reason: string): void => {
-    ready.reject(new NoResponse(reason))
+  const fail = (reason: string, error = new NoResponse(reason)): void => {
+    ready.reject(error)
     line.onEnd(reason)
   }
   const handshake = (socket: Socket<undefined>, _: boolean, error: Error | null): void => {
@@ -130,7 +133,9 @@ const connected = ({ url, ca }: HttpConnectionOptions, line: HttpConnection): Pr
     if (problem === undefined) {
       ready.resolve()
     } else {
-      fail(problem.message)
+      // A connection that ends in the handshake says nothing about the certificate.
+      const isEnded = 'code' in problem && problem.code === 'ECONNRESET'
+      fail(problem.message, isEnded ? undefined : new TlsFault(problem.message))
       socket.terminate()
     }
   }

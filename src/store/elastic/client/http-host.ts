@@ -67,7 +67,7 @@ export class Host {
   private connecting = 0
   private isClosed = false
   /** Whether the host has sent a successful answer. */
-  private isKnown = false
+  isKnown = false
 
   constructor(options: HostOptions) {
     const { url, auth } = options

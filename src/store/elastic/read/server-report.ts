@@ -1,5 +1,5 @@
 import { writeJson } from '#chain/json.ts'
-import type { Disk, ServerReport } from '#store/server-report.ts'
+import type { DiskRoom, ServerReport } from '#store/server-report.ts'
 import { requestJson } from '../client/request-json.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 
@@ -12,7 +12,7 @@ export const serverReportOf = async (cluster: ReadCluster): Promise<ServerReport
   const settings = await settingsOf(cluster)
   const create = settings?.('action.auto_create_index')
   return {
-    disks: await disksOf(cluster, settings),
+    disks: (await readDisks(cluster))?.map(disk => ({ ...disk, leastBytes: leastOf(disk, settings) })),
     missingPrivileges: await lacksOf(cluster),
     blocked: await blockedOf(cluster),
     createsIndices: create === undefined ? undefined : create !== 'false',
@@ -55,10 +55,8 @@ type Stats = {
   >
 }
 
-const disksOf = async (
-  { connection }: ReadCluster,
-  settings: Settings | undefined,
-): Promise<readonly Disk[] | undefined> => {
+/** The disks of the cluster's servers; undefined: this user may not know. */
+export const readDisks = async ({ connection }: ReadCluster): Promise<readonly DiskRoom[] | undefined> => {
   const { nodes } = await requestJson<Stats>(connection, {
     what: 'read the state of the disks',
     method: 'GET',
@@ -66,17 +64,20 @@ const disksOf = async (
     acceptedStatuses: UNTOLD,
   })
   if (nodes === undefined) return undefined
-  const watermark = 'cluster.routing.allocation.disk.watermark.low'
   return Object.values(nodes).flatMap(({ name = '', fs }) => {
     const { total_in_bytes: totalBytes, available_in_bytes: freeBytes } = fs?.total ?? {}
     if (totalBytes === undefined || freeBytes === undefined) return []
-    const leastBytes = leastFree(totalBytes, {
-      watermark: settings?.(watermark) ?? '85%',
-      headroom: settings?.(`${watermark}.max_headroom`),
-    })
-    return [{ server: name, freeBytes, totalBytes, leastBytes }]
+    return [{ server: name, freeBytes, totalBytes }]
   })
 }
+
+const LOW_WATERMARK = 'cluster.routing.allocation.disk.watermark.low'
+
+const leastOf = ({ totalBytes }: DiskRoom, settings: Settings | undefined): number =>
+  leastFree(totalBytes, {
+    watermark: settings?.(LOW_WATERMARK) ?? '85%',
+    headroom: settings?.(`${LOW_WATERMARK}.max_headroom`),
+  })
 
 /** Free bytes below which the low watermark is reached: a maximum used share, or a minimum of free bytes. */
 export const leastFree = (

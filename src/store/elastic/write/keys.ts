@@ -1,5 +1,7 @@
 import { Failure } from '#failure/failure.ts'
+import { absentStore } from '#store/absent-store.ts'
 import {
+  type KeyPage,
   type KeyStore,
   type KeyTerms,
   nameAndNoteIn,
@@ -7,15 +9,26 @@ import {
   revokedAt,
   type StoredKey,
 } from '#store/keys-port.ts'
-import { errorOf, failureOf, isMissingIndex, MISSING_INDEX } from '../client/failures.ts'
+import {
+  type ElasticError,
+  errorOf,
+  failureOf,
+  isMissingIndex,
+  MISSING_INDEX,
+  type RequestOrigin,
+  toFailure,
+} from '../client/failures.ts'
 import { parseAnswer, requestHits, requestText, searchOf } from '../client/request-json.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { lostKeysOf } from '../schema/lost-indices.ts'
 
 type Hit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id' | 'note'> }
+type Written = Hit & { readonly _index: string; readonly _seq_no: number }
 type Stored = Hit & { readonly _seq_no: number; readonly _primary_term: number }
 
-const AT_ONCE = 1000
+const AT_ONCE = 5_000
+
+const NO_KEYS: KeyPage = { keys: [], isStart: true, isEnd: true, mark: undefined }
 
 /** Keys in their own index: one document per key, whose id is the key's public id. */
 export const openKeys = (cluster: ReadCluster): KeyStore => {
@@ -41,11 +54,17 @@ export const openKeys = (cluster: ReadCluster): KeyStore => {
     }
   }
   return {
-    add: async key => {
+    add: async (...keys) => {
       await requireKnown()
-      await addKey(cluster, key)
+      await addKeys(cluster, keys)
     },
     list: signal => orIfNothing(listKeys(cluster, signal), [], signal),
+    salvage: async () => {
+      const keys = await orIfNothing<readonly StoredKey[] | undefined>(listKeys(cluster), undefined)
+      if (keys === undefined) throw absentStore(cluster.connection.url)
+      return { keys, isWhole: true }
+    },
+    read: (since, signal) => orIfNothing(readKeyPage(cluster, since, signal), NO_KEYS, signal),
     change: (id, terms) => orIfNothing(changeKey(cluster, id, terms), false),
     revoke: (id, now) => orIfNothing(changeKey(cluster, id, revokedAt(now)), false),
   }
@@ -61,56 +80,95 @@ const sourceOf = ({ note, ...key }: Omit<StoredKey, 'id'>) => ({
 
 const keyIn = ({ _id, _source }: Hit): StoredKey => ({ id: _id, ..._source, ...nameAndNoteIn(_source.name) })
 
-const addKey = async (cluster: ReadCluster, { id, ...key }: StoredKey): Promise<void> => {
-  const { connection, names } = cluster
-  // Sent without retries: after a lost answer a second attempt would conflict with its own key.
-  const answer = await connection.send({
-    method: 'PUT',
-    path: pathOf(cluster, id),
-    query: { op_type: 'create', refresh: 'true', require_alias: 'true' },
-    body: JSON.stringify(sourceOf(key)),
-  })
-  if (answer.status < 300) return
-  if (answer.status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
-  const failure = failureOf({ connection, what: `write ${names.keys}` }, answer)
-  if (!isMissingIndex(failure)) throw failure
-  throw new Failure('conflict', `There is no index ${names.keys} at ${connection.url}.`, {
-    help: 'Run: iostlens indices create.',
-  })
+type BulkAnswer = {
+  readonly items: readonly { readonly create: { readonly status: number; readonly error?: ElasticError } }[]
 }
 
-type Page = { readonly from: number; readonly created: number | undefined }
+const addKeys = async ({ connection, names }: ReadCluster, keys: readonly StoredKey[]): Promise<void> => {
+  const origin = { connection, what: `write ${names.keys}` }
+  // Sent without retries: after a lost answer a second attempt would conflict with its own keys.
+  const answer = await connection.send({
+    method: 'POST',
+    path: `/${names.keys}/_bulk`,
+    query: { refresh: 'true', require_alias: 'true' },
+    lines: keys
+      .flatMap(({ id, ...key }) => [{ create: { _id: id } }, sourceOf(key)])
+      .map(line => `${JSON.stringify(line)}\n`)
+      .join(''),
+  })
+  if (answer.status >= 300) throw noIndex(origin, failureOf(origin, answer))
+  const { items } = parseAnswer<BulkAnswer>(origin, answer.text)
+  for (const [at, { id }] of keys.entries()) {
+    const { status, error } = items[at]?.create ?? {
+      status: 500,
+      error: { reason: 'the answer has no result for a key' },
+    }
+    if (status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
+    if (status >= 300) throw noIndex(origin, toFailure(origin, { status, error: error ?? {} }))
+  }
+}
 
-const pageOf = (
+const noIndex = ({ connection, what }: RequestOrigin, failure: Failure): Failure =>
+  isMissingIndex(failure)
+    ? new Failure('conflict', `There is no index to ${what} at ${connection.url}.`, {
+        help: 'Run: iostlens indices create.',
+      })
+    : failure
+
+/** Where a reader of keys is: the index, and the number of the last write that was read. */
+type KeyMark = readonly [index: string, seqNo: number]
+
+/**
+ * Writes under way at the same time may become visible out of order, so the last ones are read again each time. API keys
+ * are written one after the other; this is far more than can be under way.
+ */
+const UNDER_WAY = 64
+
+/**
+ * The keys that were written since the mark, in the order of their last writes, which have different numbers. A key that
+ * is changed while others are read comes again.
+ */
+const readKeyPage = async (
   { connection, names }: ReadCluster,
-  { from, created = 0 }: Page,
-  signal: AbortSignal | undefined,
-): Promise<readonly Hit[]> =>
-  requestHits<Hit>(
-    connection,
-    searchOf(
-      names.keys,
-      {
-        ...{ from, size: AT_ONCE, sort: [{ created: 'asc' }] },
-        query: { bool: { filter: [{ range: { created: { gte: created } } }] } },
-      },
-      { signal },
-    ),
-  )
+  since: string | undefined,
+  signal?: AbortSignal,
+): Promise<KeyPage> => {
+  const [index, from] = since === undefined ? [undefined, -1] : (JSON.parse(since) as KeyMark)
+  const search = (least: number) =>
+    requestHits<Written>(
+      connection,
+      searchOf(
+        names.keys,
+        {
+          ...{ size: AT_ONCE, seq_no_primary_term: true, sort: [{ _seq_no: 'asc' }] },
+          query: { bool: { filter: [{ range: { _seq_no: { gte: least } } }] } },
+        },
+        { signal },
+      ),
+    )
+  const hits = await search(Math.max(0, from + 1 - UNDER_WAY))
+  const last = hits.at(-1)
+  const isRead = index !== undefined && last !== undefined && last._index === index && last._seq_no >= from
+  // The index was replaced or restored, or this is the first call.
+  const first = isRead || from < UNDER_WAY ? hits : await search(0)
+  const end = first.at(-1)
+  return {
+    keys: first.map(keyIn),
+    isStart: !isRead,
+    isEnd: first.length < AT_ONCE,
+    mark: end === undefined ? undefined : JSON.stringify([end._index, end._seq_no] satisfies KeyMark),
+  }
+}
 
 /** All keys in the existing index, even if it is not the one that was created. */
 export const listKeys = async (cluster: ReadCluster, signal?: AbortSignal): Promise<readonly StoredKey[]> => {
   const found = new Map<string, StoredKey>()
-  let from = 0
-  let created: number | undefined
-  for (;;) {
-    const page = await pageOf(cluster, { from, created }, signal)
-    for (const hit of page) found.set(hit._id, keyIn(hit))
-    if (page.length < AT_ONCE) break
-    // The next page begins at the last time of this one; only keys of that exact time are read twice.
-    const last = page.at(-1)?._source.created
-    from = last === created ? from + AT_ONCE : 0
-    created = last
+  for (let mark: string | undefined; ; ) {
+    const page = await readKeyPage(cluster, mark, signal)
+    if (page.isStart) found.clear()
+    for (const key of page.keys) found.set(key.id, key)
+    if (page.isEnd) break
+    mark = page.mark
   }
   return [...found.values()].toSorted(byCreation)
 }
