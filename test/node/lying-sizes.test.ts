@@ -1,8 +1,8 @@
-import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { describe, expect, test } from 'bun:test'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { createNode } from '#node/create-node.ts'
-import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
+import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 
 // A node may lie in the size of an answer: a few bytes that unpack to many, or a text that takes many times its length.
 
@@ -30,8 +30,16 @@ const refusalOf = async (answer: () => Response): Promise<string> => {
 
 describe('a lying node: sizes', () => {
   test.each([
-    ['br', () => packed('br', new Uint8Array(brotliCompressSync(SPACES))), "the response is compressed as 'br', which was not asked for"],
-    ['zstd', () => packed('zstd', new Uint8Array(zstdCompressSync(SPACES))), "the response is compressed as 'zstd', which was not asked for"],
+    [
+      'br',
+      () => packed('br', new Uint8Array(brotliCompressSync(SPACES))),
+      "the response is compressed as 'br', which was not asked for",
+    ],
+    [
+      'zstd',
+      () => packed('zstd', new Uint8Array(zstdCompressSync(SPACES))),
+      "the response is compressed as 'zstd', which was not asked for",
+    ],
     ['gzip', () => packed('gzip', new Uint8Array(gzipSync(SPACES))), 'is over 65536 bytes'],
     ['gzip that is none', () => packed('gzip', new Uint8Array(9)), 'cannot be unpacked as gzip'],
     ['a long text', () => new Response(' '.repeat(70_000)), 'is over 65536 bytes'],
