@@ -1,6 +1,9 @@
 import { encodeBase58 } from '#chain/base58.ts'
 import { headHash, origInfoOf, rawHeadFrom } from '#chain/head.ts'
+import { parseAnswer } from '#chain/json-fields.ts'
+import { Failure } from '#failure/failure.ts'
 import { type BlockLines, codeIn, isShownOtherwise, lineOf } from './block-lines.ts'
+import { damagedFile } from './chunk.ts'
 import type { Archive } from './reader.ts'
 
 /** A call of a node's RPC. */
@@ -9,14 +12,16 @@ export type ArchiveCall = { readonly path: string; readonly body?: string }
 /** The node's response to such a call: its HTTP status and its JSON body as bytes. */
 export type ArchiveAnswer = { readonly status: 200 | 400; readonly body: Uint8Array<ArrayBuffer> }
 
-const found = (text: string): ArchiveAnswer => ({ status: 200, body: new Uint8Array(Buffer.from(text)) })
+const encoder = new TextEncoder()
+
+const found = (text: string): ArchiveAnswer => ({ status: 200, body: encoder.encode(text) })
 
 /**
  * An error response in a node's form, with go-iost's codes: 2 for an object that was not found, 12 for an unknown call.
  */
 const refused = (code: 2 | 12, message: string): ArchiveAnswer => ({
   status: 400,
-  body: new Uint8Array(Buffer.from(JSON.stringify({ code, message }))),
+  body: encoder.encode(JSON.stringify({ code, message })),
 })
 
 const NOT_FOUND = refused(2, 'block not found')
@@ -24,37 +29,40 @@ const NOT_FOUND = refused(2, 'block not found')
 /**
  * Answers those calls of a node's RPC that concern irreversible blocks, in the form of a node. Blocks of an archive
  * therefore pass the same proofs and fail the same checks as blocks of a node. Calls about state are refused as
- * unknown. Throws Failure 'damaged' with the name of the file that has changed since it was written.
+ * unknown. 'too_large': the answer would have more than `most` bytes, and is not made. Throws Failure 'damaged' with the
+ * name of the file that has changed since it was written.
  */
 export const archiveAnswers =
   (archive: Archive) =>
-  async ({ path, body }: ArchiveCall): Promise<ArchiveAnswer> => {
+  async ({ path, body }: ArchiveCall, most: number): Promise<ArchiveAnswer | 'too_large'> => {
     const [, call = '', ...words] = path.split('/')
     switch (call) {
       case 'getChainInfo':
         return found(chainInfo(archive))
       case 'getBlockByNumber':
-        return withBlock(archive, words[0], lines => found(blockAnswer(lines, words[1] === 'true')))
+        return withBlock(archive, words[0], lines =>
+          lines.transactions.length > most ? 'too_large' : found(blockAnswer(archive, lines, words[1] === 'true')),
+        )
       case 'getRawBlockByNumber':
         return withBlock(archive, words[0], lines => {
           const raw = lineOf(lines, 'r')
+          if (raw !== undefined && raw.length > most * BASE64_GROWTH) return 'too_large'
           return raw === undefined
             ? refused(2, 'the archive does not have this raw block')
             : { status: 200, body: new Uint8Array(Buffer.from(raw, 'base64')) }
         })
       case 'getBlockHeaderByRange': {
         const { start, end } = JSON.parse(body ?? '{}') as { readonly start: number; readonly end: number }
-        return found(`{"block_list":[${(await within(archive, start, end - 1)).map(({ head }) => head).join(',')}]}`)
+        return listOf(
+          'block_list',
+          (await within(archive, start, end - 1)).map(({ head }) => head),
+          most,
+        )
       }
       case 'getBlockTxsByContract': {
         const { from_block, to_block } = JSON.parse(body ?? '{}') as Record<'from_block' | 'to_block', number>
         const blocks = await within(archive, from_block, to_block)
-        return found(
-          `{"blocktx_list":[${blocks
-            .filter(each => !isShownOtherwise(each))
-            .map(listEntry)
-            .join(',')}]}`,
-        )
+        return listOf('blocktx_list', blocks.filter(each => !isShownOtherwise(each)).map(listEntry), most)
       }
       case 'getContract':
         return await contract(archive, decodeURIComponent(words[0] ?? ''))
@@ -62,6 +70,14 @@ export const archiveAnswers =
         return refused(12, `an archive of blocks does not answer ${call}`)
     }
   }
+
+/** Four letters of base64 for three bytes. */
+const BASE64_GROWTH = 4 / 3
+
+const listOf = (name: string, entries: readonly string[], most: number): ArchiveAnswer | 'too_large' =>
+  entries.reduce((sum, { length }) => sum + length, 0) > most
+    ? 'too_large'
+    : found(`{"${name}":[${entries.join(',')}]}`)
 
 const listEntry = ({ height, transactions }: BlockLines): string =>
   `{"status":"IRREVERSIBLE","block_number":"${height}","tx_list":${transactions}}`
@@ -94,16 +110,28 @@ const within = async (archive: Archive, from: number, to: number): Promise<reado
 const withBlock = async (
   archive: Archive,
   word: string | undefined,
-  answer: (lines: BlockLines) => ArchiveAnswer,
-): Promise<ArchiveAnswer> => {
+  answer: (lines: BlockLines) => ArchiveAnswer | 'too_large',
+): Promise<ArchiveAnswer | 'too_large'> => {
   const height = /^[0-9]{1,15}$/.test(word ?? '') ? Number(word) : -1
   const [lines] = height < 0 ? [] : await within(archive, height, height)
   return lines === undefined ? NOT_FOUND : answer(lines)
 }
 
-const blockAnswer = (lines: BlockLines, complete: boolean): string => {
-  const head = rawHeadFrom(JSON.parse(lines.head), { key: 'archive' })
-  const count = (JSON.parse(lines.transactions) as readonly unknown[]).length
+/** The result of `read`, which parses lines of a block. Throws Failure 'damaged' when they are wrong. */
+const readFrom = <T>(archive: Archive, { height }: BlockLines, read: () => T): T => {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error
+    throw damagedFile(archive.fileOf(height) ?? archive.folder.name, `block ${height} cannot be read: ${error.message}`)
+  }
+}
+
+const blockAnswer = (archive: Archive, lines: BlockLines, complete: boolean): string => {
+  const { head, count } = readFrom(archive, lines, () => ({
+    head: rawHeadFrom(parseAnswer(lines.head, 'head'), { key: 'archive' }),
+    count: (parseAnswer(lines.transactions, 'transactions') as readonly unknown[]).length,
+  }))
   const info = lineOf(lines, 'i')
   const origInfo = lineOf(lines, 'o') ?? JSON.stringify(origInfoOf(head.info))
   const block = JSON.stringify({
@@ -127,6 +155,6 @@ const contract = async (archive: Archive, id: string): Promise<ArchiveAnswer> =>
   const file = archive.manifest.files.findLast(({ contracts }) => contracts.some(([known]) => known === id))
   const height = file?.contracts.findLast(([known]) => known === id)?.[1]
   const [lines] = height === undefined ? [] : await archive.blocks(height, height)
-  const code = lines && codeIn(lines).findLast(each => each.id === id)
+  const code = lines && readFrom(archive, lines, () => codeIn(lines)).findLast(each => each.id === id)
   return code === undefined ? refused(2, 'contract not found') : found(JSON.stringify(code))
 }

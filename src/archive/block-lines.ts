@@ -1,6 +1,7 @@
 import { decodeBase58 } from '#chain/base58.ts'
 import type { Block, ContractCode } from '#chain/block.ts'
 import { headHash, infoForms, origInfoOf, type RawHead } from '#chain/head.ts'
+import { parseAnswer } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
 
 /**
@@ -84,29 +85,52 @@ const infoOf = (block: Block): string => {
 export const textOf = (blocks: readonly BlockLines[]): string =>
   blocks.map(({ head, transactions, more }) => `${[head, transactions, ...more].join('\n')}\n`).join('')
 
-/** The blocks in the text of a chunk whose first block is at height `from`; undefined when the text is malformed. */
-export const readLines = (text: string, from: number): readonly BlockLines[] | undefined => {
-  const lines = text.split('\n')
-  if (lines.pop() !== '') return undefined
+/** A head has some hundred bytes, unless its `info` lists the transactions of the block (`INFO` in `bounds.ts`). */
+const MOST_HEAD_BYTES = 512 * 1024
+/** Optional lines of a block: `i`, `o`, `r`, and one for each system contract that it deploys. */
+const MOST_OPTIONAL_LINES = 100
+
+const LINE_FEED = 0x0a
+const FIRST_OF_HEAD = 0x7b
+const FIRST_OF_TRANSACTIONS = 0x5b
+
+/**
+ * The blocks in the text of a chunk, UTF-8, which has `count` blocks from height `from` on; undefined when the text is
+ * malformed. Only the bytes of expected lines become strings: a chunk may consist of line feeds.
+ */
+export const readLines = (
+  text: Buffer,
+  { from, count }: { readonly from: number; readonly count: number },
+): readonly BlockLines[] | undefined => {
   const blocks: BlockLines[] = []
-  for (let at = 0; at < lines.length; ) {
-    const [head, transactions] = [lines[at], lines[at + 1]]
-    if (head?.startsWith('{') !== true || transactions?.startsWith('[') !== true) return undefined
-    at += 2
+  let at = 0
+  /** The next line, if it begins with this byte and has at most `most` bytes; '' otherwise. */
+  const line = (first: number | undefined, most = text.length): string => {
+    const end = text.indexOf(LINE_FEED, at)
+    if (end === -1 || end - at > most || text[at] !== first) return ''
+    const read = text.toString('utf8', at, end)
+    at = end + 1
+    return read
+  }
+  while (blocks.length < count) {
+    const head = line(FIRST_OF_HEAD, MOST_HEAD_BYTES)
+    const transactions = head && line(FIRST_OF_TRANSACTIONS)
     const more: string[] = []
-    while (at < lines.length && lines[at]?.startsWith('{') === false) more.push(lines[at++] ?? '')
+    for (let next = transactions; next !== '' && at < text.length && text[at] !== FIRST_OF_HEAD; more.push(next))
+      next = more.length < MOST_OPTIONAL_LINES ? line(text[at]) : ''
+    if (transactions === '' || more.at(-1) === '') return undefined
     blocks.push({ height: from + blocks.length, head, transactions, more })
   }
-  return blocks
+  return at === text.length ? blocks : undefined
 }
 
 /** The optional line with a prefix, without that prefix; undefined when the block has none. */
 export const lineOf = ({ more }: BlockLines, sign: 'r' | 'c' | 'i' | 'o'): string | undefined =>
   more.find(line => line.startsWith(sign))?.slice(1)
 
-/** The code of the contracts that a block deploys. */
+/** The code of the contracts that a block deploys. Throws Failure 'bad_block' for a line that is not JSON. */
 export const codeIn = ({ more }: BlockLines): readonly ContractCode[] =>
-  more.flatMap(line => (line.startsWith('c') ? [JSON.parse(line.slice(1)) as ContractCode] : []))
+  more.flatMap(line => (line.startsWith('c') ? [parseAnswer(line.slice(1), 'contract') as ContractCode] : []))
 
 /** Whether the answer of getBlockByNumber has fields that do not follow from the header and transactions. */
 export const isShownOtherwise = (lines: BlockLines): boolean =>

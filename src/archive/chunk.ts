@@ -40,21 +40,35 @@ const LEVEL = 9
 
 /**
  * Maximum length of a chunk's text in bytes. An archive may come from an untrusted source, and a few bytes
- * can decompress to any size. A valid chunk is shorter: its transactions fit within the limit of a node's
- * answers (32 MiB), and so does a raw block before it is encoded in base64.
+ * can decompress to any size. Nodes send no block of more than 10,000,000 bytes to each other (`OF_EXECUTION`), so a
+ * valid chunk is shorter even if its last block is as large and is stored in its raw form too.
  */
-export const MOST_TEXT_BYTES = 128 * 1024 * 1024
+export const MOST_TEXT_BYTES = 48 * 1024 * 1024
+
+/** Nearly all chunks are shorter, compressed or not; longer ones are read one at a time. */
+export const USUAL_TEXT_BYTES = 8 * 1024 * 1024
 
 export const compressed = (text: string): Promise<Uint8Array> => Bun.zstdCompress(Buffer.from(text), { level: LEVEL })
 
-/** The text of a chunk. Throws Failure 'damaged' when the bytes differ from those that were written. */
-export const chunkText = async (bytes: Uint8Array, chunk: Chunk, where: string): Promise<string> => {
+/**
+ * The text of a chunk as UTF-8; undefined: it has more than `most` bytes. Throws Failure 'damaged' when the bytes differ
+ * from those that were written.
+ */
+// biome-ignore lint/complexity/useMaxParams: the place in the file and the limit belong to no common record.
+export const unpackChunk = async (
+  bytes: Uint8Array,
+  chunk: Chunk,
+  where: string,
+  most: number,
+): Promise<Buffer | undefined> => {
   const what = `its blocks ${chunk.from} to ${chunk.to}`
   if (bytes.byteLength !== chunk.bytes || sha256(bytes) !== chunk.sha256)
     throw damagedFile(where, `${what} do not have the hash of the table at its end`)
   try {
-    return (await decompressed(bytes, { maxOutputLength: MOST_TEXT_BYTES })).toString()
-  } catch {
+    return await decompressed(bytes, { maxOutputLength: most })
+  } catch (error) {
+    if ((error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE' && most < MOST_TEXT_BYTES)
+      return undefined
     throw damagedFile(where, `${what} cannot be decompressed to at most ${MOST_TEXT_BYTES} bytes`)
   }
 }
@@ -64,9 +78,13 @@ const decompressed = promisify(zstdDecompress)
 /** The end of a file: the table of its chunks. */
 export const tableText = (chunks: readonly Chunk[]): string => JSON.stringify(chunks)
 
-/** The chunks that such a table lists. Throws Failure 'damaged' for any other text. */
-export const chunksIn = (table: string, where: string): readonly Chunk[] => {
-  const chunks = jsonIn(table)
+/** A chunk takes 13 parts of a table (`measureJson`), and has a block at least. */
+const PARTS_OF_CHUNK = 16
+const MOST_TABLE_PARTS = 1_000_000
+
+/** The chunks that the table of a file with `blocks` blocks lists. Throws Failure 'damaged' for any other text. */
+export const chunksIn = (table: string, where: string, blocks: number): readonly Chunk[] => {
+  const chunks = jsonIn(table, Math.min(MOST_TABLE_PARTS, PARTS_OF_CHUNK * blocks))
   if (Array.isArray(chunks) && chunks.every(isChunk)) return chunks
   throw damagedFile(where, 'its table cannot be read')
 }
@@ -76,6 +94,7 @@ const isChunk = (value: unknown): value is Chunk => {
   return (
     [from, to, offset, bytes].every(isWholeNumber) &&
     Number(from) <= Number(to) &&
+    Number(to) - Number(from) < CHUNK_BLOCKS &&
     Number(bytes) <= MOST_TEXT_BYTES &&
     typeof hash === 'string'
   )

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { Failure } from '#failure/failure.ts'
 import { type BlockLines, codeIn, textOf } from './block-lines.ts'
-import { type Chunk, compressed, LENGTH_DIGITS, MAGIC, tableText } from './chunk.ts'
+import { type Chunk, compressed, LENGTH_DIGITS, MAGIC, MOST_TEXT_BYTES, tableText } from './chunk.ts'
 import { type ArchiveFile, sha256 } from './manifest.ts'
 
 /** Suffix of files that are being written. The next run removes any that a killed process left behind. */
@@ -34,12 +35,19 @@ export const fileWriter = async (folder: string, from: number): Promise<FileWrit
   return {
     add: async lines => {
       const text = textOf(lines)
-      const part = await compressed(text)
       const first = lines[0]?.height ?? from
       const range = { from: first, to: first + lines.length - 1 }
+      const length = Buffer.byteLength(text)
+      if (length > MOST_TEXT_BYTES)
+        throw new Failure(
+          'bad_block',
+          `Blocks ${first} to ${range.to} have ${length} bytes, which no reader of archives accepts.`,
+          { retryable: false },
+        )
+      const part = await compressed(text)
       chunks.push({ ...range, offset: bytes, bytes: part.byteLength, sha256: sha256(part) })
       content.update(text)
-      contentBytes += Buffer.byteLength(text)
+      contentBytes += length
       for (const block of lines) for (const { id } of codeIn(block)) contracts.push([id, block.height])
       await put(part)
     },

@@ -1,6 +1,8 @@
-import { readFile } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure, messageOf } from '#failure/failure.ts'
+import { fetchPeer } from '#peer/fetch-peer.ts'
+import { readBody, UnreadBody } from '#peer/read-body.ts'
 import { authorizationIn } from './authorization.ts'
 import { damagedFile } from './chunk.ts'
 
@@ -24,10 +26,14 @@ export const folderAt = (location: string): Folder =>
 const localFolder = (path: string): Folder => ({
   name: path,
   text: async name => {
+    const where = join(path, name)
     try {
-      return await readFile(join(path, name), 'utf8')
+      const { size } = await stat(where)
+      if (size > MOST_FILE_BYTES) throw tooLong(where)
+      return await readFile(where, 'utf8')
     } catch (cause) {
-      throw isMissing(cause) ? noArchive(path, name, cause) : unreadable(join(path, name), cause)
+      if (cause instanceof Failure) throw cause
+      throw isMissing(cause) ? noArchive(path, name, cause) : unreadable(where, cause)
     }
   },
   bytes: async (name, from, to) => {
@@ -80,7 +86,9 @@ const TIMEOUT_MS = 60_000
  * Maximum size of a file that is read whole: a manifest of 50,000 files, as an archive of mainnet would have,
  * takes some 25 MB.
  */
-const MOST_FILE_BYTES = 256 * 1024 * 1024
+const MOST_FILE_BYTES = 64 * 1024 * 1024
+
+const tooLong = (where: string): Failure => damagedFile(where, `it has more than ${MOST_FILE_BYTES} bytes`)
 
 const remoteFolder = (location: string): Folder => {
   const url = new URL(location.endsWith('/') ? location : `${location}/`)
@@ -93,7 +101,7 @@ const remoteFolder = (location: string): Folder => {
   const ask = async (file: string, more: Readonly<Record<string, string>> = {}): Promise<Response> => {
     const where = `${name}/${file}`
     try {
-      const response = await fetch(new URL(file, url), {
+      const response = await fetchPeer(new URL(file, url), {
         headers: { ...headers, ...more, 'accept-encoding': 'identity' },
         signal: AbortSignal.timeout(TIMEOUT_MS),
       })
@@ -116,8 +124,8 @@ const remoteFolder = (location: string): Folder => {
       if (response.status !== 200)
         throw new Failure('usage', `${where}: the server answers with status ${response.status}.`)
       const body = await bodyOf(response, MOST_FILE_BYTES, where)
-      if (body === undefined) throw damagedFile(where, `it has more than ${MOST_FILE_BYTES} bytes`)
-      const text = body.toString()
+      if (body === undefined) throw tooLong(where)
+      const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
       const etag = response.headers.get('etag')
       if (etag !== null) known.set(file, { etag, text })
       return text
@@ -140,17 +148,11 @@ const remoteFolder = (location: string): Folder => {
 /**
  * The body of a response; undefined when it has more than `most` bytes, and the rest is not read. Throws 'unavailable'.
  */
-const bodyOf = async (response: Response, most: number, where: string): Promise<Buffer | undefined> => {
-  const parts: Uint8Array[] = []
-  let bytes = 0
+const bodyOf = async (response: Response, most: number, where: string): Promise<Uint8Array | undefined> => {
   try {
-    for await (const part of response.body ?? []) {
-      bytes += part.byteLength
-      if (bytes > most) return undefined
-      parts.push(part)
-    }
+    return await readBody(response, { most })
   } catch (cause) {
+    if (cause instanceof UnreadBody && cause.reason === 'too_large') return undefined
     throw unreadable(where, cause)
   }
-  return Buffer.concat(parts)
 }

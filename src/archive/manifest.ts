@@ -72,7 +72,7 @@ export const readManifest = (text: string, where: string): Manifest => {
   const [, body, hash] = /^([\s\S]*),\n "sha256": "([0-9a-f]{64})"\n\}\n$/.exec(text) ?? []
   if (body === undefined) throw damaged('it is not the manifest of an archive of blocks')
   if (sha256(body) !== hash) throw damaged('its text does not have the hash at its end')
-  const manifest = jsonIn(`${body}\n}`) as Manifest | undefined
+  const manifest = hasFewKeys(body) ? (jsonIn(`${body}\n}`, MOST_PARTS) as Manifest | undefined) : undefined
   if (manifest === undefined) throw damaged('it cannot be read')
   if (manifest.format !== FORMAT)
     throw new Failure('usage', `${where} has format ${manifest.format}; this version reads format ${FORMAT}.`, {
@@ -81,6 +81,17 @@ export const readManifest = (text: string, where: string): Manifest => {
   const wrong = faultOf(manifest)
   if (wrong !== undefined) throw damaged(wrong)
   return manifest
+}
+
+/** A file takes some 30 parts of a manifest (`measureJson`), so these are 100,000 files or a thousand million blocks. */
+const MOST_PARTS = 3_000_000
+/** Each different key costs several times as much as a value. A manifest has 18 of them. */
+const MOST_KEYS = 50
+
+const hasFewKeys = (text: string): boolean => {
+  const keys = new Set<string>()
+  for (const [key] of text.matchAll(/"[^"]*":/g)) if (keys.add(key).size > MOST_KEYS) return false
+  return true
 }
 
 /** The inconsistency in a manifest whose hash is correct; undefined: none. */

@@ -1,6 +1,14 @@
 import { Failure } from '#failure/failure.ts'
 import { type BlockLines, readLines } from './block-lines.ts'
-import { type Chunk, chunksIn, chunkText, damagedFile, LENGTH_DIGITS } from './chunk.ts'
+import {
+  type Chunk,
+  chunksIn,
+  damagedFile,
+  LENGTH_DIGITS,
+  MOST_TEXT_BYTES,
+  USUAL_TEXT_BYTES,
+  unpackChunk,
+} from './chunk.ts'
 import { type Folder, folderAt } from './folder.ts'
 import { type ArchiveFile, MANIFEST, type Manifest, readManifest, sha256 } from './manifest.ts'
 import { rememberedFor } from './remembered.ts'
@@ -41,6 +49,7 @@ const archiveIn = (folder: Folder, text: string): Archive => {
   const hash = sha256(text)
   const tables = rememberedFor<readonly Chunk[]>({ most: KEPT_TABLES })
   const chunks = rememberedFor<readonly BlockLines[]>({ ...KEPT_CHUNKS, sizeOf: charactersIn })
+  const readLarge = oneAtATime()
   const file = (height: number): ArchiveFile | undefined => fileWith(manifest, height)
   const tableOf = (of: ArchiveFile): Promise<readonly Chunk[]> => tables(of.name, () => readTable(folder, of))
   const chunkAt: Archive['chunkAt'] = async height => {
@@ -49,7 +58,7 @@ const archiveIn = (folder: Folder, text: string): Archive => {
     return of === undefined || chunk === undefined ? undefined : { file: of, chunk }
   }
   const linesIn = (of: ArchiveFile, chunk: Chunk): Promise<readonly BlockLines[]> =>
-    chunks(`${of.name}/${chunk.from}`, () => readChunk(folder, of, chunk))
+    chunks(`${of.name}/${chunk.from}`, () => readChunk(folder, of, { chunk, readLarge }))
   const archive: Archive = {
     manifest,
     folder,
@@ -102,22 +111,51 @@ const fileWith = ({ files }: Manifest, height: number): ArchiveFile | undefined 
 const charactersIn = (lines: readonly BlockLines[]): number =>
   lines.reduce((sum, { head, transactions }) => sum + head.length + transactions.length, 0)
 
-const readTable = async (folder: Folder, { name, bytes, table_sha256 }: ArchiveFile): Promise<readonly Chunk[]> => {
+/** Maximum bytes of a table: an entry has some 170, and a file has a chunk for each 100 blocks or fewer. */
+const MOST_TABLE_BYTES = 16 * 1024 * 1024
+
+const readTable = async (
+  folder: Folder,
+  { name, bytes, table_sha256, from, to }: ArchiveFile,
+): Promise<readonly Chunk[]> => {
   const where = `${folder.name}/${name}`
   const digits = Buffer.from(await folder.bytes(name, bytes - LENGTH_DIGITS, bytes)).toString('latin1')
   const length = Number(digits)
-  if (!/^[0-9]+$/.test(digits) || length > bytes - LENGTH_DIGITS)
+  if (!/^[0-9]+$/.test(digits) || length > Math.min(bytes - LENGTH_DIGITS, MOST_TABLE_BYTES))
     throw damagedFile(where, 'its last bytes are not the length of a table')
   const table = await folder.bytes(name, bytes - LENGTH_DIGITS - length, bytes - LENGTH_DIGITS)
   if (sha256(table) !== table_sha256) throw damagedFile(where, `its table does not have the hash in ${MANIFEST}`)
-  return chunksIn(Buffer.from(table).toString(), where)
+  return chunksIn(Buffer.from(table).toString(), where, to - from + 1)
 }
 
-const readChunk = async (folder: Folder, { name }: ArchiveFile, chunk: Chunk): Promise<readonly BlockLines[]> => {
+type ReadingChunk = { readonly chunk: Chunk; readonly readLarge: ReturnType<typeof oneAtATime> }
+
+const readChunk = async (
+  folder: Folder,
+  { name }: ArchiveFile,
+  { chunk, readLarge }: ReadingChunk,
+): Promise<readonly BlockLines[]> => {
   const where = `${folder.name}/${name}`
-  const text = await chunkText(await folder.bytes(name, chunk.offset, chunk.offset + chunk.bytes), chunk, where)
-  const lines = readLines(text, chunk.from)
-  if (lines?.length !== chunk.to - chunk.from + 1)
-    throw damagedFile(where, `its blocks ${chunk.from} to ${chunk.to} cannot be read`)
+  const { from, to, offset, bytes } = chunk
+  const read = async (most: number): Promise<readonly BlockLines[] | undefined> => {
+    const text = await unpackChunk(await folder.bytes(name, offset, offset + bytes), chunk, where, most)
+    if (text === undefined) return undefined
+    const lines = readLines(text, { from, count: to - from + 1 })
+    if (lines === undefined) throw damagedFile(where, `its blocks ${from} to ${to} cannot be read`)
+    return lines
+  }
+  const usual = bytes > USUAL_TEXT_BYTES ? undefined : await read(USUAL_TEXT_BYTES)
+  const lines = usual ?? (await readLarge(() => read(MOST_TEXT_BYTES)))
+  if (lines === undefined) throw new Failure('defect', `The blocks from ${from} on in ${where} were not read.`)
   return lines
+}
+
+/** Runs one task after the other. */
+function oneAtATime(): <T>(task: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve()
+  return task => {
+    const next = last.then(task)
+    last = next.catch(() => undefined)
+    return next
+  }
 }

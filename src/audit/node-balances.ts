@@ -1,4 +1,4 @@
-import { parseExact, writeJson } from '#chain/json.ts'
+import { parseExact, parseJson, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { balanceId, balances, type Frozen } from '#indices/balance.ts'
 import type { StoredDocument } from '#store/port.ts'
@@ -74,7 +74,7 @@ const compareFrozen = async (sides: NodeSides, page: readonly Row[], due: Map<st
 
 /** Decodes a value that is JSON text of base64 of JSON: `[{"Amount":…,"Ftime":…}]`. */
 const frozenIn = (value: string): readonly Frozen[] => {
-  const list = parseExact(Buffer.from(JSON.parse(value) as string, 'base64').toString())
+  const list = parseExact(Buffer.from(parseJson(value) as string, 'base64').toString())
   return ((list as readonly { readonly Amount: unknown; readonly Ftime: unknown }[] | null) ?? []).map(
     ({ Amount, Ftime }) => [integer(Amount), integer(Ftime)] as const,
   )

@@ -1,4 +1,5 @@
 import { toUnits } from '#chain/amount.ts'
+import { parseJson } from '#chain/json.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
 import { voteId, votes } from '#indices/vote.ts'
@@ -43,7 +44,7 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
 /** Producers may be named `12345` or `__proto__`, so the keys are read from the text, not from an object. */
 const votesIn = (value: string): readonly (readonly [producer: string, units: bigint])[] =>
   [...memberSpans(value)].map(([producer, [from, to]]) => {
-    const [amount] = JSON.parse(value.slice(from, to)) as readonly unknown[]
+    const [amount] = parseJson(value.slice(from, to)) as readonly unknown[]
     if (typeof amount !== 'string')
       throw new Failure('bad_block', `The node stores votes for ${producer} that are not a string.`)
     return [producer, toUnits(amount, DECIMALS)] as const

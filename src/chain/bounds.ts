@@ -53,3 +53,9 @@ export const MOST_GAS = 1e12
  * any depth is legal.
  */
 export const DEPTH: Bound = { most: 32, rule: 'no answer of a node is nested deeper' }
+
+/**
+ * Texts, opening brackets and commas of an answer (`measureJson`). The smallest receipt has seven, and a node's answers
+ * have at most 4 MiB before they become JSON.
+ */
+export const PARTS: Bound = { most: 2_000_000, rule: 'no answer of a node has more texts, brackets and commas' }

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import { type Bound, DEPTH, IN_TRANSACTION, INT64, MOST_GAS } from './bounds.ts'
-import { depthOf } from './json-text.ts'
+import { type Bound, DEPTH, IN_TRANSACTION, INT64, MOST_GAS, PARTS } from './bounds.ts'
+import { measureJson } from './json-text.ts'
 
 /**
  * Strict parsing of a node's JSON: every value has the promised form, or Failure 'bad_block' gives its path,
@@ -56,11 +56,12 @@ const halfLetter = (text: string): string | undefined => {
 
 /**
  * Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers), for text nested so
- * deep that recursive code could overflow, and for lone surrogates (`\ud800`), which nodes write as U+FFFD.
+ * deep that recursive code could overflow, for text with so many parts that they would fill the memory, and for lone surrogates (`\ud800`), which nodes write as U+FFFD.
  */
 export const parseAnswer = (text: string, name: string): unknown => {
-  const depth = depthOf(text)
+  const { depth, parts } = measureJson(text)
   if (depth > DEPTH.most) throw overBound({ key: name }, `${depth} brackets inside each other`, DEPTH)
+  if (parts > PARTS.most) throw overBound({ key: name }, `${parts} texts, brackets and commas`, PARTS)
   const half = halfLetter(text)
   if (half !== undefined) throw invalidValue({ key: name }, `\\${half}`, 'a whole character, and nodes write no other')
   try {

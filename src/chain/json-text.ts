@@ -32,23 +32,39 @@ export const afterString = (text: string, at: number): number => {
   }
 }
 
-/** The greatest depth of open brackets in a text, JSON or not; recursive code checks it before it begins. */
-export const depthOf = (text: string): number => {
+/** The structure of a text, JSON or not, as far as it can be told before it is parsed. */
+export type JsonShape = {
+  /** The greatest depth of open brackets. */
+  readonly depth: number
+  /** The number of texts, opening brackets and commas: each value and each key takes up to 120 bytes when parsed. */
+  readonly parts: number
+}
+
+/** Measures a text before it is parsed: brackets and commas take one byte each there, and many in memory. */
+// biome-ignore lint/complexity/noExcessiveCognitiveComplexity: every letter of every block passes here once; a call for each would slow loading.
+export const measureJson = (text: string): JsonShape => {
   let depth = 0
   let deepest = 0
+  let parts = 0
   for (let at = 0; at < text.length; at += 1) {
     const letter = text.charCodeAt(at)
     if (letter === QUOTE) {
+      parts += 1
       const end = afterString(text, at)
-      if (end <= at) return deepest
+      if (end <= at) break
       at = end - 1
     } else if (letter === OPEN_OBJECT || letter === OPEN_LIST) {
+      parts += 1
       depth += 1
       if (depth > deepest) deepest = depth
     } else if (letter === CLOSE_OBJECT || letter === CLOSE_LIST) depth -= 1
+    else if (letter === COMMA) parts += 1
   }
-  return deepest
+  return { depth: deepest, parts }
 }
+
+/** The greatest depth of open brackets in a text, JSON or not; recursive code checks it before it begins. */
+export const depthOf = (text: string): number => measureJson(text).depth
 
 /** The position after the first list or object in a text, JSON or not; undefined: none ends. */
 export const afterList = (text: string): number | undefined => {

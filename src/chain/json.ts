@@ -1,4 +1,5 @@
-import { afterString, depthOf } from './json-text.ts'
+import { PARTS } from './bounds.ts'
+import { afterString, depthOf, measureJson } from './json-text.ts'
 
 /**
  * JSON without loss of digits. `JSON.parse` turns 9007199254740993 into …992; amounts, supplies and
@@ -40,10 +41,25 @@ const LOSSY = /\d{16}|[\d.][eE]|\.\d|-0/
 /** Matches a text without its end too: else each of its quotes would be searched to the end again. */
 const TEXTS = /"[^"\\]*(?:\\.[^"\\]*)*"?/gs
 
-/** The value of a JSON text that has no number beyond a double; undefined: the text is not JSON. */
-export const jsonIn = (text: string): unknown => {
+/**
+ * `JSON.parse` for texts that another program wrote. Throws SyntaxError also for a text with more than `most` parts
+ * (`measureJson`), which would take many times its length.
+ */
+export function parseJson(text: string, most = PARTS.most): unknown {
+  requireParts(text, most)
+  return JSON.parse(text)
+}
+
+function requireParts(text: string, most: number): void {
+  // Each part takes at least one letter, so that most texts need not be measured.
+  if (text.length > most && measureJson(text).parts > most)
+    throw new SyntaxError(`The text has over ${most} texts, brackets and commas.`)
+}
+
+/** The value of a JSON text that has no number beyond a double; undefined: the text is not JSON (`parseJson`). */
+export const jsonIn = (text: string, most = PARTS.most): unknown => {
   try {
-    return JSON.parse(text)
+    return parseJson(text, most)
   } catch {
     return undefined
   }
@@ -51,9 +67,10 @@ export const jsonIn = (text: string): unknown => {
 
 /**
  * Parses JSON of any depth. A number whose shortest double does not print as written becomes `Exact` (with
- * its text as written, so possibly with an exponent). Throws SyntaxError.
+ * its text as written, so possibly with an exponent). Throws SyntaxError, as `parseJson`.
  */
 export const parseExact = (text: string): ExactJson => {
+  requireParts(text, PARTS.most)
   if (!LOSSY.test(text) || !LOSSY.test(text.replace(TEXTS, '""'))) return JSON.parse(text) as ExactJson
   if (text.length > RECURSIVE_DEPTH && depthOf(text) > RECURSIVE_DEPTH) {
     JSON.parse(text)

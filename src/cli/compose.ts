@@ -222,7 +222,7 @@ export const connectNode = (
 const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
   switch (type) {
     case 'silent':
-      log('warn', 'A node does not respond; it is not used until it does.', { node, reason: detail })
+      log('warn', 'A node gives no usable answer; it is not used until it does.', { node, reason: detail })
       break
     case 'foreign':
       log('error', 'A node serves another chain than the store; it is not used.', { node, reason: detail })

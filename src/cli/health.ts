@@ -1,16 +1,21 @@
 import { Failure } from '#failure/failure.ts'
+import { fetchPeer } from '#peer/fetch-peer.ts'
+import { readBody } from '#peer/read-body.ts'
 import type { Command } from './command.ts'
 import { baseUrlOf } from './listen.ts'
 import type { Address, SocketPath } from './readers.ts'
 
 /** Timeout of the request: a hung process accepts connections but never responds. */
 const TIMEOUT_MS = 4_000
+/** The answer is one line. */
+const MOST_BYTES = 64 * 1024
 
 export const health: Command = {
   name: 'health',
   summary: 'ask the service on --listen whether it is alive; for health checks',
   about: [
     'Asks the service that listens on --listen for /health, and prints its answer. Exit code 0: it is alive; 75: it does not answer within four seconds.',
+    'The service is asked without a proxy if it is on this machine, whatever HTTP_PROXY says.',
     'A container image that has no other program can use it as its health check. /ready reports whether the service is loaded and up to date.',
   ],
   settings: ['listen', 'base-path'],
@@ -34,12 +39,12 @@ const answerOf = async (address: Address | SocketPath, basePath: string): Promis
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const asked =
     'path' in address
-      ? fetch(`http://localhost${basePath}/health`, { signal, unix: address.path })
-      : fetch(url, { signal })
+      ? fetchPeer(`http://localhost${basePath}/health`, { signal, unix: address.path })
+      : fetchPeer(url, { signal })
   const response = await asked.catch((cause: unknown) => {
     throw new Failure('unavailable', `${url} does not answer.`, { help, cause })
   })
-  const text = await response.text()
+  const text = new TextDecoder().decode(await readBody(response, { most: MOST_BYTES }))
   if (response.status !== 200) throw new Failure('unavailable', `${url} answered ${response.status}.`, { help })
   return text
 }

@@ -1,6 +1,8 @@
 import { readFile, stat } from 'node:fs/promises'
 import { Failure, messageOf, withoutSecrets } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
+import { fetchPeer } from '#peer/fetch-peer.ts'
+import { ACCEPTED_CODING, readBody } from '#peer/read-body.ts'
 import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
 
@@ -85,13 +87,8 @@ const textIn = async (path: string, size: number): Promise<string> => {
 }
 
 const fetchText = async (url: string): Promise<string> => {
-  const answer = await fetch(url, { signal: AbortSignal.timeout(FETCH_MS) })
+  const headers = { 'accept-encoding': ACCEPTED_CODING }
+  const answer = await fetchPeer(url, { headers, signal: AbortSignal.timeout(FETCH_MS) })
   if (!answer.ok) throw new Error(`HTTP ${answer.status}`)
-  const decoder = new TextDecoder()
-  let text = ''
-  for await (const part of answer.body ?? []) {
-    text += decoder.decode(part, { stream: true })
-    if (text.length > MAX_BYTES) throw new RangeError(`more than ${MAX_BYTES} bytes`)
-  }
-  return text + decoder.decode()
+  return new TextDecoder().decode(await readBody(answer, { most: MAX_BYTES }))
 }

@@ -10,8 +10,7 @@ export const GZIP_LEVEL = 1
 /** A reply before it becomes a Response. */
 export type Reply = {
   readonly status: number
-  /** undefined: a node's answer without a content type. */
-  readonly type: string | undefined
+  readonly type: string
   readonly body: Body | StreamedBody
   readonly headers: Readonly<Record<string, string>>
   /** `tagged`: has an ETag, supports If-None-Match, may be compressed. `raw`: unchanged. */
@@ -91,7 +90,7 @@ export const responseOf = (
 ): Response => {
   const { status, type, body } = reply
   const headers: Record<string, string> = { ...COMMON_HEADERS, 'X-Request-Id': id, ...own, ...reply.headers }
-  if (type !== undefined) headers['Content-Type'] = type
+  headers['Content-Type'] = type
   if (isStreamed(body)) return new Response(body.stream, { status, headers })
   if (reply.form === 'raw') return withBody(reply, headers, body)
   const plain = reply.lasting?.etag ?? etagOf(body)
@@ -111,13 +110,11 @@ export const responseOf = (
   return withBody(reply, headers, reply.lasting?.gzip() ?? Bun.gzipSync(body, { level: GZIP_LEVEL }))
 }
 
-const withBody = ({ status, type, sent }: Reply, headers: Record<string, string>, body: Body): Response => {
+const withBody = ({ status, sent }: Reply, headers: Record<string, string>, body: Body): Response => {
   const bytes = bytesIn(body)
   headers['Content-Length'] = String(bytes)
   if (sent === undefined) return new Response(body, { status, headers })
-  // For bytes without a type, Bun would set one; for a stream it sets none.
-  if (typeof body !== 'string' && (bytes > PIECE_BYTES || (type === undefined && bytes > 0)))
-    return new Response(asTaken(body, sent), { status, headers })
+  if (typeof body !== 'string' && bytes > PIECE_BYTES) return new Response(asTaken(body, sent), { status, headers })
   sent()
   return new Response(body, { status, headers })
 }

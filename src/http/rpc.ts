@@ -12,7 +12,7 @@ import { nodePathOf } from './rpc-path.ts'
 const NO_NODE_RETRY_SECONDS = 60
 
 /**
- * Answers `/rpc/…` with the node's status, content type and bytes. Key and query are not forwarded. Cached
+ * Answers `/rpc/…` with the node's status and bytes, as JSON or plain text. Key and query are not forwarded. Cached
  * answers wait for no turn, so that a node that hangs does not delay them.
  */
 export const rpcHandler =
@@ -40,11 +40,16 @@ export const rpcHandler =
     }
   }
 
+/** A node may return a page of its own, which must not run as one of this service, where visitors type their keys. */
+const NODE_JSON = 'application/json'
+const PLAIN_TYPE = 'text/plain; charset=utf-8'
+const NO_DOCUMENT = "default-src 'none'; sandbox"
+
 const replyOf = ({ status, contentType, body, release }: TakenResponse): Reply => ({
   status,
-  type: contentType,
+  type: contentType?.startsWith('application/json') === true ? NODE_JSON : PLAIN_TYPE,
   body,
-  headers: { 'Cache-Control': 'no-store' },
+  headers: { 'Cache-Control': 'no-store', 'Content-Security-Policy': NO_DOCUMENT },
   form: 'raw',
   sent: release,
 })

@@ -28,7 +28,9 @@ export const archiveNode = (location: string, live: Node | undefined, options: A
   const name = `${ARCHIVE}${location.replace(/\/\/[^/@]*@/, '//')}`
   const own = rpcNode({
     ...options,
-    endpoints: [{ name, base: '', headers: {}, answers: async call => archiveAnswers(await opened())(call) }],
+    endpoints: [
+      { name, base: '', headers: {}, answers: async (call, most) => archiveAnswers(await opened())(call, most) },
+    ],
     rangeEnd: async from => (await (await opened()).chunkAt(from))?.chunk.to ?? from,
   })
   const has = async (height: number): Promise<boolean> => {

@@ -1,8 +1,11 @@
 import { jsonIn } from '#chain/json.ts'
+import { measureJson } from '#chain/json-text.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { escaped } from '#failure/escaped.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
+import type { AnswerSize } from './answer-size.ts'
+import type { Endpoint } from './endpoint.ts'
 import { abortedByCaller, type HttpContext, type HttpLimits, type HttpRequest, isNodeFault, sendOnce } from './http.ts'
 import type { Member, Pool } from './pool.ts'
 import type { NodeResponse } from './port.ts'
@@ -24,6 +27,8 @@ export type CallContext = {
 export type NodeRequest<T> = HttpRequest & {
   /** The question's name in messages. */
   readonly what: string
+  /** The largest answer of a sound node; a larger one is neither read to its end nor parsed. */
+  readonly size: AnswerSize
   /** Parses the answer; a Failure thrown here counts as a failed try. */
   readonly decode: (text: string) => T
   /** Bytes that are not UTF-8 become lone surrogates (`bytesOfText`); otherwise the answer is refused. */
@@ -56,8 +61,8 @@ export class RefusedCall extends Failure {
 
 /** An answer over the size limit. A smaller range may succeed. */
 export class ResponseTooLarge extends Failure {
-  constructor(what: string, node: string, maxBytes: number) {
-    super('bad_block', `${node}: the response to ${what} is over ${maxBytes} bytes.`, {
+  constructor(what: string, node: string, detail: string) {
+    super('bad_block', `${node} responds to ${what} with too much: ${detail}.`, {
       help: 'Set another node with --node; the responses of a sound node are far smaller.',
     })
     this.name = 'ResponseTooLarge'
@@ -133,26 +138,42 @@ export const callOnce = async <T>(
   question: NodeRequest<T>,
 ): Promise<CallResult<T>> => {
   const { name } = member.endpoint
-  const outcome = await sendOnce(member.endpoint, question, { limits, clock, signal, onCall, isRetry })
-  if (outcome.tag === 'too_large') {
-    const failure = new ResponseTooLarge(question.what, name, limits.maxBytes)
-    return question.splits === true
-      ? { tag: 'elsewhere', failure }
-      : { tag: 'again', detail: failure.message, bad: failure }
+  const { what, size, splits } = question
+  const tooLarge = (reason: string): CallResult<never> => {
+    const failure = new ResponseTooLarge(what, name, reason)
+    return splits === true ? { tag: 'elsewhere', failure } : { tag: 'again', detail: failure.message, bad: failure }
   }
+  const most = { ...limits, maxBytes: Math.min(limits.maxBytes, size.bytes) }
+  const outcome = await sendOnce(member.endpoint, question, { limits: most, clock, signal, onCall, isRetry })
+  if (outcome.tag === 'too_large') return tooLarge(outcome.detail)
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
   const { answer, retryAfterMs } = outcome
   if (answer.status !== 200) return refused(name, question, { answer, retryAfterMs })
   const text = question.bytes === true ? textOfBytes(answer.body) : utf8(answer.body)
+  // Each part takes at least one letter, so that most answers need not be measured.
+  if (text !== undefined && text.length > size.parts && measureJson(text).parts > size.parts)
+    return tooLarge(`the response has over ${size.parts} texts, brackets and commas`)
   try {
     if (text === undefined) throw new Failure('bad_block', `The response to ${question.what} is not UTF-8.`)
     const value = question.decode(text)
     pool.noteSuccess(member)
     return { tag: 'done', value }
   } catch (error) {
-    if (error instanceof Failure) return { tag: 'again', detail: error.message, bad: error }
-    throw error
+    if (!(error instanceof Failure)) throw error
+    return { tag: 'again', detail: error.message, bad: withPeer(member.endpoint, error) }
   }
+}
+
+/** A wrong answer's error with the name of the node; an archive's error gets the name of the file instead. */
+const withPeer = ({ name, answers }: Endpoint, error: Failure): Failure => {
+  if (answers !== undefined || error.message.includes(name)) return error
+  const { kind, message, retryable, details, help } = error
+  return new Failure(kind, `${name}: ${message}`, {
+    cause: error,
+    retryable,
+    details,
+    ...(help === undefined ? {} : { help }),
+  })
 }
 
 /** Classifies an answer whose status is not 200; `name`: the node's. */

@@ -1,6 +1,7 @@
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import { backoffMs } from '#time/backoff.ts'
+import { BARE_BLOCK_SIZE, CHAIN_INFO_SIZE } from './answer-size.ts'
 import { type CallContext, callNode, callOnce, type NodeRequest, noNodeAnswered, RefusedCall } from './call.ts'
 import type { ChainInfo } from './chain-info.ts'
 import { abortedByCaller } from './http.ts'
@@ -10,6 +11,7 @@ import type { ReportedHash } from './port.ts'
 const QUESTION: NodeRequest<ChainInfo> = {
   what: 'getChainInfo',
   path: '/getChainInfo',
+  size: CHAIN_INFO_SIZE,
   decode: decodeChainInfo,
 }
 
@@ -64,13 +66,12 @@ const higher = (a: ChainInfo | undefined, b: ChainInfo): ChainInfo => {
 
 /** Time limit in milliseconds. A slower node's answer is dropped, because a batch waits for the result. */
 const TIMEOUT_MS = 2_000
-/** Size limit in bytes, for a block without its transactions. */
-const MAX_BYTES = 1024 * 1024
 
 /** The answer undefined: the node has the block, but not as an irreversible one. */
 const questionOf = (height: number): NodeRequest<string | undefined> => ({
   what: `hash of block ${height}`,
   path: `/getBlockByNumber/${height}/false`,
+  size: BARE_BLOCK_SIZE,
   mayBeAbsent: true,
   decode: text => {
     const { status, block } = decodeBlockAnswer(text)
@@ -97,11 +98,8 @@ export const hashesOf = async (context: CallContext, height: number): Promise<re
     ({ foreign, silent, backoffUntil }) => foreign === undefined && silent === undefined && backoffUntil <= now,
   )
   if (members.length < 2) return []
-  const { timeoutMs, maxBytes } = context.limits
-  const shortly = {
-    ...context,
-    limits: { timeoutMs: Math.min(timeoutMs, TIMEOUT_MS), maxBytes: Math.min(maxBytes, MAX_BYTES) },
-  }
+  const { limits } = context
+  const shortly = { ...context, limits: { ...limits, timeoutMs: Math.min(limits.timeoutMs, TIMEOUT_MS) } }
   const reports = await Promise.all(
     members.map(async member => {
       const result = await callOnce(shortly, member, questionOf(height))

@@ -12,7 +12,7 @@ export type Endpoint = {
   /** The `Authorization` header if the URL has user and password. */
   readonly headers: Readonly<Record<string, string>>
   /** Set for an archive of blocks, which answers in place of a server. */
-  readonly answers?: (call: ArchiveCall) => Promise<ArchiveAnswer>
+  readonly answers?: (call: ArchiveCall, most: number) => Promise<ArchiveAnswer | 'too_large'>
 }
 
 const HELP = 'A node URL has the form http(s)://[user:password@]host[:port][/path].'

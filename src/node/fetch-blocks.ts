@@ -2,6 +2,7 @@ import type { Block } from '#chain/block.ts'
 import { checkBaseTransaction, PARENT_HASH } from '#chain/check.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
+import { BLOCK_SIZE, RANGE_SIZE } from './answer-size.ts'
 import { assemble, partsOf } from './bulk.ts'
 import type { BulkAnswers, Part, Range } from './bulk-answers.ts'
 import { callNode, NO_SUCH_CALL, RefusedCall, ResponseTooLarge } from './call.ts'
@@ -175,6 +176,7 @@ const fetchLists = <T>({ context, size }: FetchContext, { from, to }: Range, dec
     what: `transactions of blocks ${from} … ${to}`,
     path: '/getBlockTxsByContract',
     body: JSON.stringify({ from_block: from, to_block: to }),
+    size: from === to ? BLOCK_SIZE : RANGE_SIZE,
     splits: to > from,
     decode: text => {
       const decoded = decode(text)

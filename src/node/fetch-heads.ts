@@ -2,6 +2,7 @@ import { decodeRawHeads, headHashBytes, type RawHead, signatureFault } from '#ch
 import type { ProofLevel } from '#chain/proof.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { Failure } from '#failure/failure.ts'
+import { BLOCK_SIZE, RANGE_SIZE } from './answer-size.ts'
 import type { Range } from './bulk-answers.ts'
 import { callNode, NO_SUCH_CALL, RefusedCall } from './call.ts'
 import { type FetchContext, SIGNED_HELP } from './fetching.ts'
@@ -31,6 +32,7 @@ export const headsQuestion = ({ from, to }: Range) => ({
   what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
   path: '/getBlockHeaderByRange',
   body: JSON.stringify({ start: from, end: to + 1 }),
+  size: RANGE_SIZE,
   splits: to > from,
 })
 
@@ -87,6 +89,7 @@ const headOfRawBlock = async ({ context }: FetchContext, height: number): Promis
     return await callNode(context, {
       what: `raw block ${height}`,
       path: `/getRawBlockByNumber/${height}/true`,
+      size: BLOCK_SIZE,
       bytes: true,
       decode: text => {
         const { head } = decodeRawBlock(text)

@@ -5,6 +5,7 @@ import { headHash, origInfoOf, type RawHead } from '#chain/head.ts'
 import { decodeRawBlock, type RawBlock, receiptsAt } from '#chain/raw-block.ts'
 import { mayHaveLost } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
+import { BLOCK_SIZE } from './answer-size.ts'
 import { callNode, RefusedCall } from './call.ts'
 import { fetchHeads, fetchSignedHead } from './fetch-heads.ts'
 import type { FetchContext } from './fetching.ts'
@@ -33,6 +34,7 @@ export const fetchSingle = async (
       const checked = await callNode(fetching.context, {
         what: `block ${height}`,
         path: `/getBlockByNumber/${height}/true`,
+        size: BLOCK_SIZE,
         decode: checkedBlock(height, { parent, head }),
       })
       const info = head?.info
@@ -106,6 +108,7 @@ export const fetchRaw = (
   callNode(context, {
     what: `raw block ${height}`,
     path: `/getRawBlockByNumber/${height}/true`,
+    size: BLOCK_SIZE,
     bytes: true,
     decode: text => {
       const raw = decodeRawBlock(text)

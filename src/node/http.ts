@@ -1,4 +1,6 @@
 import { Failure } from '#failure/failure.ts'
+import { fetchPeer } from '#peer/fetch-peer.ts'
+import { ACCEPTED_CODING, readBody, UnreadBody } from '#peer/read-body.ts'
 import type { Clock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
 import type { Budget, MemoryReservation } from './budget.ts'
@@ -93,8 +95,8 @@ const answerOf = async (
   { limits, signal }: HttpContext,
 ): Promise<HttpOutcome> => {
   if (signal.aborted) throw abortedByCaller(signal)
-  const answer = await answers(request)
-  if (answer.body.byteLength > limits.maxBytes)
+  const answer = await answers(request, limits.maxBytes)
+  if (answer === 'too_large' || answer.body.byteLength > limits.maxBytes)
     return { tag: 'too_large', detail: `the response is over ${limits.maxBytes} bytes` }
   return {
     tag: 'answer',
@@ -126,6 +128,7 @@ const askUncounted = async (
   if (signal.aborted) throw abortedByCaller(signal)
   const ends = joinSignals(signal)
   const reservation = budget?.reserve() ?? UNBOUNDED
+  const turn = largeTurn(endpoint)
   const cancel = clock.after(limits.timeoutMs, () => ends.abort(LATE))
   const left = (outcome: HttpOutcome): HttpOutcome => {
     ends.abort(LEFT)
@@ -137,9 +140,8 @@ const askUncounted = async (
     const { status } = response
     const wrong = wrongStatus(status)
     if (wrong !== undefined) return left({ tag: 'connection', detail: wrong })
-    const body = await readBody(response, limits.maxBytes, reservation)
-    if (body === 'too_large') return left({ tag: body, detail: `the response is over ${limits.maxBytes} bytes` })
-    if (body === 'no_room') return left({ tag: body, detail: 'responses to other requests use all available memory' })
+    const grow = async (bytes: number): Promise<boolean> => reservation.grow(bytes) && (await turn.grow(bytes))
+    const body = await readBody(response, { most: limits.maxBytes, grow })
     const contentType = response.headers.get('content-type') ?? undefined
     return {
       tag: 'answer',
@@ -148,21 +150,24 @@ const askUncounted = async (
       reservation,
     }
   } catch (error) {
+    if (error instanceof UnreadBody) return left(unreadOutcome(error))
     reservation.release()
     if (ends.signal.aborted && ends.signal.reason !== LATE) throw abortedByCaller(ends.signal)
     if (ends.signal.aborted) return { tag: 'timeout', detail: `no response within ${limits.timeoutMs} ms` }
     return { tag: 'connection', detail: `no connection (${codeOf(error)})` }
   } finally {
+    turn.leave()
     cancel()
     ends.release()
   }
 }
 
 const send = ({ base, headers }: Endpoint, { path, body }: HttpRequest, signal: AbortSignal): Promise<Response> =>
-  fetch(`${base}${path}`, {
+  fetchPeer(`${base}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: {
       accept: 'application/json',
+      'accept-encoding': ACCEPTED_CODING,
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...headers,
     },
@@ -171,6 +176,39 @@ const send = ({ base, headers }: Endpoint, { path, body }: HttpRequest, signal: 
     keepalive: true,
     signal,
   })
+
+const unreadOutcome = ({ reason, message }: UnreadBody): HttpOutcome => ({
+  tag: reason === 'coding' ? 'connection' : reason,
+  detail: message,
+})
+
+/** Larger bodies are received one at a time from each node: a lying node could send many at once. */
+const LARGE_BYTES = 2 * 1024 * 1024
+
+/** The last large body that is received from each node. */
+const largeBodies = new WeakMap<Endpoint, Promise<void>>()
+
+/** A body's turn among the large ones of its node; small ones need none. */
+const largeTurn = (endpoint: Endpoint): { grow(bytes: number): Promise<true>; leave(): void } => {
+  let held = 0
+  let leave: (() => void) | undefined
+  return {
+    grow: async bytes => {
+      held += bytes
+      if (held <= LARGE_BYTES || leave !== undefined) return true
+      const before = largeBodies.get(endpoint)
+      const own = Promise.withResolvers<void>()
+      leave = own.resolve
+      largeBodies.set(
+        endpoint,
+        Promise.all([before, own.promise]).then(() => undefined),
+      )
+      await before
+      return true
+    },
+    leave: () => leave?.(),
+  }
+}
 
 /** The reason why a response with this status is no answer; undefined: it may be one. */
 const wrongStatus = (status: number): string | undefined => {
@@ -197,64 +235,4 @@ const codeOf = (error: unknown): string => {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : error.name
-}
-
-/**
- * Reads a body within a limit and counts its bytes on arrival. Reading stops when the body exceeds the limit or has no
- * room. If the length is known, its memory is allocated at once, so that the bytes are never held twice.
- */
-const readBody = async (
-  response: Response,
-  maxBytes: number,
-  hold: MemoryReservation,
-): Promise<Uint8Array<ArrayBuffer> | 'too_large' | 'no_room'> => {
-  if (response.body === null) return new Uint8Array()
-  const declared = toldLength(response)
-  if (declared !== undefined && declared > maxBytes) return 'too_large'
-  return declared === undefined ? readParts(response.body, maxBytes, hold) : readInto(response.body, declared, hold)
-}
-
-/** Length of the body as it will be read; undefined: no header, or that of a compressed body. */
-const toldLength = ({ headers }: Response): number | undefined => {
-  const text = headers.get('content-length')
-  return text !== null && /^\d{1,15}$/.test(text) && !headers.has('content-encoding') ? Number(text) : undefined
-}
-
-const readInto = async (
-  stream: ReadableStream<Uint8Array>,
-  length: number,
-  hold: MemoryReservation,
-): Promise<Uint8Array<ArrayBuffer> | 'no_room'> => {
-  if (!hold.grow(length)) return 'no_room'
-  const body = new Uint8Array(length)
-  let at = 0
-  for await (const part of stream) {
-    // HTTP ends a body at its length, so no part exceeds the array.
-    body.set(part, at)
-    at += part.byteLength
-  }
-  return at === length ? body : body.slice(0, at)
-}
-
-const readParts = async (
-  stream: ReadableStream<Uint8Array>,
-  maxBytes: number,
-  hold: MemoryReservation,
-): Promise<Uint8Array<ArrayBuffer> | 'too_large' | 'no_room'> => {
-  const parts: Uint8Array[] = []
-  let bytes = 0
-  for await (const part of stream) {
-    bytes += part.byteLength
-    if (bytes > maxBytes) return 'too_large'
-    // Counted twice: once in parts, once in the joined body.
-    if (!hold.grow(2 * part.byteLength)) return 'no_room'
-    parts.push(part)
-  }
-  const body = new Uint8Array(bytes)
-  let at = 0
-  for (const part of parts) {
-    body.set(part, at)
-    at += part.byteLength
-  }
-  return body
 }

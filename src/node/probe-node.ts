@@ -1,6 +1,7 @@
 import type { Block } from '#chain/block.ts'
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
+import { BARE_BLOCK_SIZE, CHAIN_INFO_SIZE } from './answer-size.ts'
 import { type CallContext, callOnce, type NodeRequest } from './call.ts'
 import type { ChainInfo } from './chain-info.ts'
 import { judge, type StoredChain, type Verdict } from './judge.ts'
@@ -14,11 +15,13 @@ export type ProbeResult =
 const chainInfo: NodeRequest<ChainInfo> = {
   what: 'getChainInfo',
   path: '/getChainInfo',
+  size: CHAIN_INFO_SIZE,
   decode: decodeChainInfo,
 }
 const firstBlock: NodeRequest<Block> = {
   what: 'block 0',
   path: '/getBlockByNumber/0/false',
+  size: BARE_BLOCK_SIZE,
   decode: text => decodeBlockAnswer(text).block,
 }
 
@@ -77,8 +80,6 @@ const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | und
 
 /** Time limit of a probe, in milliseconds. A slower node is too slow for requests. */
 export const PROBE_TIMEOUT_MS = 1_500
-/** Size limit of a probe's answers, in bytes; chain info and the first block have a few thousand. */
-const MAX_BYTES = 4 * 1024 * 1024
 
 /** The chain info of a node, or as text the reason why there is none that can be used. */
 const infoOf = (context: CallContext, member: Member): Promise<ChainInfo | string> =>
@@ -115,6 +116,7 @@ const doubtOf = async (
 const headOf = (height: number): NodeRequest<ReturnType<typeof decodeBlockAnswer>> => ({
   what: `head of block ${height}`,
   path: `/getBlockByNumber/${height}/false`,
+  size: BARE_BLOCK_SIZE,
   mayBeAbsent: true,
   decode: text => {
     const answer = decodeBlockAnswer(text)
@@ -130,8 +132,7 @@ const answerOf = async <T extends object>(
   member: Member,
   question: NodeRequest<T>,
 ): Promise<T | string> => {
-  const { timeoutMs, maxBytes } = context.limits
-  const limits = { timeoutMs: Math.min(timeoutMs, PROBE_TIMEOUT_MS), maxBytes: Math.min(maxBytes, MAX_BYTES) }
+  const limits = { ...context.limits, timeoutMs: Math.min(context.limits.timeoutMs, PROBE_TIMEOUT_MS) }
   const result = await callOnce({ ...context, limits }, member, question)
   if (result.tag === 'done') return result.value
   return result.tag === 'again' ? result.detail : result.failure.message

@@ -1,4 +1,5 @@
 import { highestPossible } from '#chain/time.ts'
+import { messageOf } from '#failure/failure.ts'
 import { within } from '#time/deadline.ts'
 import type { CallContext } from './call.ts'
 import type { ChainIdentity } from './chain-info.ts'
@@ -93,7 +94,7 @@ const timedProbe = async (
   known: Parameters<typeof probeNode>[2],
 ): Promise<TimedProbe> => {
   const started = context.clock.elapsed()
-  const found = await probeNode(context, member, known).catch((error: unknown) => ({ silent: String(error) }))
+  const found = await probeNode(context, member, known).catch((error: unknown) => ({ silent: messageOf(error) }))
   return { ...found, ms: context.clock.elapsed() - started }
 }
 

@@ -7,6 +7,7 @@ import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
+import { BLOCK_SIZE, CONTRACT_SIZE } from './answer-size.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
 import { createBudget, type HeldMemory } from './budget.ts'
 import type { Range } from './bulk-answers.ts'
@@ -37,7 +38,7 @@ export type RpcNodeOptions = {
   readonly endpoints: readonly Endpoint[]
   /** Time limit of one answer; default 10 s. */
   readonly timeoutMs?: number
-  /** Size limit of one answer; default 32 MiB: a node answers with at most 4 MiB, six letters a byte (gRPC, `rpc/server.go`). */
+  /** Size limit of one answer; calls with smaller answers have smaller limits (`answer-size.ts`). Default 32 MiB. */
   readonly maxBytes?: number
   /** Time limit of each node's answer to a request that is passed on (`get`); default 4 s. */
   readonly requestMs?: number
@@ -73,7 +74,7 @@ const DEFAULTS = {
   timeoutMs: 10_000,
   prove: USUAL_LEVEL,
   onBlockEvent: (_event: BlockEvent): void => undefined,
-  maxBytes: 32 * 1024 * 1024,
+  maxBytes: BLOCK_SIZE.bytes,
   requestMs: 4_000,
   maxRequestBytes: 8 * 1024 * 1024,
   maxHeldBytes: 64 * 1024 * 1024,
@@ -211,6 +212,7 @@ const codeOf = async (context: CallContext, id: string): Promise<ContractCode | 
 const contractQuestion = (id: string): NodeRequest<ContractCode> => ({
   what: `contract ${id}`,
   path: `/getContract/${encodeURIComponent(id)}/false`,
+  size: CONTRACT_SIZE,
   decode: text => {
     const code = decodeContract(text)
     if (code.id !== id) throw new Failure('bad_block', `The node returned contract ${code.id} for contract ${id}.`)
@@ -221,6 +223,7 @@ const contractQuestion = (id: string): NodeRequest<ContractCode> => ({
 const storageQuestion = ({ contract, type, prefix, from }: StorageRange): NodeRequest<StoragePage> => ({
   what: `storage of ${contract}`,
   path: '/listContractStorage',
+  size: BLOCK_SIZE,
   body: JSON.stringify({
     id: contract,
     storageType: type,

@@ -78,7 +78,7 @@ test('rpc: the node gets only the path', async () => {
   expect(seen).toEqual(['/getNodeInfo'])
   expect([response.status, response.headers.get('content-type'), [...(await response.bytes())]]).toEqual([
     418,
-    'text/x-odd',
+    'text/plain; charset=utf-8',
     [0, 255, 10],
   ])
   for (const path of [

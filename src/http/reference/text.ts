@@ -212,8 +212,8 @@ export const paragraphs: {
   ],
   rpc: [
     say(
-      'GET /rpc/… returns the status, content type and body of the node, byte for byte. The API key is given in apikey and is not forwarded. POST is not supported.',
-      'GET /rpc/… 原样返回全节点的状态码、内容类型与响应体。API key 通过 apikey 传入，不会转发给全节点。不支持 POST。',
+      'GET /rpc/… returns the status and body of the node, byte for byte, as JSON or else as plain text. The API key is given in apikey and is not forwarded. POST is not supported.',
+      'GET /rpc/… 原样返回全节点的状态码与响应体（JSON，否则为纯文本）。API key 通过 apikey 传入，不会转发给全节点。不支持 POST。',
     ),
     say(
       'sendTx, execTx and subscribe are temporarily unavailable (503).',

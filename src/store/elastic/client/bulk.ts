@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { TryResult } from '#time/retry.ts'
 import { type BulkItem, cut, fateOf, type ItemAnswer, ONE_REQUEST_BYTES } from './bulk-item.ts'
-import { errorOf, isTransient, reasonOf, toFailure } from './failures.ts'
+import { errorOf, isTransient, reasonOf, TOO_LARGE, toFailure } from './failures.ts'
 import { fullestDisk } from './fullest-disk.ts'
 import type { ElasticResponse } from './request.ts'
 import { parseAnswer, requireValid } from './request-json.ts'
@@ -66,6 +66,8 @@ type Tried = {
   readonly searchable: boolean
   readonly blocked: boolean
   readonly reason: string
+  /** A server refused the request for its size: it is sent again in halves. */
+  readonly isTooLarge?: true
 }
 
 const NOTHING_DONE = { existing: [], searchable: false, blocked: false }
@@ -76,11 +78,13 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
   let isFirst = true
   let blocked = false
   let wasBlocked = false
+  // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: the states of one run of items, which are told apart here alone.
   const attempt = async (): Promise<TryResult<BulkResult>> => {
     // A replaced loader may find its partition read-only by now.
     if (!isFirst) sender.requireLease?.()
     // The refresh covers all items only if the first attempt writes them all.
     const tried = await namingDisk(sender, blocked, tryRun(sender, pending, refreshes && isFirst))
+    if (tried.isTooLarge === true) return { done: await sendHalves(sender, pending, existing) }
     const searchable = isFirst && tried.searchable
     isFirst = false
     existing.push(...tried.existing)
@@ -97,6 +101,18 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     if (!blocked) sender.onEvent({ type: 'retry', reason, waitMs })
     else if (!wasBlocked) sender.onEvent({ type: 'blocked', reason })
   })
+}
+
+/** A proxy in front of Elasticsearch may accept smaller requests only. Halves are sent in order, down to single items. */
+const sendHalves = async (
+  sender: Sender,
+  items: readonly BulkItem[],
+  existing: readonly BulkItem[],
+): Promise<BulkResult> => {
+  const middle = Math.ceil(items.length / 2)
+  const first = await sendRun(sender, items.slice(0, middle), false)
+  const second = await sendRun(sender, items.slice(middle), false)
+  return { existing: [...existing, ...first.existing, ...second.existing], searchable: false }
 }
 
 /** Adds the fullest disk to the reason of a new block, because a full disk is the usual cause. */
@@ -148,6 +164,8 @@ const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text 
 }
 
 const wholeRefused = (sender: Sender, pending: readonly BulkItem[], answer: ElasticResponse): Tried => {
+  if (answer.status === TOO_LARGE && pending.length > 1)
+    return { ...NOTHING_DONE, again: pending, reason: `${answer.status}`, isTooLarge: true }
   const error = errorOf(answer)
   const fate = fateOf({ action: 'index' }, { status: answer.status, error })
   if (fate === 'blocked' || isTransient(answer.status))

@@ -1,3 +1,4 @@
+import { parseJson } from '#chain/json.ts'
 import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { Connection } from './connection.ts'
 import type { ElasticResponse } from './request.ts'
@@ -11,10 +12,13 @@ export type ElasticError = {
   readonly root_cause?: readonly { readonly type?: string; readonly reason?: string }[]
 }
 
+/** Errors have some hundred texts, brackets and commas; those of a bulk request are read elsewhere. */
+const ERROR_PARTS = 100_000
+
 /** The error in an answer's body; {} if it has none. */
 export const errorOf = (answer: ElasticResponse): ElasticError => {
   try {
-    const body = JSON.parse(answer.text) as { error?: unknown }
+    const body = parseJson(answer.text, ERROR_PARTS) as { error?: unknown }
     if (typeof body.error === 'string') return { reason: body.error }
     return typeof body.error === 'object' && body.error !== null ? body.error : {}
   } catch {
@@ -25,6 +29,9 @@ export const errorOf = (answer: ElasticResponse): ElasticError => {
 /** Whether a later attempt may succeed: overload, or a node that starts or leaves. */
 export const isTransient = (status: number): boolean =>
   status === 429 || status === 502 || status === 503 || status === 504
+
+/** The request is larger than Elasticsearch, or a proxy in front of it, accepts. */
+export const TOO_LARGE = 413
 
 export const isMissingIndex = (failure: unknown): boolean => {
   if (!(failure instanceof Failure)) return false
@@ -101,6 +108,22 @@ export const toFailure = (
     })
   if (isTransient(status) || status >= 500)
     return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, { details })
+  if (status === TOO_LARGE)
+    return new Failure('unavailable', `A request at ${connection.url} is too large to ${what} (413): ${reason}.`, {
+      retryable: false,
+      details,
+      help: 'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.',
+    })
+  if (status >= 300 && status < 400)
+    return new Failure(
+      'unavailable',
+      `The server at ${connection.url} redirects instead of letting us ${what} (${status}).`,
+      {
+        retryable: false,
+        details,
+        help: 'Set --store to the address behind the redirect: Elasticsearch itself sends none.',
+      },
+    )
   // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
   return new Failure(otherwise, `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`, {
     retryable: false,

@@ -70,6 +70,7 @@ export class HttpConnection {
   close(reason = CLOSED): void {
     this.isClosed = true
     this.socket?.terminate()
+    this.reader.release()
     const failed = this.underWay
     this.underWay = undefined
     failed?.reject(new NoResponse(reason, this.answers > 0 && !this.hasBegun))

@@ -6,17 +6,21 @@ export type HttpResponse = Omit<Head, 'framing'> & { readonly text: string }
 
 const MOST_HEAD_BYTES = 64 * 1024
 /** Maximum size of an answer; pages and parts of scans have some MB. */
-const MOST_BYTES = 512 * 1024 * 1024
+const MOST_BYTES = 96 * 1024 * 1024
+/** Bytes of each answer that always have room. */
+const FREE_BYTES = 1024 * 1024
+/** Maximum size of all answers that this thread receives at once, beyond the free bytes of each. */
+const MOST_BYTES_AT_ONCE = 96 * 1024 * 1024
+let bytesAtOnce = 0
 
 /** Reads consecutive answers from the bytes of a connection. */
 export class ResponseReader {
   private received = new Received()
   private head: Head | undefined
-  private chunks: Uint8Array[] = []
 
   /** The answer, as soon as its last byte has arrived. Throws `BadResponse`. */
   push(bytes: Uint8Array): HttpResponse | undefined {
-    const { received, chunks } = this
+    const { received } = this
     received.add(bytes)
     this.head ??= readHead(received)
     const { head } = this
@@ -25,7 +29,7 @@ export class ResponseReader {
       const text = readLength(received, head.framing.length)
       return text === undefined ? undefined : this.answered(head, text)
     }
-    return readChunks(received, chunks) ? this.answered(head, textOf(chunks)) : undefined
+    return readChunks(received) ? this.answered(head, received.body()) : undefined
   }
 
   /** Called when the connection is closed: returns the answer that ends there, or throws `BadResponse`. */
@@ -34,12 +38,17 @@ export class ResponseReader {
     return this.answered(this.head, this.received.rest())
   }
 
+  /** Called when nothing more is read: the memory of an unfinished answer is free again. */
+  release(): void {
+    this.received.release()
+  }
+
   private answered({ status, headers, keepsAlive }: Head, text: string): HttpResponse {
     // Bytes after the end belong to no request of ours, so the connection is not reused.
     const answer = { status, headers, text, keepsAlive: keepsAlive && this.received.isAtEnd() }
+    this.received.release()
     this.received = new Received()
     this.head = undefined
-    if (this.chunks.length > 0) this.chunks = []
     return answer
   }
 }
@@ -50,11 +59,20 @@ const NONE = Buffer.alloc(0)
 class Received {
   #bytes: Buffer = NONE
   #filled = 0
+  /** Bytes that count among those of all answers. */
+  #counted = 0
+  /** The body in chunks: its bytes are moved together within the buffer, since a chunk may have a single one. */
+  #body = { from: 0, to: 0 }
   at = 0
 
   add(bytes: Uint8Array): void {
     const filled = this.#filled + bytes.length
     if (filled > MOST_BYTES) throw new BadResponse(`The answer has more than ${MOST_BYTES} bytes`)
+    const more = Math.max(0, filled - FREE_BYTES) - this.#counted
+    if (bytesAtOnce + more > MOST_BYTES_AT_ONCE)
+      throw new BadResponse(`The answers to all requests have more than ${MOST_BYTES_AT_ONCE} bytes`)
+    this.#counted += more
+    bytesAtOnce += more
     if (this.#filled === 0) {
       // Most answers arrive in one piece.
       this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -85,8 +103,18 @@ class Received {
   utf8(from: number, to: number): string {
     return this.#bytes.toString('utf8', from, to)
   }
-  slice(from: number, to: number): Uint8Array {
-    return this.#bytes.subarray(from, to)
+  release(): void {
+    bytesAtOnce -= this.#counted
+    this.#counted = 0
+  }
+  /** Appends bytes to the body. */
+  keep(from: number, to: number): void {
+    if (this.#body.to === 0) this.#body = { from, to: from }
+    this.#bytes.copyWithin(this.#body.to, from, to)
+    this.#body.to += to - from
+  }
+  body(): string {
+    return this.utf8(this.#body.from, this.#body.to)
   }
   rest(): string {
     const from = this.at
@@ -120,7 +148,7 @@ const readLength = (received: Received, length: number): string | undefined => {
 const CRLF = '\r\n'
 
 /** Takes the complete chunks; true: the last chunk was among them. */
-const readChunks = (received: Received, chunks: Uint8Array[]): boolean => {
+const readChunks = (received: Received): boolean => {
   for (;;) {
     const line = received.find(CRLF)
     if (line === -1 && received.left() > MOST_HEAD_BYTES) throw new BadResponse('A chunk of the answer has no length')
@@ -132,13 +160,14 @@ const readChunks = (received: Received, chunks: Uint8Array[]): boolean => {
     const to = from + size
     if (received.latin1(to, to + CRLF.length) !== CRLF)
       throw new BadResponse('A chunk of the answer is longer than it says')
-    chunks.push(received.slice(from, to))
+    received.keep(from, to)
     received.at = to + CRLF.length
   }
 }
 
 /** Skips the optional trailers after the last chunk. */
 const readTrailers = (received: Received, from: number): boolean => {
+  if (received.left(from) > MOST_HEAD_BYTES) throw new BadResponse('The answer has too many trailers')
   for (let line = from; ; ) {
     const end = received.find(CRLF, line)
     if (end === -1) return false
@@ -155,12 +184,6 @@ const sizeOf = (line: string): number => {
   const [, digits] = /^([0-9a-fA-F]{1,8})[ \t]*(?:;|$)/.exec(line) ?? []
   if (digits === undefined) throw new BadResponse('A chunk of the answer has no length')
   return Number.parseInt(digits, 16)
-}
-
-const textOf = (chunks: readonly Uint8Array[]): string => {
-  const [only] = chunks
-  const whole = chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
-  return Buffer.from(whole.buffer, whole.byteOffset, whole.length).toString('utf8')
 }
 
 /** The way in which the end of a body is determined (RFC 9112, section 6.3). */

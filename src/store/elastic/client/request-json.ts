@@ -1,4 +1,5 @@
-import { Failure } from '#failure/failure.ts'
+import { parseJson } from '#chain/json.ts'
+import { Failure, messageOf } from '#failure/failure.ts'
 import type { Connection } from './connection.ts'
 import { failureOf, type RequestOrigin } from './failures.ts'
 import type { ElasticResponse, Request } from './request.ts'
@@ -105,12 +106,12 @@ const areHits = (hits: readonly { readonly _id?: unknown }[]): boolean =>
 export const parseAnswer = <T>(
   origin: RequestOrigin,
   text: string,
-  parse: (text: string) => unknown = JSON.parse,
+  parse: (text: string) => unknown = text => parseJson(text),
 ): T => {
   try {
     return parse(text) as T
-  } catch {
-    throw malformed(origin, 'it is not JSON')
+  } catch (error) {
+    throw malformed(origin, `it is not JSON: ${messageOf(error)}`)
   }
 }
 

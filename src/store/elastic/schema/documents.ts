@@ -1,3 +1,4 @@
+import { parseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
@@ -143,7 +144,7 @@ const readerOf: Readonly<Record<Field['kind'], (value: unknown) => unknown>> = {
   long: tried(value => BigInt(value as string)),
   int: asItIs,
   bool: asItIs,
-  json: tried(value => JSON.parse(value as string)),
+  json: tried(value => parseJson(value as string)),
   places: tried(value => (value as readonly string[]).map(BigInt)),
   hash8: tried(value => fromHashTerm(value as string)),
 }

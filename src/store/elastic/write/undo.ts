@@ -1,3 +1,4 @@
+import { parseJson } from '#chain/json.ts'
 import type { Batch, Published } from '#store/port.ts'
 import { isUndoable, UNDO_LIMITS } from '../../batch.ts'
 import { publishedFrom } from '../../published.ts'
@@ -85,7 +86,7 @@ const readUndo = async (cluster: ReadCluster, { name, parts }: Undo): Promise<St
 
 /** undefined: the store had no end before this batch. */
 const headerOf = (body: string): Header | undefined => {
-  const { to, before } = JSON.parse(body)
+  const { to, before } = parseJson(body) as { readonly to: string; readonly before: Content & { readonly end: string } }
   const [last, first] = [publishedFrom(to), publishedFrom(before.end)]
   return last && first && { to: last, before: { ...before, end: first } }
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '#chain/json.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { failureOf, isMissingIndex } from '../client/failures.ts'
 import { requestHits, requestText, searchOf } from '../client/request-json.ts'
@@ -112,7 +113,7 @@ const readDays = async (cluster: Cluster, bool: object): Promise<readonly KeyDay
   for (let after: readonly unknown[] | undefined; ; ) {
     const page = await searchPage(cluster, { bool, after })
     for (const { _source } of page)
-      for (const [key, requests, last] of JSON.parse(_source.body) as readonly [string, number, number][])
+      for (const [key, requests, last] of parseJson(_source.body) as readonly [string, number, number][])
         found.push({ day: _source.day, key, requests, last })
     after = page.at(-1)?.sort
     if (page.length < PAGE || after === undefined) return found
