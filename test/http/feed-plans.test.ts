@@ -86,7 +86,7 @@ test('feeds: when the day has no request left for the next thousand rows, a feed
   const feed = await service.follow('&start_seq=1')
   await feed.until()
   const rows = feed.events.slice(0, -1)
-  expect(rows.map(({ id }) => Number(id))).toEqual(Array.from({ length: 3_000 }, (_, at) => at + 1))
+  expect(rows.map(({ id }) => Number.parseInt(id ?? '', 10))).toEqual(Array.from({ length: 3_000 }, (_, at) => at + 1))
   expect(lastOf(feed.events)).toEqual({
     event: 'end',
     seq: 3_000,
@@ -99,7 +99,7 @@ test('feeds: when the day has no request left for the next thousand rows, a feed
   service.clock.leap(left * 1_000)
   const next = await service.follow('', { 'last-event-id': '3000' })
   await next.until(500)
-  expect(next.events.slice(0, 500).map(({ id }) => Number(id))).toEqual(
+  expect(next.events.slice(0, 500).map(({ id }) => Number.parseInt(id ?? '', 10))).toEqual(
     Array.from({ length: 500 }, (_, at) => 3_001 + at),
   )
   await next.leave()
