@@ -8,6 +8,7 @@ import figuresStyle from '#explorer/asset/figures.css' with { type: 'text' }
 import formsStyle from '#explorer/asset/forms.css' with { type: 'text' }
 import frameStyle from '#explorer/asset/frame.css' with { type: 'text' }
 import liveScript from '#explorer/asset/live.js' with { type: 'text' }
+import liveWorkerScript from '#explorer/asset/live-worker.js' with { type: 'text' }
 import plotsStyle from '#explorer/asset/plots.css' with { type: 'text' }
 import plotsScript from '#explorer/asset/plots.js' with { type: 'text' }
 import previewPicture from '#explorer/asset/preview.png' with { type: 'file' }
@@ -37,8 +38,11 @@ const asset = (stem: string, { ending, type }: { ending: string; type: string },
   return { name: `${stem}-${hash}.${ending}`, handler: async () => reply }
 }
 
-/** Each script has a block scope of its own. */
-const script = [copyScript, timesScript, searchScript, liveScript, plotsScript].map(text => `{\n${text}}\n`).join('')
+/** The scripts of all pages. Each has a block scope of its own. `worker`: the file of the worker, beside theirs. */
+const scriptWith = (worker: string): string =>
+  [copyScript, timesScript, searchScript, liveScript.replaceAll('live-worker.js', worker), plotsScript]
+    .map(text => `{\n${text}}\n`)
+    .join('')
 
 /** General files come before specific ones: of two rules of equal specificity the later one wins. */
 const style = [
@@ -57,9 +61,11 @@ export type Assets = {
 export const pageAssets = (): Assets => {
   const css = { ending: 'css', type: 'text/css; charset=utf-8' }
   const js = { ending: 'js', type: 'text/javascript; charset=utf-8' }
+  const worker = asset('live', js, liveWorkerScript)
   const made = {
+    worker,
     style: asset('style', css, style),
-    script: asset('explorer', js, script),
+    script: asset('explorer', js, scriptWith(worker.name)),
     theme: asset('theme', js, `{\n${themeScript}}\n`),
     preview: asset('preview', { ending: 'png', type: 'image/png' }, readFileSync(previewPicture)),
   }

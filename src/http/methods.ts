@@ -24,7 +24,10 @@ export const beforeRouting = (
   if (method !== 'GET' && method !== 'HEAD') return respond('method', refuse, service)(request)
   if (method === 'GET' && isRoutable(request.url)) return undefined
   const { path, query } = targetOf(request.url)
-  const { headers, signal } = request
+  const { signal } = request
+  const headers = new Headers(request.headers)
+  // No body is sent, so the end of the connection means nothing.
+  if (method === 'HEAD') headers.delete('connection')
   const response = get(new Request(`http://host.invalid${path}${query === '' ? '' : `?${query}`}`, { headers, signal }))
   return method === 'GET' ? response : withoutBody(response)
 }

@@ -31,6 +31,8 @@ export type StreamedBody = {
   readonly stream: ReadableStream<Uint8Array>
   /** The outcome of the stream, once it has been sent or abandoned. */
   readonly ended: Promise<StreamEnd>
+  /** Breaks the connection off, so that the client sees an error. `kind`: the outcome. */
+  readonly cutOff: (kind: string) => void
 }
 /** `kind`: `ok`, `gone`, `stalled`, or the kind of the failure that ended the stream. */
 export type StreamEnd = { readonly kind: string; readonly bytes: number; readonly cause?: Failure }

@@ -1,4 +1,4 @@
-import { type Failure, failureOf, Restarting } from '#failure/failure.ts'
+import { type Failure, failureOf } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { Busy } from '#gate/queue.ts'
 import { countAnswer } from './counts.ts'
@@ -35,12 +35,18 @@ export const send = (
   const { status } = response
   const { body } = reply
   if (!isStreamed(body)) note(exchange, { ...outcome, status, bytes: bytesIn(body) }, service)
-  else
+  else {
+    // Otherwise a stop would close the connection as after the last piece.
+    const cut = (): void => body.cutOff('unavailable')
+    const running = service.stopping?.running
+    running?.add(cut)
     void body.ended.then(({ kind, bytes, cause }) => {
+      running?.delete(cut)
       if (cause !== undefined) logCause(service.log, cause, id)
       const reason = kind === 'ok' || kind === 'gone' ? undefined : kind
       note(exchange, { kind, status, bytes, reason }, service)
     })
+  }
   return response
 }
 
@@ -61,8 +67,7 @@ export const sendFailure = async (exchange: Exchange, error: unknown, service: S
 
 /** Sends a failure in the form of the API, synchronously: an overloaded service spends most of its time on refusals. */
 export const sendRefusal = (exchange: Exchange, failure: Failure, service: SendDeps): Response => {
-  const paused = failure instanceof Restarting ? pausedFeed(exchange, failure) : undefined
-  const reply = paused ?? failureReply(failure, exchange.replyOptions, exchange.id)
+  const reply = pausedFeed(exchange, failure) ?? failureReply(failure, exchange.replyOptions, exchange.id)
   return send(exchange, { ...reply, outcome: outcomeOf(failure, exchange) }, service)
 }
 

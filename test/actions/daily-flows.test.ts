@@ -191,11 +191,11 @@ for (const [chain, loaded] of Object.entries(chains))
           return (await call(`/api/?apikey=${key}&format=csv&${query}`)).text()
         }
         expect((await csvOf({ token: 'iost', start_date, end_date })).split('\r\n')[0]).toBe(
-          'date,complete,transfers,volume,issued,destroyed,supply,holders',
+          'date,complete,transfers,volume,issued,destroyed,supply,holders,complete_rows',
         )
         const none = { account: 'admin', start_date: '1970-01-01', end_date: '1970-01-02' }
         expect((await csvOf(none)).split('\r\n')[0]).toBe(
-          'date,complete,in,out,movements_in,movements_out,counterparties,reason',
+          'date,complete,in,out,movements_in,movements_out,counterparties,reason,complete_rows',
         )
       })
 

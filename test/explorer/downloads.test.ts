@@ -2,7 +2,7 @@ import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { downloads } from '#explorer/download/downloads.ts'
 import { routeAt } from '#explorer/route.ts'
 import { addressLimits } from '#gate/networks.ts'
-import { readCsv } from '../support/read-csv.ts'
+import { readWholeCsv } from '../support/read-csv.ts'
 import { brokenOf, crawl, filesMissing } from './crawl.ts'
 import { expectCells, expectFile, fileOf, tableOf } from './expect-files.ts'
 import { fileCells } from './file-cells.ts'
@@ -30,7 +30,7 @@ test('downloads: every file matches the rows of its list of the API, cell by cel
 test('downloads: in Chinese every file has the same number of rows, and columns with Chinese names', async () => {
   for (const path of Object.keys(fileCells)) {
     const [en, zh] = await Promise.all([fileOf(explorer, path), fileOf(explorer, `/zh${path}`)])
-    const [table, [heads = [], ...rows]] = [await tableOf(en), readCsv(await zh.text())]
+    const [table, [heads = [], ...rows]] = [await tableOf(en), readWholeCsv(await zh.text())]
     expect([path, rows.length]).toEqual([path, table.length])
     expect(heads.filter(head => head !== 'Gas' && !/\p{Script=Han}/u.test(head))).toEqual([])
   }
@@ -59,13 +59,15 @@ test('downloads: words are in the page’s language, the first line names the co
   const en = new Uint8Array(await (await fileOf(explorer, '/account/tokenboss/records.csv?failed=1')).arrayBuffer())
   expect([...en.slice(0, 3)]).toEqual([0xef, 0xbb, 0xbf])
   expect(new TextDecoder().decode(en).split('\r\n')[0]).toBe(
-    'Time (UTC),Direction,Counterparty,Change,Token,Memo,Action,Status,Transaction,Block',
+    'Time (UTC),Direction,Counterparty,Change,Token,Memo,Action,Status,Transaction,Block,Rows of the complete file',
   )
   const zh = await (await fileOf(explorer, '/zh/account/tokenboss/records.csv?token=iost')).text()
-  expect(zh.split('\r\n')[0]).toBe('时间（UTC）,方向,对方,变动,代币,备注,方法,状态,交易,区块')
+  expect(zh.split('\r\n')[0]).toBe('时间（UTC）,方向,对方,变动,代币,备注,方法,状态,交易,区块,完整文件的行数')
   expect(zh).toContain(',成功,')
   const token = await (await fileOf(explorer, '/token/contribute/movements.csv')).text()
-  expect(token.split('\r\n')[0]).toBe('Time (UTC),From,To,Amount,Token,Memo,Action,Status,Transaction,Block')
+  expect(token.split('\r\n')[0]).toBe(
+    'Time (UTC),From,To,Amount,Token,Memo,Action,Status,Transaction,Block,Rows of the complete file',
+  )
 })
 
 test('downloads: no cell is a formula for a spreadsheet, and signed numbers stay numbers', async () => {

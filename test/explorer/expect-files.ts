@@ -1,5 +1,5 @@
 import { expect } from 'bun:test'
-import { readCsv } from '../support/read-csv.ts'
+import { readWholeCsv } from '../support/read-csv.ts'
 import { fileCells } from './file-cells.ts'
 import { type Explorer, HTML } from './served.ts'
 
@@ -15,7 +15,7 @@ type Row = {
 
 /** The cells of a file without its header line. */
 export const tableOf = async (response: Response): Promise<readonly (readonly string[])[]> =>
-  readCsv(await response.text()).slice(1)
+  readWholeCsv(await response.text()).slice(1)
 
 /** All rows of a list of the API. */
 const allRows = async <R = Row>(
@@ -80,7 +80,7 @@ export const expectCells = async (own: Explorer, path: string): Promise<number> 
   const rows = await allRows<Readonly<Record<string, unknown>>>(own, action, params, list)
   const response = await fileOf(own, path)
   expect([path, response.status, response.headers.get('x-total-count')]).toEqual([path, 200, String(rows.length)])
-  const [heads = [], ...table] = readCsv((await response.text()).replace('\ufeff', ''))
+  const [heads = [], ...table] = readWholeCsv((await response.text()).replace('\ufeff', ''))
   expect([path, heads]).toEqual([path, Object.keys(columns)])
   const cells = Object.values(columns)
   const compared = (row: readonly string[]) => row.filter((_cell, at) => cells[at] !== undefined)

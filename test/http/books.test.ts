@@ -3,7 +3,7 @@ import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
-import { readCsv } from '#test/support/read-csv.ts'
+import { readWholeCsv } from '#test/support/read-csv.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 
@@ -25,7 +25,7 @@ const fileOf = async (action: string, params: Params) => {
   const response = await ask(`/api/?${query}`)
   const text = await response.text()
   expect([response.status, text.slice(0, 1)]).toEqual([200, params['csv'] === 'ledger' ? 'd' : 'D'])
-  const [heads = [], ...lines] = readCsv(text)
+  const [heads = [], ...lines] = readWholeCsv(text)
   const rows = lines.map(cells => Object.fromEntries(heads.map((head, at) => [head, cells[at] ?? ''])))
   return { response, heads, rows }
 }
@@ -126,7 +126,7 @@ describe('csv=koinly', () => {
   test('without a file of prices a line has no value', async () => {
     const other = serviceOn(store)
     const query = 'module=account&action=get-balance-history&account=busyhub&format=csv&csv=koinly'
-    const [, ...lines] = readCsv(await (await other.ask(`/api/?apikey=${other.key}&${query}`)).text())
+    const [, ...lines] = readWholeCsv(await (await other.ask(`/api/?apikey=${other.key}&${query}`)).text())
     expect(new Set(lines.map(cells => cells.slice(7, 9).join()))).toEqual(new Set([',']))
   })
 
@@ -139,9 +139,9 @@ describe('csv=koinly', () => {
         const of = seen.get(label) ?? new Set()
         seen.set(label, of.add(`${way} ${other}`))
       }
-    expect([...(seen.get('stake') ?? [])].toSorted()).toEqual(['to gas.iost', 'to vote.iost'])
-    for (const from of seen.get('unstake') ?? []) expect(from).toMatch(/^from (?:gas|vote)\.iost$/)
-    for (const from of seen.get('reward') ?? []) expect(from).toMatch(/^from (?:vote_producer|bonus)\.iost$/)
+    expect([...(seen.get('Add to Pool') ?? [])].toSorted()).toEqual(['to gas.iost', 'to vote.iost'])
+    for (const from of seen.get('Remove from Pool') ?? []) expect(from).toMatch(/^from (?:gas|vote)\.iost$/)
+    for (const from of seen.get('Reward') ?? []) expect(from).toMatch(/^from (?:vote_producer|bonus)\.iost$/)
     for (const other of seen.get('') ?? []) expect(other).not.toMatch(/(?:gas|vote)\.iost|from bonus\.iost/)
   })
 })

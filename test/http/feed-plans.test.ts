@@ -89,20 +89,23 @@ test('feeds: when the day has no request left for the next thousand rows, a feed
   const feed = await service.follow('&start_seq=1')
   await feed.until()
   const rows = feed.events.slice(0, -1)
-  expect(rows.map(({ id }) => Number(id))).toEqual(Array.from({ length: 3_000 }, (_, at) => at + 1))
+  expect(rows.map(({ id }) => Number.parseInt(id ?? '', 10))).toEqual(Array.from({ length: 3_000 }, (_, at) => at + 1))
   expect(lastOf(feed.events)).toEqual({
     event: 'end',
     seq: 3_000,
     code: 4290,
     message: 'This API key is limited to 3 requests per day; 0 are left today, and 1 more are needed.',
   })
-  const refused = await service.ask(LIST, { 'last-event-id': '3000' })
+  const refused = await service.ask(LIST)
   const left = Math.ceil((EVENING + NIGHT_MS - service.clock.now()) / 1_000)
   expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, String(left)])
+  // A client that continues waits for its turn instead.
+  const waiting = await service.ask(LIST, { 'last-event-id': '3000' })
+  expect([waiting.status, await waiting.text()]).toEqual([200, expect.stringMatching(/^retry: 6\d{4}\n: .+\n\n$/)])
   service.clock.leap(left * 1_000)
   const next = await service.follow('', { 'last-event-id': '3000' })
   await next.until(500)
-  expect(next.events.slice(0, 500).map(({ id }) => Number(id))).toEqual(
+  expect(next.events.slice(0, 500).map(({ id }) => Number.parseInt(id ?? '', 10))).toEqual(
     Array.from({ length: 500 }, (_, at) => 3_001 + at),
   )
   await next.leave()

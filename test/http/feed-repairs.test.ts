@@ -47,11 +47,11 @@ const follower = (service: Service, list: string) => {
     expect([list, response.status]).toEqual([list, 200])
     for await (const { id, event, data } of feedEvents(response.body))
       if (event === 'message') {
-        expect([list, Number(id)]).toEqual([list, rows.length + 1])
+        expect([list, Number.parseInt(id ?? '', 10)]).toEqual([list, rows.length + 1])
         rows.push(data)
       } else if (event === 'reset') {
         const { seq } = JSON.parse(data)
-        expect([list, Number(id), seq < rows.length]).toEqual([list, seq, true])
+        expect([list, Number.parseInt(id ?? '', 10), seq < rows.length]).toEqual([list, seq, true])
         resets.push(seq)
         rows = rows.slice(0, seq)
       } else {

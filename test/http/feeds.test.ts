@@ -73,7 +73,7 @@ const reader = async (service: Service, list: string, random: () => number) => {
     let left = 1 + Math.floor(random() * 400)
     for await (const { id, event, data } of feedEvents(response.body)) {
       expect(event).toBe('message')
-      rows.push({ seq: Number(id), text: data })
+      rows.push({ seq: Number.parseInt(id ?? '', 10), text: data })
       left -= 1
       if (left === 0) return
     }

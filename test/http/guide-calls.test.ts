@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { sum } from '#chain/amount.ts'
 import { documented } from '#test/support/documented.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
-import { readCsv } from '#test/support/read-csv.ts'
+import { readWholeCsv } from '#test/support/read-csv.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 
 const { ask, key } = serviceOn(await loadedStore())
@@ -37,7 +37,7 @@ test('docs/years-statement.md: the opening balance plus all changes is the closi
   const { balance, frozen_balance } = JSON.parse(await answered(first)).data
   expect(totalOf(before)).toBe(sum(balance, frozen_balance.total))
   const after = JSON.parse(await answered(opening.replace(/&at_time=[^&]+/, ''))).data.iost
-  const [, ...lines] = readCsv(await answered(file))
+  const [, ...lines] = readWholeCsv(await answered(file))
   const changes = lines.reduce((all, cells) => sum(all, cells[2] ?? ''), '0')
   expect(sum(totalOf(before), changes)).toBe(totalOf(after))
   expect(lines.at(-1)?.[3]).toBe(totalOf(after))

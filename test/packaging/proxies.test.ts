@@ -139,7 +139,7 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
         text += part
         if (text.includes('data: ')) break
       }
-      expect(text).toContain('id: 18261\ndata: ')
+      expect(text).toContain('\nid: 18261@')
       expect(linesOf('127.0.0.4')).toEqual([])
       feed.destroy()
       await endedFor('127.0.0.4')

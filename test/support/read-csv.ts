@@ -2,7 +2,7 @@
  * Records of a CSV text, parsed by the grammar of RFC 4180 alone and independently of the service. Throws on
  * invalid text.
  */
-export const readCsv = (text: string): readonly (readonly string[])[] => {
+const readCsv = (text: string): readonly (readonly string[])[] => {
   const records: string[][] = []
   let at = 0
   const cell = (): string => {
@@ -34,4 +34,16 @@ export const readCsv = (text: string): readonly (readonly string[])[] => {
     records.push(record)
   }
   return records
+}
+
+/**
+ * Records of a file of the service, without the last column. Throws unless that column is empty but in the last
+ * record, where it is the number of records below the head.
+ */
+export const readWholeCsv = (text: string): readonly (readonly string[])[] => {
+  const records = readCsv(text)
+  const [, ...marks] = records.map(record => record.at(-1))
+  const wanted = marks.map((_, at) => (at === marks.length - 1 ? String(marks.length) : ''))
+  if (marks.join('\n') !== wanted.join('\n')) throw new SyntaxError('The file does not say that it is complete.')
+  return records.map(record => record.slice(0, -1))
 }

@@ -22,7 +22,7 @@ export const koinly = (prices: ReturnType<PriceHistory['get']>): Layout => ({
   ],
   cellsOf: booking => {
     const isSent = isOutgoing(booking)
-    const moved = [new Exact(booking.change.replace('-', '')), booking.token.toUpperCase()]
+    const moved = [new Exact(booking.change.replace('-', '')), symbolOf(booking.token)]
     const worth = worthOf(booking, prices)
     return [
       `${booking.time.slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replace('T', ' ')} UTC`,
@@ -37,14 +37,22 @@ export const koinly = (prices: ReturnType<PriceHistory['get']>): Layout => ({
   },
 })
 
+/**
+ * The ticker of the coin; for any other token a text that is the ticker of nothing. Anybody may create a token named
+ * `usdt`, and the program would give it the price of the coin of that name. It reports an unknown currency instead.
+ */
+function symbolOf(token: string): string {
+  return token === 'iost' ? 'IOST' : `${token}@iost`
+}
+
 /** Contracts that hold deposits which still belong to the account. */
 const KEEPERS: ReadonlySet<string | null> = new Set(['vote.iost', 'gas.iost'])
 /** Contracts that pay rewards to producers and voters. */
 const PAYERS: ReadonlySet<string | null> = new Set(['vote_producer.iost', 'bonus.iost'])
 
-/** Koinly's label of a movement that is neither bought nor sold. */
+/** Koinly's tag, in the words of its documentation, of a movement that is neither bought nor sold. */
 const labelOf = (booking: Booking): string => {
   if (booking.token !== 'iost') return ''
-  if (KEEPERS.has(booking.counterparty)) return isOutgoing(booking) ? 'stake' : 'unstake'
-  return PAYERS.has(booking.counterparty) && !isOutgoing(booking) ? 'reward' : ''
+  if (KEEPERS.has(booking.counterparty)) return isOutgoing(booking) ? 'Add to Pool' : 'Remove from Pool'
+  return PAYERS.has(booking.counterparty) && !isOutgoing(booking) ? 'Reward' : ''
 }

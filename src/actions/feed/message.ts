@@ -55,8 +55,8 @@ type Missing = {
 
 /**
  * The events for a reader: first the block from which rows were dropped, then irreversible rows, then rows of
- * head blocks. undefined: there is no event. The ids of irreversible rows have no trail. A final id without
- * data adds it: clients dispatch no event for it, but resume from that id.
+ * head blocks. undefined: there is no event. Of irreversible rows only the last one has a trail in its id: a client
+ * resumes from there.
  */
 export const partOf = (
   { next, place, lines, trail }: Missing,
@@ -69,9 +69,11 @@ export const partOf = (
   const id = idOf(last, packed.length === 0 ? kept : end, trail)
   const texts = [
     droppedFrom === undefined ? '' : eventText(idOf(next - 1, kept, trail), 'dropped', dropped),
-    ...lines.map((line, at) => `id: ${idOf(next + at, kept)}\ndata: ${line}\n\n`),
+    ...lines.map((line, at) => {
+      const isEnd = packed.length === 0 && at === lines.length - 1
+      return `id: ${isEnd ? id : idOf(next + at, kept)}\ndata: ${line}\n\n`
+    }),
     ...packed.map(row => eventText(idOf(last, row.place, trail), 'packed', row.line)),
-    lines.length > 0 && packed.length === 0 ? `id: ${id}\n\n` : '',
   ]
   return {
     kind: 'rows',

@@ -1,5 +1,5 @@
-// Keeps a visible page of the newest rows up to date. A stream delivers each published height, and the first
-// fault of the service. The script then fetches the page again (a look) and copies all changes into this
+// Keeps a visible page of the newest rows up to date. A stream, shared by all windows of the browser (live-worker.js),
+// delivers each published height, and the first fault of the service. The script then fetches the page again (a look) and copies all changes into this
 // page, so that the whole page is of one height. Without a stream it fetches the page at intervals. New rows
 // are highlighted.
 
@@ -202,39 +202,79 @@ const setStreamed = is => {
   showState()
 }
 
-const open = () => {
-  const own = new EventSource(`${body.dataset['root'] ?? ''}live?lang=${body.dataset['lang'] ?? ''}`)
-  stream = own
-  let isFirst = true
-  own.addEventListener('message', ({ data }) => {
-    told = data
-    // The first event gives the current height; each later one is a new height.
-    isDue ||= !isFirst || data !== body.dataset['height']
-    isFirst = false
-    pauseMs = PAUSE_MS
-    setStreamed(true)
-    if (isLooking) return
-    if (isDue) lookAfter(0)
-    else if (isAskedFor()) lookAfter(pauseMs)
-    else rest()
-  })
-  own.addEventListener('standing', ({ data }) => {
+/** Whether the next height is the first of a stream, which is the current one; each later one is new. */
+let isFirst = true
+
+/** @param {{ readonly type: string, readonly data?: string, readonly isClosed?: boolean }} message */
+const hear = ({ type, data = '', isClosed }) => {
+  if (document.hidden) return
+  if (type === 'message') hearHeight(data)
+  else if (type === 'standing') {
     trouble = JSON.parse(data).trouble
     showState()
-  })
-  own.addEventListener('error', () => {
+  } else {
     isFirst = true
     setStreamed(false)
     if (waiting === undefined && !isLooking) lookAfter(pauseMs)
     // A browser reconnects by itself after a broken connection, but not after a refusal.
-    if (own.readyState === EventSource.CLOSED) reopening = setTimeout(open, LONGEST_MS)
+    if (isClosed) reopening = setTimeout(open, LONGEST_MS)
+  }
+}
+
+/** @param {string} height */
+const hearHeight = height => {
+  told = height
+  isDue ||= !isFirst || height !== body.dataset['height']
+  isFirst = false
+  pauseMs = PAUSE_MS
+  setStreamed(true)
+  if (isLooking) return
+  if (isDue) lookAfter(0)
+  else if (isAskedFor()) lookAfter(pauseMs)
+  else rest()
+}
+
+const address = new URL(`${body.dataset['root'] ?? ''}live?lang=${body.dataset['lang'] ?? ''}`, location.href).href
+
+/**
+ * The worker that has the stream of all windows; null: this browser has no such workers.
+ * @type {MessagePort | null | undefined}
+ */
+let shared = typeof SharedWorker === 'undefined' ? null : undefined
+
+const join = () => {
+  const worker = new SharedWorker(new URL('live-worker.js', import.meta.url), address)
+  worker.port.addEventListener('message', ({ data }) => hear(data))
+  worker.port.start()
+  worker.addEventListener('error', () => {
+    shared = null
+    openWhileSeen()
   })
+  return worker.port
+}
+
+const open = () => {
+  isFirst = true
+  if (shared !== null) {
+    shared ??= join()
+    shared.postMessage(true)
+    return
+  }
+  const own = new EventSource(address)
+  stream = own
+  for (const type of ['message', 'standing']) own.addEventListener(type, ({ data }) => hear({ type, data }))
+  own.addEventListener('error', () => hear({ type: 'error', isClosed: own.readyState === EventSource.CLOSED }))
+}
+
+const close = () => {
+  clearTimeout(reopening)
+  stream?.close()
+  shared?.postMessage(false)
 }
 
 const openWhileSeen = () => {
   rest()
-  clearTimeout(reopening)
-  stream?.close()
+  close()
   if (document.hidden) return
   pauseMs = PAUSE_MS
   open()
@@ -248,6 +288,10 @@ if (
   ['', '1'].includes(new URLSearchParams(location.search).get('page') ?? '')
 ) {
   document.addEventListener('visibilitychange', openWhileSeen)
+  addEventListener('pagehide', close)
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) openWhileSeen()
+  })
   for (const leaving of ['pointerover', 'focusout'])
     document.addEventListener(leaving, () => {
       if (isHeld && !isLooking && !isRead()) lookAfter(0)

@@ -44,6 +44,9 @@ const LONGEST_PAUSE = 30
 /** The pause after the service has ended a connection, in seconds. */
 const AFTER_END = 0.5
 
+/** The same after a connection without events: it is not this client's turn yet. Each client waits another time. */
+const untilTurn = () => 1 + 2 * Math.random()
+
 /**
  * An event of a feed: its name, and its id. The id consists of the `seq` of the last irreversible row and a
  * mark of the rows that the reader has (`place`). For searched rows, it is the id of the row.
@@ -72,12 +75,14 @@ const feedOf = async function* (
   for (let failures = 0; ; failures += 1) {
     try {
       const response = await ask({ ...request, headers: idBefore(last), read: async each => each }, options)
+      let isServed = false
       for await (const event of eventsAfter(last, response)) {
+        isServed = true
         failures = 0
         last = lastWith(event, last)
         if (event.text !== '') yield event
       }
-      await pause(AFTER_END, options.signal)
+      await pause(isServed ? AFTER_END : untilTurn(), options.signal)
     } catch (failure) {
       options.signal?.throwIfAborted()
       await pause(pauseAfter(failure, failures), options.signal)
@@ -151,14 +156,20 @@ const eventsOf = async function* (response: Response): AsyncGenerator<FeedEvent,
     if (line !== '') continue
     const seq = Number.parseInt(id ?? '', 10)
     if (name === 'reset') throw takenBack(response, seq)
-    if (id !== undefined && NAMES.includes(name)) yield { name, id, seq, place: id.slice(String(seq).length), text }
+    if (id !== undefined && NAMES.includes(name)) yield eventOf({ name, id, seq, text })
     id = undefined
     name = ''
     text = ''
   }
 }
 
-const NAMES = ['', 'packed', 'dropped']
+const NAMES = ['', 'packed', 'dropped', 'begin']
+
+/** The data of the beginning is left out: its id is the position before the first row. */
+const eventOf = (event: Omit<FeedEvent, 'place'>): FeedEvent => {
+  const place = event.id.slice(String(event.seq).length)
+  return event.name === 'begin' ? { ...event, place, name: '', text: '' } : { ...event, place }
+}
 
 const takenBack = ({ status, headers }: Response, seq: number): IostlensError =>
   new IostlensError(`Blocks were taken back by a repair: rows from about seq ${seq} on have changed.`, {

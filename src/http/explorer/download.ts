@@ -10,7 +10,7 @@ import { routeAt } from '#explorer/route.ts'
 import { Failure } from '#failure/failure.ts'
 import { turnsOf } from '#gate/gate.ts'
 import type { Handler } from '../exchange.ts'
-import { csvHead, csvTable } from '../export/csv.ts'
+import { csvLine, csvSerializer } from '../export/csv.ts'
 import type { ExportForm } from '../export/form.ts'
 import { exportReply } from '../export/reply.ts'
 import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
@@ -21,7 +21,7 @@ type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: n
 /** Lists of pages as files for people: without a key, within the visits of a network, and of bounded length. */
 export const downloadHandler =
   (deps: AnswerDeps, options: DownloadOptions): Handler =>
-  async (exchange, signal) => {
+  async (exchange, signal, prolong) => {
     const { site, queues, stallMs } = options
     const key = counted(options, exchange, 'visit')
     queues.visitors.check(key)
@@ -39,7 +39,7 @@ export const downloadHandler =
       options: { ...OPTIONS, lang },
       format: 'csv',
     } as const
-    return exportReply(deps, call, { exchange, signal, turns, stallMs, form: formOf(file, request) })
+    return exportReply(deps, call, { exchange, signal, prolong, turns, stallMs, form: formOf(file, request) })
   }
 
 const OPTIONS = {
@@ -62,6 +62,9 @@ const exactName = async (
 /** Without a byte order mark, spreadsheets decode the text in a legacy code page. */
 const BYTE_ORDER_MARK = '\ufeff'
 
+/** The name of the column whose last cell says that the file is complete. */
+const COMPLETE = { en: 'Rows of the complete file', zh: '完整文件的行数' }
+
 const formOf =
   (file: Download, request: FileRequest): ExportForm =>
   opened => {
@@ -70,19 +73,17 @@ const formOf =
     let sent = 0
     return {
       fileName: `${fileStem(file.names(request, opened.at))}.csv`,
-      serializer: {
-        type: 'text/csv; charset=utf-8; header=present',
-        head: BYTE_ORDER_MARK + csvHead(heads),
-        rows: rows => {
+      serializer: csvSerializer({
+        ...{ heads, mark: BYTE_ORDER_MARK, complete: COMPLETE[request.lang] },
+        linesOf: rows => {
           const before = sent
           sent += rows.rows.length
           // The number of searched rows is known only while they are found. The client notices that the file
           // is incomplete.
           if (sent > MOST_ROWS) throw beyond(undefined, file, request)
-          return csvTable(cellsOf(rows, before))
+          return cellsOf(rows, before).map(csvLine)
         },
-        tail: () => '',
-      },
+      }),
     }
   }
 

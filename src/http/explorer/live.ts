@@ -73,7 +73,7 @@ const liveReply = (
     outbox.close()
   }
   const body = streamOf(piecesOf(outbox), { client: request.signal, clock, stallMs, free })
-  remove = feeds.add({ keyHash: undefined, end, cutOff: body.cutOff })
+  remove = feeds.add({ keyHash: undefined, end, cutOff: () => body.cutOff('stalled') })
   return { status: 200, type: FEED_TYPE, body, headers: HEADERS, form: 'raw' }
 }
 

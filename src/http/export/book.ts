@@ -1,7 +1,7 @@
 import type { Book } from '#actions/books/book.ts'
 import { textCell } from '#explorer/download/cell.ts'
 import { fileStem } from '#explorer/download/download.ts'
-import { csvHead, csvTable } from './csv.ts'
+import { csvLine, csvSerializer } from './csv.ts'
 import type { FormattedExport } from './form.ts'
 
 /**
@@ -11,11 +11,9 @@ import type { FormattedExport } from './form.ts'
 export const bookForm = ({ heads, linesOf, names }: Book): FormattedExport => ({
   fileName: `${fileStem(names)}.csv`,
   isShorter: true,
-  serializer: {
-    type: 'text/csv; charset=utf-8; header=present',
-    head: csvHead(heads),
-    rows: rows =>
-      csvTable(linesOf(rows).map(line => line.map(cell => (typeof cell === 'string' ? textCell(cell) : cell)))),
-    tail: () => '',
-  },
+  serializer: csvSerializer({
+    heads,
+    linesOf: rows =>
+      linesOf(rows).map(line => csvLine(line.map(cell => (typeof cell === 'string' ? textCell(cell) : cell)))),
+  }),
 })

@@ -1,8 +1,26 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
+import type { Rows } from '#actions/list/rows.ts'
 import { Exact, RawJson } from '#chain/json.ts'
-import { readCsv } from '#test/support/read-csv.ts'
-import { csvHead, csvRows } from './csv.ts'
+import { readWholeCsv } from '#test/support/read-csv.ts'
+import { csvLines, csvSerializer } from './csv.ts'
+
+/** The file of some rows, in parts of `size`; `cut`: without its end. */
+const fileOf = (
+  { rows, data }: Rows,
+  columns: readonly string[] | undefined,
+  { size = 3, isCut = false }: { readonly size?: number; readonly isCut?: boolean } = {},
+): string => {
+  const file = csvSerializer({ heads: columns ?? ['one'], linesOf: part => csvLines(part, columns) })
+  let text = ''
+  for (let at = 0; at < rows.length; at += size)
+    text += file.rows({
+      rows: rows.slice(at, at + size),
+      ...(data === undefined ? {} : { data: data.slice(at, at + size) }),
+    })
+  return isCut ? text : text + file.tail(rows.length)
+}
+const linesOf = (rows: Rows, columns: readonly string[] | undefined) => readWholeCsv(fileOf(rows, columns)).slice(1)
 
 const hostile = fc.oneof(
   fc.string({
@@ -16,16 +34,31 @@ test('csv: texts of any kind are read back, cell by cell', () =>
     fc.property(fc.array(fc.tuple(hostile, hostile, hostile), { maxLength: 8 }), table => {
       const columns = ['one', 'two "and"', 'three,\r\n']
       const rows = table.map(cells => Object.fromEntries(columns.map((name, at) => [name, cells[at]])))
-      expect(readCsv(csvHead(columns) + csvRows({ rows }, columns))).toEqual([columns, ...table])
+      expect(readWholeCsv(fileOf({ rows }, columns))).toEqual([columns, ...table])
     }),
   ))
 
 test('csv: a single value, also an empty one, is one record', () =>
   fc.assert(
     fc.property(fc.array(hostile, { maxLength: 8 }), rows => {
-      expect(readCsv(csvRows({ rows }, undefined))).toEqual(rows.map(row => [row]))
+      expect(linesOf({ rows }, undefined)).toEqual(rows.map(row => [row]))
     }),
   ))
+
+test('csv: a file that was cut anywhere does not say that it is complete', () =>
+  fc.assert(
+    fc.property(fc.array(hostile, { minLength: 1, maxLength: 8 }), fc.integer({ min: 1, max: 4 }), (rows, size) => {
+      const whole = fileOf({ rows }, undefined, { size })
+      expect(whole).toStartWith(fileOf({ rows }, undefined, { size, isCut: true }))
+      for (let length = whole.indexOf('\r\n') + 3; length < whole.length; length += 1)
+        expect(() => readWholeCsv(whole.slice(0, length))).toThrow()
+    }),
+  ))
+
+test('csv: the names of columns come with the first row, or at the end of a file without rows', () => {
+  const file = csvSerializer({ heads: ['a'], linesOf: part => csvLines(part, ['a']) })
+  expect([file.rows({ rows: [] }), file.tail(0)]).toEqual(['', 'a,complete_rows\r\n'])
+})
 
 test('csv: numbers have all digits, arrays and objects are JSON text, and absent values are empty', () => {
   const row = {
@@ -38,7 +71,7 @@ test('csv: numbers have all digits, arrays and objects are JSON text, and absent
     by: new Map([['__proto__', 1n]]),
   }
   const columns = ['exact', 'count', 'flag', 'none', 'missing', 'list', 'raw', 'by']
-  expect(readCsv(csvRows({ rows: [row] }, columns))).toEqual([
+  expect(linesOf({ rows: [row] }, columns)).toEqual([
     [
       '90071992547409931234.00000001',
       '12',
@@ -58,7 +91,7 @@ test('csv: the data of a row is in its column as unchanged JSON text', () => {
     { a: 2, data: '' },
   ]
   const data = [new RawJson('["x, \\"y\\""]'), 'plain "text"']
-  expect(readCsv(csvRows({ rows, data }, ['a', 'data']))).toEqual([
+  expect(linesOf({ rows, data }, ['a', 'data'])).toEqual([
     ['1', '["x, \\"y\\""]'],
     ['2', 'plain "text"'],
   ])

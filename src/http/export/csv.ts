@@ -1,23 +1,56 @@
 import type { Rows } from '#actions/list/rows.ts'
 import { Exact, RawJson, writeJson } from '#chain/json.ts'
+import type { RowSerializer } from './form.ts'
 
 /** The line end of RFC 4180. */
 const END = '\r\n'
 
-/** A line with the names of fields. */
-export const csvHead = (columns: readonly string[]): string => `${columns.map(quoted).join(',')}${END}`
+/**
+ * The last column of every file. It is empty but in the last line, where it has the number of lines below the names
+ * of columns: a file that was cut has no such line. A line of its own would be a row to the programs that read files,
+ * and hledger refuses it; a column that a program does not know is left alone.
+ */
+const COMPLETE = 'complete_rows'
+
+/** A list as a file: the names of columns, and the lines of some rows. */
+type CsvFile = {
+  readonly heads: readonly string[]
+  readonly linesOf: (rows: Rows) => readonly string[]
+  /** What comes before the first line. */
+  readonly mark?: string
+  /** The name of the last column, for people. */
+  readonly complete?: string
+}
 
 /**
- * Rows as lines of RFC 4180: texts unchanged, numbers with all digits, arrays and objects as JSON text, an
- * empty cell for a field that is absent or null. `columns` undefined: each row is one value.
+ * A file of RFC 4180. A line is sent when the next one is known, since only the last one has the number of lines. The
+ * names of columns go with the first line, or at the end: alone they are a whole file without rows.
  */
-export const csvRows = ({ rows, data }: Rows, columns: readonly string[] | undefined): string => {
-  let text = ''
-  for (const [at, row] of rows.entries()) {
-    if (columns === undefined) {
-      text += alone(cellOf(row)) + END
-      continue
-    }
+export const csvSerializer = ({ heads, linesOf, mark = '', complete = COMPLETE }: CsvFile): RowSerializer => {
+  let lines = 0
+  let before = mark + [...heads, complete].map(quoted).join(',')
+  return {
+    type: 'text/csv; charset=utf-8; header=present',
+    rows: rows => {
+      let text = ''
+      for (const line of linesOf(rows)) {
+        text += lines === 0 ? `${before}${END}` : `${before},${END}`
+        before = line
+        lines += 1
+      }
+      return text
+    },
+    tail: () => (lines === 0 ? `${before}${END}` : `${before},${lines}${END}`),
+  }
+}
+
+/**
+ * Rows as lines of RFC 4180, without their ends: texts unchanged, numbers with all digits, arrays and objects as JSON
+ * text, an empty cell for a field that is absent or null. `columns` undefined: each row is one value.
+ */
+export const csvLines = ({ rows, data }: Rows, columns: readonly string[] | undefined): readonly string[] =>
+  rows.map((row, at) => {
+    if (columns === undefined) return cellOf(row)
     const fields = row as Readonly<Record<string, unknown>>
     let line = ''
     for (let column = 0; column < columns.length; column++) {
@@ -25,17 +58,11 @@ export const csvRows = ({ rows, data }: Rows, columns: readonly string[] | undef
       if (column > 0) line += ','
       line += cellOf(name === 'data' && data !== undefined ? data[at] : fields[name])
     }
-    text += (columns.length === 1 ? alone(line) : line) + END
-  }
-  return text
-}
+    return line
+  })
 
-/** Rows of cells as lines of RFC 4180. */
-export const csvTable = (rows: readonly (readonly unknown[])[]): string =>
-  rows.map(cells => `${alone(cells.map(cellOf).join(','))}${END}`).join('')
-
-/** A single empty cell is quoted, since an empty line is not a record. */
-const alone = (line: string): string => (line === '' ? '""' : line)
+/** A line of cells, without its end. */
+export const csvLine = (cells: readonly unknown[]): string => cells.map(cellOf).join(',')
 
 const cellOf = (value: unknown): string => {
   switch (typeof value) {

@@ -11,11 +11,9 @@ export type FormattedExport = {
   readonly isShorter?: true
 }
 
-/** The serialization of an export's rows. */
+/** The serialization of one export's rows, in order. The text says by itself where a whole list ends. */
 export type RowSerializer = {
   readonly type: string
-  /** The text before the first row. */
-  readonly head: string
   readonly rows: (rows: Rows) => string
   /** The text after the last row; `rows`: the number of rows. */
   readonly tail: (rows: number) => string

@@ -13,10 +13,11 @@ import type { OpenFeeds } from '../feed/open-feeds.ts'
 import type { Reply } from '../reply.ts'
 import { acceptsGzip } from '../reply.ts'
 import { bookForm } from './book.ts'
-import { csvHead, csvRows } from './csv.ts'
+import { csvLines, csvSerializer } from './csv.ts'
 import type { ExportForm, FormattedExport, RowSerializer } from './form.ts'
 import { gzipPacker, packed, plainPacker } from './gzip.ts'
 import { streamOf } from './stream.ts'
+import { collectPieces, needsLength } from './whole-body.ts'
 
 type ExportRequest = {
   readonly exchange: Exchange
@@ -48,11 +49,14 @@ export const exportReply = async (
   signal.addEventListener('abort', stop)
   let opened: Export | undefined
   let remove: () => void = () => undefined
+  const packs = acceptsGzip(request.headers.get('accept-encoding'))
+  const packer = packs ? gzipPacker() : plainPacker
   const free = (): void => {
     place.leave()
     remove()
     reading.abort()
     opened?.close()
+    packer.close()
   }
   try {
     signal.throwIfAborted()
@@ -64,24 +68,24 @@ export const exportReply = async (
     const formed = form(opened)
     const { serializer } = formed
     if (opened.total !== undefined) turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
-    const packs = acceptsGzip(request.headers.get('accept-encoding'))
-    const packer = packs ? gzipPacker() : plainPacker
     const texts = textsOf(opened, serializer, () => turns.plan.more(reading.signal))
-    const body = streamOf(packed(texts, packer), {
-      client: request.signal,
-      clock: deps.clock,
-      stallMs,
-      free: () => {
-        free()
-        packer.close()
-      },
-    })
-    if (feeds !== undefined) {
-      const { fail: end, cutOff } = body
-      remove = feeds.add({ keyHash: hashOfKey(keyOf(exchange)), isExport: true, end, cutOff })
-    }
+    const pieces = packed(texts, packer)
     const headers = { ...headersOf(opened, formed), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
-    return { status: 200, type: serializer.type, body, headers, form: 'raw' }
+    const reply = { status: 200, type: serializer.type, headers, form: 'raw' } as const
+    const keyHash = feeds === undefined ? undefined : hashOfKey(keyOf(exchange))
+    if (!needsLength(request)) {
+      const body = streamOf(pieces, { client: request.signal, clock: deps.clock, stallMs, free })
+      const cutOff = (): void => body.cutOff('stalled')
+      remove = feeds?.add({ keyHash, isExport: true, end: body.fail, cutOff }) ?? remove
+      return { ...reply, body }
+    }
+    const abort = (): void => reading.abort()
+    remove = feeds?.add({ keyHash, isExport: true, end: abort, cutOff: abort }) ?? remove
+    const restore = prolong?.(undefined)
+    const body = await collectPieces(pieces)
+    restore?.()
+    free()
+    return { ...reply, body }
   } catch (error) {
     free()
     throw error
@@ -118,39 +122,33 @@ const headersOf = (
 /** The body in texts of some hundred rows. Throws when the number of rows is not the announced one, if any. */
 const textsOf = async function* (
   opened: Export,
-  { head, rows, tail }: RowSerializer,
+  { rows, tail }: RowSerializer,
   begin: () => Promise<void>,
 ): AsyncGenerator<string, void, void> {
   let sent = 0
-  let text = head
   for await (const part of opened.rows(begin)) {
     sent += part.rows.length
-    yield text + rows(part)
-    text = ''
+    const text = rows(part)
+    if (text !== '') yield text
   }
   if (opened.total !== undefined && sent !== opened.total)
     throw missingData(`${sent} of ${opened.total} rows were read.`)
-  yield text + tail(sent)
+  yield tail(sent)
 }
 
 type Listed = Pick<Export, 'action' | 'columns' | 'at' | 'beside'>
 
-/** The last line of NDJSON says that the list is complete, and of which block it is. CSV cannot express that. */
+/** The last line of each format says that the list is complete; that of NDJSON also of which block it is. */
 const writtenAs: Readonly<Record<ExportFormat, (listed: Listed, options: Pick<Options, 'numbers'>) => RowSerializer>> =
   {
     ndjson: ({ at, beside }, options) => ({
       type: 'application/x-ndjson; charset=utf-8',
-      head: '',
       rows: rows =>
         linesOf(rows, options)
           .map(line => `${line}\n`)
           .join(''),
       tail: rows => `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,
     }),
-    csv: ({ action, columns }) => ({
-      type: 'text/csv; charset=utf-8; header=present',
-      head: csvHead(columns ?? [action.list ?? '']),
-      rows: rows => csvRows(rows, columns),
-      tail: () => '',
-    }),
+    csv: ({ action, columns }) =>
+      csvSerializer({ heads: columns ?? [action.list ?? ''], linesOf: rows => csvLines(rows, columns) }),
   }

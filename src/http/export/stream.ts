@@ -14,12 +14,12 @@ type Options = {
 
 /**
  * A body of chunks that are made as the client reads them; none is made ahead. If a chunk cannot be made, or on `fail`, the
- * connection is closed before the end of the chunked body, so that the client sees an error and not a truncated body.
+ * connection is reset before the end of the body, so that the client sees an error and not a truncated body.
  */
 export const streamOf = (
   pieces: AsyncGenerator<Uint8Array, void, void>,
   { client, stallMs, clock, free }: Options,
-): StreamedBody & { readonly cutOff: () => void; readonly fail: (failure: Failure) => void } => {
+): StreamedBody & { readonly fail: (failure: Failure) => void } => {
   const ended = Promise.withResolvers<StreamEnd>()
   let bytes = 0
   let isOver = false
@@ -73,7 +73,7 @@ export const streamOf = (
   client.addEventListener('abort', leave)
   watch()
   if (client.aborted) leave()
-  return { stream, ended: ended.promise, cutOff: () => cutOff('stalled'), fail }
+  return { stream, ended: ended.promise, cutOff, fail }
 }
 
 /** Splits bytes into chunks of the size that is sent. */

@@ -1,45 +1,65 @@
 import type { FeedEnd, HeadNow } from '#actions/feed/message.ts'
 import { writeJson } from '#chain/json.ts'
-import type { Restarting } from '#failure/failure.ts'
+import { type Failure, Restarting } from '#failure/failure.ts'
+import { codes } from '../codes.ts'
 import { failureFields, type ReplyOptions } from '../failure-reply.ts'
 import { type Reply, textReply } from '../reply.ts'
 import type { QueryText } from '../request-text.ts'
+import { isReconnection } from './last-event-id.ts'
 
 /** The media type of server-sent events (html.spec.whatwg.org, "Server-sent events"). */
 export const FEED_TYPE = 'text/event-stream; charset=utf-8'
 
-/** Milliseconds before a browser reconnects. */
+/** Milliseconds before a client reconnects. A stop ends all feeds at once, so each has a time of its own. */
 const RETRY_MS = 1_000
+const SPREAD_MS = 2_000
+/** The same for a client that was not served. More of them come than the plan of a key serves in a second. */
+const LONG_SPREAD_MS = 9_000
+/** The longest wait, seconds, however much of the day is left: a client that waits longer seems to be broken. */
+const LONGEST_SECONDS = 60
+
+const retryText = (leastMs: number, spreadMs: number): string =>
+  `retry: ${Math.round(leastMs + Math.random() * spreadMs)}\n`
 
 /**
- * The beginning of a feed, which is sent at once. An id without data is not an event, but a client that reconnects
- * before its first row sends it and misses none. undefined: the client requested rows from a later number.
+ * The beginning of a feed, which is sent at once: an event with the id from which a client that reconnects before its
+ * first row continues. It has data, because some clients drop an id without data. `id` undefined: the client requested
+ * rows from a later number.
  */
 export const beginText = (
   { height, head }: { readonly height: number; readonly head: HeadNow | undefined },
   id: string | undefined,
-): string => `retry: ${RETRY_MS}\n${standText(height, head)}\n${id === undefined ? '' : `id: ${id}\n`}\n`
+): string => {
+  const begin = id === undefined ? '\n' : `id: ${id}\n${eventOf('begin', { block_height: String(height) })}`
+  return `${retryText(RETRY_MS, SPREAD_MS)}${standText(height, head)}\n${begin}`
+}
 
 /**
- * The answer to a request for events while the service is unavailable: a stream that ends at once. An
- * `EventSource` reconnects after it with its last id, but stops for good after a status other than 200.
- * undefined: the request is not for events.
+ * The answer to a request for events that cannot be served now: a stream that ends at once. An `EventSource` reconnects
+ * after it with its last id, but stops for good after a status other than 200. While the service starts or stops, every
+ * request for events gets it; later, those that continue a feed. undefined: the failure is the answer.
  */
 export const pausedFeed = (
-  {
-    request,
-    query,
-    replyOptions,
-  }: Pick<QueryText, 'query'> & { readonly request: Request; readonly replyOptions: ReplyOptions },
-  { message, zh = message }: Restarting,
+  exchange: Pick<QueryText, 'query'> & { readonly request: Request; readonly replyOptions: ReplyOptions },
+  failure: Failure,
 ): Reply | undefined => {
-  const isFeed =
-    query.some(([name, value]) => name === 'format' && value === 'sse') ||
-    request.headers.get('accept')?.includes('text/event-stream') === true
-  if (!isFeed) return undefined
-  const text = `retry: ${RETRY_MS}\n: ${replyOptions.lang === 'zh' ? zh : message}\n\n`
+  if (!isFeed(exchange)) return undefined
+  const isRestart = failure instanceof Restarting
+  if (!isRestart && !(isPassing(failure) && isReconnection(exchange))) return undefined
+  const { message } = failureFields(failure, exchange.replyOptions)
+  const { retryAfter = codes[failure.kind].retryAfter ?? 1 } = failure.details
+  const seconds = Math.min(LONGEST_SECONDS, Number(retryAfter))
+  const retry = isRestart ? retryText(RETRY_MS, SPREAD_MS) : retryText(seconds * 1_000, LONG_SPREAD_MS)
+  const text = `${retry}: ${message.replaceAll(/\s+/g, ' ')}\n\n`
   return textReply(200, { type: FEED_TYPE, text }, { headers: { 'Cache-Control': 'no-store' } })
 }
+
+const isFeed = ({ query, request }: Pick<QueryText, 'query'> & { readonly request: Request }): boolean =>
+  query.some(([name, value]) => name === 'format' && value === 'sse') ||
+  request.headers.get('accept')?.includes('text/event-stream') === true
+
+/** Whether the same request may succeed later: a limit, or a fault of the service. */
+const isPassing = ({ kind }: Failure): boolean => kind === 'rate_limited' || codes[kind].status >= 500
 
 /** A heartbeat: no new rows up to a height. */
 export const beatText = (height: number, head: HeadNow | undefined): string => `${standText(height, head)}\n\n`

@@ -1,12 +1,9 @@
 import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
 import type { Feed } from '#actions/feed/feed.ts'
-import { type LastId, readId } from '#actions/feed/head-position.ts'
-import { type LastRow, readLastRow } from '#actions/feed/last-row.ts'
 import type { Message } from '#actions/feed/message.ts'
 import { openFeed } from '#actions/feed/open-feed.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
-import { badRequest, shown } from '#actions/request/refusals.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { keyOf, retryTurn, type Turns } from '#gate/gate.ts'
@@ -17,6 +14,7 @@ import { inPieces, streamOf } from '../export/stream.ts'
 import type { ReplyOptions } from '../failure-reply.ts'
 import type { Reply } from '../reply.ts'
 import { beatText, beginText, endEvent, FEED_TYPE, type Sent } from './events.ts'
+import { omitLastId, readLastId } from './last-event-id.ts'
 import type { OpenFeeds } from './open-feeds.ts'
 
 /** Maximum bytes that wait for one reader. All readers of a list share the buffered rows. */
@@ -61,7 +59,7 @@ export const feedReply = async (
     let isOpen = false
     const turn: Turn = () => (isOpen ? later : own)()
     const { hub } = feeds
-    const asked = { ...call, last: lastEventId(request) }
+    const asked = { ...call, query: omitLastId(call.query), last: readLastId(exchange) }
     const more = () => turns.plan.more(reading.signal)
     const feed = await openFeed(deps, asked, { signal: reading.signal, turn, more, hub, outbox })
     isOpen = true
@@ -75,7 +73,7 @@ export const feedReply = async (
     remove = feeds.add({
       keyHash: hashOfKey(keyOf(exchange)),
       end: failure => outbox.end({ kind: 'end', failure }),
-      cutOff: body.cutOff,
+      cutOff: () => body.cutOff('stalled'),
     })
     return { status: 200, type: FEED_TYPE, body, headers: headersOf(feed), form: 'raw' }
   } catch (error) {
@@ -134,18 +132,3 @@ const piecesOf = async function* (
 }
 
 const encoder = new TextEncoder()
-
-/** The id of the last event that a reconnecting client received. Throws 'bad_request'. */
-const lastEventId = ({ headers }: Request): LastId | LastRow | undefined => {
-  const text = headers.get('last-event-id') ?? ''
-  if (text === '') return undefined
-  const id = readId(text) ?? readLastRow(text)
-  if (id !== undefined) return id
-  throw badRequest(
-    {
-      en: `Header Last-Event-ID is ${shown(text)}; it must be the id of an event: a whole number of at most 15 digits, or the whole id as the feed gave it.`,
-      zh: `请求头 Last-Event-ID 的值为 ${shown(text)}；应为事件的 id：不超过 15 位的非负整数，或事件流给出的完整 id。`,
-    },
-    { parameter: 'Last-Event-ID' },
-  )
-}

@@ -34,7 +34,7 @@ export const actionOperation = (action: Action, described: Described): Json => {
         .filter(({ name }) => !leftOut(form, action).includes(name))
         .map(parameter => ownParameter(parameter, exampleOf(described, action))),
       ...formParameters(described),
-      ...(form.export === FEED_FORMAT ? [LAST_EVENT_ID] : []),
+      ...(form.export === FEED_FORMAT ? [LAST_EVENT_ID, LAST_EVENT_ID_IN_QUERY] : []),
       language,
     ],
     responses:
@@ -58,10 +58,17 @@ const LAST_EVENT_ID: Json = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description:
-    'The last id received, that of an event or one without data: the feed continues after it, and start_seq is ignored.',
-  'x-description-zh': '已收到的最后一个 id（事件的 id，或不带数据的 id）：事件流从其后继续，并优先于 start_seq。',
+  description: 'The id of the last event received: the feed continues after it, and start_seq is ignored.',
+  'x-description-zh': '已收到的最后一个事件的 id：事件流从其后继续，并优先于 start_seq。',
   schema: { type: 'string', pattern: `${ID_PATTERN}|${LAST_ROW_PATTERN}` },
+}
+
+const LAST_EVENT_ID_IN_QUERY: Json = {
+  ...LAST_EVENT_ID,
+  name: 'lastEventId',
+  in: 'query',
+  description: 'The same as the header Last-Event-ID, for clients that cannot send it; the header takes precedence.',
+  'x-description-zh': '与请求头 Last-Event-ID 相同，供无法发送该请求头的客户端使用；请求头优先。',
 }
 
 const ownParameter = ({ name, required, word }: Parameter, example: Readonly<Record<string, string>>): Json => ({

@@ -40,7 +40,7 @@ export const exportOf = (action: Action, format: NonNullable<Form['export']>): J
   const row = `#/components/schemas/${rowName(action)}`
   const description = {
     ndjson: `All rows, of one height: each line is a JSON text as ${row} describes it, the last line is as #/components/schemas/${COMPLETE}. An answer without that line is incomplete.`,
-    csv: `All rows, of one height, as RFC 4180: a line with the names of the fields of ${row}, then a line for each row. Arrays and objects are JSON text. X-Total-Count is the number of rows. With the parameter csv, where an action has it, the lines have the columns that it names, rows that changed nothing have no line, and X-Total-Count is not sent.`,
+    csv: `All rows, of one height, as RFC 4180: a line with the names of the fields of ${row}, then a line for each row. Arrays and objects are JSON text. The last column, complete_rows, is empty but in the last line, where it is the number of these lines; a file without that number is incomplete. X-Total-Count is the number of rows. With the parameter csv, where an action has it, the lines have the columns that it names, rows that changed nothing have no line, and X-Total-Count is not sent.`,
     sse: `Events: the rows from start_seq or Last-Event-ID on, then each new row when its block is irreversible. The data of an event is a JSON text as ${row} describes it, its id is the seq. With head=1 also events named packed, with a row of a block that may still be replaced, and dropped, whose from_block says from which block on such rows are gone; an irreversible row has the id field of the packed row that it confirms. An event named cut, reset or end is the last one and says in its data why and where to go on (seq).`,
   }
   return {

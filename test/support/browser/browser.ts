@@ -9,6 +9,8 @@ import { type OpenOptions, openPage, type Page } from './page.ts'
 export type Browser = {
   /** A page with a new profile: no cookies, storage or cache of another page. */
   open(options?: OpenOptions): Promise<Page>
+  /** Further pages with one profile of their own, as the windows of one browser. */
+  openWindows(count: number): Promise<readonly Page[]>
   close(): Promise<void>
 }
 
@@ -44,20 +46,23 @@ export const startBrowser = async (): Promise<Browser> => {
     { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
   )
   const devtools = await connectDevtools(await addressIn(child.stderr))
+  const newContext = async (): Promise<unknown> =>
+    (await devtools.send('Target.createBrowserContext'))['browserContextId']
+  const openIn = async (browserContextId: unknown, options: OpenOptions = {}): Promise<Page> => {
+    const { targetId } = await devtools.send('Target.createTarget', { url: 'about:blank', browserContextId })
+    const { sessionId } = await devtools.send('Target.attachToTarget', { targetId, flatten: true })
+    return openPage(devtools.session(String(sessionId)), {
+      ...options,
+      close: async () => {
+        await devtools.send('Target.disposeBrowserContext', { browserContextId })
+      },
+    })
+  }
   return {
-    open: async options => {
-      const { browserContextId } = await devtools.send('Target.createBrowserContext')
-      const { targetId } = await devtools.send('Target.createTarget', {
-        url: 'about:blank',
-        browserContextId,
-      })
-      const { sessionId } = await devtools.send('Target.attachToTarget', { targetId, flatten: true })
-      return openPage(devtools.session(String(sessionId)), {
-        ...options,
-        close: async () => {
-          await devtools.send('Target.disposeBrowserContext', { browserContextId })
-        },
-      })
+    open: async options => openIn(await newContext(), options),
+    openWindows: async count => {
+      const context = await newContext()
+      return Promise.all(Array.from({ length: count }, () => openIn(context)))
     },
     close: async () => {
       devtools.close()

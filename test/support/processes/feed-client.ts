@@ -8,7 +8,7 @@ export const feedEvents = async function* (
   for await (const message of feedMessages(body)) if (message.data !== '') yield message
 }
 
-/** The same, including messages without data: these are not events, but a client sends their id when it reconnects. */
+/** The same, including the beginning, here without name and data: its id is that of a client without rows. */
 export const feedMessages = async function* (
   body: ReadableStream<Uint8Array> | null,
 ): AsyncGenerator<FeedEvent, void, void> {
@@ -35,5 +35,5 @@ const eventOf = (text: string): FeedEvent => {
     if (field === 'event') event = value
     if (field === 'data') data.push(value)
   }
-  return { id, event, data: data.join('\n') }
+  return event === 'begin' ? { id, event: 'message', data: '' } : { id, event, data: data.join('\n') }
 }

@@ -1,0 +1,126 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type CliFolder, cliFolder, type Running, spawnIn } from '../support/processes/cli-process.ts'
+import { freePort } from '../support/processes/free-port.ts'
+import { systemProgram } from '../support/processes/system-program.ts'
+import { readWholeCsv } from '../support/read-csv.ts'
+import { loadedFile } from '../support/stores/loaded.ts'
+import { until } from '../support/wait.ts'
+
+/** Exports that a stop of the service breaks off, read by curl directly and through a real nginx. */
+
+const KEY = 'sharedtestkey'
+
+let folder: CliFolder
+let nginx: string
+let curl: string
+beforeAll(async () => {
+  folder = await cliFolder()
+  // The lists have some thousands of rows, more than the test key's plan allows at once.
+  await mkdir(join(folder.path, 'data'))
+  await copyFile(await loadedFile(), join(folder.path, 'data/iostlens.sqlite'))
+  nginx = await systemProgram('nginx', 'nginx-light')
+  curl = await systemProgram('curl', 'curl')
+})
+afterAll(() => folder[Symbol.asyncDispose]())
+
+const serve = async () => {
+  const serving = folder.start([
+    ...['serve', '--listen', '127.0.0.1:0', '--test-key', KEY, '--threads', '1', '--drain', '50ms', '--explorer'],
+  ])
+  await serving.firstLine
+  const url = /http:\/\/[\d.]+:\d+/.exec(serving.said() + serving.logged())?.[0] ?? ''
+  const open = async (): Promise<number> => {
+    const metrics = await (await fetch(`${url}/metrics`)).text()
+    return Number(/^iostlens_exports_open (\d+)$/m.exec(metrics)?.[1])
+  }
+  return { serving, url, open }
+}
+
+/** nginx as it comes, which speaks HTTP/1.0, or with what the examples add. */
+const startNginx = async (url: string, settings: string) => {
+  const port = await freePort()
+  const own = join(folder.path, `nginx-${port}`)
+  await mkdir(own)
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    name => `${name}_temp_path ${own}/${name};`,
+  )
+  await Bun.write(
+    join(own, 'nginx.conf'),
+    `daemon off; worker_processes 1; pid ${own}/pid; error_log stderr;\n${process.getuid?.() === 0 ? 'user root;' : ''}
+    events {}\nhttp { ${temporary.join(' ')} access_log off;
+    server { listen 127.0.0.1:${port}; location / { proxy_pass ${url}; ${settings} } } }`,
+  )
+  const running = spawnIn(own, [nginx, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')])
+  const at = `http://127.0.0.1:${port}`
+  await until(() =>
+    fetch(`${at}/health`).then(
+      ({ ok }) => ok,
+      () => false,
+    ),
+  )
+  return { url: at, [Symbol.asyncDispose]: () => ended(running) }
+}
+
+const ended = async (running: Running): Promise<void> => {
+  running.kill('SIGTERM')
+  await running.ended
+}
+
+const HISTORY = 'account/get-balance-history?account=busyhub&token=iost'
+const LISTS = [
+  'token/get-token-tx?token=iost&format=ndjson',
+  'token/get-token-tx?token=iost&format=csv',
+  `${HISTORY}&format=csv&csv=ledger`,
+  `${HISTORY}&format=csv&csv=koinly`,
+] as const
+
+/** Whether a file says that it is complete. */
+const isWhole = (text: string): boolean => {
+  if (/"complete":true[^\n]*\n$/.test(text)) return true
+  try {
+    return readWholeCsv(text).length > 1
+  } catch {
+    return false
+  }
+}
+
+const ROUTES = [
+  ['directly', undefined, []],
+  ['directly over HTTP/1.0', undefined, ['--http1.0']],
+  ['through nginx as it comes', '', []],
+  ['through nginx with HTTP/1.1', 'proxy_http_version 1.1; proxy_set_header Connection "";', []],
+] as const
+
+describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of an export', signal => {
+  for (const [route, settings, options] of ROUTES)
+    test.each(LISTS)(`${route}, it does not look whole: %s`, async list => {
+      const { serving, url, open } = await serve()
+      await using proxy = settings === undefined ? undefined : await startNginx(url, settings)
+      const asked = `${proxy?.url ?? url}/api/${list}&apikey=${KEY}`
+      const client = spawnIn(folder.path, [curl, '-sSN', '--fail', '-m', '120', ...options, asked])
+      await until(async () => (await open()) === 1)
+      // nginx as it comes has an answer only when it is complete.
+      if (settings !== '') await client.says('\n')
+      serving.kill(signal)
+      const { code, out } = await client.ended
+      await serving.ended
+      expect(isWhole(out)).toBe(false)
+      // After a kill, HTTP/1.0 without a length leaves no trace of it on the connection.
+      if (signal === 'SIGTERM' || options.length === 0) expect(code).not.toBe(0)
+    })
+})
+
+test('an export through nginx as it comes is whole, and its length is known', async () => {
+  const { serving, url } = await serve()
+  await using proxy = await startNginx(url, '')
+  for (const path of [`api/${HISTORY}&apikey=${KEY}&end_seq=3000&format=csv&csv=ledger`, 'account/admin/records.csv']) {
+    const [head, body] = [join(folder.path, 'head'), join(folder.path, 'body')]
+    const client = spawnIn(folder.path, [curl, '-sS', '--fail', '-D', head, '-o', body, `${proxy.url}/${path}`])
+    const { code } = await client.ended
+    expect([path, code, isWhole(await Bun.file(body).text())]).toEqual([path, 0, true])
+    expect(await Bun.file(head).text()).toContain(`Content-Length: ${Bun.file(body).size}\r\n`)
+  }
+  await ended(serving)
+})
