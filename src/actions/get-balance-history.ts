@@ -29,7 +29,10 @@ const textOrNull = (en: string, zh: string) => described(Type.Union([Type.String
 
 const { seq, ...fields } = {
   ...changeFields,
-  tx_hash: textOrNull('Transaction hash; null for a release and a contribute.', '交易哈希；解冻与出块奖励时为 null。'),
+  tx_hash: textOrNull(
+    'Transaction hash; null for a release. A contribute and inflation have that of the base transaction of their block.',
+    '交易哈希；解冻时为 null。出块奖励与增发为所在区块的base 交易的哈希。',
+  ),
   action: text(
     'Cause of the change: transfer, transferFreeze, issue, destroy; contribute (the reward for a block); ram (used or given back); release (a frozen amount came due).',
     '变动来源：transfer、transferFreeze、issue、destroy；contribute（出块奖励）；ram（占用或退还 RAM）；release（冻结金额到期）。',
