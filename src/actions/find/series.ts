@@ -201,8 +201,9 @@ const flowsIn = (part: SeriesDoc, changes: readonly Entry[], height: number): Fl
   let [gained, lost] = [numberIn(part.gained), numberIn(part.lost)]
   let { gains, losses } = part
   for (const entry of changes) {
-    // An amount that became due was counted before, when it was frozen, so neither sum includes it.
-    if (entry.cause.kind === 'due') continue
+    // An amount that became due was counted before, when it was frozen, so neither sum includes it. Nor does either
+    // include an amount that its owner froze for itself.
+    if (entry.cause.kind === 'due' || entry.change === 0n) continue
     const later = Math.min(entry.times, Math.max(0, entry.height + entry.times - 1 - height))
     const all = entry.change * BigInt(later)
     if (entry.change > 0n) {
