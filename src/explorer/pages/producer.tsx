@@ -113,10 +113,7 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
     <Facts
       facts={[
         [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={detail.account} />],
-        [
-          say({ en: 'Status', zh: '状态' }),
-          <ProducerStatus visit={visit} isProducer={detail.isProducer} online={detail.online} />,
-        ],
+        [say({ en: 'Status', zh: '状态' }), <ProducerStatus visit={visit} of={detail} />],
         [say({ en: 'Share of all votes', zh: '得票率' }), <Share part={detail.votes} whole={allVotes} />],
         [
           say({ en: 'Annual return of voters', zh: '投票者年化收益率' }),
