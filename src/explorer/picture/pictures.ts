@@ -5,6 +5,7 @@ import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import { isAccountName } from '#chain/names.ts'
 import { grouped } from '../format/amount.ts'
+import type { Movement } from '../format/movements.ts'
 import { outcomeOf } from '../format/outcome.ts'
 import { ownTransactions } from '../format/own-transactions.ts'
 import { ownerKind } from '../format/owner-kind.ts'
@@ -63,22 +64,20 @@ const transactionPicture: Picture = {
   },
 }
 
-type Moved = {
-  readonly amount: string
-  readonly token: string
-  readonly from: string
-  readonly to: string
-}
-
 /** The first movement, and the number of further ones. */
-const movedFacts = ([first, ...others]: readonly Moved[]): readonly Fact[] =>
+const movedFacts = ([first, ...others]: readonly Movement[]): readonly Fact[] =>
   first === undefined
     ? []
     : [
-        [others.length === 0 ? 'Moved' : `Moved, and ${others.length} more`, `${grouped(first.amount)} ${first.token}`],
+        [others.length === 0 ? 'Moved' : `Moved, and ${others.length} more`, thingOf(first)],
         ['From', first.from === '' ? 'issued' : first.from],
         ['To', first.to === '' ? 'destroyed' : first.to],
       ]
+
+const thingOf = (moved: Movement): string =>
+  'collection' in moved
+    ? [moved.collection, ...(moved.nft === undefined ? [] : [`#${moved.nft}`])].join(' ')
+    : `${grouped(moved.amount)} ${moved.token}`
 
 const blockPicture: Picture = {
   path: `/block/{id}/${PICTURE}`,
