@@ -157,6 +157,15 @@ export const votesThenAll = async (view: View, keys: readonly string[], height: 
   )
 }
 
+/** Values by name after each of several blocks, for one series whose changes have names; -1: before the chain. */
+export async function readVotesAt(view: View, key: string, heights: readonly number[]): Promise<readonly Votes[]> {
+  const parts = (await (await seriesIn(view, key))?.lastParts(heights.map(isBy))) ?? []
+  return heights.map((height, at) => {
+    const part = parts[at]
+    return part === undefined ? NO_VOTES : changesUntil(part, height).reduce(votesAfter, votesAt(part.opening))
+  })
+}
+
 /** Sums after a block, for series whose opening is a sum: supplies, holders, pledges, coefficients. */
 export const sumsThen = async (view: View, keys: readonly string[], height: number): Promise<readonly bigint[]> => {
   const parts = await partsThen(view, keys, height)
