@@ -20,6 +20,8 @@ type HoldingsProps = {
   readonly visit: Visit
   readonly balance: Balance
   readonly pledges: readonly Pledge[]
+  /** IOST that others pledged for the gas of the owner. */
+  readonly byOthers: string
 }
 
 /** Maximum number of frozen amounts, and of pledges, on a page. */
@@ -28,7 +30,7 @@ const MOST = 12
 const OPEN = 5
 
 /** The IOST of an owner: the available amount, and the locked amounts with their times. */
-export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
+export const Holdings = ({ visit, balance, pledges, byOthers }: HoldingsProps): Html => {
   const { say } = visit
   const { frozen_balance: frozen, vote_balance: voted } = balance
   const iost = (value: string): Html => <Amount visit={visit} value={value} token="iost" />
@@ -40,7 +42,20 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
           [say({ en: 'Available', zh: '可用' }), iost(balance.balance)],
           [say({ en: 'Frozen', zh: '冻结' }), iost(frozen.total)],
           [say({ en: 'In votes', zh: '投票锁定' }), iost(voted.total)],
-          [say({ en: 'Pledged for gas', zh: 'gas 质押' }), iost(pledged)],
+          [
+            say({ en: 'Pledged for gas', zh: 'gas 质押' }),
+            byOthers === '0' ? (
+              iost(pledged)
+            ) : (
+              <span class="stack">
+                {iost(pledged)}
+                <small>
+                  <span safe>{say({ en: 'others pledged for it ', zh: '他人为其质押 ' })}</span>
+                  <Count value={byOthers} />
+                </small>
+              </span>
+            ),
+          ],
           [
             say({ en: 'Total', zh: '合计' }),
             pledges.length === 0 ? (
