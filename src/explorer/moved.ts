@@ -5,7 +5,7 @@ import { fromUnits, unitsOf } from '#chain/amount.ts'
 import { argumentsAsRead } from '#chain/arguments.ts'
 import { AMOUNT_AT, partsOfFuncName } from '#chain/effects.ts'
 import { type Movement, movementsIn, type TokenMovement } from './format/movements.ts'
-import { nftMovementsIn } from './format/nft-movements.ts'
+import { listNftMovements } from './format/nft-movements.ts'
 import { ifFound, ifKnown } from './found.ts'
 import type { Visit } from './page.ts'
 import { isDelayed, type Transaction } from './part/transaction-facts.tsx'
@@ -30,7 +30,7 @@ export const movementsOf = async (
         // A transaction in the pool has no records, and may still move tokens.
         const isRecorded = known !== undefined && tx.tx_receipt.status_code !== undefined
         const moved = await (isRecorded ? movementsIn(rows.get(tx.hash) ?? []) : receiptsOf(visit, tx))
-        return [tx.hash, moved && [...moved, ...nftMovementsIn(tx)]] as const
+        return [tx.hash, moved && [...moved, ...listNftMovements(tx)]] as const
       }),
     ),
   )
@@ -50,7 +50,7 @@ export const publishedMovements = async (
   const rows = Map.groupBy(records, ({ tx_hash }) => tx_hash)
   const nfts = new Map(
     transactions.flatMap(found =>
-      found === null ? [] : [[found.transaction.hash, nftMovementsIn(found.transaction)]],
+      found === null ? [] : [[found.transaction.hash, listNftMovements(found.transaction)]],
     ),
   )
   return new Map(hashes.map(hash => [hash, [...movementsIn(rows.get(hash) ?? []), ...(nfts.get(hash) ?? [])]]))

@@ -92,10 +92,10 @@ export const rowsOfTransaction = (
   return [...rows, ...rowsOfReceipts(tx, { ...at, index: rows.length }, deployed)]
 }
 
-type First = { readonly height: number; readonly position: number; readonly index: number }
+type FirstRowPlace = { readonly height: number; readonly position: number; readonly index: number }
 
 /** Rows of the receipts that no action owns. `first`: the place of the first one. */
-const rowsOfReceipts = (tx: Tx, first: First, deployed: ReadonlySet<string>): readonly Row[] => {
+const rowsOfReceipts = (tx: Tx, first: FirstRowPlace, deployed: ReadonlySet<string>): readonly Row[] => {
   const rows: Row[] = []
   for (const { name, content, row } of tx.receipts) {
     if (row === undefined) continue

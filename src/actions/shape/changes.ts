@@ -74,16 +74,19 @@ export const statesBy = <S>({ from, after }: Fold<S>) => {
 /** An entry with the state before it and the number of its first change in its part. */
 type Reached<S> = { readonly entry: Entry; readonly before: S; readonly number: number }
 
-type Place = Pick<Entry, 'height' | 'tx'>
+type ChangePlace = Pick<Entry, 'height' | 'tx'>
 
 /** The time of a change's block, and the hash of the transaction at its place. */
-type Origin = { readonly created_at: string; readonly tx_hash: string }
+type ChangeOrigin = { readonly created_at: string; readonly tx_hash: string }
 
 /**
  * Reads where changes come from. The block's own document has the hash of its base transaction, which the index of
  * transactions lacks. Throws 'damaged' if a document is missing.
  */
-export const findOrigins = async (view: View, places: readonly Place[]): Promise<(place: Place) => Origin> => {
+export async function findOrigins(
+  view: View,
+  places: readonly ChangePlace[],
+): Promise<(place: ChangePlace) => ChangeOrigin> {
   const heights = [...new Set(places.map(({ height }) => height))]
   const plain = places.filter(place => !isBasePlace(place))
   const ids = [...new Set(plain.map(({ height, tx }) => transactionId(height, tx)))]

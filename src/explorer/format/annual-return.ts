@@ -7,5 +7,6 @@ const NS_PER_MS = 1_000_000n
  * @param since time of the first reward, ISO-8601 UTC; undefined: there is none yet.
  * @param now time of the last block, nanoseconds since 1970.
  */
-export const hasDaysOfReturn = (since: string | undefined, now: bigint): boolean =>
-  since !== undefined && now - BigInt(Date.parse(since)) * NS_PER_MS >= DAYS_OF_RETURN * NS_PER_DAY
+export function hasDaysOfReturn(since: string | undefined, now: bigint): boolean {
+  return since !== undefined && now - BigInt(Date.parse(since)) * NS_PER_MS >= DAYS_OF_RETURN * NS_PER_DAY
+}

@@ -3,15 +3,15 @@ import { frozenUntil, type Moved, memoOf, movedBy, partiesOf, type RecordRow } f
 /** A movement of a transaction. */
 export type Movement = TokenMovement | NftMovement
 
-export type TokenMovement = Moved & Between
+export type TokenMovement = Moved & MovementParties
 
-export type NftMovement = Between & {
+export type NftMovement = MovementParties & {
   readonly collection: string
   /** Id of the NFT; undefined: a contract issued it, and no receipt names it. */
   readonly nft: string | undefined
 }
 
-type Between = {
+type MovementParties = {
   /** `""`: issued. */
   readonly from: string
   /** `""`: destroyed. */

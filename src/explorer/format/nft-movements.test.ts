@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { nftMovementsIn } from './nft-movements.ts'
+import { listNftMovements } from './nft-movements.ts'
 
 const said = (name: string, ...args: readonly string[]) => ({
   func_name: `token721.iost/${name}`,
@@ -28,16 +28,16 @@ const transaction = {
   },
 }
 
-test('nftMovementsIn: NFTs that actions and contracts issued and moved, those of a contract without the unknown id', () => {
-  expect(nftMovementsIn(transaction)).toEqual([
+test('listNftMovements: NFTs that actions and contracts issued and moved, those of a contract without the unknown id', () => {
+  expect(listNftMovements(transaction)).toEqual([
     { ...rest, from: '', to: 'alice', nft: '4' },
     { ...rest, from: '', to: 'alice', nft: undefined },
     { ...rest, from: 'alice', to: 'bob', nft: '4' },
   ])
 })
 
-test('nftMovementsIn: failed and delayed transactions moved nothing', () => {
-  expect(nftMovementsIn({ ...transaction, delay: '5' })).toEqual([])
+test('listNftMovements: failed and delayed transactions moved nothing', () => {
+  expect(listNftMovements({ ...transaction, delay: '5' })).toEqual([])
   const failed = { ...transaction.tx_receipt, status_code: 'RUNTIME_ERROR' }
-  expect(nftMovementsIn({ ...transaction, tx_receipt: failed })).toEqual([])
+  expect(listNftMovements({ ...transaction, tx_receipt: failed })).toEqual([])
 })

@@ -2,7 +2,7 @@ import { argumentsAsRead } from '#chain/arguments.ts'
 import { ISSUER_FIELD } from '#indices/token721.ts'
 import type { NftMovement } from './movements.ts'
 
-type Done = {
+type NftTransaction = {
   readonly delay: unknown
   readonly actions: readonly { readonly contract: string; readonly action_name: string; readonly data: string }[]
   readonly tx_receipt: {
@@ -15,12 +15,12 @@ type Done = {
 const CONTRACT = 'token721.iost'
 
 /** The NFTs that a transaction issued or moved, by its own actions and within contracts, in order. */
-export const nftMovementsIn = (transaction: Done): readonly NftMovement[] => {
+export function listNftMovements(transaction: NftTransaction): readonly NftMovement[] {
   const { status_code, receipts = [] } = transaction.tx_receipt
   if (status_code !== 'SUCCESS' || Number(transaction.delay) > 0) return []
-  const idOf = issuedIds(transaction)
+  const idOf = findIssuedIds(transaction)
   return receipts.flatMap(({ func_name, content }) => {
-    const [collection, first, second, id] = textsIn(content)
+    const [collection, first, second, id] = readTexts(content)
     if (collection === undefined || first === undefined) return []
     const rest = { collection, memo: '', until: undefined }
     if (func_name === `${CONTRACT}/issue`) return [{ ...rest, from: '', to: first, nft: idOf(content) }]
@@ -31,9 +31,12 @@ export const nftMovementsIn = (transaction: Done): readonly NftMovement[] => {
 }
 
 /** The receipt of an issue lacks the id, which the action returns. undefined: a contract issued the NFT. */
-const issuedIds = ({ actions, tx_receipt: { returns = [] } }: Done): ((content: string) => string | undefined) => {
+function findIssuedIds({
+  actions,
+  tx_receipt: { returns = [] },
+}: NftTransaction): (content: string) => string | undefined {
   const issued = actions.flatMap(({ contract, action_name, data }, at) =>
-    contract === CONTRACT && action_name === 'issue' ? [{ data, id: textsIn(returns[at] ?? '')[0] }] : [],
+    contract === CONTRACT && action_name === 'issue' ? [{ data, id: readTexts(returns[at] ?? '')[0] }] : [],
   )
   return content => {
     const at = issued.findIndex(({ data }) => data === content)
@@ -41,5 +44,6 @@ const issuedIds = ({ actions, tx_receipt: { returns = [] } }: Done): ((content: 
   }
 }
 
-const textsIn = (json: string): readonly (string | undefined)[] =>
-  (argumentsAsRead(json) ?? []).map(value => (typeof value === 'string' ? value : undefined))
+function readTexts(json: string): readonly (string | undefined)[] {
+  return (argumentsAsRead(json) ?? []).map(value => (typeof value === 'string' ? value : undefined))
+}

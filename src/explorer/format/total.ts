@@ -11,13 +11,14 @@ type Balance = {
 const GAS_PER_IOST = 300_000n
 const IOST_DECIMALS = 8
 
-type Gas = {
+/** The gas of an account: its limit, and the pledges that the account made. */
+export type PledgedGas = {
   readonly limit: string
   readonly pledged_info: readonly { readonly pledger: string; readonly amount: string }[]
 }
 
 /** The IOST that others pledged for the gas of an account: its limit names the sum of all pledges for it. */
-export const pledgedByOthers = (account: string, { limit, pledged_info }: Gas): string => {
+export function sumPledgesOfOthers(account: string, { limit, pledged_info }: PledgedGas): string {
   const all = (unitsOf(limit, IOST_DECIMALS) ?? 0n) / GAS_PER_IOST
   const own = pledged_info.filter(({ pledger }) => pledger === account)
   return fromUnits(

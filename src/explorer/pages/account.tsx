@@ -9,7 +9,6 @@ import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
 import { ownerKind } from '../format/owner-kind.ts'
-import { pledgedByOthers } from '../format/total.ts'
 import { visible } from '../format/visible.ts'
 import { ifFound } from '../found.ts'
 import { titleOf } from '../known-names.ts'
@@ -87,12 +86,7 @@ export const accountPage: Page = {
           <Heading visit={visit} kind={kind} id={account} />
           <QrCode visit={visit} text={account} />
           <Elsewhere visit={visit} account={account} producer={producer} />
-          <Holdings
-            visit={visit}
-            balance={balance}
-            pledges={detail?.gas_info.pledged_info ?? []}
-            byOthers={detail === undefined ? '0' : pledgedByOthers(account, detail.gas_info)}
-          />
+          <Holdings visit={visit} balance={balance} gas={detail?.gas_info} />
           <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />
           <IostOverTime visit={visit} account={account} history={history} />
           <OwnTokens visit={visit} account={account} tokens={tokens} />

@@ -2,7 +2,7 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
 import { isoOf } from '../format/time.ts'
-import { totalsOf } from '../format/total.ts'
+import { type PledgedGas, sumPledgesOfOthers, totalsOf } from '../format/total.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Figures } from './facts.tsx'
@@ -19,9 +19,8 @@ type Balance = AnswerOf<typeof getAccountBalance>
 type HoldingsProps = {
   readonly visit: Visit
   readonly balance: Balance
-  readonly pledges: readonly Pledge[]
-  /** IOST that others pledged for the gas of the owner. */
-  readonly byOthers: string
+  /** undefined: the owner is no account. */
+  readonly gas: PledgedGas | undefined
 }
 
 /** Maximum number of frozen amounts, and of pledges, on a page. */
@@ -30,8 +29,10 @@ const MOST = 12
 const OPEN = 5
 
 /** The IOST of an owner: the available amount, and the locked amounts with their times. */
-export const Holdings = ({ visit, balance, pledges, byOthers }: HoldingsProps): Html => {
+export const Holdings = ({ visit, balance, gas }: HoldingsProps): Html => {
   const { say } = visit
+  const pledges = gas?.pledged_info ?? []
+  const byOthers = gas === undefined ? '0' : sumPledgesOfOthers(balance.name, gas)
   const { frozen_balance: frozen, vote_balance: voted } = balance
   const iost = (value: string): Html => <Amount visit={visit} value={value} token="iost" />
   const { pledged, ranked, all } = totalsOf(balance, pledges)

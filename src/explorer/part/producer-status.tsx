@@ -6,12 +6,12 @@ type ProducerStatusProps = { readonly visit: Pick<Visit, 'say'>; readonly of: St
 
 /** Whether a producer is approved, a candidate, and online. */
 export const ProducerStatus = ({ visit: { say }, of }: ProducerStatusProps): Html => (
-  <span class={`badge ${toneOf(of)}`.trimEnd()} safe>
+  <span class={`badge ${chooseTone(of)}`.trimEnd()} safe>
     {say(producerStatusOf(of))}
   </span>
 )
 
-const toneOf = ({ status, isProducer, online }: StatusOfProducer): string => {
+function chooseTone({ status, isProducer, online }: StatusOfProducer): string {
   if (status !== APPROVED) return 'warn'
   if (!isProducer) return ''
   return online ? 'good' : 'warn'

@@ -1,7 +1,7 @@
 import { recordedBlocks } from '../nodes/recording.ts'
 
 type Move = { readonly height: number; readonly from: string; readonly to: string }
-type Place = { readonly height: number; readonly hash: string }
+type TransactionPlace = { readonly height: number; readonly hash: string }
 type Item = { readonly owner: string; readonly metadata: string; readonly moves: readonly Move[] }
 
 /** Items of token721.iost by id, and the item count of each collection, by replaying the recorded receipts. */
@@ -9,7 +9,7 @@ export const plainItems = async () => {
   const items = new Map<string, Item>()
   const collections = new Map<string, number>()
   const movements: (Move & { readonly id: string; readonly hash: string })[] = []
-  const apply = ({ height, hash }: Place, name: string, args: readonly string[]): void => {
+  const apply = ({ height, hash }: TransactionPlace, name: string, args: readonly string[]): void => {
     const [symbol = '', second = '', third = '', number = ''] = args
     const count = collections.get(symbol) ?? 0
     if (name === 'create') collections.set(symbol, 0)
