@@ -1,5 +1,4 @@
 import { argumentsAsRead } from '#chain/arguments.ts'
-import { ISSUER_FIELD } from '#indices/token721.ts'
 import type { NftMovement } from './movements.ts'
 
 type NftTransaction = {
@@ -13,6 +12,8 @@ type NftTransaction = {
 }
 
 const CONTRACT = 'token721.iost'
+/** Under this id the contract keeps the issuer of a collection, which can be given to another. */
+const ISSUER_FIELD = 'T721issuer'
 
 /** The NFTs that a transaction issued or moved, by its own actions and within contracts, in order. */
 export function listNftMovements(transaction: NftTransaction): readonly NftMovement[] {
@@ -24,7 +25,6 @@ export function listNftMovements(transaction: NftTransaction): readonly NftMovem
     if (collection === undefined || first === undefined) return []
     const rest = { collection, memo: '', until: undefined }
     if (func_name === `${CONTRACT}/issue`) return [{ ...rest, from: '', to: first, nft: idOf(content) }]
-    // The right to issue is given like an NFT.
     if (func_name !== `${CONTRACT}/transfer` || second === undefined || id === ISSUER_FIELD) return []
     return [{ ...rest, from: first, to: second, nft: id }]
   })
