@@ -70,4 +70,4 @@ export type Key = { readonly index: StateIndex; readonly id: string }
  * Version of the derived documents. Raise it when stored documents of an earlier version differ from those
  * this code would write: a loader refuses to continue on documents of another version.
  */
-export const DERIVATION = 13
+export const DERIVATION = 14

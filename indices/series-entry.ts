@@ -4,7 +4,10 @@ import { numberIn, numberText } from './series-number.ts'
 export type Cause =
   /** A row of `records`, identified by its number in the transaction. */
   | { readonly kind: 'row'; readonly index: number }
-  /** Likewise a row, whose amount is frozen. */
+  /**
+   * Likewise a row, whose amount is frozen. An owner that freezes its own amount changes nothing: the change is 0, and
+   * the amount stands after the time.
+   */
   | { readonly kind: 'freeze'; readonly index: number }
   /** Contribution to a block, made by its base transaction; it has no row. */
   | { readonly kind: 'block' }
@@ -27,7 +30,8 @@ export type Entry = {
   readonly change: bigint
   readonly times: number
   /**
-   * Further values, by the kind of series: the time until which an amount is frozen, the account whose votes they are.
+   * Further values, by the kind of series: the time until which an amount is frozen, followed by the amount if it was
+   * the owner's own; the account whose votes they are.
    */
   readonly more: readonly string[]
 }

@@ -18,12 +18,17 @@ export const heldAt = ([available = '0', frozen = '0', ...rest]: readonly string
 }
 
 /** The owner's amounts after `times` of the changes that an entry represents. */
-export const heldAfter = (held: Held, { cause, change, more: [until] }: Entry, times = 1): Held => {
+export const heldAfter = (held: Held, { cause, change, more: [until, own] }: Entry, times = 1): Held => {
   const { available, frozen, list } = held
   if (cause.kind === 'due')
     return { available: available + change, frozen: frozen - change, list: afterRelease(list, change) }
   if (until === undefined) return { ...held, available: available + change * BigInt(times) }
-  return { available, frozen: frozen + change, list: withFrozen(list, [String(change), until]) }
+  const amount = own === undefined ? change : BigInt(own)
+  return {
+    available: available + change - amount,
+    frozen: frozen + amount,
+    list: withFrozen(list, [String(amount), until]),
+  }
 }
 
 /** The opening of a part that begins with these amounts. */

@@ -29,7 +29,10 @@ const textOrNull = (en: string, zh: string) => described(Type.Union([Type.String
 
 const { seq, ...fields } = {
   ...changeFields,
-  tx_hash: textOrNull('Transaction hash; null for a release and a contribute.', '交易哈希；解冻与出块奖励时为 null。'),
+  tx_hash: textOrNull(
+    'Transaction hash; null for a release. A contribute and inflation have that of the base transaction of their block.',
+    '交易哈希；解冻时为 null。出块奖励与增发为所在区块的base 交易的哈希。',
+  ),
   action: text(
     'Cause of the change: transfer, transferFreeze, issue, destroy; contribute (the reward for a block); ram (used or given back); release (a frozen amount came due).',
     '变动来源：transfer、transferFreeze、issue、destroy；contribute（出块奖励）；ram（占用或退还 RAM）；release（冻结金额到期）。',
@@ -37,8 +40,8 @@ const { seq, ...fields } = {
   counterparty: textOrNull('The other party; null where there is none.', '对方；没有时为 null。'),
   memo: textOrNull('Memo of a transfer; null for anything else.', '转账备注；其他变动为 null。'),
   change: text(
-    'Change of available and frozen together, in token units; 0 for a release.',
-    '可用与冻结合计的变动（代币单位）；解冻时为 0。',
+    'Change of available and frozen together, in token units; 0 for a release and for an own amount that is frozen.',
+    '可用与冻结合计的变动（代币单位）；解冻以及为自己冻结时为 0。',
   ),
   balance: text('Available balance after the change, in token units.', '变动后的可用余额（代币单位）。'),
   frozen: text('Frozen balance after the change, in token units.', '变动后的冻结余额（代币单位）。'),
@@ -70,8 +73,8 @@ export const getBalanceHistory = defineList({
   action: 'get-balance-history',
   title: { en: 'Balance of an account over time', zh: '账户余额历史' },
   summary: {
-    en: 'Every change of the balance of a token that an owner has (iost if none is given), newest first, with its cause and the balance after it; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400: the balance at its beginning, the sums received and spent, and the balance at its end, available and frozen together. Weeks and months are whole, also where start_date or end_date is within one; with blocks or times, the first and the last of them have the figures of their part within the range. Without a start they are those of the last 30 days. A frozen amount that comes due is a row of its own; a transfer to oneself changes nothing and has none.',
-    zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回，最新的在前，没有变动的也包括在内，最多 400 行：期初、流入、流出与期末数量（可用与冻结合计）。周与月总是完整的，即使 start_date 或 end_date 在其中间；以区块或时间限定时，首尾两个周期只含区间内部分的数值。不提供起点时为涵盖最近 30 天的各个周期。冻结金额到期时单独列为一行；转给自己不产生变动，不列出。',
+    en: 'Every change of the balance of a token that an owner has (iost if none is given), newest first, with its cause and the balance after it; sort=asc returns the exact reverse. With step, the rows are UTC days, weeks or months instead, newest first, those without a change included, at most 400: the balance at its beginning, the sums received and spent, and the balance at its end, available and frozen together. Weeks and months are whole, also where start_date or end_date is within one; with blocks or times, the first and the last of them have the figures of their part within the range. Without a start they are those of the last 30 days. A frozen amount that comes due is a row of its own with the change 0, and so is an amount that an owner freezes for itself (transferFreeze to oneself); a transfer to oneself changes nothing and has no row.',
+    zh: '持有者某一代币（默认 iost）余额的全部变动，最新的在前，包括变动来源与变动后的余额；sort=asc 时顺序完全相反。提供 step 时改为按 UTC 日、周或月返回，最新的在前，没有变动的也包括在内，最多 400 行：期初、流入、流出与期末数量（可用与冻结合计）。周与月总是完整的，即使 start_date 或 end_date 在其中间；以区块或时间限定时，首尾两个周期只含区间内部分的数值。不提供起点时为涵盖最近 30 天的各个周期。冻结金额到期、或持有者为自己冻结一笔金额（向自己 transferFreeze）时单独列为一行，变动为 0；转给自己不产生变动，不列出。',
   },
   params: Type.Object({
     account: owner(),

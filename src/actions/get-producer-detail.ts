@@ -6,6 +6,7 @@ import { dividendRateOf, placeIn, RATE_DECIMALS } from './find/dividend.ts'
 import { unknown } from './find/unknown.ts'
 import { wholeOrder } from './list/whole-list.ts'
 import { producer } from './request/parameter-types.ts'
+import { nameProducerStatus, producerStatus } from './shape/producer-status.ts'
 import { byName, count, exact, flag, shape, text } from './shape/results.ts'
 import { amountOf, iostOf } from './shape/values.ts'
 
@@ -44,6 +45,7 @@ const result = shape({
   ),
   statement: profileText('Statement.', '宣言。'),
   statement_en: profileText('Statement in English.', '英文宣言。'),
+  status: producerStatus(),
   type: profileText('Type of producer.', '类型。'),
   type_en: profileText('Type of producer in English.', '英文类型。'),
   url: text('Registered URL.', '登记的网址。'),
@@ -88,6 +90,7 @@ export const getProducerDetail = defineAction({
       social_media: profile.social_media,
       statement: profile.statement,
       statement_en: profile.statement_en,
+      status: nameProducerStatus(found),
       type: profile.type,
       type_en: profile.type_en,
       url: found.url,

@@ -6,11 +6,9 @@ import { DAYS_OF_CHANGE, votesBefore } from './find/votes-by-day.ts'
 import { defineList } from './list/paging.ts'
 import { rankedListing } from './list/whole-list.ts'
 import { paging, sort } from './request/parameter-types.ts'
+import { nameProducerStatus, producerStatus } from './shape/producer-status.ts'
 import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
-
-/** Statuses of a producer in vote_producer.iost, by their numbers. */
-const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
 
 const row = shape({
   account: text('Account name of the producer.', '生产者的账户名。'),
@@ -26,10 +24,7 @@ const row = shape({
     '七个 UTC 日内的票数变化（IOST），含最新已发布区块所在日期：当前票数减去首日开始时的票数；票数减少时为负数。',
   ),
   voter_count: count('Number of accounts that vote for the producer.', '为该生产者投票的账户数。'),
-  status: text(
-    'Status of the registration: APPLY (not approved yet), APPROVED, UNAPPLY (asked to leave) or UNAPPLY_APPROVED (may leave).',
-    '注册状态：APPLY（尚未批准）、APPROVED（已批准）、UNAPPLY（已申请退出）或 UNAPPLY_APPROVED（已批准退出）。',
-  ),
+  status: producerStatus(),
   online: flag('Whether the producer is logged in.', '是否在线。'),
   isProducer: flag('Whether the producer is a candidate for block production.', '是否参与出块竞选。'),
   block_count: count('Number of blocks the producer signed.', '出块数。'),
@@ -70,7 +65,7 @@ export const getProducerList = defineList({
         votes: iostOf(doc.votes),
         votes_change_7d: iostOf(doc.votes - votesBefore(doc, first)),
         voter_count: doc.voter_count,
-        status: STATUSES[doc.status] ?? String(doc.status),
+        status: nameProducerStatus(doc),
         online: doc.online,
         isProducer: doc.is_producer,
         block_count: doc.block_count,

@@ -8,6 +8,7 @@ import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
 import { producer } from './request/parameter-types.ts'
+import { nameProducerStatus, producerStatusIfRegistered } from './shape/producer-status.ts'
 import { count, exact, flag, shape, text } from './shape/results.ts'
 import { iostOf } from './shape/values.ts'
 
@@ -23,7 +24,11 @@ export const getProducerRegistration = defineAction({
   params: Type.Object({ producer: producer() }),
   result: shape({
     account: text('Account name of the producer.', '生产者的账户名。'),
-    registered: flag('Whether the producer is registered.', '目前是否已注册。'),
+    registered: flag(
+      'Whether the producer is in the table of producers; status says whether it is approved.',
+      '目前是否在生产者表中；是否已获批准见 status。',
+    ),
+    status: Type.Optional(producerStatusIfRegistered()),
     unregistered_block: Type.Optional(
       count(
         'Number of the block in which the producer was unregistered; absent while it is registered.',
@@ -55,6 +60,7 @@ export const getProducerRegistration = defineAction({
     return {
       account,
       registered: found.registered,
+      ...(found.registered ? { status: nameProducerStatus(found) } : {}),
       ...(found.unregistered === undefined ? {} : await momentOf(context.view, found.unregistered)),
       votes: iostOf(found.votes),
       voter_count: found.voter_count,

@@ -14,8 +14,13 @@ type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A change of the available amount, and its cause. */
 type Changed = { readonly change: bigint; readonly by: ChangeCause }
-/** An amount that a movement freezes, and the time of its release. */
-type Locked = { readonly amount: bigint; readonly until: bigint; readonly movement: object }
+/** An amount that a movement freezes, and the time of its release. `isOwn`: the owner had it before. */
+type Locked = {
+  readonly amount: bigint
+  readonly until: bigint
+  readonly movement: object
+  readonly isOwn: boolean
+}
 
 /** Balances, tokens and wealth while a block is derived. Amounts in the token's smallest unit. */
 export type Ledger = {
@@ -67,9 +72,17 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
       balance.amount += change
       if (balance.amount < 0n) throw overdrawn(block, balance)
     },
-    freeze: (symbol, owner, { amount, until, movement }) => {
-      const balance = draft(symbol, owner)
+    freeze: (symbol, owner, { amount, until, movement, isOwn }) => {
       const isDue = until <= block.time
+      if (isOwn && (isDue || amount === 0n)) return
+      const balance = draft(symbol, owner)
+      if (isOwn) {
+        past.note(balance.past, 0n, { movement, until, own: amount })
+        balance.amount -= amount
+        freezeIn(balance, amount, until)
+        if (balance.amount < 0n) throw overdrawn(block, balance)
+        return
+      }
       past.note(balance.past, amount, isDue ? { movement } : { movement, until })
       if (isDue) balance.amount += amount
       else freezeIn(balance, amount, until)

@@ -5,8 +5,11 @@ import { numberIn, numberText } from '#indices/series-number.ts'
 import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
-/** The cause of a change. That of a movement is its row, whose number is known after the transaction. */
-export type ChangeCause = (Cause | { readonly movement: object; readonly until?: bigint }) & {
+/**
+ * The cause of a change. That of a movement is its row, whose number is known after the transaction. `until`: the
+ * movement froze an amount; `own`: that amount, if it was the owner's before.
+ */
+export type ChangeCause = (Cause | { readonly movement: object; readonly until?: bigint; readonly own?: bigint }) & {
   readonly more?: readonly string[]
 }
 
@@ -73,7 +76,7 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
       cause: causeOf(by, index),
       change,
       times: 1,
-      more: until === undefined ? (by.more ?? NOTHING) : [String(until)],
+      more: until === undefined ? (by.more ?? NOTHING) : frozenBy(by, until),
     })
   }
   return {
@@ -85,7 +88,7 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
       return fresh
     },
     note: (of, change, by) => {
-      if (change !== 0n) noted.push({ series: of, change, by })
+      if (change !== 0n || 'own' in by) noted.push({ series: of, change, by })
     },
     row: (movement, index) => {
       rows.set(movement, index)
@@ -123,6 +126,9 @@ export const withContribute = (
 
 const OF_BLOCK: Cause = { kind: 'block' }
 const NOTHING: readonly string[] = []
+
+const frozenBy = (by: ChangeCause, until: bigint): readonly string[] =>
+  'own' in by ? [String(until), String(by.own)] : [String(until)]
 
 const causeOf = (by: ChangeCause, index: number | undefined): Cause => {
   if (!('movement' in by)) return by
@@ -177,7 +183,7 @@ const append = (key: string, draft: Draft, entry: Entry): void => {
   if (entry.change > 0n) {
     draft.more += entry.change
     draft.gains += 1
-  } else {
+  } else if (entry.change < 0n) {
     draft.less -= entry.change
     draft.losses += 1
   }

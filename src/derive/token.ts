@@ -54,8 +54,9 @@ const move = (at: TxScope, parsed: ParsedReceipt): Movement => {
     past.note(past.open(seriesOf.supply(symbol)), change, by)
     ledger.add(symbol, from === '' ? to : from, { change, by })
   } else if (parsed.name === 'transferFreeze') {
-    ledger.add(symbol, from, { change: -amount, by })
-    ledger.freeze(symbol, to, { amount, movement, until: timeOf(at, parsed, 4) })
+    const isOwn = from === to
+    if (!isOwn) ledger.add(symbol, from, { change: -amount, by })
+    ledger.freeze(symbol, to, { amount, movement, until: timeOf(at, parsed, 4), isOwn })
   } else if (from !== to) {
     ledger.add(symbol, from, { change: -amount, by })
     ledger.add(symbol, to, { change: amount, by })

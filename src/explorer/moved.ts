@@ -1,9 +1,11 @@
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTransactionRecords } from '#actions/get-transaction-records.ts'
+import { getTransactions } from '#actions/get-transactions.ts'
 import { fromUnits, unitsOf } from '#chain/amount.ts'
 import { argumentsAsRead } from '#chain/arguments.ts'
 import { AMOUNT_AT, partsOfFuncName } from '#chain/effects.ts'
-import { type Movement, movementsIn } from './format/movements.ts'
+import { type Movement, movementsIn, type TokenMovement } from './format/movements.ts'
+import { listNftMovements } from './format/nft-movements.ts'
 import { ifFound, ifKnown } from './found.ts'
 import type { Visit } from './page.ts'
 import { isDelayed, type Transaction } from './part/transaction-facts.tsx'
@@ -11,7 +13,7 @@ import { isDelayed, type Transaction } from './part/transaction-facts.tsx'
 type MovedRowsVisit = Pick<Visit, 'ask'>
 
 /**
- * The token movements of transactions, by hash. Records cover published blocks; for later blocks, the
+ * The movements of tokens and NFTs of transactions, by hash. Records cover published blocks; for later blocks, the
  * receipts contain the same movements. undefined: not known yet.
  */
 export const movementsOf = async (
@@ -27,25 +29,34 @@ export const movementsOf = async (
       transactions.map(async tx => {
         // A transaction in the pool has no records, and may still move tokens.
         const isRecorded = known !== undefined && tx.tx_receipt.status_code !== undefined
-        const moved = isRecorded ? movementsIn(rows.get(tx.hash) ?? []) : receiptsOf(visit, tx)
-        return [tx.hash, await moved] as const
+        const moved = await (isRecorded ? movementsIn(rows.get(tx.hash) ?? []) : receiptsOf(visit, tx))
+        return [tx.hash, moved && [...moved, ...listNftMovements(tx)]] as const
       }),
     ),
   )
 }
 
-/** The token movements of transactions in published blocks, by hash. */
+/** The movements of tokens and NFTs of transactions in published blocks, by hash. Only receipts tell those of NFTs. */
 export const publishedMovements = async (
   { ask }: MovedRowsVisit,
   hashes: readonly string[],
 ): Promise<ReadonlyMap<string, readonly Movement[]>> => {
   if (hashes.length === 0) return new Map()
-  const { records } = await ask(getTransactionRecords, { tx_hashes: hashes.join(',') })
+  const tx_hashes = hashes.join(',')
+  const [{ records }, { transactions }] = await Promise.all([
+    ask(getTransactionRecords, { tx_hashes }),
+    ask(getTransactions, { tx_hashes }),
+  ])
   const rows = Map.groupBy(records, ({ tx_hash }) => tx_hash)
-  return new Map(hashes.map(hash => [hash, movementsIn(rows.get(hash) ?? [])]))
+  const nfts = new Map(
+    transactions.flatMap(found =>
+      found === null ? [] : [[found.transaction.hash, listNftMovements(found.transaction)]],
+    ),
+  )
+  return new Map(hashes.map(hash => [hash, [...movementsIn(rows.get(hash) ?? []), ...(nfts.get(hash) ?? [])]]))
 }
 
-const receiptsOf = async (visit: MovedRowsVisit, tx: Transaction): Promise<readonly Movement[] | undefined> => {
+const receiptsOf = async (visit: MovedRowsVisit, tx: Transaction): Promise<readonly TokenMovement[] | undefined> => {
   const { status_code, receipts = [] } = tx.tx_receipt
   if (status_code === undefined) return undefined
   if (status_code !== 'SUCCESS' || isDelayed(tx)) return []

@@ -4,6 +4,8 @@ import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
+const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
+
 /** The last block in which each producer was unregistered, read from the receipts. */
 const departures = async (): Promise<ReadonlyMap<string, { height: number; time: bigint }>> => {
   const left = new Map<string, { height: number; time: bigint }>()
@@ -31,11 +33,12 @@ test('get-producer-registration: every producer with votes is in the table, or n
     expect(said).toMatchObject({
       account: producer,
       registered,
+      ...(registered ? { status: STATUSES[Number(producers.get(producer)?.get('status'))] } : {}),
       ...since,
       votes: option.get('votes'),
       voter_count: votes.get(producer)?.size ?? 0,
     })
-    expect('unregistered_block' in said).toBe(!registered)
+    expect(['unregistered_block' in said, 'status' in said]).toEqual([!registered, registered])
     former += Number(!registered)
   }
   expect(former).toBeGreaterThan(0)

@@ -1,8 +1,12 @@
 import { expect, test } from 'bun:test'
+import { readCandidateBonuses } from '#actions/find/unclaimed.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
+import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
 
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 
@@ -84,6 +88,25 @@ for (const producer of new Set(all.map(row => row.producer)))
     expect(total).toBe(own.length)
     expect(rewards).toMatchObject(expected.slice(0, 500))
   })
+
+test('readCandidateBonuses: what each producer could withdraw for itself after many blocks matches a replay of the receipts', async () => {
+  const plain = voteBonuses()
+  const names = [...new Set(all.map(row => row.producer))]
+  const heights = [-1]
+  const expected = new Map(names.map(name => [name, [0n]]))
+  for (const { height, transactions } of blocks) {
+    for (const event of transactions.flatMap(bonusEvents)) plain.apply(event)
+    if (height % 97 !== 0 && height < blocks.length - 1) continue
+    heights.push(height)
+    for (const name of names) expected.get(name)?.push(plain.ofCandidate(name) / 2n)
+  }
+  const store = await loadedStore()
+  for (const name of names) {
+    const found = await store.read(view => readCandidateBonuses(view, name, heights))
+    expect([name, found]).toEqual([name, expected.get(name) ?? []])
+  }
+  expect([...expected.values()].flat().filter(units => units > 0n).length).toBeGreaterThan(20)
+})
 
 test('error: an account that is not a producer is not found', async () => {
   expect(await refusal(ask('get-reward-history', { producer: 'nosuchacc' }))).toMatchObject({

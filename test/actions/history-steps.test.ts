@@ -207,6 +207,11 @@ describe('get-reward-history with step', () => {
         const total = (field: string): bigint =>
           steps.reduce((sum: bigint, row: Record<string, string>) => sum + toUnits(row[field] ?? '0', decimal), 0n)
         expect([producer, total('contribute_made') - total('contribute_exchanged')]).toEqual([producer, available])
+        const { iost } = await ask('get-account-assets', { account: producer })
+        expect([producer, sumOf(steps, 'candidate_bonus_earned')]).toEqual([
+          producer,
+          sumOf(steps, 'candidate_bonus') + toUnits(String(iost.producer_reward), 8),
+        ])
         sums += all.reduce((sum, each) => sum + each, 0n)
       }
       expect(sums).toBeGreaterThan(0n)

@@ -8,15 +8,17 @@ type Row = {
   readonly token?: string
   readonly memo?: string
   readonly locked_until?: string
+  readonly collection?: string
+  readonly token_id?: string
 }
 
-const factsOf = ({ amount, token, memo, locked_until }: Row): Row =>
-  JSON.parse(JSON.stringify({ amount, token, memo, locked_until }))
+const factsOf = ({ amount, token, memo, locked_until, collection, token_id }: Row): Row =>
+  JSON.parse(JSON.stringify({ amount, token, memo, locked_until, collection, token_id }))
 
 test('rows of records: amount, token, memo and locked_until match the receipts', async () => {
   const seen = new Map<string, number>()
   for (const [key, plain] of await plainLists()) {
-    if (!/^contract\/(?:Contract|token|gas|ram|vote_|auth|bonus)/.test(key)) continue
+    if (!/^contract\/(?:Contract|token|token721|gas|ram|vote_|auth|bonus)/.test(key)) continue
     const call = listCall(key)
     const rows: Row[] = []
     for (let page = 1; rows.length < plain.length; page += 1) {
@@ -41,6 +43,7 @@ test('rows of records: amount, token, memo and locked_until match the receipts',
         `token.iost/${name} amount`,
         `token.iost/${name} token`,
       ]),
+      ...['issue', 'transfer'].flatMap(name => ['collection', 'token_id'].map(fact => `token721.iost/${name} ${fact}`)),
       'token.iost/transfer memo',
       'token.iost/transferFreeze memo',
       'token.iost/transferFreeze locked_until',

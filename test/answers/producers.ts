@@ -25,12 +25,24 @@ export const producerSuite = (service: () => Service): void => {
     for (const [account, row] of state.producers) {
       const data = await dataOf(service(), 'producer-detail', { producer: account })
       details.set(account, data)
-      const ours = ['account', 'pubkey', 'loc', 'url', 'isProducer', 'online', 'votes', 'ranking', 'block_count']
+      const ours = [
+        'account',
+        'pubkey',
+        'loc',
+        'url',
+        'status',
+        'isProducer',
+        'online',
+        'votes',
+        'ranking',
+        'block_count',
+      ]
       expect(ours.map(name => field(data, name))).toEqual([
         account,
         row.get('pubkey') as string,
         row.get('loc') as string,
         row.get('url') as string,
+        ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED'][Number(row.get('status'))] ?? '',
         row.get('isProducer') as boolean,
         row.get('online') as boolean,
         fromUnits(votesOf(account), 8),

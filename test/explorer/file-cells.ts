@@ -22,6 +22,15 @@ const time =
     String(row[field]).replace('T', ' ').replace('Z', '')
 const nanoseconds: Cell = row =>
   new Date(Number(BigInt(String(row['time'])) / 1_000_000n)).toISOString().replace('T', ' ').replace('Z', '')
+/** The words for a producer's status. */
+const PRODUCER_STATUSES: ReadonlyMap<unknown, string> = new Map([
+  ['APPLY', 'Waiting for approval'],
+  ['UNAPPLY', 'Asked to leave'],
+  ['UNAPPLY_APPROVED', 'Removed by the administrators'],
+])
+const statusOf: Cell = row =>
+  PRODUCER_STATUSES.get(row['status']) ??
+  (row['isProducer'] !== true ? 'Not a candidate' : row['online'] === true ? 'Online' : 'Offline')
 const place: Cell = (_row, at) => String(at + 1)
 const status: Cell = row => outcomeOf(String(row['status_code'])).en
 const WHERE = { Transaction: number('tx_hash'), Block: number('block') }
@@ -130,7 +139,7 @@ export const fileCells: Readonly<Record<string, FileCells>> = {
     call: ['base/get-producer-list', {}, 'producers'],
     columns: {
       ...{ Rank: number('ranking'), Producer: text('account'), Name: text('alias_en') },
-      Status: row => (row['isProducer'] !== true ? 'Not a candidate' : row['online'] === true ? 'Online' : 'Offline'),
+      Status: statusOf,
       ...{ Location: text('loc'), Site: text('url'), 'Blocks made': number('block_count') },
       ...{ 'Rewards received (IOST)': number('received_award'), 'Votes (IOST)': number('votes') },
       ...{ '7-day change (IOST)': number('votes_change_7d'), Voters: number('voter_count') },

@@ -14,6 +14,8 @@ beforeAll(async () => {
   explorer = await explorerOn()
 })
 
+type Row = { readonly tx_hash: string; readonly collection?: string; readonly token_id?: string }
+
 /** Paths of the NFTs that a page links to, in page order. */
 const nftsOn = (links: readonly { readonly href: string }[]): readonly string[] =>
   links.flatMap(({ href }) => /nft\/([^/?]+\/\d+)$/.exec(href)?.[1] ?? [])
@@ -28,6 +30,25 @@ test("an account's page shows its NFTs and their number, and nothing about NFTs 
   }
   const { html, links } = await explorer.visit('/account/admin')
   expect([nftsOn(links), html.includes('NFTs: ')]).toEqual([[], false])
+})
+
+test('transactions show the NFTs that they issued and moved, and receivers have them among their records', async () => {
+  const { movements } = await plainItems()
+  let [issued, given] = [0, 0]
+  for (const { id, from, to, hash, height } of movements) {
+    const [collection = '', number] = id.split('/')
+    const { links, text } = await explorer.visit(`/tx/${hash}`)
+    expect([hash, nftsOn(links)]).toEqual([hash, expect.arrayContaining([id])])
+    expect(text).not.toContain('No tokens moved')
+    const { transactions } = await explorer.call<{ readonly transactions: readonly Row[] }>('account/get-account-tx', {
+      ...{ account: to, size: '500', start_block: String(height), end_block: String(height) },
+    })
+    const row = transactions.find(each => each.tx_hash === hash && each.collection === collection)
+    expect([hash, row?.token_id]).toEqual([hash, number])
+    if (from === '') issued += 1
+    else given += 1
+  }
+  expect([issued, given].every(count => count > 5)).toBe(true)
 })
 
 test("a collection's page shows its NFTs with their owners, the one issued last first", async () => {

@@ -23,12 +23,16 @@ const numbersOfText = (text: string): readonly string[] => {
 
 type Answers = readonly unknown[]
 type Balance = {
+  readonly name: string
   readonly balance: string
   readonly frozen_balance: { readonly total: string }
   readonly vote_balance: { readonly total: string }
 }
 type Detail = {
-  readonly gas_info: { readonly pledged_info: readonly { readonly amount: string }[] }
+  readonly gas_info: {
+    readonly limit: string
+    readonly pledged_info: readonly { readonly pledger: string; readonly amount: string }[]
+  }
   readonly ram_info: { readonly used: string; readonly available: string }
 }
 
@@ -73,7 +77,12 @@ const accountSums = (answers: Answers): readonly string[] => {
   const all = own.reduce((sum, each) => sum + units(each), pledged)
   const { used = '0', available = '0' } = detail?.ram_info ?? {}
   const ram = BigInt(used) + (available.startsWith('-') ? 0n : BigInt(available))
-  return [decimal(pledged), decimal(all), decimal(all - pledged), String(ram)]
+  const ownPledges = (detail?.gas_info.pledged_info ?? []).filter(({ pledger }) => pledger === balance.name)
+  const byOthers = ownPledges.reduce(
+    (rest, { amount }) => rest - units(amount),
+    units(detail?.gas_info.limit ?? '0') / 300_000n,
+  )
+  return [decimal(pledged), decimal(all), decimal(all - pledged), String(ram), decimal(byOthers)]
 }
 
 const has = (value: unknown, name: string): boolean => value !== null && typeof value === 'object' && name in value

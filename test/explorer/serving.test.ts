@@ -154,9 +154,9 @@ test('loading: a page of something that may still be loaded shows the progress o
 test.each([
   ['not known', undefined, 'The last loaded block is 4851.'],
   ['not known by a node that is far behind', 3_000, 'The last loaded block is 4851.'],
-  ['loaded', 4_851, 'All irreversible blocks are loaded; the last one is 4851.'],
+  ['loaded', 4_851, 'The last loaded block is 4851.'],
 ])(
-  'not found: says that all irreversible blocks are loaded only if that is known; the last one is %s',
+  'not found: names the last loaded block, without a word on the state of the service; the last one is %s',
   async (_, libBlock, said) => {
     const heard = () => (libBlock === undefined ? undefined : { libBlock })
     const node = { lastInfo: heard, reportAgeMs: () => 0, whyUnfit: () => undefined } as never
@@ -166,6 +166,24 @@ test.each([
     expect([response.status, text]).toEqual([404, expect.stringContaining(said)])
   },
 )
+
+test('search and not found: say the same of a thing that does not exist', async () => {
+  const { ask } = serviceOn(await loadedStore(), { explorer: true })
+  for (const [prefix, last, forms] of [
+    ['', 'The last loaded block is 4851.', 'The search takes names and their beginnings'],
+    ['/zh', '最新的已加载区块为4851。', '可搜索名称或其开头'],
+  ])
+    for (const path of ['/search?text=99999999', '/block/99999999', '/account/nobodyhere']) {
+      const text = (await (await ask(`${prefix}${path}`, BROWSER)).text())
+        .replaceAll(/<[^>]*>/g, '')
+        .replaceAll(',', '')
+      expect([path, text]).toEqual([path, expect.stringContaining(forms ?? '')])
+      expect([path, text.replaceAll(/\s+/g, prefix === '' ? ' ' : '')]).toEqual([
+        path,
+        expect.stringContaining(last ?? ''),
+      ])
+    }
+})
 
 test('home: names the head block only if a node reported one', async () => {
   const home = async (headBlock: number | undefined) => {

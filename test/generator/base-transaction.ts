@@ -1,4 +1,4 @@
-import { baseReceipts, listsProducers } from './content.ts'
+import { baseReceipts, onlyRewards } from './content.ts'
 import { encodedReceipt } from './hashing.ts'
 import { OK } from './transaction.ts'
 import { type BaseParts, baseParts } from './transaction-text.ts'
@@ -17,7 +17,7 @@ const made = (world: World, height: number): Base => {
 export const baseTransactions = (world: World): ((height: number) => Base) => {
   const byProducer = new Map<string, Base>()
   return height => {
-    if (listsProducers(height)) return made(world, height)
+    if (!onlyRewards(world, height)) return made(world, height)
     const { account } = witnessOf(world, height - 1)
     const known = byProducer.get(account)
     if (known !== undefined) return known

@@ -1,6 +1,7 @@
 import { cycleTransaction } from './cycle-transaction.ts'
 import { dawnTransactions } from './dawn.ts'
 import { genesisTx } from './genesis.ts'
+import { inflates, inflationTx } from './inflation.ts'
 import type { Tx } from './transaction.ts'
 import { type World, witnessOf } from './world.ts'
 
@@ -26,10 +27,16 @@ export const userTransactions = (world: World, height: number): readonly Tx[] =>
   return made
 }
 
-/** Whether the base transaction of a block contains the list of producers. */
-export const listsProducers = (height: number): boolean => height % STAT_BLOCKS === 0
+const listsProducers = (height: number): boolean => height % STAT_BLOCKS === 0
 
-/** The receipts of a block's base transaction: the reward for the parent and, at intervals, the list of producers. */
+/** Whether the base transaction of a block only pays the reward for the parent. */
+export const onlyRewards = (world: World, height: number): boolean =>
+  !listsProducers(height) && !inflates(world, height)
+
+/**
+ * The receipts of a block's base transaction: the reward for the parent and, at intervals, the list of producers and
+ * the inflation.
+ */
 export const baseReceipts = (
   world: World,
   height: number,
@@ -38,9 +45,10 @@ export const baseReceipts = (
     name: 'token.iost/issue',
     content: `["contribute","${witnessOf(world, height - 1).account}","${CONTRIBUTE}"]`,
   }
-  if (!listsProducers(height)) return [reward]
+  if (onlyRewards(world, height)) return [reward]
   const list = JSON.stringify(world.producers.map(({ key }) => key))
-  return [{ name: 'vote_producer.iost/stat', content: `{"currentList":${list},"pendingList":${list}}` }, reward]
+  const stat = { name: 'vote_producer.iost/stat', content: `{"currentList":${list},"pendingList":${list}}` }
+  return [...(listsProducers(height) ? [stat] : []), ...(inflates(world, height) ? inflationTx().receipts : []), reward]
 }
 
 /** The receiver of the reward for the parent block, and the amount in 10^-8. */

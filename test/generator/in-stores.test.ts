@@ -6,6 +6,7 @@ import { downloadSuite } from '../explorer/generated-downloads.ts'
 import { pageSuite } from '../explorer/generated-pages.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
+import { inflationSuite } from './inflation-receivers.ts'
 import { listSuite } from './lists.ts'
 import { serveGenerated } from './serve.ts'
 import type { Profile } from './settings.ts'
@@ -48,6 +49,7 @@ describe('a sparse generated chain in SQLite', () => {
 /** The suites for the mixed chain in both stores. */
 const asked = (store: () => Store): void => {
   describe('lists', () => listSuite(store))
+  describe('receivers of inflation', () => inflationSuite(store))
   describe('pages', () => pageSuite(store))
   describe('downloads', () => downloadSuite(store))
 }

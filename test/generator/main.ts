@@ -18,10 +18,11 @@ At its end it prints the seconds of CPU it took; GET /cpu tells them at any time
   --voters N          voters of producer000, default ${DEFAULTS.voters}
   --producers N       producers taking turns, default ${DEFAULTS.producers}
   --cycle N           blocks after which all that moved has come back, default ${DEFAULTS.cycle}
+  --inflation N       blocks from one inflation to the next, default ${DEFAULTS.inflation}
   --help              this text
 `
 
-const NUMBERS = ['seed', 'blocks', 'holders', 'voters', 'producers', 'cycle'] as const
+const NUMBERS = ['seed', 'blocks', 'holders', 'voters', 'producers', 'cycle', 'inflation'] as const
 
 const numberOf = (name: string, text: string): number => {
   if (!/^[0-9]{1,15}$/.test(text)) throw new Failure('usage', `--${name} ${text} is not a whole number.`)

@@ -1,8 +1,11 @@
+import { base58Of32 } from './base58.ts'
+import { blockGas } from './block.ts'
 import { userTransactions } from './content.ts'
-import { statusText } from './hashing.ts'
+import { hashBase, statusText } from './hashing.ts'
+import { inflates, inflationTx } from './inflation.ts'
 import { OK, type Tx } from './transaction.ts'
 import { txHash } from './transaction-hash.ts'
-import type { World } from './world.ts'
+import { type World, witnessOf } from './world.ts'
 
 /** A row of the lists of records, computed from the plan of a transaction. */
 export type Row = {
@@ -86,6 +89,14 @@ export const rowsOfTransaction = (
       keys,
     }
   })
+  return [...rows, ...rowsOfReceipts(tx, { ...at, index: rows.length }, deployed)]
+}
+
+type FirstRowPlace = { readonly height: number; readonly position: number; readonly index: number }
+
+/** Rows of the receipts that no action owns. `first`: the place of the first one. */
+const rowsOfReceipts = (tx: Tx, first: FirstRowPlace, deployed: ReadonlySet<string>): readonly Row[] => {
+  const rows: Row[] = []
   for (const { name, content, row } of tx.receipts) {
     if (row === undefined) continue
     const [from, to] = row
@@ -94,13 +105,13 @@ export const rowsOfTransaction = (
     if (name === 'auth.iost/signUp') keys.push(`created/${tx.publisher}`)
     keys.push(...movedBy(name, content, namesOf(from, to)))
     rows.push({
-      ...at,
-      index: rows.length,
+      ...first,
+      index: first.index + rows.length,
       contract,
       action,
       data: content,
       returned: '',
-      status,
+      status: statusText(tx.status),
       from,
       to,
       keys,
@@ -109,10 +120,15 @@ export const rowsOfTransaction = (
   return rows
 }
 
+/** Rows of the inflation of a block. The only action of its transaction has none. */
+export const inflationRows = (height: number, deployed: ReadonlySet<string>): readonly Row[] =>
+  rowsOfReceipts(inflationTx(), { height, position: 0, index: 1 }, deployed)
+
 /** Every row of blocks `from` … `to`, in order. Adds new contracts to `deployed`. */
 export function* rowsBetween(world: World, from: number, to: number, deployed: Set<string>): Generator<Row> {
   for (let height = from; height <= to; height += 1) {
     const base = height === 0 ? 0 : 1
+    if (inflates(world, height)) yield* inflationRows(height, deployed)
     for (const [index, tx] of userTransactions(world, height).entries()) {
       for (const effect of tx.effects) if (effect.kind === 'deploy') deployed.add(effect.contract)
       yield* rowsOfTransaction(tx, { height, position: index + base }, deployed)
@@ -120,8 +136,14 @@ export function* rowsBetween(world: World, from: number, to: number, deployed: S
   }
 }
 
-/** Hash of the transaction of a row. Base transactions have no rows. */
+/** Hash of the transaction of a row. */
 export const hashOfRow = (world: World, { height, position }: Row): string => {
+  if (height > 0 && position === 0) {
+    const bytes = Buffer.alloc(32)
+    const parent = { parent: witnessOf(world, height - 1).key, gas: blockGas(world, height - 1) }
+    hashBase({ height, seed: world.settings.seed, ...parent }, bytes, 0)
+    return base58Of32(bytes)
+  }
   const tx = userTransactions(world, height)[height === 0 ? position : position - 1]
   if (tx === undefined) throw new Error(`Block ${height} has no transaction ${position}.`)
   return txHash(world.seals, tx, { height, position })

@@ -17,6 +17,8 @@ export type Settings = {
   readonly producers: number
   /** Blocks of one cycle. After each cycle, every moved amount has been moved back (see `cycle-plan.ts`). */
   readonly cycle: number
+  /** Blocks from one inflation to the next; a day's on the real chain. */
+  readonly inflation: number
 }
 
 export const DEFAULTS: Settings = {
@@ -27,6 +29,7 @@ export const DEFAULTS: Settings = {
   voters: 100_000,
   producers: 17,
   cycle: 16_384,
+  inflation: 172_800,
 }
 
 type Bounds = readonly [least: number, most: number]
@@ -38,6 +41,7 @@ const BOUNDS: Readonly<Record<Exclude<keyof Settings, 'profile'>, Bounds>> = {
   voters: [10, 10_000_000],
   producers: [1, 100],
   cycle: [64, 131_072],
+  inflation: [64, 2 ** 33],
 }
 
 /** Each producer exchanges rewards in the middle of the first cycle, so it must have had its turn before. */

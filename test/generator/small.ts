@@ -8,5 +8,6 @@ export const small = (profile: Profile, seed = 7): Settings => ({
   holders: profile === 'busy' ? 3000 : 1200,
   voters: 500,
   producers: 5,
+  inflation: profile === 'busy' ? 150 : 600,
   cycle: profile === 'sparse' ? 1024 : profile === 'busy' ? 96 : 256,
 })

@@ -65,7 +65,7 @@ const move = (tally: Tally, token: string, from: string, to: string, units: bigi
   else addTo(balances, token, to, units)
 }
 
-const applyEffect = (tally: Tally, effect: Effect): void => {
+export const applyEffect = (tally: Tally, effect: Effect): void => {
   const { balances, votes, nfts, figures } = tally.tables
   switch (effect.kind) {
     case 'create':

@@ -50,11 +50,13 @@ for (const profile of PROFILES)
 
     test('rows of a list are the same from any first ordinal', () => {
       const truth = truthAt(world, within)
-      const all = truth.rows(`account/${HUB}`, 1, Number.MAX_SAFE_INTEGER)
-      expect(all.length).toBe(truth.count(`account/${HUB}`))
-      for (const part of [0.2, 0.5, 0.9]) {
-        const first = Math.ceil(all.length * part)
-        expect(truth.rows(`account/${HUB}`, first, first + 9)).toEqual(all.slice(first - 1, first + 9))
+      for (const key of [`account/${HUB}`, 'moved/bonus.iost/iost', 'token/iost']) {
+        const all = truth.rows(key, 1, Number.MAX_SAFE_INTEGER)
+        expect([key, all.length]).toEqual([key, truth.count(key)])
+        for (const part of [0.2, 0.5, 0.9]) {
+          const first = Math.ceil(all.length * part)
+          expect(truth.rows(key, first, first + 9)).toEqual(all.slice(first - 1, first + 9))
+        }
       }
     })
   })

@@ -1,7 +1,8 @@
 import { rewardOf } from './content.ts'
+import { inflationsUntil, inflationTx } from './inflation.ts'
 import { tallyAt } from './leap.ts'
-import { type Row, rowsBetween } from './rows.ts'
-import { addTo, type Frozen, partsOf, type Tally } from './tally.ts'
+import { inflationRows, type Row, rowsBetween } from './rows.ts'
+import { addTo, applyEffect, type Frozen, partsOf, type Tally } from './tally.ts'
 import type { World } from './world.ts'
 
 /** Amounts in smallest units, sorted by amount descending, then by name. */
@@ -75,11 +76,24 @@ const addRewards = (world: World, tally: Tally, height: number): void => {
   })
 }
 
+/** The effects and rows of the inflation, which the tally leaves out as it does not follow the cycles. */
+const addInflation = (world: World, tally: Tally, height: number): void => {
+  const { lists, figures } = tally.tables
+  for (let count = inflationsUntil(world, height); count > 0; count -= 1) {
+    for (const effect of inflationTx().effects) applyEffect(tally, effect)
+    for (const { keys } of inflationRows(height, tally.deployed)) {
+      addTo(figures, 'chain', 'rows', 1n)
+      for (const key of keys) addTo(lists, ...partsOf(key), 1n)
+    }
+  }
+}
+
 const isSystem = (owner: string): boolean => owner.endsWith('.iost')
 
 /** The truth after block `height`. Time and memory do not grow with the number of cycles, except for newcomers. */
 export const truthAt = (world: World, height: number, tally: Tally = tallyAt(world, height)): Truth => {
   addRewards(world, tally, height)
+  addInflation(world, tally, height)
   const { balances, votes, nfts, lists, figures } = tally.tables
   const balance = (token: string, owner: string): bigint => balances.get(token)?.get(owner) ?? 0n
   const figure = (name: string): number => Number(figures.get('chain')?.get(name) ?? 0n)
@@ -135,14 +149,12 @@ const wealthOf = (tally: Tally, balance: Truth['balance']): readonly Wealth[] =>
 }
 
 /**
- * Rows of a list, read from the blocks that can contain them. A list gains the same number of rows in every
- * cycle, so two counts give the cycle of an ordinal. Lists of newcomers are short and begin with their cycle.
+ * Rows of a list, read from the blocks that can contain them. A list gains the same number of rows in every cycle and
+ * by every inflation, which give the cycle of an ordinal. Lists of newcomers are short and begin with their cycle.
  */
 const rowsOf = (world: World, height: number, key: string, first: number, last: number): readonly Row[] => {
-  const { dawn, settings } = world
-  const counts = countsOf(world, key)
   const deployed = new Set<string>()
-  const { from, ordinal } = startOf(counts, first, { dawn, cycle: settings.cycle }, key)
+  const { from, ordinal } = startOf(world, key, first)
   // Contracts are only deployed in the first two blocks.
   if (from > 0) for (const _ of rowsBetween(world, 0, 1, deployed));
   const rows: Row[] = []
@@ -156,29 +168,38 @@ const rowsOf = (world: World, height: number, key: string, first: number, last: 
   return rows
 }
 
-type Counts = { readonly dawn: number; readonly cycle: number }
+/** Rows of a list before the cycles, in each cycle, and by each inflation. */
+type Counts = { readonly dawn: number; readonly cycle: number; readonly inflation: number }
 
 const countsOf = (world: World, key: string): Counts => {
   const { dawn, settings } = world
   let [before, within] = [0, 0]
   const deployed = new Set<string>()
-  for (const row of rowsBetween(world, 0, dawn + settings.cycle - 1, deployed))
-    if (row.keys.includes(key)) {
-      if (row.height < dawn) before += 1
-      else within += 1
-    }
-  return { dawn: before, cycle: within }
+  for (const { keys, height, position } of rowsBetween(world, 0, dawn + settings.cycle - 1, deployed)) {
+    const isInflation = height > 0 && position === 0
+    if (isInflation || !keys.includes(key)) continue
+    if (height < dawn) before += 1
+    else within += 1
+  }
+  const inflation = inflationRows(0, deployed).filter(({ keys }) => keys.includes(key)).length
+  return { dawn: before, cycle: within, inflation }
 }
 
-const startOf = (
-  counts: Counts,
-  first: number,
-  { dawn, cycle }: { readonly dawn: number; readonly cycle: number },
-  key: string,
-): { readonly from: number; readonly ordinal: number } => {
+/** A block from which to read, and the ordinal of the list's first row from there on. */
+const startOf = (world: World, key: string, first: number): { readonly from: number; readonly ordinal: number } => {
+  const { dawn, settings } = world
   const [, born] = /^[a-z]+\/n([0-9a-z]+)_[0-9a-z]+(?:\/.*)?$/.exec(key) ?? []
-  if (born !== undefined) return { from: dawn + Number.parseInt(born, 36) * cycle, ordinal: 1 }
-  if (first <= counts.dawn || counts.cycle === 0) return { from: 0, ordinal: 1 }
-  const cycles = Math.floor((first - 1 - counts.dawn) / counts.cycle)
-  return { from: dawn + cycles * cycle, ordinal: counts.dawn + cycles * counts.cycle + 1 }
+  if (born !== undefined) return { from: dawn + Number.parseInt(born, 36) * settings.cycle, ordinal: 1 }
+  const counts = countsOf(world, key)
+  const startsAt = (cycles: number): number => dawn + cycles * settings.cycle
+  const rowsBefore = (cycles: number): number =>
+    counts.dawn + cycles * counts.cycle + inflationsUntil(world, startsAt(cycles) - 1) * counts.inflation
+  // The last cycle that begins before the ordinal.
+  let [low, high] = [0, Math.ceil(settings.blocks / settings.cycle)]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (rowsBefore(middle) < first) low = middle
+    else high = middle - 1
+  }
+  return rowsBefore(low) < first ? { from: startsAt(low), ordinal: rowsBefore(low) + 1 } : { from: 0, ordinal: 1 }
 }

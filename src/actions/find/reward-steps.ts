@@ -9,11 +9,12 @@ import type { Listing } from '../list/list-rows.ts'
 import { stepListing } from '../list/step-rows.ts'
 import { boundsOfSteps, type RangeOfSteps } from '../request/range-steps.ts'
 import type { Step } from '../request/step.ts'
-import { exact, shape } from '../shape/results.ts'
+import { exact, shape, sourced } from '../shape/results.ts'
 import { stepFields } from '../shape/steps.ts'
 import { amountOf, iostOf } from '../shape/values.ts'
 import { heightsOf, requestedSteps } from './requested-steps.ts'
 import { flowsThen, isBy, NO_FLOWS, partsInRuns, seriesIn } from './series.ts'
+import { readCandidateBonuses } from './unclaimed.ts'
 
 /** Sums of one step of a producer's and its voters' rewards. */
 export const rewardStep = shape({
@@ -31,8 +32,12 @@ export const rewardStep = shape({
     '仅在使用 step 时返回：由 contribute 兑换得到的 IOST。',
   ),
   candidate_bonus: exact(
-    'Only with step: its own half of candidate bonuses, in IOST.',
-    '仅在使用 step 时返回：候选人奖励中属于自己的一半（IOST）。',
+    'Only with step: what it withdrew of candidate bonuses for itself, its own half, in IOST.',
+    '仅在使用 step 时返回：期间领取的候选人奖励中属于自己的一半（IOST）。',
+  ),
+  candidate_bonus_earned: sourced(
+    'Only with step: what it earned of candidate bonuses for itself, withdrawn or not, in IOST: withdrawals, and the growth of what it could withdraw. null: not known, because the contract wrote no receipts then.',
+    '仅在使用 step 时返回：期间所得的候选人奖励中属于自己的一半，无论是否已领取（IOST），即已领取的加上待领取的增量。null 表示当时合约没有收据，无法得知。',
   ),
   added_for_voters: exact(
     'Only with step: amount added for its voters, in IOST.',
@@ -56,9 +61,10 @@ export const rewardSteps = async <D>(
   const { view } = context
   const steps = await requestedSteps(context, { step, ...boundsOfSteps(asked) })
   const heights = heightsOf(steps)
-  const [sums, contribute, token] = await Promise.all([
+  const [sums, contribute, bonuses, token] = await Promise.all([
     sumsBetween(view, producer, heights),
     flowsThen(view, seriesOf.balance(balanceId('contribute', producer)), heights),
+    readCandidateBonuses(view, producer, heights),
     view.get(tokens, 'contribute'),
   ])
   const decimal = token?.decimal ?? 0
@@ -72,12 +78,17 @@ export const rewardSteps = async <D>(
       contribute_exchanged: amountOf(after.lost - before.lost, decimal),
       exchanged: iostOf(exchanged),
       candidate_bonus: iostOf(candidate),
+      candidate_bonus_earned: earnedIn(candidate, bonuses[at], bonuses[at + 1]),
       added_for_voters: iostOf(added),
       taken_by_voters: iostOf(taken),
     }
   })
   return stepListing(rows, sort, Object.keys(rewardStep.properties))
 }
+
+/** The growth of what can be withdrawn, with what was withdrawn; null: one of them is not known. */
+const earnedIn = (withdrawn: bigint, before: bigint | null | undefined, after: bigint | null | undefined) =>
+  before === null || after === null ? null : iostOf(withdrawn + (after ?? 0n) - (before ?? 0n))
 
 const NONE: Sums = { exchanged: 0n, candidate: 0n, added: 0n, taken: 0n }
 

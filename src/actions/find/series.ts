@@ -160,6 +160,15 @@ export const votesThenAll = async (view: View, keys: readonly string[], height: 
   )
 }
 
+/** Values by name after each of several blocks, for one series whose changes have names; -1: before the chain. */
+export async function readVotesAt(view: View, key: string, heights: readonly number[]): Promise<readonly Votes[]> {
+  const parts = (await (await seriesIn(view, key))?.lastParts(heights.map(isBy))) ?? []
+  return heights.map((height, at) => {
+    const part = parts[at]
+    return part === undefined ? NO_VOTES : changesUntil(part, height).reduce(votesAfter, votesAt(part.opening))
+  })
+}
+
 /** Sums after a block, for series whose opening is a sum: supplies, holders, pledges, coefficients. */
 export const sumsThen = async (view: View, keys: readonly string[], height: number): Promise<readonly bigint[]> => {
   const parts = await partsThen(view, keys, height)
@@ -204,8 +213,9 @@ const flowsIn = (part: SeriesDoc, changes: readonly Entry[], height: number): Fl
   let [gained, lost] = [numberIn(part.gained), numberIn(part.lost)]
   let { gains, losses } = part
   for (const entry of changes) {
-    // An amount that became due was counted before, when it was frozen, so neither sum includes it.
-    if (entry.cause.kind === 'due') continue
+    // An amount that became due was counted before, when it was frozen, so neither sum includes it. Nor does either
+    // include an amount that its owner froze for itself.
+    if (entry.cause.kind === 'due' || entry.change === 0n) continue
     const later = Math.min(entry.times, Math.max(0, entry.height + entry.times - 1 - height))
     const all = entry.change * BigInt(later)
     if (entry.change > 0n) {

@@ -2,7 +2,7 @@ import { candidateVotes, payable } from '#chain/vote-bonus.ts'
 import { doubtOf, seriesOf } from '#indices/series.ts'
 import type { Votes } from '#indices/series-replay.ts'
 import type { View } from '#store/port.ts'
-import { sumsThen, votesThenAll } from './series.ts'
+import { flowsThen, NO_FLOWS, readVotesAt, sumsThen, votesThenAll } from './series.ts'
 
 /**
  * Amounts that withdrawals would pay, in 10^-8 IOST. null: part of it was earned while the contract wrote no receipts.
@@ -45,6 +45,29 @@ export const unclaimedThen = async (
       .map((producer, at) => [producer, amountOf(earned[at])] as const)
       .filter(([, amount]) => amount !== 0n),
   }
+}
+
+/**
+ * A producer's half of the candidate bonus that it could withdraw after each of several blocks, in 10^-8 IOST; null: not
+ * known. -1: before the chain.
+ */
+export async function readCandidateBonuses(
+  view: View,
+  producer: string,
+  heights: readonly number[],
+): Promise<readonly (bigint | null)[]> {
+  const [masks, coefficients, votes] = await Promise.all([
+    readVotesAt(view, seriesOf.candidateMask(producer), heights),
+    flowsThen(view, seriesOf.candidatesCoefficient, heights),
+    flowsThen(view, seriesOf.producer(producer), heights),
+  ])
+  return heights.map((_height, at) => {
+    const mask = masks[at] ?? NONE
+    if (mask.has(doubtOf(''))) return null
+    const [shared = NO_FLOWS, own = NO_FLOWS] = [coefficients[at], votes[at]]
+    const earned = (shared.gained - shared.lost) * candidateVotes(own.gained - own.lost) - (mask.get('') ?? 0n)
+    return halvesOf(payable(earned)).asProducer
+  })
 }
 
 const amountOf = (earned: bigint | null | undefined): bigint | null => (earned === null ? null : payable(earned ?? 0n))

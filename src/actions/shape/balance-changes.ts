@@ -1,20 +1,18 @@
 import { fromUnits, sum } from '#chain/amount.ts'
-import { toIso } from '#chain/time.ts'
-import { recordId, transactionId } from '#indices/position.ts'
+import { recordId } from '#indices/position.ts'
 import { type ListedRecord, records } from '#indices/record.ts'
-import type { Cause, Entry } from '#indices/series-entry.ts'
+import type { Cause } from '#indices/series-entry.ts'
 import { type Held, heldAfter, heldAt } from '#indices/series-replay.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { BookingsOf } from '../books/book.ts'
 import type { Compat } from '../define.ts'
-import { timesOf } from '../find/blocks-at.ts'
 import { bodiesOf } from '../find/bodies.ts'
 import { textsOf } from '../find/overflow.ts'
 import type { Change } from '../list/changes.ts'
 import type { Numbered } from '../list/list-rows.ts'
 import type { Rows } from '../list/rows.ts'
-import { hashesOf, statesBy } from './changes.ts'
+import { findOrigins, statesBy } from './changes.ts'
 import { factsOf, partiesOf } from './row-facts.ts'
 
 /** Names of balance changes that no record caused. */
@@ -34,28 +32,20 @@ export const balanceChangeRows =
   ({ owner, decimal, compat }: BalanceChangesOptions) =>
   async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
     const entries = docs.map(({ doc }) => doc.entry)
-    const [hashes, times, found] = await Promise.all([
-      hashesOf(
-        view,
-        entries.filter(isByTransaction).map(({ height, tx }) => transactionId(height, tx)),
-      ),
-      timesOf(
-        view,
-        entries.map(({ height }) => height),
-      ),
-      causesOf(view, docs, owner),
-    ])
+    const [originOf, found] = await Promise.all([findOrigins(view, entries), causesOf(view, docs, owner)])
     const states = statesBy<Held>(HELD)
     const shown = (units: bigint): string => fromUnits(units, decimal)
     const rows = docs.map(({ seq, doc: { entry, part, at } }, row) => {
-      const { height, tx, cause, change } = entry
+      const { height, cause, change } = entry
       const after = states(part, at)
+      // The chain itself releases amounts, before the transactions of the block.
       const isDue = cause.kind === 'due'
+      const { created_at, tx_hash } = originOf(entry)
       return {
         ...(compat === 'iostabc' ? {} : { seq }),
         block: height,
-        created_at: toIso(times.get(height) ?? 0n),
-        tx_hash: isByTransaction(entry) ? (hashes.get(transactionId(height, tx)) ?? null) : null,
+        created_at,
+        tx_hash: isDue ? null : tx_hash,
         ...(found[row] ?? { action: NAMES[cause.kind] ?? '', counterparty: null, memo: null }),
         change: shown(isDue ? 0n : change),
         balance: shown(after.available),
@@ -88,12 +78,6 @@ export const changesIn =
         ...{ counterparty: row.counterparty, memo: row.memo, tx_hash: row.tx_hash },
         balance: sum(balance, frozen),
       }))
-
-/**
- * Whether a transaction of a signer made the change. Releases and the contribute of a block come from the
- * chain itself, and base transactions are not in the index of transactions.
- */
-const isByTransaction = ({ cause: { kind } }: Entry): boolean => kind !== 'due' && kind !== 'block'
 
 const idOfRow = (height: number, tx: number, cause: Cause): string | undefined =>
   'index' in cause ? recordId(height, tx, cause.index) : undefined

@@ -1,4 +1,6 @@
+import { isBasePlace } from '#chain/base-transaction.ts'
 import { toIso } from '#chain/time.ts'
+import { hashesIn } from '#indices/block.ts'
 import { transactionId } from '#indices/position.ts'
 import type { SeriesDoc } from '#indices/series.ts'
 import { type Entry, entriesIn } from '#indices/series-entry.ts'
@@ -6,7 +8,7 @@ import { transactions } from '#indices/transaction.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Compat } from '../define.ts'
-import { timesOf } from '../find/blocks-at.ts'
+import { blocksAt } from '../find/blocks-at.ts'
 import type { Change } from '../list/changes.ts'
 import type { Numbered } from '../list/list-rows.ts'
 import type { Rows } from '../list/rows.ts'
@@ -34,20 +36,15 @@ export type Fold<S> = {
 export const changeRows =
   <S>(fold: Fold<S>, compat: Compat, shown: (entry: Entry, after: S) => object) =>
   async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
-    const ids = docs.map(({ doc: { entry } }) => transactionId(entry.height, entry.tx))
-    const [hashes, times] = await Promise.all([
-      hashesOf(view, ids),
-      timesOf(
-        view,
-        docs.map(({ doc }) => doc.entry.height),
-      ),
-    ])
+    const originOf = await findOrigins(
+      view,
+      docs.map(({ doc }) => doc.entry),
+    )
     const states = statesBy(fold)
-    const rows = docs.map(({ seq, doc: { entry, part, at } }, row) => ({
+    const rows = docs.map(({ seq, doc: { entry, part, at } }) => ({
       ...(compat === 'iostabc' ? {} : { seq }),
       block: entry.height,
-      created_at: toIso(times.get(entry.height) ?? 0n),
-      tx_hash: hashes.get(ids[row] ?? ''),
+      ...originOf(entry),
       ...shown(entry, states(part, at)),
     }))
     return { rows }
@@ -77,14 +74,30 @@ export const statesBy = <S>({ from, after }: Fold<S>) => {
 /** An entry with the state before it and the number of its first change in its part. */
 type Reached<S> = { readonly entry: Entry; readonly before: S; readonly number: number }
 
-export const hashesOf = async (view: View, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-  const each = [...new Set(ids)]
-  const docs = await view.getMany(transactions, each)
-  return new Map(
-    each.map((id, at) => {
-      const hash = docs[at]?.hash
-      if (hash === undefined) throw missingData(`Transaction '${id}' made a change, and has no document.`)
-      return [id, hash]
-    }),
-  )
+type ChangePlace = Pick<Entry, 'height' | 'tx'>
+
+/** The time of a change's block, and the hash of the transaction at its place. */
+type ChangeOrigin = { readonly created_at: string; readonly tx_hash: string }
+
+/**
+ * Reads where changes come from. The block's own document has the hash of its base transaction, which the index of
+ * transactions lacks. Throws 'damaged' if a document is missing.
+ */
+export async function findOrigins(
+  view: View,
+  places: readonly ChangePlace[],
+): Promise<(place: ChangePlace) => ChangeOrigin> {
+  const heights = [...new Set(places.map(({ height }) => height))]
+  const plain = places.filter(place => !isBasePlace(place))
+  const ids = [...new Set(plain.map(({ height, tx }) => transactionId(height, tx)))]
+  const [blocks, docs] = await Promise.all([blocksAt(view, heights), view.getMany(transactions, ids)])
+  const blockOf = new Map(blocks.map(block => [block.height, block]))
+  const hashes = new Map(ids.map((id, at) => [id, docs[at]?.hash]))
+  return place => {
+    const id = transactionId(place.height, place.tx)
+    const block = blockOf.get(place.height)
+    const tx_hash = block !== undefined && isBasePlace(place) ? hashesIn(block)[0] : hashes.get(id)
+    if (tx_hash === undefined) throw missingData(`Transaction '${id}' made a change, and has no document.`)
+    return { created_at: toIso(block?.time ?? 0n), tx_hash }
+  }
 }

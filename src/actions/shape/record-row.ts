@@ -44,7 +44,7 @@ const recordFields = (compat: Compat) => ({
       'token.iost 的变动记录中为实际变动的数量（代币单位）。已执行的 vote、unvote、pledge、unpledge 调用中为 IOST 数量，ram.iost 的 buy、sell 中为字节数；这些调用引起的代币变动另有记录，因此求和时只计算带有 token 的记录。',
     ),
   ),
-  ...(compat === 'iostabc' ? {} : movementFields()),
+  ...(compat === 'iostabc' ? {} : { ...movementFields(), ...nftFields() }),
 })
 
 /** Fields of rows that moved a token. */
@@ -67,6 +67,17 @@ const movementFields = () => ({
       '冻结金额的解冻时间，自 1970 年起的纳秒数，与转出方所写一致；仅出现在 transferFreeze 的代币变动记录中。在此之前转入方无法使用该金额。',
     ),
   ),
+})
+
+/** Fields of rows that moved an NFT. */
+const nftFields = () => ({
+  collection: Type.Optional(
+    text(
+      'Collection of the NFT that the row moved or issued; only on rows of transfer and issue of token721.iost that were carried out.',
+      '该记录所转移或发行的 NFT 的集合；仅出现在已执行的 token721.iost 的 transfer 与 issue 记录中。',
+    ),
+  ),
+  token_id: Type.Optional(text('Id of that NFT in its collection.', '该 NFT 在集合中的编号。')),
 })
 
 const contractField = () => text('Contract.', '合约。')

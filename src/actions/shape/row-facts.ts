@@ -2,6 +2,7 @@ import { fromUnits, unitsAsRead, unitsOf } from '#chain/amount.ts'
 import { argumentsAsRead } from '#chain/arguments.ts'
 import { Exact, type ExactJson } from '#chain/json.ts'
 import type { ListedRecord } from '#indices/record.ts'
+import { ISSUER_FIELD } from '#indices/token721.ts'
 import type { RowTexts } from '../find/overflow.ts'
 
 /** Facts about a row besides its texts. They are derived from the stored row, so they are not stored. */
@@ -14,6 +15,9 @@ export type RowFacts = {
   readonly locked_until?: string | undefined
   /** The amount moved, in token units; for a vote, a pledge or a RAM trade, the amount in the call. */
   readonly amount?: string | undefined
+  /** Collection and id of the NFT that an action of token721.iost moved or issued. */
+  readonly collection?: string | undefined
+  readonly token_id?: string | undefined
 }
 
 /** The parties of a movement as named in its receipt; they may be invalid names. */
@@ -36,6 +40,7 @@ const WITH_AMOUNTS: ReadonlySet<string> = new Set(['vote_producer.iost', 'gas.io
 /** @param own the texts of the row, from its transaction if the row does not have them */
 export const factsOf = (doc: Pick<ListedRecord, 'amount' | 'status_code'>, own: RowTexts): RowFacts => {
   if (doc.amount !== undefined) return movementFacts(doc.amount, own)
+  if (own.contract === 'token721.iost') return nftFacts(doc, own)
   return WITH_AMOUNTS.has(own.contract) ? callFacts(doc, own) : NOTHING
 }
 
@@ -81,6 +86,16 @@ const callFacts = ({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowT
   // gas.iost is part of the node and parses amounts like it; the other contracts parse them like JavaScript.
   const units = (own.contract === 'gas.iost' ? unitsAsRead : unitsOf)(text, decimals)
   return units === undefined ? NOTHING : { amount: fromUnits(units, decimals) }
+}
+
+/** The id of an issued NFT is what the action returned. The right to issue is given like an NFT. */
+const nftFacts = ({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowTexts): RowFacts => {
+  if (status_code !== 'SUCCESS' || own.return === '') return NOTHING
+  const args = argumentsIn(own.data)
+  const collection = textAt(args, 0)
+  if (own.action_name === 'issue') return { collection, token_id: textAt(argumentsIn(own.return), 0) }
+  const token_id = textAt(args, 3)
+  return own.action_name === 'transfer' && token_id !== ISSUER_FIELD ? { collection, token_id } : NOTHING
 }
 
 const argumentsIn = (data: string): readonly ExactJson[] => plainTexts(data) ?? argumentsAsRead(data) ?? []

@@ -127,7 +127,7 @@ export const writtenRows = (
     const own = owns[at] ?? doc
     const { seq, id, status, accounts, isNamed } = leadOf(at)
     const facts: RowFacts = compat === 'iostabc' ? { amount: doc.amount } : factsOf(doc, own)
-    const { amount, token, memo, locked_until } = facts
+    const { amount, token, memo, locked_until, collection, token_id } = facts
     return {
       seq,
       id,
@@ -148,6 +148,8 @@ export const writtenRows = (
       token,
       memo,
       locked_until,
+      collection,
+      token_id,
     }
   })
   const dataOf = compat === 'iostabc' ? (text: string) => text : (text: string) => new RawJson(arrayText(text))

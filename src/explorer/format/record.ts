@@ -17,6 +17,8 @@ export type RecordRow = {
   readonly amount?: string | undefined
   readonly token?: string | undefined
   readonly locked_until?: string | undefined
+  readonly collection?: string | undefined
+  readonly token_id?: string | undefined
 }
 
 /** The tokens that a record moved. */
@@ -66,7 +68,7 @@ export const WAYS: Readonly<Record<MovementDirection, Text>> = {
   none: { en: 'Others', zh: '他人之间' },
 }
 
-type Row = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to'>
+type Row = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to' | 'collection'>
 
 /**
  * Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the contract. Where
@@ -81,13 +83,13 @@ export const partiesOf = (row: Row): { readonly from: string; readonly to: strin
 
 /**
  * The direction of a movement for an owner. Only its parties count, since a row may also be in the list of an
- * issuer or a signer. undefined: the row moved no tokens.
+ * issuer or a signer. undefined: the row moved neither tokens nor an NFT.
  */
 export const wayOf = (row: Row, owner: string): MovementDirection | undefined => {
   const moved = movedBy(row)
-  if (moved === undefined) return undefined
+  if (moved === undefined && row.collection === undefined) return undefined
   const { from, to } = partiesOf(row)
-  if (!/[1-9]/.test(moved.amount)) return 'none'
+  if (moved !== undefined && !/[1-9]/.test(moved.amount)) return 'none'
   if (from === owner) return to === owner ? 'self' : 'out'
   return to === owner ? 'in' : 'none'
 }

@@ -84,7 +84,7 @@ export const accountPage: Page = {
           <Heading visit={visit} kind={kind} id={account} />
           <QrCode visit={visit} text={account} />
           <Elsewhere visit={visit} account={account} producer={producer} />
-          <Holdings visit={visit} balance={balance} pledges={detail?.gas_info.pledged_info ?? []} />
+          <Holdings visit={visit} balance={balance} gas={detail?.gas_info} />
           <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />
           <IostOverTime visit={visit} account={account} history={history} />
           <OwnTokens visit={visit} account={account} tokens={tokens} />

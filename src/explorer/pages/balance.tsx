@@ -16,7 +16,7 @@ import { Facts } from '../part/facts.tsx'
 import { Name, Owner } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
 import { Pager, pageGiven } from '../part/pager.tsx'
-import { Rows } from '../part/rows.tsx'
+import { type Column, Rows } from '../part/rows.tsx'
 import { ChainText } from '../part/text.tsx'
 import { Ago, When } from '../part/time.tsx'
 
@@ -148,7 +148,14 @@ const Changes = ({ visit, changes }: ChangesProps): Html => {
         ],
         ['Change', '变动', row => <Change value={row.change} />, { isNumber: true, place: 'end' }],
         ['Available after', '变动后可用', row => <Count value={row.balance} decimals={decimals} />, { isNumber: true }],
+        ...(changes.some(({ frozen }) => frozen !== '0') ? [frozenColumn(changes)] : []),
       ]}
     />
   )
+}
+
+/** A change may go into the frozen balance, or from there to the available one. */
+const frozenColumn = (changes: readonly ChangeRow[]): Column<ChangeRow> => {
+  const decimals = decimalsOf(changes.map(({ frozen }) => frozen))
+  return ['Frozen after', '变动后冻结', row => <Count value={row.frozen} decimals={decimals} />, { isNumber: true }]
 }

@@ -1,7 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/text.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
-import { grouped } from '../format/amount.ts'
 import { hrefTo } from '../links.ts'
 import type { Near } from '../near.ts'
 import type { Html, PageContent } from '../page.ts'
@@ -9,8 +8,8 @@ import { Card } from '../part/card.tsx'
 import { inWordsOfPage } from '../part/field-words.ts'
 import type { Field } from '../part/form-fields.ts'
 import type { Frame } from '../part/frame.ts'
+import { LastBlock, SEARCHED_FORMS } from '../part/last-block.tsx'
 import { MatchRows } from '../part/match-rows.tsx'
-import { Name } from '../part/name.tsx'
 import { pathOfPage } from '../part/pager.tsx'
 import { ChainText } from '../part/text.tsx'
 
@@ -42,13 +41,10 @@ export const failurePage = (frame: Frame, { failure, fields, near }: FailurePage
         <section class="card failure">
           <h1 safe>{title}</h1>
           {isOutOfOrder(failure) ? <OutOfOrder frame={frame} /> : <p safe>{inWordsOfPage(frame, failure, fields)}</p>}
-          {near !== undefined && failure.kind !== 'loading' && <Loaded frame={frame} near={near} />}
-          <p safe>
-            {say({
-              en: 'The search above finds accounts, tokens, contracts, producers, blocks and transactions by the beginning of their name, their number or hash.',
-              zh: '可用上方的搜索框按名称开头、高度或哈希查找账户、代币、合约、生产者、区块与交易。',
-            })}
-          </p>
+          {near !== undefined && failure.kind !== 'loading' && (
+            <LastBlock visit={frame} height={near.height} lib={near.lib} />
+          )}
+          <p safe>{say(SEARCHED_FORMS)}</p>
         </section>
         {near !== undefined && near.matches.length !== 0 && (
           <Card visit={frame} id="meant" title={say({ en: 'Did you mean', zh: '您是不是要找' })}>
@@ -83,35 +79,6 @@ const OutOfOrder = ({ frame }: { readonly frame: Frame }): Html => {
       <a href={hrefTo(frame, pathOfPage({ path: frame.path, query }, 1))} safe>
         {frame.say({ en: 'First page →', zh: '从第一页开始 →' })}
       </a>
-    </p>
-  )
-}
-
-/** The progress of the load: later blocks cannot be found yet. */
-const Loaded = ({ frame, near }: { readonly frame: Frame; readonly near: Near }): Html => {
-  const { say } = frame
-  const { height, lib } = near
-  return lib !== undefined && height < lib ? (
-    <p class="warn" safe>
-      {say({
-        en: `The service is still loading: it has reached block ${grouped(String(height))} of ${grouped(String(lib))}.`,
-        zh: `服务仍在加载：已到区块 ${grouped(String(height))}，最新的不可逆区块为 ${grouped(String(lib))}。`,
-      })}
-    </p>
-  ) : (
-    <p>
-      <span safe>
-        {say(
-          lib === undefined
-            ? { en: 'The last loaded block is ', zh: '最新的已加载区块为 ' }
-            : {
-                en: 'All irreversible blocks are loaded; the last one is ',
-                zh: '全部不可逆区块均已加载，最新的为 ',
-              },
-        )}
-      </span>
-      <Name visit={frame} kind="block" id={height} />
-      <span safe>{say({ en: '.', zh: '。' })}</span>
     </p>
   )
 }

@@ -1,10 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import { getAccountAssets } from '#actions/get-account-assets.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { percentOf } from '../format/amount.ts'
+import { hasDaysOfReturn } from '../format/annual-return.ts'
 import { counted } from '../format/counted.ts'
 import { profileText } from '../format/profile.ts'
 import { visible } from '../format/visible.ts'
@@ -23,7 +25,8 @@ import { Largest } from '../part/largest.tsx'
 import { Copied, Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
 import { ProducerStatus } from '../part/producer-status.tsx'
-import { RewardsOverTime, rewardsSince } from '../part/rewards-over-time.tsx'
+import { ReceivedRewards } from '../part/received-rewards.tsx'
+import { type RewardHistory, RewardsOverTime, rewardsSince } from '../part/rewards-over-time.tsx'
 import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
 import { ChainText } from '../part/text.tsx'
 import { askVoters, Voters } from '../part/voters.tsx'
@@ -36,12 +39,13 @@ export const producerPage: Page = {
     const { say, lang, id: producer } = visit
     const detail = await ifFound(visit.ask(getProducerDetail, { producer }))
     if (detail === undefined) return formerProducer(visit)
-    const [{ all_votes }, { days }, { voters: largest, total }, voting, rewards] = await Promise.all([
+    const [{ all_votes }, { days }, { voters: largest, total }, voting, rewards, assets] = await Promise.all([
       visit.ask(getOverview),
       visit.ask(getProducerVotes, { producer }),
       visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),
       askVoters(visit),
       rewardsSince(visit, detail.account),
+      visit.ask(getAccountAssets, { account: detail.account }),
     ])
     const alias = profileText(lang, detail.alias, detail.alias_en)
     const kind = say({ en: 'Producer', zh: '生产者' })
@@ -58,11 +62,11 @@ export const producerPage: Page = {
         <>
           <Heading visit={visit} kind={kind} id={detail.account} alias={alias} />
           <section class="card">
-            <StatusFacts visit={visit} detail={detail} days={days} />
+            <StatusFacts visit={visit} detail={detail} days={days} assets={assets} />
           </section>
           <div class="pair">
             <section class="card">
-              <About visit={visit} detail={detail} allVotes={all_votes} />
+              <About visit={visit} detail={detail} allVotes={all_votes} rewards={rewards} />
             </section>
             <LargestVoters visit={visit} largest={largest} total={total} votes={detail.votes} />
           </div>
@@ -82,7 +86,12 @@ type Detail = AnswerOf<typeof getProducerDetail>
 
 type DetailProps = { readonly visit: Visit; readonly detail: Detail }
 
-const StatusFacts = ({ visit, detail, days }: DetailProps & { readonly days: VoteDays }): Html => {
+type StatusFactsProps = DetailProps & {
+  readonly days: VoteDays
+  readonly assets: AnswerOf<typeof getAccountAssets>
+}
+
+const StatusFacts = ({ visit, detail, days, assets }: StatusFactsProps): Html => {
   const { say } = visit
   return (
     <Figures
@@ -98,39 +107,31 @@ const StatusFacts = ({ visit, detail, days }: DetailProps & { readonly days: Vot
         [say({ en: 'Blocks made', zh: '出块数' }), <Count value={detail.block_count} />],
         [
           say({ en: 'Rewards received', zh: '已获奖励' }),
-          <Amount visit={visit} value={detail.received_award} token="iost" />,
+          <ReceivedRewards visit={visit} received={detail.received_award} assets={assets} />,
         ],
       ]}
     />
   )
 }
 
-const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: string }): Html => {
+type AboutProps = DetailProps & {
+  readonly allVotes: string
+  /** undefined: it has no rewards yet. */
+  readonly rewards: RewardHistory | undefined
+}
+
+const About = ({ visit, detail, allVotes, rewards }: AboutProps): Html => {
   const { say } = visit
-  const rate = percentOf(detail.dividend_rate, '1') ?? '0.00'
   const none = <None />
   return (
     <Facts
       facts={[
         [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={detail.account} />],
-        [
-          say({ en: 'Status', zh: '状态' }),
-          <ProducerStatus visit={visit} isProducer={detail.isProducer} online={detail.online} />,
-        ],
+        [say({ en: 'Status', zh: '状态' }), <ProducerStatus visit={visit} of={detail} />],
         [say({ en: 'Share of all votes', zh: '得票率' }), <Share part={detail.votes} whole={allVotes} />],
         [
           say({ en: 'Annual return of voters', zh: '投票者年化收益率' }),
-          <span>
-            <data value={detail.dividend_rate} safe>
-              {`${rate} %`}
-            </data>{' '}
-            <small safe>
-              {say({
-                en: `no. ${detail.dividend_rate_ranking}`,
-                zh: `第 ${detail.dividend_rate_ranking} 名`,
-              })}
-            </small>
-          </span>,
+          <AnnualReturn visit={visit} detail={detail} since={rewards?.since} />,
         ],
         [
           say({ en: 'Location', zh: '地区' }),
@@ -140,6 +141,35 @@ const About = ({ visit, detail, allVotes }: DetailProps & { readonly allVotes: s
         [say({ en: 'Signing key', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
       ]}
     />
+  )
+}
+
+type AnnualReturnProps = DetailProps & {
+  /** Time of the first reward, ISO-8601 UTC; undefined: there is none yet. */
+  readonly since: string | undefined
+}
+
+/** The return of the last 30 days, extrapolated to a year. Fewer days of rewards would not show a year's. */
+const AnnualReturn = ({ visit, detail, since }: AnnualReturnProps): Html => {
+  const { say, at } = visit
+  if (!hasDaysOfReturn(since, at.time))
+    return (
+      <span class="none" safe>
+        {say({ en: 'Shown after 30 days of rewards', zh: '奖励满 30 天后显示' })}
+      </span>
+    )
+  return (
+    <span>
+      <data value={detail.dividend_rate} safe>
+        {`${percentOf(detail.dividend_rate, '1') ?? '0.00'} %`}
+      </data>{' '}
+      <small safe>
+        {say({
+          en: `no. ${detail.dividend_rate_ranking}, by the last 30 days`,
+          zh: `第 ${detail.dividend_rate_ranking} 名，按最近 30 天推算`,
+        })}
+      </small>
+    </span>
   )
 }
 

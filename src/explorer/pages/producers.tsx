@@ -5,6 +5,7 @@ import { getProducerList } from '#actions/get-producer-list.ts'
 import { producerFile } from '../download/states.ts'
 import { decimalsOf } from '../format/amount.ts'
 import { counted } from '../format/counted.ts'
+import { APPROVED } from '../format/producer-status.ts'
 import { profileText } from '../format/profile.ts'
 import { cut, visible } from '../format/visible.ts'
 import { isNarrowed } from '../narrowed.ts'
@@ -15,24 +16,28 @@ import { Figures } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
 import { Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
-import { Pager, pageGiven, pageOf } from '../part/pager.tsx'
+import { Pager, pageOf } from '../part/pager.tsx'
 import { ProducerStatus } from '../part/producer-status.tsx'
 import { type Column, Rows } from '../part/rows.tsx'
 import { Share } from '../part/share.tsx'
 import { type Order, ordered, orderGiven, Sorts } from '../part/sorts.tsx'
 
-/** All registered producers by their votes. */
+/** All producers in the table by their votes. */
 export const producersPage: Page = {
   path: '/producers',
   show: async visit => {
     const { say } = visit
-    const [{ all_votes }, { producers, total }] = await Promise.all([visit.ask(getOverview), producersAsked(visit)])
+    const [{ all_votes }, all] = await Promise.all([visit.ask(getOverview), allProducers(visit)])
+    const total = all.length
+    const order = orderGiven(visit, ORDERS)
+    const producers = pageOf(visit, order === undefined ? all : ordered(all, order))
+    const approved = all.filter(({ status }) => status === APPROVED).length
     const title = say({ en: 'Producers', zh: '生产者' })
     return {
       title,
       description: say({
-        en: `The ${counted(total, 'registered block producer')} of IOST by rank, with votes, blocks made and location.`,
-        zh: `IOST 的 ${total} 个已注册生产者（出块节点）：排名、票数、出块数与地区。`,
+        en: `The ${counted(total, 'block producer')} of IOST by rank, with votes, blocks made and location.`,
+        zh: `IOST 的 ${total} 个生产者（出块节点）：排名、票数、出块数与地区。`,
       }),
       isMinor: isNarrowed(visit, ['page', 'by']),
       body: (
@@ -41,7 +46,15 @@ export const producersPage: Page = {
           <section class="card">
             <Figures
               facts={[
-                [say({ en: 'Registered', zh: '已注册' }), <Count value={total} />],
+                [say({ en: 'Registered', zh: '已注册' }), <Count value={approved} />],
+                ...(approved < total
+                  ? [
+                      [
+                        say({ en: 'Waiting, leaving or removed', zh: '等待批准、申请退出或已移除' }),
+                        <Count value={total - approved} />,
+                      ] as const,
+                    ]
+                  : []),
                 [say({ en: 'Total votes', zh: '总票数' }), <Amount visit={visit} value={all_votes} token="iost" />],
               ]}
             />
@@ -76,12 +89,8 @@ const ORDERS: readonly Order<Row>[] = [
 /** Rows of a call for all producers, the API's maximum. */
 const SIZE = 500
 
-/** The producers of the requested page, in the requested order. */
-const producersAsked = async (
-  visit: Visit,
-): Promise<{ readonly producers: readonly Row[]; readonly total: number }> => {
-  const order = orderGiven(visit, ORDERS)
-  if (order === undefined) return visit.ask(getProducerList, pageGiven(visit))
+/** All producers by rank; the page counts those that are approved. */
+const allProducers = async (visit: Visit): Promise<readonly Row[]> => {
   const all: Row[] = []
   for (let page = 1, total = 1; all.length < total; page++) {
     const answer = await visit.ask(getProducerList, { page: String(page), size: String(SIZE) })
@@ -89,7 +98,7 @@ const producersAsked = async (
     all.push(...answer.producers)
     total = answer.total
   }
-  return { producers: pageOf(visit, ordered(all, order)), total: all.length }
+  return all
 }
 
 const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): readonly Column<Row>[] => {
@@ -98,12 +107,7 @@ const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): 
   return [
     ['Rank', '排名', row => <Count value={row.ranking} />],
     ['Producer', '生产者', row => <Known visit={visit} row={row} />, { place: 'lead' }],
-    [
-      'Status',
-      '状态',
-      row => <ProducerStatus visit={visit} isProducer={row.isProducer} online={row.online} />,
-      { place: 'end' },
-    ],
+    ['Status', '状态', row => <ProducerStatus visit={visit} of={row} />, { place: 'end' }],
     ['Location and site', '地区与网址', row => <Where row={row} />, { place: 'bare' }],
     [
       'Blocks made and rewards',

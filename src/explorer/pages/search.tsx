@@ -6,6 +6,7 @@ import { matchesMeant } from '../find/meant.ts'
 import { pathOf } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
 import { Card } from '../part/card.tsx'
+import { LastBlock, SEARCHED_FORMS } from '../part/last-block.tsx'
 import { kindOf, MatchRows } from '../part/match-rows.tsx'
 import { ChainText } from '../part/text.tsx'
 
@@ -13,11 +14,6 @@ const MANY: Text = {
   en: `At most ${MOST_OF_A_KIND} of each kind are shown; type more to narrow the results.`,
   zh: `每类最多显示 ${MOST_OF_A_KIND} 个；输入更长的文本可缩小范围。`,
 }
-const FORMS: Text = {
-  en: 'The search takes names and their beginnings, numbers of blocks, hashes (at least the first 10 characters of a shortened one), full names of tokens, whole names of NFT collections, public keys of producers, and addresses of this and other explorers.',
-  zh: '可搜索名称或其开头、区块高度、哈希（缩写至少需前 10 个字符）、代币全名、NFT 合集的完整名称、生产者公钥，以及本浏览器或其他浏览器的网址。',
-}
-
 /** Search results: a redirect to the only exact match of a text, or a list. */
 export const searchPage: Page = {
   path: '/search',
@@ -41,8 +37,11 @@ export const searchPage: Page = {
           </h1>
           <Card visit={visit} id="results" title={say({ en: 'Results', zh: '搜索结果' })}>
             {text === '' ? '' : <MatchRows visit={visit} matches={matches} facts={facts} />}
+            {text !== '' && matches.length === 0 && (
+              <LastBlock visit={visit} height={visit.at.height} lib={visit.at.lib} />
+            )}
             <p class="none" safe>
-              {say(matches.length === 0 ? FORMS : MANY)}
+              {say(matches.length === 0 ? SEARCHED_FORMS : MANY)}
             </p>
           </Card>
         </>

@@ -1,4 +1,5 @@
 /** @jsxImportSource @kitajs/html */
+import { getAccountAssets } from '#actions/get-account-assets.ts'
 import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { counted } from '../format/counted.ts'
 import { visible } from '../format/visible.ts'
@@ -9,6 +10,7 @@ import { Amount, Count } from './amount.tsx'
 import { Facts } from './facts.tsx'
 import { Copied, Name } from './name.tsx'
 import { None } from './none.tsx'
+import { ReceivedRewards } from './received-rewards.tsx'
 import { When } from './time.tsx'
 import { askVoters, Voters } from './voters.tsx'
 
@@ -18,7 +20,11 @@ import { askVoters, Voters } from './voters.tsx'
  */
 export const formerProducer = async (visit: Visit): Promise<PageContent> => {
   const { say, id: producer } = visit
-  const [former, voting] = await Promise.all([visit.ask(getProducerRegistration, { producer }), askVoters(visit)])
+  const [former, voting, assets] = await Promise.all([
+    visit.ask(getProducerRegistration, { producer }),
+    askVoters(visit),
+    visit.ask(getAccountAssets, { account: producer }),
+  ])
   const name = visible(former.account)
   return {
     path: pathOf('producer', former.account),
@@ -52,7 +58,7 @@ export const formerProducer = async (visit: Visit): Promise<PageContent> => {
               [say({ en: 'Blocks made', zh: '出块数' }), <Count value={former.block_count} />],
               [
                 say({ en: 'Rewards received', zh: '已获奖励' }),
-                <Amount visit={visit} value={former.received_award} token="iost" />,
+                <ReceivedRewards visit={visit} received={former.received_award} assets={assets} />,
               ],
               [say({ en: 'Last signing key', zh: '最后的签名公钥' }), <Copied visit={visit} text={former.pubkey} />],
             ]}

@@ -2,7 +2,7 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
 import { isoOf } from '../format/time.ts'
-import { totalsOf } from '../format/total.ts'
+import { type PledgedGas, sumPledgesOfOthers, totalsOf } from '../format/total.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
 import { Figures } from './facts.tsx'
@@ -19,7 +19,8 @@ type Balance = AnswerOf<typeof getAccountBalance>
 type HoldingsProps = {
   readonly visit: Visit
   readonly balance: Balance
-  readonly pledges: readonly Pledge[]
+  /** undefined: the owner is no account. */
+  readonly gas: PledgedGas | undefined
 }
 
 /** Maximum number of frozen amounts, and of pledges, on a page. */
@@ -28,8 +29,10 @@ const MOST = 12
 const OPEN = 5
 
 /** The IOST of an owner: the available amount, and the locked amounts with their times. */
-export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
+export const Holdings = ({ visit, balance, gas }: HoldingsProps): Html => {
   const { say } = visit
+  const pledges = gas?.pledged_info ?? []
+  const byOthers = gas === undefined ? '0' : sumPledgesOfOthers(balance.name, gas)
   const { frozen_balance: frozen, vote_balance: voted } = balance
   const iost = (value: string): Html => <Amount visit={visit} value={value} token="iost" />
   const { pledged, ranked, all } = totalsOf(balance, pledges)
@@ -40,7 +43,20 @@ export const Holdings = ({ visit, balance, pledges }: HoldingsProps): Html => {
           [say({ en: 'Available', zh: '可用' }), iost(balance.balance)],
           [say({ en: 'Frozen', zh: '冻结' }), iost(frozen.total)],
           [say({ en: 'In votes', zh: '投票锁定' }), iost(voted.total)],
-          [say({ en: 'Pledged for gas', zh: 'gas 质押' }), iost(pledged)],
+          [
+            say({ en: 'Pledged for gas', zh: 'gas 质押' }),
+            byOthers === '0' ? (
+              iost(pledged)
+            ) : (
+              <span class="stack">
+                {iost(pledged)}
+                <small>
+                  <span safe>{say({ en: 'others pledged for it ', zh: '他人为其质押 ' })}</span>
+                  <Count value={byOthers} />
+                </small>
+              </span>
+            ),
+          ],
           [
             say({ en: 'Total', zh: '合计' }),
             pledges.length === 0 ? (

@@ -2,7 +2,8 @@
 import type { Movement } from '../format/movements.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount } from './amount.tsx'
-import { Owner } from './name.tsx'
+import { Name, Owner } from './name.tsx'
+import { NftName } from './nft-name.tsx'
 import { None } from './none.tsx'
 
 /** Maximum number of movements that a row names. */
@@ -22,13 +23,35 @@ export const Moved = ({ visit, movements }: MovedProps): Html =>
     <None />
   ) : (
     <span class="what">
-      {movements.slice(0, NAMED).map(({ from, to, amount, token }) => (
+      {movements.slice(0, NAMED).map(movement => (
         <span class="line">
-          <Amount visit={visit} value={amount} token={token} /> {from !== '' && <Owner visit={visit} id={from} />}
+          <What visit={visit} movement={movement} />{' '}
+          {movement.from !== '' && <Owner visit={visit} id={movement.from} />}
           {' → '}
-          {to !== '' && <Owner visit={visit} id={to} />}
+          {movement.to !== '' && <Owner visit={visit} id={movement.to} />}
         </span>
       ))}
       {movements.length > NAMED && <small safe>{`+${movements.length - NAMED}`}</small>}
     </span>
   )
+
+type WhatProps = { readonly visit: Visit; readonly movement: Movement }
+
+/** What moved: an amount of a token, or an NFT. */
+export const What = ({ visit, movement }: WhatProps): Html =>
+  'collection' in movement ? (
+    <Nft visit={visit} collection={movement.collection} id={movement.nft} />
+  ) : (
+    <Amount visit={visit} value={movement.amount} token={movement.token} />
+  )
+
+type NftProps = { readonly visit: Visit; readonly collection: string; readonly id: string | undefined }
+
+/** An NFT outside its collection's pages: the collection and the id, each with a link. */
+export const Nft = ({ visit, collection, id }: NftProps): Html => (
+  <span>
+    <Name visit={visit} kind="nft" id={collection} />
+    {id !== undefined && ' '}
+    {id !== undefined && <NftName visit={visit} collection={collection} id={id} />}
+  </span>
+)

@@ -3,7 +3,7 @@ import type { Text } from '#actions/text.ts'
 import type { Movement } from '../format/movements.ts'
 import { isoOf } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
-import { Amount } from './amount.tsx'
+import { What } from './moved.tsx'
 import { Owner } from './name.tsx'
 import { None } from './none.tsx'
 import { rawHref } from './raw.tsx'
@@ -18,7 +18,7 @@ type MovementsProps = {
   readonly none: Text
 }
 
-/** A table of token movements. */
+/** A table of movements of tokens and NFTs. */
 export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
   const { say } = visit
   return (
@@ -55,12 +55,7 @@ export const Movements = ({ visit, movements, none }: MovementsProps): Html => {
         ],
         ...(movements.some(({ memo }) => memo !== '') ? [memoColumn(visit)] : []),
         ...(movements.some(({ until }) => until !== undefined) ? [untilColumn(visit)] : []),
-        [
-          'Amount',
-          '数量',
-          ({ amount, token }) => <Amount visit={visit} value={amount} token={token} />,
-          { isNumber: true, place: 'lead' },
-        ],
+        ['Amount', '数量', movement => <What visit={visit} movement={movement} />, { isNumber: true, place: 'lead' }],
       ]}
     />
   )

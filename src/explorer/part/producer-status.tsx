@@ -1,16 +1,18 @@
 /** @jsxImportSource @kitajs/html */
-import { producerStatusOf } from '../format/producer-status.ts'
+import { APPROVED, producerStatusOf, type StatusOfProducer } from '../format/producer-status.ts'
 import type { Html, Visit } from '../page.ts'
 
-type ProducerStatusProps = {
-  readonly visit: Pick<Visit, 'say'>
-  readonly isProducer: boolean
-  readonly online: boolean
-}
+type ProducerStatusProps = { readonly visit: Pick<Visit, 'say'>; readonly of: StatusOfProducer }
 
-/** Whether a producer is a candidate, and online. */
-export const ProducerStatus = ({ visit: { say }, isProducer, online }: ProducerStatusProps): Html => (
-  <span class={isProducer ? `badge ${online ? 'good' : 'warn'}` : 'badge'} safe>
-    {say(producerStatusOf({ isProducer, online }))}
+/** Whether a producer is approved, a candidate, and online. */
+export const ProducerStatus = ({ visit: { say }, of }: ProducerStatusProps): Html => (
+  <span class={`badge ${chooseTone(of)}`.trimEnd()} safe>
+    {say(producerStatusOf(of))}
   </span>
 )
+
+function chooseTone({ status, isProducer, online }: StatusOfProducer): string {
+  if (status !== APPROVED) return 'warn'
+  if (!isProducer) return ''
+  return online ? 'good' : 'warn'
+}

@@ -5,6 +5,7 @@ import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
 import { cut, shortened, visible } from '../format/visible.ts'
 import type { Html, Visit } from '../page.ts'
 import { Amount, Count } from './amount.tsx'
+import { Nft } from './moved.tsx'
 import { Name, Owner } from './name.tsx'
 import { None } from './none.tsx'
 import { Failed } from './outcome.tsx'
@@ -97,6 +98,7 @@ const What = ({ visit, row }: { readonly visit: Visit; readonly row: RecordRow }
 type MovementProps = { readonly visit: Visit; readonly row: RecordRow; readonly owner: string | undefined }
 
 const Movement = ({ visit, row, owner }: MovementProps): Html => {
+  if (row.collection !== undefined) return <Nft visit={visit} collection={row.collection} id={row.token_id} />
   const moved = movedBy(row)
   if (moved === undefined) return <CalledFor visit={visit} row={row} />
   const amount = <Amount visit={visit} value={moved.amount} token={moved.token} />

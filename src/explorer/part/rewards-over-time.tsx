@@ -11,7 +11,12 @@ type Row = AnswerOf<typeof getRewardHistory>['rewards'][number]
 type RewardStep = Extract<Row, { readonly exchanged: string }>
 
 /** The rewards and withdrawals of a producer and its voters, by steps, oldest first. */
-export type RewardHistory = { readonly steps: Steps; readonly rows: readonly RewardStep[] }
+export type RewardHistory = {
+  /** Time of the first reward, ISO-8601 UTC. */
+  readonly since: string
+  readonly steps: Steps
+  readonly rows: readonly RewardStep[]
+}
 
 const isStep = (row: Row): row is RewardStep => 'exchanged' in row
 
@@ -22,7 +27,7 @@ export const rewardsSince = async (visit: Visit, producer: string): Promise<Rewa
   if (first === undefined) return undefined
   const steps = stepsSince(visit, first.created_at)
   const history = await visit.ask(getRewardHistory, { producer, ...steps })
-  return { steps, rows: named(steps.step, history.rewards.filter(isStep).toReversed()) }
+  return { since: first.created_at, steps, rows: named(steps.step, history.rewards.filter(isStep).toReversed()) }
 }
 
 /** All figures that can have a plot or a column of the table. */

@@ -51,7 +51,9 @@ export const Withdrawable = ({ visit, frozen, assets }: WithdrawableProps): Html
   return (
     <Card visit={visit} id="withdraw" title={visit.say(titleOf(rewards.length > 0, next.length > 0))}>
       <Facts facts={facts} />
-      {byProducer.length !== 0 && <ByProducer visit={visit} rows={byProducer} />}
+      {byProducer.length !== 0 && (
+        <ByProducer visit={visit} rows={byProducer} sum={assets?.iost.voter_rewards ?? null} />
+      )}
     </Card>
   )
 }
@@ -108,9 +110,18 @@ const MOST = 30
 /** Maximum length of a list that is initially open. */
 const OPEN = 5
 
-type ByProducerProps = { readonly visit: Visit; readonly rows: Assets['unclaimed']['by_producer'] }
+type ByProducerProps = {
+  readonly visit: Visit
+  readonly rows: Assets['unclaimed']['by_producer']
+  /** What a withdrawal pays; null: not known. */
+  readonly sum: string | null
+}
 
-const ByProducer = ({ visit, rows }: ByProducerProps): Html => (
+/** Whether the rows add up to less than what a withdrawal pays: the contract adds before it cuts. */
+const isCut = ({ rows, sum }: Pick<ByProducerProps, 'rows' | 'sum'>): boolean =>
+  sum !== null && rows.every(({ amount }) => amount !== null) && sumOf(rows.map(({ amount }) => amount ?? '0')) !== sum
+
+const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
   <details class="inner" open={rows.length <= OPEN}>
     <summary safe>
       {visit.say({ en: `Rewards by producer: ${rows.length}`, zh: `按生产者分列的奖励：${rows.length} 项` })}
@@ -129,5 +140,13 @@ const ByProducer = ({ visit, rows }: ByProducerProps): Html => (
       ]}
     />
     <More visit={visit} shown={MOST} total={rows.length} />
+    {isCut({ rows, sum }) && (
+      <p class="none" safe>
+        {visit.say({
+          en: 'Each row is cut to 8 decimals. A withdrawal pays the sum before it is cut, which is a little more.',
+          zh: '每行均截断到 8 位小数；领取时按未截断的合计支付，故略多。',
+        })}
+      </p>
+    )}
   </details>
 )

@@ -6,6 +6,8 @@ export type PlainFacts = {
   readonly token?: string
   readonly memo?: string
   readonly locked_until?: string
+  readonly collection?: string
+  readonly token_id?: string
 }
 
 type Row = {
@@ -25,6 +27,7 @@ export const plainFacts = (
   { name, data, decimals }: Row,
 ): PlainFacts => {
   if (own === undefined) {
+    if (name.startsWith('token721.iost/')) return nftOf(tx, name, data)
     const amount = tx.receipt.statusCode === 'SUCCESS' ? amountOfCall(tx, name, data) : undefined
     return amount === undefined ? {} : { amount }
   }
@@ -41,6 +44,16 @@ export const plainFacts = (
     ...{ amount, token, memo: String(args[isFrozen ? 5 : 4]) },
     ...(isFrozen ? { locked_until: until ?? 'none' } : {}),
   }
+}
+
+/** The NFT of an action with its receipt; the id of an issued one is what the action returned. */
+const nftOf = (tx: Transaction, name: string, data: string): PlainFacts => {
+  if (!tx.receipt.receipts.some(({ funcName, content }) => funcName === name && content === data)) return {}
+  const [collection = '', , , id = ''] = JSON.parse(data) as readonly string[]
+  if (name.endsWith('/transfer')) return { collection, token_id: id }
+  if (!name.endsWith('/issue')) return {}
+  const at = tx.actions.findIndex(action => action.actionName === 'issue' && action.data === data)
+  return { collection, token_id: String(JSON.parse(tx.receipt.returns[at] ?? '[]')[0]) }
 }
 
 /** The content of the receipt of a vote or pledge, or the RAM of a trade. */

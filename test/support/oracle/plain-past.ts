@@ -7,6 +7,8 @@ export type PlainChange = {
   readonly change: bigint
   /** Time until which it is frozen, in ns. Absent: available at once. */
   readonly until?: bigint
+  /** What is frozen, if it was the owner's own; the change is 0 then. */
+  readonly own?: bigint
 }
 
 /** All balance changes by `token/owner`, and the time of every block. Independent of `src/derive`. */
@@ -49,6 +51,10 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
         changes.set(`${token}/${owner}`, of)
         of.push({ height, tx: at, change, ...(until === undefined || until <= time ? {} : { until }) })
       }
+      /** An owner freezes its own amount. It changes nothing if that is due at once. */
+      const addOwn = (id: string, own: bigint, until: bigint): void => {
+        if (until > time) changes.set(id, [...(changes.get(id) ?? []), { height, tx: at, change: 0n, until, own }])
+      }
       for (const { funcName, content } of isApplied ? tx.receipt.receipts : []) {
         if (!funcName.startsWith('token.iost/')) continue
         const [token = '', first = '', second = '', third = '', fourth = ''] = argumentsOf(content)
@@ -70,6 +76,10 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
             add(token, second, units(third))
             break
           case 'transferFreeze':
+            if (first === second) {
+              addOwn(`${token}/${first}`, units(third), BigInt(fourth))
+              break
+            }
             add(token, first, -units(third))
             add(token, second, units(third), BigInt(fourth))
         }
@@ -129,7 +139,9 @@ export const plainHeld = ({ changes, times }: PlainPast, id: string, height: num
   const { sums, frozen: everFrozen } = summedOf(all)
   const total = sums[countUpTo(all, height) - 1] ?? 0n
   const list = everFrozen
-    .flatMap(({ height: at, change, until = 0n }) => (at > height || until <= now ? [] : [[change, until] as const]))
+    .flatMap(({ height: at, change, own = change, until = 0n }) =>
+      at > height || until <= now ? [] : [[own, until] as const],
+    )
     .toSorted(([a, early], [b, late]) => (early === late ? (a < b ? -1 : 1) : early < late ? -1 : 1))
   const frozen = list.reduce((sum, [amount]) => sum + amount, 0n)
   return {

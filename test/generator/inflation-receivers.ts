@@ -1,0 +1,163 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { type Action, nameOf } from '#actions/define.ts'
+import { actions } from '#actions/registry.ts'
+import { parametersOf } from '#actions/request/query.ts'
+import { fromUnits } from '#chain/amount.ts'
+import { downloads } from '#explorer/download/downloads.ts'
+import { pages } from '#explorer/pages.ts'
+import type { Store } from '#store/port.ts'
+import { feedEvents } from '#test/support/processes/feed-client.ts'
+import { readCsv } from '#test/support/read-csv.ts'
+import { type Explorer, explorerOn, HTML } from '../explorer/served.ts'
+import { hashesOf } from './block.ts'
+import { createChain } from './chain.ts'
+import { inflationsUntil, inflationTx } from './inflation.ts'
+import { FOUNDATION } from './names.ts'
+import { small } from './small.ts'
+import { truthAt } from './truth.ts'
+
+const chain = createChain(small('mixed'))
+const { world, settings } = chain
+const truth = truthAt(world, settings.blocks)
+/** Receivers of what base transactions issue, inflation and rewards. */
+const RECEIVERS = [FOUNDATION, 'bonus.iost', 'issue.iost', 'vote_producer.iost', '0', 'producer000']
+const height = settings.inflation
+const hashAt = (block: number): string => hashesOf(chain.block(block))[0] ?? ''
+
+/** Values for parameters, by the kind of thing that they name. */
+const valuesFor = (account: string): ReadonlyMap<string, string> =>
+  new Map([
+    ['account', account],
+    ['accounts', account],
+    ['producer', account],
+    ['contract', account],
+    ['transaction', hashAt(height)],
+    ['transactions', hashAt(height)],
+    ['block', String(height)],
+    ['function', 'token.iost/issue'],
+    ['action', 'issue'],
+    ['token', account.startsWith('producer') || account === '0' ? 'contribute' : 'iost'],
+  ])
+
+/** Queries of an action about an account, with every parameter that names a thing and, if it has one, with `step`. */
+const queriesOf = (action: Action, account: string): readonly URLSearchParams[] => {
+  const values = valuesFor(account)
+  const given = new URLSearchParams()
+  const known = parametersOf(action.params)
+  for (const { name, required, word } of known) {
+    const text = (word.sample === undefined ? undefined : values.get(word.sample)) ?? action.example[name]
+    const isWanted = required || action.example[name] !== undefined
+    if (isWanted && text !== undefined && name !== 'page' && name !== 'size') given.set(name, text)
+  }
+  const steps = known.some(({ name }) => name === 'step') ? [new URLSearchParams([...given, ['step', 'day']])] : []
+  return [given, ...steps]
+}
+
+const FORMATS = ['bare', 'ndjson', 'csv'] as const
+
+/** Every action, page, file and feed about receivers of inflation and block rewards, on one store. */
+export const inflationSuite = (store: () => Store): void => {
+  let own: Explorer
+  beforeAll(async () => {
+    own = await explorerOn({ isKeyless: true }, store())
+  })
+  const ask = (path: string, accept = '*/*'): Promise<Response> =>
+    own.ask(path, { headers: { 'x-api-key': own.key, accept } })
+
+  test.each(RECEIVERS)('every action answers about %s in every format', async account => {
+    let answered = 0
+    for (const action of actions)
+      for (const query of queriesOf(action, account))
+        for (const format of action.list === undefined ? (['bare'] as const) : FORMATS) {
+          const path = `/api/${action.module}/${action.action}?${query}&format=${format}`
+          const response = await ask(path)
+          const text = await response.text()
+          // Not every receiver is an account, a contract or a producer, and the service has no node.
+          const isKnown = [200, 400, 404].includes(response.status) || text.includes('node')
+          if (!isKnown) throw new Error(`${path}: ${response.status} ${text}`)
+          if (response.status !== 200) continue
+          if (format === 'ndjson')
+            expect([path, text.split('\n').at(-2)?.slice(0, 16)]).toEqual([path, '{"complete":true'])
+          answered += 1
+        }
+    expect(answered).toBeGreaterThan(50)
+  })
+
+  test.each(RECEIVERS)('every feed about %s begins with the rows of the export', async account => {
+    let compared = 0
+    for (const action of actions.filter(({ source }) => source?.isFeed)) {
+      const [query] = queriesOf(action, account)
+      const path = `/api/${action.module}/${action.action}?${query}&sort=asc`
+      const whole = await (await ask(`${path}&format=ndjson`)).text()
+      const rows = whole.split('\n').slice(0, 50)
+      if (!rows[0]?.startsWith('{"seq"')) continue
+      const wanted = rows.filter(row => row.startsWith('{"seq"'))
+      const response = await ask(`/api/${action.module}/${action.action}?${query}&start_seq=1&format=sse`)
+      expect([path, response.status]).toEqual([path, 200])
+      const told: string[] = []
+      for await (const { event, data } of feedEvents(response.body)) {
+        if (event === 'end') throw new Error(`${path}: ${data}`)
+        if (data.startsWith('{"seq"')) told.push(data)
+        if (told.length >= wanted.length) break
+      }
+      expect([nameOf(action), told]).toEqual([nameOf(action), wanted])
+      compared += told.length
+    }
+    expect(compared).toBeGreaterThan(0)
+  })
+
+  test.each(RECEIVERS)('the pages and files of %s are there', async account => {
+    let shown = 0
+    const paths = [...pages, ...downloads].map(({ path }) => path)
+    for (const path of paths.filter(each => each.includes('{id}')))
+      for (const token of ['iost', 'contribute']) {
+        const ids = new Map([
+          ['tx', hashAt(height)],
+          ['block', String(height)],
+          ['token', token],
+        ])
+        const [, kind = ''] = path.split('/')
+        const named = path.replace('{id}', ids.get(kind) ?? account).replace('{part}', token)
+        for (const page of [named, `/zh${named}`]) {
+          const response = await ask(page, HTML)
+          const text = await response.text()
+          if (![200, 301, 302, 307, 308, 400, 404].includes(response.status) && !text.includes('node'))
+            throw new Error(`${page}: ${response.status} ${text.slice(0, 2_000)}`)
+          if (response.status === 200) shown += 1
+        }
+      }
+    expect(shown).toBeGreaterThan(3)
+  })
+
+  test('changes by base transactions have their hashes, in rows, steps and both books', async () => {
+    const times = inflationsUntil(world, truth.height)
+    expect(times).toBeGreaterThan(2)
+    for (const [token, account] of [
+      ['iost', FOUNDATION],
+      ['iost', 'bonus.iost'],
+      ['contribute', '0'],
+      ['contribute', 'producer000'],
+    ] as const) {
+      const query = `/api/account/get-balance-history?account=${account}&token=${token}&sort=asc`
+      type Row = { block: number; tx_hash: string | null; action: string; change: string; balance: string }
+      const lines = (await (await ask(`${query}&format=ndjson&numbers=string`)).text()).split('\n').slice(0, -2)
+      const rows = lines.map(line => JSON.parse(line) as Row)
+      const paid = rows.filter(({ action, block }) =>
+        token === 'iost' ? action === 'issue' && block > 0 : action === 'contribute',
+      )
+      expect(paid.map(({ block, tx_hash }) => [block, tx_hash])).toEqual(
+        paid.map(({ block }) => [block, hashAt(block)]),
+      )
+      if (token === 'iost') {
+        const effect = inflationTx().effects[0]
+        const amount = fromUnits(effect?.kind === 'move' ? BigInt(effect.units) : 0n, 8)
+        expect(paid.map(({ change }) => change)).toEqual(Array.from({ length: times }, () => amount))
+      } else expect(paid.length).toBeGreaterThan(account === '0' ? 0 : 100)
+      expect(rows.at(-1)?.balance).toBe(fromUnits(truth.balance(token, account), 8))
+      for (const csv of ['koinly', 'ledger']) {
+        const table = readCsv(await (await ask(`${query}&format=csv&csv=${csv}`)).text()).slice(1)
+        expect([csv, table.map(row => row.at(-1))]).toEqual([csv, rows.map(({ tx_hash }) => tx_hash ?? '')])
+      }
+    }
+  })
+}
