@@ -98,6 +98,7 @@ const spoiltPage = async (path: string, lang: Lang, spares: ReadonlySet<string>)
           path: pathname,
           now: 0,
           ask,
+          peek: ask,
           at: asking.at,
           storage: undefined,
         },
