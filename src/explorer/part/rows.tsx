@@ -39,11 +39,11 @@ type RowsProps<R> = {
 /** A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their columns. */
 export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
   rows.length === 0 ? (
-    <p class="none" safe>
+    <p class="none" {...liveName(live)} safe>
       {none === undefined ? '' : say(none)}
     </p>
   ) : (
-    <table class={isNarrow ? 'rows narrow' : 'rows cards'} {...(live === undefined ? {} : { 'data-live': live })}>
+    <table class={isNarrow ? 'rows narrow' : 'rows cards'} {...liveName(live)}>
       <thead>
         <tr>
           {columns.map(([en, zh, , layout], at) => (
@@ -69,6 +69,8 @@ export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow =
       </tbody>
     </table>
   )
+
+const liveName = (live: string | undefined) => (live === undefined ? {} : { 'data-live': live })
 
 const placeOf = (layout: Layout | undefined, at: number): Place | undefined =>
   layout?.place ?? (at === 0 ? 'lead' : undefined)
