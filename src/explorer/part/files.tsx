@@ -39,7 +39,9 @@ export const Files = async ({ visit, file, id = '', total, hasRows = total !== 0
           {say(shownRows(total))}
         </a>
       ) : (
-        <span safe>{say(total === null ? uncounted() : beyond(total, file))}</span>
+        <span safe>
+          {say(total === null ? uncounted() : beyond(total, periods.length > 0 || file.narrowedBy.includes('from')))}
+        </span>
       )}
       {periods.map(period => (
         <>
@@ -59,9 +61,10 @@ const shownRows = (total: number | null): Text => {
   return { en: total === 1 ? 'This row' : `These ${rows} rows`, zh: `当前列表（${rows} 条）` }
 }
 
-const beyond = (total: number, { isOfTime }: FilesProps['file']): Text => {
+/** `isShorter`: the page offers a shorter period, or its form does. */
+const beyond = (total: number, isShorter: boolean): Text => {
   const [rows, most] = [grouped(String(total)), grouped(String(MOST_ROWS))]
-  const shorter = isOfTime ? { en: 'choose a shorter period, or ', zh: '选择较短的区间，或' } : { en: '', zh: '' }
+  const shorter = isShorter ? { en: 'choose a shorter period, or ', zh: '选择较短的区间，或' } : { en: '', zh: '' }
   return {
     en: `this list has ${rows} rows, and a file at most ${most}; ${shorter.en}use the API with a key.`,
     zh: `当前列表共 ${rows} 条，超过单个文件的上限 ${most} 条；请${shorter.zh}使用 API key 通过 API 获取。`,

@@ -10,8 +10,6 @@ type Layout = {
   readonly isNumber?: boolean
   /** The place of the cell on a card; absent: below the first line, after the column's name. */
   readonly place?: Place
-  /** Whether a table on a medium screen omits the column; cards show it. */
-  readonly isSpare?: boolean
 }
 
 /**
@@ -76,7 +74,7 @@ const placeOf = (layout: Layout | undefined, at: number): Place | undefined =>
   layout?.place ?? (at === 0 ? 'lead' : undefined)
 
 const classOf = (layout: Layout | undefined, at: number): string | undefined => {
-  const { isNumber = false, isSpare = false } = layout ?? {}
-  const names = [isNumber ? 'digits' : '', placeOf(layout, at) ?? '', isSpare ? 'spare' : '']
+  const { isNumber = false } = layout ?? {}
+  const names = [isNumber ? 'digits' : '', placeOf(layout, at) ?? '']
   return names.filter(each => each !== '').join(' ') || undefined
 }

@@ -56,7 +56,7 @@ const columnsFor = (
         isNarrow ? <ShortOutcome visit={visit} code={code} /> : <Outcome visit={visit} code={code} />,
       { place: 'bare' },
     ],
-    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, { isNumber: true, isSpare: moved !== undefined }]),
+    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, { isNumber: true }]),
   ]
 }
 
