@@ -1,4 +1,4 @@
-import type { AskContext } from '#actions/ask.ts'
+import type { Ask, AskContext } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import type { Field } from './part/form-fields.ts'
 
@@ -28,6 +28,8 @@ export type Site = {
 /** One visit of one page. All its calls are answered at one height. */
 export type Visit = AskContext & {
   readonly site: Site
+  /** Like `ask`, for a call whose answer the page does not show. */
+  readonly peek: Ask
   /** The relative path from the page to the root of the service, such as `../`: a proxy may remove a prefix. */
   readonly root: string
   /** The shorter relative path from the page to the home page in its language; absent: by `root`. */

@@ -68,7 +68,7 @@ export const showPage = async (
           throw notFoundIfImpossible(error, call, { id, part, query: request.query })
         }
       }
-      const visit: Visit = { ...request, say: sayIn(request.lang), id, part, ask: noting, at, storage }
+      const visit: Visit = { ...request, say: sayIn(request.lang), id, part, ask: noting, peek: ask, at, storage }
       const shown = await page.show(visit)
       if ('to' in shown) return shown
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }

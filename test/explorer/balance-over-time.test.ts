@@ -1,10 +1,13 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { sum } from '#chain/amount.ts'
 import { explorerOn } from './served.ts'
 
 setDefaultTimeout(600_000)
 
 type Steps = { readonly changes: readonly { readonly date: string; readonly closing: string }[] }
-type Changes = { readonly changes: readonly { readonly created_at: string; readonly balance: string }[] }
+type Changes = {
+  readonly changes: readonly { readonly created_at: string; readonly balance: string; readonly frozen: string }[]
+}
 
 test('/account: an old balance is drawn by months, and a balance of less than two days by changes', async () => {
   const explorer = await explorerOn()
@@ -23,6 +26,25 @@ test('/account: an old balance is drawn by months, and a balance of less than tw
     size: '10',
   })
   expect(await pointsOf('busyhub')).toEqual(
-    changes.toReversed().map(({ created_at, balance }) => `${created_at.slice(0, 19).replace('T', ' ')}: ${balance}`),
+    changes
+      .toReversed()
+      .map(
+        ({ created_at, balance, frozen }) => `${created_at.slice(0, 19).replace('T', ' ')}: ${sum(balance, frozen)}`,
+      ),
   )
+})
+
+test('/account: the plot of changes numbers them, since their times are not at equal distances', async () => {
+  const { visit } = await explorerOn({ isKeyless: true })
+  for (const path of ['/account/busyhub', '/zh/account/user_001/iost']) {
+    const { html } = await visit(path)
+    const [, labels = ''] = /id="balance-over-time".*?<svg class="dates"[^>]*>(.*?)<\/svg>/s.exec(html) ?? []
+    expect([
+      path,
+      labels
+        .replaceAll(/<[^>]*>/g, ' ')
+        .split(/\s+/)
+        .filter(Boolean),
+    ]).toEqual([path, ['1', '4', '7', '10']])
+  }
 })

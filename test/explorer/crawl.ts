@@ -6,14 +6,9 @@ import type { Explorer } from './served.ts'
 /** A page that a crawl reached. */
 export type Crawled = ReadPage & { readonly path: string; readonly status: number }
 
-/**
- * Addresses of pages and files that do not work. A 400 of a file is accepted, since the list of a period may
- * be longer than a file.
- */
+/** Addresses of pages and files that do not work. */
 export const brokenOf = (crawled: readonly Crawled[]): readonly string[] =>
-  crawled
-    .filter(({ status, path }) => status !== 200 && status !== 302 && !(status === 400 && /\.csv\?/.test(path)))
-    .map(({ path, status }) => `${status} ${path}`)
+  crawled.filter(({ status }) => status !== 200 && status !== 302).map(({ path, status }) => `${status} ${path}`)
 
 /** Paths of the files that no crawled page links to. */
 export const filesMissing = (crawled: readonly Crawled[]): readonly string[] => {

@@ -29,9 +29,9 @@ afterAll(async () => {
 /** Widths of a phone and of tablets, on both sides of those at which the layout changes. */
 const WIDTHS = [360, 480, 759, 761, 768, 820, 959, 961, 1_151] as const
 
-/** Tables and figures that are wider than the card around them. */
+/** Tables and figures that are wider than the card around them, and do not scroll. */
 const BEYOND = `[...document.querySelectorAll('.card :is(table, .figures > div)')]
-  .filter(each => each.getBoundingClientRect().right > each.closest('.card').getBoundingClientRect().right)
+  .filter(each => each.closest('.inner') === null &&  each.getBoundingClientRect().right > each.closest('.card').getBoundingClientRect().right)
   .map(each => each.className)`
 
 /** Times in lists that are on more than two lines: one for the date, one for the time. */

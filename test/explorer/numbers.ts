@@ -1,3 +1,5 @@
+import { sum } from '#chain/amount.ts'
+
 /**
  * Every number in an answer of the API, including numbers in JSON texts of the chain such as arguments and receipts.
  */
@@ -41,6 +43,7 @@ export const sumsOf = (answers: Answers): readonly string[] => [
   ...accountSums(answers),
   ...weekOf(answers),
   ...returnsOf(answers),
+  ...answers.flatMap(historySums),
 ]
 
 type Receipted = {
@@ -53,6 +56,16 @@ const returnsOf = (answers: Answers): readonly string[] => {
   const usage = Object.values(found?.transaction.tx_receipt.ram_usage ?? {})
   return usage.filter(bytes => bytes.startsWith('-')).map(bytes => bytes.slice(1))
 }
+
+type Changes = { readonly changes: readonly { readonly balance?: string; readonly frozen?: string }[] }
+
+/** Available and frozen together after each change of a balance. */
+const historySums = (answer: unknown): readonly string[] =>
+  has(answer, 'changes')
+    ? (answer as Changes).changes.flatMap(({ balance, frozen }) =>
+        balance === undefined || frozen === undefined ? [] : [sum(balance, frozen)],
+      )
+    : []
 
 type VoteDays = { readonly days: readonly { readonly votes: string; readonly change?: string }[] }
 

@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { sum } from '#chain/amount.ts'
 import { explorerOn } from './served.ts'
 
 setDefaultTimeout(600_000)
@@ -12,7 +13,7 @@ type Daily = {
 
 /** Titles of the plots in each language, in the order of their figures. */
 const TITLES = {
-  '': (token: string) => [`Supply (${token})`, 'Holders', `Volume (${token})`, 'Transfers'],
+  '': (token: string) => [`Supply (${token})`, 'Holders', `Volume of transfers (${token})`, 'Transfers'],
   '/zh': (token: string) => [`供应量（${token}）`, '持有者数', `转账总额（${token}）`, '转账次数'],
 } as const
 
@@ -41,4 +42,20 @@ test('/token: supply and holders since creation, and volume and transfers of eac
     }
   for (const path of ['/token/iost?holders=1', '/token/zero0'])
     expect([path, (await explorer.visit(path)).html.includes('<figure class="plot')]).toEqual([path, false])
+})
+
+type IostDay = Readonly<Record<'volume' | 'issued' | 'destroyed', string>>
+
+test('/statistics: the IOST moved in a day are those transferred, issued and destroyed, as the titles say', async () => {
+  const { call, visit } = await explorerOn()
+  const [{ days: all }, { days: own }] = await Promise.all([
+    call<{ readonly days: readonly { readonly iost_moved: string }[] }>('base/get-daily-statistics'),
+    call<{ readonly days: readonly IostDay[] }>('base/get-daily-statistics', { token: 'iost' }),
+  ])
+  const parts = own.map(({ volume, issued, destroyed }) => sum(volume, sum(issued, destroyed)))
+  expect(all.map(day => day.iost_moved)).toEqual(parts)
+  expect(own.some(({ issued }) => issued !== '0')).toBe(true)
+  for (const path of ['/statistics', '/statistics/iost_moved'])
+    expect((await visit(path)).text).toContain('IOST moved, with issued and destroyed')
+  expect((await visit('/zh/statistics')).text).toContain('IOST 变动总额（含增发与销毁）')
 })

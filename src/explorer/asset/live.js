@@ -284,7 +284,7 @@ const openWhileSeen = () => {
 
 // Only the first page of a list changes. Other pages only shift when rows are added before them.
 if (
-  document.querySelector('table[data-live]') !== null &&
+  document.querySelector('[data-live]') !== null &&
   ['', '1'].includes(new URLSearchParams(location.search).get('page') ?? '')
 ) {
   document.addEventListener('visibilitychange', openWhileSeen)

@@ -41,7 +41,10 @@ export const extentOfLevels = (values: readonly number[]): Extent => {
   return { least: isSeen ? Math.min(0, least) : least, most }
 }
 
-/** The labels of an axis, with as few digits as keep them distinct. */
+/** Maximum digits of a shortened label: a longer one is written in full. */
+const SHORT = 3
+
+/** The labels of an axis, such as `20K`; in full where that would have many digits. */
 export const labelsOf = ({ ticks, step }: Axis, lang: Lang): readonly string[] => {
   const highest = Math.max(...ticks.map(Math.abs))
   const digits = Math.floor(Math.log10(highest)) - Math.floor(Math.log10(step)) + 1
@@ -57,7 +60,7 @@ const formatWith = (lang: Lang, digits: number): Intl.NumberFormat => {
   const known = formats.get(name)
   if (known !== undefined) return known
   const made = new Intl.NumberFormat(lang === 'zh' ? 'zh-CN' : 'en', {
-    notation: 'compact',
+    notation: digits <= SHORT ? 'compact' : 'standard',
     maximumSignificantDigits: digits,
   })
   formats.set(name, made)
@@ -71,21 +74,18 @@ const MOST_DATES = 4
 export type DateLabel = { readonly at: number; readonly text: string }
 
 /**
- * The date labels: the last date, and others at equal distances. Times have seconds if two of them are in the
- * same minute.
+ * The labels of steps of equal length: the last date, and others at equal distances. Times are not at equal distances,
+ * so they are numbered, oldest first.
  */
 export const datesLabelled = (dates: readonly string[]): readonly DateLabel[] => {
   const { length } = dates
   const stride = Math.max(1, Math.ceil((length - 1) / (MOST_DATES - 1)))
   const places = dates.keys().filter(at => (length - 1 - at) % stride === 0)
-  const labels = places.map(at => ({ at, text: dates[at] ?? '' })).toArray()
-  const minutes = new Set(labels.map(({ text }) => text.slice(0, 'yyyy-mm-dd hh:mm'.length)))
-  const end = minutes.size < labels.length ? undefined : 'yyyy-mm-dd hh:mm'.length
-  return labels.map(({ at, text }) => ({ at, text: shortDate(text, end) }))
+  return places.map(at => ({ at, text: labelOf(dates[at] ?? '', at) })).toArray()
 }
 
-/** The part of a date, a month or a time, up to `end`, that distinguishes it from its neighbours. */
-const shortDate = (date: string, end: number | undefined): string => {
-  if (date.length > 'yyyy-mm-dd'.length) return date.slice('yyyy-mm-dd '.length, end)
+/** A day without its year, a month, or the number of a time. */
+const labelOf = (date: string, at: number): string => {
+  if (date.length > 'yyyy-mm-dd'.length) return String(at + 1)
   return date.length === 'yyyy-mm-dd'.length ? date.slice('yyyy-'.length) : date
 }

@@ -10,7 +10,7 @@ export const FIGURES = [
   figure('failed_transactions', { en: 'Failed transactions', zh: '失败的交易' }),
   figure('actions', { en: 'Actions', zh: '方法调用数' }),
   figure('token_movements', { en: 'Token movements', zh: '代币变动次数' }),
-  figure('iost_moved', { en: 'IOST moved', zh: 'IOST 变动总额' }, 'IOST'),
+  figure('iost_moved', { en: 'IOST moved, with issued and destroyed', zh: 'IOST 变动总额（含增发与销毁）' }, 'IOST'),
   figure('new_accounts', { en: 'New accounts', zh: '新账户' }),
   figure('new_contracts', { en: 'New contracts', zh: '新合约' }),
   figure('blocks', { en: 'Blocks', zh: '区块数' }),

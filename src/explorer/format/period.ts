@@ -59,14 +59,14 @@ export const besides = (
   }
 }
 
-/** A common period: its name, and its first and last day. */
-export type UsualPeriod = { readonly name: Text; readonly from: string; readonly to: string }
+/** A common period: its name, and its first and last day. Without a last day it goes up to the last block. */
+export type UsualPeriod = { readonly name: Text; readonly from: string; readonly to?: string }
 
 /** Last 7 and 30 days, this and last month, this and last year, by the day of the last block. */
 export const usualPeriods = ({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] => {
   const today = dateOf(dayOf(at.time))
   const year = Number(today.slice(0, 'yyyy'.length))
-  const since = (from: string, name: Text): UsualPeriod => ({ name, from, to: today })
+  const since = (from: string, name: Text): UsualPeriod => ({ name, from })
   const last = (days: number): UsualPeriod =>
     since(lately({ at }, days).start_date, { en: `Last ${days} days`, zh: `近 ${days} 天` })
   const dayBefore = (date: string): string => dateOf(Math.max(0, (dayOfDate(date) ?? 0) - 1))

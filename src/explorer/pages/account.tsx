@@ -41,8 +41,8 @@ import { SubAccounts } from '../part/sub-accounts.tsx'
 import { OwnTokens } from '../part/token-rows.tsx'
 import { assetsOfEarner, Withdrawable } from '../part/withdrawable.tsx'
 
-/** Parameters that select a part of the records. */
-const RECORDS = [...namesOf(ACCOUNT_FIELDS), ...PAGING]
+/** Parameters that select some of the records. */
+const FILTERS = namesOf(ACCOUNT_FIELDS)
 
 /** An owner: its balances, its records, and the permissions for it. */
 export const accountPage: Page = {
@@ -50,11 +50,9 @@ export const accountPage: Page = {
   fields: ACCOUNT_FIELDS,
   show: async visit => {
     const { say } = visit
-    const isOfRecords = isNarrowed(visit, RECORDS)
     const [balance, first] = await Promise.all([
       visit.ask(getAccountBalance, { account: visit.id }),
-      // Later pages of its records, and filtered ones, do not show the balance.
-      isOfRecords ? undefined : firstChange(visit, { account: visit.id, token: 'iost' }),
+      firstChange(visit, { account: visit.id, token: 'iost' }),
     ])
     // The address may contain a contract's id without its prefix.
     const { name: account } = balance
@@ -62,12 +60,13 @@ export const accountPage: Page = {
       isAccountName(account) ? ifFound(ask()) : undefined
     const votes = balance.vote_balance.list
     const registration = ifAccount(() => visit.ask(getProducerRegistration, { producer: account }))
-    const [detail, { tokens }, owned, records, { days }, created, producer, assets, history] = await Promise.all([
+    const [detail, { tokens }, owned, records, activity, created, producer, assets, history] = await Promise.all([
       ifAccount(() => visit.ask(getAccountDetail, { account })),
       visit.ask(getTokenList, { account }),
       visit.ask(getAccountNfts, { account, page: '1', size: String(MOST_NFTS) }),
       requestedRecords(visit, account),
-      visit.ask(getAccountActivity, { account }),
+      // It counts all records, so it would contradict a list of some of them.
+      isNarrowed(visit, FILTERS) ? undefined : visit.ask(getAccountActivity, { account }),
       ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
       registration,
       assetsOfEarner(visit, account, { isVoter: votes.length > 0, producer: registration }),
@@ -77,7 +76,7 @@ export const accountPage: Page = {
     const kind = say(ownerKind(account, detail !== undefined))
     return {
       title: `${kind} ${titleOf(visit, account)}`,
-      ...{ isMinor: isOfRecords, path: pathOf('account', account) },
+      ...{ isMinor: isNarrowed(visit, [...FILTERS, ...PAGING]), path: pathOf('account', account) },
       description: say(describeHoldings(name, balance, detail?.gas_info.pledged_info ?? [])),
       body: (
         <>
@@ -90,7 +89,7 @@ export const accountPage: Page = {
           <OwnTokens visit={visit} account={account} tokens={tokens} />
           <OwnNfts visit={visit} nfts={owned.nfts} total={owned.total ?? 0} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
-            <Activity visit={visit} days={days} />
+            {activity === undefined ? '' : <Activity visit={visit} days={activity.days} />}
           </AccountRecords>
           {detail !== undefined && <Resources visit={visit} detail={detail} />}
           {votes.length !== 0 && <Votes visit={visit} votes={votes} />}
@@ -107,7 +106,7 @@ export const accountPage: Page = {
 type IostOverTimeProps = {
   readonly visit: Visit
   readonly account: string
-  /** undefined: there never was a balance, or the page does not show it. */
+  /** undefined: there never was a balance. */
   readonly history: BalanceHistory | undefined
 }
 

@@ -48,6 +48,9 @@ const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail
   return owner === undefined ? detail : { to: pathOf('account', owner.name) }
 }
 
+/** Filters of the records that their plot cannot have. */
+const OTHER_FILTERS = namesOf(CONTRACT_FIELDS).filter(name => name !== 'action_name')
+
 /** A contract: its origin, its actions, and its records. */
 export const contractPage: Page = {
   path: '/contract/{id}',
@@ -61,10 +64,13 @@ export const contractPage: Page = {
     if (isRaw(visit) && code.code !== '') return rawText(contract, code.code, 'plain')
     const filters = fieldsGiven(visit, CONTRACT_FIELDS)
     const { action_name } = filters
-    const [{ abis }, records, { days }, held] = await Promise.all([
+    const [{ abis }, records, activity, held] = await Promise.all([
       visit.ask(getContractAbi, { contract }),
       visit.ask(getContractTx, { contract, ...filters, ...partGiven(visit) }),
-      visit.ask(getContractActivity, { contract, ...(action_name === undefined ? {} : { action_name }) }),
+      // It counts the records of one action or of all, and would contradict any other selection.
+      isNarrowed(visit, OTHER_FILTERS)
+        ? undefined
+        : visit.ask(getContractActivity, { contract, ...(action_name === undefined ? {} : { action_name }) }),
       ifFound(visit.ask(getTokenList, { account: contract })),
     ])
     const name = visible(contract)
@@ -88,7 +94,7 @@ export const contractPage: Page = {
             names={abis.map(each => each.name).filter(isActionName)}
             contract={contract}
           >
-            <Activity visit={visit} days={days} />
+            {activity === undefined ? '' : <Activity visit={visit} days={activity.days} />}
           </Records>
           {held !== undefined && held.tokens.length !== 0 && (
             <OwnTokens visit={visit} account={contract} tokens={held.tokens} />
@@ -185,7 +191,13 @@ const Records = ({ visit, records, names, contract, children }: RecordsProps): H
     <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
       {children as 'safe'}
       <Filters visit={visit} fields={CONTRACT_FIELDS} choices={{ action_name: { choices: names } }} />
-      <Files visit={visit} file={contractRecords} id={contract} total={records.total ?? null} />
+      <Files
+        visit={visit}
+        file={contractRecords}
+        id={contract}
+        total={records.total ?? null}
+        hasRows={records.transactions.length > 0}
+      />
       <RecordRows visit={visit} rows={records.transactions} isSearching={records.next !== undefined} live="records" />
       <RecordPager visit={visit} listed={records} />
     </Card>

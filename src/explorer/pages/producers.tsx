@@ -109,12 +109,7 @@ const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): 
     ['Producer', '生产者', row => <Known visit={visit} row={row} />, { place: 'lead' }],
     ['Status', '状态', row => <ProducerStatus visit={visit} of={row} />, { place: 'end' }],
     ['Location and site', '地区与网址', row => <Where row={row} />, { place: 'bare' }],
-    [
-      'Blocks made and rewards',
-      '出块数与奖励',
-      row => <Made visit={visit} row={row} />,
-      { isNumber: true, isSpare: true },
-    ],
+    ['Blocks made and rewards', '出块数与奖励', row => <Made visit={visit} row={row} />, { isNumber: true }],
     [
       'Votes and 7-day change (IOST)',
       '票数与近 7 天变化（IOST）',

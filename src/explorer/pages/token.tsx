@@ -170,7 +170,13 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
   return (
     <Card visit={visit} id="movements" title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
       <Filters visit={visit} fields={TOKEN_FIELDS} choices={{ func_name: { choices: RECORDED } }} />
-      <Files visit={visit} file={tokenMovements} id={token} total={found.total ?? null} />
+      <Files
+        visit={visit}
+        file={tokenMovements}
+        id={token}
+        total={found.total ?? null}
+        hasRows={found.transactions.length > 0}
+      />
       <RecordRows visit={visit} rows={found.transactions} isSearching={found.next !== undefined} live="movements" />
       <RecordPager visit={visit} listed={found} />
     </Card>

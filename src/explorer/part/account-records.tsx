@@ -70,7 +70,13 @@ export const AccountRecords = ({ visit, asked: { given, answer }, tokens, childr
       />
       {'transactions' in answer ? (
         <>
-          <Files visit={visit} file={accountRecords} id={given.account} total={answer.total ?? null} />
+          <Files
+            visit={visit}
+            file={accountRecords}
+            id={given.account}
+            total={answer.total ?? null}
+            hasRows={answer.transactions.length > 0}
+          />
           <RecordRows
             visit={visit}
             rows={answer.transactions}
@@ -81,7 +87,7 @@ export const AccountRecords = ({ visit, asked: { given, answer }, tokens, childr
           <RecordPager visit={visit} listed={answer} />
         </>
       ) : (
-        <p class="warn" role="alert" safe>
+        <p class="warn" role="alert" data-live="records" safe>
           {say(answer)}
         </p>
       )}

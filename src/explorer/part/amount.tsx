@@ -66,9 +66,12 @@ export const Place = ({ value }: { readonly value: string | number }): Html => (
 
 type AmountProps = CountProps & { readonly visit: Visit; readonly token: string }
 
+/** Length from which an amount may be on another line than its token. */
+const LONGEST = 16
+
 /** An amount with a link to its token. */
 export const Amount = ({ visit, token, ...count }: AmountProps): Html => (
-  <span class="amount">
+  <span class={grouped(String(count.value)).length > LONGEST ? 'amount long' : 'amount'}>
     <Count {...count} />{' '}
     <a class="sign" href={hrefTo(visit, pathOf('token', token))}>
       <bdi safe>{visible(token)}</bdi>

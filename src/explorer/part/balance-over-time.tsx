@@ -2,16 +2,18 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getBalanceHistory } from '#actions/get-balance-history.ts'
 import { toIso } from '#chain/time.ts'
+import { sumOf } from '../format/amount.ts'
 import { named, type Steps, stepsSince } from '../format/steps.ts'
 import { absolute } from '../format/time.ts'
 import { visible } from '../format/visible.ts'
 import { hrefTo, pathOfBalance } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
-import { Change, Count } from './amount.tsx'
+import { Change, Count, Place } from './amount.tsx'
 import { Card } from './card.tsx'
 import { LevelPlot } from './plot.tsx'
 import { Rows } from './rows.tsx'
 import { StepTable } from './step-table.tsx'
+import { Ago } from './time.tsx'
 
 type Row = AnswerOf<typeof getBalanceHistory>['changes'][number]
 type StepOf<R> = R extends { readonly closing: string } ? R : never
@@ -108,6 +110,9 @@ const BySteps = ({ visit, title, steps: { step }, rows }: StepsProps): Html => (
   </>
 )
 
+/** Available and frozen together, as in a balance by steps. */
+const balanceAfter = ({ balance, frozen }: BalanceChange): string => sumOf([balance, frozen])
+
 type ChangesProps = {
   readonly visit: Visit
   readonly title: string
@@ -120,27 +125,28 @@ const Changes = ({ visit, title, rows }: ChangesProps): Html => {
     <>
       <p class="about" safe>
         {say({
-          en: `Available after ${rows.length === 1 ? 'its only change' : `each of its latest ${rows.length} changes`}; its history is shorter than two days.`,
-          zh: `最近 ${rows.length} 次变动后的可用余额：历史尚不足两天。`,
+          en: `Available and frozen together after ${rows.length === 1 ? 'its only change' : `each of its latest ${rows.length} changes, numbered from the oldest`}; its history is shorter than two days.`,
+          zh: `最近 ${rows.length} 次变动后的可用与冻结合计，从最早的起编号；历史尚不足两天。`,
         })}
       </p>
       <LevelPlot
         visit={visit}
         title={title}
-        series={rows.map(({ created_at, balance }) => ({ date: absolute(created_at), value: balance }))}
+        series={rows.map(row => ({ date: absolute(row.created_at), value: balanceAfter(row) }))}
       />
       <details class="inner">
         <summary safe>{say({ en: 'Change by change', zh: '逐次变动' })}</summary>
         <Rows
           visit={visit}
-          rows={rows.toReversed()}
+          rows={rows.map((row, at) => ({ ...row, number: at + 1 })).toReversed()}
           isNarrow
           columns={[
-            ['Time (UTC)', '时间（UTC）', row => <span safe>{absolute(row.created_at)}</span>],
+            ['No.', '序号', row => <Place value={row.number} />],
+            ['Time (UTC)', '时间（UTC）', row => <Ago visit={visit} iso={row.created_at} />],
             [...(['Change', '变动'] as const), row => <Change value={row.change} />, { isNumber: true, place: 'end' }],
             [
-              ...(['Available', '可用'] as const),
-              row => <Count value={row.balance} />,
+              ...(['Balance', '余额'] as const),
+              row => <Count value={balanceAfter(row)} />,
               { isNumber: true, place: 'end' },
             ],
           ]}

@@ -19,7 +19,7 @@ import { Contract, Name, Owner } from './name.tsx'
 import { rawHref } from './raw.tsx'
 import { Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
-import { When } from './time.tsx'
+import { Until } from './time.tsx'
 
 type CalledProps = {
   readonly visit: Visit
@@ -127,7 +127,7 @@ const Value = ({ visit, argument, owners }: ValueProps): Html => {
   if (name === 'until' && isNanoseconds(value))
     return (
       <data value={value} title={value}>
-        <When visit={visit} iso={isoOf(value)} />
+        <Until visit={visit} iso={isoOf(value)} />
       </data>
     )
   if (value === '') return <span class="none">""</span>

@@ -7,11 +7,15 @@ import { Files } from './files.tsx'
 const visit = {
   ...{ root: '', lang: 'en', say: text => text.en, query: new URLSearchParams('page=2&from=2026-11-20') },
   at: { height: 7, hash: '', time: 1_795_250_000_000_000_000n },
+  // The list of the last 30 days, and of all that contain them, is too long for a file.
+  peek: async (_action, { start_date = '', end_date } = {}) => ({
+    total: end_date === undefined && start_date < '2026-11-01' ? 10_001 : 7,
+  }),
 } as Partial<Visit> as Visit
 
 test.each([
   [wealthFile, '; use the API with a key.', 0],
-  [blockFile, '; choose a period, or use the API with a key.', 6],
+  [blockFile, '; choose a shorter period, or use the API with a key.', 4],
 ])(
   'Files: a list longer than a file has no link to the whole, and gives a remedy: %#',
   async (file, remedy, periods) => {
@@ -24,4 +28,8 @@ test.each([
 test('Files: a list that fits has one link, also on a page that shows it whole', async () => {
   const html = String(await Files({ visit, file: wealthFile, total: 10_000 }))
   expect(html.match(/href="[^"]*"/g)).toEqual(['href="wealth.csv"'])
+})
+
+test('Files: an empty list has none', async () => {
+  expect(String(await Files({ visit, file: blockFile, total: 0 }))).toBe('')
 })

@@ -9,7 +9,7 @@ import { None } from './none.tsx'
 import { rawHref } from './raw.tsx'
 import { type Column, Rows } from './rows.tsx'
 import { ChainText } from './text.tsx'
-import { When } from './time.tsx'
+import { Until } from './time.tsx'
 
 type MovementsProps = {
   readonly visit: Visit
@@ -71,5 +71,5 @@ const memoColumn = (visit: Visit): Column<Movement> => [
 const untilColumn = (visit: Visit): Column<Movement> => [
   'Frozen until',
   '冻结至',
-  ({ until }) => (until === undefined ? <None /> : <When visit={visit} iso={isoOf(until)} />),
+  ({ until }) => (until === undefined ? <None /> : <Until visit={visit} iso={isoOf(until)} />),
 ]

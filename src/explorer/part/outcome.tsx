@@ -12,6 +12,20 @@ export const Outcome = ({ visit, code }: OutcomeProps): Html => (
   </span>
 )
 
+/** The outcome in a narrow table: a dot for a success, and one word for any failure. */
+export const ShortOutcome = ({ visit: { say }, code }: OutcomeProps): Html =>
+  code === 'SUCCESS' ? (
+    <span class="badge good">
+      <span class="sr" safe>
+        {say(outcomeOf(code))}
+      </span>
+    </span>
+  ) : (
+    <span class="badge bad" title={say(outcomeOf(code))} safe>
+      {say({ en: 'Failed', zh: '失败' })}
+    </span>
+  )
+
 /** The outcome of a failed transaction; empty for a success. */
 export const Failed = ({ visit, code }: OutcomeProps): Html =>
   code === 'SUCCESS' ? '' : <Outcome visit={visit} code={code} />

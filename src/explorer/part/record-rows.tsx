@@ -63,7 +63,7 @@ const directionColumn = (visit: Visit, owner: string): Column<RecordRow> => [
   'Direction',
   '方向',
   row => <Direction visit={visit} row={row} owner={owner} />,
-  { place: 'bare', isSpare: true },
+  { place: 'bare' },
 ]
 
 /** The direction of a movement, in a word. */

@@ -10,8 +10,6 @@ type Layout = {
   readonly isNumber?: boolean
   /** The place of the cell on a card; absent: below the first line, after the column's name. */
   readonly place?: Place
-  /** Whether a table on a medium screen omits the column; cards show it. */
-  readonly isSpare?: boolean
 }
 
 /**
@@ -39,11 +37,11 @@ type RowsProps<R> = {
 /** A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their columns. */
 export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
   rows.length === 0 ? (
-    <p class="none" safe>
+    <p class="none" {...liveName(live)} safe>
       {none === undefined ? '' : say(none)}
     </p>
   ) : (
-    <table class={isNarrow ? 'rows narrow' : 'rows cards'} {...(live === undefined ? {} : { 'data-live': live })}>
+    <table class={isNarrow ? 'rows narrow' : 'rows cards'} {...liveName(live)}>
       <thead>
         <tr>
           {columns.map(([en, zh, , layout], at) => (
@@ -70,11 +68,13 @@ export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow =
     </table>
   )
 
+const liveName = (live: string | undefined) => (live === undefined ? {} : { 'data-live': live })
+
 const placeOf = (layout: Layout | undefined, at: number): Place | undefined =>
   layout?.place ?? (at === 0 ? 'lead' : undefined)
 
 const classOf = (layout: Layout | undefined, at: number): string | undefined => {
-  const { isNumber = false, isSpare = false } = layout ?? {}
-  const names = [isNumber ? 'digits' : '', placeOf(layout, at) ?? '', isSpare ? 'spare' : '']
+  const { isNumber = false } = layout ?? {}
+  const names = [isNumber ? 'digits' : '', placeOf(layout, at) ?? '']
   return names.filter(each => each !== '').join(' ') || undefined
 }

@@ -103,8 +103,8 @@ const TransfersByDay = ({ visit, history: { days } }: Props): Html => {
           Plotted={Plot}
           figures={[
             {
-              title: { en: `Volume (${unit})`, zh: `转账总额（${unit}）` },
-              head: ['Volume', '转账总额'],
+              title: { en: `Volume of transfers (${unit})`, zh: `转账总额（${unit}）` },
+              head: ['Volume of transfers', '转账总额'],
               value: row => row.volume,
             },
             {

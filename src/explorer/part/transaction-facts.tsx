@@ -10,7 +10,7 @@ import { Count } from './amount.tsx'
 import { type Fact, Facts } from './facts.tsx'
 import { Name, Owner } from './name.tsx'
 import { None } from './none.tsx'
-import { When } from './time.tsx'
+import { Until, When } from './time.tsx'
 
 /** The transaction of get-transaction-detail. */
 export type Transaction = AnswerOf<typeof getTransactionDetail>['transaction']
@@ -66,7 +66,7 @@ export const TransactionFacts = ({ visit, transaction, blockNumber, time }: Tran
 
 /** The time until which a block could include the transaction. The genesis transaction has none. */
 const Expiry = ({ visit, until }: { readonly visit: Visit; readonly until: string }): Html =>
-  isNanoseconds(until) && until !== '0' ? <When visit={visit} iso={isoOf(until)} /> : <None />
+  isNanoseconds(until) && until !== '0' ? <Until visit={visit} iso={isoOf(until)} /> : <None />
 
 type GasProps = Pick<TransactionFactsProps, 'visit' | 'transaction'>
 

@@ -8,7 +8,7 @@ import { Count } from './amount.tsx'
 import { Moved } from './moved.tsx'
 import { Contract, Name, Owner } from './name.tsx'
 import { None } from './none.tsx'
-import { Outcome } from './outcome.tsx'
+import { Outcome, ShortOutcome } from './outcome.tsx'
 import { type Column, Rows } from './rows.tsx'
 import { Ago } from './time.tsx'
 
@@ -50,8 +50,13 @@ const columnsFor = (
     ['Publisher', '发布者', row => <Owner visit={visit} id={row.publisher} />],
     ...ifWide(['Action', '方法', row => <First visit={visit} row={row} />, { place: 'bare' }]),
     ...(moved === undefined ? [] : [movedColumn(visit, moved)]),
-    ['Status', '状态', row => <Outcome visit={visit} code={row.status_code} />, { place: 'bare' }],
-    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, { isNumber: true, isSpare: moved !== undefined }]),
+    [
+      ...(['Status', '状态'] as const),
+      ({ status_code: code }) =>
+        isNarrow ? <ShortOutcome visit={visit} code={code} /> : <Outcome visit={visit} code={code} />,
+      { place: 'bare' },
+    ],
+    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, { isNumber: true }]),
   ]
 }
 

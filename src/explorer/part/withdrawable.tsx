@@ -13,7 +13,7 @@ import { type Fact, Facts } from './facts.tsx'
 import { More } from './more.tsx'
 import { Name } from './name.tsx'
 import { Rows } from './rows.tsx'
-import { When } from './time.tsx'
+import { Until } from './time.tsx'
 
 /** The answer of get-account-assets. */
 export type Assets = AnswerOf<typeof getAccountAssets>
@@ -99,7 +99,7 @@ const nextFact = (visit: Visit, frozen: FrozenList): readonly Fact[] => {
       visit.say({ en: 'Next to become available', zh: '下一笔解冻' }),
       <span class="stack">
         <Amount visit={visit} value={sumOf(due.map(({ amount }) => amount))} token="iost" />
-        <When visit={visit} iso={isoOf(next.time)} />
+        <Until visit={visit} iso={isoOf(next.time)} />
       </span>,
     ],
   ]

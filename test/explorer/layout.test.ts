@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import { servedBehind } from '../support/browser/served.ts'
+import type { Service } from '../support/processes/service.ts'
+import { commitRuns } from '../support/stores/commit-runs.ts'
+import { action, chainOf, genesis, receipt, transaction } from '../support/stores/hand-made.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { nodeText } from '../support/stores/node-text.ts'
+import { LAYOUT_FAULTS } from './layout-faults.ts'
+import { samplePaths } from './samples.ts'
+import { explorerOn } from './served.ts'
+
+// The first run may download the browser. A test that hangs still ends.
+setDefaultTimeout(600_000)
+
+let browser: Browser
+beforeAll(async () => {
+  browser = await startBrowser()
+})
+afterAll(() => browser.close())
+
+/** A small and a usual phone, a large one, a tablet both ways with a size between, and two screens. */
+const WIDTHS = [360, 390, 600, 768, 900, 1_024, 1_280] as const
+
+/** The faults of pages in both languages at every width, each with the places where it is seen. */
+const faultsOf = async (service: Service, paths: readonly string[]): Promise<readonly string[]> => {
+  await using served = servedBehind('/', service)
+  const page = await browser.open({ scheme: 'light' })
+  const seen = new Map<string, string>()
+  for (const path of paths)
+    for (const lang of ['', 'zh/']) {
+      await page.go(`${served.url}${lang}${path.slice(1)}`)
+      for (const width of WIDTHS) {
+        await page.resize(width)
+        for (const fault of await page.run<readonly string[]>(LAYOUT_FAULTS))
+          seen.set(fault, `${seen.get(fault) ?? ''} ${lang}${path}@${width}`)
+      }
+    }
+  await page.close()
+  return [...seen].map(([fault, places]) => `${fault} at${places}`)
+}
+
+/** Every so many transactions of a kind are opened, since they differ little in their layout. */
+const EVERY = 4
+
+test('layout: at every width no page is wider than the window, and nothing is cut or broken', async () => {
+  const explorer = await explorerOn()
+  const all = await samplePaths(explorer)
+  const isTransaction = (path: string): boolean => path.startsWith('/tx/')
+  const paths = [
+    ...all.filter(path => !isTransaction(path)),
+    ...all.filter(isTransaction).filter((_path, at) => at % EVERY === 0),
+    ...['/token/maxcap', '/account/nobody00', '/search?text=nothing', '/block/99999999'],
+  ]
+  expect(await faultsOf(explorer, paths)).toEqual([])
+})
+
+/** An account with the longest name. */
+const HEX = `0x${'d4'.repeat(20)}`
+/** Names of eleven characters, the longest that people choose. */
+const LONG = 'mwmwmwmwmwm'
+
+test('layout: rows with the longest names, and with failures of every kind, fit as well', async () => {
+  const { store, destroy } = await temporarySqlite()
+  const told = (made: Parameters<typeof transaction>[0]) => {
+    const tx = transaction(made)
+    return { ...tx, body: nodeText(tx) }
+  }
+  const codes = ['BALANCE_NOT_ENOUGH', 'RUNTIME_ERROR', 'DUPLICATE_SET_CODE', 'GAS_RUN_OUT', 'SUCCESS']
+  const first = genesis()
+  const moved = (from: string, to: string) => ['iost', from, to, '123.12345678', 'memo']
+  const blocks = chainOf(
+    [{ ...first, body: nodeText(first) }],
+    [told({ receipts: [HEX, LONG].map(name => receipt('auth.iost/signUp', [name, 'owner', 'active'])) })],
+    [HEX, LONG].flatMap((publisher, at) =>
+      codes.map(statusCode =>
+        told({
+          publisher,
+          actions: [action('token.iost/transfer', moved(publisher, at === 0 ? LONG : HEX))],
+          receipt: { statusCode },
+        }),
+      ),
+    ),
+  )
+  await commitRuns(store, [blocks], { lib: 2 })
+  const paths = ['/', '/blocks', '/transactions', `/account/${HEX}`, `/account/${LONG}`, '/contract/token.iost']
+  expect(await faultsOf(await explorerOn({ isKeyless: true }, store), paths)).toEqual([])
+  await destroy()
+})
