@@ -5,13 +5,14 @@ import { type Freshness, freshnessOf } from '#http/freshness.ts'
 import { type PublishedLately, publishedLately } from '#http/published-lately.ts'
 import type { ScrapedMetric } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
-import type { Store } from '#store/port.ts'
+import type { ServedStore } from '#store/require-servable.ts'
 import type { Clock } from '#time/clock.ts'
 import type { LoadPace } from '../load-pace.ts'
+import type { Counts } from './catalogue.ts'
 import { paceReadings } from './pace-readings.ts'
 
 export type ReadFrom = {
-  readonly store: Pick<Store, 'published' | 'whole'>
+  readonly store: ServedStore
   readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
@@ -24,9 +25,12 @@ export type ReadFrom = {
 }
 
 /** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
-export const readings = (from: ReadFrom): readonly ScrapedMetric[] => {
+export const readings = (from: ReadFrom, counts: Pick<Counts, 'damageMet'>): readonly ScrapedMetric[] => {
   const published = publishedLately(from.store, from.clock)
   return [
+    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
+      (await published()) instanceof Failure || counts.damageMet.sum() > 0 ? 0 : 1,
+    ),
     ...heightReadings(from, published),
     ...nodeReadings(from),
     ...(from.places === undefined ? [] : queueReadings(from.places)),
@@ -53,9 +57,6 @@ const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): 
     return found === undefined ? undefined : freshnessOf(found, node, clock)[name]
   }
   return [
-    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
-      (await published()) instanceof Failure ? 0 : 1,
-    ),
     gauge(
       'iostlens_published_height',
       'Height of the last block that is loaded and published.',

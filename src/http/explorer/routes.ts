@@ -63,7 +63,10 @@ export const explorerPages = (
     ...routesOf(pages).map(path => [path, page] as const),
     ...routesOf(downloads).map(path => [path, file] as const),
     ...pictures.map(({ path }) => [path.replace('{id}', ':id'), picture] as const),
-    ['/live', respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, stallMs }), service)],
+    [
+      '/live',
+      respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, counts: service.counts, stallMs }), service),
+    ],
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]
 }

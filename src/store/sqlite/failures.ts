@@ -1,6 +1,9 @@
 import { SQLiteError } from 'bun:sqlite'
 import { Failure } from '#failure/failure.ts'
 
+export const FILE_DAMAGED =
+  'The file itself is damaged, which no repair can mend. Restore a backup, or load the chain into another file (iostlens load --store sqlite:PATH); iostlens keys export and keys import take the API keys along.'
+
 /**
  * The Failure for an error of SQLite. Result codes: sqlite.org/rescode.html. A Failure is returned unchanged,
  * and so is any other error, which is a bug of ours.
@@ -25,7 +28,7 @@ export const toFailure = (name: string, error: unknown): unknown => {
     case 'SQLITE_FULL':
       return new Failure('unavailable', text, {
         cause: error,
-        help: 'The disk is full. The batch was not stored; free some space and try again.',
+        help: 'The disk is full. Nothing of this write was stored; free some space and try again.',
       })
     case 'SQLITE_NOTADB':
       return new Failure('conflict', `${name} is not an SQLite file (${code}).`, {
@@ -35,7 +38,7 @@ export const toFailure = (name: string, error: unknown): unknown => {
     case 'SQLITE_CORRUPT':
       return new Failure('damaged', text, {
         cause: error,
-        help: 'The file is damaged: restore it from a copy, or run iostlens load with another --store.',
+        help: FILE_DAMAGED,
       })
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_READONLY':
