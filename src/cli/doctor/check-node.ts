@@ -51,7 +51,8 @@ export async function checkNode(from: NodeFrom, tell: Tell): Promise<void> {
   if (heard === undefined) return
   const info = heard
   await Promise.all([
-    askQuestion(asked, () => chainFindings(info, from)),
+    // The node is not to blame for a store that does not answer.
+    from.stored.then(() => askQuestion(asked, () => chainFindings(info, from))),
     ...CALLS.map(call => askQuestion(asked, async () => [await callFinding(call, from)])),
   ])
 }

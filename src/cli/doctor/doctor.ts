@@ -2,13 +2,14 @@ import { writeJson } from '#chain/json.ts'
 import type { Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 import type { Call, Command } from '../command.ts'
 import { connectNode, storeAddressOf, withStore } from '../compose.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { checkMachine, thisMachine } from './check-machine.ts'
 import { checkNode, type StoredEnd } from './check-node.ts'
 import { checkStore } from './check-store.ts'
-import { type Finding, findingsAbout, type Tell } from './finding.ts'
+import { ANSWER_MS, type Finding, findingsAbout, type Tell } from './finding.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -57,7 +58,8 @@ const checkNodes = async ({ values, log, signal }: Call, store: Store, tell: Tel
 
 const readStoredEnd = async (store: Store): Promise<StoredEnd | undefined> => {
   try {
-    const [published, identity] = await Promise.all([store.published(), store.identity()])
+    const reading = Promise.all([store.published(), store.identity()])
+    const [published, identity] = await within(reading, { ms: ANSWER_MS })
     return published && identity && { published, identity }
   } catch {
     return undefined

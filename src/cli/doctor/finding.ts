@@ -24,7 +24,7 @@ export const findingsAbout = (about: Finding['about']) => {
 export type Tell = (finding: Finding) => void
 
 /** Maximum time for one answer: what is slower is as good as hung to the operator who waits. */
-const ANSWER_MS = 5_000
+export const ANSWER_MS = 5_000
 
 type Asked = {
   readonly about: Finding['about']
