@@ -1,12 +1,11 @@
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import { stateIndices } from '#indices/registry.ts'
 import type { HeldMemory } from '#node/budget.ts'
 import { createNode } from '#node/create-node.ts'
 import type { BlockEvent } from '#node/fetching.ts'
 import type { Node, NodeEvent } from '#node/port.ts'
-import { absentStore } from '#store/absent-store.ts'
+import { absentStore, isAbsent } from '#store/absent-store.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Difference, Store } from '#store/port.ts'
@@ -143,15 +142,6 @@ export const requireExisting = async (store: Store): Promise<void> => {
   const differences = await store.checkShape()
   refuseDifferent(store, differences)
   if (isAbsent(differences)) throw absentStore(store.name)
-}
-
-/** Whether a store exists at this address. */
-export const exists = async (store: Store): Promise<boolean> => !isAbsent(await store.checkShape())
-
-/** Stores are created whole, so a store without keys and without any state was never created. */
-const isAbsent = (differences: readonly Difference[]): boolean => {
-  const missing = new Set(differences.filter(({ problem }) => problem === 'missing').map(({ name }) => name))
-  return ['keys', ...stateIndices.map(({ name }) => name)].every(name => missing.has(name))
 }
 
 const refuseDifferent = (store: Store, differences: readonly Difference[]): void => {

@@ -131,6 +131,7 @@ const appOptionsOf = (
     maxFeedsPerKey: values['max-feeds-per-key'],
     stallMs: values['export-stall'],
     maxLagMs: values['max-lag'],
+    readyNeedsNode: values['ready-needs-node'],
     logEach: isWritten('info', values['log-level']) ? values['log-sample'] : 0,
     places,
     metrics: values['metrics-listen'] === undefined ? exposedHere : undefined,

@@ -55,7 +55,11 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
     throw error
   })
   tell = served.tell
-  const watching = watchStore(store, systemClock, log)
+  const watching = watchStore(store, systemClock, {
+    log,
+    // What was damaged may have been restored; damage that is still there is met again.
+    onRecovery: () => parts.metrics.own.damageMet.reset(),
+  })
   return {
     url: baseUrlOf(served.address, values['base-path']),
     callOf: path => callOf(served.address, `${values['base-path']}${path}`),

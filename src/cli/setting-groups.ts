@@ -33,6 +33,7 @@ export const SERVING: readonly SettingName[] = [
   'max-feeds-per-key',
   'export-stall',
   'max-lag',
+  'ready-needs-node',
   'log-sample',
   'format',
   'compat',

@@ -180,6 +180,9 @@ export const settings = {
     about:
       'Age of the last loaded block beyond which /ready returns 503. Blocks are loaded when they are irreversible, about 40 seconds after they were made, so 5m is a useful value. Default: no limit.',
   }),
+  'ready-needs-node': flag(
+    'Let /ready also return 503 while the node is unreachable, behind the store, of another chain or on another branch, or loading is more than 1,000 blocks behind. Without it /ready tells whether the store can answer: services that share a node would all become unready at once.',
+  ),
   format: withDefault({
     reader: choice('envelope', 'bare'),
     value: 'FORMAT',

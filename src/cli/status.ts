@@ -4,6 +4,8 @@ import { toIso } from '#chain/time.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { judge, lacksText, unfitHelp, unfitText } from '#node/judge.ts'
 import type { Node } from '#node/port.ts'
+import { absentStore, exists } from '#store/absent-store.ts'
+import { MEND } from '#store/missing-data.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
@@ -19,7 +21,7 @@ export const status: Command = {
   about: [
     'Prints the last loaded block, how far it is behind the node, and whether the store is consistent: blocks follow each other by number and parent hash and have all their transactions. Also prints how far each range of blocks was proved when it was loaded (see --prove).',
     "The first block, the last block and a sample of the others are checked; --all checks every block. With --node, the node's chain and its block at the last height that both have are compared with the stored ones.",
-    'Ends with exit code 3 if a check fails, and with 75 if nothing is loaded yet.',
+    'Ends with exit code 3 if a check fails, with 75 if nothing is loaded yet, and with 2 if there is no store.',
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
@@ -28,7 +30,7 @@ export const status: Command = {
       const node = connectNode(values, log)
       try {
         await requireUsable(store)
-        if ((await store.published()) === undefined) {
+        if ((await requirePublished(store)) === undefined) {
           for (const line of emptyLines(store.name, values.json)) out(line)
           return 75
         }
@@ -58,6 +60,13 @@ export const status: Command = {
     }),
 }
 
+/** undefined: the store is empty. Throws when there is none. */
+async function requirePublished(store: Store): Promise<Published | undefined> {
+  const published = await store.published()
+  if (published === undefined && !(await exists(store))) throw absentStore(store.name)
+  return published
+}
+
 const emptyLines = (store: string, json: boolean): readonly string[] =>
   json
     ? [writeJson({ store, height: -1 })]
@@ -84,6 +93,7 @@ const rowsOf = ({ store, published, position, found, held, problems }: State): r
   ['checked', `${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`],
   ['whole', problems.length === 0 ? 'yes' : 'NO'],
   ...problems.map(problem => ['', problem]),
+  ...(problems.length === 0 ? [] : [['remedy', MEND]]),
 ]
 
 const jsonOf = ({ store, published, position, found, held, problems }: State) => ({

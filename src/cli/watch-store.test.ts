@@ -14,6 +14,7 @@ test('watchStore: a store that cannot be served is logged once with its remedy, 
     {
       name: 'sqlite:chain.sqlite',
       whole: async () => {},
+      checkShape: async () => [],
       published: async () => {
         const found = health[looks++]
         if (found === REPAIRED) throw new Failure('damaged', found, { help: REMEDY })
@@ -28,7 +29,10 @@ test('watchStore: a store that cannot be served is logged once with its remedy, 
         end()
       },
     },
-    (level, message, fields) => lines.push([level, message, fields]),
+    {
+      log: (level, message, fields) => lines.push([level, message, fields]),
+      onRecovery: () => lines.push('recovered'),
+    },
   )
   await over
   expect(looks).toBe(health.length)
@@ -40,5 +44,6 @@ test('watchStore: a store that cannot be served is logged once with its remedy, 
     ],
     ['error', 'The store cannot be used; requests are refused.', { reason: REPAIRED, help: REMEDY }],
     ['info', 'The store can be used again.', { store: 'sqlite:chain.sqlite' }],
+    'recovered',
   ])
 })

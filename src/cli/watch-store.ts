@@ -1,6 +1,6 @@
 import { Failure, messageOf } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import type { Store } from '#store/port.ts'
+import { requireServable, type ServedStore } from '#store/require-servable.ts'
 import type { Clock } from '#time/clock.ts'
 
 /** Milliseconds between two checks: a deleted or replaced store is logged after a second or two. */
@@ -18,19 +18,18 @@ const troubleOf = (error: unknown): Trouble => ({
 
 /**
  * Checks the store regularly, with or without requests. It logs when the store can no longer be served from, with the
- * reason and the remedy, and when it can again. Only one check runs at a time; `stop` does not wait for the last one.
+ * reason and the remedy, and when it can again, and calls `onRecovery` then. Only one check runs at a time; `stop` does not wait for the last one.
  */
 export const watchStore = (
-  store: Pick<Store, 'name' | 'published' | 'whole'>,
+  store: ServedStore,
   clock: Pick<Clock, 'sleep'>,
-  log: Log,
+  { log, onRecovery }: { readonly log: Log; readonly onRecovery: () => void },
 ): { stop(): void } => {
   const stopping = new AbortController()
   let trouble: Trouble | undefined
   const check = async (): Promise<Trouble | undefined> => {
     try {
-      await store.whole?.(stopping.signal)
-      await store.published()
+      await requireServable(store, stopping.signal)
       return undefined
     } catch (error) {
       return troubleOf(error)
@@ -39,7 +38,10 @@ export const watchStore = (
   const note = (found: Trouble | undefined): void => {
     if (found?.reason === trouble?.reason) return
     if (found !== undefined) log('error', 'The store cannot be used; requests are refused.', found)
-    else log('info', 'The store can be used again.', { store: store.name })
+    else {
+      log('info', 'The store can be used again.', { store: store.name })
+      onRecovery()
+    }
     trouble = found
   }
   const watch = async (): Promise<void> => {

@@ -61,6 +61,8 @@ export type AppOptions = {
   readonly stallMs: number
   /** `/ready` returns 503 while the last loaded block is older; absent: regardless of its age. */
   readonly maxLagMs?: number | undefined
+  /** Whether `/ready` also returns 503 for faults of the node and of loading; absent: it does not. */
+  readonly readyNeedsNode?: boolean
   /** Every n-th success is logged; 0: none; absent: each. */
   readonly logEach?: number
   /** This thread's request counts; absent: they are not read. */

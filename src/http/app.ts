@@ -71,7 +71,7 @@ type Parts = {
 /** The handlers of all paths. */
 const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts) => {
   const { store, node, prices, priceHistory, profiles, rankingMs } = options
-  const { defaults, basePath, clock, version, stallMs } = options
+  const { defaults, basePath, clock, version, stallMs, maxLagMs, readyNeedsNode = false } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
   // Callers of the API and visitors of pages share cached data of the past.
   const answering = {
@@ -90,13 +90,14 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
     ['/api/:module/:action', api],
     ['/rpc/*', open('rpc', rpcHandler(gatewayOf(options, threads, service.counts), gate))],
     ['/health', open('health', healthHandler(version))],
-    ['/ready', open('ready', readyHandler({ ...options, maxLagMs: options.maxLagMs }))],
+    ['/ready', open('ready', readyHandler({ ...options, maxLagMs, readyNeedsNode, counts: service.counts }))],
     ['/usage', open('usage', usageHandler(gate, defaults))],
     ['/docs', start],
     ...assets.all.map(({ name, handler }) => [`/assets/${name}`, open('asset', handler)] as const),
-    ...[...documentsOf(options, { site, files: assets.reference, ...gate }), ...pagesForOperators(options, site)].map(
-      ([path, { kind, handler }]) => [path, open(kind, handler)] as const,
-    ),
+    ...[
+      ...documentsOf(options, { site, files: assets.reference, ...gate }),
+      ...pagesForOperators(options, { site, counts: service.counts }),
+    ].map(([path, { kind, handler }]) => [path, open(kind, handler)] as const),
     ...explorerPages({ ...options, ...answering, site }, { gate, feeds, service, start, unknown }),
   ]
   return { all, unknown }
@@ -144,9 +145,12 @@ const siteOf = (
 type Page = { readonly kind: string; readonly handler: Handler }
 
 /** The paths for operators. */
-const pagesForOperators = (options: AppOptions, site: Site): readonly (readonly [path: string, page: Page])[] => {
+const pagesForOperators = (
+  options: AppOptions,
+  own: { readonly site: Site; readonly counts: HttpCounts },
+): readonly (readonly [path: string, page: Page])[] => {
   const { metrics, maxLagMs } = options
-  const status = { kind: 'status', handler: statusHandler({ ...options, maxLagMs, site }) }
+  const status = { kind: 'status', handler: statusHandler({ ...options, ...own, maxLagMs }) }
   return [
     ['/status', status],
     ...(metrics === undefined ? [] : [['/metrics', { kind: 'metrics', handler: metricsHandler(metrics) }] as const]),

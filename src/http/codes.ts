@@ -24,6 +24,14 @@ const DEFECT: Code = {
   message: 'never',
 }
 
+const UNAVAILABLE: Code = {
+  status: 503,
+  code: 5030,
+  title: { en: 'Temporarily unavailable; try again later.', zh: '服务暂时不可用，请稍后重试。' },
+  message: 'title',
+  retryAfter: 5,
+}
+
 /** The only mapping from failure kinds to HTTP statuses and API codes. */
 export const codes: { readonly [K in FailureKind]: Code } = {
   bad_request: {
@@ -94,13 +102,7 @@ export const codes: { readonly [K in FailureKind]: Code } = {
     message: 'own',
     retryAfter: 30,
   },
-  unavailable: {
-    status: 503,
-    code: 5030,
-    title: { en: 'Temporarily unavailable; try again later.', zh: '服务暂时不可用，请稍后重试。' },
-    message: 'title',
-    retryAfter: 5,
-  },
+  unavailable: UNAVAILABLE,
   damaged: {
     status: 503,
     code: 5033,
@@ -126,7 +128,8 @@ export const codes: { readonly [K in FailureKind]: Code } = {
   },
   defect: DEFECT,
   usage: DEFECT,
-  conflict: DEFECT,
+  // The store is another version's, or another program's: the operator has to act, and callers come again.
+  conflict: UNAVAILABLE,
 }
 
 /** Failures that any query can have. */

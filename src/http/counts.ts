@@ -71,6 +71,12 @@ export const httpMetrics = {
     target,
   ),
   refusals: counter('iostlens_http_refusals_total', 'Requests that were refused or failed, by reason.', reason),
+  damageMet: {
+    name: 'iostlens_store_damage_met',
+    help: 'Threads that refused an answer because of damage in the store, since the start or since the store was last unusable; 0: none.',
+    type: 'gauge',
+    dimensions: [],
+  },
   answers: counter(
     'iostlens_answers_total',
     'Answers of actions that equal calls share, by where they come from: the store; an equal call under way; memory.',
@@ -116,4 +122,5 @@ export const countAnswer = (counts: HttpCounts, request: AnsweredRequest): void 
   counts.durations.observe(ms / 1_000, call)
   counts.sentBytes.add(bytes, call)
   if (reason !== undefined) counts.refusals.add(1, reason)
+  if (reason === 'damaged') counts.damageMet.set(1)
 }

@@ -33,7 +33,7 @@ test('failureReply: both forms and languages have status, code, message and requ
 test('failureReply: internal details are not exposed', () => {
   const message = (kind: FailureKind, zh?: string) =>
     bodyOf(new Failure(kind, 'http://10.0.0.1:9200 refused', zh === undefined ? {} : { zh })).message
-  for (const kind of ['defect', 'usage', 'conflict'] as const) expect(message(kind, 'x')).toBe('Internal error.')
+  for (const kind of ['defect', 'usage'] as const) expect(message(kind, 'x')).toBe('Internal error.')
   expect(message('bad_block', 'x')).toBe('The node returned an invalid response.')
   expect(message('unavailable')).toBe('Temporarily unavailable; try again later.')
   expect(message('deadline')).toBe('The request took too long.')

@@ -1,5 +1,7 @@
-import { Failure } from '#failure/failure.ts'
-import type { Published, Store } from '#store/port.ts'
+import { Failure, type FailureKind } from '#failure/failure.ts'
+import { AbsentStore } from '#store/absent-store.ts'
+import type { Published } from '#store/port.ts'
+import { requireServable, type ServedStore } from '#store/require-servable.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 
@@ -8,25 +10,20 @@ const KEPT_MS = 500
 /** Time limit of a read: a slower store is too slow for any request. */
 const STORE_MS = 1_000
 
-/** Reads the published block. A Failure 'unavailable': the store cannot be read; 'damaged': it has lost data. */
+/**
+ * Reads the published block. A Failure 'unavailable': the store cannot be read; 'damaged': it has lost data; 'conflict':
+ * it is of another version, or not a store; AbsentStore: there is none.
+ */
 export type PublishedLately = () => Promise<Published | undefined | Failure>
 
 /** The published block, at most half a second old. */
-export const publishedLately = (
-  store: Pick<Store, 'published' | 'whole'>,
-  clock: Pick<Clock, 'elapsed'>,
-): PublishedLately => {
+export const publishedLately = (store: ServedStore, clock: Pick<Clock, 'elapsed'>): PublishedLately => {
   let kept: { readonly published: Promise<Published | undefined>; readonly until: number } | undefined
   return () => {
     if (kept === undefined || clock.elapsed() >= kept.until)
-      kept = { published: publishedWhole(store), until: clock.elapsed() + KEPT_MS }
+      kept = { published: requireServable(store), until: clock.elapsed() + KEPT_MS }
     return inTime(kept.published).catch(storeFailure)
   }
-}
-
-const publishedWhole = async (store: Pick<Store, 'published' | 'whole'>): Promise<Published | undefined> => {
-  await store.whole?.()
-  return store.published()
 }
 
 const inTime = <T>(value: Promise<T>): Promise<T> =>
@@ -35,7 +32,9 @@ const inTime = <T>(value: Promise<T>): Promise<T> =>
     late: () => new Failure('unavailable', `The store did not return its height within ${STORE_MS} ms.`),
   })
 
+const OF_STORES: ReadonlySet<FailureKind> = new Set(['unavailable', 'damaged', 'conflict'])
+
 const storeFailure = (error: unknown): Failure => {
-  if (error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'damaged')) return error
+  if (error instanceof AbsentStore || (error instanceof Failure && OF_STORES.has(error.kind))) return error
   throw error
 }

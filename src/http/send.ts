@@ -103,7 +103,7 @@ const note = (
 const logCause = (log: Log, failure: Failure, id: string): void => {
   const { kind, message, cause } = failure
   const inner = cause instanceof Error ? { cause: cause.stack ?? cause.message } : {}
-  if (kind === 'defect' || kind === 'usage' || kind === 'conflict')
+  if (kind === 'defect' || kind === 'usage')
     log('error', 'A request failed because of a bug.', {
       id,
       kind,
@@ -113,7 +113,7 @@ const logCause = (log: Log, failure: Failure, id: string): void => {
     })
   else if (kind === 'damaged')
     log('error', 'A request met damage in the store.', { id, error: message, help: failure.help ?? '' })
-  else if (kind === 'unavailable' || kind === 'bad_block' || kind === 'deadline')
+  else if (kind === 'unavailable' || kind === 'conflict' || kind === 'bad_block' || kind === 'deadline')
     log('warn', 'A request could not be served.', { id, kind, error: message, ...inner })
 }
 

@@ -2,13 +2,15 @@ import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
-import type { Published, Store } from '#store/port.ts'
+import type { Published } from '#store/port.ts'
+import type { ServedStore } from '#store/require-servable.ts'
 import type { Clock } from '#time/clock.ts'
+import type { HttpCounts } from './counts.ts'
 import type { Handler } from './exchange.ts'
 import { type Freshness, freshnessOf } from './freshness.ts'
 import { publishedLately } from './published-lately.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
-import { behindTroubles, freshFields } from './status-page/service-status.ts'
+import { behindTroubles, EMPTY, freshFields, storeTrouble } from './status-page/service-status.ts'
 import type { Stopping } from './stopping.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
@@ -20,20 +22,23 @@ export const healthHandler =
     textReply(200, { type: JSON_TYPE, text: writeJson({ status: 'ok', version }) }, { headers: NOT_CACHED })
 
 export type ReadyOptions = {
-  readonly store: Pick<Store, 'published' | 'whole'>
+  readonly store: ServedStore
   readonly node: Node | undefined
   readonly version: string
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   /** Maximum age of the last loaded block; undefined: any age. */
   readonly maxLagMs: number | undefined
+  /** Whether faults of the node and of loading count, too. */
+  readonly readyNeedsNode: boolean
+  readonly counts: Pick<HttpCounts, 'damageMet'>
   readonly stopping?: Pick<Stopping, 'signal'>
 }
 
 /**
- * `/ready`: 200 when the service is ready to answer, else 503 with the reason: no block is published, the
- * store cannot be read, the node is of another chain or branch than the store, the load is more than 1,000
- * blocks behind, no node reports how far it is behind, the last loaded block is older than `maxLagMs`, or the
- * service stops. Unknown fields are null. A service that follows no node is ready all the same.
+ * `/ready`: 200 when the service can answer from the store, else 503 with the reason: the store cannot be read, has
+ * lost data, is of another version or absent, no block is published, the last loaded block is older than `maxLagMs`, or
+ * the service stops. Replicas share their node and their loader, so a fault of these makes none of them unready unless
+ * `readyNeedsNode` is set. Unknown fields are null.
  */
 export const readyHandler = (options: ReadyOptions): Handler => {
   const { store, version, clock } = options
@@ -41,12 +46,8 @@ export const readyHandler = (options: ReadyOptions): Handler => {
   return async () => {
     if (options.stopping?.signal.aborted === true) return notReady({ reason: 'The service is stopping.', version })
     const at = await published()
-    if (at instanceof Failure)
-      return notReady({
-        reason: at.kind === 'damaged' ? 'Part of the store is lost.' : 'The store cannot be read.',
-        version,
-      })
-    if (at === undefined) return notReady({ reason: 'Nothing is loaded yet.', version })
+    if (at instanceof Failure) return notReady({ reason: storeTrouble(at).what.en, version })
+    if (at === undefined) return notReady({ reason: EMPTY.what.en, version })
     return loadedReply(at, options)
   }
 }
@@ -57,11 +58,14 @@ export const startingHandler =
   async () =>
     notReady({ reason: 'The service is starting.', version })
 
-/** The answer for a store with blocks: 503 when it is too far behind the chain's end. */
-const loadedReply = (at: Published, { node, version, clock, maxLagMs }: ReadyOptions): Reply => {
+/** The answer for a store with blocks. */
+const loadedReply = (at: Published, options: ReadyOptions): Reply => {
+  const { node, version, clock, maxLagMs, readyNeedsNode, counts } = options
   const fresh = freshnessOf(at, node, clock)
-  const state = { height: at.height, time: toIso(at.time), ...freshFields(fresh), version }
-  const reason = behindTroubles(fresh)[0]?.what.en ?? tooOld(fresh, maxLagMs)
+  const whole = counts.damageMet.sum() === 0
+  const state = { height: at.height, time: toIso(at.time), whole, ...freshFields(fresh), version }
+  const [fault] = readyNeedsNode ? behindTroubles(fresh) : []
+  const reason = fault?.what.en ?? tooOld(fresh, maxLagMs)
   if (reason !== undefined) return notReady({ reason, ...state })
   return textReply(200, { type: JSON_TYPE, text: writeJson({ ready: true, ...state }) }, { headers: NOT_CACHED })
 }

@@ -13,6 +13,10 @@ export type Series = {
   set(value: number, ...labels: readonly string[]): void
   /** Records a value in a histogram. */
   observe(value: number, ...labels: readonly string[]): void
+  /** The sum of a counter or gauge over all threads. */
+  sum(...labels: readonly string[]): number
+  /** Sets a gauge to 0 in all threads. */
+  reset(...labels: readonly string[]): void
 }
 
 /** The metrics of a process, as one thread counts them. */
@@ -27,13 +31,17 @@ export const countersIn = <Name extends string>(
   const part = partOf(memory, thread)
   if (part.length !== length)
     throw new Failure('defect', `Metrics take ${length} numbers; the memory has ${part.length} of a thread.`)
+  const parts = Array.from({ length: memory.threads }, (_, each) => partOf(memory, each))
   const names = Object.keys(definitions) as Name[]
   return Object.fromEntries(
-    names.map(name => [name, seriesOf(definitions[name], part, begins.get(name) ?? 0)]),
+    names.map(name => [name, seriesOf(definitions[name], { part, parts, begin: begins.get(name) ?? 0 })]),
   ) as Counters<Name>
 }
 
-const seriesOf = (definition: Definition, part: Float64Array, begin: number): Series => {
+/** The numbers of this thread and of all threads, and where those of a metric begin. */
+type Place = { readonly part: Float64Array; readonly parts: readonly Float64Array[]; readonly begin: number }
+
+const seriesOf = (definition: Definition, { part, parts, begin }: Place): Series => {
   const { dimensions, buckets = [] } = definition
   const width = widthOf(definition)
   const places = dimensions.map(placesOf)
@@ -60,6 +68,13 @@ const seriesOf = (definition: Definition, part: Float64Array, begin: number): Se
       while (bucket < buckets.length && value > (buckets[bucket] ?? 0)) bucket++
       add(first + bucket, 1)
       add(first + buckets.length + 1, value)
+    },
+    sum: (...labels) => {
+      const place = at(labels)
+      return parts.reduce((sum, each) => sum + (each[place] ?? 0), 0)
+    },
+    reset: (...labels) => {
+      for (const each of parts) each[at(labels)] = 0
     },
   }
 }

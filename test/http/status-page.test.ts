@@ -59,7 +59,7 @@ test('/status: blocks per second are measured since the first request', async ()
 })
 
 const troubles = {
-  'an empty store': [at(async () => undefined), {}, 'Nothing is loaded yet.'],
+  'an empty store': [{ ...at(async () => undefined), checkShape: async () => [] }, {}, 'Nothing is loaded yet.'],
   'a store out of reach': [
     at(() => Promise.reject(new Failure('unavailable', 'secret place'))),
     {},

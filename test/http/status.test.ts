@@ -1,5 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { ownHttpCounts } from '#http/counts.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Store } from '#store/port.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
@@ -24,6 +27,7 @@ const published = (height: number, lib: number): Store => ({
 const now = (): number => 1_795_249_572_500
 const state = {
   time: '2026-11-21T08:25:32.500Z',
+  whole: true,
   behind_seconds: null as number | null,
   lag_seconds: 40 as number | null,
   node_heard: '2026-11-21T08:26:12.500Z' as string | null,
@@ -31,7 +35,12 @@ const state = {
 }
 const MADE = 1_795_249_532_500_123_456n
 
-test('/ready: the status is 503 until a height is published', async () => {
+test('/ready: the status is 503 until there is a store, and until a height is published', async () => {
+  const nowhere = await serviceOn(openSqlite({ path: '/nowhere/iostlens.sqlite' })).ask('/ready')
+  expect([nowhere.status, await nowhere.json()]).toMatchObject([
+    503,
+    { reason: expect.stringContaining('The store does not exist') },
+  ])
   const response = await serviceOn(store).ask('/ready')
   expect([response.status, await response.json()]).toEqual([
     503,
@@ -42,7 +51,10 @@ test('/ready: the status is 503 until a height is published', async () => {
 const readyBeside = (
   at: Store,
   libBlock: number | undefined,
-  { heardAgo = 0, ...over }: { readonly heardAgo?: number | undefined; readonly maxLagMs?: number } = {},
+  {
+    heardAgo = 0,
+    ...over
+  }: { readonly heardAgo?: number | undefined; readonly maxLagMs?: number; readonly readyNeedsNode?: boolean } = {},
 ) =>
   serviceOn(at, {
     now,
@@ -54,8 +66,25 @@ const readyBeside = (
     },
   }).ask('/ready')
 
-test('/ready: the status is 200 up to 1,000 blocks behind', async () => {
-  const near = await readyBeside(published(4_000, 4_000), 5_000)
+const STRICT = { readyNeedsNode: true }
+
+test('/ready: faults of the node and of loading leave the status at 200', async () => {
+  const at = published(4_000, 4_000)
+  for (const libBlock of [undefined, 2_999, 5_001, 1_000_000])
+    expect([libBlock, (await readyBeside(at, libBlock, { heardAgo: 90_000 })).status]).toEqual([libBlock, 200])
+  const foreign = await serviceOn(at, {
+    now,
+    node: {
+      ...spokenNode({}),
+      lastInfo: () => undefined,
+      whyUnfit: () => ({ is: 'foreign', why: 'chain 7', node: 'a' }),
+    },
+  }).ask('/ready')
+  expect([foreign.status, await foreign.json()]).toMatchObject([200, { ready: true, node: 'foreign' }])
+})
+
+test('/ready with --ready-needs-node: the status is 200 up to 1,000 blocks behind', async () => {
+  const near = await readyBeside(published(4_000, 4_000), 5_000, STRICT)
   expect([near.status, await near.json()]).toEqual([
     200,
     {
@@ -68,7 +97,7 @@ test('/ready: the status is 200 up to 1,000 blocks behind', async () => {
       behind_seconds: 500,
     },
   ])
-  const far = await readyBeside(published(4_000, 4_000), 5_001)
+  const far = await readyBeside(published(4_000, 4_000), 5_001, STRICT)
   expect([far.status, await far.json()]).toEqual([
     503,
     {
@@ -84,8 +113,8 @@ test('/ready: the status is 200 up to 1,000 blocks behind', async () => {
   ])
 })
 
-test('/ready: the distance is absent while no node reports the head', async () => {
-  const silent = await readyBeside(published(4_000, 4_000), undefined, { heardAgo: 90_000 })
+test('/ready with --ready-needs-node: the distance is absent while no node reports the head', async () => {
+  const silent = await readyBeside(published(4_000, 4_000), undefined, { ...STRICT, heardAgo: 90_000 })
   expect([silent.status, await silent.json()]).toEqual([
     503,
     {
@@ -99,7 +128,7 @@ test('/ready: the distance is absent while no node reports the head', async () =
       node_heard: '2026-11-21T08:24:42.500Z',
     },
   ])
-  const lagging = await readyBeside(published(4_000, 4_000), 2_999)
+  const lagging = await readyBeside(published(4_000, 4_000), 2_999, STRICT)
   expect([lagging.status, await lagging.json()]).toEqual([
     503,
     {
@@ -112,13 +141,13 @@ test('/ready: the distance is absent while no node reports the head', async () =
       ...state,
     },
   ])
-  expect((await readyBeside(published(4_000, 4_000), 3_000)).status).toBe(200)
-  const none = await serviceOn(published(4_000, 4_000), { now }).ask('/ready')
+  expect((await readyBeside(published(4_000, 4_000), 3_000, STRICT)).status).toBe(200)
+  const none = await serviceOn(published(4_000, 4_000), { now, ...STRICT }).ask('/ready')
   expect([none.status, await none.json()]).toEqual([
     200,
     { ready: true, height: 4_000, lib: 4_000, behind: null, node: 'none', ...state, node_heard: null },
   ])
-  const far = await serviceOn(published(4_000, 5_001)).ask('/ready')
+  const far = await serviceOn(published(4_000, 5_001), STRICT).ask('/ready')
   expect(far.status).toBe(503)
 })
 
@@ -175,6 +204,33 @@ test('/ready: the age of a block is absent if the clock is before it', async () 
   expect(await held.json()).toMatchObject({
     reason: "This machine's clock is before the last loaded block, so the age of that block is unknown.",
   })
+})
+
+test('damage that an answer meets is in /ready, /status and the alert until the store was unusable and is back', async () => {
+  const at = published(4_000, 4_000)
+  const counts = ownHttpCounts()
+  const service = serviceOn(
+    { ...at, read: () => Promise.reject(missingData('Block 7 is missing.')) },
+    { now, counts, explorer: true },
+  )
+  const seen = async () => {
+    const ready = await service.ask('/ready')
+    const status = await service.ask('/status', { headers: { accept: 'application/json' } })
+    type Seen = { readonly whole: boolean; readonly troubles: readonly object[] }
+    const [found, { whole, troubles }] = [(await ready.json()) as Seen, (await status.json()) as Seen]
+    return [ready.status, found.whole, whole, troubles.length]
+  }
+  expect(await seen()).toEqual([200, true, true, 0])
+  const page = await service.ask(`/api/base/get-wealth-list?apikey=${service.key}`)
+  expect(page.status).toBe(503)
+  expect(await seen()).toEqual([200, false, false, 1])
+  counts.damageMet.reset()
+  expect(await seen()).toEqual([200, true, true, 0])
+  for (const path of ['/account/admin', `/api/account/get-account-tx?account=admin&format=csv&apikey=${service.key}`]) {
+    expect([path, (await service.ask(path)).status]).toEqual([path, 503])
+    expect([path, await seen()]).toEqual([path, [200, false, false, 1]])
+    counts.damageMet.reset()
+  }
 })
 
 test('/ready: a hanging store is 503 long before the deadline', async () => {

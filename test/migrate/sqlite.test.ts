@@ -60,7 +60,7 @@ const OLDER_TABLES = [
   'CREATE TABLE gone (id TEXT)',
 ]
 
-test('an embedded store: each answer is of one derivation, however often the migration is killed', async () => {
+test('an embedded store: the former program answers until the swap, the new one after it, however often the migration is killed', async () => {
   const seed = seedOf(41)
   const random = seeded(seed)
   const target = await temporarySqlite(clean.path)
@@ -68,12 +68,16 @@ test('an embedded store: each answer is of one derivation, however often the mig
   const store = ['--store', `sqlite:${target.path}`]
   const migrate = ['indices', 'migrate', ...store]
   try {
-    // Its connections are those of a service that was running before the program was replaced.
-    expect((await target.store.published())?.height).toBe(HEIGHT)
     age(target.path, OLDER_DOCUMENTS)
-    const service = serviceOn(target.store)
-    const [before, after] = await Promise.all([allAt(service), allAt(serviceOn(clean.store))])
+    const former = openSqlite({ path: target.path, derivation: DERIVATION - 1 })
+    const [service, formerService] = [serviceOn(target.store), serviceOn(former)]
+    const [before, refusals, after] = await Promise.all([
+      allAt(formerService),
+      allAt(service),
+      allAt(serviceOn(clean.store)),
+    ])
     expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
+    expect(refusals.filter(answer => !answer.startsWith('503'))).toEqual([])
     const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
     expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('Run iostlens indices migrate')])
     const dry = await folder.run([...migrate, '--dry-run'])
@@ -81,7 +85,7 @@ test('an embedded store: each answer is of one derivation, however often the mig
       3,
       `documents of derivation ${DERIVATION - 1}; expected ${DERIVATION}\nEverything would be derived again, audited and replaced.\n`,
     ])
-    const stop = watchSwitch(service, before, after)
+    const stops = [watchSwitch(formerService, before, refusals), watchSwitch(service, refusals, after)]
     const keys: string[] = []
     const kills = await runKilled(
       seed,
@@ -94,15 +98,16 @@ test('an embedded store: each answer is of one derivation, however often the mig
         return folder.start(migrate, doom.environment)
       },
     )
-    const { wrong, asked } = await stop()
-    expect([seed, wrong]).toEqual([seed, []])
-    expect(await allAt(service)).toEqual([...after])
+    const watched = await Promise.all(stops.map(stop => stop()))
+    expect([seed, watched.flatMap(({ wrong }) => wrong)]).toEqual([seed, []])
+    expect([await allAt(formerService), await allAt(service)]).toEqual([[...refusals], [...after]])
+    await former.close()
     expect(await target.store.check()).toEqual([])
     expect((await target.store.keys.list()).map(({ id }) => id)).toEqual(keys)
     expect(differences(dumpSqlite(target.path), expected)).toEqual([])
     expect(await loadFrom(further.url, target.store)).toBe(HEIGHT + FURTHER)
     expect(kills).toBeGreaterThanOrEqual(2)
-    process.stderr.write(`${kills} migrations killed, ${asked} answers\n`)
+    process.stderr.write(`${kills} migrations killed, ${watched.map(({ asked }) => asked)} answers\n`)
   } finally {
     await target.destroy()
   }

@@ -40,19 +40,17 @@ const standing = async (stand: ForkStand) => {
 describe.each(STORES)('a node on another branch than the store: %s', (_name, open) => {
   const on = (work: (found: Awaited<ReturnType<typeof standing>>) => Promise<void>) =>
     withStand(open, 19, async stand => work(await standing(stand)))
-  test('a node that is further on than the store: /ready gives the reason, and none of its data is passed on', () =>
+  test('a node that is further on than the store: /ready names the fault, and none of its data is passed on', () =>
     on(async ({ stand, own, rival }) => {
       expect([(await ready(stand))[0], await passedOn(stand)]).toEqual([200, 200])
       for (const node of [stand.node, stand.other]) node.stand = { head: rival, lib: 58 }
       await stand.probe()
       const there = ancestorAt(rival, 50).hash
-      expect(await ready(stand)).toEqual([
-        503,
-        expect.objectContaining({
-          ...{ ready: false, node: 'apart', behind: null },
-          reason: `Block 50 is ${own.hash} in the store and ${there} at the node.`,
-        }),
-      ])
+      expect(await ready(stand)).toEqual([200, expect.objectContaining({ ready: true, node: 'apart', behind: null })])
+      const status = await stand.service.ask('/status', { headers: { accept: 'application/json' } })
+      expect(await status.json()).toMatchObject({
+        troubles: [{ what: `Block 50 is ${own.hash} in the store and ${there} at the node.` }],
+      })
       expect(await passedOn(stand)).toBe(503)
       await stand.follower.poll(new AbortController().signal)
       stand.clock.leap(5_000)
@@ -116,7 +114,7 @@ test('/ready, status and doctor report a node of another chain', () =>
       await node.watch(() => store.identity(), storedBlocks(store))
       const why = /serves another chain than the store holds: genesis block \w+, not \w+/
       expect(node.whyUnfit()).toMatchObject({ is: 'foreign', node: foreign.url })
-      const [status, body] = await ready({ service: serviceOn(store, { node }) })
+      const [status, body] = await ready({ service: serviceOn(store, { node, readyNeedsNode: true }) })
       expect([status, body]).toEqual([
         503,
         expect.objectContaining({ node: 'foreign', reason: expect.stringMatching(why) }),

@@ -108,6 +108,20 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       expect((await at('/iost/health')).answer.statusCode).toBe(200)
     })
 
+    test('metrics and status are not public', async () => {
+      for (const [host, path] of [
+        ...['/metrics', '/status', '/status?lang=zh'].map(each => [undefined, each] as const),
+        ...['/iost/metrics', '/iost/status'].map(each => [PATH_NAME, each] as const),
+      ]) {
+        const answer = await proxy.open(path, host === undefined ? {} : { host })
+        expect([path, answer.statusCode, await bodyOf(answer)]).toEqual([
+          path,
+          404,
+          expect.not.stringContaining('iostlens'),
+        ])
+      }
+    })
+
     test('limits apply to the address of the client, whatever headers it sends', async () => {
       const wrong = async (from: string, headers: Record<string, string>) => {
         const answer = await askedBy(from)('/api/base/get-wealth-list', { 'x-api-key': 'wrong', ...headers })

@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { systemProgram } from '#test/support/processes/system-program.ts'
 import { ROOT } from '#test/support/root.ts'
 
-const UNIT = join(ROOT, 'packaging/systemd/iostlens.service')
+const FOLDER = join(ROOT, 'packaging/systemd')
+const units = [...new Bun.Glob('*.service').scanSync(FOLDER)].sort()
 
 const analyze = async (...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> => {
   const child = Bun.spawn([await systemProgram('systemd-analyze', 'systemd'), ...args], {
@@ -14,8 +15,8 @@ const analyze = async (...args: readonly string[]): Promise<{ readonly code: num
   return { code, said: out + err }
 }
 
-test('systemd: the unit has no setting unknown to systemd', async () => {
-  const { said } = await analyze('verify', '--man=no', '--recursive-errors=no', UNIT)
+test.each(units)('systemd: %s has no setting unknown to systemd', async unit => {
+  const { said } = await analyze('verify', '--man=no', '--recursive-errors=no', join(FOLDER, unit))
   // The program itself is not installed on the test machine.
   const other = said
     .split('\n')
@@ -23,7 +24,7 @@ test('systemd: the unit has no setting unknown to systemd', async () => {
   expect(other).toEqual([])
 })
 
-test('systemd: the sandbox has an exposure of 1.5 or less by systemd’s rating', async () => {
-  const { code, said } = await analyze('security', '--offline=yes', '--threshold=15', UNIT)
+test.each(units)('systemd: the sandbox of %s has an exposure of 1.5 or less by systemd’s rating', async unit => {
+  const { code, said } = await analyze('security', '--offline=yes', '--threshold=15', join(FOLDER, unit))
   expect([code, /Overall exposure level .*: ([\d.]+)/.exec(said)?.[1]]).toEqual([0, expect.any(String)])
 })

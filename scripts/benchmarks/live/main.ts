@@ -43,7 +43,17 @@ const live = async (name: (typeof STORES)[number]) => {
   const store = storeOf(name)
   const folder = join(work, name)
   mkdirSync(folder, { recursive: true })
-  const address = ['--listen', '127.0.0.1:0', '--store', store, '--node', node.url, '--threads', '1']
+  const address = [
+    '--listen',
+    '127.0.0.1:0',
+    '--store',
+    store,
+    '--node',
+    node.url,
+    '--threads',
+    '1',
+    '--ready-needs-node',
+  ]
   const loader = await serving(folder, [BINARY, 'up', ...address])
   await ready(loader)
   const key = await unlimitedKey(folder, store)

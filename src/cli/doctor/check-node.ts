@@ -4,7 +4,7 @@ import { judge, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict 
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { type Finding, findingsAbout } from './finding.ts'
+import { askQuestion, type Finding, findingsAbout, type Tell } from './finding.ts'
 
 const { ok, warning, wrong, failed } = findingsAbout('node')
 
@@ -22,32 +22,39 @@ const CALLS = [
 const NODE_HELP =
   'Check that the node runs and that its HTTP RPC port is reachable from here: curl URL/getChainInfo. Or set another one with --node.'
 
+export type StoredEnd = { readonly published: Published; readonly identity: StoredChain['identity'] }
+
 export type NodeFrom = {
   readonly node: Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'get'>
-  /** The last stored block; undefined: none, or the store cannot be read. */
-  readonly published: Published | undefined
-  readonly identity: StoredChain['identity'] | undefined
+  /** The end of the stored chain; undefined: there is none, or the store cannot be read. */
+  readonly stored: Promise<StoredEnd | undefined>
   readonly hashAt: StoredChain['hashAt']
   readonly clock: Pick<Clock, 'now'>
   readonly signal: AbortSignal
 }
 
-/** Checks the chain, height, clock and calls of one node. */
-export const checkNode = async (from: NodeFrom): Promise<readonly Finding[]> => {
+/** Checks the chain, height, clock and calls of one node; the calls side by side. */
+export async function checkNode(from: NodeFrom, tell: Tell): Promise<void> {
   const { node, signal } = from
-  try {
+  const asked = { about: 'node', of: node.name, help: NODE_HELP, tell } as const
+  let heard: ChainInfo | undefined
+  await askQuestion(asked, async () => {
     const info = await node.chainInfo(signal)
+    heard = info
     return [
       ok(
         `${node.name} serves chain ${info.chainId} (${info.netName}); head ${info.headBlock}, last irreversible block ${info.libBlock}`,
       ),
       headFinding(info, from),
-      ...(await chainFindings(info, from)),
-      ...(await Promise.all(CALLS.map(call => callFinding(call, from)))),
     ]
-  } catch (error) {
-    return [failed(error, NODE_HELP)]
-  }
+  })
+  if (heard === undefined) return
+  const info = heard
+  await Promise.all([
+    // The node is not to blame for a store that does not answer.
+    from.stored.then(() => askQuestion(asked, () => chainFindings(info, from))),
+    ...CALLS.map(call => askQuestion(asked, async () => [await callFinding(call, from)])),
+  ])
 }
 
 const headFinding = ({ headTime }: ChainInfo, { node, clock }: NodeFrom): Finding => {
@@ -68,9 +75,11 @@ const headFinding = ({ headTime }: ChainInfo, { node, clock }: NodeFrom): Findin
 
 const chainFindings = async (
   { chainId, libBlock }: ChainInfo,
-  { node, published, identity, hashAt, signal }: NodeFrom,
+  { node, stored, hashAt, signal }: NodeFrom,
 ): Promise<readonly Finding[]> => {
-  if (identity === undefined || published === undefined) return []
+  const end = await stored
+  if (end === undefined) return []
+  const { published, identity } = end
   const verdict = await judge(
     { chainId, libBlock, blockHash: height => node.blockHash(height, signal) },
     { identity, last: published, hashAt },

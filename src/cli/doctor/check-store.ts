@@ -4,9 +4,9 @@ import { readDisk } from '#store/disk.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { StoreAddress } from '../readers.ts'
 import { checkServer } from './check-server.ts'
-import { type Finding, findingsAbout } from './finding.ts'
+import { askQuestion, type Finding, findingsAbout, type Tell } from './finding.ts'
 
-const { ok, warning, wrong, failed } = findingsAbout('store')
+const { ok, warning, wrong } = findingsAbout('store')
 
 /** Minimum free space in bytes, enough for a load to go on for a while. */
 const LEAST_BYTES = 5_000_000_000
@@ -19,18 +19,17 @@ export type StoreFrom = {
   readonly address: StoreAddress
 }
 
-/** Checks mappings, loaded data, keys, privileges and disk space. */
-export const checkStore = async ({ store, address }: StoreFrom): Promise<readonly Finding[]> => {
-  try {
-    return [
-      ...(await shapeFindings(store)),
-      ...(await readFindings(store)),
-      ...(address.type === 'sqlite' ? fileFindings(resolve(address.path)) : []),
-      ...(store.serverReport === undefined ? [] : checkServer(await store.serverReport())),
-    ]
-  } catch (error) {
-    return [failed(error, STORE_HELP)]
-  }
+/** Checks mappings, loaded data, keys, privileges and disk space, side by side. */
+export async function checkStore({ store, address }: StoreFrom, tell: Tell): Promise<void> {
+  const { serverReport } = store
+  const questions: readonly (() => Promise<readonly Finding[]>)[] = [
+    () => shapeFindings(store),
+    () => readFindings(store),
+    ...(address.type === 'sqlite' ? [async () => fileFindings(resolve(address.path))] : []),
+    ...(serverReport === undefined ? [] : [async () => checkServer(await serverReport())]),
+  ]
+  const asked = { about: 'store', of: store.name, help: STORE_HELP, tell } as const
+  await Promise.all(questions.map(question => askQuestion(asked, question)))
 }
 
 const shapeFindings = async ({ name, check }: StoreFrom['store']): Promise<readonly Finding[]> => {

@@ -2,20 +2,21 @@ import { writeJson } from '#chain/json.ts'
 import type { Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 import type { Call, Command } from '../command.ts'
 import { connectNode, storeAddressOf, withStore } from '../compose.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { checkMachine, thisMachine } from './check-machine.ts'
-import { checkNode } from './check-node.ts'
+import { checkNode, type StoredEnd } from './check-node.ts'
 import { checkStore } from './check-store.ts'
-import { type Finding, findingsAbout } from './finding.ts'
+import { ANSWER_MS, type Finding, findingsAbout, type Tell } from './finding.ts'
 
 export const doctor: Command = {
   name: 'doctor',
   summary: 'check node, store and machine, and suggest remedies',
   about: [
     'Checks each node of --node (chain, height, clock, the calls it knows), the store (version, parts, rights, disk) and the machine (open files, memory). Changes nothing.',
-    'Each problem is printed with its remedy.',
+    'Each finding is printed as it comes, a problem with its remedy. A question that is not answered within 5 seconds is a problem.',
     'Ends with exit code 3 if something is wrong; warnings alone end with 0.',
   ],
   settings: [...NODE, ...STORE, 'json', ...LOGGING],
@@ -23,34 +24,46 @@ export const doctor: Command = {
   run: call =>
     withStore(call.values, call.log, async store => {
       const { values, out } = call
-      const findings = [
-        ...(await checkStore({ store, address: storeAddressOf(values) })),
-        ...(await nodeFindings(call, store)),
-        ...checkMachine(thisMachine()),
-      ]
+      const findings: Finding[] = []
+      const tell = (finding: Finding): void => {
+        // Several questions may fail for one reason.
+        if (findings.some(({ what }) => what === finding.what)) return
+        findings.push(finding)
+        if (!values.json) for (const line of linesOf(finding)) out(line)
+      }
+      for (const finding of checkMachine(thisMachine())) tell(finding)
+      await Promise.all([checkStore({ store, address: storeAddressOf(values) }, tell), checkNodes(call, store, tell)])
       if (values.json) out(writeJson({ findings }))
-      else for (const line of findings.flatMap(linesOf)) out(line)
       return findings.some(({ is }) => is === 'wrong') ? 3 : 0
     }),
 }
 
 /** Checks each node separately: a set of nodes would hide a faulty one behind the others. */
-const nodeFindings = async ({ values, log, signal }: Call, store: Store): Promise<readonly Finding[]> => {
-  if (values.node === undefined) return [NO_NODE]
-  const published = await store.published().catch(() => undefined)
-  const identity = await store.identity().catch(() => undefined)
+const checkNodes = async ({ values, log, signal }: Call, store: Store, tell: Tell): Promise<void> => {
+  if (values.node === undefined) return tell(NO_NODE)
+  const stored = readStoredEnd(store)
   const { hashAt } = storedBlocks(store, signal)
-  const findings: Finding[] = []
-  for (const url of values.node) {
-    const node = connectNode({ ...values, node: [url] }, log)
-    if (node === undefined) continue
-    try {
-      findings.push(...(await checkNode({ node, published, identity, hashAt, clock: systemClock, signal })))
-    } finally {
-      node.close()
-    }
+  await Promise.all(
+    values.node.map(async url => {
+      const node = connectNode({ ...values, node: [url] }, log)
+      if (node === undefined) return
+      try {
+        await checkNode({ node, stored, hashAt, clock: systemClock, signal }, tell)
+      } finally {
+        node.close()
+      }
+    }),
+  )
+}
+
+const readStoredEnd = async (store: Store): Promise<StoredEnd | undefined> => {
+  try {
+    const reading = Promise.all([store.published(), store.identity()])
+    const [published, identity] = await within(reading, { ms: ANSWER_MS })
+    return published && identity && { published, identity }
+  } catch {
+    return undefined
   }
-  return findings
 }
 
 const NO_NODE = findingsAbout('node').warning(

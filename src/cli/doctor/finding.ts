@@ -1,4 +1,5 @@
 import { Failure, messageOf } from '#failure/failure.ts'
+import { within } from '#time/deadline.ts'
 
 /** The result of one check; `help` is the remedy. */
 export type Finding = {
@@ -17,4 +18,31 @@ export const findingsAbout = (about: Finding['about']) => {
   const failed = (error: unknown, help: string): Finding =>
     wrong(messageOf(error), (error instanceof Failure ? error.help : undefined) ?? help)
   return { ok, warning, wrong, failed }
+}
+
+/** Prints a finding as soon as it is known. */
+export type Tell = (finding: Finding) => void
+
+/** Maximum time for one answer: what is slower is as good as hung to the operator who waits. */
+export const ANSWER_MS = 5_000
+
+type Asked = {
+  readonly about: Finding['about']
+  /** Whom the question is for: the beginning of a sentence. */
+  readonly of: string
+  /** The remedy if there is no answer. */
+  readonly help: string
+  readonly tell: Tell
+}
+
+/** Asks a question and tells its findings. An error is a finding, too, and so is no answer in time. */
+export async function askQuestion(
+  { about, of, help, tell }: Asked,
+  ask: () => Promise<readonly Finding[]>,
+): Promise<void> {
+  const late = () => new Failure('unavailable', `${of} did not answer within ${ANSWER_MS / 1_000} seconds`)
+  const findings = await within(ask(), { ms: ANSWER_MS, late }).catch((error: unknown) => [
+    findingsAbout(about).failed(error, help),
+  ])
+  for (const finding of findings) tell(finding)
 }

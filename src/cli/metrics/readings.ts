@@ -6,13 +6,15 @@ import { type PublishedLately, publishedLately } from '#http/published-lately.ts
 import type { ScrapedMetric } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
+import type { ServedStore } from '#store/require-servable.ts'
 import type { Clock } from '#time/clock.ts'
 import type { LoadPace } from '../load-pace.ts'
+import type { Counts } from './catalogue.ts'
 import { diskReadings } from './disk-readings.ts'
 import { paceReadings } from './pace-readings.ts'
 
 export type ReadFrom = {
-  readonly store: Pick<Store, 'published' | 'whole' | 'disks'>
+  readonly store: ServedStore & Pick<Store, 'disks'>
   readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
@@ -25,9 +27,12 @@ export type ReadFrom = {
 }
 
 /** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
-export const readings = (from: ReadFrom): readonly ScrapedMetric[] => {
+export const readings = (from: ReadFrom, counts: Pick<Counts, 'damageMet'>): readonly ScrapedMetric[] => {
   const published = publishedLately(from.store, from.clock)
   return [
+    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
+      (await published()) instanceof Failure || counts.damageMet.sum() > 0 ? 0 : 1,
+    ),
     ...heightReadings(from, published),
     ...diskReadings(from),
     ...nodeReadings(from),
@@ -55,9 +60,6 @@ const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): 
     return found === undefined ? undefined : freshnessOf(found, node, clock)[name]
   }
   return [
-    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
-      (await published()) instanceof Failure ? 0 : 1,
-    ),
     gauge(
       'iostlens_published_height',
       'Height of the last block that is loaded and published.',

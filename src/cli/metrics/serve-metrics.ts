@@ -1,5 +1,6 @@
 import type { Log } from '#failure/log.ts'
 import { createMetricsApp } from '#http/metrics-app.ts'
+import { countersIn } from '#metrics/counters.ts'
 import { exposition } from '#metrics/expose.ts'
 import { systemClock } from '#time/clock.ts'
 import { listening, urlOf } from '../listen.ts'
@@ -10,7 +11,7 @@ import { type ReadFrom, readings } from './readings.ts'
 
 /** The metrics of a process as text. */
 export const exposedBy = ({ memory }: Pick<ProcessMetrics, 'memory'>, from: ReadFrom) =>
-  exposition(catalogue, memory, readings(from))
+  exposition(catalogue, memory, readings(from, countersIn(catalogue, memory, 0)))
 
 /** Serves `/metrics` on an address of its own. Throws 'usage' when the address is not available. */
 export const serveMetrics = (

@@ -4,6 +4,7 @@ import { streamPlace } from '#gate/queues.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import type { HttpCounts } from '../counts.ts'
 import type { Exchange, Handler } from '../exchange.ts'
 import { streamOf } from '../export/stream.ts'
 import { failureFields } from '../failure-reply.ts'
@@ -27,6 +28,7 @@ type Following = {
   readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly maxLagMs: number | undefined
   readonly clock: Pick<Clock, 'after' | 'now'>
+  readonly counts: Pick<HttpCounts, 'damageMet'>
   readonly stallMs: number
 }
 
@@ -45,7 +47,7 @@ export const liveHandler =
 
 const liveReply = (
   { request, replyOptions }: Exchange,
-  { feeds, node, maxLagMs, clock, stallMs, place }: Following & { readonly place: { leave(): void } },
+  { feeds, node, maxLagMs, clock, counts, stallMs, place }: Following & { readonly place: { leave(): void } },
 ): Reply => {
   const outbox = openOutbox<string>()
   const end = (failure: Failure): void => outbox.end(eventOf('end', failureFields(failure, replyOptions)))
@@ -54,7 +56,10 @@ const liveReply = (
   /** A store without new blocks becomes stale, so each heartbeat checks it again. */
   const statusEvent = (): string => {
     if (known === undefined) return BEAT
-    const [trouble] = troublesOf(freshnessOf(known, node, clock), maxLagMs)
+    const [trouble] = troublesOf(freshnessOf(known, node, clock), {
+      maxLagMs,
+      isDamageMet: counts.damageMet.sum() > 0,
+    })
     return eventOf('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
   }
   const leave = feeds.hub.watch({

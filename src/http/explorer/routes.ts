@@ -59,7 +59,10 @@ export const explorerPages = (
   return [
     ...routesOf(pages).map(path => [path, page] as const),
     ...routesOf(downloads).map(path => [path, file] as const),
-    ['/live', respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, stallMs }), service)],
+    [
+      '/live',
+      respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, counts: service.counts, stallMs }), service),
+    ],
     ['/*', request => (isBrowsed(request) ? page(request) : unknown(request))],
   ]
 }

@@ -28,11 +28,11 @@ const nullable = Object.fromEntries(
 const statusProperties: Json = {
   version,
   since: text('When the process began to serve, ISO-8601 UTC.'),
+  ...nullable,
   whole: {
     type: 'boolean',
-    description: 'Whether the store can be read and has lost nothing that is checked while serving.',
+    description: 'Whether the store can be read, and neither checks nor answers found damage in it.',
   },
-  ...nullable,
   blocks_per_second: {
     type: ['number', 'null'],
     minimum: 0,

@@ -88,6 +88,10 @@ export const healthOperation: Json = openOperation('health', {
 export const loadProperties: Json = {
   height: { type: 'integer', minimum: 0, description: 'Height of the last loaded block.' },
   time: { type: 'string', description: 'Time of that block, ISO-8601 UTC.' },
+  whole: {
+    type: 'boolean',
+    description: 'Whether no answer was refused because of damage in the store.',
+  },
   lib: { type: 'integer', minimum: 0, description: 'Height of the last irreversible block.' },
   behind: {
     type: ['integer', 'null'],

@@ -222,8 +222,8 @@ export const paragraphs: {
   ],
   status: [
     say(
-      '/health returns 200 while the process is running. /ready returns 200 when the service is ready to serve, otherwise 503 with the reason. Neither requires a key.',
-      '进程运行时，/health 返回 200。服务就绪时，/ready 返回 200，否则返回 503 及原因。两者都不需要 API key。',
+      '/health returns 200 while the process is running. /ready returns 200 when the service is able to answer from its store, otherwise 503 with the reason. Neither requires a key.',
+      '进程运行时，/health 返回 200。服务能够从存储中作答时，/ready 返回 200，否则返回 503 及原因。两者都不需要 API key。',
     ),
   ],
 }

@@ -2,9 +2,10 @@ import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Store } from '#store/port.ts'
+import type { ServedStore } from '#store/require-servable.ts'
 import type { Clock } from '#time/clock.ts'
 import { createPace } from '#time/pace.ts'
+import type { HttpCounts } from '../counts.ts'
 import { PAGE_POLICY, redirect, textOf } from '../documents.ts'
 import type { Handler } from '../exchange.ts'
 import { type PublishedLately, publishedLately } from '../published-lately.ts'
@@ -13,7 +14,8 @@ import { statusPage } from './page.tsx'
 import { freshFields, type ServiceStatus, type StatusSources, serviceStatusOf } from './service-status.ts'
 
 type StatusOptions = Pick<StatusSources, 'node' | 'version' | 'maxLagMs'> & {
-  readonly store: Pick<Store, 'published' | 'whole'>
+  readonly store: ServedStore
+  readonly counts: Pick<HttpCounts, 'damageMet'>
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly site: Site
 }
@@ -23,7 +25,7 @@ type StatusOptions = Pick<StatusSources, 'node' | 'version' | 'maxLagMs'> & {
  * The status is always 200; `/ready` is for programs that decide by the status.
  */
 export const statusHandler = (options: StatusOptions): Handler => {
-  const { store, clock, version, node, maxLagMs, site } = options
+  const { store, clock, version, node, maxLagMs, site, counts } = options
   const published = publishedLately(store, clock)
   const since = clock.now()
   const pace = paceOf(clock)
@@ -32,7 +34,8 @@ export const statusHandler = (options: StatusOptions): Handler => {
     if (path.endsWith('/')) return redirect(`../status${textOf(query)}`)
     const at = await published()
     const blocksPerSecond = pace(at)
-    const status = serviceStatusOf(at, { node, version, clock, maxLagMs, since, blocksPerSecond })
+    const isDamageMet = counts.damageMet.sum() > 0
+    const status = serviceStatusOf(at, { node, version, clock, maxLagMs, isDamageMet, since, blocksPerSecond })
     const headers = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Language' }
     const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
     if (wantsJson(request)) return textReply(200, { type: JSON_TYPE, text: writeJson(jsonOf(status)) }, { headers })

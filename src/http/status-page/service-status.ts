@@ -5,6 +5,8 @@ import { Failure } from '#failure/failure.ts'
 import type { Unfit } from '#node/chain-info.ts'
 import { unfitText } from '#node/judge.ts'
 import type { Node } from '#node/port.ts'
+import { AbsentStore } from '#store/absent-store.ts'
+import { OtherVersion } from '#store/other-version.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { type Freshness, freshnessOf } from '../freshness.ts'
@@ -32,6 +34,8 @@ export type StatusSources = {
   readonly version: string
   readonly clock: Pick<Clock, 'now'>
   readonly maxLagMs: number | undefined
+  /** Whether answers were refused because of damage. */
+  readonly isDamageMet: boolean
   readonly since: number
   readonly blocksPerSecond: number | null
 }
@@ -40,11 +44,10 @@ export type StatusSources = {
 const OLD_MS = 300_000
 
 export const serviceStatusOf = (published: Published | undefined | Failure, from: StatusSources): ServiceStatus => {
-  const { version, since, blocksPerSecond, node, clock, maxLagMs } = from
+  const { version, since, blocksPerSecond, node, clock, maxLagMs, isDamageMet } = from
   const common = { version, since: new Date(since).toISOString(), blocksPerSecond, whole: true }
   const unknown = { ...common, height: null, time: null, fresh: null }
-  if (published instanceof Failure)
-    return { ...unknown, whole: false, troubles: [published.kind === 'damaged' ? LOST : UNREADABLE] }
+  if (published instanceof Failure) return { ...unknown, whole: false, troubles: [storeTrouble(published)] }
   if (published === undefined)
     return {
       ...unknown,
@@ -52,7 +55,15 @@ export const serviceStatusOf = (published: Published | undefined | Failure, from
     }
   const { height, time } = published
   const fresh = freshnessOf(published, node, clock)
-  return { ...common, height, time: toIso(time), fresh, troubles: troublesOf(fresh, maxLagMs) }
+  const troubles = troublesOf(fresh, { maxLagMs, isDamageMet })
+  return { ...common, whole: !isDamageMet, height, time: toIso(time), fresh, troubles }
+}
+
+/** The fault of a store that cannot be served from. */
+export const storeTrouble = (failure: Failure): Trouble => {
+  if (failure instanceof AbsentStore) return ABSENT
+  if (failure instanceof OtherVersion) return OTHER
+  return failure.kind === 'damaged' ? LOST : UNREADABLE
 }
 
 /** Faults of the node and of loading, most important first. */
@@ -64,7 +75,11 @@ export const behindTroubles = ({ node, unfit, behind, isFarBehind }: Freshness):
 ]
 
 /** Faults of a service whose store has blocks. */
-export const troublesOf = (fresh: Freshness, maxLagMs = OLD_MS): readonly Trouble[] => [
+export const troublesOf = (
+  fresh: Freshness,
+  { maxLagMs = OLD_MS, isDamageMet }: Pick<StatusSources, 'maxLagMs' | 'isDamageMet'>,
+): readonly Trouble[] => [
+  ...(isDamageMet ? [LOST] : []),
   ...behindTroubles(fresh),
   ...(fresh.lagSeconds === null ? [CLOCK] : []),
   ...(fresh.lagSeconds !== null && fresh.lagSeconds * 1_000 > maxLagMs ? [OLD] : []),
@@ -116,6 +131,22 @@ export const EMPTY = trouble('Nothing is loaded yet.', '尚未加载任何数据
   "Load with 'iostlens load' or 'iostlens up'; the first blocks appear within seconds.",
   '请用 iostlens load 或 iostlens up 加载；最初的区块数秒内即可查询。',
 ])
+const ABSENT = trouble(
+  'The store does not exist: nothing was ever loaded where --store (or --data) points.',
+  '存储不存在：--store（或 --data）所指之处从未加载过数据。',
+  [
+    "Correct the setting, or load there with 'iostlens load'; the log names the place.",
+    '请更正该设置，或用 iostlens load 向该处加载；日志中有具体位置。',
+  ],
+)
+const OTHER = trouble(
+  'The store is of another version than this process, which therefore answers no request: restart with the new version.',
+  '存储的版本与本进程不同，因此本进程不再响应请求：请用新版本重新启动。',
+  [
+    "Restart with the version that migrated the store. If none has, run 'iostlens indices migrate'.",
+    '请用迁移该存储的版本重新启动；若尚未迁移，请运行 iostlens indices migrate。',
+  ],
+)
 const FAR_BEHIND = trouble(
   `Loading is more than ${BEHIND} blocks behind the chain.`,
   `数据加载落后链上 ${BEHIND} 个区块以上。`,

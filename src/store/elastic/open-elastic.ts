@@ -109,7 +109,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     usage: openUsage({ ...cluster, connection: keysConnection }),
     migrating: migratingOf({
       cluster,
-      source: reading.source,
+      source: openReading(cluster, { ofAnyVersion: true }).source,
       open: building => openElastic({ ...options, building }),
     }),
     close: async () => {

@@ -6,7 +6,7 @@ import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import type { Cell } from './cell.ts'
 import { type Connection, openReader } from './connection.ts'
-import { guarded } from './failures.ts'
+import { FILE_DAMAGED, guarded } from './failures.ts'
 import { checkFingerprint, getPublished } from './meta.ts'
 import { getById } from './read.ts'
 import { columnList, idOfKey, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
@@ -74,7 +74,7 @@ const idIn = (name: string, table: Table, key: readonly Cell[]): string => {
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new Failure('damaged', `${name}: table ${table.name} has a row with the key ${key.join(', ')}.`, {
-      help: 'The file is damaged: restore it from a copy, or run iostlens load with another --store.',
+      help: FILE_DAMAGED,
     })
   }
 }

@@ -8,6 +8,9 @@ const SYSTEM_CODES: ReadonlyMap<unknown, string> = new Map([
   ...['EACCES', 'EPERM', 'EROFS', 'ENOENT', 'ENOTDIR', 'EISDIR'].map(code => [code, 'SQLITE_CANTOPEN'] as const),
 ])
 
+export const FILE_DAMAGED =
+  'The file itself is damaged, which no repair can mend. Restore a backup, or load the chain into another file (iostlens load --store sqlite:PATH); iostlens keys export and keys import take the API keys along.'
+
 /**
  * The Failure for an error of SQLite. Result codes: sqlite.org/rescode.html. A Failure is returned unchanged,
  * and so is any other error, which is a bug of ours.
@@ -43,7 +46,7 @@ export const toFailure = (name: string, error: unknown): unknown => {
     case 'SQLITE_CORRUPT':
       return new Failure('damaged', text, {
         cause: error,
-        help: 'The file is damaged: restore it from a copy, or run iostlens load with another --store.',
+        help: FILE_DAMAGED,
       })
     case 'SQLITE_CANTOPEN':
     case 'SQLITE_READONLY':

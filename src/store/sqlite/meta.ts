@@ -1,6 +1,7 @@
 import { jsonIn } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
+import { otherVersion, requireDerivation } from '#store/other-version.ts'
 import type { Identity, Published } from '#store/port.ts'
 import { isCount, membersOf, publishedFrom } from '../published.ts'
 import type { Connection } from './connection.ts'
@@ -106,8 +107,11 @@ export const getFingerprint = (connection: Connection): string | undefined => ge
 /** Throws 'conflict' when the file was made with a different schema. */
 export const checkFingerprint = (connection: Connection, name: string): void => {
   const stored = getFingerprint(connection)
-  if (stored !== fingerprint)
-    throw new Failure('conflict', `${name} has schema ${stored}, but this version needs ${fingerprint}.`, {
-      help: '`iostlens indices check` lists the differences. Run `iostlens indices migrate`, or use the version that created the store.',
-    })
+  if (stored !== fingerprint) throw otherVersion(name, `schema ${stored}, but this process reads ${fingerprint}`)
+}
+
+/** Also throws when the documents were derived by other rules than `derivation`. */
+export const checkVersion = (connection: Connection, name: string, derivation: number | undefined): void => {
+  checkFingerprint(connection, name)
+  requireDerivation(name, readableIdentity(connection), derivation)
 }

@@ -11,9 +11,9 @@ import { type Connection, openOrCreate, openReader } from './connection.ts'
 import { guarded } from './failures.ts'
 import { noteLayout } from './former-layout.ts'
 import { holdView } from './hold-view.ts'
-import { keptFile } from './kept-file.ts'
+import { type KeptFile, keptFile } from './kept-file.ts'
 import { keyStoreOf } from './key-store.ts'
-import { getIdentity, getPublished, readableIdentity } from './meta.ts'
+import { checkVersion, getIdentity, getPublished, readableIdentity } from './meta.ts'
 import { migratingOf } from './migrating.ts'
 import { type Readers, readersOf } from './readers.ts'
 import { restoreRecord } from './restore.ts'
@@ -32,6 +32,8 @@ export type SqliteOptions = {
   readonly writing?: WritingThreads | undefined
   /** Called when a read has ended; not for held views. */
   readonly onRead?: (end: ReadEnd) => void
+  /** The only derivation whose documents are read, for tests. Default: that of this version. */
+  readonly derivation?: number
 }
 
 /**
@@ -40,13 +42,12 @@ export type SqliteOptions = {
  * Committed batches survive the death of the process at any moment; power loss may cost the last batches,
  * never the consistency of the rest.
  */
-export const openSqlite = ({ path: given, readonly = false, writing, onRead }: SqliteOptions): Store => {
+export const openSqlite = ({ path: given, readonly = false, writing, ...reading }: SqliteOptions): Store => {
   const path = resolve(given)
   const name = `sqlite:${given}`
   const kept = keptFile(path, name)
-  const readers = readersOf(path, name, { kept, onRead })
-  const anyReaders = readersOf(path, name, { check: noteLayout })
-  const usage = usageIn(usageFileOf(path))
+  const { readers, recordReaders, anyReaders } = openReaders({ path, name, kept, ...reading })
+  const usage = usageIn(usageFileOf(path), path)
   const writers = new Set<Writer>()
   const far = writing && farBatches(writing)
   let isClosed = false
@@ -68,6 +69,7 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
       return await restoreRecord(path, name)
     },
     ...readingBy(readers, path, name),
+    identity: () => recordReaders.readOnce(connection => getIdentity(connection)),
     takeOver: async (identity, { repair = false } = {}) => {
       mayWrite()
       const writer = await takeOver({ path, name }, { identity, repair, farBatches: far })
@@ -77,19 +79,17 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
     },
     audit: async () => openAudit(path, name),
     backup: (file, how) => copyStore({ path, name, open: writing?.open }, file, how),
-    keys: guardedKeys(keyStoreOf(path, name, readers), mayWrite),
+    keys: guardedKeys(keyStoreOf(path, name, recordReaders), mayWrite),
     usage,
     migrating: migratingOf({
       path,
       name,
-      // A file of another version, read as far as possible.
       source: readingBy(anyReaders, path, name),
       open: other => openSqlite({ path: other }),
     }),
     close: async () => {
       isClosed = true
-      readers.close()
-      anyReaders.close()
+      for (const each of [readers, recordReaders, anyReaders]) each.close()
       await usage.close()
       for (const writer of writers) await writer.release()
     },
@@ -98,12 +98,29 @@ export const openSqlite = ({ path: given, readonly = false, writing, onRead }: S
 
 const checksOf = (path: string, name: string): Pick<Store, 'check' | 'checkShape' | 'disks'> => ({
   check: async () =>
-    check(path, name, connection => [
+    compare(path, name, connection => [
       ...differencesOf(connection),
       ...derivationDifferences(readableIdentity(connection)),
     ]),
-  checkShape: async () => check(path, name, differencesOf),
+  checkShape: async () => compare(path, name, differencesOf),
   disks: async () => [readDisk(dirname(path))],
+})
+
+type Opening = Pick<SqliteOptions, 'path' | 'onRead' | 'derivation'> & {
+  readonly name: string
+  readonly kept: KeptFile
+}
+
+const openReaders = ({ path, name, kept, onRead, derivation }: Opening) => ({
+  readers: readersOf(path, name, {
+    check: connection => checkVersion(connection, name, derivation),
+    kept,
+    ...(onRead === undefined ? {} : { onRead }),
+  }),
+  /** For keys and the chain's identity, which are the same in each derivation. */
+  recordReaders: readersOf(path, name, { kept }),
+  /** For files of any version, which are read as far as possible. */
+  anyReaders: readersOf(path, name, { check: noteLayout }),
 })
 
 const readingBy = (
@@ -149,7 +166,7 @@ const create = async (path: string, name: string): Promise<void> => {
   }
 }
 
-const check = (
+const compare = (
   path: string,
   name: string,
   differences: (connection: Connection) => readonly Difference[],

@@ -4,7 +4,7 @@ import type { ReadEnd, View } from '#store/port.ts'
 import type { ReadOptions } from '#store/read-port.ts'
 import { underRepair } from '#store/repair-failures.ts'
 import { type Connection, openReader } from './connection.ts'
-import { guarded, toFailure } from './failures.ts'
+import { toFailure } from './failures.ts'
 import type { KeptFile } from './kept-file.ts'
 import { checkFingerprint } from './meta.ts'
 import { deadline, type Pool, poolOf } from './pool.ts'
@@ -28,16 +28,27 @@ export type Readers = {
 }
 
 type ReadersOptions = {
-  /** Throws if the file cannot be read. */
-  readonly check?: typeof checkFingerprint
+  /** Throws if the file cannot be read. Called for each connection, and again when another one has committed. */
+  readonly check?: CheckFile
   /** Absent: a file that replaced another one is read as if it were the first. */
   readonly kept?: KeptFile
   /** Called when a read has ended; not for held views. */
   readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
+type CheckFile = (connection: Connection, name: string) => void
+
 /** A connection and its cached state; without a connection there is no store yet. */
-type Reader = { readonly connection: Connection | undefined; state: ReadState | undefined }
+type Reader = {
+  readonly connection: Connection | undefined
+  /**
+   * SQLite's `data_version` when the file was last checked. It changes when another connection commits
+   * (sqlite.org/pragma.html).
+   */
+  version: unknown
+  /** What is known of that version. */
+  state: ReadState | undefined
+}
 
 /** A read under way. `stopped` rejects with the reason given to `stop`; `late` stops the read at its deadline. */
 type Reading = {
@@ -53,7 +64,7 @@ const readingOf = (
   { signal, damaged }: ReadOptions,
   { name, mayReadUnrepaired }: { readonly name: string; readonly mayReadUnrepaired: boolean },
 ): Reading => {
-  reader.state = reader.connection && readState(reader.connection, reader.state)
+  if (reader.connection !== undefined) reader.state ??= readState(reader.connection)
   if (reader.connection === undefined || reader.state === undefined) throw nothingLoaded(name)
   if (reader.state.isUnderRepair && !mayReadUnrepaired) throw underRepair(name)
   if (signal?.aborted === true) throw deadline()
@@ -75,7 +86,7 @@ const poolFor = (
 ): Pool<Reader> =>
   poolOf<Reader>({
     size: READERS,
-    open: () => ({ connection: openStore(path, name, opening), state: undefined }),
+    open: () => ({ connection: openStore(path, name, opening), version: undefined, state: undefined }),
     dispose: ({ connection }) => connection?.close(),
     isOfUse: ({ connection }) => connection?.isInPlace() === true,
     closed,
@@ -91,8 +102,8 @@ export const readersOf = (
   let mayReadUnrepaired = false
   /** Stop functions of the reads under way. */
   const stops = new Set<(reason: Failure) => void>()
-  const pool = poolFor(path, name, { check, kept, closed })
-  const { begin, end } = transactions(pool, name)
+  const pool = poolFor(path, name, { kept, closed })
+  const { begin, end } = transactions(pool, name, check)
   return {
     readOnce: async (work, signal) => {
       const reader = await pool.borrow(signal)
@@ -143,10 +154,18 @@ export const readersOf = (
 }
 
 /** `begin` starts the read transaction of a borrowed reader; `end` ends it and returns the reader to the pool. */
-const transactions = (pool: Pool<Reader>, name: string) => ({
+const transactions = (pool: Pool<Reader>, name: string, check: CheckFile) => ({
   begin: (reader: Reader): void => {
+    const { connection } = reader
+    if (connection === undefined) return
     try {
-      reader.connection?.statement('BEGIN').run()
+      connection.statement('BEGIN').run()
+      const version = connection.row('PRAGMA data_version')?.[0]
+      if (version === reader.version) return
+      // The commit may be that of a migration, after which the tables and documents are another version's.
+      check(connection, name)
+      reader.version = version
+      reader.state = undefined
     } catch (error) {
       pool.drop(reader)
       throw toFailure(name, error)
@@ -166,18 +185,17 @@ const transactions = (pool: Pool<Reader>, name: string) => ({
   },
 })
 
-/** A connection to a store of this version; undefined: there is none. */
+/** A connection to a store; undefined: there is none. */
 const openStore = (
   path: string,
   name: string,
-  { check, kept }: { readonly check: typeof checkFingerprint; readonly kept: KeptFile | undefined },
+  { kept }: { readonly kept: KeptFile | undefined },
 ): Connection | undefined => {
   kept?.require()
   const connection = openReader(path, name)
   if (connection === undefined) return undefined
   try {
     if (inspect(connection, name) === 'store') {
-      guarded(name, () => check(connection, name))
       kept?.take(connection)
       return connection
     }

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
+import { Failure } from '#failure/failure.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { createFolder } from '#store/own-files.ts'
 import { type Connection, openOrCreate } from './connection.ts'
@@ -15,13 +16,16 @@ export const usageFileOf = (store: string): string => {
 }
 
 /**
- * The counts in a file, which the first addition creates. They are written a few times a second, so the death
- * of the process loses at most the last second.
+ * The counts in a file, which the first count creates. They are written a few times a second, so the death
+ * of the process loses at most the last second. `beside`: a file without which none is created, because the path may be
+ * mistyped.
  */
-export const usageIn = (path: string): Usage => {
+export const usageIn = (path: string, beside?: string): Usage => {
   let opened: Connection | undefined
   const name = `sqlite:${path}`
   const open = (): Connection => {
+    if (beside !== undefined && !isThere(beside))
+      throw new Failure('unavailable', `There is no ${beside} to count for.`)
     // Counts must not go to a file that was deleted or replaced.
     if (opened !== undefined && !opened.isInPlace()) close()
     opened ??= openFile(path, name)
@@ -32,10 +36,11 @@ export const usageIn = (path: string): Usage => {
     opened = undefined
   }
   return {
-    add: async (day, counts, at) => guarded(name, () => addTo(open(), { day, counts, at })),
+    add: async (day, counts, at) =>
+      guarded(name, () => (counts.size > 0 || isThere(path) ? addTo(open(), { day, counts, at }) : new Map())),
     since: async day =>
       guarded(name, () => {
-        if (statSync(path, { throwIfNoEntry: false }) === undefined) return []
+        if (!isThere(path)) return []
         return open()
           .rows('SELECT "day", "key", "count", "last" FROM "usage" WHERE "day" >= ?', BigInt(day))
           .map(
@@ -50,6 +55,8 @@ export const usageIn = (path: string): Usage => {
     close: async () => close(),
   }
 }
+
+const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
 const openFile = (path: string, name: string): Connection => {
   createFolder(dirname(path))

@@ -13,8 +13,6 @@ import { findByField, getById, momentsOf, newRecordsOf, recordsOf } from './read
 
 /** The cached state of a connection for one version of the file. */
 export type ReadState = {
-  /** SQLite's `data_version`, which changes when another connection commits (sqlite.org/pragma.html). */
-  readonly version: unknown
   readonly at: Published
   readonly isUnderRepair: boolean
   /** State documents by index and id; undefined: no document has that id. */
@@ -24,15 +22,10 @@ export type ReadState = {
 /** Maximum characters of cached documents per connection: some 2 MB, or 15 MB if all are lists of short lists. */
 const MAX_CHARACTERS = 500_000
 
-/**
- * The state in the current transaction: `known` unless another connection has committed since. undefined:
- * nothing is published.
- */
-export const readState = (connection: Connection, known: ReadState | undefined): ReadState | undefined => {
-  const version = connection.row('PRAGMA data_version')?.[0]
-  if (known !== undefined && known.version === version) return known
+/** The state in the current transaction; undefined: nothing is published. */
+export const readState = (connection: Connection): ReadState | undefined => {
   const at = getPublished(connection)
-  return at && { version, at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(MAX_CHARACTERS) }
+  return at && { at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(MAX_CHARACTERS) }
 }
 
 export type Viewing = {

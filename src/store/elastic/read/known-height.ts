@@ -1,4 +1,5 @@
 import type { Failure } from '#failure/failure.ts'
+import { otherVersion } from '#store/other-version.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import { EDITION } from '../schema/mappings.ts'
@@ -124,25 +125,15 @@ const sharedRead = (at: number, reading: Promise<PublishedMeta>): Shared => {
 type ReadPublished = HeightOptions['readPublished']
 
 /**
- * Reads the published height. When the migration of a newer program publishes documents of another edition,
- * returns the last readable height instead. The old indices stay complete until an operator deletes them, so
- * a running program answers from them until it is restarted.
+ * Reads the published height. Throws when a program of another edition has published it, such as the migration of a
+ * newer one: its documents may mean something else. Versions before the editions named none.
  */
-export const readableFrom = (read: ReadPublished): ReadPublished => {
-  let last: PublishedMeta | undefined
-  let begun = 0
-  let lastBegun = 0
-  return async signal => {
-    begun += 1
-    const own = begun
+export const readOwnEdition =
+  (read: ReadPublished, store: string): ReadPublished =>
+  async signal => {
     const found = await read(signal)
-    const isOther = found?.edition !== undefined && found.edition !== EDITION
-    if (last !== undefined && isOther && found.edition !== last.edition) return last
-    // A read that began earlier may have found an older record.
-    if (own > lastBegun) {
-      lastBegun = own
-      last = found
-    }
+    const { edition = EDITION } = found ?? {}
+    if (edition !== EDITION)
+      throw otherVersion(store, `indices of edition ${edition}, but this process reads ${EDITION}`)
     return found
   }
-}

@@ -9,7 +9,7 @@ import { lostToReaders } from '../schema/lost-indices.ts'
 import { FIRST_PARTITION } from '../schema/partitions.ts'
 import { consistentReads, untilAborted } from './consistent-read.ts'
 import { holdView } from './hold-view.ts'
-import { readableFrom } from './known-height.ts'
+import { readOwnEdition } from './known-height.ts'
 import { viewsOf } from './open-views.ts'
 
 /** Time that a read without its own deadline is retried, milliseconds. */
@@ -17,11 +17,15 @@ const TIMEOUT_MS = 10_000
 
 export type Reading = ReturnType<typeof openReading>
 
-/** Reads of one store: the published height, answers at one height, and refusals while data is lost. */
-export const openReading = (cluster: Cluster) => {
+/**
+ * Reads of one store: the published height, answers at one height, and refusals while data is lost. `ofAnyVersion`: also
+ * indices of another version, for a migration.
+ */
+export const openReading = (cluster: Cluster, { ofAnyVersion = false } = {}) => {
   const { clock } = cluster
   const store = `${cluster.connection.url}/${cluster.names.prefix}`
-  const readable = readableFrom(readPublished.bind(undefined, cluster))
+  const anyPublished = (signal?: AbortSignal) => readPublished(cluster, signal)
+  const readable = ofAnyVersion ? anyPublished : readOwnEdition(anyPublished, store)
   const published = () => readable(undefined)
   const { open, forget } = viewsOf({ ...cluster, hold: options => hold(options) })
   const whole = wholeness({ check: () => lostToReaders(cluster, published), now: clock.now })

@@ -1,7 +1,10 @@
 import { parseJson } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import { isAbsent } from '#store/absent-store.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { failureOf, isMissingIndex } from '../client/failures.ts'
 import { requestHits, requestText, searchOf } from '../client/request-json.ts'
+import { checkIndices } from '../schema/check-indices.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createIndex } from '../schema/create-indices.ts'
 import { usageShape } from '../schema/mappings.ts'
@@ -40,6 +43,9 @@ export const openUsage = (cluster: Cluster): Usage => {
     } catch (error) {
       if (!isMissingIndex(error)) throw error
       const { names } = cluster
+      // The prefix may be mistyped.
+      if (isAbsent(await checkIndices(cluster)))
+        throw new Failure('unavailable', `There is no store ${names.prefix} to count for.`)
       await createIndex(cluster, {
         name: names.behind('usage'),
         shape: usageShape,
