@@ -84,7 +84,7 @@ export const spoiltPage = async (
       const ask: Ask = async (action, given = {}) => spoilAll(await asking.ask(action, corrected(given))) as never
       const address = { root: '../', origin: 'http://127.0.0.1/', isOriginKnown: false, path: pathname }
       const visit: Visit = {
-        ...{ site, ...address, lang, id, part, query, now: 0, ask, at: asking.at, storage: undefined },
+        ...{ site, ...address, lang, id, part, query, now: 0, ask, peek: ask, at: asking.at, storage: undefined },
         say: text => text[lang],
       }
       const shown = await page?.show(visit)

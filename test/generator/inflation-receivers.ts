@@ -7,7 +7,7 @@ import { downloads } from '#explorer/download/downloads.ts'
 import { pages } from '#explorer/pages.ts'
 import type { Store } from '#store/port.ts'
 import { feedEvents } from '#test/support/processes/feed-client.ts'
-import { readCsv } from '#test/support/read-csv.ts'
+import { readWholeCsv } from '#test/support/read-csv.ts'
 import { type Explorer, explorerOn, HTML } from '../explorer/served.ts'
 import { hashesOf } from './block.ts'
 import { createChain } from './chain.ts'
@@ -155,7 +155,7 @@ export const inflationSuite = (store: () => Store): void => {
       } else expect(paid.length).toBeGreaterThan(account === '0' ? 0 : 100)
       expect(rows.at(-1)?.balance).toBe(fromUnits(truth.balance(token, account), 8))
       for (const csv of ['koinly', 'ledger']) {
-        const table = readCsv(await (await ask(`${query}&format=csv&csv=${csv}`)).text()).slice(1)
+        const table = readWholeCsv(await (await ask(`${query}&format=csv&csv=${csv}`)).text()).slice(1)
         expect([csv, table.map(row => row.at(-1))]).toEqual([csv, rows.map(({ tx_hash }) => tx_hash ?? '')])
       }
     }

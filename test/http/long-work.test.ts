@@ -18,7 +18,10 @@ const started = async () => {
   let keys: readonly StoredKey[] = [stored]
   const service = serviceOn(await loadedStore(), {
     clock: systemClock,
-    keyring: keyring({ store: { list: async () => keys }, clock: systemClock }),
+    keyring: keyring({
+      store: { read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }) },
+      clock: systemClock,
+    }),
     rates: createRates({ now: Date.now }),
   })
   const ask = (path: string) => service.ask(path, { headers: { 'x-api-key': key } })

@@ -20,7 +20,11 @@ const started = async (plan = WIDE) => {
   const testKey = { key: TEST_KEY, plan: WIDE }
   const service = serviceOn(await loadedStore(), {
     clock: systemClock,
-    keyring: keyring({ store: { list: async () => [stored] }, clock: systemClock, testKey }),
+    keyring: keyring({
+      store: { read: async () => ({ keys: [stored], isStart: true, isEnd: true, mark: undefined }) },
+      clock: systemClock,
+      testKey,
+    }),
     rates: createRates({ now: Date.now }),
   })
   const ask = async (path: string, own = key) => {

@@ -26,7 +26,7 @@ type Workload = {
 
 const workloads = async (): Promise<readonly Workload[]> => {
   const documents = await Promise.all(filesOf('kubernetes/**/*.yaml').map(async file => YAML.parse(await text(file))))
-  return documents.flat().filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind)) as Workload[]
+  return (documents.flat() as Workload[]).filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))
 }
 
 test('kubernetes: every process has metrics, which Prometheus finds, and a number of threads', async () => {

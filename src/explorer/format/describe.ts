@@ -59,10 +59,17 @@ function describeMovements([first, ...others]: readonly Movement[]): Text | unde
     : { en: `${en}, and ${counted(more, 'more movement')}`, zh: `${zh}，另有 ${more} 笔变动` }
 }
 
-function describeMovement({ amount, token, from, to }: Movement): Text {
-  const moved = `${grouped(amount)} ${written(token)}`
+function describeMovement(movement: Movement): Text {
+  const { from, to } = movement
+  const moved = describeThing(movement)
   const [giver, receiver] = [written(from), written(to)]
   if (from === '') return { en: `${moved} issued to ${receiver}`, zh: `向 ${receiver} 发行 ${moved}` }
   if (to === '') return { en: `${moved} of ${giver} destroyed`, zh: `${giver} 销毁 ${moved}` }
   return { en: `${moved} from ${giver} to ${receiver}`, zh: `${giver} 向 ${receiver} 转出 ${moved}` }
+}
+
+function describeThing(movement: Movement): string {
+  if (!('collection' in movement)) return `${grouped(movement.amount)} ${written(movement.token)}`
+  const { collection, nft } = movement
+  return nft === undefined ? `NFT ${written(collection)}` : `NFT ${written(collection)} #${written(nft)}`
 }

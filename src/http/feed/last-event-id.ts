@@ -16,7 +16,7 @@ type Asked = Pick<Exchange, 'query'> & { readonly request: Request }
  * The last id that a client sends, not yet parsed; `""`: none. The header is later than the query: a browser repeats
  * the query of the first connection. Throws 'bad_request' for a name given twice.
  */
-export function findLastId({ query, request }: Asked): string {
+function findLastId({ query, request }: Asked): string {
   const header = request.headers.get('last-event-id') ?? ''
   const [given = ''] = NAMES.map(name => oneOf(query, name)).filter(value => value !== undefined && value !== '')
   return header === '' ? given : header
