@@ -1,22 +1,18 @@
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
 import { type AnswerOf, type Ask, askAtOneHeight } from '#actions/ask.ts'
-import { BEHIND } from '#actions/find/loading.ts'
 import { search } from '#actions/search.ts'
-import type { Published } from '#store/port.ts'
 import { decoded } from './decoded.ts'
 import { ifFound } from './found.ts'
 import type { Visit } from './page.ts'
 import { kindOf } from './part/match-rows.tsx'
 
-/** Suggestions for a visitor whose name was not found, and the progress of the load. */
+/** Suggestions for a visitor whose name was not found, and the last loaded block. */
 export type Near = {
   /** The text that was not found. */
   readonly text: string
   readonly matches: AnswerOf<typeof search>['matches']
   /** Height of the last loaded block. */
   readonly height: number
-  /** Height of the last irreversible block; undefined: no node with later blocks answered recently. */
-  readonly lib: number | undefined
 }
 
 /** Minimum length of a prefix: a shorter one matches too many names. */
@@ -39,7 +35,7 @@ export const findNear = async (
       const text = await soughtIn(ask, address)
       // A block number is not shortened: other blocks and names with its first digits are unrelated.
       const beginnings = BLOCK_BY_NUMBER.test(address.path) ? [text] : beginningsOf(text)
-      const near = { text, height: at.height, lib: lastIrreversible(at, deps.node) }
+      const near = { text, height: at.height }
       for (const beginning of beginnings) {
         const found = await ifFound(ask(search, { text: beginning }))
         if (found !== undefined && found.matches.length > 0) return { ...near, matches: found.matches }
@@ -81,15 +77,6 @@ const soughtIn = async (ask: Ask, address: Pick<Visit, 'path' | 'query'>): Promi
 /** Whether a search type has pages of a kind. Contracts also have one for their holdings. */
 const isOf = (type: string, kind: string): boolean =>
   kindOf(type).kind === kind || (type === 'contract' && kind === 'account')
-
-const lastIrreversible = (
-  { height, lib }: Pick<Published, 'height' | 'lib'>,
-  node: AnswerDeps['node'],
-): number | undefined => {
-  const reported = node?.lastInfo()?.libBlock ?? 0
-  // A node far behind the store knows no more of later blocks than a silent one.
-  return lib > height || reported >= height - BEHIND ? Math.max(lib, reported) : undefined
-}
 
 /** Prefixes of a text to search for, longest first. Names of accounts and tokens are in lower case. */
 const beginningsOf = (text: string): readonly string[] => {

@@ -63,7 +63,7 @@ const saidIn = (html: string): readonly (readonly [way: string, sign: string])[]
     .split('<tr>')
     .slice(2)
     .map(row => [
-      />([^<]*)<\/span><\/td>/.exec(/<td class="bare spare">.*?<\/td>/s.exec(row)?.[0] ?? '')?.[1] ?? '',
+      /<span class="way[^>]*>([^<]*)</.exec(row)?.[1] ?? '',
       /<span class="(?:out|in good)">(.)/.exec(row)?.[1] ?? '',
     ])
 

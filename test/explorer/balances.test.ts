@@ -32,6 +32,8 @@ const figures = (html: string): readonly string[] =>
   [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
 
 test("a balance's page shows its start, its amount, and its changes page by page as the API returns them", async () => {
+  // Tables with and without a frozen balance.
+  const kinds = new Set<boolean>()
   for (const [account, token] of [
     ['busyhub', 'iost'],
     ['admin', 'ram'],
@@ -49,13 +51,26 @@ test("a balance's page shows its start, its amount, and its changes page by page
       const { changes: wanted } = await changesOf(account, token, { page: `${page}`, size: `${SIZE}` })
       const { html: of } = await explorer.visit(page === 1 ? path : `${path}?page=${page}`)
       const [, list = ''] = /<h2 id="changes">(.*?)<\/table>/s.exec(of) ?? []
-      expect([path, page, figures(list)]).toEqual([
-        path,
-        page,
-        wanted.flatMap(({ change, balance }) => [change, balance]),
+      const isFrozen = wanted.some(({ frozen }) => frozen !== '0')
+      kinds.add(isFrozen)
+      expect([path, page, list.includes('>Frozen after</th>'), figures(list)]).toEqual([
+        ...[path, page, isFrozen],
+        wanted.flatMap(({ change, balance, frozen }) => [change, balance, ...(isFrozen ? [frozen] : [])]),
       ])
     }
   }
+  expect([...kinds].toSorted()).toEqual([false, true])
+})
+
+test('a change that goes into the frozen balance, or from there to the available one, shows both afterwards', async () => {
+  const { changes } = await changesOf('__proto__', 'iost', { size: '500' })
+  const into = changes.findIndex((row, at) => row.frozen !== (changes[at + 1]?.frozen ?? row.frozen))
+  const [row, earlier] = [changes[into], changes[into + 1]]
+  expect(row?.frozen).not.toBe(earlier?.frozen)
+  const page = Math.floor(into / SIZE) + 1
+  const { html } = await explorer.visit(`/account/__proto__/iost?page=${page}`)
+  const rows = /<h2 id="changes">(.*?)<\/table>/s.exec(html)?.[1]?.split('<tr>').slice(2) ?? []
+  expect(figures(rows[into % SIZE] ?? '')).toEqual([row?.change ?? '', row?.balance ?? '', row?.frozen ?? ''])
 })
 
 test("a contract's id without its prefix opens the contract: title, owner and links have the whole id", async () => {

@@ -15,7 +15,7 @@ test('pages of a chain with only genesis use the singular for a count of one', a
   const { visit } = await explorerOn({}, store)
   expect((await visit('/blocks')).html).toContain('1 block, newest first.')
   expect((await visit('/transactions')).html).toContain('1 transaction, newest first.')
-  expect((await visit('/block/0')).html).toContain('its 1 transaction.')
+  expect((await visit('/block/0')).html).toContain(', 1 transaction.')
   const paths = new Set(BEGINNING)
   for (const list of BEGINNING)
     for (const { href, tag } of (await visit(list)).links) {

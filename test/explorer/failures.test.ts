@@ -1,4 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { fillFromRecording } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { explorerOn } from './served.ts'
 
@@ -55,4 +56,22 @@ test('a truncated list with a file on its page names the file, not the API', asy
     new RegExp(`The first \\d+ of ${total.toLocaleString('en')}\\. The file above has all of them\\.`),
   )
   expect((await visit('/zh/account/admin')).text).toContain('上方的文件包含全部。')
+})
+
+/** What a page says of the last loaded block, in words. */
+const lastBlockIn = (text: string): string | undefined =>
+  /(?:The last loaded block is|loaded up to block) [^.]*\./.exec(text)?.[0]
+
+test.each([
+  ['loaded whole', 60, 'The last loaded block is 60.'],
+  ['a little behind', 62, 'The last loaded block is 60.'],
+  ['still loading', 4_851, 'loaded up to block 60 of 4851.'],
+])('a store that is %s: search and address of an absent thing say the same of it', async (_, lib, said) => {
+  const { store, destroy } = await temporarySqlite()
+  await fillFromRecording(store, { to: 60, lib })
+  const { visit } = await explorerOn({}, store)
+  for (const path of ['block/99999999', 'account/nobody00', 'token/nothing', `tx/${'2'.repeat(44)}`])
+    for (const each of [`/${path}`, `/search?text=${path.split('/').at(-1)}`])
+      expect([each, lastBlockIn((await visit(each)).text)]).toEqual([each, said])
+  await destroy()
 })

@@ -7,7 +7,7 @@ import { action, chainOf, genesis, receipt, transaction } from '../support/store
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { nodeText } from '../support/stores/node-text.ts'
 import { LAYOUT_FAULTS } from './layout-faults.ts'
-import { samplePaths } from './samples.ts'
+import { inChinese, samplePaths } from './samples.ts'
 import { explorerOn } from './served.ts'
 
 // The first run may download the browser. A test that hangs still ends.
@@ -22,37 +22,53 @@ afterAll(() => browser.close())
 /** A small and a usual phone, a large one, a tablet both ways with a size between, and two screens. */
 const WIDTHS = [360, 390, 600, 768, 900, 1_024, 1_280] as const
 
-/** The faults of pages in both languages at every width, each with the places where it is seen. */
+/** The faults of pages at every width, each with the places where it is seen. */
 const faultsOf = async (service: Service, paths: readonly string[]): Promise<readonly string[]> => {
   await using served = servedBehind('/', service)
   const page = await browser.open({ scheme: 'light' })
   const seen = new Map<string, string>()
-  for (const path of paths)
-    for (const lang of ['', 'zh/']) {
-      await page.go(`${served.url}${lang}${path.slice(1)}`)
-      for (const width of WIDTHS) {
-        await page.resize(width)
-        for (const fault of await page.run<readonly string[]>(LAYOUT_FAULTS))
-          seen.set(fault, `${seen.get(fault) ?? ''} ${lang}${path}@${width}`)
-      }
+  for (const path of paths) {
+    await page.go(`${served.url}${path.slice(1)}`)
+    for (const width of WIDTHS) {
+      await page.resize(width)
+      for (const fault of await page.run<readonly string[]>(LAYOUT_FAULTS))
+        seen.set(fault, `${seen.get(fault) ?? ''} ${path}@${width}`)
     }
+  }
   await page.close()
   return [...seen].map(([fault, places]) => `${fault} at${places}`)
 }
 
-/** Every so many transactions of a kind are opened, since they differ little in their layout. */
-const EVERY = 4
+/** The same pages in both languages. */
+const both = (paths: readonly string[]): readonly string[] => [...paths, ...inChinese(paths)]
+
+/** Pages of a kind that are opened, since they differ little in their layout. */
+const EACH = 3
+
+/** Some pages of each kind: with the same first part and the same names of parameters. */
+const choosePages = (paths: readonly string[]): readonly string[] => {
+  const opened = new Map<string, number>()
+  return paths.filter(path => {
+    const kind = path.replace(/(?<=^\/\w+\/)[^/?]+/, '').replaceAll(/=[^&]*/g, '')
+    const count = opened.get(kind) ?? 0
+    opened.set(kind, count + 1)
+    return count < EACH
+  })
+}
+
+/** Every so many transactions of the samples have another kind of end. */
+const EVERY = 6
 
 test('layout: at every width no page is wider than the window, and nothing is cut or broken', async () => {
   const explorer = await explorerOn()
   const all = await samplePaths(explorer)
   const isTransaction = (path: string): boolean => path.startsWith('/tx/')
   const paths = [
-    ...all.filter(path => !isTransaction(path)),
+    ...choosePages(all.filter(path => !isTransaction(path))),
     ...all.filter(isTransaction).filter((_path, at) => at % EVERY === 0),
     ...['/token/maxcap', '/account/nobody00', '/search?text=nothing', '/block/99999999'],
   ]
-  expect(await faultsOf(explorer, paths)).toEqual([])
+  expect(await faultsOf(explorer, [...both(paths), '/status?lang=en', '/status?lang=zh'])).toEqual([])
 })
 
 /** An account with the longest name. */
@@ -84,6 +100,6 @@ test('layout: rows with the longest names, and with failures of every kind, fit 
   )
   await commitRuns(store, [blocks], { lib: 2 })
   const paths = ['/', '/blocks', '/transactions', `/account/${HEX}`, `/account/${LONG}`, '/contract/token.iost']
-  expect(await faultsOf(await explorerOn({ isKeyless: true }, store), paths)).toEqual([])
+  expect(await faultsOf(await explorerOn({ isKeyless: true }, store), both(paths))).toEqual([])
   await destroy()
 })

@@ -1,4 +1,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { ROOT } from '../support/root.ts'
 import { brokenOf, crawl, filesMissing } from './crawl.ts'
 import { foreignIn } from './parts.ts'
 import { inChinese, samplePaths } from './samples.ts'
@@ -33,6 +36,20 @@ test('every page of the explorer: works in both languages, has its own title and
       expect([path, titles.get(title)]).toEqual([path, undefined])
       titles.set(title, path)
     }
+  }
+})
+
+test('no page leads to a path that the examples of proxies keep for operators', async () => {
+  const kept = ['nginx/iostlens.conf', 'nginx/path.conf'].flatMap(name =>
+    [...readFileSync(join(ROOT, 'packaging', name), 'utf8').matchAll(/location = (\S+) \{ return 404; \}/g)].map(
+      ([, path = '']) => path.replace(/^\/iost/, ''),
+    ),
+  )
+  expect(new Set(kept)).toEqual(new Set(['/metrics', '/status']))
+  for (const path of [...paths, ...inChinese(paths), '/docs/en', '/docs/zh', '/nowhere']) {
+    const { links } = await explorer.visit(path)
+    const leading = links.filter(({ href }) => kept.includes(new URL(href, `http://localhost${path}`).pathname))
+    expect([path, leading.map(({ href }) => href)]).toEqual([path, []])
   }
 })
 

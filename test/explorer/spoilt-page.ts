@@ -81,7 +81,14 @@ export const spoiltPage = async (
     deps,
     async asking => {
       const { spoilAll, corrected } = spoiler(spoil, spares)
-      const ask: Ask = async (action, given = {}) => spoilAll(await asking.ask(action, corrected(given))) as never
+      let before: Promise<unknown> = Promise.resolve()
+      // In the order of the calls: which texts become long does not depend on how fast each is answered.
+      const ask: Ask = (action, given = {}) => {
+        const answer = asking.ask(action, corrected(given))
+        const spoilt = Promise.allSettled([before, answer]).then(async () => spoilAll(await answer) as never)
+        before = spoilt
+        return spoilt
+      }
       const address = { root: '../', origin: 'http://127.0.0.1/', isOriginKnown: false, path: pathname }
       const visit: Visit = {
         ...{ site, ...address, lang, id, part, query, now: 0, ask, peek: ask, at: asking.at, storage: undefined },

@@ -82,3 +82,47 @@ test('withdrawals: the card is in the page’s language', async () => {
   }
   expect(found).toBeGreaterThan(0)
 })
+
+test('withdrawals: rows that add up to less than the sum say that they are cut, and no others do', async () => {
+  const { wealth } = await explorer.call<{ readonly wealth: readonly { readonly account: string }[] }>(
+    'base/get-wealth-list',
+    { size: '200' },
+  )
+  const kinds = { cut: 0, whole: 0 }
+  for (const { account } of wealth) {
+    if (kinds.cut > 2 && kinds.whole > 2) break
+    const { iost, unclaimed } = await explorer.call<Assets>('account/get-account-assets', { account })
+    const amounts = unclaimed.by_producer.map(({ amount }) => amount)
+    if (amounts.length === 0 || amounts.includes(null) || iost.voter_rewards === null) continue
+    const sum = amounts.reduce((all, amount) => all + toUnits(amount ?? '0', 8), 0n)
+    const isCut = sum !== toUnits(iost.voter_rewards, 8)
+    kinds[isCut ? 'cut' : 'whole'] += 1
+    const [en, zh] = [await cardOf(`/account/${account}`), await cardOf(`/zh/account/${account}`)]
+    expect([account, en.includes('Each row is cut to 8 decimals.'), zh.includes('每行均截断到 8 位小数')]).toEqual([
+      ...[account, isCut, isCut],
+    ])
+  }
+  expect([kinds.cut > 2, kinds.whole > 2]).toEqual([true, true])
+})
+
+test('withdrawals: a producer’s page shows with its rewards received what waits, and the list says where that is', async () => {
+  const { producers } = await explorer.call<{ readonly producers: readonly { readonly account: string }[] }>(
+    'base/get-producer-list',
+    { size: '500' },
+  )
+  const kinds = new Set<boolean>()
+  for (const { account } of producers) {
+    const { iost } = await explorer.call<Assets>('account/get-account-assets', { account })
+    const waiting = iost.producer_reward
+    if (waiting === null) continue
+    const { html } = await explorer.visit(`/producer/${account}`)
+    const [, shown = '0'] = /not yet withdrawn: <\/span><data value="([^"]*)"/.exec(html) ?? []
+    expect([account, shown]).toEqual([account, waiting])
+    kinds.add(waiting === '0')
+  }
+  expect(kinds.has(false)).toBe(true)
+  expect((await explorer.visit('/producers')).text).toContain(
+    'What waits to be withdrawn is on the page of each producer',
+  )
+  expect((await explorer.visit('/zh/producers')).text).toContain('尚未领取的数额见各生产者的页面')
+})

@@ -146,8 +146,8 @@ test.each([
       heads.push(await page.run<Head>(HEAD))
     }
     const [first] = heads
-    // The name of the service, the lists, the reference and the status.
-    expect(first?.links.length).toBe(LISTS.length + 3)
+    // The name of the service, the lists and the reference.
+    expect(first?.links.length).toBe(LISTS.length + 2)
     for (const head of heads) expect(head).toEqual(first as Head)
     for (const link of first?.links ?? [])
       expect([link, (await fetch(link, { headers: { accept: 'text/html' } })).status]).toEqual([link, 200])
@@ -168,7 +168,6 @@ test('reference in a browser: the chosen light or dark theme applies to every pa
   expect(await ground()).toBe(dark)
   expect(await page.run<readonly string[]>("[...document.querySelectorAll('nav a')].map(a => a.href)")).toEqual([
     `${served.url}docs/en`,
-    `${served.url}status?lang=en`,
   ])
   expectQuiet(page, served.url)
   await page.close()

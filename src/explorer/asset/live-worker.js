@@ -1,8 +1,8 @@
 // One event stream for all windows of a browser. Over HTTP/1.1 a browser opens six connections to a host, so a stream of
 // each window would leave none for the sixth one to load with. The name of the worker is the address of the stream.
 
-/** Whether each window is visible, and wants the stream. @type {Map<MessagePort, boolean>} */
-const windows = new Map()
+/** The visible windows. @type {Set<MessagePort>} */
+const windows = new Set()
 
 /** @type {EventSource | undefined} */
 let stream
@@ -11,7 +11,7 @@ const last = new Map()
 
 /** @param {object} message */
 const tell = message => {
-  for (const [port, isSeen] of windows) if (isSeen) port.postMessage(message)
+  for (const port of windows) port.postMessage(message)
 }
 
 const open = () => {
@@ -41,8 +41,9 @@ self.addEventListener('connect', event => {
   if (!(event instanceof MessageEvent)) return
   const [port] = event.ports
   port?.addEventListener('message', ({ data: isSeen }) => {
-    windows.set(port, isSeen)
-    if (![...windows.values()].includes(true)) close()
+    if (isSeen) windows.add(port)
+    else windows.delete(port)
+    if (windows.size === 0) close()
     else if (stream === undefined) open()
     else if (isSeen) for (const message of last.values()) port.postMessage(message)
   })

@@ -1,7 +1,7 @@
 // Keeps a visible page of the newest rows up to date. A stream, shared by all windows of the browser (live-worker.js),
-// delivers each published height, and the first fault of the service. The script then fetches the page again (a look) and copies all changes into this
-// page, so that the whole page is of one height. Without a stream it fetches the page at intervals. New rows
-// are highlighted.
+// delivers each published height, and the first fault of the service. The script then fetches the page again (a look)
+// and copies all changes into this page, so that the whole page is of one height. Without a stream it fetches the page
+// at intervals. New rows are highlighted.
 
 /** The shortest pause between two looks, milliseconds. Each failed look doubles it, up to `LONGEST_MS`. */
 const GAP_MS = 1_000
@@ -237,7 +237,8 @@ const hearHeight = height => {
 const address = new URL(`${body.dataset['root'] ?? ''}live?lang=${body.dataset['lang'] ?? ''}`, location.href).href
 
 /**
- * The worker that has the stream of all windows; null: this browser has no such workers.
+ * The worker that has the stream of all windows; null: this browser has no such workers, and each visible page has a
+ * stream of its own. Such browsers are those of phones, whose screens show a page or two, and old ones.
  * @type {MessagePort | null | undefined}
  */
 let shared = typeof SharedWorker === 'undefined' ? null : undefined

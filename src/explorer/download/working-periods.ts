@@ -1,5 +1,5 @@
-import { type UsualPeriod, usualPeriods } from '../format/period.ts'
-import type { Visit } from '../page.ts'
+import { dateAfter, type UsualPeriod, usualPeriods } from '../format/period.ts'
+import type { Site, Visit } from '../page.ts'
 import { type Download, MOST_ROWS } from './download.ts'
 
 /** A list as a file: the file, and the canonical name of its subject. */
@@ -11,25 +11,56 @@ export function isWithinFile(rows: number | null): rows is number {
 }
 
 /**
- * The usual periods whose files work: they have rows, and no more than a file can have. `total`: rows of the list
- * without a period. Most periods follow from each other, so few of them are counted.
+ * The usual periods whose files work: they have rows, and no more than a file can have. Each follows from the numbers
+ * of rows before its days, most of which are known from an earlier page.
  */
-export async function findWorkingPeriods(visit: Visit, of: FileOf, total: number): Promise<readonly UsualPeriod[]> {
+export async function findWorkingPeriods(visit: Visit, of: FileOf): Promise<readonly UsualPeriod[]> {
   const periods = of.file.isOfTime ? usualPeriods(visit) : []
+  const all = periods.length === 0 ? null : await countRows(visit, of, narrowQuery(visit, of.file, {}))
+  if (all === null) return []
+  const before = (date: string): Promise<number> => countRowsBefore(visit, of, { date, all })
   const working = new Set<UsualPeriod>()
-  const count = (period: UsualPeriod): Promise<number | null> =>
-    countRows(visit, of, narrowQuery(visit, of.file, period))
   // Shortest first: each contains the ones before.
   const open = periods.filter(({ to }) => to === undefined).toSorted((a, b) => (a.from < b.from ? 1 : -1))
-  let rows: number | null = 0
+  let rows = 0
   for (const period of open) {
-    const isKnown = rows !== 0 && (total <= MOST_ROWS || !isWithinFile(rows))
-    if (!isKnown) rows = await count(period)
+    const isKnown = rows > MOST_ROWS || (rows > 0 && all <= MOST_ROWS)
+    if (!isKnown) rows = all - (await before(period.from))
     if (isWithinFile(rows)) working.add(period)
   }
-  for (const period of periods.filter(({ to }) => to !== undefined))
-    if (isWithinFile(await count(period))) working.add(period)
+  for (const period of periods)
+    if (period.to !== undefined && isWithinFile((await before(dateAfter(period.to))) - (await before(period.from))))
+      working.add(period)
   return periods.filter(period => working.has(period))
+}
+
+/** The number of rows of a list before a day, and the height at which it was counted. */
+type Counted = { readonly rows: number; readonly height: number }
+
+/** Numbers of rows before days that have begun: later blocks do not change them. */
+const countedBefore = new WeakMap<Site, Map<string, Counted>>()
+/** Most numbers that are kept for a service. */
+const MOST_COUNTED = 10_000
+
+/** `all`: the number of rows of the list. */
+async function countRowsBefore(
+  visit: Visit,
+  of: FileOf,
+  { date, all }: { readonly date: string; readonly all: number },
+): Promise<number> {
+  const counted = countedBefore.get(visit.site) ?? new Map<string, Counted>()
+  countedBefore.set(visit.site, counted)
+  const query = narrowQuery(visit, of.file, { from: date })
+  const key = `${of.file.path} ${of.id} ${query}`
+  const known = counted.get(key)
+  const { height } = visit.at
+  // After a repair the chain is shorter.
+  if (known !== undefined && known.height <= height) return known.rows
+  const rows = all - ((await countRows(visit, of, query)) ?? 0)
+  const [oldest] = counted.keys()
+  if (counted.size >= MOST_COUNTED && oldest !== undefined) counted.delete(oldest)
+  counted.set(key, { rows, height })
+  return rows
 }
 
 /**
@@ -47,17 +78,16 @@ export async function isSearchWithinFile(visit: Visit, of: FileOf): Promise<bool
 
 const RANGE = ['from', 'to', 'start_block', 'end_block']
 
-/** The parameters of a page that its file has too, with the days of a period in place of the page's own range. */
+/** The parameters of a page that its file has too, with the given days, if any, in place of the page's own range. */
 export function narrowQuery(
   visit: Pick<Visit, 'query'>,
   file: Pick<Download, 'narrowedBy'>,
-  period?: UsualPeriod,
+  days?: Partial<Pick<UsualPeriod, 'from' | 'to'>>,
 ): URLSearchParams {
   const query = new URLSearchParams([...visit.query].filter(([name]) => file.narrowedBy.includes(name)))
-  if (period === undefined) return query
+  if (days === undefined) return query
   for (const name of RANGE) query.delete(name)
-  query.set('from', period.from)
-  if (period.to !== undefined) query.set('to', period.to)
+  for (const name of ['from', 'to'] as const) if (days[name] !== undefined) query.set(name, days[name])
   return query
 }
 

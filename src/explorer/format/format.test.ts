@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { Exact } from '#chain/json.ts'
 import { decimalsOf, grouped, isLong, partsOf, percentOf, signed, sumOf } from './amount.ts'
 import { movementsIn } from './movements.ts'
-import { absolute, isOld, isoOf, relative } from './time.ts'
+import { absolute, formatDuration, isOld, isoOf, relative } from './time.ts'
 import { beginningOf, oneLine, shortened, visible } from './visible.ts'
 
 test('grouped: thousands are separated, no digit is lost, and trailing zeros are dropped', () => {
@@ -112,4 +112,17 @@ test('beginningOf, shortened: letters stay whole, and a long name shows its begi
   expect(beginningOf('ab\r\nc', 3)).toEqual({ text: 'ab', isWhole: false })
   expect(shortened('producer000')).toBe('producer000')
   expect(shortened('HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ')).toBe('HYZKEf2mtZ…QWCdbJ')
+})
+
+test.each([
+  [0, '0 s', '0 秒'],
+  [119.4, '119 s', '119 秒'],
+  [120, '2 minutes', '2 分钟'],
+  [3_661, '1 hour 1 minute', '1 小时 1 分钟'],
+  [86_399, '23 hours 59 minutes', '23 小时 59 分钟'],
+  [86_401, '1 day', '1 天'],
+  [546_092, '6 days 7 hours', '6 天 7 小时'],
+  [-7_200, '-2 hours', '-2 小时'],
+] as const)('formatDuration: %d seconds', (seconds, en, zh) => {
+  expect([formatDuration(seconds, 'en'), formatDuration(seconds, 'zh')]).toEqual([en, zh])
 })

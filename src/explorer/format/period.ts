@@ -59,6 +59,11 @@ export const besides = (
   }
 }
 
+/** The day after another. */
+export function dateAfter(date: string): string {
+  return dateOf((dayOfDate(date) ?? 0) + 1)
+}
+
 /** A common period: its name, and its first and last day. Without a last day it goes up to the last block. */
 export type UsualPeriod = { readonly name: Text; readonly from: string; readonly to?: string }
 

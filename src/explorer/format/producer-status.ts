@@ -1,4 +1,5 @@
 import type { Text } from '#actions/text.ts'
+import { visible } from './visible.ts'
 
 /** The status fields in a producer's answers. `status`: the node's word. */
 export type StatusOfProducer = { readonly status: string; readonly isProducer: boolean; readonly online: boolean }
@@ -15,7 +16,7 @@ const OTHERS: ReadonlyMap<string, Text> = new Map([
 
 /** Whether a producer is approved, a candidate, and online. */
 export const producerStatusOf = ({ status, isProducer, online }: StatusOfProducer): Text => {
-  if (status !== APPROVED) return OTHERS.get(status) ?? { en: status, zh: status }
+  if (status !== APPROVED) return OTHERS.get(status) ?? { en: visible(status), zh: visible(status) }
   if (!isProducer) return { en: 'Not a candidate', zh: '非候选人' }
   return online ? { en: 'Online', zh: '在线' } : { en: 'Offline', zh: '离线' }
 }

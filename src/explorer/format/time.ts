@@ -19,6 +19,27 @@ const UNITS = [
   [1_000, 'second', '秒'],
 ] as const
 
+/** A length of time in its two largest units, such as `6 days 7 hours`; less than two minutes in seconds. */
+export function formatDuration(seconds: number, lang: Lang): string {
+  const whole = Math.round(seconds)
+  if (Math.abs(whole) < 120) return lang === 'zh' ? `${whole} 秒` : `${whole} s`
+  const at = PARTS.findIndex(([size]) => Math.abs(whole) >= size)
+  let rest = Math.abs(whole)
+  const texts = PARTS.slice(at, at + 2).map(([size, en, zh]) => {
+    const count = Math.floor(rest / size)
+    rest -= count * size
+    return count === 0 ? '' : lang === 'zh' ? `${count} ${zh}` : counted(count, en)
+  })
+  return `${whole < 0 ? '-' : ''}${texts.filter(text => text !== '').join(' ')}`
+}
+
+const PARTS = [
+  [86_400, 'day', '天'],
+  [3_600, 'hour', '小时'],
+  [60, 'minute', '分钟'],
+  [1, 'second', '秒'],
+] as const
+
 /** Whether a time is a day or more ago, so that its date is more useful than its age. */
 export const isOld = (iso: string, now: number): boolean => now - Date.parse(iso) >= 86_400_000
 

@@ -41,9 +41,7 @@ export const failurePage = (frame: Frame, { failure, fields, near }: FailurePage
         <section class="card failure">
           <h1 safe>{title}</h1>
           {isOutOfOrder(failure) ? <OutOfOrder frame={frame} /> : <p safe>{inWordsOfPage(frame, failure, fields)}</p>}
-          {near !== undefined && failure.kind !== 'loading' && (
-            <LastBlock visit={frame} height={near.height} lib={near.lib} />
-          )}
+          {near !== undefined && failure.kind !== 'loading' && <LastBlock visit={frame} height={near.height} />}
           <p safe>{say(SEARCHED_FORMS)}</p>
         </section>
         {near !== undefined && near.matches.length !== 0 && (

@@ -16,7 +16,7 @@ import { Figures } from '../part/facts.tsx'
 import { Files } from '../part/files.tsx'
 import { Name } from '../part/name.tsx'
 import { None } from '../part/none.tsx'
-import { Pager, pageOf } from '../part/pager.tsx'
+import { lastInstead, Pager, pageGiven, pageOf, pathOfPage } from '../part/pager.tsx'
 import { ProducerStatus } from '../part/producer-status.tsx'
 import { type Column, Rows } from '../part/rows.tsx'
 import { Share } from '../part/share.tsx'
@@ -29,6 +29,8 @@ export const producersPage: Page = {
     const { say } = visit
     const [{ all_votes }, all] = await Promise.all([visit.ask(getOverview), allProducers(visit)])
     const total = all.length
+    const last = lastInstead(visit, pageGiven(visit), { total })
+    if (last !== undefined) return { to: pathOfPage(visit, last) }
     const order = orderGiven(visit, ORDERS)
     const producers = pageOf(visit, order === undefined ? all : ordered(all, order))
     const approved = all.filter(({ status }) => status === APPROVED).length
@@ -68,6 +70,12 @@ export const producersPage: Page = {
               none={{ en: 'No producers.', zh: '没有生产者。' }}
               columns={columnsOf(visit, producers, all_votes)}
             />
+            <p class="none" safe>
+              {say({
+                en: 'Rewards count once they are withdrawn. What waits to be withdrawn is on the page of each producer.',
+                zh: '奖励在领取后才计入；尚未领取的数额见各生产者的页面。',
+              })}
+            </p>
             <Pager visit={visit} total={total} />
           </section>
         </>
@@ -83,7 +91,7 @@ const ORDERS: readonly Order<Row>[] = [
   { by: 'change', name: { en: '7-day change', zh: '近 7 天变化' }, figure: row => row.votes_change_7d },
   { by: 'voters', name: { en: 'Voters', zh: '投票者数' }, figure: row => row.voter_count },
   { by: 'blocks', name: { en: 'Blocks made', zh: '出块数' }, figure: row => row.block_count },
-  { by: 'rewards', name: { en: 'Rewards', zh: '奖励' }, figure: row => row.received_award },
+  { by: 'rewards', name: { en: 'Rewards received', zh: '已获奖励' }, figure: row => row.received_award },
 ]
 
 /** Rows of a call for all producers, the API's maximum. */
@@ -109,15 +117,19 @@ const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): 
     ['Producer', '生产者', row => <Known visit={visit} row={row} />, { place: 'lead' }],
     ['Status', '状态', row => <ProducerStatus visit={visit} of={row} />, { place: 'end' }],
     ['Location and site', '地区与网址', row => <Where row={row} />, { place: 'bare' }],
-    ['Blocks made and rewards', '出块数与奖励', row => <Made visit={visit} row={row} />, { isNumber: true }],
+    ['Blocks made, rewards received', '出块数与已获奖励', row => <Made visit={visit} row={row} />, { isNumber: true }],
     [
       'Votes and 7-day change (IOST)',
       '票数与近 7 天变化（IOST）',
       row => <Voted row={row} decimals={decimals} changed={changed} />,
       { isNumber: true },
     ],
-    ['Voters', '投票者数', row => <Count value={row.voter_count} />, { isNumber: true }],
-    ['Share of votes', '得票率', row => <Share part={row.votes} whole={all_votes} />, { isNumber: true }],
+    [
+      'Share of votes, voters',
+      '得票率与投票者数',
+      row => <Supported row={row} all_votes={all_votes} />,
+      { isNumber: true },
+    ],
   ]
 }
 
@@ -143,6 +155,15 @@ const Voted = ({ row, decimals, changed }: VotedProps): Html => (
     <Count value={row.votes} decimals={decimals} />
     <small>
       <Change value={row.votes_change_7d} decimals={changed} />
+    </small>
+  </span>
+)
+
+const Supported = ({ row, all_votes }: Pick<CellProps, 'row'> & { readonly all_votes: string }): Html => (
+  <span class="stack">
+    <Share part={row.votes} whole={all_votes} />
+    <small>
+      <Count value={row.voter_count} />
     </small>
   </span>
 )

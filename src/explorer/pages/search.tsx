@@ -37,9 +37,7 @@ export const searchPage: Page = {
           </h1>
           <Card visit={visit} id="results" title={say({ en: 'Results', zh: '搜索结果' })}>
             {text === '' ? '' : <MatchRows visit={visit} matches={matches} facts={facts} />}
-            {text !== '' && matches.length === 0 && (
-              <LastBlock visit={visit} height={visit.at.height} lib={visit.at.lib} />
-            )}
+            {text !== '' && matches.length === 0 && <LastBlock visit={visit} height={visit.at.height} />}
             <p class="none" safe>
               {say(matches.length === 0 ? SEARCHED_FORMS : MANY)}
             </p>

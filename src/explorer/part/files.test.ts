@@ -5,17 +5,15 @@ import type { Visit } from '../page.ts'
 import { Files } from './files.tsx'
 
 const visit = {
-  ...{ root: '', lang: 'en', say: text => text.en, query: new URLSearchParams('page=2&from=2026-11-20') },
+  ...{ root: '', site: {}, lang: 'en', say: text => text.en, query: new URLSearchParams('page=2&from=2026-11-20') },
   at: { height: 7, hash: '', time: 1_795_250_000_000_000_000n },
-  // The list of the last 30 days, and of all that contain them, is too long for a file.
-  peek: async (_action, { start_date = '', end_date } = {}) => ({
-    total: end_date === undefined && start_date < '2026-11-01' ? 10_001 : 7,
-  }),
+  // The list of this month is short, and that of any longer period is too long for a file.
+  peek: async (_action, { start_date = '' } = {}) => ({ total: start_date < '2026-11-01' ? 20_001 : 7 }),
 } as Partial<Visit> as Visit
 
 test.each([
   [wealthFile, '; use the API with a key.', 0],
-  [blockFile, '; choose a shorter period, or use the API with a key.', 4],
+  [blockFile, '; choose a shorter period, or use the API with a key.', 2],
 ])(
   'Files: a list longer than a file has no link to the whole, and gives a remedy: %#',
   async (file, remedy, periods) => {

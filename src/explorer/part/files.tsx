@@ -30,7 +30,7 @@ export const Files = async ({ visit, file, id = '', total, hasRows = total !== 0
   }
   const of = { file, id }
   const isWhole = total === null ? await isSearchWithinFile(visit, of) : isWithinFile(total)
-  const periods = total === null ? [] : await findWorkingPeriods(visit, of, total)
+  const periods = total === null ? [] : await findWorkingPeriods(visit, of)
   return (
     <p class="files">
       <span safe>{say({ en: 'Download as CSV:', zh: '下载 CSV：' })}</span>{' '}

@@ -1,6 +1,5 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/text.ts'
-import { grouped } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { Name } from './name.tsx'
 
@@ -13,25 +12,13 @@ export const SEARCHED_FORMS: Text = {
 type LastBlockProps = {
   readonly visit: Pick<Visit, 'say' | 'root' | 'home' | 'lang' | 'site'>
   readonly height: number
-  /** Height of the last irreversible block; undefined: unknown, or not above `height`. */
-  readonly lib: number | undefined
 }
 
 /** The last loaded block, on pages without what was looked for: later blocks cannot be found yet. */
-export const LastBlock = ({ visit, height, lib }: LastBlockProps): Html => {
-  const { say } = visit
-  return lib !== undefined && height < lib ? (
-    <p class="warn" safe>
-      {say({
-        en: `The service is still loading: it has reached block ${grouped(String(height))} of ${grouped(String(lib))}.`,
-        zh: `服务仍在加载：已到区块 ${grouped(String(height))}，最新的不可逆区块为 ${grouped(String(lib))}。`,
-      })}
-    </p>
-  ) : (
-    <p>
-      <span safe>{say({ en: 'The last loaded block is ', zh: '最新的已加载区块为 ' })}</span>
-      <Name visit={visit} kind="block" id={height} />
-      <span safe>{say({ en: '.', zh: '。' })}</span>
-    </p>
-  )
-}
+export const LastBlock = ({ visit, height }: LastBlockProps): Html => (
+  <p>
+    <span safe>{visit.say({ en: 'The last loaded block is ', zh: '最新的已加载区块为 ' })}</span>
+    <Name visit={visit} kind="block" id={height} />
+    <span safe>{visit.say({ en: '.', zh: '。' })}</span>
+  </p>
+)

@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import { escapeHtml } from '@kitajs/html'
 import { grouped } from '#explorer/format/amount.ts'
+import { formatDuration } from '#explorer/format/time.ts'
 import type { Lang, Site } from '#explorer/page.ts'
 import { type Fact, Facts } from '#explorer/part/facts.tsx'
 import { ServicePage } from '#explorer/part/service-page.tsx'
@@ -39,7 +40,7 @@ export const statusPage = async (
           </section>
         ))}
         <section class="card">
-          <Facts facts={factsOf(status, say)} />
+          <Facts facts={factsOf(status, { say, lang })} />
         </section>
       </main>
     </ServicePage>
@@ -50,13 +51,10 @@ type Say = (en: string, zh: string) => string
 
 const factsOf = (
   { whole, height, time, fresh, blocksPerSecond, since, version }: ServiceStatus,
-  say: Say,
+  { say, lang }: { readonly say: Say; readonly lang: Lang },
 ): readonly Fact[] => {
   const unknown = say('unknown', '未知')
-  const seconds = (value: number): string => {
-    const count = grouped(String(Math.round(value)))
-    return say(`${count} s`, `${count} 秒`)
-  }
+  const duration = (seconds: number): string => formatDuration(seconds, lang)
   const byNode = (value: string | undefined): string =>
     fresh?.node === 'none'
       ? say('unknown: this service follows no node', '未知：本服务未连接全节点')
@@ -65,13 +63,13 @@ const factsOf = (
   const distance =
     behind === null || behindSeconds === null
       ? undefined
-      : `${say(`${grouped(String(behind))} blocks, `, `${grouped(String(behind))} 个区块，`)}${seconds(behindSeconds)}`
+      : `${say(`${grouped(String(behind))} blocks, `, `${grouped(String(behind))} 个区块，`)}${duration(behindSeconds)}`
   const reported = fresh === null ? null : reportedText(fresh)
   return [
     [say('Store readable and whole', '存储可读且完整'), whole ? say('yes', '是') : say('NO', '否')],
     [say('Last loaded block', '最后加载的区块'), height === null ? unknown : grouped(String(height))],
     [say('Time of that block', '区块时间'), time === null ? unknown : <At iso={time} />],
-    [say('Age of that block', '距今'), lagSeconds === null ? unknown : seconds(lagSeconds)],
+    [say('Age of that block', '距今'), lagSeconds === null ? unknown : duration(lagSeconds)],
     [say('Behind the node', '落后全节点'), byNode(distance)],
     [
       say('Last response from the node', '最近一次收到全节点响应'),
