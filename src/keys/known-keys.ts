@@ -13,8 +13,8 @@ const NEXT_MS = 250
 /** Timeout of a read: a longer one would return a list that is no longer trusted. */
 const READ_MS = 1_500
 /**
- * Time that a check waits for a newer list while the current one is trusted (`believed`), and while it is not
- * (`needed`).
+ * Time that a check waits for a newer list while the current one is trusted (`believed`), and for the next page of it
+ * while it is not (`needed`).
  */
 const WAIT_MS = { believed: 100, needed: 1_000 } as const
 
@@ -40,6 +40,10 @@ export type KnownKeys = {
 /**
  * Keeps the list of keys: all of them are read once, then only those that were written since. There are at most a few
  * reads a second for any number of requests. Reads may overlap: a read that hangs delays no request.
+ *
+ * While all of them are read, a check waits as long as pages arrive, and is not refused. To look its key up alone would
+ * be no faster: neither store has the keys in the order of their hashes, so it would visit all of them as well.
+ * Afterwards the list has every key, and an unknown one costs a read of what was written since.
  */
 export function watchKeys(store: KeyReader, clock: Clock): KnownKeys {
   const reading = new KeyReading(store, clock)
@@ -55,8 +59,11 @@ export function watchKeys(store: KeyReader, clock: Clock): KnownKeys {
       reading.keepReading(maxAgeMs)
       const since = clock.elapsed()
       while (reading.younger(maxAgeMs) === undefined && reading.mayEnd()) {
-        const most = reading.younger(BELIEVED_MS) === undefined ? WAIT_MS.needed : WAIT_MS.believed
-        const left = since + most - clock.elapsed()
+        const until =
+          reading.younger(BELIEVED_MS) === undefined
+            ? Math.max(since, reading.progressAt) + WAIT_MS.needed
+            : since + WAIT_MS.believed
+        const left = until - clock.elapsed()
         if (left <= 0) break
         await reading.ended(Math.min(left, NEXT_MS))
         reading.keepReading(maxAgeMs)
@@ -76,6 +83,8 @@ class KeyReading {
   private known: KeyList | undefined
   /** Start of the newest read whose keys were taken. */
   private taken = Number.NEGATIVE_INFINITY
+  /** When a page with keys was last taken. */
+  progressAt = Number.NEGATIVE_INFINITY
   private began = Number.NEGATIVE_INFINITY
   private failed: { readonly at: number; readonly cause: unknown } | undefined
   private readonly reads = new Set<Promise<void>>()
@@ -140,6 +149,7 @@ class KeyReading {
     // The list in use stays until the new one is complete.
     if (page.isStart) this.list = new PartialList()
     this.list.add(page)
+    if (page.keys.length > 0) this.progressAt = this.clock.elapsed()
     if (page.isEnd) this.known = { keys: this.list.byHash, at }
     this.failed = undefined
     return page.isEnd

@@ -12,9 +12,9 @@ import { ROOT } from '../support/root.ts'
 
 setDefaultTimeout(600_000)
 
-/** A text in which a quadratic pattern takes 100 ms and more, and a linear one at most a few. */
-const LENGTH = 30_000
-const MOST_MS = 40
+/** A text in which a quadratic pattern takes 25 ms and more, and a linear one at most one. */
+const LENGTH = 15_000
+const MOST_MS = 12
 
 const literalsIn = (file: string): readonly { readonly at: string; readonly pattern: RegExp }[] => {
   const text = readFileSync(join(ROOT, file), 'utf8')

@@ -50,12 +50,12 @@ test.each([
   ['418 Teapot', 'hi'],
   ['204 Nothing', ''],
   ['500 Broken', 'hi'],
-])('gateway: %p is passed on unchanged, also without a content type', async (status, body) => {
+])('gateway: %p without a content type is passed on as plain text', async (status, body) => {
   answer = `HTTP/1.1 ${status}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
   const response = await ask()
   expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
     Number(status.slice(0, 3)),
-    null,
+    'text/plain; charset=utf-8',
     body,
   ])
 })

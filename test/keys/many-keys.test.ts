@@ -73,6 +73,58 @@ test('many keys: after the first reading, a check reads only what was written, f
   expect([await ask(textOf(5)), await ask(textOf(6)), read]).toEqual(['forbidden', stored(6).id, 2])
 })
 
+for (const [when, reads] of [
+  ['for the first time', 1],
+  ['from the first on again', 2],
+] as const)
+  test(`many keys: while all keys are read ${when}, no check is refused for it, however slow the pages are`, async () => {
+    const clock = handClock(NOW)
+    const pages = 50
+    let generation = 1
+    let slowMs = reads === 1 ? 900 : 0
+    const ring = keyring({
+      store: {
+        read: async since => {
+          if (slowMs > 0) await clock.sleep(slowMs)
+          const [known, next = 0] = since === undefined ? [] : since.split(' ').map(Number)
+          const isKnown = known === generation
+          const at = isKnown ? next : 0
+          const keys = at < pages ? [stored(2 * at), stored(2 * at + 1)] : []
+          return { keys, isStart: !isKnown, isEnd: at >= pages, mark: `${generation} ${Math.min(pages, at + 1)}` }
+        },
+      },
+      clock,
+    })
+    /** The answers to checks at once, while the clock goes on in small steps. */
+    const ask = async (...keys: readonly string[]): Promise<readonly (string | undefined)[]> => {
+      const answers: (string | undefined)[] = keys.map(() => undefined)
+      for (const [at, key] of keys.entries()) {
+        const note = (text: string) => {
+          answers[at] = text
+        }
+        ring.check(key).then(
+          ({ id }) => note(id),
+          ({ kind }: { readonly kind: string }) => note(kind),
+        )
+      }
+      await clock.settle()
+      while (answers.includes(undefined)) await clock.pass(50)
+      return answers
+    }
+    if (reads === 2) {
+      expect(await ask(textOf(1))).toEqual([stored(1).id])
+      // As after a restore, with a mark that nobody knows any more.
+      generation = 2
+      slowMs = 900
+      // The list of before is trusted for a moment, and no longer.
+      await clock.pass(1_800)
+    }
+    const numbers = [0, 1, 50, 99]
+    const answers = await ask(...numbers.map(textOf), 'stranger')
+    expect(answers).toEqual([...numbers.map(number => stored(number).id), 'unauthorized'])
+    expect(clock.now() - NOW).toBeGreaterThan(pages * 800)
+  })
+
 test('many keys: a key whose holder gets another key or is revoked follows it, whichever is read first', async () => {
   const { store: own, destroy: end } = await temporarySqlite()
   try {

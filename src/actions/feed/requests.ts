@@ -51,12 +51,12 @@ export const seqIn = (last: LastId | LastRow): LastId => {
 }
 
 const OF_ROW: Text = {
-  en: 'Header Last-Event-ID is a number, but the rows of this feed are searched for; it must be the id of an event of the same feed.',
-  zh: '请求头 Last-Event-ID 是序号，而此事件流的记录需要逐条查找；应为同一事件流中某个事件的 id。',
+  en: 'Last-Event-ID is a number, but the rows of this feed are searched for; it must be the id of an event of the same feed.',
+  zh: 'Last-Event-ID 是序号，而此事件流的记录需要逐条查找；应为同一事件流中某个事件的 id。',
 }
 const OF_LIST: Text = {
-  en: 'Header Last-Event-ID is the id of a row that was searched for, but the rows of this feed have a seq; it must be the id of an event of the same feed.',
-  zh: '请求头 Last-Event-ID 是逐条查找到的记录的 id，而此事件流的记录带有 seq；应为同一事件流中某个事件的 id。',
+  en: 'Last-Event-ID is the id of a row that was searched for, but the rows of this feed have a seq; it must be the id of an event of the same feed.',
+  zh: 'Last-Event-ID 是逐条查找到的记录的 id，而此事件流的记录带有 seq；应为同一事件流中某个事件的 id。',
 }
 
 const refused = (parameter: string, why: Text) => badRequest(why, { parameter })

@@ -64,6 +64,18 @@ export type RequestOrigin = { readonly connection: Pick<Connection, 'url' | 'use
 export const failureOf = (origin: RequestOrigin, answer: ElasticResponse): Failure =>
   toFailure(origin, { status: answer.status, error: errorOf(answer) })
 
+function redirected({ connection, what }: RequestOrigin, details: { readonly status: number }): Failure {
+  return new Failure(
+    'unavailable',
+    `The server at ${connection.url} redirects instead of letting us ${what} (${details.status}).`,
+    {
+      retryable: false,
+      details,
+      help: 'Set --store to the address behind the redirect: Elasticsearch itself sends none.',
+    },
+  )
+}
+
 /** The Failure for an error; `otherwise` is the kind of an unrecognized error. */
 export const toFailure = (
   { connection, what }: RequestOrigin,
@@ -114,16 +126,7 @@ export const toFailure = (
       details,
       help: 'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.',
     })
-  if (status >= 300 && status < 400)
-    return new Failure(
-      'unavailable',
-      `The server at ${connection.url} redirects instead of letting us ${what} (${status}).`,
-      {
-        retryable: false,
-        details,
-        help: 'Set --store to the address behind the redirect: Elasticsearch itself sends none.',
-      },
-    )
+  if (status >= 300 && status < 400) return redirected({ connection, what }, details)
   // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
   return new Failure(otherwise, `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`, {
     retryable: false,
