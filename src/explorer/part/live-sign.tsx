@@ -6,11 +6,7 @@ import type { Frame } from './frame.ts'
  * The sign that an open page is live and its data current. Only the script shows it. Its width is that of the
  * longest text, so that the layout does not shift.
  */
-export const LiveSign = ({
-  frame: { say, root, lang },
-}: {
-  readonly frame: Pick<Frame, 'say' | 'root' | 'lang'>
-}): Html => (
+export const LiveSign = ({ frame: { say } }: { readonly frame: Pick<Frame, 'say'> }): Html => (
   <span class="live">
     <span class="on" safe>
       {say({ en: 'Live', zh: '实时' })}
@@ -35,8 +31,8 @@ export const LiveSign = ({
     >
       {say({ en: 'Paused', zh: '已暂停' })}
     </span>
-    <a class="stale" href={`${root}status?lang=${lang}`} safe>
+    <span class="stale" safe>
       {say({ en: 'Out of date', zh: '数据滞后' })}
-    </a>
+    </span>
   </span>
 )

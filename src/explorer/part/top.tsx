@@ -43,7 +43,7 @@ const API = { en: 'API', zh: 'API 文档' } as const
 const docsHref = ({ root, lang }: Shell): string => `${root}docs/${lang}`
 
 const Lists = ({ shell }: { readonly shell: Shell }): Html => {
-  const { say, path, root, lang, site } = shell
+  const { say, path, site } = shell
   const lists = site.isExplored ? LISTS : []
   return (
     <nav class="bar" aria-label={say({ en: 'Lists', zh: '列表' })}>
@@ -55,9 +55,6 @@ const Lists = ({ shell }: { readonly shell: Shell }): Html => {
       <span class="service">
         <a href={docsHref(shell)} aria-current={path === '/docs' ? 'page' : undefined} safe>
           {say(API)}
-        </a>
-        <a href={`${root}status?lang=${lang}`} aria-current={path === '/status' ? 'page' : undefined} safe>
-          {say({ en: 'Status', zh: '运行状态' })}
         </a>
       </span>
     </nav>
