@@ -160,6 +160,7 @@ test('load, repair: a store with another end of the chain is refused with the co
 
 test('verify: exits with 75 (retry later) if nothing is loaded', async () => {
   await using folder = await cliFolder()
+  expect((await folder.run(['indices', 'create'])).code).toBe(0)
   const nothing = await folder.run(['verify'])
   expect([nothing.code, nothing.out, nothing.err]).toEqual([75, '', expect.stringContaining('nothing is loaded yet')])
 })
