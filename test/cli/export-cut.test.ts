@@ -33,7 +33,8 @@ const serve = async () => {
   const url = /http:\/\/[\d.]+:\d+/.exec(serving.said() + serving.logged())?.[0] ?? ''
   const open = async (): Promise<number> => {
     const metrics = await (await fetch(`${url}/metrics`)).text()
-    return Number(/^iostlens_exports_open (\d+)$/m.exec(metrics)?.[1])
+    const counts = [...metrics.matchAll(/^iostlens_(?:exports|downloads)_open (\d+)$/gm)]
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0)
   }
   return { serving, url, open }
 }
