@@ -4,7 +4,7 @@ import { createFile } from '#store/own-files.ts'
 import { guarded, isBusy } from './failures.ts'
 
 /** Gives the lock back. With `remove` its file goes as well, where no store is beside it. */
-export type Unlock = (how?: { readonly remove?: boolean }) => void
+type Unlock = (how?: { readonly remove?: boolean }) => void
 
 /**
  * The right to write, for one loader on this machine: an exclusive file lock of the system on a file beside
