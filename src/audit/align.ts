@@ -44,7 +44,7 @@ export const align = async (parts: Parts, signal: AbortSignal): Promise<AlignRes
   const top = last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
   if (top < 0)
     throw new Failure('conflict', `${parts.store.name} has no block from which loading could continue.`, {
-      help: 'Run iostlens load with another --store.',
+      help: "Run 'iostlens load' with another --store.",
     })
   const lib = node === undefined ? top : await libOf(node, signal)
   const common = await lastCommon(parts, Math.min(top, lib), signal)

@@ -31,7 +31,7 @@ export const requireSameChain = async (
       'unavailable',
       `The node's last irreversible block ${libBlock} is below the published height ${published.height}.`,
       {
-        help: `Wait until the node has it, or set another node. Should the published height be wrong, run: iostlens repair --node ${node.name}`,
+        help: `Wait until the node has it, or set another node. Should the published height be wrong, run: 'iostlens repair --node ${node.name}'.`,
       },
     )
   return libBlock

@@ -16,7 +16,7 @@ export const backup: Command = {
   about: [
     'Copies the embedded store with its API keys to FILE, which must not exist yet. The copy is of one height; the store may be loaded and served meanwhile. SQLite checks the copy before it gets its name.',
     'FILE.manifest.json beside it describes the copy: its chain, its last block, and a digest of each index. It is written before the copy gets its name.',
-    'For Elasticsearch, FILE is the name of a snapshot in --repository, which also contains the manifest. No loader may run meanwhile; iostlens serve may. If the command is killed, run it again: it continues with the same snapshot unless blocks were loaded since.',
+    "For Elasticsearch, FILE is the name of a snapshot in --repository, which also contains the manifest. No loader may run meanwhile; 'iostlens serve' may. If the command is killed, run it again: it continues with the same snapshot unless blocks were loaded since.",
     "To restore it, stop iostlens, delete the store, and run 'iostlens restore'.",
   ],
   settings: [...STORE, 'lease', 'repository', ...LOGGING],

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { copyStore } from '#transfer/copy.ts'
 import type { Command } from './command.ts'
-import { openStore, requireUsable, storeAddressOf, withStore } from './compose.ts'
+import { openStore, requireExisting, requireUsable, storeAddressOf, withStore } from './compose.ts'
 import { LOADING, LOGGING, STORE } from './setting-groups.ts'
 import { withProgress } from './transferring.ts'
 
@@ -30,6 +30,7 @@ export const copy: Command = {
     if (Bun.deepEquals(to, storeAddressOf(values)))
       throw new Failure('usage', '--store and --to are the same store.', { help: 'Set --to to another one.' })
     return withStore(values, log, async from => {
+      await requireExisting(from)
       await requireUsable(from)
       const target = openStore({ ...values, store: to }, log)
       try {

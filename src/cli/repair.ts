@@ -2,13 +2,14 @@ import type { AlignResult } from '#audit/align.ts'
 import { repair as repairStore } from '#audit/repair.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
+import { absentStore, exists } from '#store/absent-store.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import type { RestoreOutcome } from '#store/restored.ts'
 import { systemClock } from '#time/clock.ts'
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Call, Command } from './command.ts'
-import { connectNode, requireUsable, withStore } from './compose.ts'
+import { connectNode, requireExisting, requireUsable, withStore } from './compose.ts'
 import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const repair: Command = {
@@ -31,6 +32,7 @@ export const repair: Command = {
     const { values, log } = call
     return withStore(values, log, async store => {
       const dryRun = values['dry-run']
+      if (dryRun) await requireExisting(store)
       const restored = dryRun ? 'whole' : await store.restore()
       await requireUsable(store)
       if (dryRun) return tellAudited(call, store, await auditStore(call, store))
@@ -46,7 +48,7 @@ type Held = { readonly aligned: AlignResult; readonly outcome?: Outcome }
 /** Repairs the store while no other process can write to it. */
 const held = async (store: Store, call: Call, restored: RestoreOutcome): Promise<Held> => {
   const identity = await store.identity()
-  if (identity === undefined) throw nothingLoaded(store.name)
+  if (identity === undefined) throw (await exists(store)) ? nothingLoaded(store.name) : absentStore(store.name)
   const node = connectNode(call.values, call.log)
   const { prove } = call.values
   const writer = await store.takeOver(identity, { repair: true })

@@ -15,7 +15,7 @@ export const restore: Command = {
   words: ['FILE'],
   summary: 'restore a store from a backup, checked by its manifest',
   about: [
-    'Copies FILE, which iostlens backup made, to the embedded store, which must not exist yet. The copy is accepted when it is the one that its manifest (FILE.manifest.json) describes and its last block is on the chain of --node, which may be an archive.',
+    "Copies FILE, which 'iostlens backup' made, to the embedded store, which must not exist yet. The copy is accepted when it is the one that its manifest (FILE.manifest.json) describes and its last block is on the chain of --node, which may be an archive.",
     'A copy whose bytes differ from those described is refused; the command then computes the digest of every index again and names the one that differs.',
     'With --repository, FILE is the name of a snapshot of Elasticsearch. The server restores it, unless its indices exist already, and checks each file by its checksum. The indices are accepted if the server has just restored them and nothing was written to them since the manifest was made; otherwise the digest of every index must equal the one in the manifest. Until then nobody can read them.',
     "This takes minutes: nothing is derived again. A copy is trusted as far as its maker and its manifest; 'iostlens verify' audits every document.",

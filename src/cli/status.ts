@@ -69,7 +69,7 @@ async function requirePublished(store: Store): Promise<Published | undefined> {
 
 const emptyLines = (store: string, json: boolean): readonly string[] =>
   json
-    ? [writeJson({ store, height: -1 })]
+    ? [writeJson({ store, height: null })]
     : aligned([
         ['store', store],
         ['height', 'nothing is loaded yet'],

@@ -1,6 +1,6 @@
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Command } from './command.ts'
-import { requireUsable, withStore } from './compose.ts'
+import { requireExisting, requireUsable, withStore } from './compose.ts'
 import { LOGGING, NODE, STORE } from './setting-groups.ts'
 
 export const verify: Command = {
@@ -22,6 +22,7 @@ export const verify: Command = {
   run: async call => {
     const { values, log, out } = call
     return withStore(values, log, async store => {
+      await requireExisting(store)
       await requireUsable(store)
       const outcome = await auditStore(call, store)
       const { count } = outcome.found
@@ -37,5 +38,5 @@ const endOf = ({ audited, found }: Outcome, nodes: readonly string[] | undefined
   // Lost or wrong blocks, and data outside of the blocks, can only come from a node.
   const asksNode = nodes !== undefined || !audited.complete || found.beyondRepair > 0
   const repair = asksNode ? `iostlens repair --node ${nodes?.join(',') ?? 'URL'}` : 'iostlens repair'
-  return `NOT WHOLE, ${found.count} differences. Run: ${repair}`
+  return `NOT WHOLE, ${found.count} differences. Run: '${repair}'`
 }

@@ -67,6 +67,6 @@ export const reasonFor = async (
   return new Failure('bad_block', failed.message, {
     cause: failed,
     details: failed.details,
-    help: `The node's next block does not follow the last stored one. Use another node. If that one has another block ${height}, run iostlens repair with it.`,
+    help: `The node's next block does not follow the last stored one. Use another node. If that one has another block ${height}, run 'iostlens repair' with it.`,
   })
 }

@@ -76,4 +76,4 @@ export const lacksText = ({ height }: Extract<Verdict, { is: 'lacks' }>, name: s
 export const unfitHelp = ({ is }: Unfit, name: string): string =>
   is === 'foreign'
     ? 'Set --node to a node of the stored chain, or --store to another store.'
-    : `If the node is right, run: iostlens repair --node ${name}. If it is wrong, set another one with --node.`
+    : `If the node is right, run: 'iostlens repair --node ${name}'. If it is wrong, set another one with --node.`

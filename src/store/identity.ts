@@ -20,7 +20,7 @@ export const derivationReasons = (derivation: number): readonly string[] =>
 
 /** The remedy for documents that were derived by other rules. */
 export const OTHER_DERIVATION =
-  'Run iostlens indices migrate with this version, or use the version that loaded the store.'
+  "Run 'iostlens indices migrate' with this version, or use the version that loaded the store."
 
 /** Differences that `check` reports for documents that this version derives differently (a new list's rows). */
 export const derivationDifferences = (stored: Pick<Identity, 'derivation'> | undefined): readonly Difference[] =>
@@ -51,7 +51,7 @@ export const identityFrom = (store: string, { first, second, transaction }: Firs
   const genesis = first?.hash ?? second?.parent_hash
   if (genesis === undefined || transaction === undefined)
     throw new Failure('damaged', `${store} has lost the record of its chain and its first block.`, {
-      help: 'Run iostlens load with another --store.',
+      help: "Run 'iostlens load' with another --store.",
     })
   return { genesis, chainId: decodeTransaction(transaction.body).chainId, derivation: DERIVATION }
 }

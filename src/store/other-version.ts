@@ -8,7 +8,7 @@ export class OtherVersion extends Failure {}
 /** @param difference what the store has and what this process reads, to follow "has" */
 export const otherVersion = (store: string, difference: string): OtherVersion =>
   new OtherVersion('conflict', `${store} has ${difference}.`, {
-    help: "If a newer version has migrated the store, restart with that one. If none has: 'iostlens indices check' lists the differences. Run iostlens indices migrate, or use the version that created the store.",
+    help: "If a newer version has migrated the store, restart with that one. If none has: 'iostlens indices check' lists the differences. Run 'iostlens indices migrate', or use the version that created the store.",
   })
 
 /** Throws when the documents were derived by other rules than those of the reader. */

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 
-const HELP = 'Run: iostlens repair --node URL.'
+const HELP = "Run: 'iostlens repair --node URL'."
 
 /** A loader must not continue after an interrupted repair. */
 export const unfinishedRepair = (name: string): Failure =>

@@ -1,4 +1,4 @@
-import { renameSync, statSync, writeFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import { createFile } from '#store/own-files.ts'
 import type { Identity, KeyStore, Store } from '#store/port.ts'
@@ -39,14 +39,23 @@ export const describeCopy = async (partial: string, file: string, how: DigestOpt
       onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of: megabytes(of) }),
     })
     const manifest = { ...described, file: digest }
-    const path = manifestPath(file)
-    createFile(`${path}.partial`)
-    writeFileSync(`${path}.partial`, manifestText(manifest))
-    sync(`${path}.partial`)
-    renameSync(`${path}.partial`, path)
+    writeManifest(manifestPath(file), manifest)
     return manifest
   } finally {
     await copy.close()
+  }
+}
+
+/** The manifest is whole or absent, and nothing is left of one that could not be written. */
+function writeManifest(path: string, manifest: Manifest): void {
+  const partial = `${path}.partial`
+  try {
+    createFile(partial)
+    writeFileSync(partial, manifestText(manifest))
+    sync(partial)
+    renameSync(partial, path)
+  } finally {
+    rmSync(partial, { force: true })
   }
 }
 

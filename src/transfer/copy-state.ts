@@ -55,7 +55,7 @@ const placedIn = async (
   const { id, doc } = found
   if (doc === undefined)
     throw new Failure('damaged', `${index.name}: ${id} cannot be read.`, {
-      help: 'Run: iostlens repair --node URL.',
+      help: "Run: 'iostlens repair --node URL'.",
       details: { index: index.name },
     })
   if (index !== lists) return doc as DocOf<StateIndex>

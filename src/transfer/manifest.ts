@@ -70,7 +70,7 @@ export const readManifest = (
     (file === undefined || isFile(file))
   if (!isWhole)
     throw new Failure('damaged', `${from} is not a manifest of a store.`, {
-      help: 'Use the manifest that iostlens backup wrote beside the copy.',
+      help: "Use the manifest that 'iostlens backup' wrote beside the copy.",
     })
   // Each member was checked above.
   const manifest = { chainId, genesis, derivation, height, hash, digests, file } as unknown as Manifest

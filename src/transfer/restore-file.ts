@@ -32,7 +32,8 @@ export const restoreFile = async (file: string, path: string, how: Restoring): P
   try {
     return existsSync(path) ? await found(path, manifest, how) : await copyInto(path, { file, manifest, isSealed }, how)
   } finally {
-    unlock()
+    // A restore that failed leaves nothing behind.
+    unlock({ remove: !existsSync(path) })
   }
 }
 
@@ -71,7 +72,7 @@ const manifestOfFile = (file: string) => {
   for (const each of [file, path])
     if (!existsSync(each))
       throw new Failure('usage', `There is no ${each}.`, {
-        help: 'Name a copy that iostlens backup made; its manifest is beside it.',
+        help: "Name a copy that 'iostlens backup' made; its manifest is beside it.",
       })
   return readManifest(readFileSync(path, 'utf8'), path)
 }

@@ -51,7 +51,7 @@ const manifestIn = async ({
   snapshots,
 }: Pick<Store, 'name'> & { readonly snapshots: Snapshots }): Promise<Manifest> => {
   const text = await snapshots.kept()
-  const help = 'Take snapshots with iostlens backup. This one has to be audited: iostlens repair --node URL.'
+  const help = "Take snapshots with 'iostlens backup'. This one has to be audited: 'iostlens repair --node URL'."
   if (text === undefined) throw new Failure('damaged', `${name} has no manifest.`, { help })
   const { manifest, isSealed } = readManifest(text, `The manifest in ${name}`)
   if (!isSealed) throw new Failure('damaged', `The manifest in ${name} was changed: its seal is wrong.`, { help })

@@ -45,7 +45,7 @@ const whole = <D>(index: string, ids: readonly string[], docs: readonly (D | und
   docs.map((doc, at) => {
     if (doc !== undefined) return doc
     throw new Failure('damaged', `${index}: ${ids[at]} is missing or cannot be read.`, {
-      help: 'Run: iostlens repair --node URL.',
+      help: "Run: 'iostlens repair --node URL'.",
       details: { index },
     })
   })

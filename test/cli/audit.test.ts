@@ -35,7 +35,7 @@ test('verify, repair: differences are named, shown by a dry run, repaired, and n
   const found = await folder.run(['verify'])
   const finding = expect.stringMatching(/^lists account\/admin count: stored \d+ expected \d+\nlists count: 1 in all\n/)
   expect([found.code, found.out]).toEqual([3, finding])
-  expect(found.out).toEndWith(': NOT WHOLE, 1 differences. Run: iostlens repair\n')
+  expect(found.out).toEndWith(": NOT WHOLE, 1 differences. Run: 'iostlens repair'\n")
 
   const told = await folder.run(['repair', '--dry-run'])
   expect([told.code, told.out]).toEqual([3, expect.stringContaining('1 differences would be repaired, nothing was')])
@@ -63,14 +63,16 @@ test('verify, repair: differences are named, shown by a dry run, repaired, and n
     false,
     { 'blocks document': 2 },
   ])
-  expect((await folder.run(['verify'])).out).toEndWith('2 differences. Run: iostlens repair --node URL\n')
-  expect((await folder.run(['verify', '--node', node.url])).out).toEndWith(`Run: iostlens repair --node ${node.url}\n`)
+  expect((await folder.run(['verify'])).out).toEndWith("2 differences. Run: 'iostlens repair --node URL'\n")
+  expect((await folder.run(['verify', '--node', node.url])).out).toEndWith(
+    `Run: 'iostlens repair --node ${node.url}'\n`,
+  )
   expect((await folder.run(['repair'])).code).toBe(3)
   expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['verify'])).code).toBe(0)
   damage(folder, "UPDATE meta SET value = json_set(value, '$.height', 151) WHERE key = 'published'")
   const ahead = await folder.run(['verify', '--node', node.url])
-  expect([ahead.code, ahead.err]).toEqual([75, expect.stringContaining(`run: iostlens repair --node ${node.url}\n`)])
+  expect([ahead.code, ahead.err]).toEqual([75, expect.stringContaining(`run: 'iostlens repair --node ${node.url}'.\n`)])
   expect((await folder.run(['repair', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['verify', '--node', node.url])).code).toBe(0)
   expect((await folder.run(['keys', 'list'])).out).toContain('wallet')
@@ -158,6 +160,7 @@ test('load, repair: a store with another end of the chain is refused with the co
 
 test('verify: exits with 75 (retry later) if nothing is loaded', async () => {
   await using folder = await cliFolder()
+  expect((await folder.run(['indices', 'create'])).code).toBe(0)
   const nothing = await folder.run(['verify'])
   expect([nothing.code, nothing.out, nothing.err]).toEqual([75, '', expect.stringContaining('nothing is loaded yet')])
 })

@@ -33,7 +33,8 @@ const serve = async () => {
   const url = /http:\/\/[\d.]+:\d+/.exec(serving.said() + serving.logged())?.[0] ?? ''
   const open = async (): Promise<number> => {
     const metrics = await (await fetch(`${url}/metrics`)).text()
-    return Number(/^iostlens_exports_open (\d+)$/m.exec(metrics)?.[1])
+    const counts = [...metrics.matchAll(/^iostlens_(?:exports|downloads)_open (\d+)$/gm)]
+    return counts.reduce((sum, [, count]) => sum + Number(count), 0)
   }
   return { serving, url, open }
 }
@@ -75,6 +76,8 @@ const LISTS = [
   `${HISTORY}&format=csv&csv=ledger`,
   `${HISTORY}&format=csv&csv=koinly`,
 ] as const
+/** A file of the explorer's pages, of nearly as many rows as it may have. */
+const PAGES_FILE = 'account/busyhub/records.csv?end_block=3000'
 
 /** Whether a file says that it is complete. */
 const isWhole = (text: string): boolean => {
@@ -95,21 +98,24 @@ const ROUTES = [
 
 describe.each(['SIGTERM', 'SIGKILL'] as const)('%s in the middle of an export', signal => {
   for (const [route, settings, options] of ROUTES)
-    test.each(LISTS)(`${route}, it does not look whole: %s`, async list => {
-      const { serving, url, open } = await serve()
-      await using proxy = settings === undefined ? undefined : await startNginx(url, settings)
-      const asked = `${proxy?.url ?? url}/api/${list}&apikey=${KEY}`
-      const client = spawnIn(folder.path, [curl, '-sSN', '--fail', '-m', '120', ...options, asked])
-      await until(async () => (await open()) === 1)
-      // nginx as it comes has an answer only when it is complete.
-      if (settings !== '') await client.says('\n')
-      serving.kill(signal)
-      const { code, out } = await client.ended
-      await serving.ended
-      expect(isWhole(out)).toBe(false)
-      // After a kill, HTTP/1.0 without a length leaves no trace of it on the connection.
-      if (signal === 'SIGTERM' || options.length === 0) expect(code).not.toBe(0)
-    })
+    test.each([...LISTS.map(list => `api/${list}&apikey=${KEY}`), PAGES_FILE])(
+      `${route}, it does not look whole: %s`,
+      async path => {
+        const { serving, url, open } = await serve()
+        await using proxy = settings === undefined ? undefined : await startNginx(url, settings)
+        const asked = `${proxy?.url ?? url}/${path}`
+        const client = spawnIn(folder.path, [curl, '-sSN', '--fail', '-m', '120', ...options, asked])
+        await until(async () => (await open()) === 1)
+        // nginx as it comes has an answer only when it is complete.
+        if (settings !== '') await client.says('\n')
+        serving.kill(signal)
+        const { code, out } = await client.ended
+        await serving.ended
+        expect(isWhole(out)).toBe(false)
+        // After a kill, HTTP/1.0 without a length leaves no trace of it on the connection.
+        if (signal === 'SIGTERM' || options.length === 0) expect(code).not.toBe(0)
+      },
+    )
 })
 
 test('an export through nginx as it comes is whole, and its length is known', async () => {

@@ -31,21 +31,22 @@ test('files: whatever a command creates is private and belongs to the owner of i
   const service = join(folder.path, 'service')
   mkdirSync(service, 0o700)
   if (isRoot) chownSync(service, NOBODY, NOBODY)
-  const run = async (...args: readonly string[]): Promise<void> => {
-    const { code, err } = await folder.run(args, { IOSTLENS_DATA: join(service, 'a/b') })
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { code, out, err } = await folder.run(args, { IOSTLENS_DATA: join(service, 'a/b') })
     expect([args, code, err.includes('iostlens:') ? err : '']).toEqual([args, 0, ''])
+    return out
   }
-  await run('keys', 'add', 'wallet')
+  const key = (await run('keys', 'add', 'wallet')).trim().split('\n').at(-1) ?? ''
   await run('load', '--once', '--to', '60', '--node', ARCHIVED)
   await run('backup', join(service, 'copy.sqlite'))
   await run('copy', '--to', `sqlite:${join(service, 'c/second.sqlite')}`)
   await run('verify')
   await run('restore', join(service, 'copy.sqlite'), '--node', ARCHIVED, '--store', `sqlite:${service}/again.sqlite`)
-  const server = folder.start(['serve', '--listen', '127.0.0.1:0', '--test-key', 'public'], {
+  const server = folder.start(['serve', '--listen', '127.0.0.1:0'], {
     IOSTLENS_DATA: join(service, 'a/b'),
   })
   const url = await server.firstLine
-  expect((await fetch(`${url}/usage?apikey=public`)).status).toBe(200)
+  expect((await fetch(`${url}/api/base/get-overview?apikey=${key}`)).status).toBe(200)
   server.kill('SIGTERM')
   expect((await server.ended).code).toBe(0)
   const lines = rightsBelow(service)

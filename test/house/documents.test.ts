@@ -11,6 +11,10 @@ const DOCUMENTS = [
   'CONTRIBUTING.md',
   'docs/api.md',
   'docs/operating.md',
+  'docs/operating-elasticsearch.md',
+  'docs/operating-explorer.md',
+  'docs/operating-proxies.md',
+  'docs/operating-sqlite.md',
   'docs/paying-voters.md',
   'docs/performance.md',
   'docs/settings.md',
@@ -20,7 +24,7 @@ const DOCUMENTS = [
 ]
 /** Flags of other programs and of scripts in the documents. */
 const OTHERS = [
-  ...['only', 'wait', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket'],
+  ...['only', 'wait', 'now', 'from', 'quick', 'against', 'live', 'readers', 'unix-socket'],
   ...['blocks', 'transactions', 'holders', 'minutes'],
 ]
 

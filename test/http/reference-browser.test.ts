@@ -146,7 +146,7 @@ test.each([
       heads.push(await page.run<Head>(HEAD))
     }
     const [first] = heads
-    // The name of the service, the lists and the reference.
+    // The name of the service, the lists and the reference. The status is for operators: proxies need not publish it.
     expect(first?.links.length).toBe(LISTS.length + 2)
     for (const head of heads) expect(head).toEqual(first as Head)
     for (const link of first?.links ?? [])

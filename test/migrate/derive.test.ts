@@ -145,7 +145,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
         ['documents', 'different'],
       ])
       const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
-      expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('Run iostlens indices migrate')])
+      expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("Run 'iostlens indices migrate'")])
       const dry = await folder.run([...migrate, '--dry-run'])
       expect(dry).toMatchObject({
         code: 3,

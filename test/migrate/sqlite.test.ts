@@ -79,7 +79,7 @@ test('an embedded store: the former program answers until the swap, the new one 
     expect(before.map((answer, at) => answer === after[at])).toEqual([false, false, true, true, true, true])
     expect(refusals.filter(answer => !answer.startsWith('503'))).toEqual([])
     const refused = await folder.run(['load', '--node', node.url, '--once', ...store])
-    expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('Run iostlens indices migrate')])
+    expect([refused.code, refused.err]).toEqual([3, expect.stringContaining("Run 'iostlens indices migrate'")])
     const dry = await folder.run([...migrate, '--dry-run'])
     expect([dry.code, dry.out]).toEqual([
       3,

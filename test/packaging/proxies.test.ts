@@ -151,9 +151,9 @@ describe.each([...PROXIES.map(name => [name, 'a port'] as const), ['nginx', 'a U
       let text = ''
       for await (const part of feed) {
         text += part
-        if (text.includes('data: ')) break
+        if (text.includes('\nid: 18261@')) break
       }
-      expect(text).toContain('\nid: 18261@')
+      expect(text).toContain('\nevent: begin\n')
       expect(linesOf('127.0.0.4')).toEqual([])
       feed.destroy()
       await endedFor('127.0.0.4')

@@ -9,7 +9,7 @@ import type { Node } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Call, Command } from '../command.ts'
-import { connectNode, requireUsable, withStore } from '../compose.ts'
+import { connectNode, requireExisting, requireUsable, withStore } from '../compose.ts'
 import { heightOf } from '../height-of.ts'
 import { LOGGING, NODE, STORE } from '../setting-groups.ts'
 import { stageProgress } from '../stage-progress.ts'
@@ -41,6 +41,7 @@ export const archiveWrite: Command = {
     try {
       if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
       return await withStore(values, log, async store => {
+        await requireExisting(store)
         await requireUsable(store)
         return written(call, await fromStore(store, { node, proof: prove }, call))
       })

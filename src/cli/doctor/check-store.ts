@@ -34,7 +34,8 @@ export async function checkStore({ store, address }: StoreFrom, tell: Tell): Pro
 
 const shapeFindings = async ({ name, check }: StoreFrom['store']): Promise<readonly Finding[]> => {
   const differences = await check()
-  if (differences.length === 0) return [ok(`${name} is of this version, with all its parts`)]
+  if (differences.length === 0)
+    return [ok(`${name} is of this version, with all its parts; 'iostlens verify' checks their content`)]
   if (differences.every(({ problem }) => problem === 'missing'))
     return [
       warning(

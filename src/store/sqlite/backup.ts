@@ -40,8 +40,7 @@ export const copyStore = async (source: Source, target: string, how: CopyOptions
     return { height, bytes: statSync(target).size }
   } finally {
     removePartial(partial)
-    rmSync(`${partial}.lock`, { force: true })
-    unlock()
+    unlock({ remove: true })
   }
 }
 
@@ -52,7 +51,7 @@ const requireCopiable = ({ path, name }: Source): void => {
       throw new Failure('unavailable', `${name}: nothing is loaded yet, so there is nothing to copy.`)
     if (isUnderRepair(store))
       throw new Failure('unavailable', `${name} is being repaired, or its repair is not complete.`, {
-        help: 'Run iostlens repair --node URL to its end, then copy.',
+        help: "Run 'iostlens repair --node URL' to its end, then copy.",
       })
   } finally {
     store?.close()

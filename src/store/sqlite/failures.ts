@@ -9,7 +9,7 @@ const SYSTEM_CODES: ReadonlyMap<unknown, string> = new Map([
 ])
 
 export const FILE_DAMAGED =
-  'The file itself is damaged, which no repair can mend. Restore a backup, or load the chain into another file (iostlens load --store sqlite:PATH); iostlens keys export and keys import take the API keys along.'
+  "The file itself is damaged, which no repair can mend. Restore a backup with 'iostlens restore', or load the chain into another file: 'iostlens load --node URL --store sqlite:PATH'. Either way take the API keys along: 'iostlens keys export FILE' from this file, then 'iostlens keys import FILE' into the other one. Then start the service with the other one."
 
 /**
  * The Failure for an error of SQLite. Result codes: sqlite.org/rescode.html. A Failure is returned unchanged,

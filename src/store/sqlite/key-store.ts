@@ -57,7 +57,7 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
       const added = await writing(connection => insertKeys(connection, keys))
       if (added === undefined)
         throw new Failure('conflict', `${name} is not created yet.`, {
-          help: 'Run `iostlens indices create` first.',
+          help: "Run 'iostlens indices create' first.",
         })
     },
     list: async signal => {
@@ -136,7 +136,7 @@ const markText = (mark: KeyMark): string => JSON.stringify(mark)
 const requireTable = (connection: Connection, name: string): void => {
   if (connection.row(`SELECT 1 FROM sqlite_schema WHERE "type" = 'table' AND "name" = 'keys'`) === undefined)
     throw new Failure('damaged', `${name}: table keys is gone, and the API keys in it.`, {
-      help: 'Restore the file from a copy, or run iostlens load with another --store and create new keys.',
+      help: "Restore the file from a copy, or run 'iostlens load' with another --store and create new keys.",
     })
 }
 

@@ -45,7 +45,7 @@ const unreadable = (key: MetaKey): never => {
   })
 }
 
-const REPAIR = 'Run: iostlens repair --node URL.'
+const REPAIR = "Run: 'iostlens repair --node URL'."
 
 /** Without blocks there never was a record; with blocks it was lost. */
 const orLost = (connection: Connection, key: MetaKey, database: Database = 'main'): undefined => {

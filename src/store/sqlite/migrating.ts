@@ -67,7 +67,7 @@ export const migratingOf = ({ path, name, source, open }: Parts): MigrationPort<
 }
 
 const nothing = (name: string): Failure =>
-  new Failure('conflict', `${name}: there is nothing to migrate.`, { help: 'Run: iostlens indices create.' })
+  new Failure('conflict', `${name}: there is nothing to migrate.`, { help: "Run: 'iostlens indices create'." })
 
 const reading = <T>(path: string, name: string, work: (connection: Connection) => T): T => {
   const connection = openReader(path, name)

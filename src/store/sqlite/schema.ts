@@ -88,7 +88,7 @@ export const refuseDifferent = (name: string, differences: readonly Difference[]
   const first = differences.find(({ problem }) => problem === 'different')
   if (first !== undefined)
     throw new Failure('conflict', `${name}: ${first.name} does not match this version: ${first.detail}.`, {
-      help: '`iostlens indices check` lists all differences. Run `iostlens indices migrate`, or use the version that created the store.',
+      help: "'iostlens indices check' lists all differences. Run 'iostlens indices migrate', or use the version that created the store.",
     })
 }
 
@@ -101,7 +101,7 @@ export const createMissing = (connection: Connection, name: string): void => {
   const lost = schema.find(object => object.type === 'table' && absent.has(object.name))
   if (lost !== undefined && !absent.has('meta') && getPublished(connection) !== undefined)
     throw new Failure('damaged', `${name}: table ${lost.name} is gone, with the data that was loaded into it.`, {
-      help: 'Restore the file from a copy, or run iostlens load with another --store.',
+      help: "Restore the file from a copy, or run 'iostlens load' with another --store.",
     })
   for (const { name: object, sql } of schema) if (absent.has(object)) connection.db.run(sql)
   connection.db.run(`PRAGMA application_id = ${APPLICATION_ID}`)

@@ -63,7 +63,7 @@ const begin = (
 
 const notCreated = (name: string): Failure =>
   new Failure('conflict', `${name} is not created, or only in part.`, {
-    help: 'Run `iostlens indices create` first.',
+    help: "Run 'iostlens indices create' first.",
   })
 
 /** Throws 'conflict' with the process that writes to the store, if it is known. */

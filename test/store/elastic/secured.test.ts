@@ -195,7 +195,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
         code: 2,
         out: '',
         err: expect.stringContaining(
-          `iostlens: Elasticsearch at ${server.url} refused user 'loader'.\n  Check the user and password, or the API key, in the settings (iostlens config).\n`,
+          `iostlens: Elasticsearch at ${server.url} refused user 'loader'.\n  Check the user and password, or the API key, in the settings ('iostlens config').\n`,
         ),
       })
   })

@@ -260,7 +260,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await stripped('published')
       // The figures of this test store are invented and differ from its real counts.
       const refused = await failureOf(target.reopen().takeOver(identity))
-      expect([refused.kind, refused.help]).toEqual(['damaged', 'Run: iostlens repair.'])
+      expect([refused.kind, refused.help]).toEqual(['damaged', "Run: 'iostlens repair'."])
       expect(refused.message).toMatch(/has \d+ documents, but \d+ were loaded/)
     }))
 })

@@ -74,7 +74,7 @@ test('unreadable cells are refused with the remedy, reported by an audit, and re
       id,
       'damaged',
       `Field '${column}' of ${index.name} '${id}' cannot be read.`,
-      expect.stringContaining('The store is damaged. Run: iostlens repair --node URL.'),
+      expect.stringContaining("The store is damaged. Run: 'iostlens repair --node URL'."),
     ])
   }
   const found = await failureOf(target.store.read(view => view.find(transactions, 'hash8', hash8(sent.hash))))

@@ -88,7 +88,7 @@ export const toFailure = (
     return new Failure('unavailable', `Elasticsearch at ${connection.url} refused ${connection.user}.`, {
       retryable: false,
       details,
-      help: 'Check the user and password, or the API key, in the settings (iostlens config).',
+      help: "Check the user and password, or the API key, in the settings ('iostlens config').",
     })
   if (status === 400 && reason.startsWith(NO_WRITE_INDEX))
     return new Failure('unavailable', `A migration has replaced the indices at ${connection.url} (${what}).`, {
@@ -104,7 +104,7 @@ export const toFailure = (
     return new Failure('unavailable', `${reason} (${what}).`, {
       retryable: false,
       details,
-      help: 'Run: iostlens indices check, then iostlens indices create.',
+      help: "Run: 'iostlens indices check', then 'iostlens indices create'.",
     })
   // 503: the cluster has no master, or has not read its state yet.
   if (error.type === BLOCKED && status !== 503)
@@ -131,6 +131,6 @@ export const toFailure = (
   return new Failure(otherwise, `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`, {
     retryable: false,
     details,
-    help: 'Run: iostlens indices check.',
+    help: "Run: 'iostlens indices check'.",
   })
 }

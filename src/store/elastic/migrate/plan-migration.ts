@@ -32,7 +32,7 @@ export const planMigration = async (cluster: ReadCluster): Promise<MigrationStat
   const stored = await readCheckpoint(cluster)
   if (stored === undefined)
     throw new Failure('conflict', `There is nothing to migrate in ${cluster.names.prefix} at ${connection.url}.`, {
-      help: 'Run: iostlens indices create.',
+      help: "Run: 'iostlens indices create'.",
     })
   const { checkpoint } = stored
   const names = cluster.names.at(checkpoint.generations)

@@ -178,5 +178,5 @@ const replaced = ({ end }: PublishedMeta): Failure =>
 
 export const unpublished = ({ end }: PublishedMeta): Failure =>
   new Failure('unavailable', `The batch after height ${end.height} is stored but not published.`, {
-    help: 'The loader was killed while publishing; start it again. If a loader is running, another program changed a document; run iostlens verify.',
+    help: "The loader was killed while publishing; start it again. If a loader is running, another program changed a document; run 'iostlens verify'.",
   })

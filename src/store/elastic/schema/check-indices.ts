@@ -78,7 +78,7 @@ export const refuseDifferent = (connection: Connection, differences: readonly Di
   if (different.length === 0) return
   const list = different.map(({ name, detail }) => `${name} (${detail})`).join('; ')
   throw new Failure('conflict', `Indices at ${connection.url} do not match this version: ${list}.`, {
-    help: 'Run: iostlens indices check. Then run iostlens indices migrate, or use the version that created them.',
+    help: "Run: 'iostlens indices check'. Then run 'iostlens indices migrate', or use the version that created them.",
   })
 }
 
@@ -90,7 +90,7 @@ export const requireIndices = async (cluster: ReadCluster): Promise<void> => {
   if (differences.length === 0) return
   const missing = differences.map(({ name }) => name).join(', ')
   throw new Failure('conflict', `Indices of ${names.prefix} are missing at ${connection.url}: ${missing}.`, {
-    help: 'Run: iostlens indices create.',
+    help: "Run: 'iostlens indices create'.",
   })
 }
 

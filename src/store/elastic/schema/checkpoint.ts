@@ -104,7 +104,7 @@ export const findCheckpoint = async (
 
 /** The remedy for a damaged record of the store. */
 export const restoreHelp = ({ meta }: Names): string =>
-  `Run: iostlens repair --node URL. Or restore ${meta} from a snapshot.`
+  `Run: 'iostlens repair --node URL'. Or restore ${meta} from a snapshot.`
 
 const unreadable = ({ connection: { url }, names }: ReadCluster, id: string): Failure =>
   new Failure('damaged', `Document '${id}' of ${names.meta} at ${url} is unreadable or invalid.`, {

@@ -38,7 +38,7 @@ export const createIndices = async (
   refuseDifferent(connection, left)
   if (left.length > 0)
     throw new Failure('conflict', `Still missing: ${left.map(({ detail }) => detail).join('; ')}.`, {
-      help: 'An index without its alias is in the way. Run: iostlens indices check.',
+      help: "An index without its alias is in the way. Run: 'iostlens indices check'.",
     })
 }
 
@@ -57,7 +57,7 @@ export const refuseLost = async (cluster: ReadCluster): Promise<void> => {
   if (lost.length === 0) return
   const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
   throw new Failure('damaged', `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`, {
-    help: 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.',
+    help: "Restore it from a snapshot, run 'iostlens repair', or run 'iostlens load' with another --store.",
   })
 }
 

@@ -87,10 +87,10 @@ const compareOnce = async (
 const aliasesIn = (names: Names, partitions: Partitions): ReadonlyMap<string, readonly string[]> =>
   new Map(wantedIndices(names, partitions).map(({ name, alias, into }) => [name, [alias, into]]))
 
-const LOST = 'Restore it from a snapshot, run iostlens repair, or run iostlens load with another --store.'
+const LOST = "Restore it from a snapshot, run 'iostlens repair', or run 'iostlens load' with another --store."
 
 const LOST_KEYS =
-  'Restore it from a snapshot. Or run iostlens repair, then create new keys with iostlens keys add: the old ones are lost.'
+  "Restore it from a snapshot. Or run 'iostlens repair', then create new keys with 'iostlens keys add': the old ones are lost."
 
 /** The damage of one index by its identity, without counting documents. */
 export const stateDamage = (
@@ -116,7 +116,7 @@ export const stateDamage = (
         detail: `${name} at ${url} is not the index that was ${isKeys ? 'created' : 'loaded'}: its UUID is ${existing.uuid}, expected ${uuid}`,
         help: isKeys
           ? LOST_KEYS
-          : 'Run: iostlens repair. It checks the index, corrects what differs and then accepts it.',
+          : "Run: 'iostlens repair'. It checks the index, corrects what differs and then accepts it.",
       },
     ]
   if (existing.closed)
@@ -134,7 +134,7 @@ export const stateDamage = (
       name,
       problem: 'hidden',
       detail: `${name} at ${url} has lost its alias ${alias}`,
-      help: 'Run: iostlens indices create.',
+      help: "Run: 'iostlens indices create'.",
     }))
 }
 
@@ -142,7 +142,7 @@ const unnamedDamage = ({ url }: Connection, name: string): Damage => ({
   name,
   problem: 'other',
   detail: `${name} at ${url} is not in the store's list of its indices`,
-  help: 'Run: iostlens repair. It checks the index, corrects what differs and then accepts it.',
+  help: "Run: 'iostlens repair'. It checks the index, corrects what differs and then accepts it.",
 })
 
 const countDamage = (
@@ -153,7 +153,7 @@ const countDamage = (
   name,
   problem: 'documents',
   detail: `${name} at ${url} has ${found} documents, expected ${documents}`,
-  help: 'Run: iostlens repair. Or restore the index from a snapshot of exactly this height.',
+  help: "Run: 'iostlens repair'. Or restore the index from a snapshot of exactly this height.",
 })
 
 const isPassing = ({ problem }: Damage): boolean => problem === 'closed' || problem === 'hidden'

@@ -73,7 +73,7 @@ const replacedKeys = ({ connection: { url }, names }: ReadCluster, name: string)
   new Failure(
     'unavailable',
     `The alias ${names.keys} at ${url} leads to ${name}, too, from which a migration has moved the API keys.`,
-    { help: 'Run: iostlens indices create.' },
+    { help: "Run: 'iostlens indices create'." },
   )
 
 /** The lost indices for operators, according to the checkpoint. */

@@ -97,7 +97,7 @@ export const requireServed = (
   // Retryable: the next try finds the generation that is served then.
   if (retired !== undefined || !Bun.deepEquals(generations ?? {}, names.generations))
     throw new Failure('unavailable', `A migration is replacing the indices of ${names.prefix} at ${url}.`, {
-      help: 'If none is running, one was stopped right before its end. Run iostlens indices migrate again.',
+      help: "If none is running, one was stopped right before its end. Run 'iostlens indices migrate' again.",
     })
   requireIdentity(stored, identity, `${url}/${names.prefix}`)
 }
@@ -120,6 +120,6 @@ const requireIdentity = (stored: Checkpoint, wanted: Identity, store: string): v
     throw new Failure(
       'conflict',
       `${store} has documents of schema ${stored.schema}, but the loader needs ${SCHEMA}.`,
-      { help: 'Run: iostlens indices migrate. Or use the version that loaded the store.' },
+      { help: "Run: 'iostlens indices migrate'. Or use the version that loaded the store." },
     )
 }

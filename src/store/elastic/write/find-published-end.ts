@@ -97,7 +97,7 @@ export const findPartitions = async (
     if (first === undefined) return partitions
     if (first <= (partitions.at(-1) ?? 0))
       throw new Failure('damaged', `Partition ${partition} of ${names.prefix} begins at block ${first}.`, {
-        help: 'Run iostlens load with another --store, or restore a snapshot.',
+        help: "Run 'iostlens load' with another --store, or restore a snapshot.",
       })
     partitions.push(first)
   }

@@ -111,7 +111,7 @@ const addKeys = async ({ connection, names }: ReadCluster, keys: readonly Stored
 const noIndex = ({ connection, what }: RequestOrigin, failure: Failure): Failure =>
   isMissingIndex(failure)
     ? new Failure('conflict', `There is no index to ${what} at ${connection.url}.`, {
-        help: 'Run: iostlens indices create.',
+        help: "Run: 'iostlens indices create'.",
       })
     : failure
 

@@ -65,7 +65,7 @@ const requireSameEnd = (
   throw new Failure(
     'damaged',
     `Checkpoint and published height in ${names.meta} at ${connection.url} differ: ${end.height} ${end.hash}, ${height} ${hash}.`,
-    { help: 'One of them was changed by another program. Run: iostlens repair --node URL.' },
+    { help: "One of them was changed by another program. Run: 'iostlens repair --node URL'." },
   )
 }
 

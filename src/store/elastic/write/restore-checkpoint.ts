@@ -96,7 +96,7 @@ const generationsIn = (names: Names, existing: readonly Existing[]): Generations
     const [generation = 0] = found
     if (found.size > 1)
       throw new Failure('damaged', `It is unknown which generation of ${names.served(of)} is served.`, {
-        help: `Add the alias ${names.served(of)} to the right index (POST /_aliases), then run: iostlens repair --node URL.`,
+        help: `Add the alias ${names.served(of)} to the right index (POST /_aliases), then run: 'iostlens repair --node URL'.`,
       })
     if (generation > 0) generations[of] = generation
   }

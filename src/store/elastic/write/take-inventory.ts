@@ -26,7 +26,7 @@ export const takeInventory = async (
   const missing = listed.find(name => !existing.has(name))
   if (missing !== undefined)
     throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
-      help: 'Run: iostlens repair --node URL.',
+      help: "Run: 'iostlens repair --node URL'.",
     })
   const counted = countedNames(names, partitions)
   const counts = await countsInCopies(connection, counted)
@@ -61,7 +61,7 @@ export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoin
       throw new Failure(
         'damaged',
         `${index.name} of ${names.prefix} at ${connection.url} has ${found} documents, but ${wanted} were loaded.`,
-        { help: 'Run: iostlens repair.' },
+        { help: "Run: 'iostlens repair'." },
       )
   }
   return stock
