@@ -60,14 +60,12 @@ test('feeds: the id after the rows names their branch, and a client that returns
   const ids: Record<string, string> = {}
   await repaired(
     async service => {
-      const [begin, ...events] = await messagesOf(service, { query: `&start_seq=${HEIGHT}` }, 4)
-      expect(events.map(({ id, data }) => [id?.split('@')[0], data !== ''])).toEqual([
+      const [begin, ...events] = await messagesOf(service, { query: `&start_seq=${HEIGHT}` }, 3)
+      // Of the rows sent at once, the last names the branch; the id of the others is their seq alone.
+      expect(events.map(({ id, data }) => [id, data !== ''])).toEqual([
         [String(HEIGHT), true],
-        [String(HEIGHT + 1), true],
-        [String(HEIGHT + 1), false],
+        [expect.stringMatching(new RegExp(`^${HEIGHT + 1}@`)), true],
       ])
-      // The id of an event is its seq alone.
-      expect(events.map(({ id }) => id).slice(0, 2)).toEqual([String(HEIGHT), String(HEIGHT + 1)])
       Object.assign(ids, { begin: begin?.id, end: events.at(-1)?.id })
       const [now] = await messagesOf(service, {}, 1)
       Object.assign(ids, { now: now?.id })
