@@ -84,9 +84,7 @@ test('feeds: calls without a feed, and parameters that a feed does not use, are 
   expect((await refusal(await open('&page=1')))[1]).toStartWith("Parameter 'page' does not go with format=sse")
   expect((await refusal(await open('&end_seq=5')))[1]).toStartWith("Parameter 'end_seq' does not go")
   expect((await refusal(await open('&sort=desc')))[1]).toStartWith("Parameter 'sort' is 'desc'")
-  expect((await refusal(await open('', { headers: { 'last-event-id': 'x' } })))[1]).toStartWith(
-    "Last-Event-ID is 'x'",
-  )
+  expect((await refusal(await open('', { headers: { 'last-event-id': 'x' } })))[1]).toStartWith("Last-Event-ID is 'x'")
   for (const list of ['account/get-balance-history?account=busyhub', 'producer/get-reward-history?producer=admin']) {
     const steps = await ask(`/api/${list}&step=day&format=sse&apikey=${key}`)
     expect(await refusal(steps)).toEqual([400, expect.stringContaining("Parameter 'step' does not go")])
