@@ -146,11 +146,12 @@ export const getAccountTx = defineList({
           ...{ csv, account: only, tokens: filters.token ?? [], filters, range: asked },
           bookingsOf: movementsOf(only),
         })
+      const form = { contract: 'compat', isBook: csv !== undefined } as const
       const withBook = <L extends object>(listing: L) => (book === undefined ? listing : { ...listing, book })
       if (accounts === undefined && !hasFilters(filters))
-        return withBook(await listedRecords(context, listOf.account(only), { ...asked, contract: 'compat' }))
+        return withBook(await listedRecords(context, listOf.account(only), { ...asked, ...form }))
       const plan = accountPlan(names, await foundFilters(context, filters), accounts !== undefined)
-      return withBook(await plannedRecords(context, plan, { ...asked, contract: 'compat' }))
+      return withBook(await plannedRecords(context, plan, { ...asked, ...form }))
     },
   },
   isOfStore: true,

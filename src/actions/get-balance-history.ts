@@ -108,7 +108,7 @@ export const getBalanceHistory = defineList({
       const all = await changesOf(view, seriesOf.balance(balanceId(symbol, name)))
       const listing = {
         ...(await numberedRows(context, all, requested)),
-        rows: balanceChangeRows({ owner: name, decimal: found.decimal, compat }),
+        rows: balanceChangeRows({ owner: name, decimal: found.decimal, compat, isLabelled: csv === 'koinly' }),
       }
       if (csv === undefined) return listing
       const book = { csv, account: name, tokens: [symbol], range: requested, bookingsOf: changesIn(symbol) }

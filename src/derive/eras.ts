@@ -9,7 +9,7 @@
  * | node until 3.9.2 | delayed transactions: SUCCESS, a delay above 0, not executed yet | actions and receipts of a transaction with a delay are not applied; those of the later one with `referred_tx` are; the RAM of both is paid, whatever their status |
  * | same | `system.iost/cancelDelaytx` | changes no document but that of the RAM that it returns |
  * | vote_producer.iost 1.0.0 … 1.0.5 | registrations and votes emit no receipt | an action without its own receipt is applied from its arguments (`SILENT_ACTIONS`) |
- * | vote.iost 1.0.0, and 1.0.1 until setCanVote | votes for producers may be given to vote.iost itself, without receipts | the action counts like that of vote_producer.iost (`direct-vote.ts`) |
+ * | vote.iost 1.0.0, and 1.0.1 until setCanVote | votes for producers may be given to vote.iost itself, without receipts | the action counts like that of vote_producer.iost (`chain/direct-vote.ts`) |
  * | vote_producer.iost 1.0.0 | applyUnregister of a producer that was never approved removes it at once | detected by the version in the deployed code (`removesOnApply`) |
  * | vote_producer.iost 1.0.0 … 1.0.6 | `voteFor [payer, voter, producer, amount]` | counts as the voter's vote |
  * | vote_producer.iost 1.0.0 … 1.0.5 | candidateWithdraw without receipt | the amounts are taken from its transfers |

@@ -1,5 +1,6 @@
 import { contributeIn, isBase } from '#chain/base-transaction.ts'
 import type { LoadedBlock, Transaction } from '#chain/block.ts'
+import { directVote } from '#chain/direct-vote.ts'
 import { applies, hasFailed, isMovement } from '#chain/effects.ts'
 import {
   canHoldTokens,
@@ -25,7 +26,6 @@ import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dayId } from './day.ts'
-import { directVote } from './direct-vote.ts'
 import { pledgedKey } from './gas.ts'
 import { type NeededKeys, neededKeys } from './needed-keys.ts'
 import { accountsOf, type Call, partiesOf } from './parties.ts'

@@ -1,9 +1,9 @@
 import type { Action } from '#chain/block.ts'
+import { directVote } from '#chain/direct-vote.ts'
 import { applies } from '#chain/effects.ts'
 import { type ExactJson, writeJson } from '#chain/json.ts'
 import { applyAccount } from './account.ts'
 import { applyCode, applyCodeWithin } from './contract.ts'
-import { directVote } from './direct-vote.ts'
 import { SILENT_ACTIONS } from './eras.ts'
 import { applyGas, payGas } from './gas.ts'
 import {

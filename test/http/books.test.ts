@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { type PlainLine, plainLines } from '#test/support/oracle/plain-labels.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
@@ -30,6 +31,14 @@ const fileOf = async (action: string, params: Params) => {
   return { response, heads, rows }
 }
 
+const labelled = plainLines(blocks)
+
+/** The line of a book about IOST in the form of `plainLines`. */
+const lineOf = (row: Readonly<Record<string, string>>): PlainLine => {
+  const sent = row['Sent Amount'] ?? ''
+  return `${row['TxHash']} ${sent === '' ? row['Received Amount'] : `-${sent}`} ${row['Label']}`
+}
+
 const sorted = (rows: readonly object[]): readonly string[] => rows.map(row => JSON.stringify(row)).toSorted()
 
 /** A signed decimal text in units. */
@@ -41,6 +50,7 @@ const chosen = [
   ...new Set([
     'iost/busyhub',
     'contribute/producer000',
+    ...['iost/whale_05', 'iost/whale_06', 'iost/producer000'],
     ...Array.from({ length: 40 }, () => ids[Math.floor(random() * ids.length)] ?? ''),
   ]),
 ]
@@ -130,19 +140,44 @@ describe('csv=koinly', () => {
     expect(new Set(lines.map(cells => cells.slice(7, 9).join()))).toEqual(new Set([',']))
   })
 
-  test('amounts locked by votes and pledges are staked, and amounts paid to voters are rewards', async () => {
-    const seen = new Map<string, Set<string>>()
-    for (const account of ['admin', 'whale_01', 'producer000', 'busyhub'])
-      for (const row of (await fileOf('get-balance-history', { account, csv: 'koinly' })).rows) {
-        const [, way = '', other = ''] = /^\w+ (to|from) (\S+?)(?::|$)/.exec(row['Description'] ?? '') ?? []
-        const label = row['Label'] ?? ''
-        const of = seen.get(label) ?? new Set()
-        seen.set(label, of.add(`${way} ${other}`))
-      }
-    expect([...(seen.get('Add to Pool') ?? [])].toSorted()).toEqual(['to gas.iost', 'to vote.iost'])
-    for (const from of seen.get('Remove from Pool') ?? []) expect(from).toMatch(/^from (?:gas|vote)\.iost$/)
-    for (const from of seen.get('Reward') ?? []) expect(from).toMatch(/^from (?:vote_producer|bonus)\.iost$/)
-    for (const other of seen.get('') ?? []) expect(other).not.toMatch(/(?:gas|vote)\.iost|from bonus\.iost/)
+  test('the lines of every account have the labels of what its receipts say', async () => {
+    const seen = new Set<string>()
+    for (const [account, lines] of labelled) {
+      const { rows } = await fileOf('get-balance-history', { account, csv: 'koinly' })
+      expect([account, rows.map(lineOf).toSorted()]).toEqual([account, lines.toSorted()])
+      for (const row of rows) seen.add(row['Label'] ?? '')
+    }
+    expect([...seen].toSorted()).toEqual(['', 'Add to Pool', 'Remove from Pool', 'Reward'])
+  })
+
+  test('neither a transfer to vote.iost nor the deposit and the votes of a poll are labelled', async () => {
+    const toVotes = async (account: string) => {
+      const asked = { account, counterparty: 'vote.iost', csv: 'koinly' }
+      return (await fileOf('get-account-tx', asked)).rows.map(lineOf)
+    }
+    const [plain, deposit] = [await toVotes('whale_05'), await toVotes('whale_06')]
+    expect(plain.filter(line => line.endsWith(' -1.5 '))).toEqual([expect.stringMatching(/^EmUqLvH2Zd45/)])
+    expect(deposit.filter(line => line.endsWith(' -1000 '))).toEqual([expect.stringMatching(/^1iXNcdnqm2Ci/)])
+    for (const [account, lines] of [
+      ['whale_05', plain],
+      ['whale_06', deposit],
+    ] as const) {
+      const votes = lines.filter(line => line.endsWith(' Add to Pool'))
+      expect(votes.length).toBeGreaterThan(0)
+      expect(labelled.get(account)).toEqual(expect.arrayContaining(lines))
+    }
+  })
+
+  test('only iost has the ticker of a coin', async () => {
+    const symbols = new Map<string, string>()
+    for (const id of ids) {
+      const [token = '', account = ''] = id.split('/')
+      if (symbols.has(token)) continue
+      const { rows } = await fileOf('get-balance-history', { account, token, csv: 'koinly' })
+      for (const row of rows) symbols.set(token, `${row['Sent Currency']}${row['Received Currency']}`)
+    }
+    expect(symbols.size).toBeGreaterThan(10)
+    for (const [token, symbol] of symbols) expect(symbol).toBe(token === 'iost' ? 'IOST' : `${token}@iost`)
   })
 })
 

@@ -49,8 +49,8 @@ test('feeds: the store is read once per height for all readers, and every 15 sec
       await clock.pass(100)
     }
   }
-  const until = async (mark: string): Promise<void> => {
-    while (texts.some(text => !text().includes(mark))) {
+  const until = async (mark: RegExp): Promise<void> => {
+    while (texts.some(text => !mark.test(text()))) {
       await clock.pass(10)
       await Bun.sleep(1)
     }
@@ -70,7 +70,7 @@ test('feeds: the store is read once per height for all readers, and every 15 sec
   const before = reads
   await clock.pass(14_000)
   expect(texts.filter(text => text().includes(`: block ${TO}\n`))).toEqual([])
-  await until(`: block ${TO}\n`)
+  await until(new RegExp(`^: block ${TO}\n`, 'm'))
   expect(reads).toBe(before)
   await destroy()
 })

@@ -9,6 +9,8 @@ export type Booking = {
   readonly balance?: string
   readonly action: string
   readonly counterparty: string | null
+  /** Whether the amount was locked by a vote or a pledge, or came back from one. */
+  readonly isStake: boolean
   readonly memo: string | null
   readonly tx_hash: string | null
 }

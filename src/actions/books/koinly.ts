@@ -1,4 +1,5 @@
 import { Exact } from '#chain/json.ts'
+import { STAKE_KEEPERS } from '#chain/stake.ts'
 import type { PriceHistory } from '../define.ts'
 import type { Layout } from './book.ts'
 import { type Booking, descriptionOf, isOutgoing } from './booking.ts'
@@ -45,14 +46,13 @@ function symbolOf(token: string): string {
   return token === 'iost' ? 'IOST' : `${token}@iost`
 }
 
-/** Contracts that hold deposits which still belong to the account. */
-const KEEPERS: ReadonlySet<string | null> = new Set(['vote.iost', 'gas.iost'])
-/** Contracts that pay rewards to producers and voters. */
+/** Contracts that pay to producers and voters, and pay nothing but their rewards. */
 const PAYERS: ReadonlySet<string | null> = new Set(['vote_producer.iost', 'bonus.iost'])
 
 /** Koinly's tag, in the words of its documentation, of a movement that is neither bought nor sold. */
 const labelOf = (booking: Booking): string => {
   if (booking.token !== 'iost') return ''
-  if (KEEPERS.has(booking.counterparty)) return isOutgoing(booking) ? 'Add to Pool' : 'Remove from Pool'
+  if (booking.isStake && STAKE_KEEPERS.has(booking.counterparty ?? ''))
+    return isOutgoing(booking) ? 'Add to Pool' : 'Remove from Pool'
   return PAYERS.has(booking.counterparty) && !isOutgoing(booking) ? 'Reward' : ''
 }

@@ -62,7 +62,7 @@ export const textsOf = async (
   const texts = new Map<string, RowTexts>()
   const long = docs.filter(({ overflow }) => overflow)
   let bytes = 0
-  for (const part of chunksOf(long)) {
+  for (const part of inChunks(long)) {
     const bodies = await bodiesOf(part)
     for (const doc of part) {
       const own = textsIn(bodies.get(transactionId(doc.height, doc.tx)), doc)
@@ -79,7 +79,7 @@ export const textsOf = async (
 }
 
 /** Rows in chunks that need at most `CHUNK` transactions each. */
-const chunksOf = (docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] => {
+export const inChunks = (docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] => {
   const chunks: ListedRecord[][] = []
   let ids = new Set<string>()
   for (const doc of docs) {

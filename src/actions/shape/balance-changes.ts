@@ -9,6 +9,7 @@ import type { BookingsOf } from '../books/book.ts'
 import type { Compat } from '../define.ts'
 import { bodiesOf } from '../find/bodies.ts'
 import { textsOf } from '../find/overflow.ts'
+import { findStakeRows } from '../find/stakes.ts'
 import type { Change } from '../list/changes.ts'
 import type { Numbered } from '../list/list-rows.ts'
 import type { Rows } from '../list/rows.ts'
@@ -23,16 +24,25 @@ const NAMES: Readonly<Record<string, string>> = {
   tx: 'transaction',
 }
 
-type BalanceChangesOptions = { readonly owner: string; readonly decimal: number; readonly compat: Compat }
+type BalanceChangesOptions = {
+  readonly owner: string
+  readonly decimal: number
+  readonly compat: Compat
+  /** Whether the rows become bookings with labels, which need to know about stakes. */
+  readonly isLabelled: boolean
+}
 
 const HELD = { from: heldAt, after: heldAfter }
 
 /** Rows of changes of a balance: the cause of each, and the balance after it. */
 export const balanceChangeRows =
-  ({ owner, decimal, compat }: BalanceChangesOptions) =>
+  ({ owner, decimal, compat, isLabelled }: BalanceChangesOptions) =>
   async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
     const entries = docs.map(({ doc }) => doc.entry)
-    const [originOf, found] = await Promise.all([findOrigins(view, entries), causesOf(view, docs, owner)])
+    const [originOf, found] = await Promise.all([
+      findOrigins(view, entries),
+      causesOf(view, docs, { owner, isLabelled }),
+    ])
     const states = statesBy<Held>(HELD)
     const shown = (units: bigint): string => fromUnits(units, decimal)
     const rows = docs.map(({ seq, doc: { entry, part, at } }, row) => {
@@ -65,6 +75,7 @@ type Row = {
   readonly balance: string
   readonly frozen: string
   readonly tx_hash: string | null
+  readonly isStake?: true | undefined
 }
 
 /** Converts rows of changes of one token to bookings. */
@@ -75,7 +86,7 @@ export const changesIn =
       .filter(({ change }) => change !== '0')
       .map(({ created_at, balance, frozen, ...row }) => ({
         ...{ time: created_at, token, action: row.action, change: row.change },
-        ...{ counterparty: row.counterparty, memo: row.memo, tx_hash: row.tx_hash },
+        ...{ counterparty: row.counterparty, memo: row.memo, tx_hash: row.tx_hash, isStake: row.isStake === true },
         balance: sum(balance, frozen),
       }))
 
@@ -86,7 +97,11 @@ const idOfRow = (height: number, tx: number, cause: Cause): string | undefined =
  * The cause of each change, from its row of `records`; undefined: no row caused it. Throws 'damaged' if that
  * row is missing.
  */
-const causesOf = async (view: View, docs: readonly Numbered<Change>[], owner: string) => {
+const causesOf = async (
+  view: View,
+  docs: readonly Numbered<Change>[],
+  { owner, isLabelled }: Pick<BalanceChangesOptions, 'owner' | 'isLabelled'>,
+) => {
   const ids = docs.map(({ doc: { entry } }) => idOfRow(entry.height, entry.tx, entry.cause))
   const each = [...new Set(ids.flatMap(id => id ?? []))]
   const found = await view.getMany(records, each)
@@ -97,6 +112,7 @@ const causesOf = async (view: View, docs: readonly Numbered<Change>[], owner: st
     known.set(id, record)
   }
   const texts = await textsOf(bodies => bodiesOf(view, bodies), [...known.values()])
+  const stakes = isLabelled ? await findStakeRows(bodies => bodiesOf(view, bodies), [...known.values()]) : undefined
   return ids.map(id => {
     const record = id === undefined ? undefined : known.get(id)
     if (record === undefined) return undefined
@@ -107,6 +123,7 @@ const causesOf = async (view: View, docs: readonly Numbered<Change>[], owner: st
       action: own.action_name,
       counterparty: other === '' ? null : other,
       memo: factsOf(record, own).memo ?? null,
+      ...(stakes?.has(record.id) === true ? { isStake: true } : {}),
     }
   })
 }

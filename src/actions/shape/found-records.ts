@@ -5,13 +5,13 @@ import type { RangeInOrder } from '../list/numbered.ts'
 import type { Plan } from '../list/record-plan.ts'
 import { searchOf } from '../list/search.ts'
 import type { SearchListing } from '../list/searched.ts'
-import { foundRows, listedRecords } from './rows.ts'
+import { foundRows, listedRecords, type RecordForm } from './rows.ts'
 
 /** The rows of a plan within a range, found in the way with the fewest rows to search. Throws like `searchOf`. */
 const foundRecords = async (
   context: Context,
   plan: Plan,
-  { contract, ...asked }: RangeInOrder & { readonly contract: 'always' | 'compat' },
+  { contract, isBook, ...asked }: RangeInOrder & RecordForm,
 ): Promise<SearchListing> => {
   const tried = await Promise.all(plan.map(async path => ({ way: path, ...(await searchOf(context, path, asked)) })))
   const { way: path, search, size, counts } = tried.reduce((best, other) => (other.size < best.size ? other : best))
@@ -21,7 +21,7 @@ const foundRecords = async (
     search,
     // Rows of several tokens are in one list each; rows of several accounts may be in two.
     total: test === undefined && owners === undefined ? size : undefined,
-    rowsOf: (view: View, found: readonly Merged[]) => foundRows(view, found, { contract, compat, owners }),
+    rowsOf: (view: View, found: readonly Merged[]) => foundRows(view, found, { contract, isBook, compat, owners }),
     fields: [...(compat === 'iostabc' ? [] : ['id']), ...(owners === undefined ? [] : ['accounts'])],
     later: path,
     counts,
@@ -35,12 +35,12 @@ const foundRecords = async (
 export const plannedRecords = async (
   context: Context,
   plan: Plan,
-  { contract, ...asked }: RangeInOrder & { readonly contract: 'always' | 'compat' },
+  { contract, isBook, ...asked }: RangeInOrder & RecordForm,
 ) => {
   const list = onlyList(plan)
   return list === undefined
-    ? foundRecords(context, plan, { ...asked, contract })
-    : listedRecords(context, list, { ...asked, contract })
+    ? foundRecords(context, plan, { ...asked, contract, isBook })
+    : listedRecords(context, list, { ...asked, contract, isBook })
 }
 
 /** Whether a plan needs a search. This depends only on the parameters of a call. */

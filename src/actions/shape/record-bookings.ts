@@ -11,6 +11,7 @@ type Row = {
   readonly amount?: string | undefined
   readonly token?: string | undefined
   readonly memo?: string | undefined
+  readonly isStake?: boolean | undefined
 }
 
 /** Converts rows of records to the bookings of an account. A transfer to itself is not a booking. */
@@ -24,14 +25,14 @@ export const movementsOf =
 
 /** The booking of a row; undefined: the row did not change the account's amounts. */
 const bookingOf = (row: Row, data: string, account: string): Booking | undefined => {
-  const { created_at, action_name, tx_hash, amount, token, memo } = row
+  const { created_at, action_name, tx_hash, amount, token, memo, isStake = false } = row
   // The amount of a vote or a pledge is moved by a separate row, which names the token.
   if (amount === undefined || token === undefined) return undefined
   const { from, to } = partiesOf({ action_name, data })
   if (from === to || (from !== account && to !== account)) return undefined
   const other = from === account ? to : from
   return {
-    ...{ time: created_at, token, action: action_name, tx_hash, memo: memo ?? null },
+    ...{ time: created_at, token, action: action_name, tx_hash, memo: memo ?? null, isStake },
     change: from === account ? `-${amount}` : amount,
     counterparty: other === '' ? null : other,
   }

@@ -6,6 +6,7 @@ import type { View } from '#store/port.ts'
 import type { Compat, Context } from '../define.ts'
 import { bodiesOf } from '../find/bodies.ts'
 import { type RowTexts, textsOf } from '../find/overflow.ts'
+import { findStakeRows } from '../find/stakes.ts'
 import { bodiesWith } from '../list/head-rows.ts'
 import type { Listing } from '../list/list-rows.ts'
 import type { Merged } from '../list/merge.ts'
@@ -16,6 +17,7 @@ import { statusOf } from './head-status.ts'
 import { factsOf, type RowFacts } from './row-facts.ts'
 
 const NO_TEXTS: ReadonlyMap<string, RowTexts> = new Map()
+const NO_STAKES: ReadonlySet<string> = new Set()
 /** Number of rows with long texts in memory at once: up to 130 KB each. */
 const LONG_AT_ONCE = 64
 
@@ -32,10 +34,10 @@ export const shownRecords = (shown: Shown): Pick<Listing<NumberedRecord>, 'rows'
 export const listedRecords = async (
   context: Context,
   list: string,
-  { contract, ...asked }: RangeInOrder & Pick<Shown, 'contract'>,
+  { contract, isBook, ...asked }: RangeInOrder & RecordForm,
 ) => {
   const { compat, head } = context
-  return { ...(await recordsOf(context, list, asked)), ...shownRecords({ contract, compat, head }) }
+  return { ...(await recordsOf(context, list, asked)), ...shownRecords({ contract, isBook, compat, head }) }
 }
 
 /** Rows in chunks with at most `LONG_AT_ONCE` long rows each. */
@@ -53,8 +55,14 @@ const inRuns = (docs: readonly NumberedRecord[]): readonly (readonly NumberedRec
   return runs
 }
 
-type Shown = {
+/** The form that an action gives to its rows. */
+export type RecordForm = {
   readonly contract: 'always' | 'compat'
+  /** Whether the rows become bookings, which need to know about stakes. */
+  readonly isBook?: boolean | undefined
+}
+
+type Shown = RecordForm & {
   readonly compat: Compat
   /** The head blocks, if requested; each row then has a status. */
   readonly head?: HeadAt | undefined
@@ -64,10 +72,11 @@ type Shown = {
 export const foundRows = async (
   view: View,
   found: readonly Merged[],
-  { contract, compat, owners }: Shown & { readonly owners: readonly string[] | undefined },
+  { contract, isBook, compat, owners }: Shown & { readonly owners: readonly string[] | undefined },
 ): Promise<Rows> => {
   const docs = found.map(({ doc }) => doc)
   const texts = docs.some(({ overflow }) => overflow) ? await textsOf(each => bodiesOf(view, each), docs) : NO_TEXTS
+  const stakes = isBook === true ? await findStakeRows(each => bodiesOf(view, each), docs) : NO_STAKES
   const ids = await rowIdsOf(
     view,
     docs.map(({ id }) => id),
@@ -79,6 +88,7 @@ export const foundRows = async (
       status: undefined,
       accounts: owners && [...new Set(found[at]?.runs.map(run => owners[run] ?? ''))],
       isNamed: contract === 'always' || compat === 'iostabc',
+      isStake: stakes.has(docs[at]?.id ?? '') || undefined,
     }
   })
 }
@@ -86,10 +96,11 @@ export const foundRows = async (
 const recordRows = async (
   view: View,
   numbered: readonly NumberedRecord[],
-  { contract, compat, head }: Shown,
+  { contract, isBook, compat, head }: Shown,
 ): Promise<Rows> => {
   const docs = numbered.map(({ doc }) => doc)
   const texts = docs.some(({ overflow }) => overflow) ? await textsOf(bodiesWith(view, numbered), docs) : NO_TEXTS
+  const stakes = isBook === true ? await findStakeRows(bodiesWith(view, numbered), docs) : NO_STAKES
   const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
   const isNamed = contract === 'always' || compat === 'iostabc'
   return writtenRows(docs, { texts, compat }, at => {
@@ -100,6 +111,7 @@ const recordRows = async (
       id,
       status: head === undefined ? undefined : statusOf(above),
       isNamed,
+      isStake: stakes.has(docs[at]?.id ?? '') || undefined,
     }
   })
 }
@@ -113,6 +125,8 @@ type Lead = {
   readonly accounts?: readonly string[] | undefined
   /** Whether the row includes its contract. */
   readonly isNamed: boolean
+  /** Only on rows that become bookings: whether the row is a stake. */
+  readonly isStake?: true | undefined
 }
 
 /** Rows of records. `texts`: the texts of records that do not hold them, by id (`textsOf`). */
@@ -125,7 +139,7 @@ export const writtenRows = (
   const owns = docs.map(doc => texts.get(doc.id) ?? doc)
   const rows = docs.map((doc, at) => {
     const own = owns[at] ?? doc
-    const { seq, id, status, accounts, isNamed } = leadOf(at)
+    const { seq, id, status, accounts, isNamed, isStake } = leadOf(at)
     const facts: RowFacts = compat === 'iostabc' ? { amount: doc.amount } : factsOf(doc, own)
     const { amount, token, memo, locked_until, collection, token_id } = facts
     return {
@@ -150,6 +164,7 @@ export const writtenRows = (
       locked_until,
       collection,
       token_id,
+      isStake,
     }
   })
   const dataOf = compat === 'iostabc' ? (text: string) => text : (text: string) => new RawJson(arrayText(text))

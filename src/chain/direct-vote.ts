@@ -1,6 +1,6 @@
-import type { Action } from '#chain/block.ts'
-import type { ExactJson } from '#chain/json.ts'
-import { argumentsOf } from './receipt.ts'
+import { argumentsAsRead } from './arguments.ts'
+import type { Action } from './block.ts'
+import type { ExactJson } from './json.ts'
 
 const NAMES: ReadonlySet<string> = new Set(['vote', 'unvote', 'voteFor'])
 /** Id of the vote for producers: genesis makes it as the first vote (`config/genesis/contract/vote_producer.js` _initVote). */
@@ -14,6 +14,6 @@ export const directVote = (
   action: Action,
 ): { readonly name: string; readonly args: readonly ExactJson[] } | undefined => {
   if (action.contract !== 'vote.iost' || !NAMES.has(action.actionName)) return undefined
-  const [vote, ...args] = argumentsOf(action) ?? []
+  const [vote, ...args] = argumentsAsRead(action.data) ?? []
   return vote === FOR_PRODUCERS ? { name: action.actionName, args } : undefined
 }

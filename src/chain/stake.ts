@@ -1,0 +1,124 @@
+import { unitsAsRead, unitsRounded } from './amount.ts'
+import { argumentsAsRead } from './arguments.ts'
+import type { Receipt, Transaction } from './block.ts'
+import { directVote } from './direct-vote.ts'
+import { partsOfFuncName } from './effects.ts'
+import { type ExactJson, writeJson } from './json.ts'
+
+/** Contracts that hold votes and pledges, which still belong to the account. */
+export const STAKE_KEEPERS: ReadonlySet<string> = new Set(['vote.iost', 'gas.iost'])
+
+const VOTE_PRODUCER = 'vote_producer.iost'
+const DECIMALS = 8
+
+/** A row of a transaction: that of action `index`, or that of a receipt which no action owns. */
+type RowPlace = { readonly index: number; readonly receipt?: number | undefined }
+/** A movement of IOST between an account and a keeper. */
+type Staked = { readonly from: string; readonly to: string; readonly amount: string }
+
+/**
+ * Tests rows of a transaction: whether they moved IOST that an account voted with or pledged, or took back from a vote
+ * or a pledge. A transfer to the keeper is none of them, nor is a poll of a user or its deposit.
+ */
+export function findStakes(tx: Transaction): (row: RowPlace) => boolean {
+  const stakes = stakePositions(tx)
+  if (stakes.size === 0) return () => false
+  const owned = ownReceipts(tx)
+  return ({ index, receipt }) => stakes.has(receipt ?? owned.get(index) ?? -1)
+}
+
+/**
+ * The positions of the receipts that moved a stake. The contract writes its own receipt directly after that of the
+ * movement. Before vote_producer.iost 1.0.6 votes had no receipts; the action itself is then the evidence.
+ */
+function stakePositions(tx: Transaction): ReadonlySet<number> {
+  const { receipts } = tx.receipt
+  const silent = receipts.some(isVoteReceipt) ? new Set() : new Set(silentVotes(tx).map(stakeText))
+  const positions = new Set<number>()
+  for (const [at, receipt] of receipts.entries()) {
+    const moved = readMovement(receipt)
+    const next = receipts[at + 1]
+    const told = next && readStake(next.funcName, argumentsAsRead(next.content))
+    const isTold = moved !== undefined && told?.from === moved.from && told.to === moved.to
+    if (moved !== undefined && (isTold || silent.has(stakeText(moved)))) positions.add(at)
+  }
+  return positions
+}
+
+function readMovement({ funcName, content }: Receipt): Staked | undefined {
+  if (funcName !== 'token.iost/transfer' && funcName !== 'token.iost/transferFreeze') return undefined
+  const [token, from, to, amount] = argumentsAsRead(content) ?? []
+  return token === 'iost' ? stakedOf(from, to, amount) : undefined
+}
+
+/** The movement that a receipt of a keeper reports; undefined: it reports none. */
+function readStake(funcName: string, args: readonly ExactJson[] = []): Staked | undefined {
+  const [first, second, third, fourth] = args
+  switch (funcName) {
+    case 'vote_producer.iost/vote':
+      return stakedOf(first, 'vote.iost', third)
+    case 'vote_producer.iost/unvote':
+      return stakedOf('vote.iost', first, third)
+    case 'vote_producer.iost/voteFor':
+      // A vote that is paid for another account belongs to that account.
+      return first === second ? stakedOf(first, 'vote.iost', fourth) : undefined
+    case 'gas.iost/pledge':
+      return stakedOf(first, 'gas.iost', third)
+    case 'gas.iost/unpledge':
+      return stakedOf('gas.iost', first, third)
+    default:
+      return undefined
+  }
+}
+
+function stakedOf(...[from, to, amount]: readonly (ExactJson | undefined)[]): Staked | undefined {
+  return typeof from === 'string' && typeof to === 'string' && typeof amount === 'string'
+    ? { from, to, amount }
+    : undefined
+}
+
+function stakeText({ from, to, amount }: Staked): string {
+  return JSON.stringify([from, to, String(unitsRounded(amount, DECIMALS))])
+}
+
+function isVoteReceipt({ funcName }: Receipt): boolean {
+  const { contract, name } = partsOfFuncName(funcName)
+  return contract === VOTE_PRODUCER && (name === 'vote' || name === 'unvote' || name === 'voteFor')
+}
+
+/** Votes that only the actions of a transaction show. */
+function silentVotes({ actions }: Transaction): readonly Staked[] {
+  return actions.flatMap(action => {
+    const { contract, actionName, data } = action
+    const vote = directVote(action)
+    if (vote === undefined && contract !== VOTE_PRODUCER) return []
+    return readStake(`${VOTE_PRODUCER}/${actionName}`, vote?.args ?? argumentsAsRead(data)) ?? []
+  })
+}
+
+/** The receipts of actions that are themselves transfers of IOST. Equal receipts belong to equal actions in order. */
+function ownReceipts({ actions, receipt }: Transaction): ReadonlyMap<number, number> {
+  const positions = new Map<string, number[]>()
+  for (const [at, { funcName, content }] of receipt.receipts.entries()) {
+    const text = transferText(funcName, content)
+    const others = text === undefined ? undefined : positions.get(text)
+    if (others !== undefined) others.push(at)
+    else if (text !== undefined) positions.set(text, [at])
+  }
+  const owned = new Map<number, number>()
+  for (const [index, { contract, actionName, data }] of actions.entries()) {
+    const at = positions.get(transferText(`${contract}/${actionName}`, data) ?? '')?.shift()
+    if (at !== undefined) owned.set(index, at)
+  }
+  return owned
+}
+
+/** A text that is equal for equal transfers of IOST; undefined: it is no such transfer. */
+function transferText(funcName: string, data: string): string | undefined {
+  if (funcName !== 'token.iost/transfer') return undefined
+  const args = argumentsAsRead(data) ?? []
+  const amount = args[3]
+  return args[0] === 'iost' && typeof amount === 'string'
+    ? writeJson(args.with(3, String(unitsAsRead(amount, DECIMALS))))
+    : undefined
+}

@@ -1,0 +1,96 @@
+import { fromUnits, toUnits, unitsAsRead } from '#chain/amount.ts'
+import type { Block, Receipt, Transaction } from '#chain/block.ts'
+
+/** A line about IOST in an account's book: hash of the transaction, amount with its sign, label. */
+export type PlainLine = `${string} ${string} ${string}`
+
+type Move = { readonly from: string; readonly to: string; readonly units: bigint; label: 'stake' | 'Reward' | '' }
+
+const DECIMALS = 8
+const argumentsOf = ({ content }: Receipt) => JSON.parse(content) as readonly string[]
+const unitsOf = (text = ''): bigint => unitsAsRead(text, DECIMALS) ?? 0n
+
+const moveIn = (receipt: Receipt): Move | undefined => {
+  const [contract, name] = receipt.funcName.split('/')
+  if (contract !== 'token.iost') return undefined
+  const [token, first = '', second = '', third] = argumentsOf(receipt)
+  if (token !== 'iost') return undefined
+  if (name === 'issue') return { from: '', to: first, units: toUnits(second, DECIMALS), label: '' }
+  if (name === 'destroy') return { from: first, to: '', units: toUnits(second, DECIMALS), label: '' }
+  return name === 'transfer' || name === 'transferFreeze'
+    ? { from: first, to: second, units: toUnits(third ?? '', DECIMALS), label: '' }
+    : undefined
+}
+
+/** Receipts that say what the movements beside them were for, besides voterWithdraw. */
+const TELLING: ReadonlySet<string> = new Set([
+  'vote_producer.iost/vote',
+  'vote_producer.iost/unvote',
+  'vote_producer.iost/candidateWithdraw',
+  'gas.iost/pledge',
+  'gas.iost/unpledge',
+  'token.iost/destroy',
+])
+
+/** Labels the nearest movement of that kind which has no label yet. */
+const mark = (moves: readonly (Move | undefined)[], label: Move['label'], wanted: Partial<Move>): void => {
+  const found = moves.find(
+    move =>
+      move?.label === '' &&
+      (wanted.from ?? move.from) === move.from &&
+      (wanted.to ?? move.to) === move.to &&
+      (wanted.units ?? move.units) === move.units,
+  )
+  if (found === undefined)
+    throw new Error(`No movement for a ${label}: ${JSON.stringify(wanted, (_, each) => String(each))}`)
+  found.label = label
+}
+
+/** The movements of IOST by a transaction, labelled by the receipts that say what they were for. */
+const movesOf = ({ receipt: { receipts } }: Transaction): readonly Move[] => {
+  const moves = receipts.map(moveIn)
+  for (const [at, receipt] of receipts.entries()) {
+    const before = moves.slice(0, at).toReversed()
+    const after = moves.slice(at)
+    if (receipt.funcName === 'vote_producer.iost/voterWithdraw') {
+      mark(after, 'Reward', { from: 'vote_producer.iost' })
+      continue
+    }
+    const [first = '', second, third] = TELLING.has(receipt.funcName) ? argumentsOf(receipt) : []
+    if (receipt.funcName === 'vote_producer.iost/vote')
+      mark(before, 'stake', { from: first, to: 'vote.iost', units: unitsOf(third) })
+    if (receipt.funcName === 'vote_producer.iost/unvote')
+      mark(before, 'stake', { from: 'vote.iost', to: first, units: unitsOf(third) })
+    if (receipt.funcName === 'gas.iost/pledge')
+      mark(before, 'stake', { from: first, to: 'gas.iost', units: unitsOf(third) })
+    if (receipt.funcName === 'gas.iost/unpledge')
+      mark(before, 'stake', { from: 'gas.iost', to: first, units: unitsOf(third) })
+    if (receipt.funcName === 'vote_producer.iost/candidateWithdraw')
+      mark(before, 'Reward', { from: 'vote_producer.iost', to: first, units: unitsOf(second) })
+    if (receipt.funcName === 'token.iost/destroy' && first === 'contribute')
+      mark(after, 'Reward', { from: 'bonus.iost', to: second ?? '', units: unitsOf(third) })
+  }
+  return moves.flatMap(move => move ?? [])
+}
+
+/** The lines about IOST in the book of every account, from receipts alone. */
+export const plainLines = (blocks: Iterable<Block>): ReadonlyMap<string, readonly PlainLine[]> => {
+  const lines = new Map<string, PlainLine[]>()
+  const add = (account: string, line: PlainLine): void => {
+    lines.set(account, [...(lines.get(account) ?? []), line])
+  }
+  for (const { transactions } of blocks)
+    for (const tx of transactions) {
+      if (tx.receipt.statusCode !== 'SUCCESS') continue
+      for (const { from, to, units, label } of movesOf(tx)) {
+        if (from === to || units === 0n) continue
+        const amount = fromUnits(units, DECIMALS)
+        const isKeeper = (name: string): boolean => name === 'vote.iost' || name === 'gas.iost'
+        const sent = label === 'stake' && isKeeper(to) ? 'Add to Pool' : ''
+        const received = label === 'stake' ? (isKeeper(from) ? 'Remove from Pool' : '') : label
+        if (from !== '') add(from, `${tx.hash} -${amount} ${sent}`)
+        if (to !== '') add(to, `${tx.hash} ${amount} ${received}`)
+      }
+    }
+  return lines
+}
