@@ -35,6 +35,10 @@ export type ArchiveFile = {
 export type Manifest = {
   readonly format: typeof FORMAT
   readonly chain_id: number
+  /**
+   * Empty: no block contains the name of its network, and archives of the same blocks are equal, written from a node or
+   * a store. Earlier versions wrote the name that a node gave.
+   */
   readonly net_name: string
   /** Hash of block 0. */
   readonly genesis_hash: string

@@ -12,7 +12,7 @@ import { isMissing } from './folder.ts'
 import { FORMAT, MANIFEST, type Manifest, manifestText, readManifest } from './manifest.ts'
 
 /** Identity of an archive's chain, and the division into files. */
-export type ArchiveOf = Pick<Manifest, 'chain_id' | 'net_name' | 'genesis_hash' | 'proof' | 'blocks_per_file'>
+export type ArchiveOf = Pick<Manifest, 'chain_id' | 'genesis_hash' | 'proof' | 'blocks_per_file'>
 
 /** The blocks to write. */
 export type Writing = {
@@ -53,9 +53,7 @@ export const writeArchive = async (
       file = undefined
       const { height, hash } = last
       const files = [...(manifest?.files ?? []), written]
-      // The first name is kept: a writer of stored blocks without a node does not know the name of the network.
-      const net_name = manifest?.net_name || of.net_name
-      manifest = { ...of, net_name, format: FORMAT, height, hash, time: String(last.time), files }
+      manifest = { ...described(of), format: FORMAT, height, hash, time: String(last.time), files }
       await replace(join(folder, MANIFEST), manifestText(manifest))
       onWritten({ name: written.name, height })
     }
@@ -64,6 +62,11 @@ export const writeArchive = async (
   }
   return manifest
 }
+
+/** What a manifest says of its chain, without anything else that `of` may carry. */
+const described = ({ chain_id, genesis_hash, proof, blocks_per_file }: ArchiveOf) => ({
+  ...{ chain_id, net_name: '', genesis_hash, proof, blocks_per_file },
+})
 
 const makeFolder = async (folder: string): Promise<void> => {
   try {

@@ -25,24 +25,29 @@ export type HashedTransaction = {
 const encodedSign = ({ algorithm, sig, pubKey }: Signature): Uint8Array =>
   Buffer.concat([Uint8Array.of(algorithm), encodeSimple([sig, pubKey])])
 
+/** The fields that the publisher signs, in their order (go-iost core/tx, Tx.ToBytes at level Publish). */
+export const publishedParts = (tx: HashedTransaction) => [
+  tx.time,
+  tx.expiration,
+  tx.gasRatio,
+  tx.gasLimit,
+  tx.delay,
+  tx.chainId,
+  tx.reserved,
+  tx.signers.length,
+  ...tx.signers,
+  tx.actions.length,
+  ...tx.actions.map(({ contract, actionName, data }) => [contract, actionName, data]),
+  tx.amountLimit.length,
+  ...tx.amountLimit.map(({ token, value }) => [token, value]),
+  tx.signs.length,
+  ...tx.signs.map(encodedSign),
+]
+
 /** A transaction's hash (go-iost core/tx, Tx.ToBytes at level Full). */
 export const transactionHash = (tx: HashedTransaction): Uint8Array =>
   hashSimple([
-    tx.time,
-    tx.expiration,
-    tx.gasRatio,
-    tx.gasLimit,
-    tx.delay,
-    tx.chainId,
-    tx.reserved,
-    tx.signers.length,
-    ...tx.signers,
-    tx.actions.length,
-    ...tx.actions.map(({ contract, actionName, data }) => [contract, actionName, data]),
-    tx.amountLimit.length,
-    ...tx.amountLimit.map(({ token, value }) => [token, value]),
-    tx.signs.length,
-    ...tx.signs.map(encodedSign),
+    ...publishedParts(tx),
     tx.referredTx,
     tx.publisher,
     tx.publishSigns.length,

@@ -152,7 +152,9 @@ const refuseDifferent = (store: Store, differences: readonly Difference[]): void
       'conflict',
       `${store.name}: ${first.name} does not match this version${different.length > 1 ? `, and ${different.length - 1} more` : ''}: ${first.detail}.`,
       {
-        help: "'iostlens indices check' lists all differences. Run 'iostlens indices migrate', or use the version that created the store.",
+        help:
+          first.help ??
+          "'iostlens indices check' lists all differences. Run 'iostlens indices migrate', or use the version that created the store.",
       },
     )
 }

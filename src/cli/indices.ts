@@ -35,6 +35,7 @@ export const indicesCheck: Command = {
     withStore(values, log, async store => {
       const differences = await store.check()
       for (const { name, problem, detail } of differences) out(`${name}: ${problem}: ${detail}`)
+      for (const help of new Set(differences.map(({ help }) => help))) if (help !== undefined) out(help)
       if (differences.length > 0) return 3
       out(`All indices of ${store.name} match this version.`)
       return 0

@@ -6,7 +6,16 @@ import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import type { AnswerSize } from './answer-size.ts'
 import type { Endpoint } from './endpoint.ts'
-import { abortedByCaller, type HttpContext, type HttpLimits, type HttpRequest, isNodeFault, sendOnce } from './http.ts'
+import {
+  abortedByCaller,
+  type HttpContext,
+  type HttpLimits,
+  type HttpRequest,
+  isNodeFault,
+  isTlsFault,
+  isUnanswered,
+  sendOnce,
+} from './http.ts'
 import type { Member, Pool } from './pool.ts'
 import type { NodeResponse } from './port.ts'
 
@@ -120,14 +129,22 @@ const otherChains = ({ members }: Pool): Failure | undefined =>
       )
     : undefined
 
+const TLS_HELP =
+  'Set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed the certificate, and use a host name that the certificate has. A node without TLS needs http:// in --node.'
+
 /** The Failure for a question that no node answered; `details`: the error of each node, by name. */
 export const noNodeAnswered = (pool: Pool, what: string, details: ReadonlyMap<string, string>): Failure => {
-  const reported = pool.members
-    .map(({ endpoint: { name } }) => [name, details.get(name)] as const)
-    .filter(([, detail]) => detail !== undefined)
-    .map(([name, detail]) => `${name}: ${detail?.replace(/\.$/, '')}`)
-  return new Failure('unavailable', `No node responded to ${what}: ${reported.join('; ')}.`, {
+  const reported = pool.members.flatMap(({ endpoint: { name } }) => {
+    const detail = details.get(name)
+    return detail === undefined ? [] : [`${name}: ${detail.replace(/\.$/, '')}`]
+  })
+  const heard = [...details.values()]
+  const none = heard.every(isUnanswered) ? 'No node responded to' : 'No node gave a usable response to'
+  // A certificate may be renewed while a node is in use; before its first answer the settings are wrong.
+  const isWrong = heard.length > 0 && heard.every(isTlsFault) && pool.reportedAt === undefined
+  return new Failure('unavailable', `${none} ${what}: ${reported.join('; ')}.`, {
     zh: '没有可用的全节点。',
+    ...(isWrong ? { retryable: false, help: TLS_HELP } : {}),
   })
 }
 

@@ -27,7 +27,8 @@ export const highest = async (context: CallContext): Promise<ChainInfo> => {
   for (let round = 1; ; round += 1) {
     const best = await highestNow(context, details)
     if (best !== undefined) return best
-    if (round * pool.members.length >= context.tries) throw noNodeAnswered(pool, QUESTION.what, details)
+    const failure = noNodeAnswered(pool, QUESTION.what, details)
+    if (!failure.retryable || round * pool.members.length >= context.tries) throw failure
     await clock.sleep(backoffMs(BACKOFF, round, clock.random()), signal)
     if (signal.aborted) throw abortedByCaller(signal)
   }

@@ -153,8 +153,8 @@ const askUncounted = async (
     if (error instanceof UnreadBody) return left(unreadOutcome(error))
     reservation.release()
     if (ends.signal.aborted && ends.signal.reason !== LATE) throw abortedByCaller(ends.signal)
-    if (ends.signal.aborted) return { tag: 'timeout', detail: `no response within ${limits.timeoutMs} ms` }
-    return { tag: 'connection', detail: `no connection (${codeOf(error)})` }
+    if (ends.signal.aborted) return { tag: 'timeout', detail: `${SILENT} within ${limits.timeoutMs} ms` }
+    return { tag: 'connection', detail: describeLoss(codeOf(error)) }
   } finally {
     turn.leave()
     cancel()
@@ -228,6 +228,25 @@ const retryAfter = (response: Response): number | undefined => {
   return seconds !== null && /^[0-9]{1,6}$/.test(seconds)
     ? Math.min(Number(seconds), LONGEST_RETRY_AFTER_S) * 1000
     : undefined
+}
+
+/** Beginnings of the details of a request that got no answer. */
+const SILENT = 'no response'
+const UNREACHED = 'no connection'
+const NO_TLS = `${UNREACHED} by TLS`
+/** Codes of a server whose certificate is not accepted, or that speaks no TLS. */
+const TLS_CODES = /CERT|^UNABLE_TO_|^ERR_TLS_|^EPROTO$|^HOSTNAME_MISMATCH$/
+
+const describeLoss = (code: string): string => `${TLS_CODES.test(code) ? NO_TLS : UNREACHED} (${code})`
+
+/** Whether a detail of an outcome says that the node sent nothing. */
+export function isUnanswered(detail: string): boolean {
+  return detail.startsWith(SILENT) || detail.startsWith(UNREACHED)
+}
+
+/** Whether a detail of an outcome says that no TLS connection can be made. */
+export function isTlsFault(detail: string): boolean {
+  return detail.startsWith(NO_TLS)
 }
 
 /** The system's error code (`ConnectionRefused`): messages of fetch may repeat the URL. */

@@ -79,4 +79,6 @@ export type Difference = {
   readonly problem: 'missing' | 'different' | 'lost'
   /** The stored definition and the expected one; one line. */
   readonly detail: string
+  /** The remedy, where it is not the usual one: a migration. */
+  readonly help?: string
 }

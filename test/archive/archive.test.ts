@@ -113,22 +113,38 @@ describe('writeArchive', () => {
     }
   })
 
-  test('archive write takes the name of the chain from the node, also when it writes from a store; without a node it keeps the name', async () => {
+  test('archive write makes the same archive of a node, of a store with a node, and of a store alone', async () => {
     await using cli = await cliFolder()
     const at = await temporarySqlite()
-    const write = (to: number, ...more: readonly string[]) =>
-      cli.run(['archive', 'write', 'a', '--store', `sqlite:${at.path}`, '--to', String(to), ...more])
-    const manifest = async () => (await openArchive(join(cli.path, 'a'))).manifest
+    const write = async (name: string, ...sources: readonly string[]) => {
+      const args = ['archive', 'write', name, '--prove', 'linked', '--to', '15', ...sources]
+      expect(await cli.run(args)).toMatchObject({ code: 0 })
+      return await filesIn(join(cli.path, name))
+    }
+    const [fromStore, fromNode] = [
+      ['--store', `sqlite:${at.path}`],
+      ['--node', node.url],
+    ]
     try {
       await loadFrom(node.url, at.store, { to: 20 })
-      expect(await write(5, '--prove', 'linked', '--node', node.url)).toMatchObject({ code: 0 })
-      const { net_name } = await manifest()
-      expect(net_name).toBe((await openArchive(whole)).manifest.net_name)
-      expect(await write(9, '--prove', 'linked')).toMatchObject({ code: 0 })
-      expect(await manifest()).toMatchObject({ net_name, height: 9 })
+      const ofNode = await write('node', ...fromNode)
+      expect(await write('both', ...fromStore, ...fromNode)).toEqual(ofNode)
+      expect(await write('store', ...fromStore)).toEqual(ofNode)
     } finally {
       await at.destroy()
     }
+  })
+
+  test('an archive that has the name of its network is read, and continued as any other', async () => {
+    const named = join(folder.path, 'named')
+    await archiveOfNode(node.url, named, { to: EACH - 1 })
+    const path = join(named, MANIFEST)
+    const manifest = readManifest(await Bun.file(path).text(), path)
+    await writeFile(path, manifestText({ ...manifest, net_name: 'debugnet' }))
+    expect((await openArchive(named)).manifest.net_name).toBe('debugnet')
+    await check(named)
+    await archiveOfNode(node.url, named, { to: HEIGHT })
+    expect(await filesIn(named)).toEqual(await filesIn(whole))
   })
 
   test('archive write: errors name the given options, and a later run needs no --blocks-per-file', async () => {
@@ -191,7 +207,7 @@ describe('writeArchive', () => {
     const manifest = () => Bun.file(join(whole, MANIFEST)).text()
     const text = await manifest()
     const before = readManifest(text, whole)
-    const { chain_id, net_name, genesis_hash, proof, blocks_per_file } = before
+    const { chain_id, genesis_hash, proof, blocks_per_file } = before
     const source = () => {
       throw new Error('Blocks were requested.')
     }
@@ -202,7 +218,7 @@ describe('writeArchive', () => {
       { proof: 'linked' as const },
       { blocks_per_file: blocks_per_file * 2 },
     ]) {
-      const of = { chain_id, net_name, genesis_hash, proof, blocks_per_file, ...other }
+      const of = { chain_id, genesis_hash, proof, blocks_per_file, ...other }
       const [[name, value] = []] = Object.entries(other)
       expect(await refusal(writeArchive(whole, of, writing))).toMatchObject({
         kind: 'conflict',

@@ -33,9 +33,9 @@ export const archiveOfNode = async (
 ): Promise<Manifest | undefined> => {
   const node = createNode({ urls: [url] })
   try {
-    const { chainId, netName, libBlock: lib } = await node.chainInfo()
+    const { chainId, libBlock: lib } = await node.chainInfo()
     const genesis = (await node.blockHash(0)) ?? ''
-    const of = { chain_id: chainId, net_name: netName, genesis_hash: genesis, proof, blocks_per_file: EACH }
+    const of = { chain_id: chainId, genesis_hash: genesis, proof, blocks_per_file: EACH }
     return await writeArchive(folder, of, {
       from,
       to,

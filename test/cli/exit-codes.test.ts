@@ -54,6 +54,31 @@ test.each(CASES)('exit code: %s', async (_name, args, code, says) => {
   }
 })
 
+test.each(Object.keys(servers) as (keyof typeof servers)[])(
+  'exit code: a node whose TLS is wrong: %s',
+  async server => {
+    await using cli = await cliFolder()
+    const node = `https://127.0.0.1:${servers[server].port}`
+    for (const command of [
+      ['load', '--once', '--store', 'sqlite:x.sqlite'],
+      ['archive', 'write', 'x', '--prove', 'linked'],
+    ]) {
+      const { code, err } = await cli.run([...command, '--node', node])
+      expect([code, err]).toEqual([
+        2,
+        expect.stringMatching(/no connection by TLS \([A-Z_]+\)\.\n {2}Set NODE_EXTRA_CA_CERTS/),
+      ])
+    }
+  },
+)
+
+test('exit code: a node whose authority NODE_EXTRA_CA_CERTS names is asked', async () => {
+  await using cli = await cliFolder()
+  const node = `https://127.0.0.1:${servers.own.port}`
+  const { err } = await cli.run(['archive', 'write', 'x', '--node', node], { NODE_EXTRA_CA_CERTS: own.path })
+  expect(err).toContain(`${node}: getChainInfo`)
+})
+
 test('exit code: a file that the operator named and the system refuses is no bug of the program', async () => {
   await using cli = await cliFolder()
   mkdirSync(join(cli.path, 'folder.sqlite'))

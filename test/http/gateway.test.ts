@@ -60,6 +60,23 @@ test.each([
   ])
 })
 
+test.each([
+  ['200 OK', 'text/html'],
+  ['200 OK', 'image/svg+xml'],
+  ['404 Not Found', 'text/html; charset=utf-8'],
+  ['418 Teapot', 'application/xhtml+xml'],
+  ['500 Broken', 'text/javascript'],
+])('gateway: %s as %s is no document of this origin', async (status, type) => {
+  const body = '<script>alert(1)</script>'
+  answer = `HTTP/1.1 ${status}\r\nContent-Type: ${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+  const { headers } = await ask()
+  expect([
+    headers.get('content-type'),
+    headers.get('content-security-policy'),
+    headers.get('x-content-type-options'),
+  ]).toEqual(['text/plain; charset=utf-8', "default-src 'none'; sandbox", 'nosniff'])
+})
+
 test('gateway: a redirect is passed on without its target, and not followed', async () => {
   await using elsewhere = await startFaultyNode()
   answer = `HTTP/1.1 302 Found\r\nLocation: ${elsewhere.url}/getNodeInfo\r\nContent-Length: 0\r\n\r\n`

@@ -215,7 +215,7 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
     'status 500',
     () => new Response('', { status: 500 }),
     'unavailable',
-    'No node responded to block 1201: NODE: status 500.',
+    'No node gave a usable response to block 1201: NODE: status 500.',
   ],
   [
     'status 404',

@@ -83,7 +83,7 @@ test('chainInfo: if no node answers, the failure gives the reason of each after 
   expect(await failureOf(node.chainInfo())).toEqual({
     kind: 'unavailable',
     message:
-      `No node responded to getChainInfo: ${broken.url}: status 503; ` +
+      `No node gave a usable response to getChainInfo: ${broken.url}: status 503; ` +
       `${page.url}: getChainInfo: 6 characters that are not JSON; ` +
       'http://127.0.0.1:1: no connection (ECONNREFUSED).',
   })
@@ -228,7 +228,7 @@ test('get: the next node is asked when one does not answer, and an answer over t
   expect((await node.get('/getRAMInfo')).status).toBe(200)
   expect(await failureOf(node.get('/large?x=1'))).toEqual({
     kind: 'unavailable',
-    message: `No node responded to /large: http://127.0.0.1:1: no connection (ECONNREFUSED); ${healthy.url}: the response is over 1000 bytes.`,
+    message: `No node gave a usable response to /large: http://127.0.0.1:1: no connection (ECONNREFUSED); ${healthy.url}: the response is over 1000 bytes.`,
   })
   expect((await failureOf(node.get('@other.example/'))).kind).toBe('defect')
 })
@@ -239,7 +239,7 @@ test('createNode: user and password of a URL are sent as Authorization and never
   const node = createNode({ urls: [`${url}/base/`], clock: idleClock() })
   const { message } = await failureOf(node.contractCode('token.iost'))
   expect(node.name).toBe(`${faulty.url}/base`)
-  expect(message).toBe(`No node responded to contract token.iost: ${faulty.url}/base: status 503.`)
+  expect(message).toBe(`No node gave a usable response to contract token.iost: ${faulty.url}/base: status 503.`)
   expect(faulty.asked[0]?.path).toBe('/base/getContract/token.iost/false')
   expect(faulty.asked[0]?.headers.get('authorization')).toBe(`Basic ${btoa('us@er:p:ss')}`)
 })

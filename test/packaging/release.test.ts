@@ -4,9 +4,12 @@ import { join } from 'node:path'
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
 import { runTool } from '#test/support/processes/run-tool.ts'
 import { ROOT } from '#test/support/root.ts'
+import { testFolder } from '#test/support/test-folder.ts'
 
 const RELEASE = join(ROOT, 'dist/release')
 const COMMIT = '0123456789ab'
+/** Place of a program's machine in its ELF header, and its number for arm64. */
+const [ELF_MACHINE, AARCH64] = [18, 183]
 
 describe('scripts/release', () => {
   let program: string
@@ -40,6 +43,19 @@ describe('scripts/release', () => {
     // No program contains the tools of the tests.
     expect(purls.filter(purl => /biome|typescript|redocly/.test(purl))).toEqual([])
   })
+
+  test.skipIf(process.arch === 'arm64')(
+    'a program for another machine is one, without bytecode that nothing tried',
+    async () => {
+      const out = join(testFolder(), 'iostlens-arm64')
+      const child = Bun.spawn(['scripts/build', '--target', 'bun-linux-arm64-musl', '--out', out], {
+        ...{ cwd: ROOT, stderr: 'pipe' },
+      })
+      expect(await child.stderr.text()).toEndWith(`made ${out}\n`)
+      const head = new DataView(await Bun.file(out).slice(0, 20).arrayBuffer())
+      expect(head.getUint16(ELF_MACHINE, true)).toBe(AARCH64)
+    },
+  )
 
   test('an unknown platform is refused', async () => {
     const child = Bun.spawn(['scripts/release', 'windows'], { cwd: ROOT, stderr: 'pipe' })

@@ -12,7 +12,7 @@ import { INDICES, VANISHING } from './vanish.ts'
 
 const NEVER = /^\b$/
 const OUT_OF_REACH =
-  /out of reach|unavailable|no answer|No node responded|no response|not answer|busy|too many|timed? ?out|closed|cut|connect|unable|socket|respond/i
+  /out of reach|unavailable|no answer|No node responded|no response|usable response|not answer|busy|too many|timed? ?out|closed|cut|connect|unable|socket|respond/i
 const NODE_LIES = /block|transaction|receipt|parent|JSON|nested|answer|response|irreversible|hash/i
 
 /** Requests fail while a killed `up` is not running. */

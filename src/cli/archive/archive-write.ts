@@ -71,11 +71,11 @@ const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call):
     throw new Failure('usage', "Command 'archive write' needs a node or a store.", {
       help: 'Set --node URL, such as http://127.0.0.1:30001, or --store.',
     })
-  const { chainId, netName, libBlock } = await node.chainInfo(signal)
+  const { chainId, libBlock } = await node.chainInfo(signal)
   const genesis = await node.blockHash(0, signal)
   if (genesis === undefined) throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`)
   return {
-    of: { chain_id: chainId, net_name: netName, genesis_hash: genesis, proof },
+    of: { chain_id: chainId, genesis_hash: genesis, proof },
     last: libBlock,
     blocks: range => nodeBlocks(node, range, { lib: libBlock, signed: proof === 'signed' }),
   }
@@ -89,20 +89,19 @@ const fromStore = async (store: Store, { node, proof }: WriteOptions, { signal }
     throw new Failure('usage', 'The signatures of blocks are not stored; they come from a node.', {
       help: 'Set --node URL. (--prove linked writes an archive without signatures.)',
     })
-  const net_name = node === undefined ? '' : await netNameOf(node, identity, signal)
+  if (node !== undefined) await requireSameChain(node, identity, signal)
   return {
-    of: { chain_id: identity.chainId, net_name, genesis_hash: identity.genesis, proof },
+    of: { chain_id: identity.chainId, genesis_hash: identity.genesis, proof },
     last: published.height,
     blocks: range => storeBlocks(store, range, { node, signed: proof === 'signed' }),
   }
 }
 
-/** The name of the chain, which a store does not keep. */
-const netNameOf = async (node: Node, stored: Identity, signal: AbortSignal): Promise<string> => {
-  const { chainId, netName } = await node.chainInfo(signal)
+/** Throws as `requireStored` unless the node serves the chain of the store. */
+const requireSameChain = async (node: Node, stored: Identity, signal: AbortSignal): Promise<void> => {
+  const { chainId } = await node.chainInfo(signal)
   const genesis = (await node.blockHash(0, signal)) ?? stored.genesis
   requireStored({ chainId, genesis }, stored)
-  return netName
 }
 
 /** The last block of the file that a block is in. */

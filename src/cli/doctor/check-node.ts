@@ -43,7 +43,7 @@ export async function checkNode(from: NodeFrom, tell: Tell): Promise<void> {
     heard = info
     return [
       ok(
-        `${node.name} serves chain ${info.chainId} (${info.netName}); head ${info.headBlock}, last irreversible block ${info.libBlock}`,
+        `${node.name} serves chain ${info.chainId}${info.netName && ` (${info.netName})`}; head ${info.headBlock}, last irreversible block ${info.libBlock}`,
       ),
       headFinding(info, from),
     ]

@@ -43,11 +43,11 @@ const shapeFindings = async ({ name, check }: StoreFrom['store']): Promise<reado
         "'iostlens load' and 'up' create it; 'iostlens indices create' does so alone.",
       ),
     ]
-  return differences.map(({ name: part, problem, detail }) =>
+  return differences.map(({ name: part, problem, detail, help }) =>
     wrong(
       `${name}: ${part} is ${problem}: ${detail}`,
       problem === 'different'
-        ? "Run 'iostlens indices migrate', or use the version that created the store."
+        ? (help ?? "Run 'iostlens indices migrate', or use the version that created the store.")
         : "Restore it from a backup, or run 'iostlens repair'.",
     ),
   )

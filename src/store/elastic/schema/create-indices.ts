@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import { errorOf, toFailure } from '../client/failures.ts'
+import { errorOf, reasonOf } from '../client/failures.ts'
 import { requestJson, requestText } from '../client/request-json.ts'
-import { checkIndices, labelOf, refuseDifferent } from './check-indices.ts'
+import { checkIndices, excludeFrom, labelOf, refuseDifferent } from './check-indices.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import type { Cluster, ReadCluster } from './cluster.ts'
 import { indexStates } from './index-states.ts'
@@ -97,7 +97,7 @@ const withAliases = ({ alias, into, ...wanted }: Wanted) => ({
 
 /** Creates an index unless it exists. */
 export const createIndex = async (
-  { connection, replicas, writeTimeoutMs }: Cluster,
+  { connection, names, replicas, writeTimeoutMs }: Cluster,
   { name, shape, aliases }: Pick<Wanted, 'name' | 'shape'> & { readonly aliases: readonly string[] },
 ): Promise<void> => {
   const answer = await requestText(connection, {
@@ -111,7 +111,11 @@ export const createIndex = async (
   const error = errorOf(answer)
   // Another process, or an earlier attempt whose answer was lost, has created the index meanwhile.
   if (answer.status === 400 && error.type !== 'resource_already_exists_exception')
-    throw toFailure({ connection, what: `create ${name}` }, { status: answer.status, error })
+    throw new Failure('unavailable', `${connection.url} refused to create ${name} (400): ${reasonOf(error)}.`, {
+      retryable: false,
+      details: { status: 400, ...(error.type === undefined ? {} : { type: error.type }) },
+      help: `Mend what the reason names. A limit or setting that is not one of the whole cluster comes from an index template. ${excludeFrom(connection.url, names.prefix)}`,
+    })
 }
 
 const bodyOf = (shape: IndexShape, aliases: readonly string[], replicas: number) => ({

@@ -1,9 +1,9 @@
 import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
 import { requestJson } from '../client/request-json.ts'
-import { mappingDifference, refuseDifferent } from './check-indices.ts'
+import { differentIndex, refuseDifferent, withHelp } from './check-indices.ts'
 import type { Cluster, ReadCluster } from './cluster.ts'
 import { createIndex } from './create-indices.ts'
-import { type Mapping, shapeOf } from './mappings.ts'
+import { type StoredMapping, shapeOf } from './mappings.ts'
 import type { Names } from './names.ts'
 
 /**
@@ -18,16 +18,15 @@ export const createPartition = async (cluster: Cluster, partition: number): Prom
     aliases: [names.intoPartition(index, partition)],
   }))
   await Promise.all(wanted.map(each => createIndex(cluster, each)))
-  const found = await requestJson<Readonly<Record<string, { readonly mappings: Partial<Mapping> }>>>(connection, {
+  const found = await requestJson<Readonly<Record<string, { readonly mappings: StoredMapping }>>>(connection, {
     what: `read partition ${partition} of ${names.prefix}`,
     method: 'GET',
     path: `/${wanted.map(({ name }) => name).join(',')}/_mapping`,
   })
-  const differences = wanted.flatMap(({ name, shape }) => {
-    const detail = mappingDifference(found[name]?.mappings ?? {}, shape.mappings)
-    return detail === undefined ? [] : [{ name, problem: 'different' as const, detail }]
-  })
-  refuseDifferent(connection, differences)
+  const differences = wanted.flatMap(({ name, shape }) =>
+    differentIndex({ name, index: name }, found[name]?.mappings ?? {}, shape.mappings),
+  )
+  refuseDifferent(connection, withHelp(cluster, differences, 'nothing'))
   await showUnder(cluster, partition, index => [names.intoPartition(index, partition)])
 }
 

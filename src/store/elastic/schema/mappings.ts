@@ -14,6 +14,11 @@ export type Mapping = {
   readonly _meta: { readonly schema: number; readonly fingerprint: string }
   readonly properties: Readonly<Record<string, Property>>
 }
+/** A mapping as an index has it, whoever made or changed it. */
+export type StoredMapping = Partial<Mapping> & {
+  readonly _source?: unknown
+  readonly runtime?: unknown
+}
 /** Settings and mappings of an index, without its name, alias and number of replicas. */
 export type IndexShape = {
   readonly settings: { readonly index: Readonly<Record<string, unknown>> }

@@ -1,0 +1,97 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { mkdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openElastic } from '#store/elastic/open-elastic.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { spawnIn } from '../../support/processes/cli-process.ts'
+import { freePort } from '../../support/processes/free-port.ts'
+import { systemProgram } from '../../support/processes/system-program.ts'
+import { differences, dumpElastic } from '../../support/stores/dump.ts'
+import { elasticsearchUrl, openTestElastic } from '../../support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '../../support/stores/loading.ts'
+import { testFolder } from '../../support/test-folder.ts'
+import { until } from '../../support/wait.ts'
+
+const HEIGHT = 300
+
+let nginx: string
+const folder = testFolder()
+
+/** A real nginx in front of Elasticsearch that accepts bodies up to a limit. */
+const limitedTo = async (url: string, limit: string) => {
+  const port = await freePort()
+  const own = join(folder, limit)
+  await mkdir(own)
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(name => `${name}_temp_path ${own}/${name};`)
+  await Bun.write(
+    join(own, 'nginx.conf'),
+    `daemon off; worker_processes 1; pid ${own}/pid; error_log stderr;\n${process.getuid?.() === 0 ? 'user root;' : ''}
+    events {}\nhttp { ${paths.join(' ')} log_format brief '$status'; access_log ${own}/log brief;
+    server { listen 127.0.0.1:${port}; client_max_body_size ${limit};
+    location / { proxy_pass ${url}; proxy_http_version 1.1; proxy_set_header Connection ""; } } }`,
+  )
+  const running = spawnIn(own, [nginx, '-p', own, '-e', 'stderr', '-c', join(own, 'nginx.conf')])
+  const at = `http://127.0.0.1:${port}`
+  const answers = () =>
+    fetch(at).then(
+      () => true,
+      () => false,
+    )
+  await until(answers)
+  return {
+    url: at,
+    refused: async () => (await readFile(join(own, 'log'), 'utf8')).split('\n').filter(line => line === '413').length,
+    [Symbol.asyncDispose]: async () => {
+      running.kill('SIGTERM')
+      await running.ended
+    },
+  }
+}
+
+describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticsearch that limits bodies', () => {
+  const plain = openTestElastic()
+  beforeAll(async () => {
+    nginx = await systemProgram('nginx', 'nginx-light')
+    await using node = await replayed(HEIGHT)
+    await loadFrom(node.url, plain.store)
+  })
+  afterAll(() => plain.destroy())
+
+  test.each(['90k'])('%s: bulks are split until they pass, and the same is stored', async limit => {
+    await using node = await replayed(HEIGHT)
+    const target = openTestElastic()
+    await using proxy = await limitedTo(target.url, limit)
+    const through = openElastic({ url: proxy.url, prefix: target.prefix })
+    try {
+      expect(await loadFrom(node.url, through)).toBe(HEIGHT)
+      expect(await proxy.refused()).toBeGreaterThan(0)
+      const [stored, expected] = [
+        await dumpElastic(target.url, target.prefix),
+        await dumpElastic(plain.url, plain.prefix),
+      ]
+      expect(differences(stored, expected)).toEqual([])
+    } finally {
+      await through.close()
+      await target.destroy()
+    }
+  })
+
+  test('a limit below a single document is named, with what to change', async () => {
+    await using node = await replayed(HEIGHT)
+    const target = openTestElastic()
+    await using proxy = await limitedTo(target.url, '4k')
+    const through = openElastic({ url: proxy.url, prefix: target.prefix })
+    try {
+      await target.store.create()
+      const { message, help, retryable } = await failureOf(loadFrom(node.url, through))
+      expect([message, help, retryable]).toEqual([
+        expect.stringContaining('is too large'),
+        expect.stringContaining('client_max_body_size'),
+        false,
+      ])
+    } finally {
+      await through.close()
+      await target.destroy()
+    }
+  })
+})
