@@ -142,6 +142,8 @@ test('indices: the embedded store has nothing to merge', async () => {
 
 test('load: two runs continue each other, and status reports the progress', async () => {
   await using folder = await cliFolder()
+  expect(await folder.run(['status'])).toMatchObject({ code: 2, err: expect.stringContaining('does not exist') })
+  expect((await folder.run(['indices', 'create'])).code).toBe(0)
   expect(await folder.run(['status'])).toMatchObject({ code: 75, err: '' })
   await using node = await replayed(200)
   const { url } = node
