@@ -63,7 +63,7 @@ test('feeds: the store is read once per height for all readers, and every 15 sec
       if (height === FROM) return open()
       const before = reads
       // The id of the last row that is sent at once has a mark of the chain behind its number.
-      await until(new RegExp(`^id: ${height + 1}@`, "m"))
+      await until(new RegExp(`^id: ${height + 1}@`, 'm'))
       expect([height, reads - before]).toEqual([height, 1])
     },
   })

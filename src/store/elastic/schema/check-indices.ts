@@ -99,7 +99,8 @@ const textOf = (property: unknown): string => JSON.stringify(property) ?? 'missi
 /** A message names this many indices; `indices check` lists all. */
 const SHOWN = 5
 
-const MIGRATE = 'Run: iostlens indices check. Then run iostlens indices migrate, or use the version that created them.'
+const MIGRATE =
+  "Run: 'iostlens indices check'. Then run 'iostlens indices migrate', or use the version that created them."
 
 /**
  * Adds the remedy where a migration is none: an index template would change the next indices too, and a store in which
