@@ -9,7 +9,7 @@ import type { Search, SearchListing } from './searched.ts'
  * Maximum number of rows that one page searches. It counts as one request whatever is in it, so the bound is the CPU time
  * of a request (30 ms); exports and feeds have no bound, and each thousand rows searched count.
  */
-const MOST_LOOKED = 3_000
+const MOST_LOOKED = 2_000
 /** Minimum and maximum number of rows searched in one step. */
 const LEAST_STEP = 100
 const MOST_STEP = 1_000
