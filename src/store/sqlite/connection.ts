@@ -41,6 +41,8 @@ export type Connection = {
 const READER_CACHE_KIB = 4_000
 /** A writer's page cache, KiB: a batch's pages should stay in memory until it commits. */
 const WRITER_CACHE_KIB = 32_000
+/** Maximum wait for a file that another process recovers, milliseconds. */
+const OPENING_MS = 2_000
 /** Size to which the write-ahead log is truncated after a checkpoint; a long batch may temporarily need more. */
 const LOG_BYTES = 64 * 1024 * 1024
 
@@ -87,6 +89,8 @@ export const openOrCreate = (path: string, name: string): Connection =>
     if (!exists(path, name)) createFile(path)
     const connection = connect(path, name, new Database(path, { readwrite: true, safeIntegers: true }))
     const { db } = connection
+    // After a kill, another process may be reading the log into the file; all later statements handle that themselves.
+    db.run(`PRAGMA busy_timeout = ${OPENING_MS}`)
     // The log outlives the last writer: without it a reader without write permission could not open the file.
     db.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 1)
     db.run(`PRAGMA cache_size = -${WRITER_CACHE_KIB}`)
@@ -94,6 +98,7 @@ export const openOrCreate = (path: string, name: string): Connection =>
     // the last commits, whole ones only: the log is synced before each checkpoint (sqlite.org/wal.html).
     db.run('PRAGMA synchronous = NORMAL')
     db.run(`PRAGMA journal_size_limit = ${LOG_BYTES}`)
+    db.run('PRAGMA busy_timeout = 0')
     return connection
   })
 
