@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { PROGRAM } from '../support/processes/program.ts'
 
 // The program's own memory while a node lies in the size of its answers.
