@@ -234,7 +234,7 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
     'too large',
     () => new Response(new Uint8Array(2_000_001)),
     'bad_block',
-    'NODE: the response to block 1201 is over 2000000 bytes.',
+    'NODE responds to block 1201 with too much: the response is over 2000000 bytes.',
   ],
 ]
 test.each(ALWAYS)('blocks: a permanent fault, %s, ends the stream', async (_, fault, kind, message) => {
@@ -250,6 +250,7 @@ test.each(ALWAYS)('blocks: a permanent fault, %s, ends the stream', async (_, fa
   )
   expect(blocks).toEqual([])
   expect(failure?.kind).toBe(kind as never)
-  expect(failure?.message).toBe(message.replace('PARENT', recorded[1200]?.block.hash ?? ''))
+  const named = message.includes('NODE') ? message : `NODE: ${message}`
+  expect(failure?.message).toBe(named.replace('PARENT', recorded[1200]?.block.hash ?? ''))
   expect(asked.filter(single).length).toBeLessThanOrEqual(10)
 })

@@ -59,7 +59,7 @@ test('blocks: a parent that is not the previous block ends the stream before its
   expect(blocks).toEqual([])
   expect(failure).toEqual({
     kind: 'bad_block',
-    message: `Block 1200: parent hash is ${before}, block 1199 has HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ.`,
+    message: `NODE: Block 1200: parent hash is ${before}, block 1199 has HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ.`,
   })
 })
 

@@ -158,7 +158,7 @@ test('contractCode: an answer about another contract is requested again and neve
   wrong = Number.POSITIVE_INFINITY
   expect(await failureOf(node.contractCode('token.iost'))).toEqual({
     kind: 'bad_block',
-    message: 'The node returned contract token721.iost for contract token.iost.',
+    message: `${faulty.url}: The node returned contract token721.iost for contract token.iost.`,
   })
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { USAGE_DAYS } from '#store/keys-port.ts'
 import { sortedByKey } from '#test/support/sorted-by-key.ts'
-import { type Open, withStore } from './harness.ts'
+import { failureOf, type Open, withStore } from './harness.ts'
 
 const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
 
@@ -47,10 +47,15 @@ export const usageCases = (open: Open): void => {
       expect(await days(0)).toEqual([second, { day: 501 + USAGE_DAYS, key: 'a', requests: 2, last: 50 }])
     }))
 
-  test('usage: counts work without a store', () =>
+  test('usage: nothing is counted for a store that does not exist, until it does', () =>
     withStore(open, async ({ store }) => {
       expect(await store.usage.since(0)).toEqual([])
+      expect(await failureOf(store.usage.add(500, counts(['test', 2]), 10))).toMatchObject({
+        kind: 'unavailable',
+        message: expect.stringContaining('There is no '),
+      })
+      expect(await store.usage.since(0)).toEqual([])
+      await store.create()
       expect(await store.usage.add(500, counts(['test', 2]), 10)).toEqual(counts(['test', 2]))
-      expect(await store.keys.list()).toEqual([])
     }))
 }
