@@ -4,6 +4,7 @@ import { toIso } from '#chain/time.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
+import { readWholeCsv } from '#test/support/read-csv.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
@@ -100,9 +101,9 @@ describe('get-balance-history with step', () => {
       end_date: last,
       format: 'csv',
     })
-    const [head, ...rows] = (await (await call(`/api/?${query}`)).text()).trimEnd().split('\r\n')
-    expect(head).toBe('date,complete,opening,in,out,closing')
-    expect(rows.map(row => row.split(',').slice(0, 2))).toEqual([
+    const [heads, ...rows] = readWholeCsv(await (await call(`/api/?${query}`)).text())
+    expect(heads).toEqual(['date', 'complete', 'opening', 'in', 'out', 'closing'])
+    expect(rows.map(row => row.slice(0, 2))).toEqual([
       [last, 'false'],
       [first, 'true'],
     ])

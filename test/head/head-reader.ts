@@ -70,7 +70,7 @@ export const headReader = (
   }
   const take = (event: string, data: AnsweredRow): void => {
     seen[event] = (seen[event] ?? 0) + 1
-    if (event === 'message') takeRow(data, Number(id?.split('-')[0]))
+    if (event === 'message') takeRow(data, Number(id?.split(/[-@]/)[0]))
     else if (event === 'packed') takePacked(data)
     else if (event === 'dropped') takeDropped(Number(data['from_block']))
     // The store answered more slowly than the clock of the test allows.
