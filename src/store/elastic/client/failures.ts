@@ -109,25 +109,29 @@ export const toFailure = (
   if (isTransient(status) || status >= 500)
     return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, { details })
   if (status === TOO_LARGE)
-    return new Failure('unavailable', `A request at ${connection.url} is too large to ${what} (413): ${reason}.`, {
-      retryable: false,
-      details,
-      help: 'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.',
-    })
+    return tooLarge(`A request at ${connection.url} is too large to ${what} (413): ${reason}.`, details)
   if (status >= 300 && status < 400)
-    return new Failure(
-      'unavailable',
-      `The server at ${connection.url} redirects instead of letting us ${what} (${status}).`,
-      {
-        retryable: false,
-        details,
-        help: 'Set --store to the address behind the redirect: Elasticsearch itself sends none.',
-      },
-    )
+    return redirected(`The server at ${connection.url} redirects instead of letting us ${what} (${status}).`, details)
   // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
   return new Failure(otherwise, `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`, {
     retryable: false,
     details,
     help: 'Run: iostlens indices check.',
+  })
+}
+
+function tooLarge(message: string, details: Failure['details']): Failure {
+  return new Failure('unavailable', message, {
+    retryable: false,
+    details,
+    help: 'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.',
+  })
+}
+
+function redirected(message: string, details: Failure['details']): Failure {
+  return new Failure('unavailable', message, {
+    retryable: false,
+    details,
+    help: 'Set --store to the address behind the redirect: Elasticsearch itself sends none.',
   })
 }
