@@ -70,7 +70,7 @@ export type ListQuery = {
 
 /** The fields of a record row that are derived from its data. They have a test of their own. */
 const FACTS =
-  /,"amount":"[\d.]+"(?:,"token":"[^"]*")?(?:,"memo":"(?:[^"\\]|\\.)*")?(?:,"locked_until":"-?\d+")?\}(?=,\{"seq"|\])/g
+  /(?:,"amount":"[\d.]+"(?:,"token":"[^"]*")?(?:,"memo":"(?:[^"\\]|\\.)*")?(?:,"locked_until":"-?\d+")?|,"collection":"(?:[^"\\]|\\.)*"(?:,"token_id":"(?:[^"\\]|\\.)*")?)\}(?=,\{"seq"|\])/g
 
 /**
  * Requests a page of a list and compares its text with the expected rows, without the fields derived from
