@@ -1,7 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { batching, type Partitioning } from '#load/batches.ts'
 import type { Collect } from '#load/collect.ts'
-import { deriver } from '#load/deriver.ts'
+import { openDeriver } from '#load/deriver.ts'
 import { fill, stageTimer } from '#load/fill.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
@@ -31,7 +31,7 @@ export const openScratch = async (store: Store, { audited, source, identity, col
   await store.create()
   const writer = await store.takeOver(identity)
   const partitions = partitionsOf(writer)
-  const derive = deriver(writer, partitions.next)
+  const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const stages = {
     ...{ deriver: derive, proof: PROVED_BEFORE, clock: systemClock },
     time: stageTimer(systemClock),

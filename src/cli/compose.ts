@@ -10,6 +10,7 @@ import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Difference, Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { openStateFile } from '#store/sqlite/state-file.ts'
 import type { Call } from './command.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { Counts } from './metrics/catalogue.ts'
@@ -57,6 +58,7 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
     replicas: values.replicas,
     partitionDocuments: values['partition-documents'],
     leaseMs: values.lease,
+    openStateFile: of => openStateFile(join(values.data, of === 'served' ? 'state.sqlite' : 'state-building.sqlite')),
     onEvent: event => {
       if (event.type === 'retry') counts?.storeRetries.add(1, 'write')
       tell(log, event)

@@ -49,7 +49,8 @@ export const settings = {
   data: withDefault({
     reader: path,
     value: 'PATH',
-    about: 'Data folder; contains the embedded store unless --store is set.',
+    about:
+      'Data folder. It contains the embedded store unless --store is set; with Elasticsearch, a loader keeps a copy of the state there (state.sqlite).',
     fallback: 'data',
   }),
   store: optional({

@@ -23,7 +23,7 @@ export const countMovement = ({ day }: Scope, { token, amount, from, to }: Movem
 }
 
 /** Id of the day of a time. Nearly all calls are for the same day as the last one, whose date is cached. */
-export const dayId = (time: bigint): string => {
+const dayId = (time: bigint): string => {
   const day = dayOf(time)
   if (day !== last.day) last = { day, id: dateOf(day) }
   return last.id

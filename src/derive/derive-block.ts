@@ -14,7 +14,7 @@ import { rankedState } from './rankings.ts'
 import { addRecords, listCounts } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import { seriesDrafts } from './series.ts'
-import { collectMissing, type State } from './state.ts'
+import type { State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
 import { voteBonuses } from './vote-bonuses.ts'
 
@@ -38,8 +38,8 @@ export type BlockPlan = {
 
 /**
  * Derives the documents of a block and its changes to the state. Blocks come in order from genesis. Throws `MissingState`
- * when the state that it needs was not fetched: the caller fetches it, rolls the state back and derives the block
- * again. Throws Failure 'defect' or 'bad_block' when the block cannot follow from the state.
+ * when it needs the publisher of an earlier transaction that was not looked up yet: the caller looks it up, rolls the state
+ * back and derives the block again. Throws Failure 'defect' or 'bad_block' when the block cannot follow from the state.
  */
 export const deriveBlock = (loaded: LoadedBlock, state: State, plan: BlockPlan): BlockDocuments => {
   const quiet = plan.due.length === 0 ? deriveQuietBlock(loaded.block, state) : undefined
@@ -131,31 +131,19 @@ const settle = (scope: Scope): void => {
   scope.state.put(statistics, scope.statistics)
 }
 
-/**
- * Adds a block's transactions, except the base one, to the runs of all transactions; `before`: the number of
- * earlier ones. It comes first in a block: only the state shows which runs are needed, and a `MissingState` here
- * costs no derivation.
- */
+/** Adds a block's transactions, except the base one, to the runs of all transactions; `before`: the number of earlier ones. */
 const addToRuns = (state: State, block: Block, before: number): void => {
   const { height, transactions } = block
   const base = isBase(block, 0) ? 1 : 0
-  const puts: (() => void)[] = []
   for (let done = 0, of = transactions.length - base; done < of; ) {
     const number = before + done
     const id = runId(Math.floor(number / RUN_LENGTH))
-    const stretch = {
-      height,
-      first: base + done,
-      count: Math.min(of - done, RUN_LENGTH - (number % RUN_LENGTH)),
-    }
-    puts.push(() => {
-      // A run that begins here does not exist yet and need not be fetched.
-      if (number % RUN_LENGTH === 0)
-        return state.add(transactionRuns, { id, blocks: withStretch({ blocks: [] }, stretch) })
-      const run = state.get(transactionRuns, id) ?? { blocks: [] }
-      state.put(transactionRuns, { id, blocks: withStretch(run, stretch) })
-    })
-    done += stretch.count
+    const count = Math.min(of - done, RUN_LENGTH - (number % RUN_LENGTH))
+    const stretch = { height, first: base + done, count }
+    // A run that begins here does not exist yet and need not be read.
+    if (number % RUN_LENGTH === 0) state.add(transactionRuns, { id, blocks: withStretch({ blocks: [] }, stretch) })
+    else
+      state.put(transactionRuns, { id, blocks: withStretch(state.get(transactionRuns, id) ?? { blocks: [] }, stretch) })
+    done += count
   }
-  collectMissing(puts)
 }

@@ -38,7 +38,7 @@ const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => 
 }
 
 /** Key of the series of a pledge. */
-export const pledgedKey = (pledger: string, beneficiary: string): string =>
+const pledgedKey = (pledger: string, beneficiary: string): string =>
   pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
 
 /** Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero returns as the last. */

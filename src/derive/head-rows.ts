@@ -1,6 +1,7 @@
 import { isBase } from '#chain/base-transaction.ts'
 import type { Block } from '#chain/block.ts'
 import { applies } from '#chain/effects.ts'
+import { isContractId } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
@@ -14,9 +15,8 @@ import { blockDocument } from './block-document.ts'
 import { applyCode, applyCodeWithin } from './contract.ts'
 import { dayDraft } from './day.ts'
 import type { Ledger } from './ledger.ts'
-import { needsOf } from './needs.ts'
 import { applyProducer } from './producer.ts'
-import { parseReceipt } from './receipt.ts'
+import { parseReceipt, textAt } from './receipt.ts'
 import { addRecords } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import type { SeriesDrafts } from './series.ts'
@@ -28,12 +28,32 @@ import { voteBonuses } from './vote-bonuses.ts'
 /** A row of the lists of records, and the keys of the lists that contain it (`listOf`). */
 export type HeadRow = { readonly doc: ListedRecord; readonly lists: readonly string[] }
 
-/** Indices of the state that a block changes, and on which its rows and those of later blocks depend. */
-const LOOKED_AT: ReadonlySet<StateIndex> = new Set([contracts, producerKeys, producers, statistics, tokens])
+/**
+ * Keys of state that `headRows` will need, as far as the block shows; `MissingState` requests the others. The loader needs
+ * no such list, since its state is at hand.
+ */
+export function listNeededKeys(block: Block): readonly Key[] {
+  const keys = new Map<string, Key>()
+  const need = (index: StateIndex, id: string | undefined): void => {
+    if (id !== undefined) keys.set(`${index.name} ${id}`, { index, id })
+  }
+  need(statistics, STATISTICS)
+  need(producerKeys, block.witness)
+  for (const tx of block.transactions) {
+    for (const { contract } of tx.actions) need(contracts, contract)
+    for (const receipt of tx.receipt.receipts) needReceipt(need, parseReceipt(receipt))
+  }
+  return [...keys.values()]
+}
 
-/** Keys of state that `headRows` will need, as far as the block shows. */
-export const needsOfRows = (block: Block): readonly Key[] =>
-  needsOf([{ block, systemCode: [], proof: { level: 'linked' } }]).filter(({ index }) => LOOKED_AT.has(index))
+function needReceipt(
+  need: (index: StateIndex, id: string | undefined) => void,
+  { contract, args }: ReturnType<typeof parseReceipt>,
+): void {
+  if (isContractId(contract)) need(contracts, contract)
+  if (contract === 'token.iost') need(tokens, textAt(args, 0))
+  if (contract === 'vote_producer.iost') for (const at of [0, 1]) need(producers, textAt(args, at))
+}
 
 /**
  * The document and the rows of a block that is not irreversible yet: those that `deriveBlock` will make of

@@ -2,12 +2,12 @@ import type { Block } from '#chain/block.ts'
 import { canHoldTokens, isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { type BalanceDoc, balanceId, balances, type Frozen } from '#indices/balance.ts'
-import { series, seriesOf } from '#indices/series.ts'
+import { seriesOf } from '#indices/series.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { TokenDoc } from '#indices/token.ts'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
 import type { ChangeCause, OpenSeries, SeriesDrafts } from './series.ts'
-import { MissingState, type State } from './state.ts'
+import type { State } from './state.ts'
 import { type TokenDraft, tokenDrafts } from './token-drafts.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
@@ -58,7 +58,7 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
     const id = balanceId(token, owner)
     const known = drafts.get(id)
     if (known !== undefined) return known
-    const before = balanceOf(state, id)
+    const before = state.get(balances, id)
     const fresh = draftOf(token, owner, { before, past: past.open(seriesOf.balance(id)) })
     drafts.set(id, fresh)
     if (token === IOST && !isSystemContract(owner)) wealth.touch(owner)
@@ -106,16 +106,6 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
 
 const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): Failure =>
   new Failure('defect', `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`)
-
-/** A balance. If it was not fetched, its series was not fetched either. */
-const balanceOf = (state: State, id: string): BalanceDoc | undefined => {
-  try {
-    return state.get(balances, id)
-  } catch (error) {
-    if (!(error instanceof MissingState)) throw error
-    throw new MissingState([...error.keys, { index: series, id: seriesOf.balance(id) }])
-  }
-}
 
 /** Writes the balances that changed, and counts their holders. */
 const settleBalances = (

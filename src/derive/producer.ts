@@ -214,14 +214,14 @@ export const applyWithdrawal = ({ scope, tx }: TxScope, parsed: ParsedReceipt, p
 }
 
 /** The receiver of IOST that a receipt pays from vote_producer.iost; undefined: none. */
-export const paidByVotes = (receipt: Receipt | undefined): string | undefined => {
+const paidByVotes = (receipt: Receipt | undefined): string | undefined => {
   if (receipt?.funcName !== 'token.iost/transfer') return undefined
   const { args } = parseReceipt(receipt)
   return textAt(args, 0) === 'iost' && textAt(args, 1) === BANK ? textAt(args, 2) : undefined
 }
 
 /** The amounts in a receipt of voterWithdraw, by producer. vote_producer.iost 1.0.4 and 1.0.5 write all decimals. */
-export const withdrawalsIn = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
+const withdrawalsIn = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Exact)
     ? Object.entries(value).flatMap(([producer, amount]) => {
         const units = typeof amount === 'string' ? unitsRounded(amount, DECIMALS) : undefined

@@ -5,7 +5,6 @@ import { contracts } from '#indices/contract.ts'
 import { changeResource, resourceOf } from './gas.ts'
 import { argumentsOf, digitsAt } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
-import { collectMissing, MissingState } from './state.ts'
 import type { Movement } from './token.ts'
 
 const MARKET = 'ram.iost'
@@ -150,24 +149,5 @@ const makerOf = (scope: Scope, id: string): string | undefined => {
   if (hash === undefined) return undefined
   const within = block.transactions.find(tx => tx.hash === hash)
   if (within !== undefined) return applies(within) ? within.publisher : undefined
-  try {
-    return state.publisherOf(hash)
-  } catch (error) {
-    if (!(error instanceof MissingState)) throw error
-    // Requested for the whole block at once, or the block would be derived again for each.
-    collectMissing([...unknownIn(scope)].map(other => () => state.publisherOf(other)))
-    throw error
-  }
-}
-
-/** Hashes of the transactions that deployed the unknown contracts to which this block charges RAM. */
-const unknownIn = ({ block, state }: Scope): ReadonlySet<string> => {
-  const hashes = new Set<string>()
-  for (const { receipt } of block.transactions)
-    for (const [payer] of receipt.ramUsage) {
-      const hash = deployerOf(payer)
-      if (hash !== undefined && state.get(contracts, payer) === undefined) hashes.add(hash)
-    }
-  for (const { hash } of block.transactions) hashes.delete(hash)
-  return hashes
+  return state.publisherOf(hash)
 }

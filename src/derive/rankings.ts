@@ -18,7 +18,7 @@ import { collectionOwners, collections, countOfItems, holdings } from '#indices/
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
-import { collectMissing, type State } from './state.ts'
+import type { State } from './state.ts'
 
 type Doc = { readonly id: string }
 type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
@@ -53,16 +53,14 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
       publisherOf: state.publisherOf,
     },
     settle: () => {
-      const asks: (() => void)[] = []
       for (const [index, before] of touched) {
         const counted = countedOf(index)
         if (counted === undefined) continue
         for (const [group, moves] of movesOf(counted, before, id => state.get(index, id))) {
           const ranking = { index, order: counted.order, ...(counted.grouped ? { group } : {}) }
-          asks.push(() => settleRanking({ state, sizes }, ranking, moves))
+          settleRanking({ state, sizes }, ranking, moves)
         }
       }
-      collectMissing(asks)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { argumentsAsRead } from '#chain/arguments.ts'
-import type { Action, Receipt, Transaction } from '#chain/block.ts'
-import { isMovement, partsOfFuncName } from '#chain/effects.ts'
+import type { Action, Receipt } from '#chain/block.ts'
+import { partsOfFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /** A receipt of a system contract, parsed. */
@@ -15,7 +15,7 @@ export type ParsedReceipt = {
   readonly value: ExactJson | undefined
 }
 
-/** Cache: parsing is the most expensive step, and `needsOf`, state and records all need the result. */
+/** Cache: parsing is the most expensive step, and state and records both need the result. */
 const parsedReceipts = new WeakMap<Receipt, ParsedReceipt>()
 const parsedActions = new WeakMap<Action, readonly ExactJson[] | undefined>()
 
@@ -61,17 +61,4 @@ export const digitsAt = (args: readonly ExactJson[], at: number): string | undef
   const value = args[at]
   if (typeof value === 'number') return String(value)
   return value instanceof Exact ? value.text : undefined
-}
-
-/** Makes a test for receipts that repeat an action. Most do; the action has named the row's lists already. */
-export const repetitionsOf = ({ actions }: Transaction): ((parsed: ParsedReceipt, content: string) => boolean) => {
-  const [only] = actions
-  if (actions.length === 1 && only !== undefined)
-    return ({ contract, name }, content) =>
-      only.data === content && only.actionName === name && only.contract === contract
-  // There may be as many receipts as actions, so comparing each with each would take quadratic time.
-  const keys = new Set<string>()
-  for (const { contract, actionName, data } of actions)
-    if (isMovement(contract, actionName)) keys.add(`${contract}/${actionName}\0${data}`)
-  return ({ contract, name }, content) => keys.has(`${contract}/${name}\0${content}`)
 }

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { type Segment, type SegmentSizes, segments, segmentsId } from '#indices/segment.ts'
 import { beginOf, type Standing, type StandingRange } from '#indices/standing.ts'
 import { countOf, cutMembers, evenly, joinSmall, segmentOf } from './segment-cuts.ts'
-import { collectMissing, type State } from './state.ts'
+import type { State } from './state.ts'
 
 /** A ranking: all members of a counted order that share a group. */
 export type Ranking = Pick<StandingRange, 'index' | 'order' | 'group'>
@@ -60,7 +60,6 @@ const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly 
   const placesOf = (standings: readonly Standing[]) => standings.map(each => segmentOf(root, each))
   const [from, to] = [placesOf(left), placesOf(entered)]
   const places = new Set([...from, ...to])
-  collectMissing([...places].map(place => () => leafAt(draft, place)))
   const sums = new Map([...places].map(place => [place, new Map<number, number>()]))
   const count = (standings: readonly Standing[], at: readonly number[], by: 1 | -1): void =>
     standings.forEach((standing, member) => {
@@ -88,7 +87,7 @@ const settleTree = (draft: Draft): void => {
   const { state, ranking, sizes, root, leaves } = draft
   const touched = new Set(leaves.keys())
   const read = [...root.keys()].filter(place => touched.has(root[place]?.[3] ?? -1))
-  collectMissing(read.map(place => () => joinLeaf(draft, place)))
+  for (const place of read) joinLeaf(draft, place)
   // Runs from the end, so that insertions and removals shift only entries that are done already.
   for (let place = root.length - 1; place >= 0; place--) {
     const number = root[place]?.[3]
@@ -106,15 +105,12 @@ const membersOf = ({ state, ranking }: Draft, segment: Segment, next: Segment | 
 
 const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
 
-/** Joins short segments, and requests the members of segments that are too long. */
+/** Joins short segments. */
 const joinLeaf = (draft: Draft, place: number): void => {
   const { root, leaves, sizes } = draft
   const number = root[place]?.[3]
   if (number === undefined || !leaves.has(number)) return
-  const list = joinSmall(leafOf(draft, number), sizes)
-  leaves.set(number, list)
-  const long = [...list.keys()].filter(at => isLong(list[at] ?? TOP, sizes))
-  collectMissing(long.map(at => () => membersOf(draft, list[at] ?? TOP, list[at + 1] ?? root[place + 1])))
+  leaves.set(number, joinSmall(leafOf(draft, number), sizes))
 }
 
 const recut = (draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] => {

@@ -1,6 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { StateIndex } from '#indices/registry.ts'
-import { series, seriesOf } from '#indices/series.ts'
+import { seriesOf } from '#indices/series.ts'
 import { memberId } from '#indices/standing.ts'
 import {
   type CollectionDoc,
@@ -14,29 +13,9 @@ import {
 } from '#indices/token721.ts'
 import { digitsAt, type ParsedReceipt, textAt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
-import { collectMissing } from './state.ts'
 
 /** An item that changes hands; `from` is `""` for an issue. */
 type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
-
-/** State that a receipt of token721.iost needs. An item being issued has no state yet. */
-export const needToken721 = (add: (index: StateIndex, id: string) => void, { name, args }: ParsedReceipt): void => {
-  const [symbol, first, second, number] = [0, 1, 2, 3].map(place => textAt(args, place))
-  if (symbol === undefined) return
-  add(collections, symbol)
-  const isItem = name === 'transfer' && number !== undefined && number !== ISSUER_FIELD
-  if (name !== 'issue' && !isItem) return
-  const id = itemId(symbol, number ?? '')
-  if (isItem) {
-    add(items, id)
-    add(series, seriesOf.item(id))
-  }
-  for (const owner of isItem ? [first ?? '', second ?? ''] : [first ?? '']) {
-    add(holdings, countOfItems(owner))
-    add(collectionOwners, memberId(symbol, owner))
-    if (isItem) add(holdings, memberId(owner, id))
-  }
-}
 
 /**
  * Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or
@@ -118,14 +97,13 @@ const move = (at: TxScope, moved: Moved): void => {
   const { symbol, item, from, to } = moved
   const { series: past } = at.scope
   const id = itemId(symbol, item)
-  const open = () => past.open(seriesOf.item(id), { isNew: from === '' })
-  collectMissing([open, () => pass(at, moved)])
-  past.note(open(), 1n, { kind: 'tx', more: [from, to] })
+  const owners = past.open(seriesOf.item(id), { isNew: from === '' })
+  pass(at, moved)
+  past.note(owners, 1n, { kind: 'tx', more: [from, to] })
 }
 
 /**
- * Writes the owner of an item, the number of items of each owner, and their number in the collection. If
- * state is missing, nothing was changed. An item being issued has no state yet.
+ * Writes the owner of an item, the number of items of each owner, and their number in the collection. An item being issued has no state yet.
  */
 const pass = (at: TxScope, { symbol, item: number, from, to }: Moved): void => {
   if (from === to) return
@@ -134,8 +112,6 @@ const pass = (at: TxScope, { symbol, item: number, from, to }: Moved): void => {
   const owners = [from, to].filter(owner => owner !== '')
   const countOf = (owner: string): number => state.get(holdings, countOfItems(owner))?.count ?? 0
   const shareOf = (owner: string): number => state.get(collectionOwners, memberId(symbol, owner))?.count ?? 0
-  const memberOf = (owner: string) => (from === '' ? undefined : state.get(holdings, memberId(owner, item)))
-  collectMissing(owners.flatMap(owner => [() => countOf(owner), () => shareOf(owner), () => memberOf(owner)]))
   let more = 0
   for (const owner of owners) {
     const isNew = owner === to

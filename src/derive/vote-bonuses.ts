@@ -6,7 +6,7 @@ import { numberIn } from '#indices/series-number.ts'
 import { votesAfter, votesAt } from '#indices/series-replay.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
-import { collectMissing, type State } from './state.ts'
+import type { State } from './state.ts'
 
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -64,13 +64,6 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
       const masks = seriesOf.voterMasks(voter)
       // The contract skips a producer without votes of the voter, so the bonus earned there stays.
       const pairs = [...named.all(seriesOf.voter(voter))].filter(([, votes]) => votes > 0n)
-      collectMissing(
-        pairs.map(
-          ([producer]) =>
-            () =>
-              coefficientOf(producer),
-        ),
-      )
       for (const [producer, votes] of pairs) {
         named.add(masks, producer, coefficientOf(producer) * votes - named.get(masks, producer))
         if (statistics.votes_told) doubt(masks, doubtOf(producer), false)

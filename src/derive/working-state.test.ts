@@ -20,7 +20,7 @@ describe('workingState', () => {
     expect(state.get(votes, 'bob0000/alice00')).toEqual(vote('alice00', 1n))
     expect(state.get(votes, '__proto__')).toBeUndefined()
     expect(() => state.get(votes, 'bob0000/dave000')).toThrow(
-      new MissingState([{ index: votes, id: 'bob0000/dave000' }]),
+      new MissingState({ keys: [{ index: votes, id: 'bob0000/dave000' }] }),
     )
   })
 

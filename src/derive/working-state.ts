@@ -7,11 +7,11 @@ import { MissingState, type State } from './state.ts'
 /** Result of looking up a document that was not fetched; `undefined` means that the store has none. */
 export const UNKNOWN = 'unknown'
 
-/** Reads fetched state; never waits. */
+/** Reads state at once. */
 export type Lookup = (index: StateIndex, id: string) => Change['doc'] | undefined | typeof UNKNOWN
 
-/** Documents of a counted order in the range before the batch; `UNKNOWN`: they were not fetched. */
-export type LookupRange = (range: StandingRange) => Iterable<Change['doc']> | typeof UNKNOWN
+/** Documents of a counted order in the range before the batch. */
+export type LookupRange = (range: StandingRange) => Iterable<Change['doc']>
 
 /** Publisher of an executed transaction in an earlier block; `UNKNOWN`: it was not looked up. */
 export type LookupPublisher = (hash: string) => string | undefined | typeof UNKNOWN
@@ -55,16 +55,16 @@ const cellsOver = (lookup: Lookup) => {
     const known = find(index, id)
     if (known !== undefined) return known
     const doc = lookup(index, id)
-    if (doc === UNKNOWN) throw new MissingState([{ index, id } satisfies Key])
+    if (doc === UNKNOWN) throw new MissingState({ keys: [{ index, id } satisfies Key] })
     return open(index, id, doc)
   }
   return { find, open, lookUp }
 }
 
-/** A `State` over fetched documents: a put is visible at once, and `rollback` undoes it. */
+/** A `State` over stored documents: a put is visible at once, and `rollback` undoes it. */
 export const workingState = (
   lookup: Lookup,
-  lookupRange: LookupRange = () => UNKNOWN,
+  lookupRange: LookupRange = noMembers,
   lookupPublisher: LookupPublisher = () => UNKNOWN,
 ): WorkingState => {
   const { find, open, lookUp } = cellsOver(lookup)
@@ -124,18 +124,17 @@ export const workingState = (
 }
 
 /** Members of a range after changes, best first. */
-const standingsIn = (
-  range: StandingRange,
-  fetched: ReturnType<LookupRange>,
-  changed: Iterable<Doc>,
-): readonly Standing[] => {
-  if (fetched === UNKNOWN) throw new MissingState([], [range])
-  const now = withChanges(range, fetched, changed)
+const standingsIn = (range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] => {
+  const now = withChanges(range, stored, changed)
   return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
 }
 
+const noMembers: LookupRange = ({ index }) => {
+  throw new TypeError(`Members of ${index.name} cannot be read here.`)
+}
+
 const fetchedPublisher = (publisher: ReturnType<LookupPublisher>, hash: string): string | undefined => {
-  if (publisher === UNKNOWN) throw new MissingState([], [], [hash])
+  if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
   return publisher
 }
 

@@ -1,5 +1,5 @@
 import { transactionDocuments } from '#derive/block-document.ts'
-import { headRows, needsOfRows } from '#derive/head-rows.ts'
+import { headRows, listNeededKeys } from '#derive/head-rows.ts'
 import { MissingState } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import type { Change, Key, StateIndex } from '#indices/registry.ts'
@@ -63,7 +63,7 @@ export const deriveHead = async (
 ): Promise<readonly Derived[]> => {
   const overlay = overlayOn(view)
   const { proved, height } = view.at
-  const keys = signers({ read: overlay.read, changedKeys: async () => [] }, { known: proved?.formerKeys, from: height })
+  const keys = signers({ read: overlay.read, changedKeys: () => [] }, { known: proved?.formerKeys, from: height })
   const unsigned = new Map<string, string>()
   for (const fetched of blocks)
     if (fetched.signedBy !== undefined && known.get(fetched.hash) === undefined)
@@ -81,7 +81,7 @@ export const deriveHead = async (
 }
 
 const deriveOne = async (overlay: Overlay, block: Fetched['block']): Promise<Derived> => {
-  await overlay.read(needsOfRows(block))
+  await overlay.read(listNeededKeys(block))
   for (;;) {
     const state = workingState(overlay.known)
     try {

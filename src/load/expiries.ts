@@ -1,11 +1,10 @@
 import type { BalanceDoc } from '#indices/balance.ts'
+import type { DueRange, StateReader } from '#store/state-port.ts'
 
 /** Chain time fetched ahead, in nanoseconds: an hour has few documents to keep, and few queries. */
 const WINDOW_NS = 3_600_000_000_000n
 /** Documents per query. */
 const LIMIT = 10_000
-
-export type DueRange = { readonly after?: bigint; readonly until: bigint; readonly limit: number }
 
 /**
  * Balances with frozen amounts that become due: all with `next_due` up to the horizon, in order of time.
@@ -17,18 +16,13 @@ export type Expiries = {
   /** Adds the next release of a balance that changed. */
   learn(doc: BalanceDoc): void
   /** Moves the horizon to at least `until`; `unwritten`: changed balances not in the store yet. */
-  extend(until: bigint, unwritten: Iterable<BalanceDoc>): Promise<void>
-  /** Ids with a release at or before `until`, without removing them. */
-  peek(until: bigint): readonly string[]
+  extend(until: bigint, unwritten: Iterable<BalanceDoc>): void
   /** Removes and returns the ids with a release at or before `until`, each once, by time, then id. */
   take(until: bigint): readonly string[]
 }
 
 /** `from`: time up to which all releases have been applied already. */
-export const expiries = (
-  from: bigint | undefined,
-  due: (range: DueRange) => Promise<readonly BalanceDoc[]>,
-): Expiries => {
+export const expiries = (from: bigint | undefined, due: StateReader['due']): Expiries => {
   let horizon = from
   const queue = dueQueue()
 
@@ -36,8 +30,8 @@ export const expiries = (
     if (doc.next_due !== undefined && horizon !== undefined && doc.next_due <= horizon)
       queue.push({ due: doc.next_due, id: doc.id })
   }
-  const fetch = async (until: bigint): Promise<bigint> => {
-    const { docs, end } = await wholeMoments(due, {
+  const fetch = (until: bigint): bigint => {
+    const { docs, end } = wholeMoments(due, {
       ...(horizon === undefined ? {} : { after: horizon }),
       until,
     })
@@ -47,18 +41,16 @@ export const expiries = (
   }
   return {
     learn,
-    extend: async (until, unwritten) => {
+    extend: (until, unwritten) => {
       if (horizon !== undefined && horizon >= until) return
-      // Read before the query: a batch that arrives meanwhile is in neither the answer nor `unwritten`.
       const changed = [...unwritten]
       while (horizon === undefined || horizon < until) {
         const before = horizon
-        horizon = await fetch(until + WINDOW_NS)
+        horizon = fetch(until + WINDOW_NS)
         for (const doc of changed)
           if (before === undefined || (doc.next_due !== undefined && doc.next_due > before)) learn(doc)
       }
     },
-    peek: until => queue.upTo(until),
     take: until => {
       const ids = new Set<string>()
       for (let next = queue.first(); next !== undefined && next.due <= until; next = queue.first()) {
@@ -74,12 +66,12 @@ export const expiries = (
  * Balances due in a range, by time. `end`: the answer is complete up to this time. A full answer may end in
  * the middle of one moment; that moment is left for the next query.
  */
-const wholeMoments = async (
-  due: (range: DueRange) => Promise<readonly BalanceDoc[]>,
+const wholeMoments = (
+  due: StateReader['due'],
   range: Omit<DueRange, 'limit'>,
-): Promise<{ readonly docs: readonly BalanceDoc[]; readonly end: bigint }> => {
+): { readonly docs: readonly BalanceDoc[]; readonly end: bigint } => {
   for (let limit = LIMIT; ; limit *= 2) {
-    const docs = await due({ ...range, limit })
+    const docs = due({ ...range, limit })
     const last = docs.at(-1)?.next_due
     const end = docs.length < limit || last === undefined ? range.until : last - 1n
     const first = docs[0]?.next_due
@@ -126,18 +118,6 @@ const dueQueue = () => {
       if (last === undefined || heap.length === 0) return
       heap[0] = last
       sink(0)
-    },
-    /** Visits only the part of the heap that is due. */
-    upTo: (until: bigint): string[] => {
-      const ids: string[] = []
-      const open = [0]
-      for (let index = open.pop(); index !== undefined; index = open.pop()) {
-        const entry = heap[index]
-        if (entry === undefined || entry.due > until) continue
-        ids.push(entry.id)
-        open.push(2 * index + 1, 2 * index + 2)
-      }
-      return ids
     },
   }
 }

@@ -3,9 +3,9 @@ import type { LoadedBlock } from '#chain/block.ts'
 import { LINKED } from '#chain/proof.ts'
 import type { BlockDocuments } from '#derive/derive-block.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
-import { chainOf, transaction } from '#test/support/stores/hand-made.ts'
+import { chainOf } from '#test/support/stores/hand-made.ts'
 import { fill, type Stages, stageTimer } from './fill.ts'
-import { type Failed, type Run, readRuns, type Segment } from './runs.ts'
+import { type Failed, readSegments, type Segment } from './segments.ts'
 
 const heightsOf = (segment: Segment): number[] => segment.map(({ block }) => block.height)
 async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {
@@ -22,28 +22,23 @@ const segmentsOf = (lengths: readonly number[], signed = true): readonly Segment
     }))
   })
 }
-const allRuns = async (blocks: AsyncIterable<LoadedBlock>): Promise<readonly Run[]> => {
-  const reader = readRuns(blocks)
-  const runs: Run[] = []
-  for (let run = await reader.next(); run !== undefined; run = await reader.next()) runs.push(run)
-  return runs
+const allSegments = async (blocks: AsyncIterable<LoadedBlock>): Promise<readonly Segment[]> => {
+  const reader = readSegments(blocks)
+  const segments: Segment[] = []
+  for (let next = await reader.next(); next !== undefined; next = await reader.next()) segments.push(next)
+  return segments
 }
 
-test('readRuns: a run has whole segments, 200 blocks or a million characters, at first 25 or 125,000; unsigned blocks at the end are dropped', async () => {
+test('readSegments: a signature, a block without one and genesis each end a segment; unsigned blocks at the end are dropped', async () => {
   // Genesis has no signature and is a segment of its own.
-  const segments = segmentsOf([1, 23, 2, 149, 110, 199, 2, 160])
+  const segments = segmentsOf([1, 23, 2, 149])
   const unsigned = segmentsOf([3], false).flat().slice(1)
-  const runs = await allRuns(streamOf([...segments.flat(), ...unsigned]))
-  expect(runs.map(run => run.map(({ length }) => length))).toEqual([[1, 23, 2], [149, 110], [199, 2], [160]])
-  expect(runs.flat(2)).toEqual(segments.flat())
-
-  const body = 'x'.repeat(400_000)
-  const long = chainOf(...Array.from({ length: 7 }, () => [{ ...transaction({}), body }]))
-  const linked = long.map(block => ({ ...block, proof: LINKED }))
-  expect((await allRuns(streamOf(linked))).map(run => heightsOf(run.flat()))).toEqual([[0], [1, 2, 3], [4, 5, 6]])
+  expect(await allSegments(streamOf([...segments.flat(), ...unsigned]))).toEqual(segments)
+  const linked = chainOf([], [], []).map(block => ({ ...block, proof: LINKED }))
+  expect((await allSegments(streamOf(linked))).map(heightsOf)).toEqual([[0], [1], [2]])
 })
 
-test('readRuns: blocks before a failure are returned, then the failure is thrown and the source closed', async () => {
+test('readSegments: blocks before a failure are returned, then the failure is thrown and the source closed', async () => {
   const error = new Error('gone')
   let closed = 0
   const source = async function* () {
@@ -54,10 +49,11 @@ test('readRuns: blocks before a failure are returned, then the failure is thrown
       closed++
     }
   }
-  const failing = readRuns(source())
-  expect((await failing.next())?.flat().length).toBe(3)
+  const failing = readSegments(source())
+  expect((await failing.next())?.length).toBe(1)
+  expect((await failing.next())?.length).toBe(2)
   expect([await failing.next(), failing.failure]).toEqual([undefined, { error }])
-  const left = readRuns(source())
+  const left = readSegments(source())
   await left.close()
   expect([left.failure, closed]).toEqual([undefined, 1])
 })
@@ -69,8 +65,6 @@ const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
   const note = async (text: string): Promise<void> => void asked.push(text)
   const stages: Stages = {
     deriver: {
-      prefetch: run => void note(`prefetch ${heightsOf(run.flat())}`),
-      begin: run => note(`begin ${heightsOf(run.flat()).length}`),
       derive: async ({ block: { height } }) => {
         await note(`derive ${height}`)
         return { block: blockDoc(height), transactions: [], records: [] } satisfies BlockDocuments
@@ -100,21 +94,14 @@ const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?
   return { asked, stages }
 }
 const of = (height: number): readonly string[] => [`derive ${height}`, `derived ${height}`, `add ${height}`]
-/** Runs of two blocks, one and one: each body alone is longer than a run. */
-const threeRuns = (): readonly LoadedBlock[] => {
-  const long = [{ ...transaction({}), body: 'x'.repeat(1_000_000) }]
-  return chainOf([], long, long, long).map(block => ({ ...block, proof: LINKED }))
-}
+/** Blocks that are segments of their own. */
+const fourBlocks = (): readonly LoadedBlock[] => chainOf([], [], [], []).map(block => ({ ...block, proof: LINKED }))
 const signal = new AbortController().signal
 
-test('fill: the documents of a run are read while the previous run is derived', async () => {
+test('fill: each block is derived, noted as proved and added before the next one, and the rest is committed', async () => {
   const { asked, stages } = noting()
-  await fill(stages, streamOf(threeRuns()), { lib: 9, signal })
-  expect(asked).toEqual([
-    ...['prefetch 2', 'begin 2', ...of(0), ...of(1)],
-    ...['prefetch 3', 'begin 1', ...of(2)],
-    ...['begin 1', ...of(3), 'end'],
-  ])
+  await fill(stages, streamOf(fourBlocks()), { lib: 9, signal })
+  expect(asked).toEqual([...of(0), ...of(1), ...of(2), ...of(3), 'end'])
 })
 
 test('fill: other tasks get a turn of the event loop after 5 ms', async () => {
@@ -141,21 +128,21 @@ test('fill: the load ends before a segment that is not accepted, reads no more b
   const { asked, stages } = noting({ refused: 1 })
   let given = 0
   const source = (async function* () {
-    for (const block of threeRuns()) {
+    for (const block of fourBlocks()) {
       given++
       yield block
     }
   })()
   expect(await fill(stages, source, { lib: 9, signal }).catch(String)).toBe('Error: refused')
-  expect(asked).toEqual(['prefetch 2', 'begin 2', ...of(0), 'end'])
-  expect(given).toBe(3)
+  expect(asked).toEqual([...of(0), 'end'])
+  expect(given).toBe(2)
 })
 
-test('fill: an abort ends the load after the current run, and derived blocks are committed', async () => {
+test('fill: an abort ends the load after the current segment, and derived blocks are committed', async () => {
   const stop = new AbortController()
   const { asked, stages } = noting({ onAdd: () => stop.abort() })
-  await fill(stages, streamOf(threeRuns()), { lib: 9, signal: stop.signal })
-  expect(asked).toEqual(['prefetch 2', 'begin 2', ...of(0), ...of(1), 'prefetch 3', 'end'])
+  await fill(stages, streamOf(fourBlocks()), { lib: 9, signal: stop.signal })
+  expect(asked).toEqual([...of(0), 'end'])
 })
 
 test('stageTimer: all time counts for the current stage, also while it lasts, and pauses between loads do not count', () => {

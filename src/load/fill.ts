@@ -4,11 +4,11 @@ import { nextTurn } from '#time/turn.ts'
 import type { Batches } from './batches.ts'
 import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
-import { readRuns, type Segment } from './runs.ts'
+import { readSegments, type Segment } from './segments.ts'
 
 /** The stages that blocks pass on their way to a store, in one session (`session.ts`). */
 export type Stages = {
-  readonly deriver: Pick<Deriver, 'prefetch' | 'begin' | 'derive'>
+  readonly deriver: Pick<Deriver, 'derive'>
   readonly proof: Pick<Proving, 'accepts' | 'refusal' | 'derived'>
   readonly batches: Pick<Batches, 'add' | 'end'>
   readonly clock: Pick<Clock, 'elapsed'>
@@ -26,7 +26,7 @@ export type FillOptions = {
 /**
  * Loads the blocks after the checkpoint: each is fetched, proved, derived, added to a batch and committed
  * with it. A failure of the blocks, a signature that does not count, or an abort of `signal` (after the
- * current run) ends the load. The blocks derived before are committed; then a failure is thrown, but not
+ * current segment) ends the load. The blocks derived before are committed; then a failure is thrown, but not
  * after an abort. A block that cannot be derived throws at once.
  */
 export const fill = async (
@@ -34,34 +34,24 @@ export const fill = async (
   source: AsyncIterable<LoadedBlock>,
   { lib, signal }: FillOptions,
 ): Promise<void> => {
-  const { deriver, proof, batches, clock, time } = stages
+  const { proof, batches, clock, time } = stages
   const turns = turnsOf(clock)
-  const runs = readRuns(source)
+  const segments = readSegments(source)
   try {
-    time.on('node')
-    let run = await runs.next()
-    while (run !== undefined && proof.refusal === undefined) {
+    while (!signal.aborted) {
       time.on('node')
-      const next = await runs.next()
+      const segment = await segments.next()
       time.on('deriving')
-      if (next !== undefined) deriver.prefetch(next)
-      if (signal.aborted) break
-      time.on('store')
-      await deriver.begin(run)
-      time.on('deriving')
-      for (const segment of run) {
-        if (!(await proof.accepts(segment))) break
-        await store(segment, { ...stages, turns }, lib)
-      }
-      run = next
+      if (segment === undefined || !(await proof.accepts(segment))) break
+      await store(segment, { ...stages, turns }, lib)
     }
     time.on('store')
     await batches.end(lib)
   } finally {
-    await runs.close()
+    await segments.close()
     time.on(undefined)
   }
-  const failed = proof.refusal ?? runs.failure
+  const failed = proof.refusal ?? segments.failure
   if (failed !== undefined && !signal.aborted) throw failed.error
 }
 

@@ -6,7 +6,7 @@ import type { BlockSource, ReportedHash } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import { type FormerKey, NOTHING_PROVED, type ProofRecord, proofAt, proofsBelow, withProofs } from '#store/published.ts'
 import type { Deriver } from './deriver.ts'
-import type { Failed, Segment } from './runs.ts'
+import type { Failed, Segment } from './segments.ts'
 
 /** Checks signatures against the derived state, and keeps the record of proofs. */
 export type Proving = {
@@ -100,7 +100,13 @@ export type Signers = {
   former(): readonly FormerKey[]
 }
 
-type State = Pick<Deriver, 'read' | 'changedKeys'>
+/** The derived state, read at once or with requests. */
+type State = {
+  readonly read: (
+    ...keys: Parameters<Deriver['read']>
+  ) => ReturnType<Deriver['read']> | Promise<ReturnType<Deriver['read']>>
+  readonly changedKeys: Deriver['changedKeys']
+}
 
 /**
  * `known`: the stored replaced keys; undefined for a store of a version that kept none. In that case any key
@@ -140,7 +146,7 @@ export const signers = (
     },
     note: async height => {
       for (const [key, until] of former) if (until < height) former.delete(key)
-      for (const { key, before } of await state.changedKeys()) {
+      for (const { key, before } of state.changedKeys()) {
         if (mayProduce(before, key) && !(await counts(key, height + 1)))
           former.set(key, (Math.floor(height / ELECTION) + 2) * ELECTION)
       }

@@ -3,7 +3,7 @@ import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Batches, batching, partitioning } from './batches.ts'
 import { collector } from './collect.ts'
-import { deriver } from './deriver.ts'
+import { openDeriver } from './deriver.ts'
 import { fill, type Stages, stageTimer } from './fill.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
@@ -28,7 +28,7 @@ type Parts = { readonly node: BlockSource; readonly store: Store; readonly ident
 export const session = async ({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> => {
   const writer = await store.takeOver(identity)
   const { signal, to = Number.POSITIVE_INFINITY, pollMs = POLL_MS, clock = systemClock } = options
-  const stages = stagesOver(writer, node, options)
+  const stages = await openStages(writer, node, options)
   const final = irreversible(node, options.log, clock.now)
   const height = (): number => writer.checkpoint?.height ?? -1
   return {
@@ -53,16 +53,16 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   }
 }
 
-const stagesOver = (
+const openStages = async (
   writer: Writer,
   node: BlockSource,
   options: LoadOptions,
-): Stages & { readonly batches: Batches } => {
+): Promise<Stages & { readonly batches: Batches }> => {
   const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress, onDerived, clock = systemClock } = options
   const time = stageTimer(clock)
   const before = writer.checkpoint?.height ?? -1
   const partitions = partitioning(writer.partitions)
-  const derive = deriver(writer, partitions.next)
+  const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const proof = proving(derive, {
     checkpoint: writer.checkpoint,
     recorded,

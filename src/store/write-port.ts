@@ -1,10 +1,8 @@
-import type { BalanceDoc } from '#indices/balance.ts'
-import type { Change, Key } from '#indices/registry.ts'
-import type { StandingRange } from '#indices/standing.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { BatchBounds, BatchEnd, Filling, History } from './batch.ts'
 import type { Identity, Published } from './published.ts'
 import type { RepairWriter } from './repair-port.ts'
+import type { StateReader } from './state-port.ts'
 
 export type WritePort = {
   /**
@@ -34,21 +32,13 @@ export type Writer = RepairWriter & {
   readonly partitions?: WriterPartitions
   /** Batch size that suits the store; the stored data does not depend on it. */
   readonly bounds: BatchBounds
-  /** State as of the last committed batch, in the order of `keys`. */
-  getMany(keys: readonly Key[]): Promise<readonly (Change['doc'] | undefined)[]>
+  /**
+   * The state of the last committed batch. A store whose state is elsewhere is copied first, as far as the loader's own
+   * file lacks it; all batches that are committed from then on are in that file, too.
+   */
+  openState(): Promise<StateReader>
   /** Transactions of committed batches with one of these hashes, unordered. */
   transactionsOf(hashes: readonly string[]): Promise<readonly TransactionDoc[]>
-  /** Balances with `next_due` in (`after`, `until`], by next_due, then id. */
-  due(range: {
-    readonly after?: bigint
-    readonly until: bigint
-    readonly limit: number
-  }): Promise<readonly BalanceDoc[]>
-  /**
-   * Documents of a counted order in a range, best first. While a batch is being committed, its documents may
-   * be seen in their state before or after it; all other documents are present.
-   */
-  members(range: StandingRange): Promise<readonly Change['doc'][]>
   /**
    * Appends history to the next batch: whole consecutive blocks, all of one partition. The store writes them
    * at once or with the batch; no reader sees them before the batch is committed. `commit` of the previous

@@ -43,15 +43,13 @@ describe('before block 38,500,000', () => {
       receipts: [receipt('auth.iost/signUp', args)],
       receipt: { statusCode: 'RUNTIME_ERROR' },
     })
-    const { state, documents, retries } = derive([tx])
+    const { state, documents } = derive([tx])
     expect(state.get(accounts, 'dave000')).toBeUndefined()
     expect(state.get(lists, listOf.created('alice00'))).toBeUndefined()
     expect(state.get(lists, listOf.failed('alice00'))?.count).toBe(1)
     expect(documents[1]?.records.map(({ index, to, creator }) => [index, to, creator])).toEqual([
       [0, 'dave000', undefined],
     ])
-    // The retries are the same as without the receipt.
-    expect(retries).toBe(derive([{ ...tx, receipt: { ...tx.receipt, receipts: [] } }]).retries)
   })
 })
 
@@ -174,7 +172,6 @@ describe('delayed transactions', () => {
       const after = derive([sent], [carried])
       expect(after.state.get(balances, 'ram/alice00')?.amount).toBe(100_000n)
       expect(after.state.get(resources, 'alice00')?.ram_used).toBe(0n)
-      expect([before.retries, after.retries]).toEqual([0, 0])
     },
   )
 

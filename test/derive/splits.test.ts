@@ -23,18 +23,14 @@ const stateOf = ({ state }: DerivedChain) =>
 test(
   'deriveBlock: any split into batches, with state read again between them, gives the same documents',
   () => {
-    let retries = 0
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 1, maxLength: 20 }), sizes => {
         const split = deriveChain(blocks, { sizeOf: batch => sizes[batch % sizes.length] ?? 1 })
-        retries += split.retries
         expect(split.documents).toEqual(whole.documents)
         expect(stateOf(split)).toEqual(stateOf(whole))
       }),
       { numRuns: 4, examples: [[[1]]] },
     )
-    // Some blocks were derived again.
-    expect(retries).toBeGreaterThan(0)
   },
   MS,
 )

@@ -95,10 +95,8 @@ const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedB
     pending.records += records.length
   }
   const counted: Partial<Writer> = {
-    getMany: keys => staged('state', () => writer.getMany(keys)),
+    openState: () => staged('state', () => writer.openState()),
     transactionsOf: hashes => staged('state', () => writer.transactionsOf(hashes)),
-    due: range => staged('state', () => writer.due(range)),
-    members: range => staged('state', () => writer.members(range)),
     append: history => {
       note(history)
       return staged('append', () => writer.append(history))

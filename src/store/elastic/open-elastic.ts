@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Bounds } from '#store/batch.ts'
 import type { ReadEnd, Store } from '#store/port.ts'
+import type { StateFile } from '#store/state-port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
 import { type ConnectionOptions, connect } from './client/connection.ts'
@@ -46,6 +47,8 @@ export type ElasticOptions = ConnectionOptions & {
   readonly onRead?: (end: ReadEnd) => void
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
+  /** Opens the loader's own file with the state of the served indices, or of those that a migration builds. */
+  readonly openStateFile?: (of: 'served' | 'building') => StateFile
   /** Time and randomness, for tests. */
   readonly clock?: Partial<Clock>
 }
@@ -73,7 +76,12 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const reading = openReading(cluster)
   const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
-  const { takeOver, release } = soleWriter(cluster, { partitionDocuments, chunk, reading })
+  const openStateFile = (): StateFile => {
+    if (options.openStateFile === undefined)
+      throw new Failure('defect', 'The store was opened without a file for state.')
+    return options.openStateFile(options.building === undefined ? 'served' : 'building')
+  }
+  const { takeOver, release } = soleWriter(cluster, { partitionDocuments, chunk, openStateFile, reading })
   return {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,

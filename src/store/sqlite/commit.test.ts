@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { Failure } from '#failure/failure.ts'
+import { wealth } from '#indices/wealth.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
@@ -78,7 +79,7 @@ describe('writeBatch', () => {
     const writer = await store.takeOver(identity)
     const running = commitBatch(writer, tellingBatch(0, 3_000))
     expect((await failureOf(commitBatch(writer, tellingBatch(0, 1)))).kind).toBe('defect')
-    expect(await writer.getMany([])).toEqual([])
+    expect((await writer.openState()).get(wealth, 'nobody')).toBeUndefined()
     const closing = store.close()
     await running
     await closing

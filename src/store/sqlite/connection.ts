@@ -102,9 +102,13 @@ export const openOrCreate = (path: string, name: string): Connection =>
     return connection
   })
 
+/** A database in memory. */
+export const openMemory = (): Connection =>
+  connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
+
 /** Runs `work` on a temporary database in memory. */
 export const inMemory = <T>(work: (connection: Connection) => T): T => {
-  const connection = connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
+  const connection = openMemory()
   try {
     return work(connection)
   } finally {

@@ -227,7 +227,7 @@ export const tableOf = (index: Index): Table => {
 }
 
 /** The store's own records: identity, published height, schema, writer. */
-const meta: SchemaObject = {
+export const META: SchemaObject = {
   name: 'meta',
   type: 'table',
   sql: 'CREATE TABLE "meta" ("key" TEXT NOT NULL PRIMARY KEY, "value" TEXT NOT NULL) STRICT, WITHOUT ROWID',
@@ -239,7 +239,7 @@ const keys: SchemaObject = {
 }
 
 /** All objects that `create` makes, each table before its indexes and side tables. */
-export const schema: readonly SchemaObject[] = [meta, keys, ...[...tables.values()].flatMap(({ objects }) => objects)]
+export const schema: readonly SchemaObject[] = [META, keys, ...[...tables.values()].flatMap(({ objects }) => objects)]
 
 /** Raised when new cells cannot be read by an earlier version: another dictionary, more words (`packed`). */
 const PACKING = 1

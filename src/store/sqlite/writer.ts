@@ -1,16 +1,12 @@
 import { hash8 } from '#chain/hash.ts'
-import type { Change, Key, StateIndex } from '#indices/registry.ts'
-import type { Standing, StandingRange } from '#indices/standing.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import type { History, Writer } from '#store/port.ts'
-import { rankingOf } from '#store/ranking-page.ts'
-import { walkRange } from '#store/walk.ts'
 import { appendedHistory, type BatchBounds, batchWith, checkBatch, NOTHING_FILLED } from '../batch.ts'
 import { writeBatch } from './commit.ts'
 import type { Connection } from './connection.ts'
-import { rankedRows } from './rank.ts'
-import { dueBalances, findByField, getById } from './read.ts'
+import { findByField } from './read.ts'
 import { repairWriterOf } from './repair.ts'
+import { openStateReader } from './state-reader.ts'
 import { keepUndo } from './undo.ts'
 import type { WriteLock } from './write-lock.ts'
 
@@ -34,11 +30,8 @@ export const writerOf = (lock: WriteLock): Writer => {
       return lock.checkpoint
     },
     bounds: BOUNDS,
-    getMany: keys => lock.read(reader => snapshot(reader, () => keys.map(key => stateOf(reader, key)))),
+    openState: async () => openStateReader(lock.readNow),
     transactionsOf: hashes => lock.read(reader => snapshot(reader, () => hashes.flatMap(transactionsOf(reader)))),
-    due: range => lock.read(reader => dueBalances(reader, range)),
-    members: range =>
-      walkRange(range, (after, limit) => lock.read(reader => membersAfter(reader, range, { after, limit }))),
     append: async history => {
       lock.check()
       appended.add(history)
@@ -69,21 +62,9 @@ const snapshot = <T>({ db }: Connection, work: () => T): T => {
   }
 }
 
-type Next = { readonly after: Standing | undefined; readonly limit: number }
-
-const membersAfter = (reader: Connection, members: StandingRange, { after, limit }: Next): readonly Change['doc'][] => {
-  // Counted orders are orders of state.
-  const ranking = rankingOf({ ...members, index: members.index as StateIndex })
-  const range = { after, tied: Number.POSITIVE_INFINITY }
-  const docs: readonly object[] = rankedRows(reader, ranking, { range, skip: 0, limit })
-  return docs as readonly Change['doc'][]
-}
-
 const transactionsOf =
   (reader: Connection) =>
   (hash: string): readonly TransactionDoc[] => {
     const found = findByField(reader, transactions, { field: 'hash8', value: hash8(hash) })
     return (found as readonly TransactionDoc[]).filter(doc => doc.hash === hash)
   }
-
-const stateOf = (reader: Connection, { index, id }: Key) => getById(reader, index, id) as Change['doc'] | undefined

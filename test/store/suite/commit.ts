@@ -122,7 +122,7 @@ export const commitCases = (open: Open): void => {
         writer,
         batchOf(2, 3, { changes: [{ index: wealth, doc: wealthDoc('a', 0n), before: wealthDoc('a', 5n) }] }),
       )
-      expect(await writer.getMany([{ index: wealth, id: 'a' }])).toEqual([wealthDoc('a', 0n)])
+      expect((await writer.openState()).get(wealth, 'a')).toEqual(wealthDoc('a', 0n))
       expect(await store.read(view => view.get(wealth, 'a'))).toEqual(wealthDoc('a', 0n))
       await writer.release()
     }))

@@ -133,19 +133,19 @@ export const documentCases = (open: Open): void => {
     expect<unknown>(got).toEqual(new Array(6).fill(undefined))
   })
 
-  test('writer.getMany: state of many indices is in the order of the keys; transactionsOf: transactions are found by hash', async () => {
+  test('writer.openState: the state of all indices is there; transactionsOf: transactions are found by hash', async () => {
     const other = await opened.reopen()
     await opened.store.close()
     const writer = await other.takeOver(identity)
     // Signers may write any text in place of a name, and such texts are looked up, too.
     const unlikely = ['no such', '', 'y'.repeat(2000), '\ud800'].map(id => ({ index: tokens, id }))
     const keys: readonly Key[] = [...keysOf(samples), ...unlikely, ...keysOf(odd)]
-    expect<unknown>(await writer.getMany(keys)).toEqual([
+    const state = await writer.openState()
+    expect<unknown>(keys.map(({ index, id }) => state.get(index, id))).toEqual([
       ...samples.map(({ doc }) => doc),
       ...unlikely.map(() => undefined),
       ...odd.map(({ doc }) => doc),
     ])
-    expect(await writer.getMany([])).toEqual([])
     const found = await writer.transactionsOf([HASH, hashOf('no such')])
     expect(found.map(({ id }) => id)).toEqual([transactionId(1, oddTexts.length)])
     expect(await writer.transactionsOf([])).toEqual([])

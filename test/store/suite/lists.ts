@@ -6,6 +6,7 @@ import type { ListedRecord, RecordDoc } from '#indices/record.ts'
 import type { Change } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Writer } from '#store/port.ts'
+import type { DueRange } from '#store/state-port.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, blockDoc, hash8Of, identity, MAX, MIN, recordDoc, transactionDoc } from './fixture.ts'
 import { kindOf, type Open, type Opened } from './harness.ts'
@@ -184,18 +185,19 @@ export const listCases = (open: Open): void => {
   })
 
   test('due: balances after one time and up to another are ordered by time and id, exact to the nanosecond', async () => {
-    const owners = async (range: Parameters<Writer['due']>[0]) => (await writer.due(range)).map(({ owner }) => owner)
+    const state = await writer.openState()
+    const owners = (range: DueRange) => state.due(range).map(({ owner }) => owner)
     const T = 1_800_000_000_000_000_000n
-    expect<unknown>(await writer.due({ until: T, limit: 10 })).toEqual(
+    expect<unknown>(state.due({ until: T, limit: 10 })).toEqual(
       ['g', 'f', 'd', 'a', 'b'].map(owner => due.find(doc => doc.owner === owner)),
     )
-    expect(await owners({ after: 0n, until: T - 1n, limit: 10 })).toEqual(['d'])
-    expect(await owners({ after: 1n, until: T, limit: 10 })).toEqual(['a', 'b'])
-    expect(await owners({ after: T, until: T + 1n, limit: 10 })).toEqual(['c'])
-    expect(await owners({ after: T + 1n, until: MAX, limit: 10 })).toEqual(['e'])
-    expect(await owners({ after: MAX, until: MAX, limit: 10 })).toEqual([])
-    expect(await owners({ after: 0n, until: MAX, limit: 2 })).toEqual(['d', 'a'])
-    expect(await owners({ until: 0n, limit: 10 })).toEqual(['g', 'f'])
-    expect(await owners({ after: MIN, until: -1n, limit: 10 })).toEqual([])
+    expect(owners({ after: 0n, until: T - 1n, limit: 10 })).toEqual(['d'])
+    expect(owners({ after: 1n, until: T, limit: 10 })).toEqual(['a', 'b'])
+    expect(owners({ after: T, until: T + 1n, limit: 10 })).toEqual(['c'])
+    expect(owners({ after: T + 1n, until: MAX, limit: 10 })).toEqual(['e'])
+    expect(owners({ after: MAX, until: MAX, limit: 10 })).toEqual([])
+    expect(owners({ after: 0n, until: MAX, limit: 2 })).toEqual(['d', 'a'])
+    expect(owners({ until: 0n, limit: 10 })).toEqual(['g', 'f'])
+    expect(owners({ after: MIN, until: -1n, limit: 10 })).toEqual([])
   })
 }

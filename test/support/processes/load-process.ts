@@ -1,5 +1,6 @@
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { loadFrom } from '../stores/loading.ts'
 
 /**
@@ -19,6 +20,7 @@ const store =
         prefix: rest[1] ?? '',
         partitionDocuments: Number(rest[2]),
         leaseMs: 600,
+        openStateFile: openMemoryState,
         chunk,
       })
 const main = async (): Promise<void> => {

@@ -1,7 +1,7 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { batchBuilder } from '#load/batches.ts'
-import { deriver } from '#load/deriver.ts'
+import { openDeriver } from '#load/deriver.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Store } from '#store/port.ts'
 
@@ -22,7 +22,7 @@ export const commitRuns = async (
   const chainId = genesis.transactions[0]?.chainId ?? 0
   const writer = await store.takeOver({ chainId, genesis: genesis.hash, derivation: DERIVATION })
   const filling = () => writer.partitions?.filling ?? NOTHING_FILLED
-  const derive = deriver(writer, () => filling().partition)
+  const derive = openDeriver({ writer, stored: await writer.openState(), partition: () => filling().partition })
   for (const run of runs) {
     let batch = batchBuilder(UNBOUNDED)
     let { documents } = filling()
@@ -33,7 +33,6 @@ export const commitRuns = async (
       derive.settled()
       batch = batchBuilder(UNBOUNDED)
     }
-    await derive.begin([run])
     for (const block of run) {
       const each = await derive.derive(block, commit)
       batch.add(each)

@@ -1,13 +1,11 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import { applies } from '#chain/effects.ts'
 import { type BlockDocuments, type BlockPlan, deriveBlock } from '#derive/derive-block.ts'
-import { needsOf, needsOfDue } from '#derive/needs.ts'
 import { withChanges } from '#derive/rankings.ts'
-import { MissingState } from '#derive/state.ts'
-import { UNKNOWN, type WorkingState, workingState } from '#derive/working-state.ts'
+import { type WorkingState, workingState } from '#derive/working-state.ts'
 import { balances } from '#indices/balance.ts'
 import type { DocOf } from '#indices/define.ts'
-import type { Change, Key, StateIndex } from '#indices/registry.ts'
+import type { Change, StateIndex } from '#indices/registry.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
 
 type Doc = Change['doc']
@@ -21,8 +19,6 @@ export type StoredState = {
 export type DerivedChain = {
   readonly state: StoredState
   readonly documents: readonly BlockDocuments[]
-  /** Number of times a block was derived again because `needsOf` had not listed a document. */
-  readonly retries: number
 }
 
 /** Blocks per batch. After each batch the state is read again from the stored documents. */
@@ -36,13 +32,6 @@ export const derivedRecording = (): Promise<DerivedChain> => {
   return recorded
 }
 
-/** Documents that `needsOf` did not list for a block, and the state stored before its batch. */
-export type Missed = {
-  readonly loaded: LoadedBlock
-  readonly keys: readonly Key[]
-  readonly stored: StoredState
-}
-
 const storedState = (stored: ReadonlyMap<string, ReadonlyMap<string, Doc>>): StoredState => ({
   get: <I extends StateIndex>(index: I, id: string) => stored.get(index.name)?.get(id) as DocOf<I> | undefined,
   all: <I extends StateIndex>(index: I) =>
@@ -54,53 +43,30 @@ const publisherIn = (blocks: readonly LoadedBlock[], hash: string): string | und
 
 export type HowDerived = {
   readonly sizeOf?: BatchSize
-  readonly onMissed?: (missed: Missed) => void
   readonly derive?: (...of: [LoadedBlock, WorkingState, BlockPlan]) => BlockDocuments
 }
 
 /** Derives blocks in batches, as a loader does, with an in-memory store. */
 export const deriveChain = (
   blocks: readonly LoadedBlock[],
-  { sizeOf = () => 500, onMissed = () => {}, derive = deriveBlock }: HowDerived = {},
+  { sizeOf = () => 500, derive = deriveBlock }: HowDerived = {},
 ): DerivedChain => {
   const stored = new Map<string, Map<string, Doc>>()
   const documents: BlockDocuments[] = []
   const pending = new Map<string, bigint>()
-  let retries = 0
   for (let from = 0, batch = 0; from < blocks.length; batch += 1) {
     const run = blocks.slice(from, from + sizeOf(batch))
     from += run.length
-    const fetched = new Map<string, Set<string>>()
-    const fetch = (keys: readonly Key[]): void => {
-      for (const { index, id } of keys) {
-        const ids = fetched.get(index.name)
-        if (ids === undefined) fetched.set(index.name, new Set([id]))
-        else ids.add(id)
-      }
-    }
     const dueAt = (time: bigint) => [...pending].filter(([, due]) => due <= time).map(([id]) => id)
-    const falling = dueAt(run.at(-1)?.block.time ?? 0n)
-    fetch([...falling.flatMap(needsOfDue), ...needsOf(run)])
     const state = workingState(
-      (index, id) => (fetched.get(index.name)?.has(id) ? stored.get(index.name)?.get(id) : UNKNOWN),
+      (index, id) => stored.get(index.name)?.get(id),
       range => withChanges(range, [], stored.get(range.index.name)?.values() ?? []).values(),
       hash => publisherIn(blocks.slice(0, documents.length), hash),
     )
     for (const loaded of run) {
       const due = dueAt(loaded.block.time)
-      for (;;) {
-        state.mark()
-        try {
-          documents.push(derive(loaded, state, { due, partition: 0 }))
-          break
-        } catch (error) {
-          if (!(error instanceof MissingState)) throw error
-          state.rollback()
-          onMissed({ loaded, keys: error.keys, stored: storedState(stored) })
-          fetch(error.keys)
-          retries += 1
-        }
-      }
+      state.mark()
+      documents.push(derive(loaded, state, { due, partition: 0 }))
       for (const { id, next_due } of state.changedSinceMark(balances))
         if (next_due === undefined) pending.delete(id)
         else pending.set(id, next_due)
@@ -112,7 +78,6 @@ export const deriveChain = (
   }
   return {
     documents,
-    retries,
     state: storedState(stored),
   }
 }

@@ -1,5 +1,6 @@
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
+import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { ask } from './ask-elastic.ts'
 
 /**
@@ -38,7 +39,7 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
   const prefix = `test-${crypto.randomUUID().slice(0, 13)}`
   const opened: ElasticStore[] = []
   const reopen = (more: Partial<ElasticOptions> = {}): ElasticStore => {
-    const store = openElastic({ url, prefix, leaseMs: LEASE_MS, ...options, ...more })
+    const store = openElastic({ url, prefix, leaseMs: LEASE_MS, openStateFile: openMemoryState, ...options, ...more })
     opened.push(store)
     return store
   }

@@ -11,7 +11,7 @@ import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { isInCopies } from '../schema/index-states.ts'
-import { HEIGHT } from '../schema/mappings.ts'
+import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
 import { OutOfDateCopy } from './out-of-date.ts'
@@ -40,7 +40,7 @@ type Reading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly
  * All stored documents of one published height: one point in time per index, taken while nothing newer was
  * visible, from copies that are not out of date. Documents that such copies lack were lost.
  */
-export const openAudit = async (cluster: Cluster): Promise<Audit> => {
+export const openAudit = async (cluster: Cluster): Promise<ElasticAudit> => {
   const { connection, names, clock } = cluster
   for (let attempt = 0; ; attempt++) {
     const at = await readPublished(cluster)
@@ -96,9 +96,14 @@ const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
 const isQuiet = async (reading: Reading): Promise<boolean> =>
   (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
 
-const auditOf = (reading: Reading, close: () => Promise<void>): Audit => ({
+/** `scan` with `after`: only the documents of state with a stamp above it. */
+type ElasticAudit = Omit<Audit, 'scan'> & {
+  scan<I extends AnyIndex>(index: I, after?: number): ReturnType<typeof scan<I>>
+}
+
+const auditOf = (reading: Reading, close: () => Promise<void>): ElasticAudit => ({
   at: reading.at.end,
-  scan: index => scan(reading, index),
+  scan: (index, after) => scan(reading, index, after),
   getMany: async (index, ids) => {
     const docs = new Map<string, StoredDocument<typeof index>['doc']>()
     for (let from = 0; from < ids.length; from += PAGE) {
@@ -131,8 +136,10 @@ const hitsOf = async (
 const scan = async function* <I extends AnyIndex>(
   reading: Reading,
   index: I,
+  after: number | undefined,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const query = index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+  const ofState = after === undefined ? { match_all: {} } : { range: { [AT]: { gt: after } } }
+  const query = index.kind === 'state' ? ofState : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
   const next = (after: readonly unknown[] | undefined): Promise<Hits> => {
     const page = pitOf(reading, index).search<Hits>({
       size: PAGE,

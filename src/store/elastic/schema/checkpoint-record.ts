@@ -61,6 +61,11 @@ export type Checkpoint = {
   readonly lift?: number | undefined
   /** A repair is unfinished: the store must not be read or loaded. */
   readonly mending?: true | undefined
+  /**
+   * Random name of the state, given by the first loader that copies it into its file. It is removed when documents change
+   * otherwise than by a batch, so that each such file is filled anew.
+   */
+  readonly state?: string | undefined
   /** The last batch's undo record; absent: the batch cannot be reverted. */
   readonly undo?: Undo | undefined
   /** All indices of the store; absent in data of older versions. */
@@ -127,6 +132,7 @@ export const checkpointOf = (source: unknown): Checkpoint | undefined => {
     (rest['retired'] === undefined || isCount(rest['retired'])) &&
     isLift(rest['lift']) &&
     isUnderRepair(rest['mending']) &&
+    (rest['state'] === undefined || typeof rest['state'] === 'string') &&
     isUndo(rest['undo']) &&
     isInventory(rest['inventory'])
   if (!whole || (end !== undefined && published === undefined)) return undefined

@@ -6,7 +6,7 @@ import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
 import { type BulkItem, deleteItem } from '../client/bulk-item.ts'
 import { refresh } from '../client/refresh.ts'
 import type { Checkpoint, Inventory } from '../schema/checkpoint-record.ts'
-import { type LastDocuments, lastDocuments, stampOf, versionAt } from '../schema/checkpoint-record.ts'
+import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { createPartition, showPartition } from '../schema/create-partition.ts'
 import { type IndexState, indexStates } from '../schema/index-states.ts'
@@ -29,20 +29,12 @@ type Options = {
   readonly restore: () => Promise<void>
 }
 
-export type BatchCommitter = {
-  commit(batch: Batch, stored: Stored | undefined): Promise<void>
-  /**
-   * The last documents of the state that every whole copy shows. While a batch is committed, that is the state before
-   * it: its own documents are searchable on no copy until they are applied.
-   */
-  applied(): LastDocuments
-}
+export type BatchCommitter = { commit(batch: Batch, stored: Stored | undefined): Promise<void> }
 
 /** Commits batches one after the other; after a failure, restores the store to its checkpoint first. */
 export const batchCommitter = ({ lease, keeper, ahead, restore }: Options): BatchCommitter => {
   // Set while a batch is under way: after a failure the store must be recovered before the next batch.
   let isUnclear = false
-  let before: Checkpoint | undefined
   const recover = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
     if (stored !== undefined)
       throw new Failure('unavailable', `The history stored ahead of block ${batch.first} must be removed first.`)
@@ -60,16 +52,11 @@ export const batchCommitter = ({ lease, keeper, ahead, restore }: Options): Batc
     lease.cluster.requireLease()
     const planned = plan(lease.checkpoint(), batch, stored)
     isUnclear = true
-    before = planned.before
-    try {
-      await carryOut(lease, keeper, planned)
-    } finally {
-      before = undefined
-    }
+    await carryOut(lease, keeper, planned)
     isUnclear = false
     if (dropsUndo(planned)) await removeJournalsBut(lease.cluster, lease.checkpoint())
   }
-  return { commit, applied: () => lastDocuments(before ?? lease.checkpoint()) }
+  return { commit }
 }
 
 type Planned = ReturnType<typeof plan>

@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { Bounds } from '#store/batch.ts'
 import type { Store, Writer } from '#store/port.ts'
+import type { OpenStateFile } from '#store/state-port.ts'
 import { within } from '#time/deadline.ts'
 import type { Reading } from '../read/open-reading.ts'
 import { requireIndices } from '../schema/check-indices.ts'
@@ -22,12 +23,13 @@ type Options = {
   readonly partitionDocuments: number
   /** Amount of history that is written ahead of its batch at once. */
   readonly chunk: Bounds
+  readonly openStateFile: OpenStateFile
   /** Informed of each change, so that readers of the same process see it at once. */
   readonly reading: Reading
 }
 
 /** The only writer of this process in a store. */
-export const soleWriter = (cluster: Cluster, { partitionDocuments, chunk, reading }: Options) => {
+export const soleWriter = (cluster: Cluster, { partitionDocuments, chunk, openStateFile, reading }: Options) => {
   const { names } = cluster
   let isTaken = false
   let writer: Writer | undefined
@@ -43,7 +45,7 @@ export const soleWriter = (cluster: Cluster, { partitionDocuments, chunk, readin
     isTaken = true
     try {
       const served = await writable(cluster, repair)
-      const options = { cluster: served, identity, partitionDocuments, chunk, repair, onRelease }
+      const options = { cluster: served, identity, partitionDocuments, chunk, repair, openStateFile, onRelease }
       const opened = await openWriter(options)
       if (repair) reading.beginRepair()
       writer = tellingWriter(opened, () => {

@@ -1,16 +1,13 @@
 import { Failure } from '#failure/failure.ts'
-import type { Change, Key } from '#indices/registry.ts'
 import type { Bounds } from '#store/batch.ts'
 import type { Identity, Writer } from '#store/port.ts'
+import type { OpenStateFile } from '#store/state-port.ts'
 import { tryAgain } from '../client/try-again.ts'
-import { dueBalances } from '../read/due-balances.ts'
 import { OutOfDateCopy } from '../read/out-of-date.ts'
-import { type ProofContext, provedDocs } from '../read/proved-docs.ts'
-import { membersOf } from '../read/ranking-members.ts'
+import type { ProofContext } from '../read/proved-docs.ts'
 import { transactionsOf } from '../read/transactions-of.ts'
 import { type LastDocuments, lastDocuments, stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { decode } from '../schema/documents.ts'
 import { acquireLease, requireServed } from './acquire-lease.ts'
 import { batchCommitter } from './commit-batch.ts'
 import { HistoryAhead } from './history-ahead.ts'
@@ -20,6 +17,7 @@ import { recordMovedKeys } from './record-moved-keys.ts'
 import { recover } from './recover.ts'
 import { type RepairWriter, repairWriterOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
+import { keepStateHome } from './state-home.ts'
 
 /** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
 const BOUNDS = { documents: 200_000, bytes: Number.POSITIVE_INFINITY, changes: 25_000 }
@@ -33,6 +31,8 @@ export type WriterOptions = {
   readonly chunk: Bounds
   /** Whether the writer is for a repair, which accepts the store as it is. */
   readonly repair: boolean
+  /** Opens the loader's own file with the state. */
+  readonly openStateFile: OpenStateFile
   readonly onRelease: () => void
 }
 
@@ -45,8 +45,9 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
   const { cluster } = lease
   const { chunk } = options
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
-  const { commit, applied } = batchCommitter({ lease, keeper, ahead, restore })
+  const { commit } = batchCommitter({ lease, keeper, ahead, restore })
   const { inTurn, settled } = turns()
+  const home = keepStateHome(lease, options.openStateFile)
   /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
   const named = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -55,7 +56,6 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       throw await keeper.reasonFor(error)
     }
   }
-  const ofState = wholeCopiesOf(cluster, applied)
   const ofHistory = wholeCopiesOf(cluster, () => lastDocuments(lease.checkpoint()))
   return {
     get checkpoint() {
@@ -69,23 +69,30 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     },
     bounds: { ...BOUNDS, chunk },
     append: history => named(ahead.append(history)),
-    commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
+    commit: end =>
+      named(
+        ahead.commit(end, (batch, stored) =>
+          inTurn(async () => {
+            await commit(batch, stored)
+            await home.put(batch)
+          }),
+        ),
+      ),
     accept: () => inTurn(() => keeper.accept()),
-    rewrite: rewrite => inTurn(() => rewriteUnder(lease, rewrite)),
+    rewrite: rewrite => inTurn(() => changeState(lease, () => rewriteUnder(lease, rewrite))),
     get unfinished() {
       return repair?.unfinished ?? false
     },
     shut: () => inTurn(() => requireRepair(repair).shut()),
     blockAt: async height => requireRepair(repair).blockAt(height),
     endings: async () => requireRepair(repair).endings(),
-    takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
-    settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
-    getMany: keys => named(ofState(proving => stateOf(proving, keys))),
+    takeBack: height => inTurn(() => changeState(lease, () => requireRepair(repair).takeBack(height))),
+    settle: settled => inTurn(() => changeState(lease, () => requireRepair(repair).settle(settled))),
+    openState: () => inTurn(() => named(home.open())),
     transactionsOf: hashes => named(ofHistory(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
-    due: range => named(ofState(proving => dueBalances(proving, range))),
-    members: range => named(ofState(proving => membersOf(proving, range))),
     release: async () => {
       await settled()
+      home.close()
       await ahead.forget()
       await lease.release()
       options.onRelease()
@@ -148,6 +155,12 @@ const turns = () => {
   }
 }
 
+/** Changes documents of state otherwise than by a batch: every loader's copy of the state is filled anew. */
+const changeState = async <T>(lease: Lease, change: () => Promise<T>): Promise<T> => {
+  if (lease.checkpoint().state !== undefined) await lease.set({ state: undefined })
+  return await change()
+}
+
 const rewriteUnder = async (lease: Lease, rewrite: Parameters<Writer['rewrite']>[0]): Promise<void> => {
   // The renewal also makes sure that this process still has the lease.
   await lease.renew()
@@ -160,18 +173,4 @@ const rewriteUnder = async (lease: Lease, rewrite: Parameters<Writer['rewrite']>
 const requireRepair = (repair: RepairWriter | undefined): RepairWriter => {
   if (repair === undefined) throw new Failure('defect', 'The store was not locked for a repair.')
   return repair
-}
-
-/** State as of the last applied batch. The caller knows the documents of a batch that is being committed. */
-const stateOf = async (
-  cluster: Cluster & ProofContext,
-  keys: readonly Key[],
-): Promise<readonly (Change['doc'] | undefined)[]> => {
-  const { names } = cluster
-  const refs = keys.map(({ index, id }) => ({ index: names.state(index), id }))
-  const found = await provedDocs(cluster, refs)
-  return keys.map(({ index, id }, at) => {
-    const got = found[at]
-    return got === undefined ? undefined : (decode(index, id, got.source) as Change['doc'])
-  })
 }

@@ -1,0 +1,84 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { wealth } from '#indices/wealth.ts'
+import { wealthDoc } from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { testFolder } from '#test/support/test-folder.ts'
+import { openStateFile } from './state-file.ts'
+
+const folder = testFolder()
+const mark = { store: 's', stamp: 7 }
+const changes = [{ index: wealth, doc: wealthDoc('a', 1n) }] as const
+
+test('openStateFile: documents and mark outlive the process, and a failed write changes neither', async () => {
+  const path = join(folder, 'new', 'state.sqlite')
+  const file = openStateFile(path)
+  expect([file.mark, file.get(wealth, 'a')]).toEqual([undefined, undefined])
+  await file.put(changes, mark)
+  const failing = function* () {
+    yield { index: wealth, doc: wealthDoc('a', 2n) } as const
+    throw new Error('gone')
+  }
+  await expect(file.put(failing(), { store: 's', stamp: 8 })).rejects.toThrow('gone')
+  expect(await failureOf(Promise.resolve().then(() => openStateFile(path)))).toMatchObject({ kind: 'conflict' })
+  file.close()
+  const again = openStateFile(path)
+  expect([again.mark, again.get(wealth, 'a')]).toEqual([mark, wealthDoc('a', 1n)])
+  await again.clear()
+  expect([again.mark, again.get(wealth, 'a')]).toEqual([undefined, undefined])
+  again.close()
+})
+
+test('openStateFile: a damaged file is emptied, since the store has the same state', async () => {
+  const path = join(folder, 'damaged.sqlite')
+  const file = openStateFile(path)
+  await file.put(changes, mark)
+  file.close()
+  const bytes = readFileSync(path)
+  // The header stays: only the pages of tables are lost.
+  bytes.fill(0xff, 4_096)
+  bytes.fill(0xff, 100, 4_096)
+  writeFileSync(path, bytes)
+  rmSync(`${path}-wal`, { force: true })
+  const again = openStateFile(path)
+  expect([again.mark, again.get(wealth, 'a')]).toEqual([undefined, undefined])
+  again.close()
+})
+
+test('openStateFile: damage that is found by a read ends the session, and the next one begins with an empty file', async () => {
+  const path = join(folder, 'torn.sqlite')
+  const file = openStateFile(path)
+  await file.put(
+    Array.from({ length: 5_000 }, (_, n) => ({ index: wealth, doc: wealthDoc(`account_${n}`, 1n) })),
+    mark,
+  )
+  file.close()
+  const bytes = readFileSync(path)
+  // The schema is at the beginning.
+  bytes.fill(0xff, Math.floor(bytes.length * 0.8))
+  writeFileSync(path, bytes)
+  rmSync(`${path}-wal`, { force: true })
+  const torn = openStateFile(path)
+  const readAll = async () => Array.from({ length: 5_000 }, (_, n) => torn.get(wealth, `account_${n}`))
+  expect(await failureOf(readAll())).toMatchObject({ kind: 'unavailable', retryable: true })
+  torn.close()
+  const again = openStateFile(path)
+  expect(again.mark).toBeUndefined()
+  again.close()
+})
+
+test('openStateFile: a file of another program is refused by name, and stays', async () => {
+  const text = join(folder, 'text.sqlite')
+  writeFileSync(text, 'a text of some length that is no database at all')
+  const other = join(folder, 'other.sqlite')
+  const db = new Database(other)
+  db.run('CREATE TABLE "meta" ("key" TEXT, "value" TEXT)')
+  db.close()
+  for (const path of [text, other]) {
+    const failure = await failureOf(Promise.resolve().then(() => openStateFile(path)))
+    expect([failure.kind, failure.message]).toEqual(['conflict', `${path} is no state file of this program.`])
+    expect(existsSync(path)).toBe(true)
+  }
+})

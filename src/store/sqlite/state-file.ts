@@ -1,0 +1,193 @@
+import { rmSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { jsonIn } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import { balances } from '#indices/balance.ts'
+import { type StateIndex, stateIndices } from '#indices/registry.ts'
+import { countedOrderOf } from '#indices/standing.ts'
+import { createFolder } from '#store/own-files.ts'
+import { isCount, membersOf } from '#store/published.ts'
+import type { StateFile, StateMark } from '#store/state-port.ts'
+import { nextTurn } from '#time/turn.ts'
+import { upsert } from './commit.ts'
+import { type Connection, openMemory, openOrCreate } from './connection.ts'
+import { guarded } from './failures.ts'
+import { acquireLock } from './lock.ts'
+import { openStateReader } from './state-reader.ts'
+import { fieldIndexName, META, orderIndexName, quoted, type SchemaObject, tableOf } from './tables.ts'
+import { inTransaction } from './transaction.ts'
+
+/** Tables of state with the indexes that a loader reads: counted orders, and the times of frozen amounts. */
+const SCHEMA: readonly SchemaObject[] = [META, ...stateIndices.flatMap(listObjects)]
+
+function listObjects(index: StateIndex): readonly SchemaObject[] {
+  const { name, objects } = tableOf(index)
+  const order = countedOrderOf(index)
+  const read = new Set([
+    ...(order === undefined ? [] : [orderIndexName(name, order.name)]),
+    ...(index.name === balances.name ? [fieldIndexName(name, 'next_due')] : []),
+  ])
+  return objects.filter(object => object.type === 'table' || read.has(object.name))
+}
+
+/** A file with other tables than these was written by another version. */
+const FINGERPRINT = new Bun.CryptoHasher('sha256').update(SCHEMA.map(({ sql }) => sql).join('\n')).digest('hex')
+
+/** Documents written before other work of the process gets a turn: some 5 ms. */
+const SLICE = 1_000
+
+/**
+ * Opens the file, and creates it if there is none. A damaged file, or one of another version, is emptied. Throws 'conflict'
+ * while another process has it, and for a file of another kind.
+ */
+export function openStateFile(path: string): StateFile {
+  const name = `sqlite:${path}`
+  createFolder(dirname(path))
+  const unlock = acquireLock(path, name)
+  if (unlock === undefined)
+    throw new Failure('conflict', `Another loader is using the state file ${path}.`, {
+      help: 'Stop it first, or set another folder with --data.',
+      retryable: true,
+    })
+  try {
+    return stateFileOf({ path, name, connection: openUsable(path, name), unlock })
+  } catch (error) {
+    unlock()
+    throw error
+  }
+}
+
+/** State that is lost with the process, for a loader without a folder of its own. */
+export function openMemoryState(): StateFile {
+  const connection = openMemory()
+  createTables(connection)
+  return stateFileOf({ path: undefined, name: ':memory:', connection, unlock: () => undefined })
+}
+
+/** The file, emptied if it is damaged or of another version. */
+function openUsable(path: string, name: string): Connection {
+  let opened: Connection | undefined
+  try {
+    const connection = openNamed(path, name)
+    opened = connection
+    const id = Number(connection.row('PRAGMA application_id')?.[0])
+    const objects = Number(connection.row('SELECT count(*) FROM sqlite_schema')?.[0])
+    if (id !== APPLICATION_ID && objects > 0) throw foreignFile(path)
+    if (objects === 0) createTables(connection)
+    if (readMeta(connection, 'schema') === FINGERPRINT) return connection
+    connection.close()
+  } catch (error) {
+    opened?.close()
+    if (!isDamage(error)) throw error
+  }
+  removeFiles(path)
+  const empty = openNamed(path, name)
+  createTables(empty)
+  return empty
+}
+
+function isDamage(error: unknown): boolean {
+  return error instanceof Failure && error.kind === 'damaged'
+}
+
+function removeFiles(path: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
+}
+
+function openNamed(path: string, name: string): Connection {
+  try {
+    return openOrCreate(path, name)
+  } catch (error) {
+    throw error instanceof Failure && error.kind === 'conflict' ? foreignFile(path, error) : error
+  }
+}
+
+function foreignFile(path: string, cause?: unknown): Failure {
+  return new Failure('conflict', `${path} is no state file of this program.`, {
+    cause,
+    help: 'Remove it, or set another folder with --data. A state file is filled again from the store.',
+  })
+}
+
+/** "ioss" in ASCII: identifies state files (sqlite.org/pragma.html#pragma_application_id). */
+const APPLICATION_ID = 0x696f7373
+
+function createTables(connection: Connection): void {
+  const { db } = connection
+  if (connection.file.ino !== undefined) db.run('PRAGMA journal_mode = WAL')
+  db.transaction(() => {
+    for (const { sql } of SCHEMA) db.run(sql)
+    db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+    writeMeta(connection, 'schema', FINGERPRINT)
+  })()
+}
+
+type Parts = {
+  /** undefined: the state is in memory. */
+  readonly path: string | undefined
+  readonly name: string
+  readonly connection: Connection
+  readonly unlock: () => void
+}
+
+function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
+  let mark = parseMark(readMeta(connection, 'mark'))
+  let isDamaged = false
+  /** The error; for damage one that makes the load begin again, with an empty file. */
+  const noteDamage = (error: unknown): unknown => {
+    if (!isDamage(error)) return error
+    isDamaged = true
+    return new Failure('unavailable', `${name} is damaged; it is filled again from the store.`, { cause: error })
+  }
+  return {
+    ...openStateReader(work => {
+      try {
+        return guarded(name, () => work(connection))
+      } catch (error) {
+        throw noteDamage(error)
+      }
+    }),
+    get mark() {
+      return mark
+    },
+    clear: async () => {
+      await inTransaction(connection, name, () => {
+        connection.db.run(`DELETE FROM "meta" WHERE "key" = 'mark'`)
+        for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(tableOf(index).name)}`)
+      })
+      mark = undefined
+    },
+    put: async (docs, next) => {
+      await inTransaction(connection, name, async () => {
+        let written = 0
+        for (const { index, doc } of docs) {
+          upsert(connection, tableOf(index), doc)
+          written += 1
+          if (written % SLICE === 0) await nextTurn()
+        }
+        if (next !== undefined) writeMeta(connection, 'mark', JSON.stringify(next))
+      }).catch((error: unknown) => {
+        throw noteDamage(error)
+      })
+      mark = next ?? mark
+    },
+    close: () => {
+      connection.close()
+      if (isDamaged && path !== undefined) removeFiles(path)
+      unlock()
+    },
+  }
+}
+
+function readMeta(connection: Connection, key: string): unknown {
+  return connection.row('SELECT "value" FROM "meta" WHERE "key" = ?', key)?.[0]
+}
+
+function writeMeta(connection: Connection, key: string, value: string): void {
+  connection.statement('INSERT OR REPLACE INTO "meta" VALUES (?, ?)').run(key, value)
+}
+
+function parseMark(text: unknown): StateMark | undefined {
+  const { store, stamp } = membersOf(typeof text === 'string' ? jsonIn(text) : undefined) ?? {}
+  return typeof store === 'string' && isCount(stamp) ? { store, stamp } : undefined
+}
