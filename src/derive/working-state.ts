@@ -168,7 +168,7 @@ function* docsIn(written: readonly Cell[] | undefined): Iterable<Doc> {
 
 const standingIn = ({ index }: StandingRange, doc: Doc): Standing => {
   const standing = countedOf(index)?.standingOf(doc)
-  if (standing === undefined) throw new TypeError(`${index.name} ${doc.id} was fetched, and is in no ranking.`)
+  if (standing === undefined) throw new TypeError(`${index.name} ${doc.id} was read as a member, and is in no ranking.`)
   return standing
 }
 
