@@ -11,7 +11,7 @@ import { LOGGING, STORE } from './setting-groups.ts'
 export const keysExport: Command = {
   name: 'keys export',
   words: ['FILE'],
-  summary: 'write all API keys to a text file, also from a damaged store: hashes and plans, never the keys',
+  summary: 'write all API keys, as hashes, to a file; also from a damaged store',
   about: [
     'Writes every key, a line of JSON each, to FILE, which must not exist yet. The file has what the store has: id, hash, name, note, plan and times. Keys are the one thing in a store that cannot be loaded again.',
     'From a damaged embedded store the keys that can be read are written; if some cannot, the command says so and ends with exit code 3.',

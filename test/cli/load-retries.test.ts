@@ -94,7 +94,7 @@ const FAULTS: readonly (readonly [name: string, fault: Fault, level: string, say
         ? undefined
         : new Response(new Uint8Array(2_000_001)),
     'error',
-    /is over 2000000 bytes/,
+    /is over 1048576 bytes/,
   ],
   ['everything is refused', () => new Response('away', { status: 503 }), 'warn', /status 503/],
   [

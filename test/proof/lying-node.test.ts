@@ -126,7 +126,7 @@ test('a lying node: a forged publisher is detected where texts are proved, near 
   ] as const) {
     const node = createNode({ urls: [lying.url], clock: idleClock(), prove })
     const read = Array.fromAsync(node.blocks({ from: 1200, to: 1201, following }))
-    await expect(read).rejects.toThrow(/^Block 1201: publisher of transaction \w+ differs in the raw block\.$/)
+    await expect(read).rejects.toThrow(/^http\S+: Block 1201: publisher of transaction \w+ differs in the raw block\.$/)
     node.close()
   }
   await lying.stop()

@@ -275,7 +275,9 @@ const close = () => {
 
 const openWhileSeen = () => {
   rest()
-  close()
+  // A window that stays visible stays with the shared stream: its worker ends the stream with the last visible window.
+  if (document.hidden || !shared) close()
+  else clearTimeout(reopening)
   if (document.hidden) return
   pauseMs = PAUSE_MS
   open()

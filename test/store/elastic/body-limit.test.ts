@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openElastic } from '#store/elastic/open-elastic.ts'
+import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { spawnIn } from '../../support/processes/cli-process.ts'
 import { freePort } from '../../support/processes/free-port.ts'
@@ -61,7 +62,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticse
     await using node = await replayed(HEIGHT)
     const target = openTestElastic()
     await using proxy = await limitedTo(target.url, limit)
-    const through = openElastic({ url: proxy.url, prefix: target.prefix })
+    const through = openElastic({ url: proxy.url, prefix: target.prefix, openStateFile: openMemoryState })
     try {
       expect(await loadFrom(node.url, through)).toBe(HEIGHT)
       expect(await proxy.refused()).toBeGreaterThan(0)
@@ -80,7 +81,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticse
     await using node = await replayed(HEIGHT)
     const target = openTestElastic()
     await using proxy = await limitedTo(target.url, '4k')
-    const through = openElastic({ url: proxy.url, prefix: target.prefix })
+    const through = openElastic({ url: proxy.url, prefix: target.prefix, openStateFile: openMemoryState })
     try {
       await target.store.create()
       const { message, help, retryable } = await failureOf(loadFrom(node.url, through))
