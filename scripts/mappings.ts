@@ -1,5 +1,5 @@
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import { type IndexShape, journalShape, keysShape, metaShape, shapeOf } from '#store/elastic/schema/mappings.ts'
+import { type IndexShape, keysShape, metaShape, shapeOf } from '#store/elastic/schema/mappings.ts'
 
 /**
  * Folder with the settings and mapping of every index, so that changes are seen in review. It contains nothing else.
@@ -11,7 +11,6 @@ export const mappingFiles = (): ReadonlyMap<string, string> => {
   const shapes: readonly (readonly [name: string, shape: IndexShape])[] = [
     ...[...historyIndices, ...stateIndices].map(index => [index.name, shapeOf(index)] as const),
     ['meta', metaShape],
-    ['journal', journalShape],
     ['keys', keysShape],
   ]
   return new Map(shapes.map(([name, shape]) => [`${FOLDER}/${name}.json`, `${JSON.stringify(shape, null, 2)}\n`]))

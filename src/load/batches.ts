@@ -43,7 +43,7 @@ export type Batches = {
 }
 
 type Parts = {
-  readonly writer: Pick<Writer, 'append' | 'commit'>
+  readonly writer: Pick<Writer, 'append' | 'commit' | 'floor'>
   readonly deriver: Pick<Deriver, 'changed' | 'cut' | 'settled'>
   readonly proof: Pick<Proving, 'cut'>
   readonly partitions: Partitioning
@@ -99,7 +99,8 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
       // During a commit this batch would only wait: a busy machine would make batches small and costly.
       const age = clock.elapsed() - begun
       const isOld = commits.isIdle() && age > oldestMs(lib - documents.block.height, isFirst)
-      if (isOld || batch.full(deriver.changed()) || partitions.full()) return close(lib)
+      const mayEnd = documents.block.height >= (writer.floor ?? 0)
+      if (mayEnd && (isOld || batch.full(deriver.changed()) || partitions.full())) return close(lib)
       if (!batch.partFull) return
       await appends.settle()
       const part = batch.takePart(partitions.filling())

@@ -1,3 +1,4 @@
+import { Failure } from '#failure/failure.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
@@ -39,6 +40,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
       while (!signal.aborted) {
         const lib = await final.read({ height: height(), time: writer.checkpoint?.time }, signal)
         const target = lib === undefined ? -1 : Math.min(to, lib)
+        if (lib !== undefined) requireFloor(writer.floor, { target, lib })
         if (lib !== undefined && target > height())
           await fill(stages, node.blocks(nextBlocks(writer, { to: target, lib }, signal)), { lib, signal })
         else if (lib !== undefined && (options.once || height() >= to)) return
@@ -92,4 +94,17 @@ const nextBlocks = (
   const from = (checkpoint?.height ?? -1) + 1
   const parent = checkpoint === undefined ? {} : { parent: checkpoint.hash }
   return { from, to, lib, signal, following: to - from < FOLLOWED, ...parent }
+}
+
+/** Throws if the blocks to load end below a batch that was begun. A node that has no such block yet may have it later. */
+function requireFloor(floor: number | undefined, { target, lib }: { readonly target: number; readonly lib: number }): void {
+  if (floor === undefined || target >= floor) return
+  const begun = `A loader whose state file is lost had begun to store the blocks up to ${floor}`
+  if (lib < floor)
+    throw new Failure('unavailable', `${begun}, but the node has only the blocks up to ${lib}.`, {
+      help: 'Wait until the node has them, or set another node with --node.',
+    })
+  throw new Failure('usage', `${begun}; loading cannot end at block ${target}.`, {
+    help: `Load at least up to block ${floor} (--to).`,
+  })
 }

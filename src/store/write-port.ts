@@ -28,6 +28,8 @@ export type WriterPartitions = {
 export type Writer = RepairWriter & {
   /** End of the last committed batch; undefined: none yet. */
   readonly checkpoint: Published | undefined
+  /** The least height at which the next batch may end; undefined: any. See `Checkpoint.floor` of Elasticsearch. */
+  readonly floor?: number | undefined
   /** Absent in stores without partitions. */
   readonly partitions?: WriterPartitions
   /** Batch size that suits the store; the stored data does not depend on it. */

@@ -9,7 +9,7 @@ import { testFolder } from '#test/support/test-folder.ts'
 import { openStateFile } from './state-file.ts'
 
 const folder = testFolder()
-const mark = { store: 's', stamp: 7 }
+const mark = { store: 's', stamp: 7, hash: 'h', batch: 'b' }
 const changes = [{ index: wealth, doc: wealthDoc('a', 1n) }] as const
 
 test('openStateFile: documents and mark outlive the process, and a failed write changes neither', async () => {
@@ -21,7 +21,7 @@ test('openStateFile: documents and mark outlive the process, and a failed write 
     yield { index: wealth, doc: wealthDoc('a', 2n) } as const
     throw new Error('gone')
   }
-  await expect(file.put(failing(), { store: 's', stamp: 8 })).rejects.toThrow('gone')
+  await expect(file.put(failing(), { ...mark, stamp: 8 })).rejects.toThrow('gone')
   expect(await failureOf(Promise.resolve().then(() => openStateFile(path)))).toMatchObject({ kind: 'conflict' })
   file.close()
   const again = openStateFile(path)

@@ -7,15 +7,17 @@ import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import { countedOrderOf } from '#indices/standing.ts'
 import { createFolder } from '#store/own-files.ts'
 import { isCount, membersOf } from '#store/published.ts'
-import type { StateFile, StateMark } from '#store/state-port.ts'
+import type { FormerDocument, FormerState, StateDocument, StateFile, StateMark } from '#store/state-port.ts'
 import { nextTurn } from '#time/turn.ts'
 import { upsert } from './commit.ts'
 import { type Connection, openMemory, openOrCreate } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
+import { getById } from './read.ts'
 import { openStateReader } from './state-reader.ts'
 import { fieldIndexName, META, orderIndexName, quoted, type SchemaObject, tableOf } from './tables.ts'
 import { inTransaction } from './transaction.ts'
+import { clearUndo, createUndo, indexNamed, keepUndo, revertLast } from './undo.ts'
 
 /** Tables of state with the indexes that a loader reads: counted orders, and the times of frozen amounts. */
 const SCHEMA: readonly SchemaObject[] = [META, ...stateIndices.flatMap(listObjects)]
@@ -32,6 +34,9 @@ function listObjects(index: StateIndex): readonly SchemaObject[] {
 
 /** A file with other tables than these was written by another version. */
 const FINGERPRINT = new Bun.CryptoHasher('sha256').update(SCHEMA.map(({ sql }) => sql).join('\n')).digest('hex')
+/** Keys of "meta": what the file has, and the ids of the last batch while the store may lack it. */
+const MARK = 'mark'
+const UNSENT = 'unsent'
 
 /** Documents written before other work of the process gets a turn: some 5 ms. */
 const SLICE = 1_000
@@ -117,6 +122,7 @@ function createTables(connection: Connection): void {
   if (connection.file.ino !== undefined) db.run('PRAGMA journal_mode = WAL')
   db.transaction(() => {
     for (const { sql } of SCHEMA) db.run(sql)
+    createUndo(connection)
     db.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     writeMeta(connection, 'schema', FINGERPRINT)
   })()
@@ -131,52 +137,113 @@ type Parts = {
 }
 
 function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
-  let mark = parseMark(readMeta(connection, 'mark'))
+  let mark = parseMark(readMeta(connection, MARK))
   let isDamaged = false
+  let isClosed = false
   /** The error; for damage one that makes the load begin again, with an empty file. */
   const noteDamage = (error: unknown): unknown => {
     if (!isDamage(error)) return error
     isDamaged = true
     return new Failure('unavailable', `${name} is damaged; it is filled again from the store.`, { cause: error })
   }
+  const read = <T>(work: (reader: Connection) => T): T => {
+    try {
+      return guarded(name, () => work(connection))
+    } catch (error) {
+      throw noteDamage(error)
+    }
+  }
+  const write = async (work: () => void | Promise<void>, next: StateMark | undefined): Promise<void> => {
+    await inTransaction(connection, name, async () => {
+      await work()
+      if (next !== undefined) writeMeta(connection, MARK, JSON.stringify(next))
+    }).catch((error: unknown) => {
+      throw noteDamage(error)
+    })
+    mark = next ?? mark
+  }
   return {
-    ...openStateReader(work => {
-      try {
-        return guarded(name, () => work(connection))
-      } catch (error) {
-        throw noteDamage(error)
-      }
-    }),
+    ...openStateReader(read),
     get mark() {
       return mark
     },
     clear: async () => {
-      await inTransaction(connection, name, () => {
-        connection.db.run(`DELETE FROM "meta" WHERE "key" = 'mark'`)
-        for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(tableOf(index).name)}`)
-      })
+      await write(() => clearAll(connection), undefined)
       mark = undefined
     },
-    put: async (docs, next) => {
-      await inTransaction(connection, name, async () => {
-        let written = 0
-        for (const { index, doc } of docs) {
-          upsert(connection, tableOf(index), doc)
-          written += 1
-          if (written % SLICE === 0) await nextTurn()
-        }
-        if (next !== undefined) writeMeta(connection, 'mark', JSON.stringify(next))
-      }).catch((error: unknown) => {
-        throw noteDamage(error)
-      })
-      mark = next ?? mark
-    },
+    put: (docs, next) => write(() => putDocuments(connection, docs), next),
+    commit: (batch, { mark: next, before }) =>
+      write(async () => {
+        keepUndo(connection, batch, before)
+        await putDocuments(connection, batch.changes)
+        writeMeta(connection, UNSENT, JSON.stringify(batch.changes.map(({ index, doc }) => [index.name, doc.id])))
+      }, next),
+    unsent: () => read(readUnsent),
+    sent: () => write(() => removeMeta(connection, UNSENT), undefined),
+    takeBack: (range, parseEnd) => read(reader => readFormer(reader, range, parseEnd)),
     close: () => {
+      if (isClosed) return
+      isClosed = true
       connection.close()
       if (isDamaged && path !== undefined) removeFiles(path)
       unlock()
     },
   }
+}
+
+function clearAll(connection: Connection): void {
+  removeMeta(connection, MARK)
+  removeMeta(connection, UNSENT)
+  clearUndo(connection)
+  for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(tableOf(index).name)}`)
+}
+
+async function putDocuments(connection: Connection, docs: Iterable<StateDocument>): Promise<void> {
+  let written = 0
+  for (const { index, doc } of docs) {
+    upsert(connection, tableOf(index), doc)
+    written += 1
+    if (written % SLICE === 0) await nextTurn()
+  }
+}
+
+function readUnsent(reader: Connection): readonly StateDocument[] | undefined {
+  const text = readMeta(reader, UNSENT)
+  if (typeof text !== 'string') return undefined
+  return (JSON.parse(text) as readonly (readonly [string, string])[]).map(([name, id]) => {
+    const index = indexNamed(name)
+    const doc = getById(reader, index, id)
+    if (doc === undefined) throw new TypeError(`The last batch has no document '${id}' of ${name}.`)
+    return { index, doc } as StateDocument
+  })
+}
+
+/** Reverts batches and reads their documents, in a transaction that is then rolled back. */
+function readFormer(
+  connection: Connection,
+  { from, height }: { readonly from: number; readonly height: number },
+  parseEnd: (before: string) => number | undefined,
+): FormerState | undefined {
+  const documents = new Map<string, FormerDocument>()
+  let before: string | undefined
+  connection.db.run('BEGIN')
+  try {
+    for (let end: number | undefined = from; end === undefined || end > height; ) {
+      const reverted = end === undefined ? undefined : revertLast(connection, end)
+      if (reverted === undefined) return undefined
+      before = reverted.before
+      for (const [index, id] of reverted.changed)
+        documents.set(`${index.name} ${id}`, {
+          index,
+          id,
+          doc: getById(connection, index, id) as FormerDocument['doc'],
+        })
+      end = parseEnd(before)
+    }
+  } finally {
+    connection.db.run('ROLLBACK')
+  }
+  return before === undefined ? undefined : { before, documents: [...documents.values()] }
 }
 
 function readMeta(connection: Connection, key: string): unknown {
@@ -187,7 +254,12 @@ function writeMeta(connection: Connection, key: string, value: string): void {
   connection.statement('INSERT OR REPLACE INTO "meta" VALUES (?, ?)').run(key, value)
 }
 
+function removeMeta(connection: Connection, key: string): void {
+  connection.statement('DELETE FROM "meta" WHERE "key" = ?').run(key)
+}
+
 function parseMark(text: unknown): StateMark | undefined {
-  const { store, stamp } = membersOf(typeof text === 'string' ? jsonIn(text) : undefined) ?? {}
-  return typeof store === 'string' && isCount(stamp) ? { store, stamp } : undefined
+  const { store, stamp, hash, batch } = membersOf(typeof text === 'string' ? jsonIn(text) : undefined) ?? {}
+  const isMark = typeof store === 'string' && isCount(stamp) && typeof hash === 'string' && typeof batch === 'string'
+  return isMark ? { store, stamp, hash, batch } : undefined
 }

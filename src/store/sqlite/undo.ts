@@ -1,11 +1,11 @@
 import type { Change } from '#indices/registry.ts'
-import { stateIndices } from '#indices/registry.ts'
+import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import type { Batch, Published } from '#store/port.ts'
 import { isUndoable, UNDO_LIMITS } from '../batch.ts'
 import type { Cell } from './cell.ts'
 import { upsertCells } from './commit.ts'
 import type { Connection } from './connection.ts'
-import { fromText, getPublished, putPublished, toText } from './meta.ts'
+import { fromText, getPublished, putPublished } from './meta.ts'
 import { removeDocument, removeHistoryAbove } from './rewrite.ts'
 import { toRow } from './rows.ts'
 import { tableOf } from './tables.ts'
@@ -38,15 +38,22 @@ export const lastKept = (connection: Connection): number | undefined => {
   return typeof height === 'bigint' ? Number(height) : undefined
 }
 
-/** Keeps the documents that a batch replaces, and deletes old ones, within the batch's transaction. */
-export const keepUndo = (connection: Connection, batch: Batch, before: Published | undefined): void => {
+/**
+ * Keeps the documents that a batch replaces, and deletes old ones, within the batch's transaction. `before`: the record of
+ * the end before the batch, as text; undefined: there was none.
+ */
+export const keepUndo = (
+  connection: Connection,
+  batch: Pick<Batch, 'first' | 'end' | 'changes'>,
+  before: string | undefined,
+): void => {
   const documents = isUndoable(batch) ? textOf(batch.changes) : undefined
   if (before === undefined || documents === undefined || documents.length > UNDO_LIMITS.batchBytes) {
     clearUndo(connection)
     return
   }
   const bytes = BigInt(documents.length)
-  connection.statement(SQL.put).run(BigInt(batch.end.height), toText(before), bytes, documents)
+  connection.statement(SQL.put).run(BigInt(batch.end.height), before, bytes, documents)
   connection.statement(SQL.trim).run(BigInt(batch.end.height - UNDO_LIMITS.heights))
   while (Number(connection.row(SQL.bytes)?.[0] ?? 0n) > UNDO_LIMITS.bytes) connection.db.run(SQL.removeFirst)
 }
@@ -74,7 +81,7 @@ const readCell = (text: string | null): Cell => {
   return text.startsWith('x') ? Buffer.from(text.slice(1), 'base64') : BigInt(text)
 }
 
-const byName = new Map<string, (typeof stateIndices)[number]>(stateIndices.map(index => [index.name, index]))
+const byName = new Map<string, StateIndex>(stateIndices.map(index => [index.name, index]))
 
 /**
  * Reverts batches until the end is at `height` or below, within the caller's transaction. undefined: the kept
@@ -90,11 +97,8 @@ export const takeBack = (connection: Connection, height: number): Published | un
   }
   db.run('SAVEPOINT back')
   while (end.height > height) {
-    const [last, before, documents] = connection.row(SQL.newest) ?? []
-    if (last !== BigInt(end.height)) return undo()
-    for (const kept of JSON.parse(String(documents)) as readonly Kept[]) restore(connection, kept)
-    connection.statement(SQL.remove).run(last)
-    end = fromText(String(before))
+    const reverted = revertLast(connection, end.height)
+    end = reverted && fromText(reverted.before)
     if (end === undefined) return undo()
   }
   removeHistoryAbove(connection, end.height)
@@ -103,9 +107,31 @@ export const takeBack = (connection: Connection, height: number): Published | un
   return end
 }
 
+/**
+ * Reverts the last kept batch, which must end at `height`, within the caller's transaction; history stays. Returns the
+ * record of the end before it, and its documents. undefined: that batch is not kept.
+ */
+export const revertLast = (
+  connection: Connection,
+  height: number,
+): { readonly before: string; readonly changed: readonly (readonly [StateIndex, string])[] } | undefined => {
+  const [last, before, documents] = connection.row(SQL.newest) ?? []
+  if (last !== BigInt(height)) return undefined
+  const all = JSON.parse(String(documents)) as readonly Kept[]
+  for (const kept of all) restore(connection, kept)
+  connection.statement(SQL.remove).run(last)
+  return { before: String(before), changed: all.map(([name, id]) => [indexNamed(name), id]) }
+}
+
 const restore = (connection: Connection, [name, id, cells]: Kept): void => {
-  const index = byName.get(name)
-  if (index === undefined) throw new TypeError(`The undo data names an unknown index '${name}'.`)
+  const index = indexNamed(name)
   if (cells === undefined) removeDocument(connection, index, id)
   else upsertCells(connection, tableOf(index), cells.map(readCell))
+}
+
+/** The index of state with a name that this program wrote. */
+export const indexNamed = (name: string): StateIndex => {
+  const index = byName.get(name)
+  if (index === undefined) throw new TypeError(`The undo data names an unknown index '${name}'.`)
+  return index
 }

@@ -4,6 +4,7 @@ import type { History, Writer } from '#store/port.ts'
 import { appendedHistory, type BatchBounds, batchWith, checkBatch, NOTHING_FILLED } from '../batch.ts'
 import { writeBatch } from './commit.ts'
 import type { Connection } from './connection.ts'
+import { toText } from './meta.ts'
 import { findByField } from './read.ts'
 import { repairWriterOf } from './repair.ts'
 import { openStateReader } from './state-reader.ts'
@@ -43,7 +44,7 @@ export const writerOf = (lock: WriteLock): Writer => {
       if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
       if (!(await lock.writeFar(batch)))
         await lock.write(async writing => {
-          keepUndo(writing, batch, lock.checkpoint)
+          keepUndo(writing, batch, lock.checkpoint && toText(lock.checkpoint))
           await writeBatch(writing, batch)
         })
       lock.checkpoint = batch.end

@@ -37,11 +37,6 @@ const cases: readonly Case[] = [
     work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
   },
   {
-    name: 'a batch without its journal',
-    removed: ['journal-0'],
-    work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
-  },
-  {
     name: 'history ahead of its batch',
     removed: ['blocks-000000', 'transactions-000000', 'records-000000'],
     work: async writer => await writer.append(tellingBatch(HEIGHT + 2, HEIGHT + 2)),

@@ -1,7 +1,7 @@
 import { openElastic } from '#store/elastic/open-elastic.ts'
-import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { identity } from '#test/store/suite/fixture.ts'
 import { commitBatch, historyOf, restOf } from '#test/support/stores/commit-batch.ts'
+import { openTestState } from '#test/support/stores/test-state.ts'
 import { crashBatch, partitionEnd } from './crash-batch.ts'
 
 /** A block of these batches has three documents of history. */
@@ -13,7 +13,7 @@ const TWO_BLOCKS = { documents: 6, bytes: Number.POSITIVE_INFINITY }
  * first two blocks of each batch are written ahead, those of the second batch during the commit of the first.
  */
 const main = async ([url = '', prefix = '']: readonly string[]): Promise<void> => {
-  const store = openElastic({ url, prefix, leaseMs: 300, chunk: TWO_BLOCKS, openStateFile: openMemoryState })
+  const store = openElastic({ url, prefix, leaseMs: 300, chunk: TWO_BLOCKS, openStateFile: of => openTestState(prefix, of) })
   const writer = await store.takeOver(identity)
   let first = (writer.checkpoint?.height ?? -1) + 1
   let committing: Promise<void> | undefined

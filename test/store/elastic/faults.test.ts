@@ -8,11 +8,13 @@ import { wealth } from '#indices/wealth.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Writer } from '#store/port.ts'
+import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { openTestState } from '#test/support/stores/test-state.ts'
 import { until } from '#test/support/wait.ts'
 
 /** Retries pause for one millisecond only. */
@@ -36,7 +38,7 @@ const openShared = async (): Promise<typeof shared> => {
   const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
   const events: WriteEvent[] = []
   const onEvent = (event: WriteEvent) => void events.push(event)
-  const through = openElastic({ url: proxy.url, prefix: target.prefix, leaseMs: 600_000, clock, onEvent })
+  const through = openElastic({ url: proxy.url, prefix: target.prefix, openStateFile: of => openTestState(target.prefix, of), leaseMs: 600_000, clock, onEvent })
   await target.store.create()
   const close = async () => {
     await through.close()
@@ -312,7 +314,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       }
       const late = kindOf(commitBatch(silent, tellingBatch(at, at + 2)))
       await asleep
-      const next = await target.store.takeOver(identity)
+      // On another machine.
+      const next = await target.reopen({ openStateFile: openMemoryState }).takeOver(identity)
       expect(next.checkpoint).toEqual(publishedAt(at - 1))
       await commitBatch(next, tellingBatch(at, at))
       wake()
@@ -347,7 +350,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         await until(async () => (await seqNoOf(target)) !== before)
         await Bun.sleep(ms)
       }
-      const next = await target.reopen({ leaseMs: 3_000, clock: { sleep } }).takeOver(identity)
+      const next = await target.reopen({ leaseMs: 3_000, clock: { sleep }, openStateFile: openMemoryState }).takeOver(identity)
       expect(next.checkpoint).toEqual(publishedAt(at))
       await commitBatch(next, tellingBatch(at + 1, at + 1))
       faults.fateOf = () => pass

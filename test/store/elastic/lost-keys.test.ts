@@ -84,21 +84,4 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
       expect((await check(target.reopen())).id).toBe(stored.id)
       await (await other.takeOver(identity)).release()
     }))
-
-  test('a store whose inventory lacks the index of keys gets it with the next loader', () =>
-    withBlocks(async target => {
-      const path = `${target.url}/${target.prefix}-meta-0/_doc`
-      for (const id of ['checkpoint', 'published']) {
-        const { _source, _version } = await ask<{ _source: { body: string }; _version: number }>('GET', `${path}/${id}`)
-        const body = JSON.parse(_source.body)
-        delete body.inventory.indices[`${target.prefix}-keys-0`]
-        const versioned = id === 'published' ? `&version=${_version}&version_type=external_gte` : ''
-        await ask('PUT', `${path}/${id}?refresh=true${versioned}`, { body: JSON.stringify(body) })
-      }
-      const other = target.reopen()
-      expect(await other.keys.list()).toEqual([])
-      await (await other.takeOver(identity)).release()
-      await replace(target)
-      expect((await failureOf(other.keys.list())).kind).toBe('damaged')
-    }))
 })

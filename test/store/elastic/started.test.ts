@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
-import { type IndexShape, journalShape, metaShape, shapeOf } from '#store/elastic/schema/mappings.ts'
+import { type IndexShape, metaShape, shapeOf } from '#store/elastic/schema/mappings.ts'
 import { WAIT_MS } from '#store/elastic/schema/wait-for-shards.ts'
 import { identity } from '#test/store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
@@ -64,10 +64,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices with a shard that has
   })
   afterAll(() => target.destroy())
 
-  test('create waits for the checkpoint and for indices that must be empty, takeOver for all that a loader reads', async () => {
+  test('create waits for the checkpoint and for indices that must be empty', async () => {
     const startMeta = await createUnstarted(target, 'meta', metaShape)
     const startAccounts = await createUnstarted(target, 'accounts', shapeOf(accounts))
-    const startJournal = await createUnstarted(target, 'journal', journalShape)
     const created = target.store.create()
     expect(await isWaiting(created)).toBe(true)
     await startMeta()
@@ -75,10 +74,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices with a shard that has
     await startAccounts()
     await created
     expect(await target.store.check()).toEqual([])
-    const taken = target.store.takeOver(identity)
-    expect(await isWaiting(taken)).toBe(true)
-    await startJournal()
-    const writer = await taken
+    const writer = await target.store.takeOver(identity)
     expect(writer.checkpoint).toBeUndefined()
     await writer.release()
   })

@@ -1,7 +1,7 @@
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { loadFrom } from '../stores/loading.ts'
+import { openTestState } from '../stores/test-state.ts'
 
 /**
  * A loader to be killed: `load-process.ts NODE_URL sqlite PATH TO DOCUMENTS` or `… elastic URL PREFIX
@@ -20,7 +20,7 @@ const store =
         prefix: rest[1] ?? '',
         partitionDocuments: Number(rest[2]),
         leaseMs: 600,
-        openStateFile: openMemoryState,
+        openStateFile: of => openTestState(rest[1] ?? '', of),
         chunk,
       })
 const main = async (): Promise<void> => {

@@ -28,8 +28,8 @@ export const dumpSqlite = (path: string): Dump => {
 }
 
 /**
- * Documents of an Elasticsearch store, without the field `at`, the height of the batch that last wrote the
- * document: the split into batches is internal to the store.
+ * Documents of an Elasticsearch store, without the fields of the batch that last wrote the document: `at`, its height, and
+ * `before`, the document that it replaced. The split into batches is internal to the store.
  */
 export const dumpElastic = async (url: string, prefix: string): Promise<Dump> => {
   const dump = new Map<string, string>()
@@ -46,7 +46,7 @@ export const dumpElastic = async (url: string, prefix: string): Promise<Dump> =>
     let answer = await ask(`/${prefix}-${name}/_search?scroll=1m`, { size: 5_000 })
     while (answer.hits.hits.length > 0) {
       for (const { _id, _source } of answer.hits.hits) {
-        const { at, ...fields } = _source
+        const { at, before, ...fields } = _source
         dump.set(`${name}/${_id}`, written(fields))
       }
       answer = await ask('/_search/scroll', { scroll: '1m', scroll_id: answer._scroll_id })

@@ -1,7 +1,7 @@
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
-import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { ask } from './ask-elastic.ts'
+import { openTestState, removeTestState } from './test-state.ts'
 
 /**
  * URL of the Elasticsearch for the tests: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it. undefined:
@@ -39,7 +39,11 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
   const prefix = `test-${crypto.randomUUID().slice(0, 13)}`
   const opened: ElasticStore[] = []
   const reopen = (more: Partial<ElasticOptions> = {}): ElasticStore => {
-    const store = openElastic({ url, prefix, leaseMs: LEASE_MS, openStateFile: openMemoryState, ...options, ...more })
+    const store = openElastic({
+      ...{ url, prefix, leaseMs: LEASE_MS, openStateFile: of => openTestState(prefix, of) },
+      ...options,
+      ...more,
+    })
     opened.push(store)
     return store
   }
@@ -54,6 +58,7 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
     },
     destroy: async () => {
       for (const store of opened) await store.close()
+      removeTestState(prefix)
       // Any host of the cluster can remove the indices.
       await removeIndices(url.replace(/,.*/, ''), prefix)
     },

@@ -6,7 +6,7 @@ import type { ReadPort } from '#store/read-port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
 import { requestJson } from '../client/request-json.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
-import { readCheckpoint } from '../schema/checkpoint.ts'
+import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { deleteIndices } from '../schema/list-indices.ts'
@@ -15,8 +15,8 @@ import { type Generations, type Names, namesOf } from '../schema/names.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
 import { acquireLease } from '../write/acquire-lease.ts'
+import { abandonBatch } from '../write/finish-batch.ts'
 import { keepLease, type Lease } from '../write/keep-lease.ts'
-import { recover } from '../write/recover.ts'
 import { allowKeyWrites } from './copy-keys.ts'
 import { type MigrationState, planMigration } from './plan-migration.ts'
 import { swap } from './update-aliases.ts'
@@ -75,7 +75,7 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
 const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
   const keys = keysDiffer ? next : (names.generations['keys'] ?? 0)
   const documents = [...historyIndices, ...stateIndices].map(({ name }) => name)
-  const all = [...documents, 'meta', 'journal'].map(of => [of, next] as const)
+  const all = [...documents, 'meta'].map(of => [of, next] as const)
   return namesOf(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })
 }
 
@@ -88,7 +88,9 @@ const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState
   const lease = keepLease({ ...cluster, names }, await acquireLease({ ...cluster, names }, checkpoint, requireSame))
   try {
     if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
-    await recover(lease.cluster, lease.checkpoint())
+    // The served store is replaced: only its published height counts.
+    const published = await readPublished(lease.cluster)
+    if (published?.batch !== lease.checkpoint().batch) await abandonBatch(lease, published)
     await allowKeyWrites(lease.cluster)
   } catch (error) {
     await lease.release().catch(() => {})

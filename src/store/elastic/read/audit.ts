@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
-import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import { type AnyIndex, historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import type { Pit } from '../client/point-in-time.ts'
@@ -11,7 +11,7 @@ import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
 import { isInCopies } from '../schema/index-states.ts'
-import { AT, HEIGHT } from '../schema/mappings.ts'
+import { AT, BEFORE, HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
 import { OutOfDateCopy } from './out-of-date.ts'
@@ -38,15 +38,19 @@ type Reading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly
 
 /**
  * All stored documents of one published height: one point in time per index, taken while nothing newer was
- * visible, from copies that are not out of date. Documents that such copies lack were lost.
+ * visible, from copies that are not out of date. Documents that such copies lack were lost. `kinds`: the kinds of document
+ * that are read.
  */
-export const openAudit = async (cluster: Cluster): Promise<ElasticAudit> => {
+export const openAudit = async (
+  cluster: Cluster,
+  kinds: readonly AnyIndex[] = [...historyIndices, ...stateIndices],
+): Promise<ElasticAudit> => {
   const { connection, names, clock } = cluster
   for (let attempt = 0; ; attempt++) {
     const at = await readPublished(cluster)
     if (at === undefined) throw nothingLoaded(`${connection.url}/${names.prefix}`)
     const own = names.at(at.generations)
-    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, wantedOf(own, at))
+    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, wantedOf(own, at, kinds))
     try {
       const reading = { connection, names: own, pits, at }
       const after = await readPublished(cluster)
@@ -68,9 +72,9 @@ export const openAudit = async (cluster: Cluster): Promise<ElasticAudit> => {
 }
 
 /** The indices of each kind of document, by name of the kind. */
-const wantedOf = (names: Names, { partitions }: PublishedMeta) =>
+const wantedOf = (names: Names, { partitions }: PublishedMeta, kinds: readonly AnyIndex[]) =>
   new Map(
-    [...historyIndices, ...stateIndices].map(index => [
+    kinds.map(index => [
       index.name,
       index.kind === 'state'
         ? { indices: [names.state(index)] }
@@ -96,14 +100,18 @@ const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
 const isQuiet = async (reading: Reading): Promise<boolean> =>
   (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
 
-/** `scan` with `after`: only the documents of state with a stamp above it. */
-type ElasticAudit = Omit<Audit, 'scan'> & {
-  scan<I extends AnyIndex>(index: I, after?: number): ReturnType<typeof scan<I>>
+/** A document of state at the published height; `doc` undefined: it cannot be read. */
+type PublishedDocument = { readonly index: StateIndex; readonly id: string; readonly doc: DocOf<StateIndex> | undefined }
+
+type ElasticAudit = Audit & {
+  /** See `scanPublished`. */
+  published(index: StateIndex, after: number | undefined): ReturnType<typeof scanPublished>
 }
 
 const auditOf = (reading: Reading, close: () => Promise<void>): ElasticAudit => ({
   at: reading.at.end,
-  scan: (index, after) => scan(reading, index, after),
+  scan: index => scan(reading, index),
+  published: (index, after) => scanPublished(reading, index, after),
   getMany: async (index, ids) => {
     const docs = new Map<string, StoredDocument<typeof index>['doc']>()
     for (let from = 0; from < ids.length; from += PAGE) {
@@ -136,10 +144,33 @@ const hitsOf = async (
 const scan = async function* <I extends AnyIndex>(
   reading: Reading,
   index: I,
-  after: number | undefined,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const ofState = after === undefined ? { match_all: {} } : { range: { [AT]: { gt: after } } }
-  const query = index.kind === 'state' ? ofState : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+  const query =
+    index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+  for await (const hits of pagesOf(reading, index, query)) yield hits.map(hit => foundOf(reading, index, hit))
+}
+
+/**
+ * Documents of state with a stamp above `after` (undefined: all), as they were at the published height: a document of the
+ * batch that is being sent is replaced by the one before it.
+ */
+async function* scanPublished(
+  reading: Reading,
+  index: StateIndex,
+  after: number | undefined,
+): AsyncIterable<readonly PublishedDocument[]> {
+  const newest = versionAt(stampOf(reading.at))
+  const query = after === undefined ? { match_all: {} } : { range: { [AT]: { gt: after } } }
+  for await (const hits of pagesOf(reading, index, query))
+    yield hits.flatMap((hit): readonly PublishedDocument[] => {
+      const { _id: id, _version, _source } = hit
+      if (_version <= newest) return [{ index, id, doc: readable(index, hit) }]
+      const before = _source[BEFORE]
+      return before === undefined ? [] : [{ index, id, doc: readable(index, { ...hit, _source: before as Source }) }]
+    })
+}
+
+async function* pagesOf(reading: Reading, index: AnyIndex, query: object): AsyncGenerator<readonly Hit[]> {
   const next = (after: readonly unknown[] | undefined): Promise<Hits> => {
     const page = pitOf(reading, index).search<Hits>({
       size: PAGE,
@@ -159,7 +190,7 @@ const scan = async function* <I extends AnyIndex>(
     if (last === undefined) return
     // The server finds the next page while the caller works on this one.
     page = next(last.sort)
-    yield hits.hits.map(hit => foundOf(reading, index, hit))
+    yield hits.hits
   }
 }
 

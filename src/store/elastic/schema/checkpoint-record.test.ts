@@ -8,7 +8,7 @@ const PUBLISHED = {
   batch: 'b',
   partitions: [0, 2],
   generations: { blocks: 1 },
-  lift: 2,
+  epoch: 2,
   mending: true,
   inventory: INVENTORY,
   edition: 'e',
@@ -27,17 +27,10 @@ const CHECKPOINT = {
   filling: { partition: 1, documents: 5 },
   end: END,
   batch: 'b',
-  parts: 1,
-  lift: 2,
+  from: 'a',
+  floor: { height: 9, partition: 1 },
+  epoch: 2,
   mending: true,
-  undo: {
-    name: 'undo-1',
-    parts: 2,
-    marks: [
-      [1, 10],
-      [3, 20],
-    ],
-  },
   inventory: INVENTORY,
 }
 
@@ -59,7 +52,7 @@ const both: Wrong = [
   ['partitions', [...NO_OBJECT, {}, [1], [0, 0], [0, 2, 1], [0, -1], [0, '2'], [0, 1e12], ABSENT]],
   ['generations', NO_OBJECT],
   ['generations.blocks', NO_COUNT],
-  ['lift', [...NO_COUNT, 2 ** 50]],
+  ['epoch', [...NO_COUNT, 2 ** 10]],
   ['mending', [null, 1, 'true', false, [], {}]],
   ['inventory', NO_OBJECT],
   ['inventory.batch', [...NO_TEXT, ABSENT]],
@@ -74,31 +67,14 @@ const checkpoint: Wrong = [
   ...['schema', 'chainId', 'derivation', 'renewed'].map(name => [name, [...NO_COUNT, ABSENT]] as const),
   ...['genesis', 'write'].map(name => [name, [...NO_TEXT, '', ABSENT]] as const),
   ['owner', [...NO_TEXT, ABSENT]],
-  ['parts', [...NO_COUNT, 1_000_000, ABSENT]],
+  ['from', NO_TEXT],
+  ['floor', NO_OBJECT],
+  ['floor.height', [...NO_COUNT, 1e12, ABSENT]],
+  ['floor.partition', [...NO_COUNT, ABSENT]],
   ['retired', NO_COUNT],
   ['filling', [...NO_OBJECT, ABSENT]],
   ['filling.partition', [...NO_COUNT, ABSENT]],
   ['filling.documents', [...NO_COUNT, ABSENT]],
-  ['undo', NO_OBJECT],
-  ['undo.name', [...NO_TEXT, '', ABSENT]],
-  ['undo.parts', [...NO_COUNT, 1_000_000, ABSENT]],
-  [
-    'undo.marks',
-    [
-      ...NO_OBJECT,
-      {},
-      [1],
-      [[1]],
-      [[1, -1]],
-      [['1', 1]],
-      [
-        [2, 1],
-        [1, 1],
-      ],
-      [[1, 1, 1]],
-      ABSENT,
-    ],
-  ],
 ]
 
 const changed = (whole: object, [name = '', ...rest]: readonly string[], value: unknown): object => {
@@ -132,13 +108,13 @@ test.each([
   {
     name: 'checkpoint',
     whole: CHECKPOINT,
-    optional: ['generations', 'retired', 'end', 'lift', 'mending', 'undo', 'inventory'],
+    optional: ['generations', 'retired', 'end', 'from', 'floor', 'epoch', 'mending', 'inventory'],
     read: checkpointOf,
   },
   {
     name: 'published',
     whole: PUBLISHED,
-    optional: ['generations', 'lift', 'mending', 'inventory', 'edition'],
+    optional: ['generations', 'epoch', 'mending', 'inventory', 'edition'],
     read: publishedOf,
   },
 ] as const)('$name: optional members may be missing', ({ whole, optional, read }) => {

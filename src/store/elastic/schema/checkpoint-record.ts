@@ -23,17 +23,6 @@ export type Inventory = {
   readonly last?: LastDocuments | undefined
 }
 
-/** A stamp from which batches can be reverted, and the bytes of their undo records up to the next mark. */
-export type Mark = readonly [stamp: number, bytes: number]
-
-/** Location of the last batch's undo record in the journal; each record names the previous one. */
-export type Undo = {
-  /** Name of the record's parts: the first has the previous checkpoint, the others the previous documents. */
-  readonly name: string
-  readonly parts: number
-  readonly marks: readonly Mark[]
-}
-
 /** The end of the stored chain, and the loader with the lease; one document, changed only by compare-and-set. */
 export type Checkpoint = {
   readonly schema: number
@@ -52,22 +41,30 @@ export type Checkpoint = {
   /** The generation by which a migration is replacing these indices; no process may write them any more. */
   readonly retired?: number | undefined
   readonly filling: Filling
-  /** End of the last committed batch. */
-  readonly end?: Published
-  /** Random name of the last committed batch and of its journal, which has `parts` parts. */
+  /**
+   * End of the last announced batch: all its history is stored, and its state may be on its way. It is published when its
+   * state is stored as well.
+   */
+  readonly end?: Published | undefined
+  /** Random name of the last announced batch; `""`: none. */
   readonly batch: string
-  readonly parts: number
-  /** Difference between stamps and heights; raised when heights go back, so that versions never do. Absent: 0. */
-  readonly lift?: number | undefined
+  /** Name of the batch before it, which was published. Absent in data of older versions. */
+  readonly from?: string | undefined
+  /**
+   * Height of a batch that was announced and then abandoned, because the file of its loader was lost: some documents of
+   * state may be of this height. So the next batch must not end below it. Its history is in that partition, and stays there.
+   * Absent: there is none.
+   */
+  readonly floor?: { readonly height: number; readonly partition: number } | undefined
+  /** Raised when heights go back, so that stamps never do. Absent: 0. */
+  readonly epoch?: number | undefined
   /** A repair is unfinished: the store must not be read or loaded. */
   readonly mending?: true | undefined
   /**
-   * Random name of the state, given by the first loader that copies it into its file. It is removed when documents change
-   * otherwise than by a batch, so that each such file is filled anew.
+   * Random name of the state, which each loader's file has, too. It is removed when documents change otherwise than by a
+   * batch, so that each such file is filled anew.
    */
   readonly state?: string | undefined
-  /** The last batch's undo record; absent: the batch cannot be reverted. */
-  readonly undo?: Undo | undefined
   /** All indices of the store; absent in data of older versions. */
   readonly inventory?: Inventory | undefined
 }
@@ -78,25 +75,38 @@ export type PublishedMeta = {
   readonly batch: string
   readonly partitions: Partitions
   readonly generations?: Generations | undefined
-  /** See `Checkpoint.lift`. */
-  readonly lift?: number | undefined
+  /** See `Checkpoint.epoch`. */
+  readonly epoch?: number | undefined
   readonly mending?: true | undefined
   readonly inventory?: Inventory | undefined
   /** `EDITION` of the program that published it; absent in data of older versions. */
   readonly edition?: string
 }
 
+/** Stamps per epoch: more than heights of any chain. */
+const EPOCH = 2 ** 40
+
 /**
- * Position of a height in the order of writing. State documents have the stamp of the batch that wrote them.
- * Stamps only grow, even when a repair goes back to a smaller height.
+ * Position of a height in the order of writing. State documents have the stamp of the batch that wrote them. Stamps only
+ * grow, even when a repair goes back to a smaller height. What a document is at a stamp follows from the chain alone, so
+ * two loaders write the same.
  */
 export const stampOf = ({
   end,
-  lift = 0,
+  epoch = 0,
 }: {
   readonly end: Pick<Published, 'height'>
-  readonly lift?: number | undefined
-}): number => end.height + lift
+  readonly epoch?: number | undefined
+}): number => epoch * EPOCH + end.height
+
+/** The last stamp of an epoch. */
+export const lastStamp = (epoch: number): number => (epoch + 1) * EPOCH - 1
+
+/** The epoch of a stamp. */
+export const epochOf = (stamp: number): number => Math.floor(stamp / EPOCH)
+
+/** The height of a stamp. */
+export const heightAt = (stamp: number): number => stamp % EPOCH
 
 /** Version of a document with a stamp; versions begin at 1. */
 export const versionAt = (stamp: number): number => stamp + 1
@@ -123,17 +133,17 @@ export const checkpointOf = (source: unknown): Checkpoint | undefined => {
   const published = end === undefined ? undefined : publishedFrom(end)
   const whole =
     [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed']].every(isCount) &&
-    areParts(rest['parts']) &&
     [rest['owner'], rest['batch']].every(text => typeof text === 'string') &&
     [rest['genesis'], rest['write']].every(text => typeof text === 'string' && text !== '') &&
     arePartitions(rest['partitions']) &&
     isFilling(rest['filling']) &&
     areGenerations(rest['generations']) &&
     (rest['retired'] === undefined || isCount(rest['retired'])) &&
-    isLift(rest['lift']) &&
+    (rest['from'] === undefined || typeof rest['from'] === 'string') &&
+    isFloor(rest['floor']) &&
+    isEpoch(rest['epoch']) &&
     isUnderRepair(rest['mending']) &&
     (rest['state'] === undefined || typeof rest['state'] === 'string') &&
-    isUndo(rest['undo']) &&
     isInventory(rest['inventory'])
   if (!whole || (end !== undefined && published === undefined)) return undefined
   // Each member was checked above.
@@ -148,7 +158,7 @@ export const publishedOf = (source: unknown): PublishedMeta | undefined => {
     typeof body?.['batch'] === 'string' &&
     arePartitions(body['partitions']) &&
     areGenerations(body['generations']) &&
-    isLift(body['lift']) &&
+    isEpoch(body['epoch']) &&
     isUnderRepair(body['mending']) &&
     (body['edition'] === undefined || typeof body['edition'] === 'string') &&
     isInventory(body['inventory'])
@@ -170,33 +180,17 @@ const isFilling = (value: unknown): boolean => {
   return isCount(partition) && isCount(documents)
 }
 
-/** A stamp is a height plus a lift; a repair ignores stamps beyond this. */
-const MOST_LIFT = 2 ** 50
-const isLift = (value: unknown): boolean => value === undefined || (isCount(value) && value < MOST_LIFT)
+const isFloor = (value: unknown): boolean => {
+  const { height, partition } = membersOf(value) ?? {}
+  return value === undefined || (isHeight(height) && isCount(partition))
+}
+
+/** Stamps stay below 2^50, so that they are exact as numbers. */
+export const MAX_EPOCH = 2 ** 10 - 1
+const isEpoch = (value: unknown): boolean => value === undefined || (isCount(value) && value <= MAX_EPOCH)
 
 /** Present only while it is true; any other value is invalid. */
 const isUnderRepair = (value: unknown): boolean => value === undefined || value === true
-
-/** Maximum number of parts, each of a few MB. */
-const MOST_PARTS = 1_000_000
-const areParts = (value: unknown): boolean => isCount(value) && value < MOST_PARTS
-
-const isUndo = (value: unknown): boolean => {
-  const { name, parts, marks } = membersOf(value) ?? {}
-  return value === undefined || (typeof name === 'string' && name !== '' && areParts(parts) && areMarks(marks))
-}
-
-/** Whether the value is a valid list of marks: at least one, with ascending stamps. */
-const areMarks = (value: unknown): boolean =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every(
-    (mark, at) =>
-      Array.isArray(mark) &&
-      mark.length === 2 &&
-      mark.every(isCount) &&
-      (at === 0 || Number(mark[0]) > Number(value[at - 1]?.[0])),
-  )
 
 /** Absent in data of older versions. */
 const areGenerations = (value: unknown): boolean =>

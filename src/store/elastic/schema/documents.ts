@@ -4,7 +4,7 @@ import type { DocOf, Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
 import { missingData } from '#store/missing-data.ts'
 import { fromHashTerm, hashTerm } from './hash-term.ts'
-import { AT } from './mappings.ts'
+import { AT, BEFORE } from './mappings.ts'
 
 /** `_source` of a document as parsed by JSON.parse; exact, because every 64-bit number in it is text. */
 export type Source = Readonly<Record<string, unknown>>
@@ -19,7 +19,12 @@ const MAX_TERM_BYTES = 32_766
  * A document as the text of its `_source`. Throws 'defect' on values that Elasticsearch would refuse, because
  * none of a committed batch's documents may be refused.
  */
-export const encode = (index: Index, doc: { readonly id: string }, at?: number): string => {
+export const encode = (
+  index: Index,
+  doc: { readonly id: string },
+  /** Of a document of state: its stamp, and the text of the document that it replaces. */
+  { at, before }: { readonly at?: number; readonly before?: string | undefined } = {},
+): string => {
   if (!isPossibleId(doc.id))
     throw new Failure(
       'defect',
@@ -39,6 +44,7 @@ export const encode = (index: Index, doc: { readonly id: string }, at?: number):
     written.push(`"${name}":${text}`)
   }
   if (at !== undefined) written.push(`"${AT}":${at}`)
+  if (before !== undefined) written.push(`"${BEFORE}":${before}`)
   return `{${written.join(',')}}`
 }
 

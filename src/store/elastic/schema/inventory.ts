@@ -14,13 +14,11 @@ export const countedNames = (names: Names, partitions: Partitions): readonly str
 ]
 
 /**
- * All indices of an inventory: documents, checkpoint and journal, and API keys, which are not counted because
- * they belong to no batch. Indices under construction have no keys of their own.
+ * All indices of an inventory: documents, checkpoint, and API keys, which are not counted because they belong to no batch. Indices under construction have no keys of their own.
  */
 export const listedNames = (names: Names, partitions: Partitions): readonly string[] => [
   ...countedNames(names, partitions),
   names.behind('meta'),
-  names.behind('journal'),
   ...(names.building ? [] : [names.behind('keys')]),
 ]
 

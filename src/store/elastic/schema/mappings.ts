@@ -4,11 +4,13 @@ import type { Field } from '#indices/fields.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 
 /** A field as Elasticsearch returns it: without defaults. */
-export type Property = {
-  readonly type: 'keyword' | 'long' | 'boolean'
-  readonly index?: false
-  readonly doc_values?: false
-}
+export type Property =
+  | {
+      readonly type: 'keyword' | 'long' | 'boolean'
+      readonly index?: false
+      readonly doc_values?: false
+    }
+  | { readonly type: 'object'; readonly enabled: false }
 export type Mapping = {
   readonly dynamic: 'strict'
   readonly _meta: { readonly schema: number; readonly fingerprint: string }
@@ -29,7 +31,7 @@ export type IndexShape = {
  * Raised when Elasticsearch stores the same documents differently although the mappings stay the same. Other
  * values or rows of the same blocks raise `DERIVATION`.
  */
-export const SCHEMA = 1
+export const SCHEMA = 2
 
 const storedOnly: Property = { type: 'keyword', index: false, doc_values: false }
 const searchedLong: Property = { type: 'long', doc_values: false }
@@ -66,6 +68,12 @@ const propertyOf = ({ kind, searched, sorted }: Field): Property => {
  */
 export const AT = 'at'
 
+/**
+ * Field of state documents: the document that the last batch replaced, which was published before it. A loader whose file
+ * is lost while a batch is sent reads the published state from it. Absent: that batch made the document.
+ */
+export const BEFORE = 'before'
+
 /** Field of history documents: height of their block. */
 export const HEIGHT = 'height'
 
@@ -73,7 +81,10 @@ export const HEIGHT = 'height'
 export const shapeOf = (index: Index): IndexShape => {
   const properties: Record<string, Property> = {}
   for (const [name, field] of Object.entries(index.fields)) properties[name] = propertyOf(field)
-  if (index.kind === 'state') properties[AT] = searchedLong
+  if (index.kind === 'state') {
+    properties[AT] = searchedLong
+    properties[BEFORE] = { type: 'object', enabled: false }
+  }
   // Only a loader's cleanup searches by height: doc values alone are small and fast enough.
   else properties[HEIGHT] = { type: 'long', index: false }
   return shape(properties, sortOf(index))
@@ -108,13 +119,6 @@ const shape = (
 /** Checkpoint and published height, found by id. */
 export const metaShape = shape({ body: storedOnly })
 
-/** Parts of the state changes of a batch, until they are applied. */
-export const journalShape = shape({
-  batch: { type: 'keyword' },
-  part: { type: 'long', index: false, doc_values: false },
-  body: storedOnly,
-})
-
 export const keysShape = shape({
   hash: storedOnly,
   name: storedOnly,
@@ -134,7 +138,7 @@ export const usageShape = shape({
 
 /**
  * Identifies the indices that this program creates; it may be unable to read those of another edition. Keys
- * and journal are omitted, because no answer depends on them.
+ * are omitted, because no answer depends on them.
  */
 export const EDITION = createHash('sha256')
   .update(

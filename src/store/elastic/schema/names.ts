@@ -13,8 +13,6 @@ export type Names = {
   readonly generations: Generations
   /** Alias: checkpoint and published height. In `namesOf` it points to whichever generation is served. */
   readonly meta: string
-  /** Alias: state changes of a batch until they are applied. */
-  readonly journal: string
   /** Alias: API keys. */
   readonly keys: string
   /** Index from which state is read. */
@@ -63,7 +61,6 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
     prefix,
     generations,
     meta: own('meta'),
-    journal: own('journal'),
     keys: served('keys'),
     state: index => behind(index.name),
     into: index => own(index.name),

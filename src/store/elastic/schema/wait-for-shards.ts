@@ -37,7 +37,7 @@ export const startedCheckpoint = (cluster: Cluster): ReturnType<typeof readCheck
 /** Resolves when every index that a loader reads answers. */
 export const waitForShards = async (cluster: Cluster): Promise<void> => {
   const { connection, names } = cluster
-  const indices = [names.journal, ...stateIndices.map(names.state)].join(',')
+  const indices = stateIndices.map(names.state).join(',')
   const search = searchOf(indices, { size: 0 }, { query: { filter_path: 'took' } })
   await onceStarted(() => requestJson(connection, search), cluster.clock)
 }

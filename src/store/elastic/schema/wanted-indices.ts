@@ -1,5 +1,5 @@
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import { type IndexShape, journalShape, keysShape, metaShape, shapeOf } from './mappings.ts'
+import { type IndexShape, keysShape, metaShape, shapeOf } from './mappings.ts'
 import type { Names } from './names.ts'
 import { FIRST_PARTITION, type Partitions } from './partitions.ts'
 
@@ -29,7 +29,6 @@ export const wantedIndices = (names: Names, partitions: Partitions = FIRST_PARTI
   ),
   ...stateIndices.map(index => behind(names, index.name, shapeOf(index))),
   behind(names, 'meta', metaShape),
-  behind(names, 'journal', journalShape),
   // API keys do not belong to a generation of documents.
   ...(names.building ? [] : [{ ...behind(names, 'keys', keysShape), alias: names.keys, into: names.keys }]),
 ]

@@ -111,7 +111,6 @@ const emptyCheckpoint = (names: Names, identity: Identity): Omit<Checkpoint, 'ow
   generations: names.generations,
   filling: NOTHING_FILLED,
   batch: '',
-  parts: 0,
 })
 
 const requireIdentity = (stored: Checkpoint, wanted: Identity, store: string): void => {

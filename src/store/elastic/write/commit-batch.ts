@@ -2,8 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { checkBatch } from '#store/batch.ts'
 import type { Batch } from '#store/port.ts'
-import { sendAcknowledged } from '../client/bulk-acknowledged.ts'
-import { type BulkItem, deleteItem } from '../client/bulk-item.ts'
+import type { StateFile } from '#store/state-port.ts'
 import { refresh } from '../client/refresh.ts'
 import type { Checkpoint, Inventory } from '../schema/checkpoint-record.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
@@ -11,19 +10,20 @@ import type { Cluster } from '../schema/cluster.ts'
 import { createPartition, showPartition } from '../schema/create-partition.ts'
 import { type IndexState, indexStates } from '../schema/index-states.ts'
 import { addedBy, inventoryAfter, lastIdsOf, sumOf } from '../schema/inventory.ts'
+import type { Names } from '../schema/names.ts'
 import { partitionsWith } from '../schema/partitions.ts'
+import { formatContent } from './content.ts'
 import { writeHistory } from './history.ts'
 import type { HistoryAhead, Stored } from './history-ahead.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
-import { entriesOf, journalParts, partId, partItems } from './journal.ts'
 import type { Lease } from './keep-lease.ts'
-import { apply } from './recover.ts'
-import { removeJournalsBut } from './remove-leftovers.ts'
-import { undoOf } from './undo.ts'
+import { publish } from './publish.ts'
+import { sendState, toItems } from './send-state.ts'
 
 type Options = {
   readonly lease: Lease
   readonly keeper: InventoryKeeper
+  readonly file: StateFile
   readonly ahead: Pick<HistoryAhead, 'forget'>
   /** Restores the store to its checkpoint. */
   readonly restore: () => Promise<void>
@@ -32,8 +32,8 @@ type Options = {
 export type BatchCommitter = { commit(batch: Batch, stored: Stored | undefined): Promise<void> }
 
 /** Commits batches one after the other; after a failure, restores the store to its checkpoint first. */
-export const batchCommitter = ({ lease, keeper, ahead, restore }: Options): BatchCommitter => {
-  // Set while a batch is under way: after a failure the store must be recovered before the next batch.
+export const batchCommitter = ({ lease, keeper, file, ahead, restore }: Options): BatchCommitter => {
+  // Set while a batch is under way: after a failure the store must be restored before the next batch.
   let isUnclear = false
   const recover = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
     if (stored !== undefined)
@@ -50,11 +50,10 @@ export const batchCommitter = ({ lease, keeper, ahead, restore }: Options): Batc
       if (lease.checkpoint().end?.hash === batch.end.hash) return
     }
     lease.cluster.requireLease()
-    const planned = plan(lease.checkpoint(), batch, stored)
+    const planned = plan(lease.cluster.names, lease.checkpoint(), { batch, stored })
     isUnclear = true
-    await carryOut(lease, keeper, planned)
+    await carryOut({ lease, keeper, file }, planned)
     isUnclear = false
-    if (dropsUndo(planned)) await removeJournalsBut(lease.cluster, lease.checkpoint())
   }
   return { commit }
 }
@@ -62,13 +61,18 @@ export const batchCommitter = ({ lease, keeper, ahead, restore }: Options): Batc
 type Planned = ReturnType<typeof plan>
 
 /** All writes of a batch. Throws, before anything is written, if the batch does not follow the checkpoint. */
-const plan = (before: Checkpoint, batch: Batch, stored: Stored | undefined) => {
+const plan = (
+  names: Names,
+  before: Checkpoint,
+  { batch, stored }: { readonly batch: Batch; readonly stored: Stored | undefined },
+) => {
   checkBatch(batch, before.end, stored?.last)
   const partitions = partitionsWith(before.partitions, batch)
   const { partition } = batch.filling
   if (stored !== undefined && stored.filling.partition !== partition)
     throw new Failure('defect', `The history stored ahead of block ${batch.first} is in another partition.`)
-  const stamp = stampOf({ end: batch.end, lift: before.lift })
+  requireFloor(before.floor, batch)
+  const stamp = stampOf({ end: batch.end, epoch: before.epoch })
   return {
     name: crypto.randomUUID(),
     before,
@@ -76,29 +80,40 @@ const plan = (before: Checkpoint, batch: Batch, stored: Stored | undefined) => {
     stored,
     partitions,
     partition,
-    version: versionAt(stamp),
+    stamp,
+    items: toItems(names, batch.changes, stamp),
     opens: partitions !== before.partitions,
-    entries: entriesOf(batch.changes, stamp),
-    kept: undoOf(batch, before, stamp),
   }
 }
 
-/** The undo records before the first mark are dropped a sixteenth at a time. */
-const dropsUndo = ({ before, kept }: Planned): boolean =>
-  before.undo !== undefined && kept?.undo.marks[0]?.[0] !== before.undo.marks[0]?.[0]
+/** The batch writes all documents of an abandoned batch again, each where it is. */
+const requireFloor = (floor: Checkpoint['floor'], { end, filling }: Batch): void => {
+  if (floor === undefined) return
+  if (end.height < floor.height)
+    throw new Failure('defect', `The batch ends at block ${end.height}, below block ${floor.height}.`)
+  if (filling.partition !== floor.partition)
+    throw new Failure('conflict', `The blocks up to ${floor.height} were begun in partition ${floor.partition}.`, {
+      help: 'Set --partition-documents as it was when the loader was stopped.',
+    })
+}
 
 /**
- * Commits in four steps: history and journal; the checkpoint by compare-and-set, which commits the batch;
- * state; publication. A batch that opens a partition creates its indices before the first step and adds them
- * to the readers' aliases after it.
+ * Commits in five steps: history; the checkpoint by compare-and-set, which announces the batch; the batch in this loader's
+ * own file; its state in the store; publication. From the second step on, other loaders either send the same state or end
+ * their next batch at this height or above. A batch that opens a partition creates its indices before the first step and
+ * adds them to the readers' aliases after it.
  */
-const carryOut = async (lease: Lease, keeper: InventoryKeeper, planned: Planned): Promise<void> => {
+const carryOut = async (
+  { lease, keeper, file }: Pick<Options, 'lease' | 'keeper' | 'file'>,
+  planned: Planned,
+): Promise<void> => {
   const { cluster } = lease
   const { names } = cluster
-  const { name, batch, stored, partitions, partition, opens, entries, kept } = planned
+  const { name, before, batch, stored, partitions, partition, opens, stamp, items } = planned
   if (opens && stored === undefined) await createPartition(cluster, partition)
   const inventories = await inventoriesOf(cluster, keeper.inventory(), planned)
-  const { parts, searchable } = await writeAll(cluster, planned)
+  // History stored ahead is not searchable yet.
+  const searchable = await writeHistory(cluster, { partition, history: batch, searchable: stored === undefined })
   if (!searchable)
     await refresh(
       cluster,
@@ -106,24 +121,29 @@ const carryOut = async (lease: Lease, keeper: InventoryKeeper, planned: Planned)
     )
   if (opens) await showPartition(cluster, partition)
   await keeper.require(inventories.written, partitions)
+  const { end, filling } = batch
   await lease.set({
-    end: batch.end,
+    end,
     batch: name,
-    parts,
+    from: before.batch,
+    floor: undefined,
     partitions,
-    filling: batch.filling,
-    undo: kept?.undo,
+    filling,
     inventory: inventories.applied,
   })
-  const confirm = () => keeper.require(inventories.applied, partitions)
-  await apply(cluster, lease.checkpoint(), { entries, confirm })
+  const { state: store = '' } = before
+  await file.commit(batch, { mark: { store, stamp, hash: end.hash, batch: name }, before: formatContent(before) })
+  await sendState(cluster, items, [...new Set(batch.changes.map(({ index }) => names.state(index)))])
+  await keeper.require(inventories.applied, partitions)
+  await publish(cluster, { ...lease.checkpoint(), end })
+  await file.sent()
 }
 
 /** The inventory after a batch's history is written, and after its state is applied as well. */
 const inventoriesOf = async (
   { connection, names }: Cluster,
   before: Inventory,
-  { name, batch, stored, partition, version, opens }: Planned,
+  { name, batch, stored, partition, stamp, opens }: Planned,
 ): Promise<{ readonly written: Inventory; readonly applied: Inventory }> => {
   const opened = opens ? historyIndices.map(index => names.partition(index, partition)) : []
   const states = opens ? await indexStates(connection, opened) : new Map<string, IndexState>()
@@ -131,38 +151,9 @@ const inventoriesOf = async (
   const own = addedBy(batch)
   const added = stored === undefined ? own : sumOf(stored.added, own)
   const lastIds = { ...stored?.lastIds, ...lastIdsOf(batch) }
-  const grown = { name, partition, added, lastIds, version, uuids }
+  const grown = { name, partition, added, lastIds, version: versionAt(stamp), uuids }
   return {
     written: inventoryAfter(before, names, { ...grown, changes: [] }),
     applied: inventoryAfter(before, names, { ...grown, changes: batch.changes }),
   }
-}
-
-/**
- * Writes the rest of a batch's history and at the same time its journal, and deletes the previous journal.
- * Returns the number of journal parts, and whether all history of the batch is searchable.
- */
-const writeAll = async (
-  cluster: Cluster,
-  { name, batch, stored, partition, entries, before, kept }: Planned,
-): Promise<{ readonly parts: number; readonly searchable: boolean }> => {
-  const { names } = cluster
-  let parts = 0
-  const journal = function* (): Generator<BulkItem, void, void> {
-    for (const item of partItems(names, name, journalParts(entries))) {
-      parts++
-      yield item
-    }
-    if (kept !== undefined) yield* partItems(names, kept.undo.name, kept.bodies)
-    // The previous journal is applied and published, so it is deleted with this batch.
-    for (let part = 0; part < before.parts; part++) yield deleteItem(names.journal, partId(before.batch, part))
-  }
-  // Two requests: the journal is never searched, so it need not be refreshed.
-  const written = await Promise.allSettled([
-    // History stored ahead is not searchable yet.
-    writeHistory(cluster, { partition, history: batch, searchable: stored === undefined }),
-    sendAcknowledged(cluster, journal()),
-  ])
-  for (const each of written) if (each.status === 'rejected') throw each.reason
-  return { parts, searchable: written[0].status === 'fulfilled' && written[0].value }
 }

@@ -24,7 +24,7 @@ import { takeInventory } from './take-inventory.ts'
 export type KnownEnd = {
   readonly end: Published
   readonly batch: string
-  readonly lift: number | undefined
+  readonly epoch: number | undefined
   readonly filling: Filling
   readonly inventory: Inventory
 }
@@ -35,7 +35,7 @@ export type KnownEnd = {
  */
 export const findPublishedEnd = async (cluster: Cluster, published: PublishedMeta): Promise<KnownEnd | undefined> => {
   const { names } = cluster
-  const { end, batch, partitions, lift, inventory } = published
+  const { end, batch, partitions, epoch, inventory } = published
   if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
   if (blocksIn(names, partitions, inventory) !== end.height + 1) return undefined
   await showState(cluster)
@@ -59,12 +59,12 @@ export const findPublishedEnd = async (cluster: Cluster, published: PublishedMet
     return {
       end,
       batch,
-      lift,
+      epoch,
       filling,
       inventory: await takeInventory(cluster, { partitions, batch }),
     }
   } catch (error) {
-    // The journal is gone; a repair creates it again.
+    // An index that has no documents is gone; a repair creates it again.
     if (error instanceof Failure && error.kind === 'damaged') return undefined
     throw error
   }

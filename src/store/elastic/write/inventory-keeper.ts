@@ -3,15 +3,12 @@ import { historyIndices } from '#indices/registry.ts'
 import { readCheckpoint, restoreHelp } from '../schema/checkpoint.ts'
 import type { Inventory } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { showUnder } from '../schema/create-partition.ts'
 import { damageOf, loaderFailure } from '../schema/damage.ts'
-import { indexStates, newestDocuments } from '../schema/index-states.ts'
-import { countedNames } from '../schema/inventory.ts'
 import type { Partitions } from '../schema/partitions.ts'
 import type { Lease } from './keep-lease.ts'
-import { publish } from './recover.ts'
+import { publish } from './publish.ts'
 import { removeHistoryAbove } from './remove-leftovers.ts'
-import { adoptInventory, takeInventory } from './take-inventory.ts'
+import { takeInventory } from './take-inventory.ts'
 
 /** Compares the store with the inventory of its checkpoint, for a loader. */
 export class InventoryKeeper {
@@ -25,36 +22,31 @@ export class InventoryKeeper {
   async require(of: Inventory, partitions: Partitions): Promise<void> {
     const { names } = this.lease.cluster
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))
-    const failure = loaderFailure(await this.damages(of, partitions, index => last.includes(index)))
+    const { floor } = this.lease.checkpoint()
+    const mayHoldMore = (index: string) => floor !== undefined || last.includes(index)
+    const failure = loaderFailure(await this.damages(of, partitions, mayHoldMore))
     if (failure !== undefined) throw failure
   }
 
   /** Checks that all indices exist before another loader's leftovers are overwritten. */
   async begin(): Promise<void> {
-    const { cluster } = this.lease
     const { partitions } = this.lease.checkpoint()
     const { kept } = this
-    if (kept === undefined)
-      for (const partition of partitions.keys())
-        await showUnder(cluster, partition, index => [cluster.names.intoPartition(index, partition)])
     const damages = kept === undefined ? [] : await this.damages(kept, partitions, () => true)
-    // Documents that the journal will write may be missing.
+    // Documents of a batch that is sent again may be missing.
     const failure = loaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
     if (failure !== undefined) throw failure
   }
 
-  /**
-   * Checks, while no write is under way, that each index has exactly its documents. A store without an
-   * inventory gets one.
-   */
+  /** Checks, while no write is under way, that each index has exactly its documents. A store without blocks gets an inventory. */
   async settle(): Promise<void> {
-    const checkpoint = this.lease.checkpoint()
+    const { partitions, end, floor } = this.lease.checkpoint()
     const { kept } = this
-    if (kept === undefined) return this.record(await adoptInventory(this.lease.cluster, checkpoint))
-    const failure = loaderFailure(await this.damages(kept, checkpoint.partitions, () => false))
+    if (kept === undefined && end === undefined)
+      return this.record(await takeInventory(this.lease.cluster, this.lease.checkpoint()))
+    // An abandoned batch has left documents that the next one overwrites.
+    const failure = loaderFailure(await this.damages(this.inventory(), partitions, () => floor !== undefined))
     if (failure !== undefined) throw failure
-    const now = await this.completed(kept, checkpoint.partitions)
-    if (now !== kept) await this.record(now)
   }
 
   /**
@@ -71,8 +63,10 @@ export class InventoryKeeper {
   inventory(): Inventory {
     const { kept } = this
     if (kept !== undefined) return kept
-    const { prefix } = this.lease.cluster.names
-    throw new Failure('defect', `${prefix} was taken over without an inventory.`)
+    const { names, connection } = this.lease.cluster
+    throw new Failure('damaged', `The list of the indices of ${names.prefix} at ${connection.url} is gone.`, {
+      help: "Run: 'iostlens repair --node URL'.",
+    })
   }
 
   /** The failure, or the damage of the store that caused it. */
@@ -87,7 +81,7 @@ export class InventoryKeeper {
     return found ?? (await withoutCheckpoint(cluster).catch(() => undefined)) ?? failure
   }
 
-  /** undefined: the store was loaded by a version without inventories. */
+  /** undefined: the store was just created, or its checkpoint written anew by a repair. */
   private get kept(): Inventory | undefined {
     const { inventory, batch } = this.lease.checkpoint()
     return inventory?.batch === batch ? inventory : undefined
@@ -101,17 +95,6 @@ export class InventoryKeeper {
     await this.lease.set({ inventory })
     const checkpoint = this.lease.checkpoint()
     if (checkpoint.end !== undefined) await publish(this.lease.cluster, { ...checkpoint, end: checkpoint.end })
-  }
-
-  /** The inventory with members that earlier versions lack: the last documents, and the index of keys. */
-  private async completed(kept: Inventory, partitions: Partitions): Promise<Inventory> {
-    const { connection, names } = this.lease.cluster
-    const keys = names.behind('keys')
-    const isWhole = names.building || kept.indices[keys] !== undefined
-    if (isWhole && kept.last !== undefined) return kept
-    const found = isWhole ? undefined : (await indexStates(connection, [keys])).get(keys)
-    const last = kept.last ?? (await newestDocuments(connection, countedNames(names, partitions)))
-    return { ...kept, last, indices: { ...kept.indices, ...(found && { [keys]: [found.uuid] }) } }
   }
 }
 

@@ -2,6 +2,7 @@ import { stateIndices } from '#indices/registry.ts'
 import { refresh } from '../client/refresh.ts'
 import { requestHits, searchOf } from '../client/request-json.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
+import { lastStamp, MAX_EPOCH } from '../schema/checkpoint-record.ts'
 import { AT } from '../schema/mappings.ts'
 
 /** Makes all state visible to the searches below: a loader that died while writing had not refreshed it. */
@@ -26,21 +27,9 @@ export const isNewerThan = async (
   return hits.length > 0
 }
 
-/**
- * The highest stamp of any state document between `from` and `below`; `from` if there is none. Uses searches
- * alone, because stamps have no doc values.
- */
-export const newestStamp = async (cluster: ReadCluster, from: number, below: number): Promise<number> => {
-  let [some, none] = [from, from + 1]
-  for (let step = 1; await isNewerThan(cluster, none - 1, below); step *= 2) {
-    some = none
-    none += step
-  }
-  // Some document has a stamp of at least `some`, and none of at least `none`.
-  while (none - some > 1) {
-    const middle = some + Math.floor((none - some) / 2)
-    if (await isNewerThan(cluster, middle - 1, below)) some = middle
-    else none = middle
-  }
-  return some
+/** The highest epoch of any state document, if it is above `from`; else `from`. */
+export async function findEpoch(cluster: ReadCluster, from: number): Promise<number> {
+  let epoch = from
+  while (epoch < MAX_EPOCH && (await isNewerThan(cluster, lastStamp(epoch), lastStamp(MAX_EPOCH)))) epoch++
+  return epoch
 }

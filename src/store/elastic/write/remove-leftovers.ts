@@ -4,11 +4,9 @@ import { deleteSeenItem } from '../client/bulk-item.ts'
 import { refresh } from '../client/refresh.ts'
 import { requestHits, searchOf } from '../client/request-json.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
-import { stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { HEIGHT } from '../schema/mappings.ts'
 import { partsOf } from '../schema/names.ts'
-import { undoNames } from './undo.ts'
 
 type Hit = {
   readonly _index: string
@@ -21,12 +19,12 @@ const AT_ONCE = 5000
 const MAY_BE_MISSING = { ignore_unavailable: 'true' }
 
 /**
- * Removes history above the checkpoint, which a dead loader wrote and did not commit. It is in the last partition or in
+ * Removes history above the checkpoint, which a dead loader wrote and did not announce. It is in the last partition or in
  * the next one, which that loader was about to open; without a checkpoint it may be in any partition.
  */
 export const removeHistoryAbove = async (
   cluster: Cluster,
-  { end, partitions }: Pick<Checkpoint, 'end' | 'partitions'>,
+  { end, floor, partitions }: Pick<Checkpoint, 'end' | 'floor' | 'partitions'>,
 ): Promise<void> => {
   const { names } = cluster
   const next = partitions.length
@@ -34,7 +32,7 @@ export const removeHistoryAbove = async (
     end === undefined ? names.history(index) : names.partition(index, next - 1),
     names.partition(index, next),
   ])
-  await remove(cluster, indices, { range: { [HEIGHT]: { gt: end?.height ?? -1 } } })
+  await remove(cluster, indices, { range: { [HEIGHT]: { gt: Math.max(floor?.height ?? -1, end?.height ?? -1) } } })
 }
 
 /** Removes history above a height from every partition in the range. */
@@ -47,17 +45,6 @@ export const removeHistoryFrom = async (
   const partitions = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const indices = partitions.flatMap(partition => historyIndices.map(index => names.partition(index, partition)))
   await remove(cluster, indices, { range: { [HEIGHT]: { gt: height } } })
-}
-
-/**
- * Removes journals that the checkpoint does not name: those of other batches, and undo records that are no longer kept.
- */
-export const removeJournalsBut = (cluster: Cluster, checkpoint: Checkpoint): Promise<void> => {
-  const { names } = cluster
-  const { batch, end, undo } = checkpoint
-  const stamp = end === undefined ? 0 : stampOf({ end, lift: checkpoint.lift })
-  const kept = undo === undefined ? [] : [{ range: { batch: undoNames(undo, stamp) } }]
-  return remove(cluster, [names.journal], { bool: { must_not: [{ term: { batch } }, ...kept] } })
 }
 
 /**

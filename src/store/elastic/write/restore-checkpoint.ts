@@ -6,8 +6,6 @@ import { NOTHING_FILLED } from '#store/batch.ts'
 import { identityFrom } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
 import type { RestoreOutcome } from '#store/restored.ts'
-import { sendBulk } from '../client/bulk.ts'
-import { forceVersion } from '../client/force-version.ts'
 import { getMany } from '../client/get-many.ts'
 import { requestJson } from '../client/request-json.ts'
 import { findCheckpoint, readablePublished } from '../schema/checkpoint.ts'
@@ -22,7 +20,7 @@ import { firstDocument } from '../schema/require-empty.ts'
 import { onceStarted } from '../schema/wait-for-shards.ts'
 import { compareAndSet } from './compare-and-set.ts'
 import { findPartitions, findPublishedEnd } from './find-published-end.ts'
-import { publication } from './recover.ts'
+import { forcePublish } from './publish.ts'
 
 /**
  * Writes the checkpoint again if it is lost or unreadable: from the published record if the store agrees with it.
@@ -47,7 +45,6 @@ export const restoreCheckpoint = async (served: Cluster): Promise<RestoreOutcome
     renewed: 0,
     partitions,
     generations: cluster.names.generations,
-    parts: 0,
     ...(exact ?? {
       ...(published === undefined ? {} : { end: published.end }),
       filling: NOTHING_FILLED,
@@ -62,9 +59,7 @@ export const restoreCheckpoint = async (served: Cluster): Promise<RestoreOutcome
     })
   if (exact === undefined) return 'open'
   // The published record also lists the indices, and one of them may have been replaced.
-  const [item, version] = publication(served.names, { ...held.checkpoint, end: exact.end })
-  await sendBulk(cluster, [item])
-  await forceVersion(cluster, [item], version)
+  await forcePublish({ ...cluster, names: served.names }, { ...held.checkpoint, end: exact.end })
   return 'exact'
 }
 

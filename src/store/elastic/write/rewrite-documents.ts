@@ -33,7 +33,7 @@ export const rewriteDocuments = async (
     ...(await deletesAsSeen(cluster, gone)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
-        ? versionedItem({ index: into(index, doc.id), id: doc.id }, version, encode(index, doc, stamp))
+        ? versionedItem({ index: into(index, doc.id), id: doc.id }, version, encode(index, doc, { at: stamp }))
         : indexItem(into(index, doc.id), doc.id, encode(index, doc)),
     ),
   ]

@@ -85,6 +85,9 @@ const tellingWriter = (writer: Writer, onChange: () => void): Writer => ({
   get checkpoint() {
     return writer.checkpoint
   },
+  get floor() {
+    return writer.floor
+  },
   get unfinished() {
     return writer.unfinished
   },

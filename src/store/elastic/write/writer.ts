@@ -1,23 +1,24 @@
 import { Failure } from '#failure/failure.ts'
 import type { Bounds } from '#store/batch.ts'
 import type { Identity, Writer } from '#store/port.ts'
-import type { OpenStateFile } from '#store/state-port.ts'
+import type { OpenStateFile, StateFile } from '#store/state-port.ts'
 import { tryAgain } from '../client/try-again.ts'
 import { OutOfDateCopy } from '../read/out-of-date.ts'
 import type { ProofContext } from '../read/proved-docs.ts'
 import { transactionsOf } from '../read/transactions-of.ts'
+import { readPublished } from '../schema/checkpoint.ts'
 import { type LastDocuments, lastDocuments, stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { acquireLease, requireServed } from './acquire-lease.ts'
+import { bringHome } from './bring-home.ts'
 import { batchCommitter } from './commit-batch.ts'
+import { finishBatch } from './finish-batch.ts'
 import { HistoryAhead } from './history-ahead.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
 import { keepLease, type Lease } from './keep-lease.ts'
 import { recordMovedKeys } from './record-moved-keys.ts'
-import { recover } from './recover.ts'
 import { type RepairWriter, repairWriterOf } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
-import { keepStateHome } from './state-home.ts'
 
 /** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
 const BOUNDS = { documents: 200_000, bytes: Number.POSITIVE_INFINITY, changes: 25_000 }
@@ -41,13 +42,12 @@ export type WriterOptions = {
  * from the checkpoint. Most of the history of a batch may be written ahead of it, see `history-ahead.ts`.
  */
 export const openWriter = async (options: WriterOptions): Promise<Writer> => {
-  const { lease, keeper, restore, repair } = await takeStore(options)
+  const { lease, keeper, file, restore, repair } = await takeStore(options)
   const { cluster } = lease
   const { chunk } = options
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
-  const { commit } = batchCommitter({ lease, keeper, ahead, restore })
+  const { commit } = batchCommitter({ lease, keeper, file, ahead, restore })
   const { inTurn, settled } = turns()
-  const home = keepStateHome(lease, options.openStateFile)
   /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
   const named = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -61,6 +61,9 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     get checkpoint() {
       return lease.checkpoint().end
     },
+    get floor() {
+      return lease.checkpoint().floor?.height
+    },
     partitions: {
       get filling() {
         return lease.checkpoint().filling
@@ -69,30 +72,22 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     },
     bounds: { ...BOUNDS, chunk },
     append: history => named(ahead.append(history)),
-    commit: end =>
-      named(
-        ahead.commit(end, (batch, stored) =>
-          inTurn(async () => {
-            await commit(batch, stored)
-            await home.put(batch)
-          }),
-        ),
-      ),
+    commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
     accept: () => inTurn(() => keeper.accept()),
-    rewrite: rewrite => inTurn(() => changeState(lease, () => rewriteUnder(lease, rewrite))),
+    rewrite: rewrite => inTurn(() => rewriteUnder(lease, rewrite)),
     get unfinished() {
       return repair?.unfinished ?? false
     },
     shut: () => inTurn(() => requireRepair(repair).shut()),
     blockAt: async height => requireRepair(repair).blockAt(height),
     endings: async () => requireRepair(repair).endings(),
-    takeBack: height => inTurn(() => changeState(lease, () => requireRepair(repair).takeBack(height))),
-    settle: settled => inTurn(() => changeState(lease, () => requireRepair(repair).settle(settled))),
-    openState: () => inTurn(() => named(home.open())),
+    takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
+    settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
+    openState: async () => file,
     transactionsOf: hashes => named(ofHistory(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
     release: async () => {
       await settled()
-      home.close()
+      file.close()
       await ahead.forget()
       await lease.release()
       options.onRelease()
@@ -113,7 +108,10 @@ const wholeCopiesOf =
       }
     })
 
-/** Takes the lease. Unless for a repair, restores the store to its checkpoint and checks that no data is lost. */
+/**
+ * Takes the lease. Unless for a repair, restores the store to its checkpoint, checks that no data is lost, and brings the
+ * loader's file up to it.
+ */
 const takeStore = async (options: WriterOptions) => {
   const { identity } = options
   const requirement = options.repair ? requireServed : undefined
@@ -121,18 +119,25 @@ const takeStore = async (options: WriterOptions) => {
   const { cluster, held } = await recordMovedKeys(options.cluster, acquired)
   const lease = keepLease(cluster, held)
   const keeper = new InventoryKeeper(lease)
-  const restore = async (): Promise<void> => {
-    const { inventory, partitions } = lease.checkpoint()
-    const confirm = async () => inventory && keeper.require(inventory, partitions)
+  let file: StateFile | undefined
+  const restore = async (opened: StateFile): Promise<void> => {
+    const confirm = async () => {
+      const { inventory, partitions } = lease.checkpoint()
+      if (inventory !== undefined) await keeper.require(inventory, partitions)
+    }
     await keeper.begin()
-    await recover(lease.cluster, lease.checkpoint(), confirm)
+    await finishBatch({ lease, file: opened, confirm }, await readPublished(lease.cluster))
     await keeper.settle()
+    await bringHome(lease, opened)
   }
   try {
-    const repair = options.repair ? await repairWriterOf(lease) : undefined
-    if (repair === undefined) await restore()
-    return { lease, keeper, restore, repair }
+    const opened = options.openStateFile()
+    file = opened
+    const repair = options.repair ? await repairWriterOf(lease, opened) : undefined
+    if (repair === undefined) await restore(opened)
+    return { lease, keeper, file: opened, restore: () => restore(opened), repair }
   } catch (error) {
+    file?.close()
     // If the lease cannot be released now, it expires; the thrown error is the cause.
     await lease.release().catch(() => {})
     throw error
@@ -155,19 +160,12 @@ const turns = () => {
   }
 }
 
-/** Changes documents of state otherwise than by a batch: every loader's copy of the state is filled anew. */
-const changeState = async <T>(lease: Lease, change: () => Promise<T>): Promise<T> => {
-  if (lease.checkpoint().state !== undefined) await lease.set({ state: undefined })
-  return await change()
-}
-
+/** Corrects documents. Those of state change otherwise than by a batch, so every loader's file is filled anew. */
 const rewriteUnder = async (lease: Lease, rewrite: Parameters<Writer['rewrite']>[0]): Promise<void> => {
-  // The renewal also makes sure that this process still has the lease.
-  await lease.renew()
-  // The undo records may contain the documents that are being corrected.
-  if (lease.checkpoint().undo !== undefined) await lease.set({ undo: undefined })
-  const { partitions, end, lift } = lease.checkpoint()
-  await rewriteDocuments(lease.cluster, { partitions, stamp: end ? stampOf({ end, lift }) : 0 }, rewrite)
+  // The write also makes sure that this process still has the lease.
+  await lease.set({ state: undefined })
+  const { partitions, end, epoch } = lease.checkpoint()
+  await rewriteDocuments(lease.cluster, { partitions, stamp: end ? stampOf({ end, epoch }) : 0 }, rewrite)
 }
 
 const requireRepair = (repair: RepairWriter | undefined): RepairWriter => {

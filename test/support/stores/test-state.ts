@@ -1,0 +1,14 @@
+import { rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { openStateFile } from '#store/sqlite/state-file.ts'
+import type { StateFile } from '#store/state-port.ts'
+
+const folderOf = (prefix: string): string => join(tmpdir(), `iostlens-state-${prefix}`)
+
+/** The state file of the loaders of a store, which all processes of a test find by the store's prefix. */
+export const openTestState = (prefix: string, of: 'served' | 'building' = 'served'): StateFile =>
+  openStateFile(join(folderOf(prefix), `${of}.sqlite`))
+
+/** Removes it, as if its disk were lost. No loader may have it open. */
+export const removeTestState = (prefix: string): void => rmSync(folderOf(prefix), { recursive: true, force: true })
