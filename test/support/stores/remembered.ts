@@ -1,5 +1,6 @@
 import { ask } from './ask-elastic.ts'
 import type { TestElastic } from './elasticsearch.ts'
+import { rememberTestState } from './test-state.ts'
 
 type Hit = {
   readonly _index: string
@@ -50,10 +51,11 @@ const bulk = async (
 
 /**
  * Saves the documents of a store with their versions. The returned function restores exactly these documents into the
- * same indices, which is much faster than creating and filling new indices. There must be no other writer meanwhile.
+ * same indices, and the loader's file in its place, which is much faster than creating and filling new indices. There must be no other writer meanwhile.
  */
 export const rememberElastic = async ({ url, prefix }: Pick<TestElastic, 'url' | 'prefix'>) => {
   const kept = await documentsOf(url, prefix)
+  const putStateBack = rememberTestState(prefix)
   const forgetAfter = (gc_deletes: '0s' | null) => ask('PUT', `${url}/${prefix}-*/_settings`, { index: { gc_deletes } })
   return async (): Promise<void> => {
     const now = await documentsOf(url, prefix)
@@ -72,5 +74,6 @@ export const rememberElastic = async ({ url, prefix }: Pick<TestElastic, 'url' |
         _source,
       ])
     await forgetAfter(null)
+    putStateBack()
   }
 }

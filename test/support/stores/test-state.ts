@@ -1,4 +1,4 @@
-import { rmSync } from 'node:fs'
+import { cpSync, existsSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStateFile } from '#store/sqlite/state-file.ts'
@@ -12,3 +12,19 @@ export const openTestState = (prefix: string, of: 'served' | 'building' = 'serve
 
 /** Removes it, as if its disk were lost. No loader may have it open. */
 export const removeTestState = (prefix: string): void => rmSync(folderOf(prefix), { recursive: true, force: true })
+
+/** Removes it with its copy. */
+export const forgetTestState = (prefix: string): void => {
+  removeTestState(prefix)
+  removeTestState(`${prefix}-kept`)
+}
+
+/** Copies the file; the returned function puts the copy in its place. No loader may have it open at either time. */
+export const rememberTestState = (prefix: string): (() => void) => {
+  const [folder, kept] = [folderOf(prefix), folderOf(`${prefix}-kept`)]
+  if (existsSync(folder)) cpSync(folder, kept, { recursive: true })
+  return () => {
+    removeTestState(prefix)
+    if (existsSync(kept)) cpSync(kept, folder, { recursive: true })
+  }
+}

@@ -8,7 +8,7 @@ import type { Partitions } from '../schema/partitions.ts'
 import type { Lease } from './keep-lease.ts'
 import { publish } from './publish.ts'
 import { removeHistoryAbove } from './remove-leftovers.ts'
-import { takeInventory } from './take-inventory.ts'
+import { adoptInventory, takeInventory } from './take-inventory.ts'
 
 /** Compares the store with the inventory of its checkpoint, for a loader. */
 export class InventoryKeeper {
@@ -38,14 +38,16 @@ export class InventoryKeeper {
     if (failure !== undefined) throw failure
   }
 
-  /** Checks, while no write is under way, that each index has exactly its documents. A store without blocks gets an inventory. */
+  /**
+   * Checks, while no write is under way, that each index has exactly its documents. A store that was just created, or whose
+   * record a repair wrote anew, gets an inventory.
+   */
   async settle(): Promise<void> {
-    const { partitions, end, floor } = this.lease.checkpoint()
+    const { partitions, floor } = this.lease.checkpoint()
     const { kept } = this
-    if (kept === undefined && end === undefined)
-      return this.record(await takeInventory(this.lease.cluster, this.lease.checkpoint()))
+    if (kept === undefined) return this.record(await adoptInventory(this.lease.cluster, this.lease.checkpoint()))
     // An abandoned batch has left documents that the next one overwrites.
-    const failure = loaderFailure(await this.damages(this.inventory(), partitions, () => floor !== undefined))
+    const failure = loaderFailure(await this.damages(kept, partitions, () => floor !== undefined))
     if (failure !== undefined) throw failure
   }
 
@@ -63,10 +65,8 @@ export class InventoryKeeper {
   inventory(): Inventory {
     const { kept } = this
     if (kept !== undefined) return kept
-    const { names, connection } = this.lease.cluster
-    throw new Failure('damaged', `The list of the indices of ${names.prefix} at ${connection.url} is gone.`, {
-      help: "Run: 'iostlens repair --node URL'.",
-    })
+    const { prefix } = this.lease.cluster.names
+    throw new Failure('defect', `${prefix} was taken over without an inventory.`)
   }
 
   /** The failure, or the damage of the store that caused it. */

@@ -104,7 +104,7 @@ const nextEpoch = async (cluster: Cluster, { epoch = 0 }: Checkpoint): Promise<n
 
 /** Sets the checkpoint and publishes it; readers that know an earlier one read again. */
 const publishNext = async (lease: Lease, next: Partial<Checkpoint> & { readonly end: Published }): Promise<void> => {
-  await lease.set({ ...next, batch: crypto.randomUUID(), from: undefined, floor: undefined })
+  await lease.set({ batch: crypto.randomUUID(), ...next, from: undefined, floor: undefined })
   await forcePublish(lease.cluster, { ...lease.checkpoint(), end: next.end })
 }
 
@@ -176,7 +176,9 @@ const takeBack = async (lease: Lease, file: StateFile, height: number): Promise<
   const epoch = await nextEpoch(cluster, lease.checkpoint())
   await putBack(cluster, former.documents, stampOf({ end, epoch }))
   await removeAbove(cluster, end.height, lease.checkpoint().partitions)
-  await publishNext(lease, { ...target, epoch, state: undefined, mending: undefined })
+  const batch = crypto.randomUUID()
+  const inventory = target.inventory && { ...target.inventory, batch }
+  await publishNext(lease, { ...target, batch, inventory, epoch, state: undefined, mending: undefined })
   return end
 }
 
