@@ -40,7 +40,7 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
       while (!signal.aborted) {
         const lib = await final.read({ height: height(), time: writer.checkpoint?.time }, signal)
         const target = lib === undefined ? -1 : Math.min(to, lib)
-        if (lib !== undefined) requireFloor(writer.floor, { target, lib })
+        requireFloor(writer.floor, { target, lib })
         if (lib !== undefined && target > height())
           await fill(stages, node.blocks(nextBlocks(writer, { to: target, lib }, signal)), { lib, signal })
         else if (lib !== undefined && (options.once || height() >= to)) return
@@ -97,8 +97,11 @@ const nextBlocks = (
 }
 
 /** Throws if the blocks to load end below a batch that was begun. A node that has no such block yet may have it later. */
-function requireFloor(floor: number | undefined, { target, lib }: { readonly target: number; readonly lib: number }): void {
-  if (floor === undefined || target >= floor) return
+function requireFloor(
+  floor: number | undefined,
+  { target, lib }: { readonly target: number; readonly lib: number | undefined },
+): void {
+  if (floor === undefined || lib === undefined || target >= floor) return
   const begun = `A loader whose state file is lost had begun to store the blocks up to ${floor}`
   if (lib < floor)
     throw new Failure('unavailable', `${begun}, but the node has only the blocks up to ${lib}.`, {

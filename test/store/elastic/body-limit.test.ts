@@ -8,8 +8,8 @@ import { freePort } from '../../support/processes/free-port.ts'
 import { systemProgram } from '../../support/processes/system-program.ts'
 import { differences, dumpElastic } from '../../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic } from '../../support/stores/elasticsearch.ts'
-import { openTestState } from '../../support/stores/test-state.ts'
 import { loadFrom, replayed } from '../../support/stores/loading.ts'
+import { openTestState } from '../../support/stores/test-state.ts'
 import { testFolder } from '../../support/test-folder.ts'
 import { until } from '../../support/wait.ts'
 
@@ -62,7 +62,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticse
     await using node = await replayed(HEIGHT)
     const target = openTestElastic()
     await using proxy = await limitedTo(target.url, limit)
-    const through = openElastic({ url: proxy.url, prefix: target.prefix, openStateFile: of => openTestState(target.prefix, of) })
+    const through = openElastic({
+      url: proxy.url,
+      prefix: target.prefix,
+      openStateFile: of => openTestState(target.prefix, of),
+    })
     try {
       expect(await loadFrom(node.url, through)).toBe(HEIGHT)
       expect(await proxy.refused()).toBeGreaterThan(0)
@@ -81,7 +85,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticse
     await using node = await replayed(HEIGHT)
     const target = openTestElastic()
     await using proxy = await limitedTo(target.url, '4k')
-    const through = openElastic({ url: proxy.url, prefix: target.prefix, openStateFile: of => openTestState(target.prefix, of) })
+    const through = openElastic({
+      url: proxy.url,
+      prefix: target.prefix,
+      openStateFile: of => openTestState(target.prefix, of),
+    })
     try {
       await target.store.create()
       const { message, help, retryable } = await failureOf(loadFrom(node.url, through))

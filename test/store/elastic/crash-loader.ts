@@ -13,7 +13,13 @@ const TWO_BLOCKS = { documents: 6, bytes: Number.POSITIVE_INFINITY }
  * first two blocks of each batch are written ahead, those of the second batch during the commit of the first.
  */
 const main = async ([url = '', prefix = '']: readonly string[]): Promise<void> => {
-  const store = openElastic({ url, prefix, leaseMs: 300, chunk: TWO_BLOCKS, openStateFile: of => openTestState(prefix, of) })
+  const store = openElastic({
+    url,
+    prefix,
+    leaseMs: 300,
+    chunk: TWO_BLOCKS,
+    openStateFile: of => openTestState(prefix, of),
+  })
   const writer = await store.takeOver(identity)
   let first = (writer.checkpoint?.height ?? -1) + 1
   let committing: Promise<void> | undefined

@@ -100,41 +100,44 @@ const contents = async ({ url, prefix }: TestElastic) => {
     hits: { hits: { _index: string; _id: string; _source: Record<string, unknown> }[] }
   }
   return hits.hits
-    .map(({ _index, _id, _source: { at: _, before: __, ...source } }) => [_index.slice(prefix.length), _id, source] as const)
+    .map(
+      ({ _index, _id, _source: { at: _, before: __, ...source } }) =>
+        [_index.slice(prefix.length), _id, source] as const,
+    )
     .toSorted(([a, x], [b, y]) => (`${a} ${x}` < `${b} ${y}` ? -1 : 1))
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
-  test.each([
-    'has its file',
-    'has lost it',
-  ] as const)('commit: after a kill at any request, including those that open a partition, readers see whole heights and the next loader, which %s, stores the same as an undisturbed one', async file => {
-    const target = openTestElastic()
-    const clean = openTestElastic()
-    try {
-      await Promise.all([target.store.create(), clean.store.create()])
-      let highest = -1
-      let step = 1
-      for (; await loadUntil(target, step); step++) {
-        if (file === 'has lost it') removeTestState(target.prefix)
-        const height = await look(target.store)
-        if (height === 'waiting') continue
-        expect(height).toBeGreaterThanOrEqual(highest)
-        highest = height
-        expect(step).toBeLessThan(MOST_STEPS[file])
+  test.each(['has its file', 'has lost it'] as const)(
+    'commit: after a kill at any request, including those that open a partition, readers see whole heights and the next loader, which %s, stores the same as an undisturbed one',
+    async file => {
+      const target = openTestElastic()
+      const clean = openTestElastic()
+      try {
+        await Promise.all([target.store.create(), clean.store.create()])
+        let highest = -1
+        let step = 1
+        for (; await loadUntil(target, step); step++) {
+          if (file === 'has lost it') removeTestState(target.prefix)
+          const height = await look(target.store)
+          if (height === 'waiting') continue
+          expect(height).toBeGreaterThanOrEqual(highest)
+          highest = height
+          expect(step).toBeLessThan(MOST_STEPS[file])
+        }
+        // The loop has covered every request of the protocol.
+        expect(step).toBeGreaterThan(20)
+        // The last loader completed, so this read only has to wait for a busy machine.
+        const height = await look(target.store, 60_000)
+        expect(height).toBeGreaterThan(10)
+        const writer = await clean.store.takeOver(identity)
+        for (let first = 0; first <= Number(height); first = partitionEnd(first) + 1)
+          await commitBatch(writer, crashBatch(first, Math.min(Number(height), partitionEnd(first))))
+        await writer.release()
+        expect(await contents(target)).toEqual(await contents(clean))
+      } finally {
+        await Promise.all([target.destroy(), clean.destroy()])
       }
-      // The loop has covered every request of the protocol.
-      expect(step).toBeGreaterThan(20)
-      // The last loader completed, so this read only has to wait for a busy machine.
-      const height = await look(target.store, 60_000)
-      expect(height).toBeGreaterThan(10)
-      const writer = await clean.store.takeOver(identity)
-      for (let first = 0; first <= Number(height); first = partitionEnd(first) + 1)
-        await commitBatch(writer, crashBatch(first, Math.min(Number(height), partitionEnd(first))))
-      await writer.release()
-      expect(await contents(target)).toEqual(await contents(clean))
-    } finally {
-      await Promise.all([target.destroy(), clean.destroy()])
-    }
-  })
+    },
+  )
 })

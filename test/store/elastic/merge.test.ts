@@ -29,7 +29,13 @@ const openPlace = async () => {
   const faults: { fateOf: (asked: Asked) => Fate } = { fateOf: () => pass }
   const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
   const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
-  const through = openElastic({ url: proxy.url, prefix: target.prefix, openStateFile: of => openTestState(target.prefix, of), leaseMs: 300, clock })
+  const through = openElastic({
+    url: proxy.url,
+    prefix: target.prefix,
+    openStateFile: of => openTestState(target.prefix, of),
+    leaseMs: 300,
+    clock,
+  })
   await target.store.create()
   const close = async () => {
     await through.close()

@@ -19,7 +19,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       return pass
     })
     // Longer than the test, so that no renewal of the lease is counted.
-    const store = openElastic({ url: proxy.url, prefix: target.prefix, openStateFile: of => openTestState(target.prefix, of), leaseMs: 600_000 })
+    const store = openElastic({
+      url: proxy.url,
+      prefix: target.prefix,
+      openStateFile: of => openTestState(target.prefix, of),
+      leaseMs: 600_000,
+    })
     try {
       await store.create()
       const writer = await store.takeOver(identity)

@@ -12,7 +12,12 @@ const [kind, ...rest] = process.argv.slice(2)
 const store: Store =
   kind === 'sqlite'
     ? openSqlite({ path: rest[0] ?? '' })
-    : openElastic({ url: rest[0] ?? '', prefix: rest[1] ?? '', leaseMs: 600, openStateFile: of => openTestState(rest[1] ?? '', of) })
+    : openElastic({
+        url: rest[0] ?? '',
+        prefix: rest[1] ?? '',
+        leaseMs: 600,
+        openStateFile: of => openTestState(rest[1] ?? '', of),
+      })
 
 const parts = ({ put, remove, unplace }: Rewrite): readonly Rewrite[] => [
   ...put.map(each => ({ put: [each], remove: [], unplace: [] })),

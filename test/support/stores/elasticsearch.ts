@@ -1,7 +1,7 @@
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
 import { ask } from './ask-elastic.ts'
-import { openTestState, forgetTestState } from './test-state.ts'
+import { forgetTestState, openTestState } from './test-state.ts'
 
 /**
  * URL of the Elasticsearch for the tests: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it. undefined:

@@ -101,7 +101,11 @@ const isQuiet = async (reading: Reading): Promise<boolean> =>
   (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
 
 /** A document of state at the published height; `doc` undefined: it cannot be read. */
-type PublishedDocument = { readonly index: StateIndex; readonly id: string; readonly doc: DocOf<StateIndex> | undefined }
+type PublishedDocument = {
+  readonly index: StateIndex
+  readonly id: string
+  readonly doc: DocOf<StateIndex> | undefined
+}
 
 type ElasticAudit = Audit & {
   /** See `scanPublished`. */
@@ -145,8 +149,7 @@ const scan = async function* <I extends AnyIndex>(
   reading: Reading,
   index: I,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const query =
-    index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+  const query = index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
   for await (const hits of pagesOf(reading, index, query)) yield hits.map(hit => foundOf(reading, index, hit))
 }
 

@@ -41,7 +41,7 @@ export const showPartition = async (cluster: ReadCluster, partition: number): Pr
 }
 
 /** Adds the indices of a partition to aliases; idempotent. */
-export const showUnder = async (
+const showUnder = async (
   cluster: ReadCluster,
   partition: number,
   aliases: (index: HistoryIndex) => readonly string[],

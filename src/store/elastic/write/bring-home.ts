@@ -12,10 +12,7 @@ import type { Lease } from './keep-lease.ts'
  * documents that changed since its own stamp: state documents are never deleted, and each has the stamp of the batch that
  * wrote it. Any other file is filled anew.
  */
-export async function bringHome(
-  lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>,
-  file: StateFile,
-): Promise<void> {
+export async function bringHome(lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>, file: StateFile): Promise<void> {
   const { end, epoch, batch, state: store = crypto.randomUUID() } = lease.checkpoint()
   if (lease.checkpoint().state === undefined) await lease.set({ state: store })
   const { mark } = file

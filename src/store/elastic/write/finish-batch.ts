@@ -120,7 +120,15 @@ export async function abandonBatch(
 
 function publishedContent(names: Names, published: PublishedMeta) {
   const { end, batch, partitions, epoch, inventory } = published
-  return { end, batch, from: undefined, partitions, epoch, inventory, filling: countFilling(names, partitions, inventory) }
+  return {
+    end,
+    batch,
+    from: undefined,
+    partitions,
+    epoch,
+    inventory,
+    filling: countFilling(names, partitions, inventory),
+  }
 }
 
 /** Fill level of the last partition, by the inventory. */
@@ -136,7 +144,14 @@ function emptyContent(inventory: Inventory | undefined) {
     ([name, [uuid, documents]]): readonly [string, Holding] => [name, documents === undefined ? [uuid] : [uuid, 0]],
   )
   const empty = inventory && { batch: '', indices: Object.fromEntries(counted), last: {} }
-  return { end: undefined, batch: '', from: undefined, partitions: FIRST_PARTITION, filling: NOTHING_FILLED, inventory: empty }
+  return {
+    end: undefined,
+    batch: '',
+    from: undefined,
+    partitions: FIRST_PARTITION,
+    filling: NOTHING_FILLED,
+    inventory: empty,
+  }
 }
 
 function publishedLost({ connection: { url }, names }: Cluster): Failure {

@@ -1,8 +1,8 @@
 import { stateIndices } from '#indices/registry.ts'
 import { refresh } from '../client/refresh.ts'
 import { requestHits, searchOf } from '../client/request-json.ts'
-import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { lastStamp, MAX_EPOCH } from '../schema/checkpoint-record.ts'
+import type { Cluster, ReadCluster } from '../schema/cluster.ts'
 import { AT } from '../schema/mappings.ts'
 
 /** Makes all state visible to the searches below: a loader that died while writing had not refreshed it. */

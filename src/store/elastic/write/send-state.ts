@@ -38,11 +38,7 @@ export async function sendState(
  * they replace: as they are, or in those that were sent. All are written, because a document that was found is only in one
  * copy for certain.
  */
-export async function resendState(
-  cluster: Cluster,
-  documents: readonly StateDocument[],
-  stamp: number,
-): Promise<void> {
+export async function resendState(cluster: Cluster, documents: readonly StateDocument[], stamp: number): Promise<void> {
   const { connection, names } = cluster
   const version = versionAt(stamp)
   const items: BulkItem[] = []
