@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { isReading } from './http-host.ts'
+import { isReading } from './request.ts'
 import { type CopiedRead, hasNoCopy, onNodes } from './read-copies.ts'
 
 const lines = (...heads: readonly object[]): string =>
