@@ -1,28 +1,46 @@
-import { type BodyRoom, readBody } from '#peer/read-body.ts'
-
 /** Maximum size of an answer; pages and parts of scans have some MB. */
 const MOST_BYTES = 96 * 1024 * 1024
 /** Bytes of each answer that always have room. */
 const FREE_BYTES = 1024 * 1024
 /** Maximum size of all answers that this thread receives at once, beyond the free bytes of each. */
 const MOST_BYTES_AT_ONCE = 96 * 1024 * 1024
+/** Bytes that a part of an answer takes by itself: a server may send single bytes. */
+const PART_BYTES = 256
 let bytesAtOnce = 0
 
-/** The text of an answer. A server may lie about its size: what this thread keeps of all answers is bounded. */
-export async function readAnswer(response: Response): Promise<string> {
+/**
+ * The text of an answer. A server may lie about its size: what this thread keeps of all answers is bounded. After an
+ * error the rest is not read, and the caller ends the request.
+ */
+export async function readAnswer({ headers, body }: Response): Promise<string> {
+  const coding = headers.get('content-encoding') ?? 'identity'
+  if (coding !== 'identity') throw new Error(`The answer is compressed as '${coding}', which was not asked for`)
+  const length = Number(headers.get('content-length'))
+  if (length > MOST_BYTES) throw new Error(`The answer has ${length} bytes`)
+  if (body === null) return ''
+  const reader = body.getReader()
+  const parts: Uint8Array[] = []
   let [held, counted] = [0, 0]
-  const grow: BodyRoom['grow'] = bytes => {
-    held += bytes
-    const more = Math.max(0, held - FREE_BYTES) - counted
-    if (bytesAtOnce + more > MOST_BYTES_AT_ONCE) return false
-    counted += more
-    bytesAtOnce += more
-    return true
-  }
   try {
-    const { buffer, byteOffset, length } = await readBody(response, { most: MOST_BYTES, grow })
-    return Buffer.from(buffer, byteOffset, length).toString('utf8')
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      parts.push(part.value)
+      held += part.value.length + PART_BYTES
+      if (held > MOST_BYTES) throw new Error(`The answer has more than ${MOST_BYTES} bytes`)
+      const more = Math.max(0, held - FREE_BYTES) - counted
+      if (bytesAtOnce + more > MOST_BYTES_AT_ONCE)
+        throw new Error(`The answers to all requests have more than ${MOST_BYTES_AT_ONCE} bytes`)
+      counted += more
+      bytesAtOnce += more
+    }
   } finally {
     bytesAtOnce -= counted
   }
+  return textOf(parts)
+}
+
+function textOf(parts: readonly Uint8Array[]): string {
+  const [only] = parts
+  // Most answers arrive in one part.
+  if (only === undefined || parts.length > 1) return Buffer.concat(parts).toString('utf8')
+  return Buffer.from(only.buffer, only.byteOffset, only.length).toString('utf8')
 }
