@@ -6,7 +6,7 @@ import { fullestDisk } from './fullest-disk.ts'
 import type { ElasticResponse } from './request.ts'
 import { parseAnswer, requireValid } from './request-json.ts'
 import type { Sender } from './sender.ts'
-import { tryAgain } from './try-again.ts'
+import { tryAgain } from './sender.ts'
 
 const IN_FLIGHT = 3
 

@@ -59,7 +59,10 @@ export class HostHealth<T> {
     const { hosts, clock } = this.examining
     if (hosts.length < 2 || this.isClosed || this.isRunning) return
     const now = clock.elapsed()
-    if (now - this.last < ROUND_MS) return this.goOn()
+    if (now - this.last < ROUND_MS) {
+      this.goOn()
+      return
+    }
     this.isRunning = true
     this.last = now
     void Promise.all([probeAll(this.examining), this.tryDoubted(now)]).finally(() => {

@@ -57,7 +57,10 @@ const thrownBy = (work: Promise<unknown>): Promise<unknown> =>
 
 test('send: requests share a connection, and their heads have the path, the key and the type of the body', async () => {
   for (const path of ['/a/_search', '/a b\r\nX: y/_search'])
-    expect(await send({ method: 'POST', path, query: { b: 'c d' }, body: '{"行":1}' })).toEqual({ status: 200, text: '{}' })
+    expect(await send({ method: 'POST', path, query: { b: 'c d' }, body: '{"行":1}' })).toEqual({
+      status: 200,
+      text: '{}',
+    })
   expect(connections).toHaveLength(1)
   const [first = '', second = ''] = requests.map(each => Buffer.from(each, 'latin1').toString())
   const [line, ...lines] = first.split('\r\n')
@@ -172,7 +175,9 @@ test('send: all answers at once have one bound, and the memory of one that is gi
   answer = socket => pour(socket, `Content-Length: ${64 * MIB}`, 60)
   const held = thrownBy(send(SEARCH, stop.signal))
   await until(() => requests.length === 1)
-  await until(async () => String(await thrownBy(send(SEARCH, AbortSignal.timeout(500)))).includes('The answers to all requests'))
+  await until(async () =>
+    String(await thrownBy(send(SEARCH, AbortSignal.timeout(500)))).includes('The answers to all requests'),
+  )
   stop.abort()
   await held
   answer = socket => pour(socket, `Content-Length: ${64 * MIB}`, 64)

@@ -22,7 +22,7 @@ export class NoResponse extends Error {
 }
 
 /** The server's certificate is not accepted, or the server speaks no TLS. */
-export class TlsFault extends NoResponse {}
+class TlsFault extends NoResponse {}
 
 /** The answer did not arrive within the limits. */
 export class RequestTimeout extends Error {}
@@ -139,13 +139,19 @@ function noResponse(error: unknown): unknown {
   const { code } = error as { readonly code?: unknown }
   // The runtime adds the URL, and advice about its own options.
   const message = messageOf(error).replace(/ fetching "[^"]*"|[.?]? For more information, pass .*$|[.?]$/gs, '')
-  return typeof code === 'string' && OF_TLS.test(code) ? new TlsFault(message) : new NoResponse(message, code === 'ECONNRESET')
+  return typeof code === 'string' && OF_TLS.test(code)
+    ? new TlsFault(message)
+    : new NoResponse(message, code === 'ECONNRESET')
 }
 
 type FailedRequest = Request & { readonly timeoutMs: number; readonly isKnown: boolean }
 
 /** The Failure for a request without an answer. `isKnown`: whether the cluster has answered before. */
-export function hostFailure(error: unknown, { url }: Host, { method, path, timeoutMs, isKnown }: FailedRequest): unknown {
+export function hostFailure(
+  error: unknown,
+  { url }: Host,
+  { method, path, timeoutMs, isKnown }: FailedRequest,
+): unknown {
   if (error instanceof Failure) return error
   if (error instanceof TlsFault)
     return new Failure('unavailable', `Elasticsearch at ${url} cannot be reached by TLS: ${error.message}.`, {
