@@ -64,7 +64,7 @@ test('send: requests share a connection, and their heads have the path, the key 
   expect(connections).toHaveLength(1)
   const [first = '', second = ''] = requests.map(each => Buffer.from(each, 'latin1').toString())
   const [line, ...lines] = first.split('\r\n')
-  expect(line).toBe('POST /prefix/a/_search?b=c+d HTTP/1.1')
+  expect(line).toBe('POST /prefix/a/_search?b=c%20d HTTP/1.1')
   expect(lines.filter(each => !/^(?:user-agent|connection):/i.test(each)).toSorted()).toEqual([
     '',
     'Accept-Encoding: identity',
@@ -75,7 +75,7 @@ test('send: requests share a connection, and their heads have the path, the key 
     `Host: ${url.host}`,
     '{"行":1}',
   ])
-  expect(second).toStartWith('POST /prefix/a%20b%0D%0AX:%20y/_search?b=c+d HTTP/1.1\r\n')
+  expect(second).toStartWith('POST /prefix/a%20b%0D%0AX:%20y/_search?b=c%20d HTTP/1.1\r\n')
 })
 
 test('send: lines have their own type', async () => {

@@ -33,6 +33,12 @@ export class RequestTimeout extends Error {}
  */
 const ANSWERS_OF_OTHERS: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415, 501])
 
+/**
+ * Options that the runtime has without a word in its types. Proxies in the environment are not for a database (a test holds
+ * it), and a merge takes hours, while the runtime would end a request after some minutes without an answer.
+ */
+const UNLIMITED: object = { proxy: false, timeout: false }
+
 /** A host of a cluster. Its connections are kept by the runtime. */
 export class Host {
   /** For messages. */
@@ -50,13 +56,7 @@ export class Host {
   constructor({ url, auth, ca, maxSockets }: HostOptions) {
     this.url = url.href.replace(/(?<!\/)\/+$/, '')
     this.headers = { accept: 'application/json', 'accept-encoding': 'identity', ...authHeaders(auth) }
-    this.options = {
-      redirect: 'manual',
-      decompress: false,
-      ...(ca === undefined ? {} : { tls: { ca } }),
-      // Proxies in the environment are not for a database. A test holds it, because the runtime does not document it.
-      proxy: false as never,
-    }
+    this.options = { ...UNLIMITED, redirect: 'manual', decompress: false, ...(ca === undefined ? {} : { tls: { ca } }) }
     this.free = maxSockets
   }
 
@@ -128,7 +128,10 @@ function targetOf({ path, query }: Request): string {
   if (path.includes('/.') && /\/\.{1,2}(?:\/|$)/.test(path))
     throw new Failure('usage', `Elasticsearch has nothing at ${path}: no name or id is '.' or '..'.`)
   const target = /[^!-~]/.test(path) ? encodeURI(path) : path
-  return query === undefined ? target : `${target}?${new URLSearchParams(query)}`
+  if (query === undefined) return target
+  // Joined by hand: `URLSearchParams` takes a tenth of the time of a small request.
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return `${target}?${pairs.join('&')}`
 }
 
 /** Codes of certificates that are not accepted, and of servers that speak no TLS. */

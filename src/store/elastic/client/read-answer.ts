@@ -7,6 +7,7 @@ const MOST_BYTES_AT_ONCE = 96 * 1024 * 1024
 /** Bytes that a part of an answer takes by itself: a server may send single bytes. */
 const PART_BYTES = 256
 let bytesAtOnce = 0
+const UTF8 = new TextDecoder()
 
 /**
  * The text of an answer. A server may lie about its size: what this thread keeps of all answers is bounded. After an
@@ -38,12 +39,7 @@ export async function readAnswer(response: Response): Promise<string> {
   } finally {
     bytesAtOnce -= counted
   }
-  return textOf(parts)
-}
-
-function textOf(parts: readonly Uint8Array[]): string {
   const [only] = parts
   // Most answers arrive in one part.
-  if (only === undefined || parts.length > 1) return Buffer.concat(parts).toString('utf8')
-  return Buffer.from(only.buffer, only.byteOffset, only.length).toString('utf8')
+  return UTF8.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts))
 }
