@@ -20,9 +20,10 @@ const GRACE_TIMES = 4
 const ROUND_MS = 500
 /** Time between two rounds while a host is left out, milliseconds. */
 const AGAIN_MS = 1_000
-/** The first and the longest pause before a doubted host is tried again, milliseconds. */
+/** The first and the longest pause between two trials of doubted hosts, and the time after which it is the first again, ms. */
 const TRUST_MS = 1_000
 const LONGEST_TRUST_MS = 30_000
+const FORGET_MS = 60_000
 /** A timer that fires later than this, in ms, was delayed by our own process: answers may be waiting. */
 const STALL_MS = 50
 
@@ -45,10 +46,8 @@ export class HostHealth<T> {
   private isClosed = false
   private last = Number.NEGATIVE_INFINITY
   private stopTimer: (() => void) | undefined
-  /** The doubted host that is tried now and then; each attempt doubles the pause before the next. */
-  private tried: T | undefined
+  private triedAt = Number.NEGATIVE_INFINITY
   private pauseMs = TRUST_MS
-  private triedNext = 0
 
   constructor(examining: Examining<T>) {
     this.examining = examining
@@ -95,21 +94,14 @@ export class HostHealth<T> {
   private async tryDoubted(now: number): Promise<void> {
     const { choice, examined } = this.examining
     const { doubted } = choice
-    if (doubted === undefined || choice.silent.has(doubted)) return
-    // The host has just become doubted. If it failed soon after it was trusted, the longer pause applies.
-    if (this.tried !== doubted) {
-      if (now - this.triedNext > LONGEST_TRUST_MS) this.pauseMs = TRUST_MS
-      this.triedNext = now + this.pauseMs
-      this.tried = doubted
-    }
-    if (now < this.triedNext) return
-    this.pauseMs = Math.min(LONGEST_TRUST_MS, this.pauseMs * 2)
-    this.triedNext = now + this.pauseMs
+    const since = now - this.triedAt
+    if (doubted === undefined || choice.silent.has(doubted) || since < this.pauseMs) return
+    // A host may be trusted too early again and again: each trial doubles the pause before the next, for a while.
+    this.pauseMs = since > FORGET_MS ? TRUST_MS : Math.min(LONGEST_TRUST_MS, this.pauseMs * 2)
+    this.triedAt = now
     const isHelpful = await examined.readBy(doubted)
     // Another host may have become doubted meanwhile; this trial says nothing about that host.
-    if (!isHelpful || choice.doubted !== doubted) return
-    this.tried = undefined
-    choice.clearDoubt()
+    if (isHelpful && choice.doubted === doubted) choice.clearDoubt()
   }
 }
 
