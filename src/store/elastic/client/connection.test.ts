@@ -146,6 +146,7 @@ const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] =
     { url: 'https://127.0.0.1:1', prefix: 'p', caFile: '/nowhere.pem' },
     'The CA file /nowhere.pem (--store-ca) cannot be read',
   ],
+  [{ url: 'https://127.0.0.1:1', prefix: 'p', caFile: import.meta.path }, '(--store-ca) cannot be read'],
 ]
 for (const [options, message] of wrong)
   test(`openElastic: an invalid setting is refused, ${message}`, async () => {

@@ -51,6 +51,7 @@ type Pending = {
 type Route = { readonly host: Host; readonly among: readonly Host[] }
 
 const REQUEST_TIMEOUT_MS = 30_000
+/** The runtime sends 256 requests of a process at once, and others wait: a hung server must not take them all. */
 const MAX_SOCKETS = 32
 /** Time after which a write is late and the hosts are probed, milliseconds. */
 const WRITE_LATE_MS = 1_000
