@@ -4,7 +4,8 @@ import type { ReadEnd, Store } from '#store/port.ts'
 import type { StateFile } from '#store/state-port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
-import { type ConnectionOptions, connect } from './client/connection.ts'
+import { connect } from './client/connection.ts'
+import type { ConnectionOptions } from './client/connection-options.ts'
 import type { WriteEvent } from './client/sender.ts'
 import { migratingOf } from './migrate/migration.ts'
 import { openAudit } from './read/audit.ts'
@@ -57,7 +58,7 @@ export type ElasticOptions = ConnectionOptions & {
 export const PARTITION_DOCUMENTS = 100_000_000
 const CHUNK: Bounds = { documents: 8_000, bytes: 4_000_000 }
 const LEASE_MS = 15_000
-/** API keys have their own sockets, so that hung requests do not prevent reading them. */
+/** API keys have a connection of their own, so that hung requests do not prevent reading them. */
 const KEY_SOCKETS = 8
 const WRITE_TIMEOUT_MS = 120_000
 const RETRY_TIMEOUT_MS = 300_000

@@ -3,7 +3,7 @@ import { sendBulk } from './bulk.ts'
 import { type BulkItem, createItem, rewriteSeenItem } from './bulk-item.ts'
 import { type Got, getMany } from './get-many.ts'
 import type { Sender } from './sender.ts'
-import { tryAgain } from './try-again.ts'
+import { tryAgain } from './sender.ts'
 
 /**
  * Sends every item until each document has been acknowledged by a write. An existing document proves only

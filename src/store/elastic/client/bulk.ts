@@ -1,12 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import type { TryResult } from '#time/retry.ts'
 import { type BulkItem, cut, fateOf, type ItemAnswer, ONE_REQUEST_BYTES } from './bulk-item.ts'
-import { errorOf, isTransient, reasonOf, TOO_LARGE, toFailure } from './failures.ts'
+import { BLOCKED, errorOf, isTransient, reasonOf, TOO_LARGE, toFailure } from './failures.ts'
 import { fullestDisk } from './fullest-disk.ts'
 import type { ElasticResponse } from './request.ts'
 import { parseAnswer, requireValid } from './request-json.ts'
 import type { Sender } from './sender.ts'
-import { tryAgain } from './try-again.ts'
+import { tryAgain } from './sender.ts'
 
 const IN_FLIGHT = 3
 
@@ -33,12 +33,15 @@ export const sendBulk = async (
   items: Iterable<BulkItem>,
   { searchable: wanted = false }: { readonly searchable?: boolean } = {},
 ): Promise<BulkResult> => {
-  const { runs, isOne } = counted(cut(items, ONE_REQUEST_BYTES))
+  const runs = cut(items, ONE_REQUEST_BYTES)
+  const ahead = [runs.next(), runs.next()]
+  const refreshes = wanted && ahead[1]?.done === true
   const existing: BulkItem[] = []
-  let searchable = wanted && isOne
+  let searchable = refreshes
+  const next = () => ahead.shift() ?? runs.next()
   const worker = async (): Promise<void> => {
-    for (let next = runs.next(); !next.done; next = runs.next()) {
-      const sent = await sendRun(sender, next.value, wanted && isOne)
+    for (let run = next(); !run.done; run = next()) {
+      const sent = await sendRun(sender, run.value, refreshes)
       existing.push(...sent.existing)
       searchable &&= sent.searchable
     }
@@ -49,28 +52,14 @@ export const sendBulk = async (
   return { existing, searchable }
 }
 
-/** The same runs, and whether there is at most one. */
-const counted = <T>(runs: Generator<T, void, void>) => {
-  const [first, second] = [runs.next(), runs.next()]
-  const all = function* (): Generator<T, void, void> {
-    if (!first.done) yield first.value
-    if (!second.done) yield second.value
-    yield* runs
-  }
-  return { runs: all(), isOne: second.done === true }
-}
-
-type Tried = {
+/** What became of the items of one request. */
+type Tried = BulkResult & {
   readonly again: readonly BulkItem[]
-  readonly existing: readonly BulkItem[]
-  readonly searchable: boolean
   readonly blocked: boolean
   readonly reason: string
   /** A server refused the request for its size: it is sent again in halves. */
-  readonly isTooLarge?: true
+  readonly isTooLarge: boolean
 }
-
-const NOTHING_DONE = { existing: [], searchable: false, blocked: false }
 
 const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: boolean): Promise<BulkResult> => {
   const existing: BulkItem[] = []
@@ -83,8 +72,8 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     // A replaced loader may find its partition read-only by now.
     if (!isFirst) sender.requireLease?.()
     // The refresh covers all items only if the first attempt writes them all.
-    const tried = await namingDisk(sender, blocked, tryRun(sender, pending, refreshes && isFirst))
-    if (tried.isTooLarge === true) return { done: await sendHalves(sender, pending, existing) }
+    const tried = await tryRun(sender, pending, refreshes && isFirst)
+    if (tried.isTooLarge) return { done: await sendHalves(sender, pending, existing) }
     const searchable = isFirst && tried.searchable
     isFirst = false
     existing.push(...tried.existing)
@@ -94,8 +83,11 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     const progress = tried.again.length < pending.length
     pending = tried.again
     if (pending.length === 0) return { done: { existing, searchable } }
+    // A full disk is the usual cause of a block.
+    const disk = blocked && !wasBlocked ? await fullestDisk(sender.connection) : undefined
+    const retryReason = disk === undefined ? tried.reason : `${tried.reason} ${disk}`
     // Progress restarts the time limit, and so does a block, which an operator must clear.
-    return { retryReason: tried.reason, anew: progress ? 'all' : blocked ? 'timeout' : undefined }
+    return { retryReason, anew: progress ? 'all' : blocked ? 'timeout' : undefined }
   }
   return tryAgain(sender, attempt, (reason, waitMs) => {
     if (!blocked) sender.onEvent({ type: 'retry', reason, waitMs })
@@ -115,89 +107,58 @@ const sendHalves = async (
   return { existing: [...existing, ...first.existing, ...second.existing], searchable: false }
 }
 
-/** Adds the fullest disk to the reason of a new block, because a full disk is the usual cause. */
-const namingDisk = async ({ connection }: Sender, wasBlocked: boolean, trying: Promise<Tried>): Promise<Tried> => {
-  const tried = await trying
-  if (!tried.blocked || wasBlocked) return tried
-  return { ...tried, reason: [tried.reason, await fullestDisk(connection)].filter(Boolean).join(' ') }
-}
-
-const tryRun = async (sender: Sender, pending: readonly BulkItem[], refreshes: boolean): Promise<Tried> => {
-  let answer: ElasticResponse
-  let items: Answers
+const tryRun = async (sender: Sender, items: readonly BulkItem[], refreshes: boolean): Promise<Tried> => {
+  const nothing = { again: items, existing: [], searchable: false, blocked: false, isTooLarge: false }
+  // Keeps a write from recreating a deleted index with a guessed mapping.
+  const query = { require_alias: 'true', filter_path: ANSWERED, ...(refreshes ? { refresh: 'true' } : {}) }
+  const lines = items.map(item => item.lines).join('')
+  const { connection, writeTimeoutMs: timeoutMs } = sender
+  let answers: Answers
   try {
-    answer = await sender.connection.send({
-      method: 'POST',
-      path: '/_bulk',
-      query: {
-        // Keeps a write from recreating a deleted index with a guessed mapping.
-        require_alias: 'true',
-        filter_path: ANSWERED,
-        ...(refreshes ? { refresh: 'true' } : {}),
-      },
-      lines: pending.map(({ lines }) => lines).join(''),
-      timeoutMs: sender.writeTimeoutMs,
-    })
-    if (answer.status >= 300) return wholeRefused(sender, pending, answer)
-    items = answersOf(sender, pending, answer)
+    const answer = await connection.send({ method: 'POST', path: '/_bulk', query, lines, timeoutMs })
+    const { status } = answer
+    if (status === TOO_LARGE && items.length > 1) return { ...nothing, reason: `${status}`, isTooLarge: true }
+    const error = status < 300 ? {} : errorOf(answer)
+    const blocked = error.type === BLOCKED
+    if (blocked || isTransient(status)) return { ...nothing, blocked, reason: reasonOf(error) }
+    if (status >= 300) throw toFailure({ connection, what: 'write in bulk' }, { status, error })
+    answers = answersOf(sender, items, answer)
   } catch (error) {
     if (!(error instanceof Failure) || !error.retryable) throw error
-    return { ...NOTHING_DONE, again: pending, reason: error.message }
+    return { ...nothing, reason: error.message }
   }
-  return sortAnswers(sender, pending, items)
+  return sortAnswers(sender, items, answers)
 }
 
 type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
 
 /** An unclear answer counts as no answer: the next attempt finds out which items were carried out. */
 const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: ElasticResponse): Answers => {
-  const what = `write ${pending[0]?.index} in bulk`
-  const { items } = parseAnswer<{ readonly items?: Answers }>({ connection, what }, text) ?? {}
-  return requireValid(
-    { connection, what },
-    items,
-    all =>
-      Array.isArray(all) &&
-      all.length === pending.length &&
-      all.every((each, at) => Number.isInteger(each?.[pending[at]?.action ?? '']?.status)),
-  )
+  const origin = { connection, what: `write ${pending[0]?.index} in bulk` }
+  const { items } = parseAnswer<{ readonly items?: Answers }>(origin, text) ?? {}
+  const isClear = (all: Answers): boolean =>
+    Array.isArray(all) &&
+    all.length === pending.length &&
+    all.every((each, at) => Number.isInteger(each?.[pending[at]?.action ?? '']?.status))
+  return requireValid(origin, items, isClear)
 }
 
-const wholeRefused = (sender: Sender, pending: readonly BulkItem[], answer: ElasticResponse): Tried => {
-  if (answer.status === TOO_LARGE && pending.length > 1)
-    return { ...NOTHING_DONE, again: pending, reason: `${answer.status}`, isTooLarge: true }
-  const error = errorOf(answer)
-  const fate = fateOf({ action: 'index' }, { status: answer.status, error })
-  if (fate === 'blocked' || isTransient(answer.status))
-    return { ...NOTHING_DONE, again: pending, blocked: fate === 'blocked', reason: reasonOf(error) }
-  throw toFailure({ connection: sender.connection, what: 'write in bulk' }, { status: answer.status, error })
-}
-
-const sortAnswers = (
-  sender: Sender,
-  pending: readonly BulkItem[],
-  answers: readonly Readonly<Record<string, ItemAnswer>>[],
-): Tried => {
+const sortAnswers = ({ connection }: Sender, items: readonly BulkItem[], answers: Answers): Tried => {
   const again: BulkItem[] = []
   const existing: BulkItem[] = []
-  let searchable = true
-  let blocked = false
-  let reason = ''
-  for (const [at, item] of pending.entries()) {
+  let [searchable, blocked, reason] = [true, false, '']
+  for (const [at, item] of items.entries()) {
     const answer = answers[at]?.[item.action] as ItemAnswer
+    const { status, error = {} } = answer
     searchable &&= answer.forced_refresh === true
     const fate = fateOf(item, answer)
     if (fate === 'wrong')
-      throw toFailure(
-        { connection: sender.connection, what: `write ${item.index} '${item.id}'` },
-        { status: answer.status, error: answer.error ?? {} },
-        'defect',
-      )
+      throw toFailure({ connection, what: `write ${item.index} '${item.id}'` }, { status, error }, 'defect')
     if (fate === 'exists') existing.push(item)
     if (fate !== 'again' && fate !== 'blocked') continue
     again.push(item)
     blocked ||= fate === 'blocked'
-    reason = `${item.index} '${item.id}': ${reasonOf(answer.error ?? {})}`
+    reason = `${item.index} '${item.id}': ${reasonOf(error)}`
   }
-  return { again, existing, searchable, blocked, reason }
+  return { again, existing, searchable, blocked, reason, isTooLarge: false }
 }

@@ -1,14 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { CloudConnectionPool } from '@elastic/elasticsearch'
 import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
 import { connect } from './connection.ts'
-import { Host } from './http-host.ts'
-import { clientOptions } from './official-client.ts'
 import { requestJson } from './request-json.ts'
 
 /**
@@ -52,13 +49,6 @@ const asked = async (path: string, options: object = {}): Promise<Failure> => {
   )
   return failure
 }
-
-test('clientOptions: there are no retries, one address, and only our own sockets', () => {
-  const at = new URL('http://127.0.0.1:9200')
-  const options = clientOptions(at, new Host({ url: at, auth: undefined, maxSockets: 1 }))
-  expect(options.ConnectionPool).toBe(CloudConnectionPool)
-  expect([options.maxRetries, options.Connection?.name]).toEqual([0, 'SocketConnection'])
-})
 
 test('send: an answer is text, so that no digit is lost', async () => {
   const connection = connect({ url })
@@ -156,6 +146,7 @@ const wrong: readonly (readonly [Parameters<typeof openElastic>[0], string])[] =
     { url: 'https://127.0.0.1:1', prefix: 'p', caFile: '/nowhere.pem' },
     'The CA file /nowhere.pem (--store-ca) cannot be read',
   ],
+  [{ url: 'https://127.0.0.1:1', prefix: 'p', caFile: import.meta.path }, '(--store-ca) cannot be read'],
 ]
 for (const [options, message] of wrong)
   test(`openElastic: an invalid setting is refused, ${message}`, async () => {

@@ -64,73 +64,53 @@ export type RequestOrigin = { readonly connection: Pick<Connection, 'url' | 'use
 export const failureOf = (origin: RequestOrigin, answer: ElasticResponse): Failure =>
   toFailure(origin, { status: answer.status, error: errorOf(answer) })
 
-function redirected({ connection, what }: RequestOrigin, details: { readonly status: number }): Failure {
-  return new Failure(
-    'unavailable',
-    `The server at ${connection.url} redirects instead of letting us ${what} (${details.status}).`,
-    {
-      retryable: false,
-      details,
-      help: 'Set --store to the address behind the redirect: Elasticsearch itself sends none.',
-    },
-  )
-}
-
 /** The Failure for an error; `otherwise` is the kind of an unrecognized error. */
-export const toFailure = (
-  { connection, what }: RequestOrigin,
+export function toFailure(
+  { connection: { url, user }, what }: RequestOrigin,
   { status, error }: { readonly status: number; readonly error: ElasticError },
   otherwise: FailureKind = 'unavailable',
-): Failure => {
+): Failure {
   const reason = reasonOf(error)
-  const details = { status, ...(error.type === undefined ? {} : { type: error.type }) }
+  const { type } = error
+  const details = { status, ...(type === undefined ? {} : { type }) }
+  const passing = (message: string, help?: string): Failure =>
+    new Failure('unavailable', message, { details, ...(help === undefined ? {} : { help }) })
+  const lasting = (message: string, help: string, kind: FailureKind = 'unavailable'): Failure =>
+    new Failure(kind, message, { retryable: false, details, help })
   if (status === 401)
-    return new Failure('unavailable', `Elasticsearch at ${connection.url} refused ${connection.user}.`, {
-      retryable: false,
-      details,
-      help: "Check the user and password, or the API key, in the settings ('iostlens config').",
-    })
+    return lasting(
+      `Elasticsearch at ${url} refused ${user}.`,
+      "Check the user and password, or the API key, in the settings ('iostlens config').",
+    )
   if (status === 400 && reason.startsWith(NO_WRITE_INDEX))
-    return new Failure('unavailable', `A migration has replaced the indices at ${connection.url} (${what}).`, {
-      details,
-      help: 'Restart the program; it then uses the new indices.',
-    })
-  if (error.type === CLOSED_INDEX)
-    return new Failure('unavailable', `An index at ${connection.url} is closed (${what}): ${reason}.`, {
-      details,
-      help: `Open it: POST /${error.index ?? 'INDEX'}/_open. Waiting programs then continue by themselves.`,
-    })
-  if (error.type === MISSING_INDEX)
-    return new Failure('unavailable', `${reason} (${what}).`, {
-      retryable: false,
-      details,
-      help: "Run: 'iostlens indices check', then 'iostlens indices create'.",
-    })
+    return passing(
+      `A migration has replaced the indices at ${url} (${what}).`,
+      'Restart the program; it then uses the new indices.',
+    )
+  if (type === CLOSED_INDEX)
+    return passing(
+      `An index at ${url} is closed (${what}): ${reason}.`,
+      `Open it: POST /${error.index ?? 'INDEX'}/_open. Waiting programs then continue by themselves.`,
+    )
+  if (type === MISSING_INDEX)
+    return lasting(`${reason} (${what}).`, "Run: 'iostlens indices check', then 'iostlens indices create'.")
   // 503: the cluster has no master, or has not read its state yet.
-  if (error.type === BLOCKED && status !== 503)
-    return new Failure('unavailable', `Elasticsearch blocks ${what}: ${reason}.`, {
-      details,
-      help: 'The usual cause is a full disk. Free some space; the block then clears by itself.',
-    })
-  if (status === 403)
-    return new Failure('unavailable', `${connection.user} may not ${what}: ${reason}.`, {
-      retryable: false,
-      details,
-      help: 'Grant the role the privilege named in the message.',
-    })
-  if (isTransient(status) || status >= 500)
-    return new Failure('unavailable', `Elasticsearch cannot ${what} now (${status}): ${reason}.`, { details })
-  if (status === TOO_LARGE)
-    return new Failure('unavailable', `A request at ${connection.url} is too large to ${what} (413): ${reason}.`, {
-      retryable: false,
-      details,
-      help: 'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.',
-    })
-  if (status >= 300 && status < 400) return redirected({ connection, what }, details)
+  if (type === BLOCKED && status !== 503)
+    return passing(
+      `Elasticsearch blocks ${what}: ${reason}.`,
+      'The usual cause is a full disk. Free some space; the block then clears by itself.',
+    )
+  if (status === 403) return lasting(`${user} may not ${what}: ${reason}.`, PRIVILEGE)
+  if (isTransient(status) || status >= 500) return passing(`Elasticsearch cannot ${what} now (${status}): ${reason}.`)
+  if (status === TOO_LARGE) return lasting(`A request at ${url} is too large to ${what} (413): ${reason}.`, LARGER)
+  if (status >= 300 && status < 400)
+    return lasting(`The server at ${url} redirects instead of letting us ${what} (${status}).`, REDIRECTED)
   // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
-  return new Failure(otherwise, `Elasticsearch at ${connection.url} refused to ${what} (${status}): ${reason}.`, {
-    retryable: false,
-    details,
-    help: "Run: 'iostlens indices check'.",
-  })
+  const message = `Elasticsearch at ${url} refused to ${what} (${status}): ${reason}.`
+  return lasting(message, "Run: 'iostlens indices check'.", otherwise)
 }
+
+const PRIVILEGE = 'Grant the role the privilege named in the message.'
+const REDIRECTED = 'Set --store to the address behind the redirect: Elasticsearch itself sends none.'
+const LARGER =
+  'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.'

@@ -1,16 +1,6 @@
+import type { estypes } from '@elastic/elasticsearch'
 import type { Connection } from './connection.ts'
-import { parseAnswer } from './request-json.ts'
-
-type Room = {
-  readonly path?: string
-  readonly total_in_bytes?: number
-  readonly available_in_bytes?: number
-}
-type Stats = {
-  readonly nodes?: Readonly<
-    Record<string, { readonly name?: string; readonly fs?: { readonly data?: readonly Room[] } }>
-  >
-}
+import { call } from './typed-client.ts'
 
 /** A hung server is left out of the answer. */
 const TIMEOUT_MS = 5_000
@@ -19,25 +9,20 @@ const TIMEOUT_MS = 5_000
  * Names the disk with the smallest share of free space and its server, as a sentence for a message about
  * refused writes. undefined: the user lacks the privilege, or no server answers.
  */
-export const fullestDisk = async (connection: Connection): Promise<string | undefined> => {
-  const what = 'read the state of the disks'
+export async function fullestDisk(connection: Connection): Promise<string | undefined> {
+  const filter_path = 'nodes.*.name,nodes.*.fs.data'
+  const calling = { what: 'read the state of the disks', timeoutMs: TIMEOUT_MS }
   try {
-    const answer = await connection.send({
-      method: 'GET',
-      path: '/_nodes/stats/fs',
-      query: { filter_path: 'nodes.*.name,nodes.*.fs.data', timeout: `${TIMEOUT_MS}ms` },
-      timeoutMs: TIMEOUT_MS,
-    })
-    if (answer.status >= 300) return undefined
-    const { nodes = {} } = parseAnswer<Stats>({ connection, what }, answer.text)
-    const [fullest] = Object.values(nodes)
-      .flatMap(({ name = '', fs }) => (fs?.data ?? []).map(room => ({ name, ...room })))
-      .map(({ name, path = '', total_in_bytes: total = 0, available_in_bytes: free = 0 }) => ({
+    const { nodes = {} } = await call<estypes.NodesStatsResponse>(connection, calling, (client, options) =>
+      client.nodes.stats({ metric: 'fs', filter_path, timeout: `${TIMEOUT_MS}ms` }, options),
+    )
+    const disks = Object.values(nodes).flatMap(({ name = '', fs }) =>
+      (fs?.data ?? []).map(({ path = '', total_in_bytes: total = 0, available_in_bytes: free = 0 }) => ({
         text: `The fullest disk is that of server ${name} (${path}): ${gigabytes(free)} of ${gigabytes(total)} GB are free.`,
         share: total === 0 ? 1 : free / total,
-      }))
-      .toSorted((a, b) => a.share - b.share)
-    return fullest?.text
+      })),
+    )
+    return disks.toSorted((a, b) => a.share - b.share)[0]?.text
   } catch {
     return undefined
   }

@@ -1,9 +1,8 @@
 import { isPossibleId, type Source } from '../schema/documents.ts'
 import type { Ref, SeqNo } from './bulk-item.ts'
 import type { Connection } from './connection.ts'
-import { type ElasticError, failureOf, MISSING_INDEX, toFailure } from './failures.ts'
-import type { ElasticResponse } from './request.ts'
-import { parseAnswer, pauseBeforeRetry, requireValid } from './request-json.ts'
+import { type ElasticError, MISSING_INDEX, type RequestOrigin, toFailure } from './failures.ts'
+import { type NamedRequest, parseAnswer, requestParsed, requireValid } from './request-json.ts'
 
 export type Got = SeqNo & { readonly source: Source; readonly version: number }
 type Doc = {
@@ -44,38 +43,34 @@ const getPossible = async (
   { realtime, signal }: Reading,
 ): Promise<readonly (Got | undefined)[]> => {
   const found: (Got | undefined)[] = []
-  for (let from = 0, attempt = 0; from < refs.length; )
-    try {
-      const part = refs.slice(from, from + AT_ONCE)
-      const answer = await connection.send({
-        method: 'POST',
-        path: '/_mget',
-        query: { realtime: String(realtime) },
-        body: JSON.stringify({ docs: part.map(({ index, id }) => ({ _index: index, _id: id })) }),
-        signal,
-      })
-      found.push(...gotIn(connection, part, answer))
-      from += AT_ONCE
-      attempt = 0
-    } catch (error) {
-      await pauseBeforeRetry(error, attempt++)
+  for (let from = 0; from < refs.length; from += AT_ONCE) {
+    const part = refs.slice(from, from + AT_ONCE)
+    const request: NamedRequest = {
+      what: `read ${part[0]?.index}`,
+      method: 'POST',
+      path: '/_mget',
+      query: { realtime: String(realtime) },
+      body: JSON.stringify({ docs: part.map(({ index, id }) => ({ _index: index, _id: id })) }),
+      signal,
     }
+    found.push(
+      ...(await requestParsed(connection, request, ({ text }) => gotIn({ connection, ...request }, part, text))),
+    )
+  }
   return found
 }
 
-const gotIn = (connection: Connection, refs: readonly Ref[], answer: ElasticResponse): readonly (Got | undefined)[] => {
-  const origin = { connection, what: `read ${refs[0]?.index}` }
-  if (answer.status >= 300) throw failureOf(origin, answer)
-  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(origin, answer.text) ?? {}
+const gotIn = (origin: RequestOrigin, refs: readonly Ref[], text: string): readonly (Got | undefined)[] => {
+  const { docs } = parseAnswer<{ readonly docs?: readonly Doc[] }>(origin, text) ?? {}
   return requireValid(origin, docs, all => Array.isArray(all) && all.length === refs.length).map((doc, at) =>
     gotOf(
-      connection,
+      origin,
       requireValid(origin, doc, ({ _id }) => _id === refs[at]?.id),
     ),
   )
 }
 
-const gotOf = (connection: Connection, doc: Doc): Got | undefined => {
+const gotOf = ({ connection }: RequestOrigin, doc: Doc): Got | undefined => {
   if (doc.error !== undefined) {
     // An error inside an answer has no status: the index is missing or a shard is unreachable.
     const status = doc.error.type === MISSING_INDEX ? 404 : 503

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { hostChoice } from './host-choice.ts'
+import { HostChoice } from './host-choice.ts'
 
 const open = (hosts: readonly string[]) => {
   const clock = { now: 0 }
-  const choice = hostChoice(hosts, () => clock.now)
+  const choice = new HostChoice(hosts, () => clock.now)
   return {
     clock,
     choice,
@@ -65,8 +65,8 @@ test('hostChoice: without a suspect, the doubted host is used like any other', (
 test('hostChoice: the choice shows when other hosts are usable', () => {
   const { choice } = open(['a', 'b'])
   const seen = [choice.changes]
-  for (const change of [choice.noteSilent, choice.noteSilent, choice.noteResponsive, choice.noteResponsive]) {
-    change('a')
+  for (const change of ['noteSilent', 'noteSilent', 'noteResponsive', 'noteResponsive'] as const) {
+    choice[change]('a')
     seen.push(choice.changes)
   }
   expect(seen).toEqual([0, 1, 1, 2, 2])

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { hostChoice } from './host-choice.ts'
-import { type Examined, hostHealth } from './host-health.ts'
+import { HostChoice } from './host-choice.ts'
+import { type Examined, HostHealth } from './host-health.ts'
 
 type Host = 'a' | 'b' | 'c'
 
@@ -10,8 +10,8 @@ const open = (
   examined: (clock: ReturnType<typeof handClock>) => Pick<Examined<Host>, 'probe'> & Partial<Examined<Host>>,
 ) => {
   const clock = handClock()
-  const choice = hostChoice<Host>(hosts, clock.elapsed)
-  const health = hostHealth<Host>({
+  const choice = new HostChoice<Host>(hosts, clock.elapsed)
+  const health = new HostHealth<Host>({
     ...{ hosts, choice, clock },
     examined: { onDead: () => undefined, readBy: async () => true, ...examined(clock) },
   })

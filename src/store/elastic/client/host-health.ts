@@ -20,9 +20,10 @@ const GRACE_TIMES = 4
 const ROUND_MS = 500
 /** Time between two rounds while a host is left out, milliseconds. */
 const AGAIN_MS = 1_000
-/** The first and the longest pause before a doubted host is tried again, milliseconds. */
+/** The first and the longest pause between two trials of doubted hosts, and the time after which it is the first again, ms. */
 const TRUST_MS = 1_000
 const LONGEST_TRUST_MS = 30_000
+const FORGET_MS = 60_000
 /** A timer that fires later than this, in ms, was delayed by our own process: answers may be waiting. */
 const STALL_MS = 50
 
@@ -39,53 +40,73 @@ type Examining<T> = {
  * that a slow machine makes none of them silent. Rounds begin when a request is late or fails, and continue
  * while a host is left out; a single host is never probed.
  */
-export const hostHealth = <T>(examining: Examining<T>) => {
-  const { hosts, choice, clock } = examining
-  const tryDoubted = trials(examining)
-  let isRunning = false
-  let isClosed = false
-  let last = Number.NEGATIVE_INFINITY
-  let stopTimer: (() => void) | undefined
-  const goOn = (): void => {
-    stopTimer?.()
-    stopTimer = undefined
-    if (isClosed || (choice.silent.size === 0 && choice.doubted === undefined)) return
-    stopTimer = clock.after(AGAIN_MS, round)
+export class HostHealth<T> {
+  private readonly examining: Examining<T>
+  private isRunning = false
+  private isClosed = false
+  private last = Number.NEGATIVE_INFINITY
+  private stopTimer: (() => void) | undefined
+  private triedAt = Number.NEGATIVE_INFINITY
+  private pauseMs = TRUST_MS
+
+  constructor(examining: Examining<T>) {
+    this.examining = examining
   }
-  const round = (): void => {
-    if (hosts.length < 2 || isClosed || isRunning) return
+
+  /** Called when a request is late: the probes show which host is at fault. */
+  round(): void {
+    const { hosts, clock } = this.examining
+    if (hosts.length < 2 || this.isClosed || this.isRunning) return
     const now = clock.elapsed()
-    if (now - last < ROUND_MS) {
-      goOn()
+    if (now - this.last < ROUND_MS) {
+      this.goOn()
       return
     }
-    isRunning = true
-    last = now
-    void Promise.all([probeAll(examining), tryDoubted()]).finally(() => {
-      isRunning = false
-      goOn()
+    this.isRunning = true
+    this.last = now
+    void Promise.all([probeAll(this.examining), this.tryDoubted(now)]).finally(() => {
+      this.isRunning = false
+      this.goOn()
     })
   }
-  return {
-    /** Called when a request is late: the probes show which host is at fault. */
-    round,
-    /** Called when a request to the host failed. */
-    failed: (host: T): void => {
-      if (hosts.length < 2 || isClosed) return
-      choice.noteSilent(host)
-      round()
-    },
-    close: (): void => {
-      isClosed = true
-      stopTimer?.()
-    },
+
+  /** Called when a request to the host failed. */
+  failed(host: T): void {
+    const { hosts, choice } = this.examining
+    if (hosts.length < 2 || this.isClosed) return
+    choice.noteSilent(host)
+    this.round()
+  }
+
+  close(): void {
+    this.isClosed = true
+    this.stopTimer?.()
+  }
+
+  private goOn(): void {
+    const { choice, clock } = this.examining
+    this.stopTimer?.()
+    this.stopTimer = undefined
+    if (this.isClosed || (choice.silent.size === 0 && choice.doubted === undefined)) return
+    this.stopTimer = clock.after(AGAIN_MS, () => this.round())
+  }
+
+  private async tryDoubted(now: number): Promise<void> {
+    const { choice, examined } = this.examining
+    const { doubted } = choice
+    const since = now - this.triedAt
+    if (doubted === undefined || choice.silent.has(doubted) || since < this.pauseMs) return
+    // A host may be trusted too early again and again: each trial doubles the pause before the next, for a while.
+    this.pauseMs = since > FORGET_MS ? TRUST_MS : Math.min(LONGEST_TRUST_MS, this.pauseMs * 2)
+    this.triedAt = now
+    const isHelpful = await examined.readBy(doubted)
+    // Another host may have become doubted meanwhile; this trial says nothing about that host.
+    if (isHelpful && choice.doubted === doubted) choice.clearDoubt()
   }
 }
 
-export type HostHealth<T> = ReturnType<typeof hostHealth<T>>
-
 /** Probes all hosts at once. Never rejects. */
-const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Promise<void> => {
+async function probeAll<T>({ hosts, choice, examined, clock }: Examining<T>): Promise<void> {
   const since = clock.elapsed()
   const waiting = new Set(hosts)
   let isGraceOver = false
@@ -114,37 +135,11 @@ const probeAll = async <T>({ hosts, choice, examined, clock }: Examining<T>): Pr
 }
 
 /** Runs `work` after the time, once pending answers are read, unless the returned function is called before. */
-const afterReading = (clock: Pick<Clock, 'elapsed' | 'after'>, ms: number, work: () => void): (() => void) => {
+function afterReading(clock: Pick<Clock, 'elapsed' | 'after'>, ms: number, work: () => void): () => void {
   const due = clock.elapsed() + ms
   let cancel = clock.after(ms, () => {
     if (clock.elapsed() - due > STALL_MS) cancel = afterReading(clock, GRACE_MS, work)
     else work()
   })
   return () => cancel()
-}
-
-/** Tries the doubted host now and then; each attempt doubles the pause before the next. */
-const trials = <T>({ choice, examined, clock }: Examining<T>) => {
-  let tried: T | undefined
-  let pauseMs = TRUST_MS
-  let nextAt = 0
-  return async (): Promise<void> => {
-    const { doubted } = choice
-    const now = clock.elapsed()
-    if (doubted === undefined || choice.silent.has(doubted)) return
-    // The host has just become doubted. If it failed soon after it was trusted, the longer pause applies.
-    if (tried !== doubted) {
-      pauseMs = now - nextAt > LONGEST_TRUST_MS ? TRUST_MS : pauseMs
-      nextAt = now + pauseMs
-      tried = doubted
-    }
-    if (now < nextAt) return
-    pauseMs = Math.min(LONGEST_TRUST_MS, pauseMs * 2)
-    nextAt = now + pauseMs
-    const isHelpful = await examined.readBy(doubted)
-    // Another host may have become doubted meanwhile; this trial says nothing about that host.
-    if (!isHelpful || choice.doubted !== doubted) return
-    tried = undefined
-    choice.clearDoubt()
-  }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { failureOf } from '#test/store/suite/harness.ts'
-import { hostUrls } from './connection.ts'
+import { hostUrls } from './connection-options.ts'
 
 test('hostUrls: there is one URL for each host, all with the path', () => {
   expect(hostUrls('https://a:9200,b,[::1]:1/behind/proxy').map(String)).toEqual([

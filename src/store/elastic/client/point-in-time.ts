@@ -1,5 +1,6 @@
 import type { Connection } from './connection.ts'
 import { requestJson } from './request-json.ts'
+import { call } from './typed-client.ts'
 
 /** A point in time of some indices: all its searches see the same documents, regardless of later writes. */
 export type Pit = {
@@ -10,15 +11,12 @@ export type Pit = {
 /** Keep-alive after each search; an auditor pauses less than this between two searches. */
 const KEEP = '30m'
 
-export const openPit = async (connection: Connection, indices: readonly string[], keep = KEEP): Promise<Pit> => {
-  const list = indices.join(',')
-  const what = `search ${list}`
-  let { id } = await requestJson<{ id: string }>(connection, {
-    what,
-    method: 'POST',
-    path: `/${list}/_pit`,
-    query: { keep_alive: keep },
-  })
+export async function openPit(connection: Connection, indices: readonly string[], keep = KEEP): Promise<Pit> {
+  const index = indices.join(',')
+  const what = `search ${index}`
+  let { id } = await call(connection, { what }, (client, options) =>
+    client.openPointInTime({ index, keep_alive: keep }, options),
+  )
   return {
     search: async <T>(body: object, query = {}) => {
       const answer = await requestJson<T & { pit_id?: string }>(connection, {
@@ -32,13 +30,9 @@ export const openPit = async (connection: Connection, indices: readonly string[]
       return answer
     },
     close: async () => {
-      await requestJson(connection, {
-        what,
-        method: 'DELETE',
-        path: '/_pit',
-        body: JSON.stringify({ id }),
-        acceptedStatuses: [404],
-      })
+      await call(connection, { what, acceptedStatuses: [404] }, (client, options) =>
+        client.closePointInTime({ id }, options),
+      )
     },
   }
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { isReading } from './http-host.ts'
 import { type CopiedRead, hasNoCopy, onNodes } from './read-copies.ts'
+import { isReading } from './request.ts'
 
 const lines = (...heads: readonly object[]): string =>
   heads.map(head => `${JSON.stringify(head)}\n{"size":0}\n`).join('')

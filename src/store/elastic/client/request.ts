@@ -18,3 +18,10 @@ export type Request = {
 
 /** The server's answer. */
 export type ElasticResponse = { readonly status: number; readonly text: string }
+
+/** POST requests that change nothing. */
+const READS = /(?:^|\/)_(?:search|msearch|mget|count|terms_enum)$/
+
+/** Whether a request changes nothing, so that it may be sent twice and to several hosts at once. */
+export const isReading = ({ method, path }: Pick<Request, 'method' | 'path'>): boolean =>
+  method === 'GET' || (method === 'POST' && READS.test(path))

@@ -1,0 +1,171 @@
+import { Failure, messageOf } from '#failure/failure.ts'
+import { readAnswer } from './read-answer.ts'
+import { type ElasticAuth, type ElasticResponse, isReading, type Request } from './request.ts'
+
+export type HostOptions = {
+  readonly url: URL
+  readonly auth: ElasticAuth | undefined
+  /** PEM text of the CA that signed the server's certificate; undefined: the CAs of the system. */
+  readonly ca: string | undefined
+  /** Maximum number of concurrent requests; further ones wait. */
+  readonly maxSockets: number
+}
+
+/** The error of a request without an answer. */
+export class NoResponse extends Error {
+  /** Whether the connection ended before the answer did. */
+  readonly isCut: boolean
+  constructor(message: string, isCut = false) {
+    super(message)
+    this.isCut = isCut
+  }
+}
+
+/** The server's certificate is not accepted, or the server speaks no TLS. */
+class TlsFault extends NoResponse {}
+
+/** The answer did not arrive within the limits. */
+export class RequestTimeout extends Error {}
+
+/**
+ * Statuses of servers that do not know the path, such as a proxy that cannot reach Elasticsearch for a moment: a reader
+ * would take such a 404 for a missing document. Other statuses, such as 503, are known to be temporary.
+ */
+const ANSWERS_OF_OTHERS: ReadonlySet<number> = new Set([400, 404, 405, 406, 410, 415, 501])
+
+/**
+ * Options that the runtime has without a word in its types. Proxies in the environment are not for a database (a test holds
+ * it), and a merge takes hours, while the runtime would end a request after some minutes without an answer.
+ */
+const UNLIMITED: object = { proxy: false, timeout: false }
+
+/** A host of a cluster. Its connections are kept by the runtime. */
+export class Host {
+  /** For messages. */
+  readonly url: string
+  /** Id of its node, found by probes; absent behind an address of several servers, or without the privilege. */
+  node: string | undefined
+  private readonly headers: Readonly<Record<string, string>>
+  private readonly options: BunFetchRequestInit
+  /** Requests that may begin; `waiting` are those that may not. */
+  private free: number
+  private readonly waiting: (() => void)[] = []
+  /** Whether the host has sent a successful answer. */
+  isKnown = false
+
+  constructor({ url, auth, ca, maxSockets }: HostOptions) {
+    this.url = url.href.replace(/(?<!\/)\/+$/, '')
+    this.headers = { accept: 'application/json', 'accept-encoding': 'identity', ...authHeaders(auth) }
+    this.options = { ...UNLIMITED, redirect: 'manual', decompress: false, ...(ca === undefined ? {} : { tls: { ca } }) }
+    this.free = maxSockets
+  }
+
+  /**
+   * Sends a request; any status is an answer. A read is sent once more if its connection is cut, since the server may
+   * have closed a kept one at this moment. Throws `NoResponse`, and as `checked` does.
+   */
+  async send(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
+    if (this.free > 0) this.free -= 1
+    else await new Promise<void>(go => this.waiting.push(go))
+    try {
+      return await this.sendOnce(request, signal)
+    } catch (error) {
+      const isStale = error instanceof NoResponse && error.isCut && isReading(request)
+      if (!isStale || signal.aborted) throw error
+      return await this.sendOnce(request, signal)
+    } finally {
+      const next = this.waiting.shift()
+      if (next === undefined) this.free += 1
+      else next()
+    }
+  }
+
+  /** Like `send`, at once even while others wait, and any server may answer. */
+  sendProbe(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
+    return this.exchange(request, signal)
+  }
+
+  private async sendOnce(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
+    signal.throwIfAborted()
+    return this.checked(await this.exchange(request, signal))
+  }
+
+  private async exchange(request: Request, signal: AbortSignal): Promise<ElasticResponse & { isElastic: boolean }> {
+    const { method, lines, body = lines } = request
+    const type = lines === undefined ? 'application/json' : 'application/x-ndjson'
+    // On a kept connection that ends, the runtime would send a PUT or DELETE again, which may have been carried out.
+    const keepalive = method === 'GET' || method === 'POST'
+    const headers = body === undefined ? this.headers : { ...this.headers, 'content-type': type }
+    try {
+      const url = this.url + targetOf(request)
+      const response = await fetch(url, { ...this.options, method, headers, body, signal, keepalive })
+      const isElastic = response.headers.get('x-elastic-product') === 'Elasticsearch'
+      return { status: response.status, text: await readAnswer(response), isElastic }
+    } catch (error) {
+      throw noResponse(error)
+    }
+  }
+
+  /** An answer of Elasticsearch. Throws 'usage', or 'unavailable' if the host was Elasticsearch before. */
+  private checked({ status, text, isElastic }: ElasticResponse & { isElastic: boolean }): ElasticResponse {
+    if (!isElastic && (status < 300 || ANSWERS_OF_OTHERS.has(status)))
+      throw new Failure(this.isKnown ? 'unavailable' : 'usage', `The server at ${this.url} is not Elasticsearch.`, {
+        help: 'Set --store to the URL of an Elasticsearch of version 8.19 or 9.',
+      })
+    this.isKnown ||= status < 300
+    return { status, text }
+  }
+}
+
+function authHeaders(auth: ElasticAuth | undefined): Readonly<Record<string, string>> {
+  if (auth === undefined) return {}
+  if ('apiKey' in auth) return { authorization: `ApiKey ${auth.apiKey}` }
+  return { authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` }
+}
+
+/** The path with the query, as it is sent. Throws 'usage' on a path that the URL standard would shorten. */
+function targetOf({ path, query }: Request): string {
+  if (path.includes('/.') && /\/\.{1,2}(?:\/|$)/.test(path))
+    throw new Failure('usage', `Elasticsearch has nothing at ${path}: no name or id is '.' or '..'.`)
+  const target = /[^!-~]/.test(path) ? encodeURI(path) : path
+  if (query === undefined) return target
+  // Joined by hand: `URLSearchParams` takes a tenth of the time of a small request.
+  const pairs = Object.entries(query).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
+  return `${target}?${pairs.join('&')}`
+}
+
+/** Codes of certificates that are not accepted, and of servers that speak no TLS. */
+const OF_TLS = /CERT|_SSL_|_TLS_|_CA$|^(?:UNABLE_TO_VERIFY|HOSTNAME_MISMATCH|INVALID_PURPOSE|PATH_LENGTH|EPROTO$)/
+
+function noResponse(error: unknown): unknown {
+  if (error instanceof Failure) return error
+  const { code } = error as { readonly code?: unknown }
+  // The runtime adds the URL, and advice about its own options.
+  const message = messageOf(error).replace(/ fetching "[^"]*"|[.?]? For more information, pass .*$|[.?]$/gs, '')
+  return typeof code === 'string' && OF_TLS.test(code)
+    ? new TlsFault(message)
+    : new NoResponse(message, code === 'ECONNRESET')
+}
+
+type FailedRequest = Request & { readonly timeoutMs: number; readonly isKnown: boolean }
+
+/** The Failure for a request without an answer. `isKnown`: whether the cluster has answered before. */
+export function hostFailure(
+  error: unknown,
+  { url }: Host,
+  { method, path, timeoutMs, isKnown }: FailedRequest,
+): unknown {
+  if (error instanceof Failure) return error
+  if (error instanceof TlsFault)
+    return new Failure('unavailable', `Elasticsearch at ${url} cannot be reached by TLS: ${error.message}.`, {
+      // A certificate may be renewed while a cluster is in use; before its first answer the settings are wrong.
+      retryable: isKnown,
+      help: 'Set --store-ca to the PEM file of the authority that signed the certificate, and use a host name that the certificate has. A server without TLS needs http:// in --store.',
+    })
+  const reason =
+    error instanceof RequestTimeout
+      ? `did not respond to ${method} ${path} within ${timeoutMs} ms`
+      : `cannot be reached: ${messageOf(error)}`
+  // No cause: errors of the runtime may carry the request with its headers.
+  return new Failure('unavailable', `Elasticsearch at ${url} ${reason}.`)
+}
