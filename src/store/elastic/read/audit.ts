@@ -14,6 +14,7 @@ import { isInCopies } from '../schema/index-states.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
+import { fromStateId, KIND, stateIndexOf, toStateId } from '../schema/state-ids.ts'
 import { OutOfDateCopy } from './out-of-date.ts'
 import { heightOf } from './view.ts'
 import { type MissingDocument, openWholePits } from './whole-pit.ts'
@@ -67,16 +68,19 @@ export const openAudit = async (cluster: Cluster): Promise<ElasticAudit> => {
   }
 }
 
-/** The indices of each kind of document, by name of the kind. */
+/** The indices that one point in time covers, by their name. */
 const wantedOf = (names: Names, { partitions }: PublishedMeta) =>
   new Map(
     [...historyIndices, ...stateIndices].map(index => [
-      index.name,
+      nameOf(index),
       index.kind === 'state'
         ? { indices: [names.state(index)] }
         : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) },
     ]),
   )
+
+/** Name of the point in time that shows an index or kind of documents. */
+const nameOf = (index: AnyIndex): string => (index.kind === 'state' ? stateIndexOf(index) : index.name)
 
 /** Throws `OutOfDateCopy` if a document that no point in time showed is in a copy that a master has in use. */
 const requireLost = async ({ connection }: Reading, { index, last }: MissingDocument): Promise<void> => {
@@ -84,7 +88,7 @@ const requireLost = async ({ connection }: Reading, { index, last }: MissingDocu
 }
 
 const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
-  const pit = pits.get(index.name)
+  const pit = pits.get(nameOf(index))
   if (pit === undefined) throw new Failure('defect', `No point in time was opened for ${index.name}.`)
   return pit
 }
@@ -108,12 +112,15 @@ const auditOf = (reading: Reading, close: () => Promise<void>): ElasticAudit => 
     const docs = new Map<string, StoredDocument<typeof index>['doc']>()
     for (let from = 0; from < ids.length; from += PAGE) {
       const hits = await hitsOf(reading, { index, ids: ids.slice(from, from + PAGE) }, { version: true })
-      for (const hit of hits) docs.set(hit._id, foundOf(reading, index, hit).doc)
+      for (const hit of hits) {
+        const { id, doc } = foundOf(reading, index, hit)
+        docs.set(id, doc)
+      }
     }
     return ids.map(id => docs.get(id))
   },
   existing: async (index, ids) =>
-    new Set((await hitsOf(reading, { index, ids }, { _source: false })).map(({ _id }) => _id)),
+    new Set((await hitsOf(reading, { index, ids }, { _source: false })).map(({ _id }) => idOf(index, _id))),
   placed: range => placed(reading, range),
   close,
 })
@@ -127,7 +134,7 @@ const hitsOf = async (
   const { hits } = await pitOf(reading, index).search<Hits>({
     size: Math.min(WINDOW, ids.length * 2),
     track_total_hits: false,
-    query: { ids: { values: ids } },
+    query: { ids: { values: index.kind === 'state' ? ids.map(id => toStateId(index, id)) : ids } },
     ...what,
   })
   return hits.hits.filter(hit => strayOf(reading, index, hit) === undefined)
@@ -138,15 +145,16 @@ const scan = async function* <I extends AnyIndex>(
   index: I,
   after: number | undefined,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const ofState = after === undefined ? { match_all: {} } : { range: { [AT]: { gt: after } } }
-  const query = index.kind === 'state' ? ofState : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+  const ofKind = stateIndexOf(index) === 'state' ? [{ term: { [KIND]: index.name } }] : []
+  const ofState = [...ofKind, ...(after === undefined ? [] : [{ range: { [AT]: { gt: after } } }])]
+  const filter = index.kind === 'state' ? ofState : [{ range: { [HEIGHT]: { lte: reading.at.end.height } } }]
   const next = (after: readonly unknown[] | undefined): Promise<Hits> => {
     const page = pitOf(reading, index).search<Hits>({
       size: PAGE,
       version: true,
       track_total_hits: false,
       sort: [{ _shard_doc: 'asc' }],
-      query: { bool: { filter: [query] } },
+      query: { bool: { filter } },
       search_after: after,
     })
     // The search may fail before the caller awaits it.
@@ -166,16 +174,19 @@ const scan = async function* <I extends AnyIndex>(
 const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): StoredDocument<I> => {
   const stray = strayOf(reading, index, hit)
   return {
-    id: hit._id,
+    id: idOf(index, hit._id),
     // Readers refuse a version newer than the published one, so it counts as unreadable.
     doc: index.kind === 'state' && hit._version > versionAt(stampOf(reading.at)) ? undefined : readable(index, hit),
     ...(stray === undefined ? {} : { stray }),
   }
 }
 
+const idOf = (index: AnyIndex, stored: string): string =>
+  index.kind === 'state' ? fromStateId(index, stored) : stored
+
 const readable = <I extends AnyIndex>(index: I, { _id, _source }: Hit): DocOf<I> | undefined => {
   try {
-    return decode(index, _id, _source)
+    return decode(index, idOf(index, _id), _source)
   } catch {
     return undefined
   }

@@ -6,6 +6,7 @@ import { versionAt } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import type { Names } from '../schema/names.ts'
+import { toStateId } from '../schema/state-ids.ts'
 
 /** A state document of a batch as text, for the journal and for the state index. */
 export type Entry = {
@@ -90,5 +91,6 @@ export const applyItems = function* (
   stamp: number,
 ): Generator<BulkItem, void, void> {
   const version = versionAt(stamp)
-  for (const { index, id, source } of entries) yield versionedItem({ index: names.into(index), id }, version, source)
+  for (const { index, id, source } of entries)
+    yield versionedItem({ index: names.into(index), id: toStateId(index, id) }, version, source)
 }

@@ -1,5 +1,4 @@
 import { Failure } from '#failure/failure.ts'
-import { stateIndices } from '#indices/registry.ts'
 import type { Published } from '#store/port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
 import { sendBulk } from '../client/bulk.ts'
@@ -43,8 +42,7 @@ export const finish = async (
   if (checkpoint.mending && checkpoint.batch === '') throw unfinishedRepair(names.prefix)
   if (checkpoint.end !== undefined && published?.batch !== checkpoint.batch) {
     const entries = await readJournal(cluster, checkpoint.batch, checkpoint.parts)
-    const indices = stateIndices.map(index => names.state(index))
-    await apply(cluster, checkpoint, { entries, indices, confirm })
+    await apply(cluster, checkpoint, { entries, indices: names.states, confirm })
     // If the published record was deleted by hand a moment ago, its deletion has a conflicting version.
     const [item, version] = publication(names, { ...checkpoint, end: checkpoint.end })
     await forceVersion(cluster, [item], version)

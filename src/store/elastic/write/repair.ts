@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import { historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
+import { historyIndices } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import type { Filling, Identity, Published, Writer } from '#store/port.ts'
 import type { SettledEnd } from '#store/restored.ts'
@@ -18,6 +18,7 @@ import type { Cluster } from '../schema/cluster.ts'
 import { decode } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
+import { toStateId } from '../schema/state-ids.ts'
 import type { Entry } from './journal.ts'
 import type { Lease } from './keep-lease.ts'
 import { newestStamp, showState } from './newest-stamp.ts'
@@ -82,7 +83,7 @@ const endingsOf = async (cluster: Cluster, checkpoint: Checkpoint): Promise<read
   const { connection, names } = cluster
   const published = await readablePublished(cluster)
   const [step] = await Array.fromAsync(take(stepsBack(cluster, checkpoint.undo), 1))
-  const ref = { index: names.state(statistics), id: STATISTICS }
+  const ref = { index: names.state(statistics), id: toStateId(statistics, STATISTICS) }
   const [written] = await getMany(connection, [ref], { realtime: true })
   const at = written?.source[AT]
   return [
@@ -221,17 +222,21 @@ const close = async (lease: Lease, end: Published): Promise<void> => {
 const putBack = async (cluster: Cluster, entries: readonly Entry[], stamp: number): Promise<void> => {
   const { names } = cluster
   const version = versionAt(stamp)
-  const gone = entries.flatMap(({ index, id, source }) => (source === '' ? [deleteItem(names.state(index), id)] : []))
+  const gone = entries.flatMap(({ index, id, source }) =>
+    source === '' ? [deleteItem(names.state(index), toStateId(index, id))] : [],
+  )
   const put = entries.flatMap(({ index, id, source }) =>
     source === ''
       ? []
-      : [versionedItem({ index: names.into(index), id }, version, `${source.slice(0, -1)},"${AT}":${stamp}}`)],
+      : [
+          versionedItem(
+            { index: names.into(index), id: toStateId(index, id) },
+            version,
+            `${source.slice(0, -1)},"${AT}":${stamp}}`,
+          ),
+        ],
   )
   await sendBulk(cluster, [...(await deletesAsSeen(cluster, gone)), ...put])
   await forceVersion(cluster, [...gone, ...put], version)
-  const touched = new Set<StateIndex>(entries.map(({ index }) => index))
-  await refresh(
-    cluster,
-    stateIndices.filter(index => touched.has(index)).map(index => names.state(index)),
-  )
+  await refresh(cluster, [...new Set(entries.map(({ index }) => names.state(index)))])
 }
