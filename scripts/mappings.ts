@@ -1,5 +1,12 @@
 import { historyIndices } from '#indices/registry.ts'
-import { type IndexShape, journalShape, keysShape, metaShape, shapeOf, stateShapes } from '#store/elastic/schema/mappings.ts'
+import {
+  type IndexShape,
+  journalShape,
+  keysShape,
+  metaShape,
+  shapeOf,
+  stateShapes,
+} from '#store/elastic/schema/mappings.ts'
 
 /**
  * Folder with the settings and mapping of every index, so that changes are seen in review. It contains nothing else.

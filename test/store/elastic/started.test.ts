@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { accounts } from '#indices/account.ts'
-import { type IndexShape, journalShape, metaShape, shapeOf } from '#store/elastic/schema/mappings.ts'
+import { type IndexShape, journalShape, metaShape, stateShapes } from '#store/elastic/schema/mappings.ts'
 import { WAIT_MS } from '#store/elastic/schema/wait-for-shards.ts'
 import { identity } from '#test/store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
@@ -66,13 +65,13 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices with a shard that has
 
   test('create waits for the checkpoint and for indices that must be empty, takeOver for all that a loader reads', async () => {
     const startMeta = await createUnstarted(target, 'meta', metaShape)
-    const startAccounts = await createUnstarted(target, 'accounts', shapeOf(accounts))
+    const startState = await createUnstarted(target, 'state', stateShapes.state)
     const startJournal = await createUnstarted(target, 'journal', journalShape)
     const created = target.store.create()
     expect(await isWaiting(created)).toBe(true)
     await startMeta()
     expect(await isWaiting(created)).toBe(true)
-    await startAccounts()
+    await startState()
     await created
     expect(await target.store.check()).toEqual([])
     const taken = target.store.takeOver(identity)

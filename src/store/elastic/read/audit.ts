@@ -181,8 +181,7 @@ const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): Stor
   }
 }
 
-const idOf = (index: AnyIndex, stored: string): string =>
-  index.kind === 'state' ? fromStateId(index, stored) : stored
+const idOf = (index: AnyIndex, stored: string): string => (index.kind === 'state' ? fromStateId(index, stored) : stored)
 
 const readable = <I extends AnyIndex>(index: I, { _id, _source }: Hit): DocOf<I> | undefined => {
   try {

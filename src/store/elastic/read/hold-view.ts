@@ -59,7 +59,9 @@ export const holdView = async (
   for (let attempt = 0; ; attempt++) {
     const at = await published()
     const names = cluster.names.at(at.generations)
-    const wanted = options.indices.map(index => [stateIndexOf(index), { indices: [names.state(index)], keep: KEEP }] as const)
+    const wanted = options.indices.map(
+      index => [stateIndexOf(index), { indices: [names.state(index)], keep: KEEP }] as const,
+    )
     const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))
     const end = (): void => void close().catch(() => undefined)
     try {
@@ -151,8 +153,7 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
     const last = hits.at(-1)
     walk.next = undefined
     // A double among the sort values cannot represent every amount; the document has the amount as text.
-    if (last !== undefined && hits.length === AT_ONCE)
-      walk.next = search([...keysOf(last, sort), last.sort.at(-1)])
+    if (last !== undefined && hits.length === AT_ONCE) walk.next = search([...keysOf(last, sort), last.sort.at(-1)])
     // The failure is thrown when these documents are needed.
     walk.next?.catch(() => undefined)
     walk.ready = walk.ready.length === 0 ? hits : [...walk.ready, ...hits]

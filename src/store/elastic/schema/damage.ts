@@ -77,7 +77,9 @@ const compareOnce = async (
   )
   if (damages.length > 0) return damages
   const { isOwn = true } = expected
-  const unnamed = (isOwn ? countedNames(names, partitions) : []).filter(name => inventory.indices[name]?.[1] === undefined)
+  const unnamed = (isOwn ? countedNames(names, partitions) : []).filter(
+    name => inventory.indices[name]?.[1] === undefined,
+  )
   if (unnamed.length > 0) return unnamed.map(name => unnamedDamage(connection, name))
   const counts = await counting
   return counted.flatMap(({ name, documents }) => {

@@ -22,7 +22,7 @@ const MAX_TERM_BYTES = 32_766
  */
 export const encode = (index: Index, doc: { readonly id: string }, at?: number): string => {
   const { kind, fields } = formOf(index)
-  if (!isPossibleId(idIn(index, doc.id)))
+  if (doc.id === '' || !isPossibleId(idIn(index, doc.id)))
     throw new Failure(
       'defect',
       `Id '${doc.id}' of ${index.name} has ${Buffer.byteLength(doc.id)} bytes; it must have 1 to ${MAX_ID_BYTES - idIn(index, '').length} bytes of UTF-8.`,

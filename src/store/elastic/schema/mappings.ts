@@ -122,7 +122,10 @@ const ownProperties = (index: Index): Readonly<Record<string, Property>> => {
   const own = Object.entries(index.fields).filter(([name]) => !(name in common))
   return Object.fromEntries(
     own
-      .map(([name, field]) => [name, { ...field, searched: searched.includes(name), sorted: sorted.includes(name) }] as const)
+      .map(
+        ([name, field]) =>
+          [name, { ...field, searched: searched.includes(name), sorted: sorted.includes(name) }] as const,
+      )
       .filter(([, { searched, sorted }]) => searched || sorted)
       .map(([name, field]) => [name, propertyOf(field)]),
   )
@@ -187,7 +190,9 @@ export const EDITION = createHash('sha256')
   .update(
     JSON.stringify([
       DERIVATION,
-      ...[...historyIndices.map(shapeOf), ...Object.values(stateShapes)].map(({ mappings }) => mappings._meta.fingerprint),
+      ...[...historyIndices.map(shapeOf), ...Object.values(stateShapes)].map(
+        ({ mappings }) => mappings._meta.fingerprint,
+      ),
     ]),
   )
   .digest('hex')

@@ -28,7 +28,10 @@ export const writtenIn = async (cluster: Cluster): Promise<readonly WritePositio
   if (at === undefined) return []
   const names = cluster.names.at(at.generations)
   const history = historyIndices.flatMap(index =>
-    at.partitions.map((_, partition) => ({ name: names.partition(index, partition), place: placeOf(index, partition) })),
+    at.partitions.map((_, partition) => ({
+      name: names.partition(index, partition),
+      place: placeOf(index, partition),
+    })),
   )
   const written = [...history.map(({ name }) => name), ...names.states]
   const stands = await standsOf(cluster, written)
@@ -56,10 +59,7 @@ const placeOf = ({ name }: HistoryIndex, partition: number): Pick<WritePosition,
   partition,
 })
 
-const standsOf = async (
-  { connection }: Cluster,
-  names: readonly string[],
-): Promise<ReadonlyMap<string, Stand>> => {
+const standsOf = async ({ connection }: Cluster, names: readonly string[]): Promise<ReadonlyMap<string, Stand>> => {
   const found = new Map<string, Stand>()
   for (const part of inParts(names)) {
     const { indices } = await requestJson<Stats>(connection, {

@@ -14,7 +14,8 @@ test('entriesOf: each change is a text with the height of its batch', () => {
     {
       index: wealth,
       id: 'a',
-      source: '{"owner":"a","total":"9223372036854775807","token":"0","vote":"0","frozen":"0","at":7}',
+      source:
+        '{"kind":"wealth","group":"","member":"a","value":"9223372036854775807","token":"0","vote":"0","frozen":"0","at":7}',
     },
   ])
 })
@@ -50,7 +51,7 @@ test('partItems, applyItems: parts have the name of the batch, state documents t
   ).toEqual([['b-0', { batch: 'b', part: 0, body: 'wealth\t"a"\t{"at":0}\n' }]])
   expect([...applyItems(names, entries, 0)].map(({ lines }) => JSON.parse(lines.split('\n')[0] ?? ''))).toEqual([
     {
-      index: { _index: 'p-wealth', _id: 'a', version: 1, version_type: 'external_gte' },
+      index: { _index: 'p-state', _id: 'wealth/a', version: 1, version_type: 'external_gte' },
     },
   ])
 })

@@ -36,7 +36,11 @@ export const rewriteDocuments = async (
     ...(await deletesAsSeen(cluster, gone)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
-        ? versionedItem({ index: into(index, doc.id), id: toStateId(index, doc.id) }, version, encode(index, doc, stamp))
+        ? versionedItem(
+            { index: into(index, doc.id), id: toStateId(index, doc.id) },
+            version,
+            encode(index, doc, stamp),
+          )
         : indexItem(into(index, doc.id), doc.id, encode(index, doc)),
     ),
   ]
