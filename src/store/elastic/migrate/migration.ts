@@ -18,6 +18,7 @@ import { wantedIndices } from '../schema/wanted-indices.ts'
 import { acquireLease } from '../write/acquire-lease.ts'
 import { keepLease, type Lease } from '../write/keep-lease.ts'
 import { allowKeyWrites } from './copy-keys.ts'
+import { withFormerContracts } from './former-contracts.ts'
 import { type MigrationState, planMigration } from './plan-migration.ts'
 import { swap } from './update-aliases.ts'
 
@@ -33,7 +34,7 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
   const { cluster, source, open } = parts
   const see = () => planMigration(cluster)
   return {
-    source,
+    source: withFormerContracts(cluster, source),
     plan: async () => (await see()).plan,
     reopen: async () => {
       const seen = await see()
