@@ -25,7 +25,7 @@ const writes =
 const MOMENTS: readonly (readonly [string, (asked: Asked) => boolean])[] = [
   ['before its history is written', writes('blocks-000000-into')],
   ['before it is committed', isCheckpoint],
-  ['before its state is written', writes('statistics')],
+  ['before its state is written', writes('state')],
 ]
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch: an index is deleted under a load', () => {
