@@ -10,10 +10,14 @@ export const absentStore = (name: string): AbsentStore =>
     help: "Set the store that is loaded and served with --store (or --data). 'iostlens load', 'up', 'indices create' and 'keys add' create a store.",
   })
 
-/** Stores are created whole, so a store without keys and without any state was never created. */
+/**
+ * Stores are created whole, so a store without keys and without any state was never created. Elasticsearch keeps all kinds
+ * of state but series in one place named `state`.
+ */
 export const isAbsent = (differences: readonly Difference[]): boolean => {
   const missing = new Set(differences.filter(({ problem }) => problem === 'missing').map(({ name }) => name))
-  return ['keys', ...stateIndices.map(({ name }) => name)].every(name => missing.has(name))
+  const state = missing.has('state') ? ['series'] : stateIndices.map(({ name }) => name)
+  return ['keys', ...state].every(name => missing.has(name))
 }
 
 /** Whether a store exists at this address. */

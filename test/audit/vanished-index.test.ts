@@ -25,7 +25,7 @@ const writes =
 const MOMENTS: readonly (readonly [string, (asked: Asked) => boolean])[] = [
   ['before its history is written', writes('blocks-000000-into')],
   ['before it is committed', isCheckpoint],
-  ['before its state is written', writes('statistics')],
+  ['before its state is written', writes('state')],
 ]
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch: an index is deleted under a load', () => {
@@ -40,7 +40,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch: an index is de
   })
   afterAll(() => replay.stop())
 
-  for (const index of ['accounts-0', 'records-000000'])
+  for (const index of ['state-0', 'records-000000'])
     for (const [moment, isMeant] of MOMENTS)
       test(`${index}, ${moment}: one repair restores it, and the load continues`, async () => {
         const target = openTestElastic()

@@ -123,7 +123,7 @@ test.skipIf(elasticsearchUrl() === undefined)(
       for (const name of NAMES) expect((await run('keys', 'add', name)).code).toBe(0)
       expect((await run('load', '--once', '--to', '150')).code).toBe(0)
       const before = (await run('keys', 'list', '--json')).out
-      const [index] = Object.keys(await ask<object>('GET', `${url}/${prefix}-balances`))
+      const [index] = Object.keys(await ask<object>('GET', `${url}/${prefix}-state`))
       await ask('DELETE', `${url}/${index}`)
       const told = await Promise.all([run('status', '--all'), run('doctor')])
       for (const { code, out, err } of told)

@@ -26,8 +26,7 @@ const PATIENT_MS = 500_000
 const AGED = {
   'records-000000': { properties: { places: { type: 'long' } } },
   'transactions-000000': { settings: { codec: 'best_compression' } },
-  'balances-0': { settings: { sort: { field: ['owner'], order: ['asc'] } } },
-  'wealth-0': { settings: { sort: { field: ['owner'], order: ['asc'] } } },
+  'state-0': { settings: { sort: { field: ['member'], order: ['asc'] } } },
 }
 
 type Texts = ReadonlyMap<string, string>

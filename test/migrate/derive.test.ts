@@ -57,7 +57,7 @@ const AGED: Readonly<Record<string, Ageing>> = {
     }),
   },
   'records-000001': { properties: { places: { type: 'long' } } },
-  'balances-0': { properties: { rank: { type: 'long' } }, fields: { rank: 7 } },
+  'state-0': { properties: { rank: { type: 'long' } }, fields: { rank: 7 } },
   'keys-0': { properties: { created: { type: 'long' } } },
   'journal-0': { properties: { part: { type: 'long' } } },
 }
@@ -71,11 +71,11 @@ const olderStore = async (): Promise<TestElastic> => {
     ['accounts', { permissions: '[]' }],
     ['tokens', { full_name: 'older' }],
   ] as const) {
-    const { hits } = await ask<Hits>('GET', `${name}/_search?size=1000&version=true`)
+    const { hits } = await ask<Hits>('GET', `state/_search?q=kind:${name}&size=1000&version=true`)
     for (const { _id, _version, _source } of hits.hits)
       await ask(
         'PUT',
-        `${name}/_doc/${encodeURIComponent(_id)}?version=${_version}&version_type=external_gte&refresh=true`,
+        `state/_doc/${encodeURIComponent(_id)}?version=${_version}&version_type=external_gte&refresh=true`,
         { ..._source, ...change },
       )
   }
@@ -103,12 +103,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
       await target.store.usage.add(500, new Map([[key.id, 3]]), 10)
       for (const [name, ageing] of Object.entries(AGED)) await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
       const before = (await target.store.check()).map(({ name }) => name)
-      expect(before).toEqual(expect.arrayContaining(['balances', 'blocks-000000', 'keys', 'records-000001']))
+      expect(before).toEqual(expect.arrayContaining(['blocks-000000', 'keys', 'records-000001', 'state']))
       const dry = await folder.run([...migrate, '--dry-run'])
-      expect([dry.code, dry.out]).toEqual([
-        3,
-        expect.stringContaining('balances-0: mapping of an older one; expected '),
-      ])
+      expect([dry.code, dry.out]).toEqual([3, expect.stringContaining('state-0: mapping of an older one; expected ')])
       const options = ['--partition-documents', String(PARTITION), '--delete-old', '--log-level', 'warn']
       expect(await folder.run([...migrate, ...options])).toMatchObject({ code: 0, err: '' })
       expect(await target.store.check()).toEqual([])

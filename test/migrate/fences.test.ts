@@ -31,7 +31,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
       const migrate = ['indices', 'migrate', '--store', `${target.url}/${target.prefix}`, '--log-level', 'warn']
       for (const generation of [0, 1]) {
         const sleeper = await target.reopen({ leaseMs: ASLEEP_MS }).takeOver(identity)
-        await spoil(target.url, `${target.prefix}-wealth-${generation}`)
+        await spoil(target.url, `${target.prefix}-state-${generation}`)
         expect(await folder.run(migrate)).toMatchObject({ code: 0, err: '' })
         const before = await dumpElastic(target.url, target.prefix)
         expect(before.has('wealth/admin')).toBe(true)

@@ -68,6 +68,13 @@ const harmToFile = (path: string): Harm => {
   }
 }
 
+const HISTORY = ['blocks', 'records', 'transactions']
+
+/** A search of an index of history, or of a kind of state. */
+function searchOf(name: string): string {
+  return HISTORY.includes(name) ? `${name}*/_search?` : `state/_search?q=kind:${name}&`
+}
+
 type Hit<T> = { readonly _index: string; readonly _id: string; readonly _source: T }
 type Hits<T> = { readonly hits: { readonly hits: readonly Hit<T>[] } }
 type List = { readonly count: number }
@@ -79,7 +86,7 @@ const harmToIndices = (prefix: string): Harm => {
   return {
     documents: async random => {
       const [index, count] = [pick(random, INDICES), 1 + below(random, MOST)]
-      const { hits } = await ask<Hits<undefined>>('GET', `${prefix}${index}*/_search?size=${LOOKED_AT}&_source=false`)
+      const { hits } = await ask<Hits<undefined>>('GET', `${prefix}${searchOf(index)}size=${LOOKED_AT}&_source=false`)
       const from = below(random, Math.max(1, hits.hits.length - count))
       const chosen = hits.hits.slice(from, from + count)
       for (const { _index, _id } of chosen)
@@ -87,7 +94,7 @@ const harmToIndices = (prefix: string): Harm => {
       return `${chosen.length} documents of ${index}`
     },
     counts: async random => {
-      const { hits } = await ask<Hits<List>>('GET', `${prefix}lists/_search?size=${1 + below(random, MOST)}`)
+      const { hits } = await ask<Hits<List>>('GET', `${prefix}${searchOf('lists')}size=${1 + below(random, MOST)}`)
       for (const { _index, _id, _source } of hits.hits)
         await ask('PUT', `${origin}/${_index}/_doc/${encodeURIComponent(_id)}?refresh=true`, {
           ..._source,

@@ -9,7 +9,7 @@ import type { Stand } from './stand.ts'
 const MISSING =
   /missing|no such|There is no|gone|another one|not the index|closed|alias|in the way|whole|lost|vanish|repair|file|nothing is loaded|published|checkpoint/i
 
-const STATE = ['balances', 'wealth', 'votes', 'accounts', 'lists'] as const
+const STATE = ['state', 'series'] as const
 
 /** Deletes an index while a service and a loader use it. */
 const deleteIndex: Episode = {

@@ -15,7 +15,7 @@ import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { ask } from '../support/stores/ask-elastic.ts'
-import { type Damageable, damageableElastic } from '../support/stores/damage.ts'
+import { type Damageable, damageableElastic, documentPath } from '../support/stores/damage.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 
@@ -240,8 +240,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     for (const index of [...historyIndices, ...stateIndices].toReversed()) {
       const id = first(index)
       if (id === undefined) continue
-      const path = `${url}/${prefix}-${index.name}${index.kind === 'history' ? '-000000' : '-0'}/_doc/${encodeURIComponent(id)}`
-      await ask('DELETE', `${path}?refresh=true`)
+      await ask('DELETE', `${url}/${prefix}-${documentPath(index, id)}?refresh=true`)
       expect([index.name, await restored()]).toEqual([index.name, expect.stringContaining(`: ${index.name} `)])
     }
     await loseAll()

@@ -33,7 +33,7 @@ type Case = {
 const cases: readonly Case[] = [
   {
     name: 'a batch without the indices of history and state',
-    removed: ['blocks-000000', 'transactions-000000', 'records-000000', 'wealth-0'],
+    removed: ['blocks-000000', 'transactions-000000', 'records-000000', 'state-0'],
     work: writer => commitBatch(writer, withNew(HEIGHT + 2)),
   },
   {
@@ -49,7 +49,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'documents that are put right',
-    removed: ['wealth-0', 'records-000000'],
+    removed: ['state-0', 'records-000000'],
     repair: true,
     work: writer =>
       writer.rewrite({
@@ -63,7 +63,7 @@ const cases: readonly Case[] = [
   },
   {
     name: 'a batch that is taken back',
-    removed: ['wealth-0'],
+    removed: ['state-0'],
     repair: true,
     work: writer => writer.takeBack(HEIGHT),
   },

@@ -92,9 +92,7 @@ const look = async (store: Store, waitMs = 250): Promise<number | 'waiting'> => 
 
 /** Ids and texts of all documents, without the height of the batch that wrote them. */
 const contents = async ({ url, prefix }: TestElastic) => {
-  const data = ['blocks', 'transactions', 'records', 'statistics', 'lists', 'wealth', 'pledges']
-    .map(name => `${prefix}-${name}`)
-    .join(',')
+  const data = ['blocks', 'transactions', 'records', 'state', 'series'].map(name => `${prefix}-${name}`).join(',')
   const answer = await fetch(`${url}/${data}/_search?size=10000`)
   const { hits } = (await answer.json()) as {
     hits: { hits: { _index: string; _id: string; _source: Record<string, unknown> }[] }

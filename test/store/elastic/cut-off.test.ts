@@ -160,11 +160,11 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
   })
 
   test('the copies of the cut-off server are outdated, as these tests need', async () => {
-    const { _source } = await ask<{ _source: { total: string } }>(
+    const { _source } = await ask<{ _source: { value: string } }>(
       'GET',
-      `${cutOff.url}/${target.prefix}-wealth-0/_doc/a?realtime=false`,
+      `${cutOff.url}/${target.prefix}-state-0/_doc/${encodeURIComponent('wealth/a')}?realtime=false`,
     )
-    expect(_source.total).toBe(String(totalAt(BEFORE)))
+    expect(_source.value).toBe(String(totalAt(BEFORE)))
   })
 
   for (const [what, read, right] of cases) {
@@ -235,7 +235,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
 
   test('documents of the last batch that are really missing are damage to an audit', async () => {
     isStale = () => false
-    await ask('DELETE', `${main.url}/${target.prefix}-accounts-0/_doc/u2?refresh=true`)
+    await ask('DELETE', `${main.url}/${target.prefix}-state-0/_doc/${encodeURIComponent('accounts/u2')}?refresh=true`)
     expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: false })
   })
 })

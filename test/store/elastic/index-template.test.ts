@@ -81,7 +81,7 @@ describe.skipIf(elasticsearchUrl() === undefined)("an operator's index template"
       const path = `${target.url}/_index_template/${target.prefix}`
       const template = { index_patterns: [`${target.prefix}-*`], priority: 1_000, template: { mappings: field } }
       await ask('PUT', path, template)
-      await ask('PUT', `${target.url}/${target.prefix}-wealth-0/_mapping`, field)
+      await ask('PUT', `${target.url}/${target.prefix}-state-0/_mapping`, field)
       const { help = '' } = await failureOf(target.store.takeOver({ chainId: 1, genesis: '', derivation: 1 }))
       expect(help).toContain(excluded(target))
       expect(help).toContain('iostlens indices migrate')

@@ -170,7 +170,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
   })
 
   test('a migration works with its own role, and a loader’s role is not enough', async () => {
-    await fetch(`${server.url}/iostlens-wealth-0/_mapping`, {
+    await fetch(`${server.url}/iostlens-state-0/_mapping`, {
       method: 'PUT',
       headers: {
         'content-type': 'application/json',
@@ -184,7 +184,7 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     expect([refused.code, refused.err]).toEqual([2, expect.stringMatching(/^iostlens: user 'loader' may not /)])
     const { code, out, err } = await as('migration', [...migrate, '--log-level', 'warn'])
     expect([code, err]).toEqual([0, ''])
-    expect(out).toContain('iostlens-wealth-0: deleted\n')
+    expect(out).toContain('iostlens-state-0: deleted\n')
     expect((await as('service', ['status', '--all'])).code).toBe(0)
     expect((await as('loader', load())).code).toBe(0)
   })

@@ -43,7 +43,7 @@ export const snapshotSuite = (at: () => OwnServer): void => {
       'GET',
       `${server.url}/_cat/indices/iostlens-*?format=json`,
     )
-    expect(indices.length).toBeGreaterThan(10)
+    expect(indices.length).toBeGreaterThan(6)
     for (const { index } of indices) await ask('DELETE', `${server.url}/${index}`)
   }
 

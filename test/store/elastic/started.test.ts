@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { accounts } from '#indices/account.ts'
-import { type IndexShape, metaShape, shapeOf } from '#store/elastic/schema/mappings.ts'
+import { type IndexShape, metaShape, stateShapes } from '#store/elastic/schema/mappings.ts'
 import { WAIT_MS } from '#store/elastic/schema/wait-for-shards.ts'
 import { identity } from '#test/store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
@@ -66,12 +65,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices with a shard that has
 
   test('create waits for the checkpoint and for indices that must be empty', async () => {
     const startMeta = await createUnstarted(target, 'meta', metaShape)
-    const startAccounts = await createUnstarted(target, 'accounts', shapeOf(accounts))
+    const startState = await createUnstarted(target, 'state', stateShapes.state)
     const created = target.store.create()
     expect(await isWaiting(created)).toBe(true)
     await startMeta()
     expect(await isWaiting(created)).toBe(true)
-    await startAccounts()
+    await startState()
     await created
     expect(await target.store.check()).toEqual([])
     const writer = await target.store.takeOver(identity)

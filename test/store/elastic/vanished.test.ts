@@ -17,7 +17,7 @@ import { loadedTo, onLoaded } from './on-loaded.ts'
 const HEIGHT = 3
 
 /** One index of each kind. */
-const indices = ['blocks-000000', 'records-000000', 'wealth-0', 'statistics-0', 'meta-0'] as const
+const indices = ['blocks-000000', 'records-000000', 'state-0', 'meta-0'] as const
 type IndexName = (typeof indices)[number]
 
 const at = ({ url, prefix }: TestElastic, name: string): string => `${url}/${prefix}-${name}`
@@ -205,7 +205,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         if (typeof mend === 'function') await mend()
       }))
 
-  for (const name of ['blocks-000000', 'transactions-000000', 'wealth-0'] as const)
+  for (const name of ['blocks-000000', 'transactions-000000', 'state-0'] as const)
     test(`${name} that is emptied: no document is called missing, not even before the next check of the store`, () =>
       withLoaded(async target => {
         // Its clock stands still, so it does not repeat its check of the store, which is due once a second.
@@ -215,7 +215,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
           'blocks-000000': () => service.read(view => view.get(blocks, blockId(1))),
           'transactions-000000': () =>
             service.read(view => view.find(transactions, 'hash8', transactionDoc(1, 1).hash8)),
-          'wealth-0': () =>
+          'state-0': () =>
             service.read(async view => {
               const hits = await view.page(wealth, 'richest', { offset: 0, limit: 9 })
               if (hits.length === 0) throw new Failure('not_found', 'Nobody is rich.')
@@ -229,14 +229,14 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
 
   test('work continues after a closed or hidden index is repaired', () =>
     withLoaded(async target => {
-      await ask('POST', `${at(target, 'wealth-0')}/_close`)
+      await ask('POST', `${at(target, 'state-0')}/_close`)
       let now = 0
       const other = target.reopen({ clock: { now: () => now } })
       expect((await failureOf(other.takeOver(identity))).retryable).toBe(true)
       await unalias(target, 'records-000000')
       expect((await failureOf(other.takeOver(identity))).help).toContain('iostlens indices create')
       expect((await failureOf(look(other))).retryable).toBe(true)
-      await ask('POST', `${at(target, 'wealth-0')}/_open?wait_for_active_shards=1`)
+      await ask('POST', `${at(target, 'state-0')}/_open?wait_for_active_shards=1`)
       await other.create()
       expect(await other.check()).toEqual([])
       const writer = await other.takeOver(identity)

@@ -16,7 +16,7 @@ export const createCases = (open: Open): void => {
       expect(refused.kind).toBe('conflict')
       expect(refused.help).toContain('iostlens indices create')
       const missing = await store.check()
-      expect(missing.map(({ name }) => name)).toContain('wealth')
+      expect(missing.map(({ name }) => name)).toContain('series')
       expect(new Set(missing.map(({ problem }) => problem))).toEqual(new Set(['missing']))
     }))
 

@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
 import type { AnyIndex } from '#indices/registry.ts'
+import { stateIndexOf, storedNamesOf, toStateId } from '#store/elastic/schema/state-ids.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { keyCells, keyList } from '#store/sqlite/rows.ts'
@@ -84,24 +85,28 @@ export const damageableSqlite = async (from?: string): Promise<Damageable> => {
   }
 }
 
+/** A history document is written to its partition, a state document through an alias. */
+export function documentPath(index: AnyIndex, id: string): string {
+  return index.kind === 'history'
+    ? `${index.name}-000000/_doc/${encodeURIComponent(id)}`
+    : `${stateIndexOf(index)}/_doc/${encodeURIComponent(toStateId(index, id))}`
+}
+
 type Stored = { readonly _source: Record<string, unknown>; readonly _version: number }
 
 export const damageableElastic = async (): Promise<Damageable> => {
   const { store, url, prefix, reopen, destroy } = openTestElastic()
   const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
     askElastic(method, `${url}/${prefix}-${path}`, body)
-  // A history document is written to its partition, a state document through an alias.
-  const pathOf = ({ name, kind }: AnyIndex, id: string): string =>
-    `${name}${kind === 'history' ? '-000000' : ''}/_doc/${encodeURIComponent(id)}`
-  const get = (index: AnyIndex, id: string) => ask<Stored>('GET', pathOf(index, id))
+  const get = (index: AnyIndex, id: string) => ask<Stored>('GET', documentPath(index, id))
   const put = async (index: AnyIndex, id: string, source: object, version: number): Promise<void> => {
     const versioned = index.kind === 'state' ? `&version=${version}&version_type=external_gte` : ''
-    await ask('PUT', `${pathOf(index, id)}?refresh=true${versioned}`, source)
+    await ask('PUT', `${documentPath(index, id)}?refresh=true${versioned}`, source)
   }
   const change: Damageable['change'] = async (index, id, field, value) => {
     const { _source, _version } = await get(index, id)
     const written = typeof value === 'bigint' ? String(value) : value
-    await put(index, id, { ..._source, [field]: written }, _version)
+    await put(index, id, { ..._source, [storedNamesOf(index)[field] ?? field]: written }, _version)
   }
   return {
     kind: 'elastic',
@@ -110,12 +115,15 @@ export const damageableElastic = async (): Promise<Damageable> => {
     change,
     edit: async (index, id, field, value, version) => {
       const { _source } = await get(index, id)
-      const edited = { ..._source, [field]: typeof value === 'bigint' ? String(value) : value }
-      if (version === undefined) await ask('PUT', `${pathOf(index, id)}?refresh=true`, edited)
+      const edited = {
+        ..._source,
+        [storedNamesOf(index)[field] ?? field]: typeof value === 'bigint' ? String(value) : value,
+      }
+      if (version === undefined) await ask('PUT', `${documentPath(index, id)}?refresh=true`, edited)
       else await put(index, id, { ...edited, at: version - 1 }, version)
     },
     remove: async (index, id) => {
-      await ask('DELETE', `${pathOf(index, id)}?refresh=true`)
+      await ask('DELETE', `${documentPath(index, id)}?refresh=true`)
     },
     say: async (where, end) => {
       const path = `meta/_doc/${where}`

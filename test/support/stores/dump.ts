@@ -1,5 +1,6 @@
 import { Database } from 'bun:sqlite'
-import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import { fromStateId, STATE_INDICES, storedNamesOf } from '#store/elastic/schema/state-ids.ts'
 
 /** Every document of a store as text, by `index/id`, read without the store's own code. */
 export type Dump = ReadonlyMap<string, string>
@@ -42,12 +43,15 @@ export const dumpElastic = async (url: string, prefix: string): Promise<Dump> =>
     if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
     return (await answer.json()) as ScrollAnswer
   }
-  for (const name of NAMES) {
+  for (const name of [...historyIndices.map(({ name }) => name), ...STATE_INDICES]) {
     let answer = await ask(`/${prefix}-${name}/_search?scroll=1m`, { size: 5_000 })
     while (answer.hits.hits.length > 0) {
       for (const { _id, _source } of answer.hits.hits) {
-        const { at, before, ...fields } = _source
-        dump.set(`${name}/${_id}`, written(fields))
+        const { at, before, kind = name, named, ...fields } = _source
+        const index = byName.get(String(kind))
+        if (index === undefined) throw new Error(`There is a document of ${kind}.`)
+        const id = index.kind === 'state' ? fromStateId(index, _id) : _id
+        dump.set(`${index.name}/${id}`, written(ownFields(index, fields)))
       }
       answer = await ask('/_search/scroll', { scroll: '1m', scroll_id: answer._scroll_id })
     }
@@ -62,6 +66,16 @@ type ScrollAnswer = {
   readonly hits: {
     readonly hits: readonly { readonly _id: string; readonly _source: Record<string, unknown> }[]
   }
+}
+
+const byName = new Map<string, AnyIndex>([...historyIndices, ...stateIndices].map(index => [index.name, index]))
+
+/** The fields of a document by their own names. */
+const ownFields = (index: AnyIndex, fields: Readonly<Record<string, unknown>>) => {
+  const own = new Map(Object.entries(storedNamesOf(index)).map(([name, stored]) => [stored, name]))
+  const { group, ...rest } = fields
+  const kept = group === '' && !own.has('group') ? rest : fields
+  return Object.fromEntries(Object.entries(kept).map(([name, value]) => [own.get(name) ?? name, value]))
 }
 
 const written = (fields: Readonly<Record<string, unknown>>): string =>

@@ -54,7 +54,7 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
     reopen,
     spoil: async () => {
       const other = { _meta: { schema: 1, fingerprint: 'other' } }
-      await ask('PUT', `${url}/${prefix}-wealth-0/_mapping`, other)
+      await ask('PUT', `${url}/${prefix}-state-0/_mapping`, other)
     },
     destroy: async () => {
       for (const store of opened) await store.close()

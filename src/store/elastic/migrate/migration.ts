@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import { DERIVATION, historyIndices } from '#indices/registry.ts'
 import type { MigrationPort } from '#store/migration-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
@@ -12,12 +12,14 @@ import type { Cluster } from '../schema/cluster.ts'
 import { deleteIndices } from '../schema/list-indices.ts'
 import { HEIGHT, SCHEMA } from '../schema/mappings.ts'
 import { type Generations, type Names, namesOf } from '../schema/names.ts'
+import { STATE_INDICES } from '../schema/state-ids.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
 import { acquireLease } from '../write/acquire-lease.ts'
 import { abandonBatch } from '../write/finish-batch.ts'
 import { keepLease, type Lease } from '../write/keep-lease.ts'
 import { allowKeyWrites } from './copy-keys.ts'
+import { withFormerContracts } from './former-contracts.ts'
 import { type MigrationState, planMigration } from './plan-migration.ts'
 import { swap } from './update-aliases.ts'
 
@@ -33,7 +35,7 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
   const { cluster, source, open } = parts
   const see = () => planMigration(cluster)
   return {
-    source,
+    source: withFormerContracts(cluster, source),
     plan: async () => (await see()).plan,
     reopen: async () => {
       const seen = await see()
@@ -50,7 +52,8 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
       const target = wholeTarget(seen)
       const lease = await takeLease(cluster, seen)
       try {
-        const height = lease.checkpoint().end?.height ?? -1
+        // Blocks that a dead loader wrote and did not publish are loaded again.
+        const height = (await readPublished(lease.cluster))?.end.height ?? -1
         await catchUp(height)
         const partitions = await requireWhole({ ...cluster, names: target }, height)
         await swap(lease, { ...lease.cluster, names: target }, { partitions, moveKeys: seen.keysDiffer })
@@ -74,14 +77,13 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
  */
 const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
   const keys = keysDiffer ? next : (names.generations['keys'] ?? 0)
-  const documents = [...historyIndices, ...stateIndices].map(({ name }) => name)
+  const documents = [...historyIndices.map(({ name }) => name), ...STATE_INDICES]
   const all = [...documents, 'meta'].map(of => [of, next] as const)
   return namesOf(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })
 }
 
 /**
- * Takes the lease of the served store like a loader, whatever the store's version, and brings the store to
- * its checkpoint. From now on no other process writes it. Throws 'conflict' while a loader is alive. If an
+ * Takes the lease of the served store like a loader, whatever the store's version. From now on no other process writes it. Throws 'conflict' while a loader is alive. If an
  * interrupted migration had closed the store right before its end, the store is reopened.
  */
 const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> => {

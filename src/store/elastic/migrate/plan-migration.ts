@@ -1,12 +1,12 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { historyIndices } from '#indices/registry.ts'
 import { derivationReasons } from '#store/identity.ts'
 import type { MigrationPlan } from '#store/migration-port.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
-import { type Existing, listIndices } from '../schema/list-indices.ts'
+import { type Existing, isDerived, isFormer, listIndices } from '../schema/list-indices.ts'
 import { SCHEMA } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
@@ -22,9 +22,6 @@ export type MigrationState = {
   /** Number of a generation that was never served. */
   readonly next: number
 }
-
-/** Indices whose documents come from the chain. */
-const DERIVED: ReadonlySet<string> = new Set([...historyIndices, ...stateIndices].map(({ name }) => name))
 
 /** The differences between the served store and this version. */
 export const planMigration = async (cluster: ReadCluster): Promise<MigrationState> => {
@@ -64,11 +61,14 @@ const rulesOf = ({ derivation, schema }: Checkpoint): readonly string[] => [
 ]
 
 /** API keys are served from the index behind their alias. */
-const servedBy = (names: Names, { partitions }: Checkpoint): ((index: Existing) => boolean) => {
+const servedBy = (names: Names, { partitions, schema }: Checkpoint): ((index: Existing) => boolean) => {
   const served = new Set(wantedIndices(names, partitions).map(({ name }) => name))
   // A loader creates the next partition before it commits its first batch.
   for (const index of historyIndices) served.add(names.partition(index, partitions.length))
-  return ({ of, name, aliases }) => (of === 'keys' ? aliases.includes(names.keys) : served.has(name))
+  const isOfEarlier = ({ of, generation }: Existing) =>
+    schema !== SCHEMA && isFormer(of) && generation === (names.generations[of] ?? 0)
+  return index =>
+    index.of === 'keys' ? index.aliases.includes(names.keys) : served.has(index.name) || isOfEarlier(index)
 }
 
 type Different = { readonly of: string; readonly reason: string }
@@ -79,7 +79,7 @@ const differencesOf = (names: Names, { partitions }: Checkpoint, existing: reado
       each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,
     )
     // The other indices have no documents of the chain, so creating them is enough.
-    if (found === undefined) return DERIVED.has(of) ? [{ of, reason: `${name}: does not exist` }] : []
+    if (found === undefined) return isDerived(of) ? [{ of, reason: `${name}: does not exist` }] : []
     const detail = mappingDifference(found.mapping, shape.mappings)
     return detail === undefined ? [] : [{ of, reason: `${found.name}: ${detail}` }]
   })

@@ -1,7 +1,10 @@
 import { Failure } from '#failure/failure.ts'
+import { accounts } from '#indices/account.ts'
 import type { DocOf } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
+import { series } from '#indices/series.ts'
+import { missingData } from '#store/missing-data.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import type { Pit } from '../client/point-in-time.ts'
@@ -14,6 +17,7 @@ import { isInCopies } from '../schema/index-states.ts'
 import { AT, BEFORE, HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
+import { fromStateId, KIND, stateIndexOf, toStateId } from '../schema/state-ids.ts'
 import { OutOfDateCopy } from './out-of-date.ts'
 import { heightOf } from './view.ts'
 import { type MissingDocument, openWholePits } from './whole-pit.ts'
@@ -71,16 +75,19 @@ export const openAudit = async (
   }
 }
 
-/** The indices of each kind of document, by name of the kind. */
+/** The indices that one point in time covers, by their name. */
 const wantedOf = (names: Names, { partitions }: PublishedMeta, kinds: readonly AnyIndex[]) =>
   new Map(
     kinds.map(index => [
-      index.name,
+      nameOf(index),
       index.kind === 'state'
         ? { indices: [names.state(index)] }
         : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) },
     ]),
   )
+
+/** Name of the point in time that shows an index or kind of documents. */
+const nameOf = (index: AnyIndex): string => (index.kind === 'state' ? stateIndexOf(index) : index.name)
 
 /** Throws `OutOfDateCopy` if a document that no point in time showed is in a copy that a master has in use. */
 const requireLost = async ({ connection }: Reading, { index, last }: MissingDocument): Promise<void> => {
@@ -88,7 +95,7 @@ const requireLost = async ({ connection }: Reading, { index, last }: MissingDocu
 }
 
 const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
-  const pit = pits.get(index.name)
+  const pit = pits.get(nameOf(index))
   if (pit === undefined) throw new Failure('defect', `No point in time was opened for ${index.name}.`)
   return pit
 }
@@ -109,23 +116,26 @@ type PublishedDocument = {
 
 type ElasticAudit = Audit & {
   /** See `scanPublished`. */
-  published(index: StateIndex, after: number | undefined): ReturnType<typeof scanPublished>
+  published(after: number | undefined): ReturnType<typeof scanPublished>
 }
 
 const auditOf = (reading: Reading, close: () => Promise<void>): ElasticAudit => ({
   at: reading.at.end,
   scan: index => scan(reading, index),
-  published: (index, after) => scanPublished(reading, index, after),
+  published: after => scanPublished(reading, after),
   getMany: async (index, ids) => {
     const docs = new Map<string, StoredDocument<typeof index>['doc']>()
     for (let from = 0; from < ids.length; from += PAGE) {
       const hits = await hitsOf(reading, { index, ids: ids.slice(from, from + PAGE) }, { version: true })
-      for (const hit of hits) docs.set(hit._id, foundOf(reading, index, hit).doc)
+      for (const hit of hits) {
+        const { id, doc } = foundOf(reading, index, hit)
+        docs.set(id, doc)
+      }
     }
     return ids.map(id => docs.get(id))
   },
   existing: async (index, ids) =>
-    new Set((await hitsOf(reading, { index, ids }, { _source: false })).map(({ _id }) => _id)),
+    new Set((await hitsOf(reading, { index, ids }, { _source: false })).map(({ _id }) => idOf(index, _id))),
   placed: range => placed(reading, range),
   close,
 })
@@ -139,7 +149,7 @@ const hitsOf = async (
   const { hits } = await pitOf(reading, index).search<Hits>({
     size: Math.min(WINDOW, ids.length * 2),
     track_total_hits: false,
-    query: { ids: { values: ids } },
+    query: { ids: { values: index.kind === 'state' ? ids.map(id => toStateId(index, id)) : ids } },
     ...what,
   })
   return hits.hits.filter(hit => strayOf(reading, index, hit) === undefined)
@@ -149,28 +159,33 @@ const scan = async function* <I extends AnyIndex>(
   reading: Reading,
   index: I,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const query = index.kind === 'state' ? { match_all: {} } : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
+  const ofState = stateIndexOf(index) === 'state' ? { term: { [KIND]: index.name } } : { match_all: {} }
+  const query = index.kind === 'state' ? ofState : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
   for await (const hits of pagesOf(reading, index, query)) yield hits.map(hit => foundOf(reading, index, hit))
 }
 
+const kinds = new Map<unknown, StateIndex>(stateIndices.map(index => [index.name, index]))
+
 /**
- * Documents of state with a stamp above `after` (undefined: all), as they were at the published height: a document of the
- * batch that is being sent is replaced by the one before it.
+ * Documents of all kinds of state with a stamp above `after` (undefined: all), as they were at the published height: a
+ * document of the batch that is being sent is replaced by the one before it.
  */
 async function* scanPublished(
   reading: Reading,
-  index: StateIndex,
   after: number | undefined,
 ): AsyncIterable<readonly PublishedDocument[]> {
   const newest = versionAt(stampOf(reading.at))
   const query = after === undefined ? { match_all: {} } : { range: { [AT]: { gt: after } } }
-  for await (const hits of pagesOf(reading, index, query))
-    yield hits.flatMap((hit): readonly PublishedDocument[] => {
-      const { _id: id, _version, _source } = hit
-      if (_version <= newest) return [{ index, id, doc: readable(index, hit) }]
-      const before = _source[BEFORE]
-      return before === undefined ? [] : [{ index, id, doc: readable(index, { ...hit, _source: before as Source }) }]
-    })
+  for (const first of [accounts, series])
+    for await (const hits of pagesOf(reading, first, query))
+      yield hits.flatMap(hit => {
+        const index = kinds.get(hit._source[KIND] ?? series.name)
+        if (index === undefined) throw missingData(`The document '${hit._id}' is of no known kind.`)
+        const published = hit._version <= newest ? hit._source : hit._source[BEFORE]
+        if (published === undefined) return []
+        const doc = readable(index, { ...hit, _source: published as Source })
+        return [{ index, id: idOf(index, hit._id), doc }]
+      })
 }
 
 async function* pagesOf(reading: Reading, index: AnyIndex, query: object): AsyncGenerator<readonly Hit[]> {
@@ -200,16 +215,18 @@ async function* pagesOf(reading: Reading, index: AnyIndex, query: object): Async
 const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): StoredDocument<I> => {
   const stray = strayOf(reading, index, hit)
   return {
-    id: hit._id,
+    id: idOf(index, hit._id),
     // Readers refuse a version newer than the published one, so it counts as unreadable.
     doc: index.kind === 'state' && hit._version > versionAt(stampOf(reading.at)) ? undefined : readable(index, hit),
     ...(stray === undefined ? {} : { stray }),
   }
 }
 
+const idOf = (index: AnyIndex, stored: string): string => (index.kind === 'state' ? fromStateId(index, stored) : stored)
+
 const readable = <I extends AnyIndex>(index: I, { _id, _source }: Hit): DocOf<I> | undefined => {
   try {
-    return decode(index, _id, _source)
+    return decode(index, idOf(index, _id), _source)
   } catch {
     return undefined
   }

@@ -8,6 +8,7 @@ import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
 import { decode, type Source } from '../schema/documents.ts'
+import { fromStateId, stateIndexOf, toStateId } from '../schema/state-ids.ts'
 import { deadlinePassed, unpublished } from './consistent-read.ts'
 import { waitMs } from './known-height.ts'
 import { OutOfDateCopy } from './out-of-date.ts'
@@ -58,7 +59,9 @@ export const holdView = async (
   for (let attempt = 0; ; attempt++) {
     const at = await published()
     const names = cluster.names.at(at.generations)
-    const wanted = options.indices.map(index => [index.name, { indices: [names.state(index)], keep: KEEP }] as const)
+    const wanted = options.indices.map(
+      index => [stateIndexOf(index), { indices: [names.state(index)], keep: KEEP }] as const,
+    )
     const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))
     const end = (): void => void close().catch(() => undefined)
     try {
@@ -89,7 +92,7 @@ type Taken = {
 const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View => {
   const pitOf = (index: AnyIndex): Pit => {
     if (signal?.aborted) throw deadlinePassed(`the state of height ${at.end.height} was read`)
-    const pit = index.kind === 'state' ? pits.get(index.name) : undefined
+    const pit = index.kind === 'state' ? pits.get(stateIndexOf(index)) : undefined
     if (pit === undefined) throw new Failure('defect', `No view is held for ${index.name}.`)
     return pit
   }
@@ -98,10 +101,12 @@ const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View
     if (index.kind === 'history') return view.getMany(index, ids)
     const found = new Map<string, DocOf<I>>()
     for (let from = 0; from < ids.length; from += AT_ONCE) {
-      const values = ids.slice(from, from + AT_ONCE)
+      const values = ids.slice(from, from + AT_ONCE).map(id => toStateId(index, id))
       const body = { size: values.length, version: true, track_total_hits: false, query: { ids: { values } } }
-      for (const hit of exactly(at, await pitOf(index).search<Hits>(body)))
-        found.set(hit._id, decode(index, hit._id, hit._source))
+      for (const { _id, _source } of exactly(at, await pitOf(index).search<Hits>(body))) {
+        const id = fromStateId(index, _id)
+        found.set(id, decode(index, id, _source))
+      }
     }
     return ids.map(id => found.get(id))
   }
@@ -129,7 +134,7 @@ const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View
  * The next documents are read while the previous ones are used.
  */
 const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<StateIndex>) => {
-  const { query, sort } = queryOf(order, group)
+  const { query, sort } = queryOf({ index, order, group })
   const search = async (after: readonly unknown[] | undefined): Promise<readonly Hit[]> => {
     const answer = await pit.search<Hits>({
       size: AT_ONCE,
@@ -148,8 +153,7 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
     const last = hits.at(-1)
     walk.next = undefined
     // A double among the sort values cannot represent every amount; the document has the amount as text.
-    if (last !== undefined && hits.length === AT_ONCE)
-      walk.next = search([...keysOf(last, { order, group }), last.sort.at(-1)])
+    if (last !== undefined && hits.length === AT_ONCE) walk.next = search([...keysOf(last, sort), last.sort.at(-1)])
     // The failure is thrown when these documents are needed.
     walk.next?.catch(() => undefined)
     walk.ready = walk.ready.length === 0 ? hits : [...walk.ready, ...hits]
@@ -167,7 +171,7 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
     if (walk === undefined || offset < walk.position) walk = begin()
     while (walk.position < offset)
       if ((await pass(walk, Math.min(AT_ONCE, offset - walk.position))).length === 0) return []
-    return (await pass(walk, limit)).map(({ _id, _source }) => decode(index, _id, _source))
+    return (await pass(walk, limit)).map(({ _id, _source }) => decode(index, fromStateId(index, _id), _source))
   }
   return (offset: number, limit: number): ReturnType<typeof read> => {
     const own = before.then(() => read(offset, limit))
@@ -182,18 +186,13 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
 type Walk = { position: number; ready: readonly Hit[]; next: Promise<readonly Hit[]> | undefined }
 
 /** The values by which the ranking sorts a hit. */
-const keysOf = (
-  { _id, _source }: Hit,
-  { order, group }: Pick<Ranking<StateIndex>, 'order' | 'group'>,
-): readonly unknown[] => {
-  const own = order.by.map(([field]) => {
+const keysOf = ({ _id, _source }: Hit, sort: ReturnType<typeof queryOf>['sort']): readonly unknown[] =>
+  sort.flatMap(Object.keys).map(field => {
     const value = _source[field]
     if (value === undefined || value === null)
       throw new Failure('defect', `Document '${_id}' has no ${field}, by which it is sorted.`)
     return value
   })
-  return group === undefined ? own : [group, ...own]
-}
 
 /** The hits, none of which is newer than the held height. */
 const exactly = (at: PublishedMeta, { hits }: Hits): readonly Hit[] => {

@@ -5,6 +5,7 @@ import { requestJson, requireValid } from '../client/request-json.ts'
 import { stampOf } from '../schema/checkpoint-record.ts'
 import { MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
+import { fromStateId, NAMED, toStateId } from '../schema/state-ids.ts'
 import { NewerData } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
 import { OutOfDateCopy } from './out-of-date.ts'
@@ -38,12 +39,12 @@ export const docsStartingWith = async <I extends NamedIndex>(
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Promise<readonly DocOf<I>[]> => {
   // Names are ids; Elasticsearch may refuse a query for a longer text.
-  if (Buffer.byteLength(text) > MAX_ID_BYTES) return []
+  if (Buffer.byteLength(toStateId(index, text)) > MAX_ID_BYTES) return []
   const field: string = index.named
   const found: DocOf<I>[] = []
   for (let after: string | undefined; ; ) {
     const size = after === undefined ? limit : Math.max(limit, MORE)
-    const names = await termsOf(reader, index, { field, text, size, after })
+    const names = await termsOf(reader, index, { text, size, after })
     const docs = await getMany(names)
     found.push(
       ...docs.filter(doc => doc !== undefined && Reflect.get(doc, field) === doc.id).map(doc => doc as DocOf<I>),
@@ -52,12 +53,11 @@ export const docsStartingWith = async <I extends NamedIndex>(
     if (names.length < size || found.length >= limit) break
   }
   const until = found.length < limit ? undefined : found.at(-1)?.id
-  await requireAll(reader, index, { field, text, until, found })
+  await requireAll(reader, index, { text, until, found })
   return found.slice(0, limit)
 }
 
 type Wanted = {
-  readonly field: string
   readonly text: string
   readonly size: number
   readonly after: string | undefined
@@ -66,7 +66,7 @@ type Wanted = {
 const termsOf = async (
   reader: Reader,
   index: NamedIndex,
-  { field, text, size, after }: Wanted,
+  { text, size, after }: Wanted,
 ): Promise<readonly string[]> => {
   const { connection, signal } = reader
   const alias = reader.names.state(index)
@@ -76,11 +76,11 @@ const termsOf = async (
     method: 'POST',
     path: `/${alias}/_terms_enum`,
     body: JSON.stringify({
-      field,
-      string: text,
+      field: NAMED,
+      string: toStateId(index, text),
       size,
       timeout: TIMEOUT,
-      search_after: after,
+      search_after: after === undefined ? undefined : toStateId(index, after),
     }),
     signal,
   })
@@ -89,20 +89,23 @@ const termsOf = async (
       help: 'Check the health of the cluster, then retry.',
       retryable: true,
     })
-  return requireValid({ connection, what }, answer.terms, Array.isArray)
+  return requireValid({ connection, what }, answer.terms, Array.isArray).map(name => fromStateId(index, name))
 }
 
 /** Names from `text` to the last name with that prefix, or to `until`, inclusive. */
 type Span = {
-  readonly field: string
   readonly text: string
   readonly until: string | undefined
   readonly found: readonly { readonly id: string }[]
 }
 
-const requireAll = async (reader: Reader, index: NamedIndex, { field, text, until, found }: Span): Promise<void> => {
+const requireAll = async (reader: Reader, index: NamedIndex, { text, until, found }: Span): Promise<void> => {
   const name = reader.names.state(index)
-  const within = until === undefined ? { prefix: { [field]: text } } : { range: { [field]: { gte: text, lte: until } } }
+  const from = toStateId(index, text)
+  const within =
+    until === undefined
+      ? { prefix: { [NAMED]: from } }
+      : { range: { [NAMED]: { gte: from, lte: toStateId(index, until) } } }
   const [named, newer] = await searchOneCopy<{ readonly _id: string }>(reader, name, [
     { size: found.length + 1, _source: false, query: { bool: { filter: [within] } } },
     {
@@ -114,7 +117,7 @@ const requireAll = async (reader: Reader, index: NamedIndex, { field, text, unti
   ])
   const origin = { connection: reader.connection, what: `search ${name}` }
   if (requireValid(origin, newer?.hits?.total?.value) > 0) throw new NewerData()
-  const known = new Set(found.map(({ id }) => id))
+  const known = new Set(found.map(({ id }) => toStateId(index, id)))
   for (const { _id } of requireValid(origin, named?.hits?.hits, Array.isArray))
     if (!known.has(_id)) throw new OutOfDateCopy(reader.connection, name)
 }

@@ -1,28 +1,39 @@
 import { expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
+import type { Order } from '#indices/define.ts'
+import type { Field } from '#indices/fields.ts'
+import { pledges } from '#indices/pledge.ts'
+import { producers } from '#indices/producer.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { LAST_NAME } from '#indices/standing.ts'
+import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { RankRange } from '#store/ranking-start.ts'
-import { shapeOf } from '../schema/mappings.ts'
+import { stateShapes } from '../schema/mappings.ts'
+import { stateIndexOf } from '../schema/state-ids.ts'
 import { queryOf } from './ranking.ts'
 import { heightOf } from './view.ts'
 
-test('queryOf: group and positive amount are filters, and the group is the first sort key', () => {
-  expect(queryOf(balances.orders.holders, 'iost')).toEqual({
-    query: { bool: { filter: [{ term: { token: 'iost' } }, { range: { amount: { gt: '0' } } }] } },
-    sort: [{ token: 'asc' }, { amount: 'desc' }, { owner: 'asc' }],
+test('queryOf: kind, group and positive amount are filters, and kind and group are the first sort keys', () => {
+  expect(queryOf({ index: balances, order: balances.orders.holders, group: 'iost' })).toEqual({
+    query: {
+      bool: {
+        filter: [{ term: { kind: 'balances' } }, { term: { group: 'iost' } }, { range: { value: { gt: '0' } } }],
+      },
+    },
+    sort: [{ kind: 'asc' }, { group: 'asc' }, { value: 'desc' }, { member: 'asc' }],
   })
 })
 
 test('queryOf: one positive amount of several is enough', () => {
-  expect(queryOf(balances.orders.ofOwner, 'alice').query).toEqual({
+  expect(queryOf({ index: balances, order: balances.orders.ofOwner, group: 'alice' }).query).toEqual({
     bool: {
       filter: [
-        { term: { owner: 'alice' } },
+        { term: { kind: 'balances' } },
+        { term: { member: 'alice' } },
         {
           bool: {
-            should: [{ range: { amount: { gt: '0' } } }, { range: { frozen: { gt: '0' } } }],
+            should: [{ range: { value: { gt: '0' } } }, { range: { frozen: { gt: '0' } } }],
             minimum_should_match: 1,
           },
         },
@@ -31,61 +42,77 @@ test('queryOf: one positive amount of several is enough', () => {
   })
 })
 
-const filtersOf = (range: Partial<RankRange>) =>
-  queryOf(wealth.orders.richest, undefined, { tied: 0, ...range }).query.bool?.filter
+const richest = { index: wealth, order: wealth.orders.richest, group: undefined }
+
+/** The filters beside that of the kind. */
+const filtersOf = (range: Partial<RankRange>) => queryOf(richest, { tied: 0, ...range }).query.bool.filter.slice(1)
 
 test('queryOf: a range selects the amounts between its ends', () => {
   const most = 2n ** 63n - 1n
-  expect(filtersOf({})).toEqual([{ range: { total: { gt: '0' } } }])
-  expect(filtersOf({ until: { amount: 7n, name: 'm' } })).toEqual([{ range: { total: { gte: '7' } } }])
+  expect(filtersOf({})).toEqual([{ range: { value: { gt: '0' } } }])
+  expect(filtersOf({ until: { amount: 7n, name: 'm' } })).toEqual([{ range: { value: { gte: '7' } } }])
   expect(filtersOf({ after: { amount: most, name: LAST_NAME }, until: { amount: 7n, name: LAST_NAME } })).toEqual([
-    { range: { total: { gte: '7', lt: '9223372036854775807' } } },
+    { range: { value: { gte: '7', lt: '9223372036854775807' } } },
   ])
 })
 
 test('queryOf: a short tie is read from its start', () => {
   expect(filtersOf({ after: { amount: 9n, name: 'm' }, until: { amount: 7n, name: 'a' } })).toEqual([
-    { range: { total: { gte: '7', lte: '9' } } },
+    { range: { value: { gte: '7', lte: '9' } } },
   ])
 })
 
 test('queryOf: a long tie is limited by a range of names', () => {
   const [after, tied] = [{ amount: 9n, name: 'm' }, Number.POSITIVE_INFINITY]
   expect(filtersOf({ after, tied, until: { amount: 9n, name: 'p' } })).toEqual([
-    { range: { total: { gte: '9', lte: '9' } } },
-    { range: { owner: { gt: 'm', lte: 'p' } } },
+    { range: { value: { gte: '9', lte: '9' } } },
+    { range: { member: { gt: 'm', lte: 'p' } } },
   ])
   for (const until of [
     { amount: 7n, name: 'p' },
     { amount: 9n, name: LAST_NAME },
   ])
     expect(filtersOf({ after, tied, until })).toEqual([
-      { range: { total: { gte: String(until.amount), lte: '9' } } },
+      { range: { value: { gte: String(until.amount), lte: '9' } } },
       {
         bool: {
-          should: [{ range: { total: { lt: '9' } } }, { range: { owner: { gt: 'm' } } }],
+          should: [{ range: { value: { lt: '9' } } }, { range: { member: { gt: 'm' } } }],
           minimum_should_match: 1,
         },
       },
     ])
 })
 
-test('queryOf: without group and amounts there is no condition', () => {
-  expect(queryOf({ by: wealth.orders.richest.by }, undefined)).toEqual({
-    query: { match_all: {} },
-    sort: [{ total: 'desc' }, { owner: 'asc' }],
-  })
+test('queryOf: an order that is not its kind’s first has its own sort, by the stored names of its fields', () => {
+  expect(queryOf({ index: votes, order: votes.orders.ofVoter, group: 'a' }).sort).toEqual([
+    { value: 'desc' },
+    { group: 'asc' },
+  ])
+  expect(queryOf({ index: producers, order: producers.orders.all, group: undefined }).sort).toEqual([{ member: 'asc' }])
+  expect(queryOf({ index: pledges, order: pledges.orders.ofPledger, group: 'a' }).sort).toEqual([{ seq: 'asc' }])
 })
 
-test('queryOf, shapeOf: the first order of every index is its sort on disk', () => {
+test('queryOf, stateShapes: each counted order is the sort on disk', () => {
+  const { sort } = stateShapes.state.settings.index
   for (const index of stateIndices) {
-    const [order] = Object.values(index.orders)
-    const { sort } = shapeOf(index).settings.index
-    const asked = order === undefined ? undefined : queryOf(order, 'x').sort.flatMap(Object.entries)
-    expect<unknown>(sort).toEqual(
-      asked && { field: asked.map(([field]) => field), order: asked.map(([, direction]) => direction) },
-    )
+    const [order] = Object.values<Order>(index.orders)
+    if (!order?.counted) continue
+    const asked = queryOf({ index, order, group: order.group && 'x' }).sort.flatMap(Object.entries)
+    expect<unknown>([index.name, sort]).toEqual([
+      index.name,
+      { field: asked.map(([field]) => field), order: asked.map(([, direction]) => direction) },
+    ])
   }
+})
+
+test('stateShapes: mapped fields of one name have one type in all kinds', () => {
+  const { properties } = stateShapes.state.mappings
+  for (const index of stateIndices)
+    for (const [name, { kind }] of Object.entries<Field>(index.fields)) {
+      const type = properties[name]?.type
+      if (type !== undefined && stateIndexOf(index) === 'state')
+        expect([index.name, name, type]).toEqual([index.name, name, kind === 'bool' ? 'boolean' : 'long'])
+    }
 })
 
 test('heightOf: ids of history begin with the height', () => {

@@ -1,4 +1,4 @@
-import type { DocOf, Order } from '#indices/define.ts'
+import type { DocOf, Index, Order } from '#indices/define.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/standing.ts'
 import { missingData } from '#store/missing-data.ts'
@@ -7,7 +7,8 @@ import type { RankRange } from '#store/ranking-start.ts'
 import { requireValid } from '../client/request-json.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import { decode, type Source } from '../schema/documents.ts'
-import { AT } from '../schema/mappings.ts'
+import { AT, SORT } from '../schema/mappings.ts'
+import { firstOrderOf, fromStateId, isSortedOnDisk, KIND, storedNamesOf } from '../schema/state-ids.ts'
 import { NewerData } from './consistent-read.ts'
 import { searchOneCopy } from './one-copy.ts'
 import type { Reader } from './proved-docs.ts'
@@ -42,8 +43,8 @@ export const rankedRows = async <I extends StateIndex>(
   { index, order, group }: Ranking<I>,
   { range, skip, limit }: Rows,
 ): Promise<readonly DocOf<I>[]> => {
-  const search = rankingSearch(reader, reader.names.state(index), queryOf(order, group, range))
-  const after = walksTie(range) ? keysOf(group, range.after) : undefined
+  const search = rankingSearch(reader, reader.names.state(index), queryOf({ index, order, group }, range))
+  const after = walksTie(range) ? keysOf(index, group, range.after) : undefined
   if (after !== undefined && skip > 0 && skip + limit <= WINDOW) {
     // The names identify the page's documents, so the tie is walked once.
     const keys = await search({ size: skip + limit, search_after: after, ...KEYS_ONLY })
@@ -54,7 +55,7 @@ export const rankedRows = async <I extends StateIndex>(
     after === undefined && skip + limit <= WINDOW
       ? await search({ from: skip, size: limit })
       : await deepHits(search, { after, offset: skip, limit })
-  return hits.map(({ _id, _source }) => decode(index, _id, _source))
+  return hits.map(({ _id, _source }) => decode(index, fromStateId(index, _id), _source))
 }
 
 const lost = (index: StateIndex, id: string | undefined): never => {
@@ -92,22 +93,36 @@ const deepHits = async (
   return found
 }
 
-/**
- * Query and sort of an order, whole or within a range. The sort includes the group, because it must be a prefix of the
- * index sort.
- */
-export const queryOf = (order: Order, group: string | undefined, range?: RankRange) => {
+type Asked = { readonly index: Index; readonly order: Order; readonly group: string | undefined }
+
+/** Query and sort of an order, whole or within a range. The sort of a first order is that on disk, so it needs no sorting. */
+export const queryOf = ({ index, order: declared, group }: Asked, range?: RankRange) => {
+  const order = storedOrder(index, declared)
   const { group: groupField, positive, where, by } = order
   const above = (positive ?? []).map(field => ({ range: { [field]: { gt: '0' } } }))
   const conditions = [
+    { term: { [KIND]: index.name } },
     ...(groupField === undefined ? [] : [{ term: { [groupField]: group } }]),
     ...(where === undefined ? [] : [{ term: { [where]: true } }]),
     ...(range !== undefined ? within(order, range) : above.length < 2 ? above : [anyOf(above)]),
   ]
-  const keys = groupField === undefined ? by : [[groupField, 'asc'] as const, ...by]
+  const isOnDisk = declared === firstOrderOf(index) && isSortedOnDisk(declared)
   return {
-    query: conditions.length === 0 ? { match_all: {} } : { bool: { filter: conditions } },
-    sort: keys.map(([field, direction]) => ({ [field]: direction })),
+    query: { bool: { filter: conditions } },
+    sort: (isOnDisk ? SORT : by).map(([field, direction]) => ({ [field]: direction })),
+  }
+}
+
+/** An order with the names under which its fields are stored. */
+const storedOrder = (index: Index, { group, positive, where, by, ...rest }: Order): Order => {
+  const common = storedNamesOf(index)
+  const stored = (field: string): string => common[field] ?? field
+  return {
+    ...rest,
+    ...(group === undefined ? {} : { group: stored(group) }),
+    ...(positive === undefined ? {} : { positive: positive.map(stored) }),
+    ...(where === undefined ? {} : { where: stored(where) }),
+    by: by.map(([field, direction]) => [stored(field), direction]),
   }
 }
 
@@ -120,11 +135,7 @@ const WALKED = 32_768
 const walksTie = (range: RankRange | undefined): range is RankRange & { readonly after: Standing } =>
   range?.after !== undefined && range.after.name !== LAST_NAME && range.tied <= WALKED
 
-const keysOf = (group: string | undefined, { amount, name }: Standing): Keys => [
-  ...(group === undefined ? [] : [group]),
-  amount,
-  name,
-]
+const keysOf = ({ name: kind }: Index, group = '', { amount, name }: Standing): Keys => [kind, group, amount, name]
 
 /**
  * Amounts are bounded on both sides, so the search visits only the few documents between, at any depth. If

@@ -13,6 +13,7 @@ import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import { decode } from '../schema/documents.ts'
 import { hashTerm } from '../schema/hash-term.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
+import { toStateId } from '../schema/state-ids.ts'
 import { NewerData } from './consistent-read.ts'
 import { type Hit, provedHistory, searchHistory } from './history-search.ts'
 import { partitionsOf, recordsOf } from './list-rows.ts'
@@ -75,10 +76,8 @@ const getDocs = async <I extends AnyIndex>(
   return refs.map((ref, at) => {
     // Cache entries are stored by name of index, so the document is of that index.
     if (ref === undefined) return known[at]?.value as DocOf<I> | undefined
-    const got = found[next++]
-    return index.kind === 'history'
-      ? ofHistory(reader, index, { id: ref.id, got })
-      : ofState(reader, index, { id: ref.id, got })
+    const answered = { id: ids[at] as string, got: found[next++] }
+    return index.kind === 'history' ? ofHistory(reader, index, answered) : ofState(reader, index, answered)
   })
 }
 
@@ -104,7 +103,7 @@ const ofHistory = <I extends AnyIndex>(reader: Reader, index: I, { id, got }: An
 
 /** undefined: no published document can have that id. */
 const refOf = (reader: Reader, index: AnyIndex, id: string): Ref | undefined => {
-  if (index.kind === 'state') return { index: reader.names.state(index), id }
+  if (index.kind === 'state') return { index: reader.names.state(index), id: toStateId(index, id) }
   const height = heightOf(id)
   if (height === undefined || height > reader.published.end.height) return undefined
   return { index: partitionOf(reader, index, height), id }

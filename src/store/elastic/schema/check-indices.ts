@@ -80,7 +80,7 @@ export const mappingDifference = (stored: StoredMapping, expected: Mapping): str
   const { fingerprint } = stored._meta ?? {}
   if (fingerprint !== expected._meta.fingerprint)
     return `mapping ${fingerprint ?? 'of unknown origin'}; expected ${expected._meta.fingerprint}`
-  if (stored.dynamic !== 'strict') return `dynamic ${stored.dynamic}; expected strict`
+  if (stored.dynamic !== expected.dynamic) return `dynamic ${stored.dynamic}; expected ${expected.dynamic}`
   const properties = stored.properties ?? {}
   const fields = new Set([...Object.keys(properties), ...Object.keys(expected.properties)])
   for (const field of fields)

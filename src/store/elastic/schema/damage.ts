@@ -27,6 +27,8 @@ export type Expected = {
    * a loader continues; for a loader the indices it writes ahead.
    */
   readonly mayHoldMore: (index: string) => boolean
+  /** Whether this version's indices are expected; a store of an earlier version has others. */
+  readonly isOwn?: boolean
   /** Whether to check aliases; readers do not need them, because they read by name of index. */
   readonly aliases: boolean
   /** Whether to read the states without the master, see `StatesOptions`. */
@@ -74,7 +76,10 @@ const compareOnce = async (
     stateDamage(cluster, { name, uuid, aliases: aliases.get(name) ?? [] }, existing.get(name)),
   )
   if (damages.length > 0) return damages
-  const unnamed = countedNames(names, partitions).filter(name => inventory.indices[name]?.[1] === undefined)
+  const { isOwn = true } = expected
+  const unnamed = (isOwn ? countedNames(names, partitions) : []).filter(
+    name => inventory.indices[name]?.[1] === undefined,
+  )
   if (unnamed.length > 0) return unnamed.map(name => unnamedDamage(connection, name))
   const counts = await counting
   return counted.flatMap(({ name, documents }) => {

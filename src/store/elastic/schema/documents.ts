@@ -5,6 +5,7 @@ import type { Field } from '#indices/fields.ts'
 import { missingData } from '#store/missing-data.ts'
 import { fromHashTerm, hashTerm } from './hash-term.ts'
 import { AT, BEFORE } from './mappings.ts'
+import { firstOrderOf, GROUP, KIND, NAMED, stateIndexOf, storedNamesOf, toStateId } from './state-ids.ts'
 
 /** `_source` of a document as parsed by JSON.parse; exact, because every 64-bit number in it is text. */
 export type Source = Readonly<Record<string, unknown>>
@@ -25,14 +26,15 @@ export const encode = (
   /** Of a document of state: its stamp, and the text of the document that it replaces. */
   { at, before }: { readonly at?: number; readonly before?: string | undefined } = {},
 ): string => {
-  if (!isPossibleId(doc.id))
+  const { kind, fields } = formOf(index)
+  if (doc.id === '' || !isPossibleId(idIn(index, doc.id)))
     throw new Failure(
       'defect',
-      `Id '${doc.id}' of ${index.name} has ${Buffer.byteLength(doc.id)} bytes; it must have 1 to ${MAX_ID_BYTES} bytes of UTF-8.`,
+      `Id '${doc.id}' of ${index.name} has ${Buffer.byteLength(doc.id)} bytes; it must have 1 to ${MAX_ID_BYTES - idIn(index, '').length} bytes of UTF-8.`,
     )
   const values = doc as unknown as Source
-  const written: string[] = []
-  for (const [name, field] of entriesOf(index)) {
+  const written = [...kind]
+  for (const [name, field, stored] of fields) {
     const value = values[name]
     if (value === undefined && field.optional) continue
     const text = encodeValue(field, value)
@@ -41,22 +43,38 @@ export const encode = (
         'defect',
         `Field '${name}' of ${index.name} '${doc.id}' is not a ${field.kind} that can be stored: ${excerpt(value)}.`,
       )
-    written.push(`"${name}":${text}`)
+    written.push(`"${stored}":${text}`)
   }
+  const own = kind.length === 0 || index.named === undefined ? undefined : values[index.named]
+  if (own !== undefined) written.push(`"${NAMED}":${JSON.stringify(toStateId(index, String(own)))}`)
   if (at !== undefined) written.push(`"${AT}":${at}`)
   if (before !== undefined) written.push(`"${BEFORE}":${before}`)
   return `{${written.join(',')}}`
 }
 
-type Entries = readonly (readonly [name: string, field: Field])[]
+const idIn = (index: Index, id: string): string => (index.kind === 'state' ? toStateId(index, id) : id)
+
+type Entry = readonly [name: string, field: Field, stored: string]
+/** The fields of an index, and the text of those by which the index `state` tells its kinds apart. */
+type Form = { readonly fields: readonly Entry[]; readonly kind: readonly string[] }
 
 /** Cached, because every document needs it. */
-const entries = new WeakMap<Index, Entries>()
-const entriesOf = (index: Index): Entries => {
-  const known = entries.get(index)
+const forms = new WeakMap<Index, Form>()
+const formOf = (index: Index): Form => {
+  const known = forms.get(index)
   if (known !== undefined) return known
-  const made = Object.entries(index.fields)
-  entries.set(index, made)
+  const common = storedNamesOf(index)
+  const first = firstOrderOf(index)
+  const isOfMany = index.kind === 'state' && stateIndexOf(index) === 'state'
+  const made = {
+    fields: Object.entries(index.fields).map(([name, field]): Entry => [name, field, common[name] ?? name]),
+    kind: [
+      ...(isOfMany ? [`"${KIND}":"${index.name}"`] : []),
+      // A sort value that is missing cannot be continued from.
+      ...(first !== undefined && first.group === undefined ? [`"${GROUP}":""`] : []),
+    ],
+  }
+  forms.set(index, made)
   return made
 }
 
@@ -111,11 +129,13 @@ const isInt64 = (value: unknown): value is bigint =>
 /** The document in a `_source`. */
 export const decode = <I extends Index>(index: I, id: string, source: Source): DocOf<I> => {
   const doc: Record<string, unknown> = { id }
-  const fields = entriesOf(index)
+  const { kind, fields } = formOf(index)
+  if (kind.length > 0 && source[KIND] !== index.name)
+    throw missingData(`Document '${id}' of ${index.name} is stored as one of ${excerpt(source[KIND])}.`)
   // Takes half the time of an iterator over the fields; a page has some 300 values.
   for (let at = 0; at < fields.length; at++) {
-    const [name, field] = fields[at] as Entries[number]
-    const value = source[name]
+    const [name, field, stored] = fields[at] as Entry
+    const value = source[stored]
     if (value === undefined && field.optional) continue
     const read = value === undefined || value === null ? undefined : readerOf[field.kind](value)
     if (read === undefined) throw missingData(`Field '${name}' of ${index.name} '${id}' cannot be read.`)

@@ -1,8 +1,9 @@
-import { type AnyIndex, type Change, historyIndices, stateIndices } from '#indices/registry.ts'
+import { type Change, historyIndices, type StateIndex } from '#indices/registry.ts'
 import type { Batch } from '#store/port.ts'
 import type { Holding, Inventory, LastDocument } from './checkpoint-record.ts'
 import type { Names } from './names.ts'
 import type { Partitions } from './partitions.ts'
+import { toStateId } from './state-ids.ts'
 
 /** Counts of documents by name of index. */
 export type Counts = ReadonlyMap<string, number>
@@ -10,7 +11,7 @@ export type Counts = ReadonlyMap<string, number>
 /** Names of the indices of documents, with all partitions. */
 export const countedNames = (names: Names, partitions: Partitions): readonly string[] => [
   ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
-  ...stateIndices.map(index => names.state(index)),
+  ...names.states,
 ]
 
 /**
@@ -77,9 +78,9 @@ export const inventoryAfter = (
     indices[index] = [uuid, documents + more]
   }
   for (const index of historyIndices) add(names.partition(index, partition), added[index.name])
-  const made = new Map<AnyIndex, number>()
+  const made = new Map<StateIndex, number>()
   for (const { index, before: was } of changes) if (was === undefined) made.set(index, (made.get(index) ?? 0) + 1)
-  for (const [index, more] of made) if (index.kind === 'state') add(names.state(index), more)
+  for (const [index, more] of made) add(names.state(index), more)
   if (before.last === undefined) return { batch: name, indices }
   const last: Record<string, LastDocument> = { ...before.last }
   for (const index of historyIndices) {
@@ -87,6 +88,6 @@ export const inventoryAfter = (
     if (id !== undefined) last[names.partition(index, partition)] = [id, 1]
   }
   // The changes are written in this order, so the last one counts.
-  for (const { index, doc } of changes) last[names.state(index)] = [doc.id, version]
+  for (const { index, doc } of changes) last[names.state(index)] = [toStateId(index, doc.id), version]
   return { batch: name, indices, last }
 }

@@ -3,6 +3,7 @@ import type { Connection } from '../client/connection.ts'
 import { requestJson } from '../client/request-json.ts'
 import type { ReadCluster } from './cluster.ts'
 import type { Mapping } from './mappings.ts'
+import { STATE_INDICES } from './state-ids.ts'
 
 /** An index with the prefix that any version of this program created. */
 export type Existing = {
@@ -15,7 +16,17 @@ export type Existing = {
 }
 
 const HISTORY = new Set<string>(historyIndices.map(({ name }) => name))
-const NAMES = [...[...historyIndices, ...stateIndices].map(({ name }) => name), 'meta', 'journal', 'keys']
+/** Earlier versions had an index for each kind of state. */
+const FORMER = new Set<string>(stateIndices.map(({ name }) => name).filter(name => name !== 'series'))
+/** Indices whose documents come from the chain. */
+const DERIVED = new Set<string>([...HISTORY, ...STATE_INDICES, ...FORMER])
+const NAMES = [...DERIVED, 'meta', 'journal', 'keys']
+
+/** Whether the documents of an index come from the chain, by its name without prefix, generation and partition. */
+export const isDerived = (of: string): boolean => DERIVED.has(of)
+
+/** Whether only stores of earlier versions have this index. */
+export const isFormer = (of: string): boolean => FORMER.has(of)
 
 /** All indices of this store, served or not; those of other programs and prefixes are omitted. */
 export const listIndices = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly Existing[]> => {

@@ -5,6 +5,7 @@ import type { PublishedMeta } from './checkpoint-record.ts'
 import { at, type ReadCluster } from './cluster.ts'
 import { damageOf, readerFailure, stateDamage } from './damage.ts'
 import { indexStates } from './index-states.ts'
+import { EDITION, SCHEMA } from './mappings.ts'
 import { movedKeys } from './moved-keys.ts'
 
 /** Checks before damage is believed, because a migration that ends meanwhile replaces indices. */
@@ -19,8 +20,9 @@ export const lostToReaders = async (
   for (let tried = 0; tried < CHECKS; tried++) {
     const seen = await published()
     if (seen?.inventory?.batch !== seen?.batch || seen?.inventory === undefined) return undefined
-    const { generations, partitions, inventory } = seen
-    const expected = { partitions, inventory, aliases: false, mayHoldMore: () => true }
+    const { generations, partitions, inventory, edition = EDITION } = seen
+    const isOwn = edition === EDITION
+    const expected = { partitions, inventory, isOwn, aliases: false, mayHoldMore: () => true }
     // Pages need no master, but only the master confirms damage: a server cut off knows no later indices.
     const isDoubtful = (await damageOf(at(cluster, generations), { ...expected, local: true })).length > 0
     failure = isDoubtful ? readerFailure(await damageOf(at(cluster, generations), expected)) : undefined
@@ -85,6 +87,7 @@ export const lostOf = async (cluster: ReadCluster): Promise<readonly Difference[
   const damages = await damageOf(at(cluster, generations), {
     partitions,
     inventory,
+    isOwn: stored.schema === SCHEMA,
     aliases: true,
     // A batch may be under way.
     mayHoldMore: () => true,

@@ -2,6 +2,8 @@ import { createHash } from 'node:crypto'
 import type { Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
+import { series } from '#indices/series.ts'
+import { GROUP, KIND, MEMBER, NAMED, stateIndexOf, storedNamesOf, VALUE } from './state-ids.ts'
 
 /** A field as Elasticsearch returns it: without defaults. */
 export type Property =
@@ -12,7 +14,7 @@ export type Property =
     }
   | { readonly type: 'object'; readonly enabled: false }
 export type Mapping = {
-  readonly dynamic: 'strict'
+  readonly dynamic: 'strict' | 'false'
   readonly _meta: { readonly schema: number; readonly fingerprint: string }
   readonly properties: Readonly<Record<string, Property>>
 }
@@ -87,34 +89,82 @@ export const shapeOf = (index: Index): IndexShape => {
   }
   // Only a loader's cleanup searches by height: doc values alone are small and fast enough.
   else properties[HEIGHT] = { type: 'long', index: false }
-  return shape(properties, sortOf(index))
+  return shape(properties)
 }
+
+const sortedKeyword: Property = { type: 'keyword' }
 
 /**
- * The first order of an index is its sort on disk, so a page reads only the rows it shows. The group comes first,
- * because the sort of a query must be a prefix of the index sort.
+ * The sort on disk of the index `state`, so that a page of a kind's first order reads only the rows it shows. Kind and
+ * group come first, because the sort of a query must be a prefix of it.
  */
-const sortOf = (index: Index): Readonly<Record<string, unknown>> => {
-  const first = Object.values(index.orders)[0]
-  if (first === undefined) return {}
-  const keys = [...(first.group === undefined ? [] : [[first.group, 'asc'] as const]), ...first.by]
-  return { sort: { field: keys.map(([field]) => field), order: keys.map(([, direction]) => direction) } }
+export const SORT = [
+  [KIND, 'asc'],
+  [GROUP, 'asc'],
+  [VALUE, 'desc'],
+  [MEMBER, 'asc'],
+] as const
+
+/**
+ * Only fields that some query uses are mapped. The others are stored with each document as they are, so kinds may have
+ * fields of the same name and different types; the fingerprint covers them all.
+ */
+const stateShape = (): IndexShape => {
+  const kinds = stateIndices.filter(index => stateIndexOf(index) === 'state')
+  const properties: Record<string, Property> = {
+    [KIND]: sortedKeyword,
+    [GROUP]: sortedKeyword,
+    [VALUE]: { type: 'long' },
+    [MEMBER]: sortedKeyword,
+    [NAMED]: { type: 'keyword', doc_values: false },
+    [AT]: searchedLong,
+  }
+  for (const index of kinds) Object.assign(properties, ownProperties(index))
+  const sort = { field: SORT.map(([field]) => field), order: SORT.map(([, direction]) => direction) }
+  return shape(properties, { sort }, kinds)
 }
 
+/** Fields of a kind that its orders use beside the common ones. */
+const ownProperties = (index: Index): Readonly<Record<string, Property>> => {
+  const common = storedNamesOf(index)
+  const orders = Object.values(index.orders)
+  const sorted = orders.flatMap(({ by }) => by.map(([field]) => field))
+  const searched = orders.flatMap(({ group, positive = [], where }) => [group, where, ...positive])
+  const own = Object.entries(index.fields).filter(([name]) => !(name in common))
+  return Object.fromEntries(
+    own
+      .map(
+        ([name, field]) =>
+          [name, { ...field, searched: searched.includes(name), sorted: sorted.includes(name) }] as const,
+      )
+      .filter(([, { searched, sorted }]) => searched || sorted)
+      .map(([name, field]) => [name, propertyOf(field)]),
+  )
+}
+
+/** `kinds`: the kinds of documents whose fields are not all mapped. */
 const shape = (
   properties: Readonly<Record<string, Property>>,
   settings: Readonly<Record<string, unknown>> = {},
+  kinds: readonly Index[] = [],
 ): IndexShape => {
   const fixed = { number_of_shards: 1, refresh_interval: '-1', ...settings }
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([SCHEMA, fixed, properties]))
+    .update(JSON.stringify([SCHEMA, fixed, properties, ...kinds]))
     .digest('hex')
     .slice(0, 16)
   return {
     settings: { index: fixed },
-    mappings: { dynamic: 'strict', _meta: { schema: SCHEMA, fingerprint }, properties },
+    mappings: {
+      dynamic: kinds.length === 0 ? 'strict' : 'false',
+      _meta: { schema: SCHEMA, fingerprint },
+      properties,
+    },
   }
 }
+
+/** Shapes of the indices of state. */
+export const stateShapes = { state: stateShape(), series: shapeOf(series) } as const
 
 /** Checkpoint and published height, found by id. */
 export const metaShape = shape({ body: storedOnly })
@@ -144,7 +194,9 @@ export const EDITION = createHash('sha256')
   .update(
     JSON.stringify([
       DERIVATION,
-      ...[...historyIndices, ...stateIndices].map(index => shapeOf(index).mappings._meta.fingerprint),
+      ...[...historyIndices.map(shapeOf), ...Object.values(stateShapes)].map(
+        ({ mappings }) => mappings._meta.fingerprint,
+      ),
     ]),
   )
   .digest('hex')

@@ -1,5 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { HistoryIndex, StateIndex } from '#indices/registry.ts'
+import { STATE_INDICES, stateIndexOf } from './state-ids.ts'
 
 /**
  * The generation of each index, by its name without prefix; absent: 0. A migration builds the next one beside
@@ -15,8 +16,10 @@ export type Names = {
   readonly meta: string
   /** Alias: API keys. */
   readonly keys: string
-  /** Index from which state is read. */
+  /** Index from which documents of a kind of state are read. */
   readonly state: (index: StateIndex) => string
+  /** All indices of state. */
+  readonly states: readonly string[]
   /** Alias under which state is written: with `require_alias` a write cannot recreate a deleted index. */
   readonly into: (index: StateIndex) => string
   /** Alias over all partitions. */
@@ -62,8 +65,9 @@ const namesAt = (prefix: string, generations: Generations, building: boolean): N
     generations,
     meta: own('meta'),
     keys: served('keys'),
-    state: index => behind(index.name),
-    into: index => own(index.name),
+    state: index => behind(stateIndexOf(index)),
+    states: STATE_INDICES.map(behind),
+    into: index => own(stateIndexOf(index)),
     history: index => own(index.name),
     partition: partitionOf,
     intoPartition: (index, partition) => `${partitionOf(index, partition)}-into`,

@@ -1,12 +1,9 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { requestJson, searchOf } from '../client/request-json.ts'
 import { readCheckpoint, restoreHelp } from './checkpoint.ts'
 import type { ReadCluster } from './cluster.ts'
-import { listIndices } from './list-indices.ts'
+import { isDerived, listIndices } from './list-indices.ts'
 import { inParts } from './names.ts'
-
-const DERIVED = new Set<string>([...historyIndices, ...stateIndices].map(({ name }) => name))
 
 const requireEmpty = async (cluster: ReadCluster): Promise<void> => {
   const { connection, names } = cluster
@@ -23,7 +20,7 @@ const requireEmpty = async (cluster: ReadCluster): Promise<void> => {
 export const firstDocument = async (cluster: ReadCluster): Promise<string | undefined> => {
   const { connection, names } = cluster
   const indices = (await listIndices(cluster))
-    .filter(({ of }) => DERIVED.has(of))
+    .filter(({ of }) => isDerived(of))
     .filter(({ of, generation }) => !names.building || generation === names.generations[of])
     .map(({ name }) => name)
   for (const part of inParts(indices)) {

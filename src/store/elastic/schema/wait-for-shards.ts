@@ -1,5 +1,4 @@
 import { Failure } from '#failure/failure.ts'
-import { stateIndices } from '#indices/registry.ts'
 import type { Clock } from '#time/clock.ts'
 import { requestJson, searchOf } from '../client/request-json.ts'
 import { readCheckpoint } from './checkpoint.ts'
@@ -37,7 +36,7 @@ export const startedCheckpoint = (cluster: Cluster): ReturnType<typeof readCheck
 /** Resolves when every index that a loader reads answers. */
 export const waitForShards = async (cluster: Cluster): Promise<void> => {
   const { connection, names } = cluster
-  const indices = stateIndices.map(names.state).join(',')
+  const indices = names.states.join(',')
   const search = searchOf(indices, { size: 0 }, { query: { filter_path: 'took' } })
   await onceStarted(() => requestJson(connection, search), cluster.clock)
 }

@@ -1,7 +1,8 @@
-import { historyIndices, stateIndices } from '#indices/registry.ts'
-import { type IndexShape, keysShape, metaShape, shapeOf } from './mappings.ts'
+import { historyIndices } from '#indices/registry.ts'
+import { type IndexShape, keysShape, metaShape, shapeOf, stateShapes } from './mappings.ts'
 import type { Names } from './names.ts'
 import { FIRST_PARTITION, type Partitions } from './partitions.ts'
+import { STATE_INDICES } from './state-ids.ts'
 
 export type Wanted = {
   /** Name without prefix, generation and partition. */
@@ -27,7 +28,7 @@ export const wantedIndices = (names: Names, partitions: Partitions = FIRST_PARTI
       from,
     })),
   ),
-  ...stateIndices.map(index => behind(names, index.name, shapeOf(index))),
+  ...STATE_INDICES.map(name => behind(names, name, stateShapes[name])),
   behind(names, 'meta', metaShape),
   // API keys do not belong to a generation of documents.
   ...(names.building ? [] : [{ ...behind(names, 'keys', keysShape), alias: names.keys, into: names.keys }]),

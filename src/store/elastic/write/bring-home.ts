@@ -32,8 +32,7 @@ export async function bringHome(lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
 async function copyState(cluster: Cluster, file: StateFile, after: number | undefined): Promise<void> {
   const audit = await openAudit(cluster, stateIndices)
   try {
-    for (const index of stateIndices)
-      for await (const page of audit.published(index, after)) await file.put(page.map(requireDocument))
+    for await (const page of audit.published(after)) await file.put(page.map(requireDocument))
   } finally {
     await audit.close()
   }

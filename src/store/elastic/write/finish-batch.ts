@@ -92,7 +92,7 @@ async function resend(
   { lease: { cluster }, file, confirm, published }: Parts & { readonly published: PublishedMeta | undefined },
 ): Promise<void> {
   await resendState(cluster, documents, stampOf(checkpoint))
-  await refresh(cluster, [...new Set(stateIndices.map(index => cluster.names.state(index)))])
+  await refresh(cluster, cluster.names.states)
   await confirm()
   // If the published record was deleted by hand a moment ago, its deletion has a conflicting version.
   if (published === undefined) await forcePublish(cluster, checkpoint)

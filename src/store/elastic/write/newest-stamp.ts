@@ -1,4 +1,3 @@
-import { stateIndices } from '#indices/registry.ts'
 import { refresh } from '../client/refresh.ts'
 import { requestHits, searchOf } from '../client/request-json.ts'
 import { lastStamp, MAX_EPOCH } from '../schema/checkpoint-record.ts'
@@ -7,11 +6,7 @@ import { AT } from '../schema/mappings.ts'
 
 /** Makes all state visible to the searches below: a loader that died while writing had not refreshed it. */
 export const showState = (cluster: Cluster): Promise<void> =>
-  refresh(
-    cluster,
-    stateIndices.map(index => cluster.names.state(index)),
-    { ignore_unavailable: 'true' },
-  )
+  refresh(cluster, cluster.names.states, { ignore_unavailable: 'true' })
 
 /** Whether any visible state document has a stamp between two stamps. */
 export const isNewerThan = async (
@@ -20,7 +15,7 @@ export const isNewerThan = async (
   below = Number.MAX_SAFE_INTEGER,
 ): Promise<boolean> => {
   const { connection, names } = cluster
-  const list = stateIndices.map(index => names.state(index)).join(',')
+  const list = names.states.join(',')
   const query = { bool: { filter: [{ range: { [AT]: { gt: stamp, lt: below } } }] } }
   const mayBeMissing = { query: { ignore_unavailable: 'true' } }
   const hits = await requestHits(connection, searchOf(list, { size: 1, _source: false, query }, mayBeMissing))

@@ -19,6 +19,7 @@ import type { Cluster } from '../schema/cluster.ts'
 import { decode, encode } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
+import { toStateId } from '../schema/state-ids.ts'
 import { parseContent } from './content.ts'
 import { finishBatch } from './finish-batch.ts'
 import type { Lease } from './keep-lease.ts'
@@ -80,7 +81,7 @@ const blockAt = async (
 const endingsOf = async (cluster: Cluster, checkpoint: Checkpoint, file: StateFile): Promise<readonly number[]> => {
   const { connection, names } = cluster
   const published = await readablePublished(cluster)
-  const ref = { index: names.state(statistics), id: STATISTICS }
+  const ref = { index: names.state(statistics), id: toStateId(statistics, STATISTICS) }
   const [written] = await getMany(connection, [ref], { realtime: true })
   const at = written?.source[AT]
   return [
@@ -195,12 +196,18 @@ const putBack = async (cluster: Cluster, documents: readonly FormerDocument[], s
   const { names } = cluster
   const version = versionAt(stamp)
   const gone = documents.flatMap(({ index, id, doc }) =>
-    doc === undefined ? [deleteItem(names.state(index), id)] : [],
+    doc === undefined ? [deleteItem(names.state(index), toStateId(index, id))] : [],
   )
   const put = documents.flatMap(({ index, id, doc }) =>
     doc === undefined
       ? []
-      : [versionedItem({ index: names.into(index), id }, version, encode(index, doc, { at: stamp }))],
+      : [
+          versionedItem(
+            { index: names.into(index), id: toStateId(index, id) },
+            version,
+            encode(index, doc, { at: stamp }),
+          ),
+        ],
   )
   await sendBulk(cluster, [...(await deletesAsSeen(cluster, gone)), ...put])
   await forceVersion(cluster, [...gone, ...put], version)

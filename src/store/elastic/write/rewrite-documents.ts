@@ -12,6 +12,7 @@ import type { Cluster } from '../schema/cluster.ts'
 import { encode } from '../schema/documents.ts'
 import { partsOf } from '../schema/names.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
+import { toStateId } from '../schema/state-ids.ts'
 
 /**
  * Corrects documents one by one. State gets the stamp of the published height: readers of that height accept
@@ -28,12 +29,18 @@ export const rewriteDocuments = async (
     index.kind === 'state' ? names.state(index) : names.partition(index, partitionAt(partitions, heightOf(id) ?? 0))
   const into = (index: AnyIndex, id: string): string =>
     index.kind === 'state' ? names.into(index) : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
-  const gone = remove.map(({ index, id, stray }) => deleteItem(stray ?? storedIn(index, id), id))
+  const gone = remove.map(({ index, id, stray }) =>
+    deleteItem(stray ?? storedIn(index, id), index.kind === 'state' ? toStateId(index, id) : id),
+  )
   const items: readonly BulkItem[] = [
     ...(await deletesAsSeen(cluster, gone)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
-        ? versionedItem({ index: into(index, doc.id), id: doc.id }, version, encode(index, doc, { at: stamp }))
+        ? versionedItem(
+            { index: into(index, doc.id), id: toStateId(index, doc.id) },
+            version,
+            encode(index, doc, { at: stamp }),
+          )
         : indexItem(into(index, doc.id), doc.id, encode(index, doc)),
     ),
   ]

@@ -9,6 +9,7 @@ import type { Cluster } from '../schema/cluster.ts'
 import { encode, type Source } from '../schema/documents.ts'
 import { AT, BEFORE } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
+import { toStateId } from '../schema/state-ids.ts'
 import { inOrder } from './in-order.ts'
 
 /** The writes of the state documents of a batch; newer documents stay. Throws 'defect' on one that cannot be stored. */
@@ -16,7 +17,7 @@ export function toItems(names: Names, changes: readonly Change[], stamp: number)
   const version = versionAt(stamp)
   return changes.map(({ index, doc, before }) => {
     const source = encode(index, doc, { at: stamp, before: before && encode(index, before) })
-    return versionedItem({ index: names.into(index), id: doc.id }, version, source)
+    return versionedItem({ index: names.into(index), id: toStateId(index, doc.id) }, version, source)
   })
 }
 
@@ -44,7 +45,7 @@ export async function resendState(cluster: Cluster, documents: readonly StateDoc
   const items: BulkItem[] = []
   for (let from = 0; from < documents.length; from += AT_ONCE) {
     const part = documents.slice(from, from + AT_ONCE)
-    const refs = part.map(({ index, doc }) => ({ index: names.into(index), id: doc.id }))
+    const refs = part.map(({ index, doc }) => ({ index: names.into(index), id: toStateId(index, doc.id) }))
     const stored = await getMany(connection, refs, { realtime: true })
     part.forEach(({ index, doc }, at) => {
       const ref = refs[at]

@@ -10,10 +10,12 @@ import { transactions } from '#indices/transaction.ts'
 import { getMany } from '../client/get-many.ts'
 import type { Checkpoint, Inventory } from '../schema/checkpoint-record.ts'
 import type { ReadCluster } from '../schema/cluster.ts'
+import { countKinds } from '../schema/count-kinds.ts'
 import { decode } from '../schema/documents.ts'
 import { countsInCopies, indexStates, newestDocuments } from '../schema/index-states.ts'
 import { type Counts, countedNames, listedNames } from '../schema/inventory.ts'
 import type { Names } from '../schema/names.ts'
+import { toStateId } from '../schema/state-ids.ts'
 
 /** The inventory of the indices at present. Throws 'damaged' if one is missing. */
 export const takeInventory = async (
@@ -49,12 +51,15 @@ export const takeInventory = async (
 export const adoptInventory = async (cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> => {
   const { connection, names } = cluster
   const stock = await takeInventory(cluster, checkpoint)
-  const [got] = await getMany(connection, [{ index: names.state(statistics), id: STATISTICS }], {
+  const [got] = await getMany(connection, [{ index: names.state(statistics), id: toStateId(statistics, STATISTICS) }], {
     realtime: false,
   })
   const counted = got === undefined ? undefined : decode(statistics, STATISTICS, got.source)
   const height = checkpoint.end?.height ?? -1
-  const counts = new Map(Object.entries(stock.indices).map(([name, [, documents = 0]]) => [name, documents]))
+  const counts = new Map([
+    ...Object.entries(stock.indices).map(([name, [, documents = 0]]) => [name, documents] as const),
+    ...(await countKinds(connection, names.behind('state'))),
+  ])
   for (const [index, wanted] of knownCounts(height, counted)) {
     const found = sumOf(counts, indicesOf(names, checkpoint, index))
     if (found !== wanted)
@@ -81,5 +86,6 @@ const knownCounts = (height: number, counted: StatisticsDoc | undefined): readon
 const sumOf = (counts: Counts, indices: readonly string[]): number =>
   indices.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
 
+/** Names under which the documents of an index or kind are counted. */
 const indicesOf = (names: Names, { partitions }: Checkpoint, index: AnyIndex): readonly string[] =>
-  index.kind === 'state' ? [names.state(index)] : partitions.map((_, partition) => names.partition(index, partition))
+  index.kind === 'state' ? [index.name] : partitions.map((_, partition) => names.partition(index, partition))
