@@ -59,7 +59,6 @@ const AGED: Readonly<Record<string, Ageing>> = {
   'records-000001': { properties: { places: { type: 'long' } } },
   'state-0': { properties: { rank: { type: 'long' } }, fields: { rank: 7 } },
   'keys-0': { properties: { created: { type: 'long' } } },
-  'journal-0': { properties: { part: { type: 'long' } } },
 }
 
 /** The documents that an older version would have derived: accounts without permissions, tokens with another name. */

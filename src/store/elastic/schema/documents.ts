@@ -20,12 +20,7 @@ const MAX_TERM_BYTES = 32_766
  * A document as the text of its `_source`. Throws 'defect' on values that Elasticsearch would refuse, because
  * none of a committed batch's documents may be refused.
  */
-export const encode = (
-  index: Index,
-  doc: { readonly id: string },
-  /** Of a document of state: its stamp, and the text of the document that it replaces. */
-  { at, before }: { readonly at?: number; readonly before?: string | undefined } = {},
-): string => {
+export const encode = (index: Index, doc: { readonly id: string }): string => {
   const { kind, fields } = formOf(index)
   if (doc.id === '' || !isPossibleId(idIn(index, doc.id)))
     throw new Failure(
@@ -47,9 +42,13 @@ export const encode = (
   }
   const own = kind.length === 0 || index.named === undefined ? undefined : values[index.named]
   if (own !== undefined) written.push(`"${NAMED}":${JSON.stringify(toStateId(index, String(own)))}`)
-  if (at !== undefined) written.push(`"${AT}":${at}`)
-  if (before !== undefined) written.push(`"${BEFORE}":${before}`)
   return `{${written.join(',')}}`
+}
+
+/** The text of a document of state with its stamp and the text of the document that it replaces. */
+export function stampText(text: string, at: number, before?: string): string {
+  const replaced = before === undefined ? '' : `,"${BEFORE}":${before}`
+  return `${text.slice(0, -1)},"${AT}":${at}${replaced}}`
 }
 
 const idIn = (index: Index, id: string): string => (index.kind === 'state' ? toStateId(index, id) : id)

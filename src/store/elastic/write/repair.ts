@@ -16,7 +16,7 @@ import { readablePublished } from '../schema/checkpoint.ts'
 import type { Checkpoint } from '../schema/checkpoint-record.ts'
 import { epochOf, heightAt, MAX_EPOCH, stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { decode, encode } from '../schema/documents.ts'
+import { decode, encode, stampText } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 import { toStateId } from '../schema/state-ids.ts'
@@ -205,7 +205,7 @@ const putBack = async (cluster: Cluster, documents: readonly FormerDocument[], s
           versionedItem(
             { index: names.into(index), id: toStateId(index, id) },
             version,
-            encode(index, doc, { at: stamp }),
+            stampText(encode(index, doc), stamp),
           ),
         ],
   )

@@ -9,7 +9,7 @@ import { addWriteBlock, isReadOnly, removeWriteBlock } from '../client/write-blo
 import { heightOf } from '../read/view.ts'
 import { versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { encode } from '../schema/documents.ts'
+import { encode, stampText } from '../schema/documents.ts'
 import { partsOf } from '../schema/names.ts'
 import { type Partitions, partitionAt } from '../schema/partitions.ts'
 import { toStateId } from '../schema/state-ids.ts'
@@ -39,7 +39,7 @@ export const rewriteDocuments = async (
         ? versionedItem(
             { index: into(index, doc.id), id: toStateId(index, doc.id) },
             version,
-            encode(index, doc, { at: stamp }),
+            stampText(encode(index, doc), stamp),
           )
         : indexItem(into(index, doc.id), doc.id, encode(index, doc)),
     ),

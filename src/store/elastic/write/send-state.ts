@@ -6,17 +6,25 @@ import { AT_ONCE, type Got, getMany } from '../client/get-many.ts'
 import { refresh } from '../client/refresh.ts'
 import { versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
-import { encode, type Source } from '../schema/documents.ts'
+import { encode, type Source, stampText } from '../schema/documents.ts'
 import { AT, BEFORE } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { toStateId } from '../schema/state-ids.ts'
 import { inOrder } from './in-order.ts'
 
+/**
+ * Texts of documents. The document that a batch replaces is often one that the previous batch has written, and as long as
+ * it is cached as such, its text is, too.
+ */
+const texts = new WeakMap<object, string>()
+
 /** The writes of the state documents of a batch; newer documents stay. Throws 'defect' on one that cannot be stored. */
 export function toItems(names: Names, changes: readonly Change[], stamp: number): readonly BulkItem[] {
   const version = versionAt(stamp)
   return changes.map(({ index, doc, before }) => {
-    const source = encode(index, doc, { at: stamp, before: before && encode(index, before) })
+    const text = encode(index, doc)
+    texts.set(doc, text)
+    const source = stampText(text, stamp, before && (texts.get(before) ?? encode(index, before)))
     return versionedItem({ index: names.into(index), id: toStateId(index, doc.id) }, version, source)
   })
 }
@@ -50,7 +58,7 @@ export async function resendState(cluster: Cluster, documents: readonly StateDoc
     part.forEach(({ index, doc }, at) => {
       const ref = refs[at]
       if (ref === undefined) return
-      const source = encode(index, doc, { at: stamp, before: formerText(stored[at], version) })
+      const source = stampText(encode(index, doc), stamp, formerText(stored[at], version))
       items.push(versionedItem(ref, version, source))
     })
   }
