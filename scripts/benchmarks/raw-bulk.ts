@@ -1,6 +1,7 @@
 import { Database } from 'bun:sqlite'
-import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { historyIndices } from '#indices/registry.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
+import { STATE_INDICES } from '#store/elastic/schema/state-ids.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { bodiesOf, type Elastic, sendBodies } from './elastic.ts'
 
@@ -105,14 +106,16 @@ export const rawElastic = async (
   await store.create()
   await store.close()
   let [seconds, documents] = [0, 0]
-  for (const { name, kind } of [...historyIndices, ...stateIndices]) {
-    const index = `${copy}-${name}-${kind === 'history' ? '000000' : '0'}`
+  const history = historyIndices.map(({ name }) => ({ name, tail: '000000', written: 'height' }))
+  const state = STATE_INDICES.map(name => ({ name, tail: '0', written: 'at' }))
+  for (const { name, tail, written } of [...history, ...state]) {
+    const index = `${copy}-${name}-${tail}`
     let ready: string[] = []
     const flush = async (): Promise<void> => {
       seconds += await sendBodies(elastic, ready, index)
       ready = []
     }
-    const after = { range: { [kind === 'history' ? 'height' : 'at']: { gt: height } } }
+    const after = { range: { [written]: { gt: height } } }
     for await (const hits of scroll(elastic, `${loaded}-${name}`, after)) {
       documents += hits.length
       ready.push(

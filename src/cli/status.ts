@@ -1,6 +1,7 @@
 import { type Continuity, continuity } from '#audit/continuity.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
+import { unless } from '#failure/unless.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { judge, lacksText, unfitHelp, unfitText } from '#node/judge.ts'
 import type { Node } from '#node/port.ts'
@@ -34,12 +35,9 @@ export const status: Command = {
           for (const line of emptyLines(store.name, values.json)) out(line)
           return 75
         }
-        // Both values are of one height, even while a loader runs.
-        const { published, held } = await store.read(
-          async view => ({ published: view.at, held: await view.get(statistics, STATISTICS) }),
-          { signal, damaged: true },
-        )
         const lost = (await store.check()).filter(({ problem }) => problem === 'lost').map(({ detail }) => detail)
+        const isLost = lost.length > 0
+        const { published, held } = await readCounters(store, isLost, signal)
         const position = await positionOf(node, { store, published }, signal)
         const found = await continuity(store, {
           published,
@@ -48,7 +46,8 @@ export const status: Command = {
           onProgress: looked => screen.bar(`Checking blocks: ${looked.blocks} of ${looked.of}`),
         })
         screen.bar('')
-        const problems = [...position.problems, ...found.problems, ...countProblems(found, published, held), ...lost]
+        const counted = countProblems(found, published, { held, isLost })
+        const problems = [...position.problems, ...found.problems, ...counted, ...lost]
         const state: State = { store: store.name, published, position, found, held, problems }
         if (values.json) out(writeJson(jsonOf(state)))
         else for (const line of aligned(rowsOf(state))) out(line)
@@ -58,6 +57,17 @@ export const status: Command = {
         node?.close()
       }
     }),
+}
+
+/** End and counters of one height, even while a loader runs. In a store that has lost parts, the counters may be lost, too. */
+function readCounters(store: Store, isLost: boolean, signal: AbortSignal) {
+  return store.read(
+    async view => {
+      const counters = view.get(statistics, STATISTICS)
+      return { published: view.at, held: await (isLost ? unless(['unavailable'], counters) : counters) }
+    },
+    { signal, damaged: true },
+  )
 }
 
 /** undefined: the store is empty. Throws when there is none. */
@@ -177,9 +187,9 @@ const UNKNOWN = 'unknown: the node is not on the stored chain'
 const countProblems = (
   found: Continuity,
   { height }: Published,
-  held: StatisticsDoc | undefined,
+  { held, isLost }: { readonly held: StatisticsDoc | undefined; readonly isLost: boolean },
 ): readonly string[] => {
-  if (held === undefined) return ['the counters are missing']
+  if (held === undefined) return isLost ? [] : ['the counters are missing']
   if (found.blocks !== height + 1 || found.transactions === held.transaction_count) return []
   return [`${found.transactions} transactions are stored, ${held.transaction_count} were counted`]
 }
