@@ -1,10 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
-import { openStateFile } from '#store/sqlite/state-file.ts'
+import { openElastic } from '#store/elastic/open-elastic.ts'
+import { openMemoryState, openStateFile } from '#store/sqlite/state-file.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
+import { failureOf } from '#test/store/suite/harness.ts'
+import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
+import { differences, dumpElastic } from '#test/support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { loadFrom, replayed } from '#test/support/stores/loading.ts'
+import { removeTestState } from '#test/support/stores/test-state.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 
 const folder = testFolder()
@@ -84,5 +90,56 @@ test.skipIf(elasticsearchUrl() === undefined)(
     expect(state.get(wealth, doc.id)?.vote).toBe(77n)
     await other.writer.release()
     await other.store.close()
+  },
+)
+
+/** Loads the recorded chain up to a block with a loader that dies once its last batch is announced, before all state is sent. */
+const dieWhileSending = async ({ url, prefix }: TestElastic, to: number): Promise<void> => {
+  const node = await replayed(to)
+  const { promise: announced, resolve: announce } = Promise.withResolvers<void>()
+  const { promise: never } = Promise.withResolvers<void>()
+  let isAnnounced = false
+  const proxy = await openProxy(url, ({ method, path, body }) => {
+    if (isAnnounced) {
+      announce()
+      return { type: 'hold', until: never }
+    }
+    if (method === 'PUT' && path.includes('/_doc/checkpoint')) isAnnounced = body.includes(`\\"height\\":${to}`)
+    return pass
+  })
+  const store = openElastic({ url: proxy.url, prefix, leaseMs: 600, openStateFile: openMemoryState })
+  const loading = loadFrom(node.url, store).catch(() => undefined)
+  await announced
+  await store.close()
+  await proxy.close()
+  await loading
+  await node.stop()
+}
+
+test.skipIf(elasticsearchUrl() === undefined)(
+  'state file: a load whose file is lost with a batch on its way goes on only to that height or above, and stores what a clean load stores',
+  async () => {
+    const [lost, clean] = [openTestElastic(), openTestElastic()]
+    await using node = await replayed(60)
+    await loadFrom(node.url, lost.store, { to: 20 })
+    await lost.store.close()
+    removeTestState(lost.prefix)
+    await dieWhileSending(lost, 50)
+    const refused = await failureOf(loadFrom(node.url, lost.reopen(), { to: 30 }))
+    expect([refused.kind, refused.message, refused.help]).toEqual([
+      'usage',
+      'A loader whose state file is lost had begun to store the blocks up to 50; loading cannot end at block 30.',
+      'Load at least up to block 50 (--to).',
+    ])
+    removeTestState(lost.prefix)
+    const store = lost.reopen()
+    expect(await store.published()).toMatchObject({ height: 20 })
+    expect(await loadFrom(node.url, store)).toBe(60)
+    expect(await loadFrom(node.url, clean.store)).toBe(60)
+    const [stored, expected] = [await dumpElastic(lost.url, lost.prefix), await dumpElastic(clean.url, clean.prefix)]
+    expect(differences(stored, expected)).toEqual([])
+    expect(await store.check()).toEqual([])
+    await lost.destroy()
+    await clean.destroy()
   },
 )
