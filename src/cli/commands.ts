@@ -7,7 +7,7 @@ import { copy } from './copy.ts'
 import { doctor } from './doctor/doctor.ts'
 import { health } from './health.ts'
 import { indicesCheck, indicesCreate, indicesMerge, indicesPrint } from './indices.ts'
-import { indicesMigrate } from './indices-migrate.ts'
+import { indicesMigrate, indicesRollback } from './indices-migrate.ts'
 import { keysAdd, keysList, keysRevoke } from './keys.ts'
 import { keysChange, keysRotate, keysShow } from './keys-change.ts'
 import { keysExport, keysImport } from './keys-transfer.ts'
@@ -37,6 +37,7 @@ export const commands: readonly Command[] = [
   indicesPrint,
   indicesMerge,
   indicesMigrate,
+  indicesRollback,
   archiveWrite,
   archiveCheck,
   backup,

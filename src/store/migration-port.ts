@@ -30,6 +30,11 @@ export type MigrationPort<S> = {
    * store up to the served height. Throws 'conflict' while a loader is alive, or when blocks are missing.
    */
   swap(catchUp: (height: number) => Promise<void>): Promise<void>
+  /**
+   * Serves the data again that the last migration replaced, and returns its height. May be repeated. Throws 'conflict' if it
+   * was deleted. Absent in stores that do not keep it.
+   */
+  readonly rollBack?: () => Promise<number>
   /** Removes the leftovers and returns their names. */
   removeLeftovers(): Promise<readonly string[]>
 }

@@ -184,6 +184,36 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
     }
   })
 
+  test('rollback: the replaced indices are served again, and the next migration begins anew', async () => {
+    const target = await olderStore()
+    await using folder = await cliFolder()
+    const at = ['--store', `${target.url}/${target.prefix}`, '--lease', '1s']
+    const migrate = ['indices', 'migrate', ...at, '--partition-documents', String(PARTITION)]
+    const rollback = ['indices', 'rollback', ...at]
+    const answers = () => allAt(serviceOn(target.reopen()))
+    const height = (await target.store.published())?.height
+    try {
+      const nothing = await folder.run(rollback)
+      expect([nothing.code, nothing.err]).toEqual([3, expect.stringContaining('There are no replaced indices')])
+      const before = await answers()
+      expect((await folder.run(migrate)).code).toBe(0)
+      await target.store.keys.add(keyOf('between'))
+      const after = await answers()
+      expect(after).not.toEqual(before)
+      const back = await folder.run(rollback)
+      expect(back).toMatchObject({ code: 0, out: expect.stringContaining(`up to block ${height}.`) })
+      expect(await answers()).toEqual(before)
+      expect((await target.reopen().keys.list()).length).toBe(1)
+      expect((await folder.run(rollback)).code).toBe(3)
+      expect((await folder.run([...migrate, '--delete-old'])).code).toBe(0)
+      expect(await answers()).toEqual(after)
+      expect(await target.store.check()).toEqual([])
+      expect(differences(await dumpElastic(target.url, target.prefix), expected)).toEqual([])
+    } finally {
+      await target.destroy()
+    }
+  })
+
   test('from a node where blocks are lost: a loader continues until the swap, then it must stop', async () => {
     const target = await olderStore()
     await using folder = await cliFolder()

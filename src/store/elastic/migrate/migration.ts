@@ -21,6 +21,7 @@ import { keepLease, type Lease } from '../write/keep-lease.ts'
 import { allowKeyWrites } from './copy-keys.ts'
 import { withFormerContracts } from './former-contracts.ts'
 import { type MigrationState, planMigration } from './plan-migration.ts'
+import { rollBack } from './roll-back.ts'
 import { swap } from './update-aliases.ts'
 
 type Parts = {
@@ -62,6 +63,10 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
         if (lease.checkpoint().retired === undefined) await lease.release().catch(() => {})
         else lease.stop()
       }
+    },
+    rollBack: async () => {
+      const seen = await see()
+      return await rollBack(cluster, seen, () => takeLease(cluster, seen))
     },
     removeLeftovers: async () => {
       const { leftovers } = (await see()).plan
@@ -115,6 +120,7 @@ const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: M
   const shapes = new Map(wantedIndices(names).map(({ of, shape }) => [of, shape]))
   const usable =
     begun !== undefined &&
+    begun.retired === undefined &&
     begun.schema === SCHEMA &&
     begun.chainId === checkpoint.chainId &&
     begun.genesis === checkpoint.genesis &&

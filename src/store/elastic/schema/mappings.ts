@@ -121,7 +121,7 @@ const stateShape = (): IndexShape => {
   }
   for (const index of kinds) Object.assign(properties, ownProperties(index))
   const sort = { field: SORT.map(([field]) => field), order: SORT.map(([, direction]) => direction) }
-  return shape(properties, { sort }, kinds)
+  return shape(properties, { sort }, { kinds })
 }
 
 /** Fields of a kind that its orders use beside the common ones. */
@@ -142,22 +142,22 @@ const ownProperties = (index: Index): Readonly<Record<string, Property>> => {
   )
 }
 
-/** `kinds`: the kinds of documents whose fields are not all mapped. */
+/** `kinds`: the kinds of documents whose fields are not all mapped. `schema`: that of documents which belong to no chain. */
 const shape = (
   properties: Readonly<Record<string, Property>>,
   settings: Readonly<Record<string, unknown>> = {},
-  kinds: readonly Index[] = [],
+  { kinds = [], schema = SCHEMA }: { readonly kinds?: readonly Index[]; readonly schema?: number } = {},
 ): IndexShape => {
   const fixed = { number_of_shards: 1, refresh_interval: '-1', ...settings }
   const fingerprint = createHash('sha256')
-    .update(JSON.stringify([SCHEMA, fixed, properties, ...kinds]))
+    .update(JSON.stringify([schema, fixed, properties, ...kinds]))
     .digest('hex')
     .slice(0, 16)
   return {
     settings: { index: fixed },
     mappings: {
       dynamic: kinds.length === 0 ? 'strict' : 'false',
-      _meta: { schema: SCHEMA, fingerprint },
+      _meta: { schema, fingerprint },
       properties,
     },
   }
@@ -169,22 +169,33 @@ export const stateShapes = { state: stateShape(), series: shapeOf(series) } as c
 /** Checkpoint and published height, found by id. */
 export const metaShape = shape({ body: storedOnly })
 
-export const keysShape = shape({
-  hash: storedOnly,
-  name: storedOnly,
-  perSecond: { type: 'long', index: false, doc_values: false },
-  perDay: { type: 'long', index: false, doc_values: false },
-  created: { type: 'long', index: false },
-  expires: { type: 'long', index: false, doc_values: false },
-  revoked: { type: 'long', index: false, doc_values: false },
-})
+/** Keys and their usage stay where they are when the documents of the chain change. */
+const KEYS_SCHEMA = 1
+
+export const keysShape = shape(
+  {
+    hash: storedOnly,
+    name: storedOnly,
+    perSecond: { type: 'long', index: false, doc_values: false },
+    perDay: { type: 'long', index: false, doc_values: false },
+    created: { type: 'long', index: false },
+    expires: { type: 'long', index: false, doc_values: false },
+    revoked: { type: 'long', index: false, doc_values: false },
+  },
+  {},
+  { schema: KEYS_SCHEMA },
+)
 
 /** Requests by key, one document per day and process: [key, requests, time of the last request]. */
-export const usageShape = shape({
-  day: { type: 'long' },
-  process: { type: 'keyword' },
-  body: storedOnly,
-})
+export const usageShape = shape(
+  {
+    day: { type: 'long' },
+    process: { type: 'keyword' },
+    body: storedOnly,
+  },
+  {},
+  { schema: KEYS_SCHEMA },
+)
 
 /**
  * Identifies the indices that this program creates; it may be unable to read those of another edition. Keys
