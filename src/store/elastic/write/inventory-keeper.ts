@@ -4,6 +4,7 @@ import { readCheckpoint, restoreHelp } from '../schema/checkpoint.ts'
 import type { Inventory } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
 import { damageOf, loaderFailure } from '../schema/damage.ts'
+import { indexStates } from '../schema/index-states.ts'
 import type { Partitions } from '../schema/partitions.ts'
 import type { Lease } from './keep-lease.ts'
 import { publish } from './publish.ts'
@@ -49,6 +50,8 @@ export class InventoryKeeper {
     // An abandoned batch has left documents that the next one overwrites.
     const failure = loaderFailure(await this.damages(kept, partitions, () => floor !== undefined))
     if (failure !== undefined) throw failure
+    const keys = await this.newKeys(kept)
+    if (keys !== undefined) await this.record({ ...kept, indices: { ...kept.indices, ...keys } })
   }
 
   /**
@@ -85,6 +88,15 @@ export class InventoryKeeper {
   private get kept(): Inventory | undefined {
     const { inventory, batch } = this.lease.checkpoint()
     return inventory?.batch === batch ? inventory : undefined
+  }
+
+  /** The index of keys, if the inventory lacks it: a migration of an earlier version has moved the keys there. */
+  private async newKeys(kept: Inventory): Promise<Inventory['indices'] | undefined> {
+    const { connection, names } = this.lease.cluster
+    const keys = names.behind('keys')
+    if (names.building || kept.indices[keys] !== undefined) return undefined
+    const found = (await indexStates(connection, [keys])).get(keys)
+    return found && { [keys]: [found.uuid] }
   }
 
   private damages(inventory: Inventory, partitions: Partitions, mayHoldMore: (index: string) => boolean) {
