@@ -97,10 +97,9 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
       partitions.add(documents)
       collect(1 + documents.transactions.length + documents.records.length)
       // During a commit this batch would only wait: a busy machine would make batches small and costly.
-      const age = clock.elapsed() - begun
-      const isOld = commits.isIdle() && age > oldestMs(lib - documents.block.height, isFirst)
-      const mayEnd = documents.block.height >= (writer.floor ?? 0)
-      if (mayEnd && (isOld || batch.full(deriver.changed()) || partitions.full())) return close(lib)
+      const isOld = commits.isIdle() && clock.elapsed() - begun > oldestMs(lib - documents.block.height, isFirst)
+      const isDue = isOld || batch.full(deriver.changed()) || partitions.full()
+      if (isDue && documents.block.height >= (writer.floor ?? 0)) return close(lib)
       if (!batch.partFull) return
       await appends.settle()
       const part = batch.takePart(partitions.filling())
