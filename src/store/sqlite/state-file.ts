@@ -171,7 +171,12 @@ function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
       await write(() => clearAll(connection), undefined)
       mark = undefined
     },
-    put: (docs, next) => write(() => putDocuments(connection, docs), next),
+    put: (docs, next) =>
+      write(async () => {
+        await putDocuments(connection, docs)
+        // The store has the documents of a file that is filled from it.
+        if (next !== undefined) removeMeta(connection, UNSENT)
+      }, next),
     commit: (batch, { mark: next, before }) =>
       write(async () => {
         keepUndo(connection, batch, before)
