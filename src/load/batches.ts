@@ -36,7 +36,7 @@ export type Batches = {
    * before that, history is appended part by part.
    */
   add(documents: BlockDocuments, lib: number): Promise<void>
-  /** Commits the rest, and waits until everything is in the store. */
+  /** Commits the rest unless it ends below the writer's floor, and waits until everything is in the store. */
   end(lib: number): Promise<void>
   /** Waits for the appends and commits in progress. */
   settle(): Promise<void>
@@ -106,7 +106,7 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
       appends.begin(given.then(() => writer.append(part)))
     },
     end: async lib => {
-      if (!batch.empty) await close(lib)
+      if (!batch.empty && batch.end(lib).height >= (writer.floor ?? 0)) await close(lib)
       await settle()
     },
     settle,

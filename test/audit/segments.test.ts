@@ -50,7 +50,7 @@ const stored = async ({ store }: Damageable): Promise<readonly SegmentsDoc[]> =>
 const corrected = async ({ store }: Damageable) => {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
-  const writer = await store.takeOver(identity)
+  const writer = await store.takeOver(identity, { repair: true })
   const written: string[] = []
   const rewrite = async (parts: Rewrite): Promise<void> => {
     written.push(...parts.put.map(({ index, doc }) => `${index.name} ${doc.id}`))

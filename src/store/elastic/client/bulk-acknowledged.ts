@@ -51,6 +51,6 @@ const againOf = (item: BulkItem, got: Got | undefined): BulkItem => {
   // Both sides have the field order of the definitions.
   if (JSON.stringify(got.source) === JSON.stringify(JSON.parse(source))) return rewriteSeenItem(item, got)
   throw new Failure('conflict', `Another loader wrote ${index} '${id}' with different content.`, {
-    help: 'Stop the other loader, then restart this one.',
+    help: "Stop the other loader, then restart this one. If none is running, one had loaded from another node: run 'iostlens repair --node URL'.",
   })
 }

@@ -16,7 +16,6 @@ import { STATE_INDICES } from '../schema/state-ids.ts'
 import { startedCheckpoint } from '../schema/wait-for-shards.ts'
 import { wantedIndices } from '../schema/wanted-indices.ts'
 import { acquireLease } from '../write/acquire-lease.ts'
-import { abandonBatch } from '../write/finish-batch.ts'
 import { keepLease, type Lease } from '../write/keep-lease.ts'
 import { allowKeyWrites } from './copy-keys.ts'
 import { withFormerContracts } from './former-contracts.ts'
@@ -88,16 +87,14 @@ const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
 }
 
 /**
- * Takes the lease of the served store like a loader, whatever the store's version. From now on no other process writes it. Throws 'conflict' while a loader is alive. If an
+ * Takes the lease of the served store like a loader, whatever the store's version. From now on no other process writes it.
+ * A batch that a dead loader had begun stays as it is, for a rollback. Throws 'conflict' while a loader is alive. If an
  * interrupted migration had closed the store right before its end, the store is reopened.
  */
 const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> => {
   const lease = keepLease({ ...cluster, names }, await acquireLease({ ...cluster, names }, checkpoint, requireSame))
   try {
     if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
-    // The served store is replaced: only its published height counts.
-    const published = await readPublished(lease.cluster)
-    if (published?.batch !== lease.checkpoint().batch) await abandonBatch(lease, published)
     await allowKeyWrites(lease.cluster)
   } catch (error) {
     await lease.release().catch(() => {})

@@ -12,9 +12,9 @@ import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
 import type { PublishedMeta } from '../schema/checkpoint-record.ts'
 import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
 import type { Cluster, ReadCluster } from '../schema/cluster.ts'
-import { decode, type Source } from '../schema/documents.ts'
+import { beforeIn, decode, type Source } from '../schema/documents.ts'
 import { isInCopies } from '../schema/index-states.ts'
-import { AT, BEFORE, HEIGHT } from '../schema/mappings.ts'
+import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Names } from '../schema/names.ts'
 import { partitionAt } from '../schema/partitions.ts'
 import { fromStateId, KIND, stateIndexOf, toStateId } from '../schema/state-ids.ts'
@@ -174,18 +174,22 @@ async function* scanPublished(
   reading: Reading,
   after: number | undefined,
 ): AsyncIterable<readonly PublishedDocument[]> {
-  const newest = versionAt(stampOf(reading.at))
   const query = after === undefined ? { match_all: {} } : { range: { [AT]: { gt: after } } }
   for (const first of [accounts, series])
-    for await (const hits of pagesOf(reading, first, query))
-      yield hits.flatMap(hit => {
-        const index = kinds.get(hit._source[KIND] ?? series.name)
-        if (index === undefined) throw missingData(`The document '${hit._id}' is of no known kind.`)
-        const published = hit._version <= newest ? hit._source : hit._source[BEFORE]
-        if (published === undefined) return []
-        const doc = readable(index, { ...hit, _source: published as Source })
-        return [{ index, id: idOf(index, hit._id), doc }]
-      })
+    for await (const hits of pagesOf(reading, first, query)) yield hits.flatMap(hit => publishedIn(hit, reading.at))
+}
+
+/** The document of a hit as it was at the published height; none: it was made later. */
+function publishedIn(hit: Hit, at: PublishedMeta): readonly PublishedDocument[] {
+  const index = kinds.get(hit._source[KIND] ?? series.name)
+  if (index === undefined) throw missingData(`The document '${hit._id}' is of no known kind.`)
+  const id = idOf(index, hit._id)
+  const stamp = stampOf(at)
+  if (hit._version <= versionAt(stamp)) return [{ index, id, doc: readable(index, hit) }]
+  const before = beforeIn(hit._source)
+  // What was published at another height counts as unreadable.
+  if (before?.at !== stamp) return [{ index, id, doc: undefined }]
+  return before.doc === undefined ? [] : [{ index, id, doc: readable(index, { ...hit, _source: before.doc }) }]
 }
 
 async function* pagesOf(reading: Reading, index: AnyIndex, query: object): AsyncGenerator<readonly Hit[]> {

@@ -45,10 +45,19 @@ export const encode = (index: Index, doc: { readonly id: string }): string => {
   return `{${written.join(',')}}`
 }
 
-/** The text of a document of state with its stamp and the text of the document that it replaces. */
-export function stampText(text: string, at: number, before?: string): string {
-  const replaced = before === undefined ? '' : `,"${BEFORE}":${before}`
+/** What a document of state was at the published height with the stamp `at`; `doc` undefined: there was none. */
+export type Before<T> = { readonly at: number; readonly doc?: T | undefined }
+
+/** The text of a document of state with its stamp and what it replaces. */
+export function stampText(text: string, at: number, before?: Before<string>): string {
+  const doc = before?.doc === undefined ? '' : `,"doc":${before.doc}`
+  const replaced = before === undefined ? '' : `,"${BEFORE}":{"at":${before.at}${doc}}`
   return `${text.slice(0, -1)},"${AT}":${at}${replaced}}`
+}
+
+/** What a stored document replaced; undefined: it is not one of a batch. */
+export function beforeIn(source: Source): Before<Source> | undefined {
+  return source[BEFORE] as Before<Source> | undefined
 }
 
 const idIn = (index: Index, id: string): string => (index.kind === 'state' ? toStateId(index, id) : id)

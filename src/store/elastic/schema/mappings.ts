@@ -71,8 +71,8 @@ const propertyOf = ({ kind, searched, sorted }: Field): Property => {
 export const AT = 'at'
 
 /**
- * Field of state documents: the document that the last batch replaced, which was published before it. A loader whose file
- * is lost while a batch is sent reads the published state from it. Absent: that batch made the document.
+ * Field of state documents: the stamp that was published when the document was sent, and the document of then (`Before` in
+ * `documents.ts`). A loader whose file is lost while a batch is sent reads the published state from it.
  */
 export const BEFORE = 'before'
 

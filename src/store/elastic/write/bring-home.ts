@@ -1,10 +1,14 @@
+import { blocks } from '#indices/block.ts'
 import type { DocOf } from '#indices/define.ts'
+import { blockId } from '#indices/position.ts'
 import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { StateDocument, StateFile } from '#store/state-port.ts'
+import { getMany } from '../client/get-many.ts'
 import { openAudit } from '../read/audit.ts'
-import { stampOf } from '../schema/checkpoint-record.ts'
+import { heightAt, stampOf } from '../schema/checkpoint-record.ts'
 import type { Cluster } from '../schema/cluster.ts'
+import { partitionAt } from '../schema/partitions.ts'
 import type { Lease } from './keep-lease.ts'
 
 /**
@@ -16,16 +20,25 @@ export async function bringHome(lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
   const { end, epoch, batch, state: store = crypto.randomUUID() } = lease.checkpoint()
   if (lease.checkpoint().state === undefined) await lease.set({ state: store })
   const { mark } = file
-  if (end === undefined) {
-    if (mark !== undefined) await file.clear()
-    return
-  }
+  // Without a mark, a file may be filled in part.
+  if (end === undefined) return await file.clear()
   const stamp = stampOf({ end, epoch })
   if (mark?.store === store && mark.batch === batch) return
-  const isOfStore = mark?.store === store && mark.stamp <= stamp
+  const isOfStore =
+    mark?.store === store && mark.stamp <= stamp && mark.hash === (await readHash(lease, heightAt(mark.stamp)))
   if (!isOfStore) await file.clear()
   await copyState(lease.cluster, file, isOfStore ? mark.stamp : undefined)
   await file.put([], { store, stamp, hash: end.hash, batch })
+}
+
+/** The hash of a stored block. */
+async function readHash(
+  { cluster: { connection, names }, checkpoint }: Pick<Lease, 'cluster' | 'checkpoint'>,
+  height: number,
+): Promise<unknown> {
+  const index = names.partition(blocks, partitionAt(checkpoint().partitions, height))
+  const [block] = await getMany(connection, [{ index, id: blockId(height) }], { realtime: true })
+  return block?.source['hash']
 }
 
 /** Copies the documents with a stamp above `after`, as they were at the published height; undefined: all. */

@@ -18,7 +18,7 @@ import type { HistoryAhead, Stored } from './history-ahead.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './keep-lease.ts'
 import { publish } from './publish.ts'
-import { sendState, toItems } from './send-state.ts'
+import { sendState, stampOfPublished, toItems } from './send-state.ts'
 
 type Options = {
   readonly lease: Lease
@@ -72,7 +72,9 @@ const plan = (
   if (stored !== undefined && stored.filling.partition !== partition)
     throw new Failure('defect', `The history stored ahead of block ${batch.first} is in another partition.`)
   requireFloor(before.floor, batch)
-  const stamp = stampOf({ end: batch.end, epoch: before.epoch })
+  const { end, epoch } = before
+  const stamp = stampOf({ end: batch.end, epoch })
+  const published = stampOfPublished(end && { end, epoch })
   return {
     name: crypto.randomUUID(),
     before,
@@ -81,7 +83,7 @@ const plan = (
     partitions,
     partition,
     stamp,
-    items: toItems(names, batch.changes, stamp),
+    items: toItems(names, batch.changes, { stamp, published }),
     opens: partitions !== before.partitions,
   }
 }
@@ -133,8 +135,10 @@ const carryOut = async (
   })
   const { state: store = '' } = before
   await file.commit(batch, { mark: { store, stamp, hash: end.hash, batch: name }, before: formatContent(before) })
+  await lease.requireFresh()
   await sendState(cluster, items, [...new Set(batch.changes.map(({ index }) => names.state(index)))])
   await keeper.require(inventories.applied, partitions)
+  await lease.requireFresh()
   await publish(cluster, { ...lease.checkpoint(), end })
   await file.sent()
 }

@@ -17,7 +17,7 @@ import { FIRST_PARTITION, type Partitions } from '../schema/partitions.ts'
 import type { Lease } from './keep-lease.ts'
 import { forcePublish, publish } from './publish.ts'
 import { removeHistoryAbove } from './remove-leftovers.ts'
-import { resendState } from './send-state.ts'
+import { resendState, stampOfPublished } from './send-state.ts'
 
 type Parts = {
   readonly lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>
@@ -91,7 +91,7 @@ async function resend(
   documents: readonly StateDocument[],
   { lease: { cluster }, file, confirm, published }: Parts & { readonly published: PublishedMeta | undefined },
 ): Promise<void> {
-  await resendState(cluster, documents, stampOf(checkpoint))
+  await resendState(cluster, documents, { stamp: stampOf(checkpoint), published: stampOfPublished(published) })
   await refresh(cluster, cluster.names.states)
   await confirm()
   // If the published record was deleted by hand a moment ago, its deletion has a conflicting version.

@@ -63,6 +63,10 @@ export const keepLease = (cluster: Cluster, acquired: StoredCheckpoint) => {
     checkpoint: () => held.checkpoint,
     set,
     renew: () => set({}),
+    /** Renews the lease if this process may have been suspended: another loader could have taken over since. */
+    requireFresh: async (): Promise<void> => {
+      if (cluster.clock.now() - held.checkpoint.renewed > leaseMs / 2) await set({})
+    },
     stop,
     release,
   }

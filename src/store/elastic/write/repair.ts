@@ -39,7 +39,8 @@ export const repairWriterOf = async (lease: Lease, file: StateFile): Promise<Rep
   const isClear = await tryToFinish(lease, file)
   return {
     get unfinished() {
-      return !isClear || lease.checkpoint().mending === true
+      // Documents of an abandoned batch are among those of the state.
+      return !isClear || lease.checkpoint().mending === true || lease.checkpoint().floor !== undefined
     },
     shut: () => lease.set({ mending: true }),
     blockAt: height => blockAt(cluster, lease.checkpoint().partitions, height),
@@ -100,7 +101,11 @@ const nextEpoch = async (cluster: Cluster, { epoch = 0 }: Checkpoint): Promise<n
   const known = [epoch, published?.epoch ?? 0, epochOf((doc?.version ?? 1) - 1)]
   await showState(cluster)
   // Versions beyond are from another program.
-  return (await findEpoch(cluster, Math.max(...known.filter(each => each <= MAX_EPOCH)))) + 1
+  const next = (await findEpoch(cluster, Math.max(...known.filter(each => each <= MAX_EPOCH)))) + 1
+  if (next <= MAX_EPOCH) return next
+  throw new Failure('conflict', `${names.prefix} has documents of its last epoch, ${MAX_EPOCH}.`, {
+    help: "Another program wrote them. Run 'iostlens load' with another --store.",
+  })
 }
 
 /** Sets the checkpoint and publishes it; readers that know an earlier one read again. */
@@ -118,7 +123,7 @@ const settle = async (lease: Lease, file: StateFile, { identity, end, open }: Se
   const before = lease.checkpoint()
   const epoch = await nextEpoch(cluster, before)
   const partitions = before.partitions.filter((first, at) => at === 0 || first <= end.height)
-  const state = isHome(file, before, end) ? before.state : undefined
+  const state = before.floor === undefined && isHome(file, before, end) ? before.state : undefined
   const next = { ...identityOf(identity), end, partitions, epoch, state }
   if (!open) {
     // If the process is killed before the history is removed, the next repair must still know its partitions.
@@ -168,7 +173,7 @@ const takeBack = async (lease: Lease, file: StateFile, height: number): Promise<
   const before = lease.checkpoint()
   const { end: last } = before
   if (last === undefined || (last.height <= height && !before.mending)) return last
-  if (last.height <= height || !isHome(file, before, last)) return undefined
+  if (last.height <= height || before.floor !== undefined || !isHome(file, before, last)) return undefined
   const former = file.takeBack({ from: last.height, height }, text => parseContent(text)?.end.height)
   const target = former && parseContent(former.before)
   if (former === undefined || target === undefined) return undefined
