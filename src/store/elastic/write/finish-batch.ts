@@ -102,8 +102,8 @@ async function resend(
 
 /**
  * Continues from what is published. Documents of the abandoned batch stay: its history is the same when it is written
- * again, and a document of its state names the one before it. No later batch ends below it, so that its documents of
- * state are all overwritten by the next one.
+ * again, and a document of its state names the one before it. The next batch does not end below it, and writes every
+ * document that any of its blocks has written, also one that has its former content again. So it replaces all of them.
  */
 export async function abandonBatch(
   { cluster, checkpoint, set }: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>,
