@@ -105,7 +105,7 @@ async function resend(
  * again, and a document of its state names the one before it. The next batch does not end below it, and writes every
  * document that any of its blocks has written, also one that has its former content again. So it replaces all of them.
  */
-export async function abandonBatch(
+async function abandonBatch(
   { cluster, checkpoint, set }: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>,
   published: PublishedMeta | undefined,
 ): Promise<void> {

@@ -64,9 +64,7 @@ export const keepLease = (cluster: Cluster, acquired: StoredCheckpoint) => {
     set,
     renew: () => set({}),
     /** Renews the lease if this process may have been suspended: another loader could have taken over since. */
-    requireFresh: async (): Promise<void> => {
-      if (cluster.clock.now() - held.checkpoint.renewed > leaseMs / 2) await set({})
-    },
+    requireFresh: () => (cluster.clock.now() - held.checkpoint.renewed > leaseMs / 2 ? set({}) : Promise.resolve()),
     stop,
     release,
   }
