@@ -32,13 +32,16 @@ describe('workingState', () => {
     expect(state.get(producerKeys, 'bob0000/carol00')).toEqual({ id: 'bob0000/carol00', account: 'x' })
   })
 
-  test('workingState: changes contain the last version of each document, without unchanged ones', () => {
+  test('workingState: changes contain the last version of each document, also of one that changed back', () => {
     const state = begin()
     state.put(votes, vote('alice00', 2n))
     state.put(votes, vote('carol00', 3n))
     state.put(votes, vote('alice00', 1n))
     state.put(votes, vote('carol00', 4n))
-    expect(state.changes()).toEqual([{ index: votes, doc: vote('carol00', 4n) }])
+    expect(state.changes()).toEqual([
+      { index: votes, doc: vote('alice00', 1n), before: vote('alice00', 1n) },
+      { index: votes, doc: vote('carol00', 4n) },
+    ])
   })
 
   test('workingState: a change contains the previous document, also when it is evicted meanwhile', () => {

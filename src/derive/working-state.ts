@@ -155,11 +155,14 @@ const changesIn = (written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly 
   return changes
 }
 
-/** undefined: the change was rolled back, or the document equals the version that was looked up. */
+/**
+ * undefined: the change was rolled back. A document that changed and changed back is a change, too: whether a document is
+ * written must not depend on where a batch ends. Otherwise a loader that repeats blocks in other batches, after a snapshot
+ * was restored, would leave it unwritten, and another loader's file would keep what it was in between.
+ */
 const changeOf = (index: StateIndex, { doc, before }: Cell): Change | undefined => {
   if (doc === undefined) return undefined
-  if (before === undefined) return { index, doc } as Change
-  return sameValue(before, doc) ? undefined : ({ index, doc, before } as Change)
+  return (before === undefined ? { index, doc } : { index, doc, before }) as Change
 }
 
 function* docsIn(written: readonly Cell[] | undefined): Iterable<Doc> {
@@ -170,15 +173,4 @@ const standingIn = ({ index }: StandingRange, doc: Doc): Standing => {
   const standing = countedOf(index)?.standingOf(doc)
   if (standing === undefined) throw new TypeError(`${index.name} ${doc.id} was read as a member, and is in no ranking.`)
   return standing
-}
-
-/** Equality of plain values: bigint, text, numbers, booleans, arrays and objects of them. */
-const sameValue = (a: unknown, b: unknown): boolean => {
-  if (Object.is(a, b)) return true
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((item, at) => sameValue(item, b[at]))
-  // Nearly all documents that are compared differ, in one of their first values.
-  for (const name in a) if (!sameValue(Reflect.get(a, name), Reflect.get(b, name))) return false
-  return Object.keys(a).length === Object.keys(b).length
 }

@@ -38,15 +38,19 @@ type Reading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly
 
 /**
  * All stored documents of one published height: one point in time per index, taken while nothing newer was
- * visible, from copies that are not out of date. Documents that such copies lack were lost.
+ * visible, from copies that are not out of date. Documents that such copies lack were lost. `kinds`: the kinds of document
+ * that are read.
  */
-export const openAudit = async (cluster: Cluster): Promise<ElasticAudit> => {
+export const openAudit = async (
+  cluster: Cluster,
+  kinds: readonly AnyIndex[] = [...historyIndices, ...stateIndices],
+): Promise<ElasticAudit> => {
   const { connection, names, clock } = cluster
   for (let attempt = 0; ; attempt++) {
     const at = await readPublished(cluster)
     if (at === undefined) throw nothingLoaded(`${connection.url}/${names.prefix}`)
     const own = names.at(at.generations)
-    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, wantedOf(own, at))
+    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, wantedOf(own, at, kinds))
     try {
       const reading = { connection, names: own, pits, at }
       const after = await readPublished(cluster)
@@ -68,9 +72,9 @@ export const openAudit = async (cluster: Cluster): Promise<ElasticAudit> => {
 }
 
 /** The indices of each kind of document, by name of the kind. */
-const wantedOf = (names: Names, { partitions }: PublishedMeta) =>
+const wantedOf = (names: Names, { partitions }: PublishedMeta, kinds: readonly AnyIndex[]) =>
   new Map(
-    [...historyIndices, ...stateIndices].map(index => [
+    kinds.map(index => [
       index.name,
       index.kind === 'state'
         ? { indices: [names.state(index)] }

@@ -41,10 +41,8 @@ async function bringStateHome(lease: Lease, file: StateFile): Promise<void> {
   const checkpoint = lease.checkpoint()
   const { end, state: store = crypto.randomUUID() } = checkpoint
   if (checkpoint.state === undefined) await lease.set({ state: store })
-  if (end === undefined) {
-    if (file.mark !== undefined) await file.clear()
-    return
-  }
+  // Without a mark, a file may be filled in part.
+  if (end === undefined) return await file.clear()
   const stamp = stampOf({ end, lift: checkpoint.lift })
   const { mark } = file
   const isOfStore = mark?.store === store && mark.stamp <= stamp
@@ -56,7 +54,7 @@ async function bringStateHome(lease: Lease, file: StateFile): Promise<void> {
 
 /** Copies the documents with a stamp above `after`; undefined: all. */
 async function copyState(cluster: Cluster, file: StateFile, after: number | undefined): Promise<void> {
-  const audit = await openAudit(cluster)
+  const audit = await openAudit(cluster, stateIndices)
   try {
     for (const index of stateIndices)
       for await (const page of audit.scan(index, after))
