@@ -103,7 +103,8 @@ const move = (at: TxScope, moved: Moved): void => {
 }
 
 /**
- * Writes the owner of an item, the number of items of each owner, and their number in the collection. An item being issued has no state yet.
+ * Writes the owner of an item, the number of items of each owner, and their number in the collection. An item being issued
+ * has no state yet.
  */
 const pass = (at: TxScope, { symbol, item: number, from, to }: Moved): void => {
   if (from === to) return

@@ -93,6 +93,24 @@ test.skipIf(elasticsearchUrl() === undefined)(
   },
 )
 
+test.skipIf(elasticsearchUrl() === undefined)(
+  'state file: one that was filled in part, for another store, is emptied before an empty store is loaded',
+  async () => {
+    const file = openStateFile(join(folder, 'part'))
+    const [doc] = wealthAt(4)
+    if (doc === undefined) throw new Error('The batch changes no wealth.')
+    await file.put([{ index: wealth, doc }])
+    file.close()
+    const empty = openTestElastic()
+    await empty.store.create()
+    const store = empty.reopen({ openStateFile: () => openStateFile(join(folder, 'part')) })
+    const writer = await store.takeOver(identity)
+    expect((await writer.openState()).get(wealth, doc.id)).toBeUndefined()
+    await writer.release()
+    await empty.destroy()
+  },
+)
+
 /** Loads the recorded chain up to a block with a loader that dies once its last batch is announced, before all state is sent. */
 const dieWhileSending = async ({ url, prefix }: TestElastic, to: number): Promise<void> => {
   const node = await replayed(to)
