@@ -77,12 +77,15 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const reading = openReading(cluster)
   const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
-  const openStateFile = (): StateFile => {
+  const openStateFile = (of: 'served' | 'building'): StateFile => {
     if (options.openStateFile === undefined)
       throw new Failure('defect', 'The store was opened without a file for state.')
-    return options.openStateFile(options.building === undefined ? 'served' : 'building')
+    return options.openStateFile(of)
   }
-  const { takeOver, release } = soleWriter(cluster, { partitionDocuments, chunk, openStateFile, reading })
+  const { takeOver, release } = soleWriter(cluster, {
+    ...{ partitionDocuments, chunk, reading },
+    openStateFile: () => openStateFile(options.building === undefined ? 'served' : 'building'),
+  })
   return {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,
@@ -120,6 +123,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
       cluster,
       source: openReading(cluster, { ofAnyVersion: true }).source,
       open: building => openElastic({ ...options, building }),
+      openBuildingState: () => openStateFile('building'),
     }),
     close: async () => {
       await release()

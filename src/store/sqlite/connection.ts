@@ -103,7 +103,7 @@ export const openOrCreate = (path: string, name: string): Connection =>
   })
 
 /** A database in memory. */
-export const openMemory = (): Connection =>
+const openMemory = (): Connection =>
   connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
 
 /** Runs `work` on a temporary database in memory. */

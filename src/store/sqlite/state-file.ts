@@ -10,7 +10,7 @@ import { isCount, membersOf } from '#store/published.ts'
 import type { FormerDocument, FormerState, StateDocument, StateFile, StateMark } from '#store/state-port.ts'
 import { nextTurn } from '#time/turn.ts'
 import { upsert } from './commit.ts'
-import { type Connection, openMemory, openOrCreate } from './connection.ts'
+import { type Connection, openOrCreate } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
 import { getById } from './read.ts'
@@ -60,13 +60,6 @@ export function openStateFile(path: string): StateFile {
     unlock()
     throw error
   }
-}
-
-/** State that is lost with the process, for a loader without a folder of its own. */
-export function openMemoryState(): StateFile {
-  const connection = openMemory()
-  createTables(connection)
-  return stateFileOf({ path: undefined, name: ':memory:', connection, unlock: () => undefined })
 }
 
 /** The file, emptied if it is damaged or of another version. */
@@ -119,7 +112,7 @@ const APPLICATION_ID = 0x696f7373
 
 function createTables(connection: Connection): void {
   const { db } = connection
-  if (connection.file.ino !== undefined) db.run('PRAGMA journal_mode = WAL')
+  db.run('PRAGMA journal_mode = WAL')
   db.transaction(() => {
     for (const { sql } of SCHEMA) db.run(sql)
     createUndo(connection)
@@ -129,11 +122,10 @@ function createTables(connection: Connection): void {
 }
 
 type Parts = {
-  /** undefined: the state is in memory. */
-  readonly path: string | undefined
+  readonly path: string
   readonly name: string
   readonly connection: Connection
-  readonly unlock: () => void
+  readonly unlock: NonNullable<ReturnType<typeof acquireLock>>
 }
 
 function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
@@ -162,6 +154,13 @@ function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
     })
     mark = next ?? mark
   }
+  const close = ({ remove = false } = {}): void => {
+    if (isClosed) return
+    isClosed = true
+    connection.close()
+    if (isDamaged || remove) removeFiles(path)
+    unlock({ remove })
+  }
   return {
     ...openStateReader(read),
     get mark() {
@@ -186,13 +185,8 @@ function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
     unsent: () => read(readUnsent),
     sent: () => write(() => removeMeta(connection, UNSENT), undefined),
     takeBack: (range, parseEnd) => read(reader => readFormer(reader, range, parseEnd)),
-    close: () => {
-      if (isClosed) return
-      isClosed = true
-      connection.close()
-      if (isDamaged && path !== undefined) removeFiles(path)
-      unlock()
-    },
+    close: () => close(),
+    remove: () => close({ remove: true }),
   }
 }
 

@@ -8,13 +8,12 @@ import { wealth } from '#indices/wealth.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Writer } from '#store/port.ts'
-import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
-import { openTestState } from '#test/support/stores/test-state.ts'
+import { openOtherState, openTestState } from '#test/support/stores/test-state.ts'
 import { until } from '#test/support/wait.ts'
 
 /** Retries pause for one millisecond only. */
@@ -322,7 +321,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const late = kindOf(commitBatch(silent, tellingBatch(at, at + 2)))
       await asleep
       // On another machine.
-      const next = await target.reopen({ openStateFile: openMemoryState }).takeOver(identity)
+      const next = await target.reopen({ openStateFile: openOtherState }).takeOver(identity)
       expect(next.checkpoint).toEqual(publishedAt(at - 1))
       await commitBatch(next, tellingBatch(at, at))
       wake()
@@ -331,7 +330,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       expect(await target.store.published()).toEqual(publishedAt(at + 1))
       await next.release()
       // The next take-over removes the documents that the late loader wrote above.
-      const last = await target.reopen({ openStateFile: openMemoryState }).takeOver(identity)
+      const last = await target.reopen({ openStateFile: openOtherState }).takeOver(identity)
       expect(last.checkpoint).toEqual(publishedAt(at + 1))
       expect(await countBlocks(target)).toBe(at + 2)
       await last.release()
@@ -358,7 +357,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         await Bun.sleep(ms)
       }
       const next = await target
-        .reopen({ leaseMs: 3_000, clock: { sleep }, openStateFile: openMemoryState })
+        .reopen({ leaseMs: 3_000, clock: { sleep }, openStateFile: openOtherState })
         .takeOver(identity)
       // It lacks the batch, so it loads the blocks again.
       expect([next.checkpoint, next.floor]).toEqual([publishedAt(at - 1), at])

@@ -2,13 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
-import { openMemoryState } from '#store/sqlite/state-file.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
-import { openTestState } from '#test/support/stores/test-state.ts'
+import { openOtherState, openTestState } from '#test/support/stores/test-state.ts'
 import { until } from '#test/support/wait.ts'
 
 /** Blocks 0 to 2 finish partition 0. Block 3 is in the next partition. */
@@ -106,7 +105,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const [first, second] = batches
       const late = kindOf(commitBatch(silent, first ?? tellingBatch(0, 2)))
       await asleep
-      const next = await target.reopen({ openStateFile: openMemoryState }).takeOver(identity)
+      const next = await target.reopen({ openStateFile: openOtherState }).takeOver(identity)
       for (const batch of batches) await commitBatch(next, batch)
       expect(await merged(target.store)).toEqual(MERGED)
       wake()
@@ -137,7 +136,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         return ((await answer.json()) as { count?: number }).count
       }
       await until(async () => (await count()) === 1)
-      const next = await target.reopen({ openStateFile: openMemoryState }).takeOver(identity)
+      const next = await target.reopen({ openStateFile: openOtherState }).takeOver(identity)
       expect(await count()).toBe(0)
       // The next loader's setting lets it fill the first partition further.
       await commitBatch(next, batchOf(3, 4, { filling: { partition: 0, documents: 11 } }))

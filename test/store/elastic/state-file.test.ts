@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
-import { openMemoryState, openStateFile } from '#store/sqlite/state-file.ts'
+import { openStateFile } from '#store/sqlite/state-file.ts'
 import { identity, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
@@ -10,7 +10,7 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { differences, dumpElastic } from '#test/support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '#test/support/stores/loading.ts'
-import { removeTestState } from '#test/support/stores/test-state.ts'
+import { openOtherState, removeTestState } from '#test/support/stores/test-state.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 
 const folder = testFolder()
@@ -125,7 +125,7 @@ const dieWhileSending = async ({ url, prefix }: TestElastic, to: number): Promis
     if (method === 'PUT' && path.includes('/_doc/checkpoint')) isAnnounced = body.includes(`\\"height\\":${to}`)
     return pass
   })
-  const store = openElastic({ url: proxy.url, prefix, leaseMs: 600, openStateFile: openMemoryState })
+  const store = openElastic({ url: proxy.url, prefix, leaseMs: 600, openStateFile: openOtherState })
   const loading = loadFrom(node.url, store).catch(() => undefined)
   await announced
   await store.close()

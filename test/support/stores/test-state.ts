@@ -13,6 +13,17 @@ export const openTestState = (prefix: string, of: 'served' | 'building' = 'serve
 /** Removes it, as if its disk were lost. No loader may have it open. */
 export const removeTestState = (prefix: string): void => rmSync(folderOf(prefix), { recursive: true, force: true })
 
+/** An empty state file, as on another machine, which is removed when it is closed. */
+export const openOtherState = (): StateFile => {
+  const prefix = `other-${crypto.randomUUID()}`
+  const file = openTestState(prefix)
+  const close = () => {
+    file.close()
+    removeTestState(prefix)
+  }
+  return Object.create(file, { close: { value: close } })
+}
+
 /** Removes it with its copy. */
 export const forgetTestState = (prefix: string): void => {
   removeTestState(prefix)

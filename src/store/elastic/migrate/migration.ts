@@ -4,6 +4,7 @@ import type { MigrationPort } from '#store/migration-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
+import type { OpenStateFile } from '#store/state-port.ts'
 import { requestJson } from '../client/request-json.ts'
 import { mappingDifference } from '../schema/check-indices.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
@@ -28,11 +29,13 @@ type Parts = {
   readonly source: ReadPort
   /** Opens a store of generations that are being built. */
   readonly open: (building: Generations) => Store
+  /** The state file of the loader of these generations. */
+  readonly openBuildingState: OpenStateFile
 }
 
 /** Builds the next generation beside the served one and replaces the served one by it. */
 export const migratingOf = (parts: Parts): MigrationPort<Store> => {
-  const { cluster, source, open } = parts
+  const { cluster, source, open, openBuildingState } = parts
   const see = () => planMigration(cluster)
   return {
     source: withFormerContracts(cluster, source),
@@ -57,6 +60,8 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
         await catchUp(height)
         const partitions = await requireWhole({ ...cluster, names: target }, height)
         await swap(lease, { ...lease.cluster, names: target }, { partitions, moveKeys: seen.keysDiffer })
+        // The next loader of the store fills its own file.
+        openBuildingState().remove()
       } finally {
         // A store that was replaced has no lease to release.
         if (lease.checkpoint().retired === undefined) await lease.release().catch(() => {})
