@@ -1,6 +1,6 @@
 import type { Ask, AskContext } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
-import type { Field } from './part/form-fields.ts'
+import type { Field } from './format/field.ts'
 
 /** HTML from the JSX runtime. */
 export type Html = JSX.Element

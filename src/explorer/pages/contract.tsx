@@ -8,30 +8,25 @@ import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isActionName } from '#chain/names.ts'
-import { contractRecords } from '../download/records.ts'
-import { visible } from '../format/visible.ts'
-import { ifFound } from '../found.ts'
-import { titleOf } from '../known-names.ts'
-import { hrefTo, pathOf, pathOfStorage } from '../links.ts'
-import { isNarrowed, PAGING } from '../narrowed.ts'
+import { contractRecords } from '../download/downloads.ts'
+import { ifFound } from '../find/known.ts'
+import { titleOf } from '../find/labels.ts'
+import { nameArguments, parameterNamesIn } from '../format/arguments.ts'
+import { CONTRACT_FIELDS, fieldsGiven, namesOf } from '../format/field.ts'
+import { actionText, cutWord, visible } from '../format/text.ts'
+import { limitText } from '../format/transaction.ts'
+import { hrefTo, isNarrowed, PAGING, pathOf, pathOfStorage } from '../links.ts'
 import type { Html, Page, Redirect, Visit } from '../page.ts'
-import { Abi } from '../part/abi.tsx'
-import { Activity } from '../part/activity.tsx'
-import { Card } from '../part/card.tsx'
-import { Code } from '../part/code.tsx'
-import { Facts } from '../part/facts.tsx'
-import { Files } from '../part/files.tsx'
-import { Filters } from '../part/filters.tsx'
-import { CONTRACT_FIELDS, fieldsGiven, namesOf } from '../part/form-fields.ts'
-import { partGiven, RecordPager } from '../part/found-records.tsx'
-import { Heading } from '../part/heading.tsx'
-import { Name, Owner } from '../part/name.tsx'
-import { None } from '../part/none.tsx'
-import { Folded, isRaw, rawText } from '../part/raw.tsx'
-import { RecordRows } from '../part/record-rows.tsx'
-import { ChainText } from '../part/text.tsx'
-import { When } from '../part/time.tsx'
-import { OwnTokens } from '../part/token-rows.tsx'
+import { None, When } from '../part/amount.tsx'
+import { Filters } from '../part/form.tsx'
+import { Files, partGiven, RecordPager } from '../part/list.tsx'
+import { Heading, Name, Owner } from '../part/name.tsx'
+import { OwnTokens } from '../part/owned.tsx'
+import { Activity } from '../part/plot.tsx'
+import { RecordRows } from '../part/records.tsx'
+import { Card, Facts, Fold } from '../part/section.tsx'
+import { More, Rows } from '../part/table.tsx'
+import { ChainText, Code, Folded, isRaw, rawText } from '../part/text.tsx'
 
 type CodeAnswer = AnswerOf<typeof getContractCode>
 
@@ -39,7 +34,7 @@ type CodeAnswer = AnswerOf<typeof getContractCode>
 const MOST_CODE = 16_384
 
 /** The contract's answer. An id without a deployed contract to which tokens were sent redirects to its balances. */
-const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> => {
+async function detailOf(visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
   const found = await ifFound(detail)
   if (found !== undefined) return found
@@ -123,7 +118,7 @@ type AboutProps = {
   readonly isHolding: boolean
 }
 
-const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
+function About({ visit, detail, code, isHolding }: AboutProps): Html {
   const { say } = visit
   return (
     <section class="card">
@@ -185,7 +180,7 @@ type RecordsProps = {
   readonly children: Html
 }
 
-const Records = ({ visit, records, names, contract, children }: RecordsProps): Html => {
+function Records({ visit, records, names, contract, children }: RecordsProps): Html {
   const { say } = visit
   return (
     <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
@@ -203,3 +198,86 @@ const Records = ({ visit, records, names, contract, children }: RecordsProps): H
     </Card>
   )
 }
+
+type AbiProps = {
+  readonly visit: Visit
+  readonly contract: string
+  readonly abis: AnswerOf<typeof getContractAbi>['abis']
+  readonly code: AnswerOf<typeof getContractCode>
+}
+
+/** Maximum number of actions, and of arguments per action, on a page. */
+const MOST = 100
+/** Maximum number of actions of a list that is initially open. */
+const OPEN = 12
+
+/** The actions of a contract, each with a link to its records. */
+export function Abi({ visit, contract, abis, code }: AbiProps): Html {
+  const names = parameterNamesIn(code.code)
+  const { say } = visit
+  const recordsOf = (name: string): string =>
+    hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)
+  return (
+    <Fold
+      visit={visit}
+      id="abi"
+      title={say({ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` })}
+      isOpen={abis.length <= OPEN}
+    >
+      <Rows
+        visit={visit}
+        rows={abis.slice(0, MOST)}
+        none={{ en: 'No actions.', zh: '没有方法。' }}
+        columns={[
+          [
+            'Action',
+            '方法',
+            ({ name }) => (
+              <span class="what">
+                {isActionName(name) ? (
+                  <a href={recordsOf(name)} rel="nofollow">
+                    <bdi safe>{name}</bdi>
+                  </a>
+                ) : (
+                  <bdi safe>{actionText(name)}</bdi>
+                )}
+              </span>
+            ),
+          ],
+          [
+            'Arguments',
+            '参数',
+            ({ name, args }) => (
+              <code safe>
+                {typed(
+                  args,
+                  nameArguments({ contract, action_name: name }, { types: args, names: names.get(name) ?? [] }),
+                )}
+              </code>
+            ),
+          ],
+          [
+            'Spending limit',
+            '授权限额',
+            ({ amount_limit }) => (
+              <span safe>
+                {amount_limit
+                  .slice(0, MOST)
+                  .map(limit => limitText(limit, say))
+                  .join(', ')}
+              </span>
+            ),
+          ],
+        ]}
+      />
+      <More visit={visit} shown={MOST} total={abis.length} />
+    </Fold>
+  )
+}
+
+/** The arguments with their types, such as `from: string, amount: string`, or only the types. */
+const typed = (types: readonly string[], names: readonly string[]): string =>
+  types
+    .slice(0, MOST)
+    .map((type, at) => [names[at], type].flatMap(word => (word === undefined ? [] : [cutWord(word)])).join(': '))
+    .join(', ')

@@ -3,34 +3,33 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getAccountAssets } from '#actions/get-account-assets.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerDetail } from '#actions/get-producer-detail.ts'
+import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getProducerVotes } from '#actions/get-producer-votes.ts'
-import { percentOf } from '../format/amount.ts'
-import { hasDaysOfReturn } from '../format/annual-return.ts'
-import { counted } from '../format/counted.ts'
-import { profileText } from '../format/profile.ts'
-import { visible } from '../format/visible.ts'
-import { ifFound } from '../found.ts'
-import { titleOf } from '../known-names.ts'
-import { pathOf } from '../links.ts'
-import { isNarrowed } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count } from '../part/amount.tsx'
-import { Card } from '../part/card.tsx'
-import { ExternalLink } from '../part/external-link.tsx'
-import { Facts, Figures } from '../part/facts.tsx'
-import { formerProducer } from '../part/former-producer.tsx'
-import { Heading } from '../part/heading.tsx'
-import { Largest } from '../part/largest.tsx'
-import { Copied, Name } from '../part/name.tsx'
-import { None } from '../part/none.tsx'
-import { ProducerStatus } from '../part/producer-status.tsx'
-import { ReceivedRewards } from '../part/received-rewards.tsx'
-import { type RewardHistory, RewardsOverTime, rewardsSince } from '../part/rewards-over-time.tsx'
-import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
-import { ChainText } from '../part/text.tsx'
-import { askVoters, Voters } from '../part/voters.tsx'
-import { LatestChanges, type VoteDays, VotesByDay } from '../part/votes-by-day.tsx'
+import { ifFound } from '../find/known.ts'
+import { titleOf } from '../find/labels.ts'
+import { counted, percentOf } from '../format/amount.ts'
+import { hasDaysOfReturn, profileText } from '../format/state.ts'
+import { visible } from '../format/text.ts'
+import { isNarrowed, pathOf } from '../links.ts'
+import type { Html, Page, PageContent, Visit } from '../page.ts'
+import { Amount, Count, None, When } from '../part/amount.tsx'
+import { Copied, Heading, Name } from '../part/name.tsx'
+import {
+  askVoters,
+  LatestChanges,
+  ProducerStatus,
+  ReceivedRewards,
+  type RewardHistory,
+  RewardsOverTime,
+  rewardsSince,
+  type VoteDays,
+  Voters,
+  VotesByDay,
+} from '../part/producer.tsx'
+import { Card, Facts, Figures } from '../part/section.tsx'
+import { Concentration, Largest, MOST_BANDED, Share } from '../part/share.tsx'
+import { ChainText, ExternalLink } from '../part/text.tsx'
 
 /** A producer, including one that is no longer registered. */
 export const producerPage: Page = {
@@ -91,7 +90,7 @@ type StatusFactsProps = DetailProps & {
   readonly assets: AnswerOf<typeof getAccountAssets>
 }
 
-const StatusFacts = ({ visit, detail, days, assets }: StatusFactsProps): Html => {
+function StatusFacts({ visit, detail, days, assets }: StatusFactsProps): Html {
   const { say } = visit
   return (
     <Figures
@@ -120,7 +119,7 @@ type AboutProps = DetailProps & {
   readonly rewards: RewardHistory | undefined
 }
 
-const About = ({ visit, detail, allVotes, rewards }: AboutProps): Html => {
+function About({ visit, detail, allVotes, rewards }: AboutProps): Html {
   const { say } = visit
   const none = <None />
   return (
@@ -150,7 +149,7 @@ type AnnualReturnProps = DetailProps & {
 }
 
 /** The return of the last 30 days, extrapolated to a year. Fewer days of rewards would not show a year's. */
-const AnnualReturn = ({ visit, detail, since }: AnnualReturnProps): Html => {
+function AnnualReturn({ visit, detail, since }: AnnualReturnProps): Html {
   const { say, at } = visit
   if (!hasDaysOfReturn(since, at.time))
     return (
@@ -183,7 +182,7 @@ type LargestVotersProps = {
   readonly votes: string
 }
 
-const LargestVoters = ({ visit, largest, total, votes: whole }: LargestVotersProps): Html => {
+function LargestVoters({ visit, largest, total, votes: whole }: LargestVotersProps): Html {
   const { say } = visit
   return (
     <Card
@@ -203,7 +202,7 @@ const LargestVoters = ({ visit, largest, total, votes: whole }: LargestVotersPro
 }
 
 /** The texts of the operator's profile file, if it has any. */
-const Texts = ({ visit, detail }: DetailProps): Html => {
+function Texts({ visit, detail }: DetailProps): Html {
   const { say, lang } = visit
   const facts = [
     [say({ en: 'Type', zh: '类型' }), profileText(lang, detail.type, detail.type_en)],
@@ -224,3 +223,77 @@ const Texts = ({ visit, detail }: DetailProps): Html => {
     </Card>
   )
 }
+
+/**
+ * The page of a producer that is no longer registered: the time of the end, and its remaining voters. Throws
+ * Failure for any other account.
+ */
+export async function formerProducer(visit: Visit): Promise<PageContent> {
+  const { say, id: producer } = visit
+  const [former, voting, assets] = await Promise.all([
+    visit.ask(getProducerRegistration, { producer }),
+    askVoters(visit),
+    visit.ask(getAccountAssets, { account: producer }),
+  ])
+  const name = visible(former.account)
+  return {
+    path: pathOf('producer', former.account),
+    title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
+    description: say({
+      en: `Former IOST block producer ${name}: when it was unregistered, and its ${counted(voting.total, 'voter')}.`,
+      zh: `IOST 前生产者 ${name}：注销时间与 ${voting.total} 个投票者。`,
+    }),
+    isMinor: isNarrowed(visit, ['page']),
+    body: (
+      <>
+        <h1>
+          <small safe>{say({ en: 'Former producer', zh: '前生产者' })}</small>
+          <bdi safe>{name}</bdi>
+        </h1>
+        <section class="card">
+          <Facts
+            facts={[
+              [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={former.account} />],
+              [
+                say({ en: 'Status', zh: '状态' }),
+                <span class="badge warn" safe>
+                  {say({ en: 'Not registered', zh: '已注销' })}
+                </span>,
+              ],
+              [say({ en: 'Unregistered', zh: '注销时间' }), <Since visit={visit} former={former} />],
+              [
+                say({ en: 'Remaining votes', zh: '剩余票数' }),
+                <Amount visit={visit} value={former.votes} token="iost" />,
+              ],
+              [say({ en: 'Blocks made', zh: '出块数' }), <Count value={former.block_count} />],
+              [
+                say({ en: 'Rewards received', zh: '已获奖励' }),
+                <ReceivedRewards visit={visit} received={former.received_award} assets={assets} />,
+              ],
+              [say({ en: 'Last signing key', zh: '最后的签名公钥' }), <Copied visit={visit} text={former.pubkey} />],
+            ]}
+          />
+        </section>
+        <Voters visit={visit} voting={voting} votes={former.votes} />
+      </>
+    ),
+  }
+}
+
+type SinceProps = {
+  readonly visit: Visit
+  readonly former: { readonly unregistered_at?: string; readonly unregistered_block?: number }
+}
+
+const Since = ({ visit, former: { unregistered_at, unregistered_block } }: SinceProps): Html =>
+  unregistered_at === undefined || unregistered_block === undefined ? (
+    <None />
+  ) : (
+    <>
+      <When visit={visit} iso={unregistered_at} />{' '}
+      <small>
+        <span safe>{visit.say({ en: 'in block ', zh: '区块 ' })}</span>
+        <Name visit={visit} kind="block" id={unregistered_block} />
+      </small>
+    </>
+  )

@@ -2,25 +2,31 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
-import { producerFile } from '../download/states.ts'
-import { decimalsOf } from '../format/amount.ts'
-import { counted } from '../format/counted.ts'
-import { APPROVED } from '../format/producer-status.ts'
-import { profileText } from '../format/profile.ts'
-import { cut, visible } from '../format/visible.ts'
-import { isNarrowed } from '../narrowed.ts'
+import { producerFile } from '../download/downloads.ts'
+import { counted, decimalsOf } from '../format/amount.ts'
+import { APPROVED, profileText } from '../format/state.ts'
+import { cut, visible } from '../format/text.ts'
+import { isNarrowed } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Change, Count } from '../part/amount.tsx'
-import { ExternalLink } from '../part/external-link.tsx'
-import { Figures } from '../part/facts.tsx'
-import { Files } from '../part/files.tsx'
+import { Amount, Change, Count, None } from '../part/amount.tsx'
+import {
+  Files,
+  lastInstead,
+  type Order,
+  ordered,
+  orderGiven,
+  Pager,
+  pageGiven,
+  pageOf,
+  pathOfPage,
+  Sorts,
+} from '../part/list.tsx'
 import { Name } from '../part/name.tsx'
-import { None } from '../part/none.tsx'
-import { lastInstead, Pager, pageGiven, pageOf, pathOfPage } from '../part/pager.tsx'
-import { ProducerStatus } from '../part/producer-status.tsx'
-import { type Column, Rows } from '../part/rows.tsx'
+import { ProducerStatus } from '../part/producer.tsx'
+import { Figures } from '../part/section.tsx'
 import { Share } from '../part/share.tsx'
-import { type Order, ordered, orderGiven, Sorts } from '../part/sorts.tsx'
+import { type Column, Rows } from '../part/table.tsx'
+import { ExternalLink } from '../part/text.tsx'
 
 /** All producers in the table by their votes. */
 export const producersPage: Page = {

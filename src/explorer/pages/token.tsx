@@ -1,35 +1,31 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
+import { getSupplyHistory } from '#actions/get-supply-history.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
-import { tokenMovements } from '../download/records.ts'
-import { holderFile } from '../download/states.ts'
-import { decimalsOf, grouped } from '../format/amount.ts'
-import { counted } from '../format/counted.ts'
-import { transferabilityOf } from '../format/transferability.ts'
-import { visible } from '../format/visible.ts'
-import { hrefTo, pathOf } from '../links.ts'
-import { isNarrowed, PAGING } from '../narrowed.ts'
+import { DAYS_DEFAULT } from '#actions/request/dates.ts'
+import { dateOf, dayOf } from '#chain/time.ts'
+import { holderFile, tokenMovements } from '../download/downloads.ts'
+import { counted, decimalsOf, grouped } from '../format/amount.ts'
+import { fieldsGiven, namesOf, TOKEN_FIELDS } from '../format/field.ts'
+import { dayOfIso, named, type Steps, stepsSince } from '../format/period.ts'
+import { transferabilityOf } from '../format/state.ts'
+import { visible } from '../format/text.ts'
+import { hrefTo, isNarrowed, PAGING, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount, Count, Place } from '../part/amount.tsx'
-import { AllChanges } from '../part/balance-over-time.tsx'
-import { Card } from '../part/card.tsx'
-import { Facts } from '../part/facts.tsx'
-import { Files } from '../part/files.tsx'
-import { Filters } from '../part/filters.tsx'
-import { fieldsGiven, namesOf, TOKEN_FIELDS } from '../part/form-fields.ts'
-import { partGiven, RecordPager } from '../part/found-records.tsx'
-import { Largest } from '../part/largest.tsx'
-import { Made } from '../part/made.tsx'
-import { Owner } from '../part/name.tsx'
-import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
-import { RecordRows } from '../part/record-rows.tsx'
-import { Rows } from '../part/rows.tsx'
-import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
-import { Tabs } from '../part/tabs.tsx'
+import { AllChanges } from '../part/balance.tsx'
+import { Filters } from '../part/form.tsx'
+import { Files, Pager, pageGiven, partGiven, RecordPager, rankOf } from '../part/list.tsx'
+import { Made, Owner } from '../part/name.tsx'
+import { LevelPlot, OverTime, Plot } from '../part/plot.tsx'
+import { RecordRows } from '../part/records.tsx'
+import { Card, Facts, Tabs } from '../part/section.tsx'
+import { Concentration, Largest, MOST_BANDED, Share } from '../part/share.tsx'
+import { Rows } from '../part/table.tsx'
 import { ChainText } from '../part/text.tsx'
-import { TokenOverTime } from '../part/token-over-time.tsx'
 
 /**
  * A token: its supply, its holders, and its movements. The lists of holders and movements have their own
@@ -88,7 +84,7 @@ export const tokenPage: Page = {
 
 type Detail = AnswerOf<typeof getTokenDetail>
 
-const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Detail }): Html => {
+function About({ visit, detail }: { readonly visit: Visit; readonly detail: Detail }): Html {
   const { say } = visit
   const { symbol, tx_hash } = detail
   return (
@@ -119,7 +115,7 @@ type DistributionProps = {
 }
 
 /** The distribution of the supply among its holders. */
-const Distribution = ({ visit, detail, largest, total }: DistributionProps): Html => {
+function Distribution({ visit, detail, largest, total }: DistributionProps): Html {
   const { say } = visit
   return (
     <Card
@@ -151,7 +147,7 @@ const Distribution = ({ visit, detail, largest, total }: DistributionProps): Htm
   )
 }
 
-const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly detail: Detail }): Html => {
+function Transfers({ visit: { say }, detail }: { readonly visit: Visit; readonly detail: Detail }): Html {
   const isFree = detail.can_transfer && !detail.only_issuer_can_transfer
   return (
     <span class={isFree ? undefined : 'warn'} safe>
@@ -163,7 +159,7 @@ const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly
 /** The actions that token.iost records for a token. */
 const RECORDED = ['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`)
 
-const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
+async function Movements({ visit }: { readonly visit: Visit }): Promise<string> {
   const { say, id: token } = visit
   const filters = fieldsGiven(visit, TOKEN_FIELDS)
   const found = await visit.ask(getTokenTx, { token, ...filters, ...partGiven(visit) })
@@ -183,7 +179,7 @@ const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> 
   )
 }
 
-const Holders = async ({ visit, supply }: { readonly visit: Visit; readonly supply: string }): Promise<string> => {
+async function Holders({ visit, supply }: { readonly visit: Visit; readonly supply: string }): Promise<string> {
   const { say } = visit
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
   const decimals = decimalsOf(holders.map(({ balance }) => balance))
@@ -212,6 +208,114 @@ const Holders = async ({ visit, supply }: { readonly visit: Visit; readonly supp
         ]}
       />
       <Pager visit={visit} total={total ?? 0} />
+    </Card>
+  )
+}
+
+type SupplyStep = AnswerOf<typeof getSupplyHistory>['steps'][number]
+type TokenDay = Extract<AnswerOf<typeof getDailyStatistics>['days'][number], { readonly volume: string }>
+
+/** A token's supply since its creation, by steps, and its transfers on each of the last days; oldest first. */
+type TokenHistory = {
+  readonly steps: Steps
+  readonly rows: readonly SupplyStep[]
+  readonly days: readonly TokenDay[]
+}
+
+/** The history of a token; undefined: it was created today, so that each plot would have only one point. */
+async function tokenSince(visit: Visit, token: string, created: string): Promise<TokenHistory | undefined> {
+  const steps = stepsSince(visit, created)
+  const { step, start_date } = steps
+  const today = dayOf(visit.at.time)
+  if (start_date === dateOf(today)) return undefined
+  const lately = dateOf(Math.max(today - DAYS_DEFAULT + 1, dayOfIso(created)))
+  const [history, daily] = await Promise.all([
+    visit.ask(getSupplyHistory, { token, step, start_date }),
+    visit.ask(getDailyStatistics, { token, start_date: lately }),
+  ])
+  const days = daily.days.flatMap(day => ('volume' in day ? [day] : []))
+  return { steps, rows: named(step, history.steps), days }
+}
+
+type TokenProps = {
+  readonly visit: Visit
+  /** Time of the token's creation, ISO-8601 UTC. */
+  readonly created: string
+}
+
+/**
+ * Supply, holders and transfers as plots, with the exact figures in collapsed tables; empty on the first day
+ * of a token.
+ */
+export async function TokenOverTime({ visit, created }: TokenProps): Promise<string> {
+  const history = await tokenSince(visit, visit.id, created)
+  if (history === undefined) return ''
+  return (
+    <div class="pair">
+      <SupplyAndHolders visit={visit} history={history} />
+      <TransfersByDay visit={visit} history={history} />
+    </div>
+  )
+}
+
+type Props = { readonly visit: Visit; readonly history: TokenHistory }
+
+function SupplyAndHolders({ visit, history: { steps, rows } }: Props): Html {
+  const { say } = visit
+  const unit = visible(visit.id)
+  return (
+    <Card visit={visit} id="supply" title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}>
+      <OverTime
+        visit={visit}
+        step={steps.step}
+        rows={rows}
+        Plotted={LevelPlot}
+        figures={[
+          {
+            title: { en: `Supply (${unit})`, zh: `供应量（${unit}）` },
+            head: ['Supply', '期末供应量'],
+            value: row => row.supply,
+          },
+          {
+            title: { en: 'Holders', zh: '持有者数' },
+            head: ['Holders', '期末持有者数'],
+            value: row => String(row.holders),
+          },
+        ]}
+      />
+    </Card>
+  )
+}
+
+function TransfersByDay({ visit, history: { days } }: Props): Html {
+  const { say } = visit
+  const unit = visible(visit.id)
+  return (
+    <Card visit={visit} id="transfers" title={say({ en: 'Transfers per day', zh: '每日转账' })}>
+      {days.every(day => day.transfers === 0) ? (
+        <p class="none" safe>
+          {say({ en: `No transfers since ${days[0]?.date}.`, zh: `自 ${days[0]?.date} 起没有转账。` })}
+        </p>
+      ) : (
+        <OverTime
+          visit={visit}
+          step="day"
+          rows={days}
+          Plotted={Plot}
+          figures={[
+            {
+              title: { en: `Volume of transfers (${unit})`, zh: `转账总额（${unit}）` },
+              head: ['Volume of transfers', '转账总额'],
+              value: row => row.volume,
+            },
+            {
+              title: { en: 'Transfers', zh: '转账次数' },
+              head: ['Transfers', '转账次数'],
+              value: row => String(row.transfers),
+            },
+          ]}
+        />
+      )}
     </Card>
   )
 }

@@ -3,9 +3,9 @@ import { escapeHtml } from '@kitajs/html'
 import { grouped } from '#explorer/format/amount.ts'
 import { formatDuration } from '#explorer/format/time.ts'
 import type { Lang, Site } from '#explorer/page.ts'
-import { type Fact, Facts } from '#explorer/part/facts.tsx'
-import { ServicePage } from '#explorer/part/service-page.tsx'
-import { At } from '#explorer/part/time.tsx'
+import { At } from '#explorer/part/amount.tsx'
+import { ServicePage } from '#explorer/part/document.tsx'
+import { type Fact, Facts } from '#explorer/part/section.tsx'
 import { reportedText, type ServiceStatus } from './service-status.ts'
 
 /** The status as a page of HTML. Its links are relative. */

@@ -1,0 +1,118 @@
+/** @jsxImportSource @kitajs/html */
+import type { Text } from '#actions/text.ts'
+import { grouped } from '../format/amount.ts'
+import type { Html, Visit } from '../page.ts'
+import { AllOfIt } from './text.tsx'
+
+/** A column: its head in both languages, its cells, and their layout. */
+export type Column<R> = readonly [en: string, zh: string, cell: (row: R) => Html, layout?: Layout]
+
+type Layout = {
+  /** Whether cells are numbers, aligned by digits. */
+  readonly isNumber?: boolean
+  /** The place of the cell on a card; absent: below the first line, after the column's name. */
+  readonly place?: Place
+}
+
+/**
+ * The place of a cell when a narrow screen turns its row into a card. `lead` and `end` are the two ends of
+ * the first line; the first column is `lead` by default. Other cells are below it, after the name of their
+ * column: `bare` omits the name, `to` replaces it by an arrow. `base` is the last line. `wide` is not on a
+ * card, since the linked page shows it.
+ */
+type Place = 'lead' | 'end' | 'bare' | 'to' | 'base' | 'wide'
+
+type RowsProps<R> = {
+  readonly visit: Pick<Visit, 'say'>
+  readonly columns: readonly Column<R>[]
+  readonly rows: readonly R[]
+  /** The text of an empty table; absent: the table is never empty. */
+  readonly none?: Text
+  /**
+   * The name by which the script identifies the table when it refreshes the page; absent: the table is not refreshed.
+   */
+  readonly live?: string
+  /** A table of a few short columns, which is never turned into cards. */
+  readonly isNarrow?: boolean
+}
+
+/** A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their columns. */
+export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
+  rows.length === 0 ? (
+    <p class="none" {...liveName(live)} safe>
+      {none === undefined ? '' : say(none)}
+    </p>
+  ) : (
+    <table class={isNarrow ? 'rows narrow' : 'rows cards'} {...liveName(live)}>
+      <thead>
+        <tr>
+          {columns.map(([en, zh, , layout], at) => (
+            <th scope="col" class={classOf(layout, at)} safe>
+              {say({ en, zh })}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(row => (
+          <tr>
+            {columns.map(([en, zh, cell, layout], at) => (
+              <td
+                data-head={isNarrow || placeOf(layout, at) !== undefined ? undefined : say({ en, zh })}
+                class={classOf(layout, at)}
+              >
+                {cell(row)}
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  )
+
+const liveName = (live: string | undefined) => (live === undefined ? {} : { 'data-live': live })
+
+const placeOf = (layout: Layout | undefined, at: number): Place | undefined =>
+  layout?.place ?? (at === 0 ? 'lead' : undefined)
+
+function classOf(layout: Layout | undefined, at: number): string | undefined {
+  const { isNumber = false } = layout ?? {}
+  const names = [isNumber ? 'digits' : '', placeOf(layout, at) ?? '']
+  return names.filter(each => each !== '').join(' ') || undefined
+}
+
+type MoreProps = {
+  readonly visit: Pick<Visit, 'say' | 'site'>
+  readonly shown: number
+  readonly total: number
+  /** Address of the whole list; absent: only the API and a file have it. */
+  readonly whole?: string
+  /** Whether the page offers a file of the whole list. */
+  readonly hasFile?: boolean
+}
+
+/** A note on where to find the rest of a truncated list. */
+export function More({ visit, shown, total, whole, hasFile = false }: MoreProps): Html {
+  if (total <= shown) return ''
+  const all = grouped(String(total))
+  const [en, zh] = [`The first ${shown} of ${all}.`, `共 ${all} 项，此处为前 ${shown} 项`]
+  if (whole !== undefined)
+    return (
+      <p class="none">
+        <span safe>{visit.say({ en, zh: `${zh}。` })}</span> <AllOfIt visit={visit} href={whole} />
+      </p>
+    )
+  const rest = hasFile ? IN_FILE : visit.site.testKey === undefined ? WITH_KEY : BY_LINKS
+  return (
+    <p class="none" safe>
+      {visit.say({ en: `${en} ${rest.en}`, zh: `${zh}；${rest.zh}。` })}
+    </p>
+  )
+}
+
+const IN_FILE: Text = { en: 'The file above has all of them.', zh: '上方的文件包含全部' }
+const WITH_KEY: Text = { en: 'With a key, the API gives all of them.', zh: '使用 API key 可通过 API 获取全部' }
+const BY_LINKS: Text = {
+  en: 'The data links at the foot of this page give all of them.',
+  zh: '页面下方的数据链接包含全部',
+}
