@@ -53,6 +53,9 @@ export type Visit = AskContext & {
   readonly now: number
 }
 
+/** The properties of a part of a page: its own, and the visit. */
+export type Props<P> = Readonly<P> & { readonly visit: Visit }
+
 /** The content of a page, between header and footer. */
 export type PageContent = {
   /** Title of the window, and in search results. */

@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import type { Typed } from '#actions/define.ts'

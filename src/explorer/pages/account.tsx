@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import { getAccountActivity } from '#actions/get-account-activity.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
@@ -162,12 +161,7 @@ const Votes = ({ visit, votes }: VotesProps): Html => {
         rows={votes.slice(0, MOST)}
         columns={[
           ['Producer', '生产者', ({ option }) => <Name visit={visit} kind="producer" id={option} />],
-          [
-            'Votes',
-            '票数',
-            row => <Amount visit={visit} value={row.votes} token="iost" />,
-            { isNumber: true, place: 'end' },
-          ],
+          ['Votes', '票数', row => <Amount visit={visit} value={row.votes} token="iost" />, 'digits end'],
         ]}
       />
       <More visit={visit} shown={MOST} total={votes.length} />

@@ -19,11 +19,10 @@ import { hrefTo, isNarrowed, PAGING, pathOf, pathOfStorage } from '../links.ts'
 import type { Html, Page, Redirect, Visit } from '../page.ts'
 import { None, When } from '../part/amount.tsx'
 import { Filters } from '../part/form.tsx'
-import { Files, partGiven, RecordPager } from '../part/list.tsx'
 import { Heading, Name, Owner } from '../part/name.tsx'
 import { OwnTokens } from '../part/owned.tsx'
 import { Activity } from '../part/plot.tsx'
-import { RecordRows } from '../part/records.tsx'
+import { partGiven, RecordList } from '../part/records.tsx'
 import { Card, Facts, Fold } from '../part/section.tsx'
 import { More, Rows } from '../part/table.tsx'
 import { ChainText, Code, Folded, isRaw, rawText } from '../part/text.tsx'
@@ -123,15 +122,17 @@ function About({ visit, detail, code, isHolding }: AboutProps): Html {
   return (
     <section class="card">
       <Facts
+        visit={visit}
         facts={[
-          [say({ en: 'Publisher', zh: '部署者' }), <Owner visit={visit} id={detail.publisher} />],
-          [say({ en: 'Deployed', zh: '部署时间' }), <When visit={visit} iso={detail.created_at} />],
-          [say({ en: 'Transaction', zh: '交易' }), <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />],
+          ['Publisher', '部署者', <Owner visit={visit} id={detail.publisher} />],
+          ['Deployed', '部署时间', <When visit={visit} iso={detail.created_at} />],
+          ['Transaction', '交易', <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />],
           ...(code.tx_hash === '' || code.tx_hash === detail.tx_hash
             ? []
             : [
                 [
-                  say({ en: 'Code last changed', zh: '代码最近更新' }),
+                  'Code last changed',
+                  '代码最近更新',
                   <Name visit={visit} kind="tx" id={code.tx_hash} isWhole />,
                 ] as const,
               ]),
@@ -139,13 +140,15 @@ function About({ visit, detail, code, isHolding }: AboutProps): Html {
             ? []
             : [
                 [
-                  say({ en: 'Language and version', zh: '语言与版本' }),
+                  'Language and version',
+                  '语言与版本',
                   // The publisher chooses both texts.
                   <ChainText visit={visit} text={`${code.language} ${code.version}`} isProse />,
                 ] as const,
               ]),
           [
-            say({ en: 'Holdings', zh: '持有' }),
+            'Holdings',
+            '持有',
             isHolding ? (
               <a href={hrefTo(visit, pathOf('account', detail.contract_id))} safe>
                 {say({ en: 'Balance and movements →', zh: '余额与变动 →' })}
@@ -158,7 +161,8 @@ function About({ visit, detail, code, isHolding }: AboutProps): Html {
             ? []
             : [
                 [
-                  say({ en: 'Storage', zh: '存储' }),
+                  'Storage',
+                  '存储',
                   <a href={hrefTo(visit, pathOfStorage(detail.contract_id))} safe>
                     {say({ en: 'Read values by key →', zh: '按键读取 →' })}
                   </a>,
@@ -186,15 +190,7 @@ function Records({ visit, records, names, contract, children }: RecordsProps): H
     <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
       {children as 'safe'}
       <Filters visit={visit} fields={CONTRACT_FIELDS} choices={{ action_name: { choices: names } }} />
-      <Files
-        visit={visit}
-        file={contractRecords}
-        id={contract}
-        total={records.total ?? null}
-        hasRows={records.transactions.length > 0}
-      />
-      <RecordRows visit={visit} rows={records.transactions} isSearching={records.next !== undefined} live="records" />
-      <RecordPager visit={visit} listed={records} />
+      <RecordList visit={visit} file={contractRecords} id={contract} listed={records} live="records" />
     </Card>
   )
 }

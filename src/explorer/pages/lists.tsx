@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
 import { getBlockList } from '#actions/get-block-list.ts'
 import { getCollectionList } from '#actions/get-collection-list.ts'
@@ -12,9 +11,8 @@ import type { Page } from '../page.ts'
 import { Ago, Count } from '../part/amount.tsx'
 import { listPage, pageGiven } from '../part/list.tsx'
 import { Name, Owner } from '../part/name.tsx'
-import { Rows } from '../part/table.tsx'
 import { ChainText } from '../part/text.tsx'
-import { BlockRows, TransactionRows } from '../part/transactions.tsx'
+import { createBlockTable, createTransactionTable } from '../part/transactions.tsx'
 
 /** All blocks. */
 export const blocksPage: Page = {
@@ -29,7 +27,8 @@ export const blocksPage: Page = {
       },
       total,
       file: blockFile,
-      table: <BlockRows visit={visit} rows={blocks} live="blocks" />,
+      rows: blocks,
+      ...createBlockTable(visit, false),
     })
   },
 }
@@ -39,8 +38,10 @@ export const transactionsPage: Page = {
   path: '/transactions',
   show: async visit => {
     const { transactions, total } = await visit.ask(getTransactionList, pageGiven(visit))
-    const hashes = transactions.map(({ tx_hash }) => tx_hash)
-    const moved = await publishedMovements(visit, hashes)
+    const moved = await publishedMovements(
+      visit,
+      transactions.map(({ tx_hash }) => tx_hash),
+    )
     return listPage(visit, {
       title: { en: 'Transactions', zh: '交易' },
       lead: {
@@ -49,7 +50,8 @@ export const transactionsPage: Page = {
       },
       total,
       file: transactionFile,
-      table: <TransactionRows visit={visit} rows={transactions} moved={moved} live="transactions" />,
+      rows: transactions,
+      ...createTransactionTable(visit, { moved }),
     })
   },
 }
@@ -71,21 +73,16 @@ export const tokensPage: Page = {
       },
       total,
       file: tokenFile,
-      table: (
-        <Rows
-          visit={visit}
-          rows={tokens}
-          none={{ en: 'No tokens.', zh: '没有代币。' }}
-          columns={[
-            ['Token', '代币', row => <Name visit={visit} kind="token" id={row.symbol} />],
-            ['Full name', '全名', row => <ChainText visit={visit} text={row.full_name} isProse />, { place: 'end' }],
-            ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
-            ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
-            ['Holders', '持有者数', row => <Count value={row.holder_count} />, { isNumber: true }],
-            ['Supply', '供应量', row => <Count value={row.current_supply} />, { isNumber: true }],
-          ]}
-        />
-      ),
+      rows: tokens,
+      none: { en: 'No tokens.', zh: '没有代币。' },
+      columns: [
+        ['Token', '代币', row => <Name visit={visit} kind="token" id={row.symbol} />],
+        ['Full name', '全名', row => <ChainText visit={visit} text={row.full_name} isProse />, 'end'],
+        ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
+        ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
+        ['Holders', '持有者数', row => <Count value={row.holder_count} />, 'digits'],
+        ['Supply', '供应量', row => <Count value={row.current_supply} />, 'digits'],
+      ],
     })
   },
 }
@@ -107,20 +104,15 @@ export const collectionsPage: Page = {
       },
       total,
       file: collectionFile,
-      table: (
-        <Rows
-          visit={visit}
-          rows={collections}
-          none={{ en: 'No NFTs.', zh: '没有 NFT。' }}
-          columns={[
-            ['Collection', '合集', row => <Name visit={visit} kind="nft" id={row.collection} />],
-            ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
-            ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
-            ['NFTs', 'NFT 数量', row => <Count value={row.issued} />, { isNumber: true, place: 'end' }],
-            ['Owners', '持有者数', row => <Count value={row.owner_count} />, { isNumber: true }],
-          ]}
-        />
-      ),
+      rows: collections,
+      none: { en: 'No NFTs.', zh: '没有 NFT。' },
+      columns: [
+        ['Collection', '合集', row => <Name visit={visit} kind="nft" id={row.collection} />],
+        ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
+        ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
+        ['NFTs', 'NFT 数量', row => <Count value={row.issued} />, 'digits end'],
+        ['Owners', '持有者数', row => <Count value={row.owner_count} />, 'digits'],
+      ],
     })
   },
 }
@@ -138,19 +130,14 @@ export const contractsPage: Page = {
       },
       total,
       file: contractFile,
-      table: (
-        <Rows
-          visit={visit}
-          rows={contracts}
-          none={{ en: 'No contracts.', zh: '没有合约。' }}
-          columns={[
-            ['Contract', '合约', row => <Name visit={visit} kind="contract" id={row.contract_id} />],
-            ['Deployed', '部署时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'end' }],
-            ['Publisher', '部署者', row => <Owner visit={visit} id={row.publisher} />],
-            ['Records', '记录数', row => <Count value={row.records} />, { isNumber: true }],
-          ]}
-        />
-      ),
+      rows: contracts,
+      none: { en: 'No contracts.', zh: '没有合约。' },
+      columns: [
+        ['Contract', '合约', row => <Name visit={visit} kind="contract" id={row.contract_id} />],
+        ['Deployed', '部署时间', row => <Ago visit={visit} iso={row.created_at} />, 'end'],
+        ['Publisher', '部署者', row => <Owner visit={visit} id={row.publisher} />],
+        ['Records', '记录数', row => <Count value={row.records} />, 'digits'],
+      ],
     })
   },
 }

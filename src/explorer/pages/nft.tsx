@@ -9,14 +9,14 @@ import { collectionOwnerFile } from '../download/downloads.ts'
 import { counted } from '../format/amount.ts'
 import { visible } from '../format/text.ts'
 import { isNarrowed, pathOf, pathOfNft } from '../links.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Ago, Count, Place } from '../part/amount.tsx'
-import { Files, Pager, pageGiven, rankOf } from '../part/list.tsx'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Ago, Count } from '../part/amount.tsx'
+import { List, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
 import { Heading, Made, Name, NftName, Owner } from '../part/name.tsx'
 import { Card, Facts, Tabs } from '../part/section.tsx'
 import { Share } from '../part/share.tsx'
-import { Rows } from '../part/table.tsx'
 import { ChainText, isRaw, rawHref, rawText } from '../part/text.tsx'
+import { ISSUED } from '../part/transactions.tsx'
 
 /**
  * A collection of NFTs: its issuer, its NFTs, and its owners with the number of their NFTs. The list of
@@ -59,18 +59,18 @@ export const collectionPage: Page = {
   },
 }
 
-type AboutCollectionProps = { readonly visit: Visit; readonly detail: AnswerOf<typeof getCollectionDetail> }
+type AboutCollectionProps = Props<{ detail: AnswerOf<typeof getCollectionDetail> }>
 
 function AboutCollection({ visit, detail }: AboutCollectionProps): Html {
-  const { say } = visit
   return (
     <Facts
+      visit={visit}
       facts={[
-        [say({ en: 'Issuer', zh: '发行者' }), <Owner visit={visit} id={detail.issuer} />],
-        [say({ en: 'Issued', zh: '已发行' }), <Count value={detail.issued} />],
-        [say({ en: 'Owners', zh: '持有者数' }), <Count value={detail.owner_count} />],
-        [say({ en: 'Maximum supply', zh: '最大供应量' }), <Count value={detail.total_supply} />],
-        [say({ en: 'Created', zh: '创建时间' }), <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
+        ['Issuer', '发行者', <Owner visit={visit} id={detail.issuer} />],
+        ['Issued', '已发行', <Count value={detail.issued} />],
+        ['Owners', '持有者数', <Count value={detail.owner_count} />],
+        ['Maximum supply', '最大供应量', <Count value={detail.total_supply} />],
+        ['Created', '创建时间', <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
       ]}
     />
   )
@@ -80,23 +80,23 @@ async function Nfts({ visit }: { readonly visit: Visit }): Promise<string> {
   const { nfts, total } = await visit.ask(getCollectionNfts, { collection: visit.id, ...pageGiven(visit) })
   return (
     <Card visit={visit} id="nfts" title={visit.say({ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' })}>
-      <Rows
+      <List
         visit={visit}
+        total={total ?? 0}
         rows={nfts}
         none={{ en: 'None issued yet.', zh: '尚未发行。' }}
         columns={[
           ['Id', '编号', row => <NftName visit={visit} collection={row.collection} id={row.token_id} />],
-          ['Owner', '持有者', row => <Owner visit={visit} id={row.owner} />, { place: 'end' }],
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.owner} />, 'end'],
           ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
           ['Issued', '发行时间', row => <Ago visit={visit} iso={row.created_at} />],
         ]}
       />
-      <Pager visit={visit} total={total ?? 0} />
     </Card>
   )
 }
 
-type OwnersProps = { readonly visit: Visit; readonly issued: number }
+type OwnersProps = Props<{ issued: number }>
 
 async function Owners({ visit, issued }: OwnersProps): Promise<string> {
   const { owners, total } = await visit.ask(getCollectionOwners, {
@@ -109,24 +109,20 @@ async function Owners({ visit, issued }: OwnersProps): Promise<string> {
       id="owners"
       title={visit.say({ en: 'Owners, most NFTs first', zh: '持有者（按 NFT 数量降序）' })}
     >
-      <Files visit={visit} file={collectionOwnerFile} id={visit.id} total={total ?? 0} />
-      <Rows
+      <List
         visit={visit}
-        rows={owners.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
+        file={collectionOwnerFile}
+        id={visit.id}
+        total={total ?? 0}
+        rows={rankRows(visit, owners)}
         none={{ en: 'None issued yet.', zh: '尚未发行。' }}
         columns={[
-          ['Rank', '排名', ({ rank }) => <Place value={rank} />],
-          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
-          ['NFTs', 'NFT 数量', row => <Count value={row.count} />, { isNumber: true, place: 'end' }],
-          [
-            'Share of the NFTs',
-            '占比',
-            row => <Share part={String(row.count)} whole={String(issued)} />,
-            { isNumber: true },
-          ],
+          RANK_COLUMN,
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+          ['NFTs', 'NFT 数量', row => <Count value={row.count} />, 'digits end'],
+          ['Share of the NFTs', '占比', row => <Share part={String(row.count)} whole={String(issued)} />, 'digits'],
         ]}
       />
-      <Pager visit={visit} total={total ?? 0} />
     </Card>
   )
 }
@@ -165,8 +161,17 @@ export const nftPage: Page = {
             id="movements"
             title={say({ en: 'Movements, newest first', zh: '转移记录（最新的在前）' })}
           >
-            <Moves visit={visit} movements={movements} />
-            <Pager visit={visit} total={total ?? 0} />
+            <List
+              visit={visit}
+              total={total ?? 0}
+              rows={movements}
+              columns={[
+                ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
+                ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
+                ['From', '转出方', row => <Owner visit={visit} id={row.from} none={ISSUED} />, 'lead'],
+                ['To', '转入方', row => <Owner visit={visit} id={row.to} />, 'to'],
+              ]}
+            />
           </Card>
         </>
       ),
@@ -174,48 +179,18 @@ export const nftPage: Page = {
   },
 }
 
-type AboutNftProps = { readonly visit: Visit; readonly detail: AnswerOf<typeof getNftDetail> }
+type AboutNftProps = Props<{ detail: AnswerOf<typeof getNftDetail> }>
 
 function AboutNft({ visit, detail }: AboutNftProps): Html {
-  const { say } = visit
   return (
     <Facts
+      visit={visit}
       facts={[
-        [say({ en: 'Owner', zh: '持有者' }), <Owner visit={visit} id={detail.owner} />],
-        [say({ en: 'Collection', zh: '合集' }), <Name visit={visit} kind="nft" id={detail.collection} />],
-        [
-          say({ en: 'Metadata', zh: '元数据' }),
-          <ChainText visit={visit} text={detail.metadata} whole={rawHref(visit)} />,
-        ],
-        [say({ en: 'Issued', zh: '发行时间' }), <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
+        ['Owner', '持有者', <Owner visit={visit} id={detail.owner} />],
+        ['Collection', '合集', <Name visit={visit} kind="nft" id={detail.collection} />],
+        ['Metadata', '元数据', <ChainText visit={visit} text={detail.metadata} whole={rawHref(visit)} />],
+        ['Issued', '发行时间', <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
       ]}
     />
   )
 }
-
-type MovesProps = { readonly visit: Visit; readonly movements: AnswerOf<typeof getNftHistory>['movements'] }
-
-const Moves = ({ visit, movements }: MovesProps): Html => (
-  <Rows
-    visit={visit}
-    rows={movements}
-    columns={[
-      ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
-      ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
-      [
-        'From',
-        '转出方',
-        ({ from }) =>
-          from === '' ? (
-            <span class="none" safe>
-              {visit.say({ en: 'issued', zh: '发行' })}
-            </span>
-          ) : (
-            <Owner visit={visit} id={from} />
-          ),
-        { place: 'lead' },
-      ],
-      ['To', '转入方', row => <Owner visit={visit} id={row.to} />, { place: 'to' }],
-    ]}
-  />
-)

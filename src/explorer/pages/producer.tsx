@@ -12,7 +12,7 @@ import { counted, percentOf } from '../format/amount.ts'
 import { hasDaysOfReturn, profileText } from '../format/state.ts'
 import { visible } from '../format/text.ts'
 import { isNarrowed, pathOf } from '../links.ts'
-import type { Html, Page, PageContent, Visit } from '../page.ts'
+import type { Html, Page, PageContent, Props, Visit } from '../page.ts'
 import { Amount, Count, None, When } from '../part/amount.tsx'
 import { Copied, Heading, Name } from '../part/name.tsx'
 import {
@@ -83,7 +83,7 @@ export const producerPage: Page = {
 
 type Detail = AnswerOf<typeof getProducerDetail>
 
-type DetailProps = { readonly visit: Visit; readonly detail: Detail }
+type DetailProps = Props<{ detail: Detail }>
 
 type StatusFactsProps = DetailProps & {
   readonly days: VoteDays
@@ -91,21 +91,23 @@ type StatusFactsProps = DetailProps & {
 }
 
 function StatusFacts({ visit, detail, days, assets }: StatusFactsProps): Html {
-  const { say } = visit
   return (
     <Figures
+      visit={visit}
       facts={[
-        [say({ en: 'Rank', zh: '排名' }), <Count value={detail.ranking} />],
+        ['Rank', '排名', <Count value={detail.ranking} />],
         [
-          say({ en: 'Votes', zh: '票数' }),
+          'Votes',
+          '票数',
           <span class="stack">
             <Amount visit={visit} value={detail.votes} token="iost" />
             <LatestChanges visit={visit} days={days} />
           </span>,
         ],
-        [say({ en: 'Blocks made', zh: '出块数' }), <Count value={detail.block_count} />],
+        ['Blocks made', '出块数', <Count value={detail.block_count} />],
         [
-          say({ en: 'Rewards received', zh: '已获奖励' }),
+          'Rewards received',
+          '已获奖励',
           <ReceivedRewards visit={visit} received={detail.received_award} assets={assets} />,
         ],
       ]}
@@ -120,24 +122,22 @@ type AboutProps = DetailProps & {
 }
 
 function About({ visit, detail, allVotes, rewards }: AboutProps): Html {
-  const { say } = visit
   const none = <None />
   return (
     <Facts
+      visit={visit}
       facts={[
-        [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={detail.account} />],
-        [say({ en: 'Status', zh: '状态' }), <ProducerStatus visit={visit} of={detail} />],
-        [say({ en: 'Share of all votes', zh: '得票率' }), <Share part={detail.votes} whole={allVotes} />],
+        ['Account', '账户', <Name visit={visit} kind="account" id={detail.account} />],
+        ['Status', '状态', <ProducerStatus visit={visit} of={detail} />],
+        ['Share of all votes', '得票率', <Share part={detail.votes} whole={allVotes} />],
         [
-          say({ en: 'Annual return of voters', zh: '投票者年化收益率' }),
+          'Annual return of voters',
+          '投票者年化收益率',
           <AnnualReturn visit={visit} detail={detail} since={rewards?.since} />,
         ],
-        [
-          say({ en: 'Location', zh: '地区' }),
-          detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} isProse />,
-        ],
-        [say({ en: 'Site', zh: '网址' }), detail.url === '' ? none : <ExternalLink url={detail.url} />],
-        [say({ en: 'Signing key', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
+        ['Location', '地区', detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} isProse />],
+        ['Site', '网址', detail.url === '' ? none : <ExternalLink url={detail.url} />],
+        ['Signing key', '签名公钥', <Copied visit={visit} text={detail.pubkey} />],
       ]}
     />
   )
@@ -203,21 +203,22 @@ function LargestVoters({ visit, largest, total, votes: whole }: LargestVotersPro
 
 /** The texts of the operator's profile file, if it has any. */
 function Texts({ visit, detail }: DetailProps): Html {
-  const { say, lang } = visit
+  const { lang } = visit
   const facts = [
-    [say({ en: 'Type', zh: '类型' }), profileText(lang, detail.type, detail.type_en)],
-    [say({ en: 'About', zh: '介绍' }), profileText(lang, detail.description, detail.description_en)],
-    [say({ en: 'Statement', zh: '宣言' }), profileText(lang, detail.statement, detail.statement_en)],
+    ['Type', '类型', profileText(lang, detail.type, detail.type_en)],
+    ['About', '介绍', profileText(lang, detail.description, detail.description_en)],
+    ['Statement', '宣言', profileText(lang, detail.statement, detail.statement_en)],
   ] as const
-  const told = facts.filter(([, text]) => text !== '')
+  const told = facts.filter(([, , text]) => text !== '')
   const media = Object.entries(detail.social_media)
   if (told.length === 0 && media.length === 0) return ''
   return (
-    <Card visit={visit} id="profile" title={say({ en: 'In its own words', zh: '自我介绍' })}>
+    <Card visit={visit} id="profile" title={visit.say({ en: 'In its own words', zh: '自我介绍' })}>
       <Facts
+        visit={visit}
         facts={[
-          ...told.map(([name, text]) => [name, <ChainText visit={visit} text={text} isProse />] as const),
-          ...media.map(([name, url]) => [visible(name), <ExternalLink url={url} />] as const),
+          ...told.map(([en, zh, text]) => [en, zh, <ChainText visit={visit} text={text} isProse />] as const),
+          ...media.map(([name, url]) => [visible(name), visible(name), <ExternalLink url={url} />] as const),
         ]}
       />
     </Card>
@@ -252,25 +253,25 @@ export async function formerProducer(visit: Visit): Promise<PageContent> {
         </h1>
         <section class="card">
           <Facts
+            visit={visit}
             facts={[
-              [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={former.account} />],
+              ['Account', '账户', <Name visit={visit} kind="account" id={former.account} />],
               [
-                say({ en: 'Status', zh: '状态' }),
+                'Status',
+                '状态',
                 <span class="badge warn" safe>
                   {say({ en: 'Not registered', zh: '已注销' })}
                 </span>,
               ],
-              [say({ en: 'Unregistered', zh: '注销时间' }), <Since visit={visit} former={former} />],
+              ['Unregistered', '注销时间', <Since visit={visit} former={former} />],
+              ['Remaining votes', '剩余票数', <Amount visit={visit} value={former.votes} token="iost" />],
+              ['Blocks made', '出块数', <Count value={former.block_count} />],
               [
-                say({ en: 'Remaining votes', zh: '剩余票数' }),
-                <Amount visit={visit} value={former.votes} token="iost" />,
-              ],
-              [say({ en: 'Blocks made', zh: '出块数' }), <Count value={former.block_count} />],
-              [
-                say({ en: 'Rewards received', zh: '已获奖励' }),
+                'Rewards received',
+                '已获奖励',
                 <ReceivedRewards visit={visit} received={former.received_award} assets={assets} />,
               ],
-              [say({ en: 'Last signing key', zh: '最后的签名公钥' }), <Copied visit={visit} text={former.pubkey} />],
+              ['Last signing key', '最后的签名公钥', <Copied visit={visit} text={former.pubkey} />],
             ]}
           />
         </section>

@@ -8,7 +8,7 @@ import { hrefTo, pathOf } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
 import { FactText, LastBlock, MatchRows, SEARCHED_FORMS } from '../part/match.tsx'
 import { Label } from '../part/name.tsx'
-import { Card } from '../part/section.tsx'
+import { Card, Note } from '../part/section.tsx'
 import { ChainText } from '../part/text.tsx'
 
 const MANY: Text = {
@@ -39,9 +39,7 @@ export const searchPage: Page = {
           <Card visit={visit} id="results" title={say({ en: 'Results', zh: '搜索结果' })}>
             {text === '' ? '' : <MatchRows visit={visit} matches={matches} facts={facts} />}
             {text !== '' && matches.length === 0 && <LastBlock visit={visit} height={visit.at.height} />}
-            <p class="none" safe>
-              {say(matches.length === 0 ? SEARCHED_FORMS : MANY)}
-            </p>
+            <Note visit={visit} text={matches.length === 0 ? SEARCHED_FORMS : MANY} />
           </Card>
         </>
       ),

@@ -1,21 +1,19 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { Failure } from '#failure/failure.ts'
-import { decimalsOf } from '../format/amount.ts'
 import { PERIOD_FIELDS } from '../format/field.ts'
 import { chainDays, type Daily, daysGiven, FIGURES, noDays, periodOf, seriesOf } from '../format/period.ts'
 import { visible } from '../format/text.ts'
 import { hrefTo, isNarrowed } from '../links.ts'
-import type { Html, Page, Visit } from '../page.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
 import { Count, Day } from '../part/amount.tsx'
 import { PeriodBar } from '../part/form.tsx'
-import { Pager, pageOf } from '../part/list.tsx'
+import { List, pageOf } from '../part/list.tsx'
 import { Plot } from '../part/plot.tsx'
-import { Anchor } from '../part/section.tsx'
+import { Anchor, Note } from '../part/section.tsx'
 import { Bar } from '../part/share.tsx'
-import { Rows } from '../part/table.tsx'
+import { alignNumbers } from '../part/table.tsx'
 
 /** A plot of each figure over a period. The table of each figure is on its own page. */
 export const statisticsPage: Page = {
@@ -40,33 +38,29 @@ export const statisticsPage: Page = {
           <section class="card">
             <PeriodBar visit={visit} period={period} days={days} />
           </section>
-          {days.length === 0 ? <Nothing visit={visit} /> : <Plots visit={visit} days={days} />}
+          {days.length === 0 ? <Note visit={visit} text={noDays(visit)} /> : <Plots visit={visit} days={days} />}
         </>
       ),
     }
   },
 }
 
-const Lead = ({ visit: { say }, last }: { readonly visit: Visit; readonly last: Daily | undefined }): Html =>
+const Lead = ({ visit, last }: Props<{ last: Daily | undefined }>): Html =>
   last === undefined ? (
     ''
   ) : (
-    <p class="about" safe>
-      {say({
+    <Note
+      visit={visit}
+      kind="about"
+      text={{
         en: `Daily figures of the chain (UTC). Large numbers are those of ${last.date}${last.complete ? '' : ' so far'}; each title links to its table.`,
         zh: `每日数据（UTC）。大号数字为 ${last.date}${last.complete ? ' ' : '（截至目前）'}的数值；点击标题查看数据表。`,
-      })}
-    </p>
+      }}
+    />
   )
 
-const Nothing = ({ visit }: { readonly visit: Visit }): Html => (
-  <p class="none" safe>
-    {visit.say(noDays(visit))}
-  </p>
-)
-
 /** A plot of each figure, below its value on the last day. */
-function Plots({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html {
+function Plots({ visit, days }: Props<{ days: readonly Daily[] }>): Html {
   const last = days.at(-1)
   return (
     <div class="plots">
@@ -113,21 +107,22 @@ function DayRows({
   readonly series: ReturnType<typeof seriesOf>
 }) {
   const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
-  const decimals = decimalsOf(series.map(({ value }) => value))
+  const { name, title, unit } = figure
   return (
-    <Rows
+    <List
       visit={visit}
+      total={days.length}
       rows={pageOf(visit, days.toReversed())}
       none={noDays(visit)}
       columns={[
         ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
-        ['', '', day => <Bar part={String(day[figure.name])} whole={most} />, { place: 'wide' }],
-        [
-          figure.unit === '' ? figure.title.en : `${figure.title.en} (${figure.unit})`,
-          figure.unit === '' ? figure.title.zh : `${figure.title.zh}（${figure.unit}）`,
-          day => <Count value={day[figure.name]} decimals={decimals} />,
-          { isNumber: true, place: 'end' },
-        ],
+        ['', '', day => <Bar part={String(day[name])} whole={most} />, 'wide'],
+        alignNumbers(days, [
+          unit === '' ? title.en : `${title.en} (${unit})`,
+          unit === '' ? title.zh : `${title.zh}（${unit}）`,
+          day => String(day[name]),
+          'end',
+        ]),
       ]}
     />
   )
@@ -161,7 +156,6 @@ export const statisticPage: Page = {
           </section>
           <section class="card">
             <DayRows visit={visit} figure={figure} days={days} series={series} />
-            <Pager visit={visit} total={days.length} />
           </section>
         </>
       ),

@@ -8,23 +8,23 @@ import { getTokenTx } from '#actions/get-token-tx.ts'
 import { DAYS_DEFAULT } from '#actions/request/dates.ts'
 import { dateOf, dayOf } from '#chain/time.ts'
 import { holderFile, tokenMovements } from '../download/downloads.ts'
-import { counted, decimalsOf, grouped } from '../format/amount.ts'
+import { counted, grouped } from '../format/amount.ts'
 import { fieldsGiven, namesOf, TOKEN_FIELDS } from '../format/field.ts'
 import { dayOfIso, named, type Steps, stepsSince } from '../format/period.ts'
 import { transferabilityOf } from '../format/state.ts'
 import { visible } from '../format/text.ts'
 import { hrefTo, isNarrowed, PAGING, pathOf } from '../links.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count, Place } from '../part/amount.tsx'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Amount, Count } from '../part/amount.tsx'
 import { AllChanges } from '../part/balance.tsx'
 import { Filters } from '../part/form.tsx'
-import { Files, Pager, pageGiven, partGiven, RecordPager, rankOf } from '../part/list.tsx'
+import { List, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
 import { Made, Owner } from '../part/name.tsx'
 import { LevelPlot, OverTime, Plot } from '../part/plot.tsx'
-import { RecordRows } from '../part/records.tsx'
-import { Card, Facts, Tabs } from '../part/section.tsx'
+import { partGiven, RecordList } from '../part/records.tsx'
+import { Card, Facts, Note, Tabs } from '../part/section.tsx'
 import { Concentration, Largest, MOST_BANDED, Share } from '../part/share.tsx'
-import { Rows } from '../part/table.tsx'
+import { alignNumbers } from '../part/table.tsx'
 import { ChainText } from '../part/text.tsx'
 
 /**
@@ -84,23 +84,20 @@ export const tokenPage: Page = {
 
 type Detail = AnswerOf<typeof getTokenDetail>
 
-function About({ visit, detail }: { readonly visit: Visit; readonly detail: Detail }): Html {
-  const { say } = visit
+function About({ visit, detail }: Props<{ detail: Detail }>): Html {
   const { symbol, tx_hash } = detail
   return (
     <Facts
+      visit={visit}
       facts={[
-        [say({ en: 'Full name', zh: '全名' }), <ChainText visit={visit} text={detail.full_name} isProse />],
-        [say({ en: 'Supply', zh: '供应量' }), <Amount visit={visit} value={detail.current_supply} token={symbol} />],
-        [
-          say({ en: 'Maximum supply', zh: '最大供应量' }),
-          <Amount visit={visit} value={detail.total_supply} token={symbol} />,
-        ],
-        [say({ en: 'Issuer', zh: '发行者' }), <Owner visit={visit} id={detail.issuer} />],
-        [say({ en: 'Holders', zh: '持有者数' }), <Count value={detail.holder_count} />],
-        [say({ en: 'Decimals', zh: '小数位数' }), <Count value={detail.decimal} />],
-        [say({ en: 'Transfers', zh: '转账' }), <Transfers visit={visit} detail={detail} />],
-        [say({ en: 'Created', zh: '创建时间' }), <Made visit={visit} iso={detail.created_at} tx={tx_hash} />],
+        ['Full name', '全名', <ChainText visit={visit} text={detail.full_name} isProse />],
+        ['Supply', '供应量', <Amount visit={visit} value={detail.current_supply} token={symbol} />],
+        ['Maximum supply', '最大供应量', <Amount visit={visit} value={detail.total_supply} token={symbol} />],
+        ['Issuer', '发行者', <Owner visit={visit} id={detail.issuer} />],
+        ['Holders', '持有者数', <Count value={detail.holder_count} />],
+        ['Decimals', '小数位数', <Count value={detail.decimal} />],
+        ['Transfers', '转账', <Transfers visit={visit} detail={detail} />],
+        ['Created', '创建时间', <Made visit={visit} iso={detail.created_at} tx={tx_hash} />],
       ]}
     />
   )
@@ -147,7 +144,7 @@ function Distribution({ visit, detail, largest, total }: DistributionProps): Htm
   )
 }
 
-function Transfers({ visit: { say }, detail }: { readonly visit: Visit; readonly detail: Detail }): Html {
+function Transfers({ visit: { say }, detail }: Props<{ detail: Detail }>): Html {
   const isFree = detail.can_transfer && !detail.only_issuer_can_transfer
   return (
     <span class={isFree ? undefined : 'warn'} safe>
@@ -166,40 +163,29 @@ async function Movements({ visit }: { readonly visit: Visit }): Promise<string> 
   return (
     <Card visit={visit} id="movements" title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
       <Filters visit={visit} fields={TOKEN_FIELDS} choices={{ func_name: { choices: RECORDED } }} />
-      <Files
-        visit={visit}
-        file={tokenMovements}
-        id={token}
-        total={found.total ?? null}
-        hasRows={found.transactions.length > 0}
-      />
-      <RecordRows visit={visit} rows={found.transactions} isSearching={found.next !== undefined} live="movements" />
-      <RecordPager visit={visit} listed={found} />
+      <RecordList visit={visit} file={tokenMovements} id={token} listed={found} live="movements" />
     </Card>
   )
 }
 
-async function Holders({ visit, supply }: { readonly visit: Visit; readonly supply: string }): Promise<string> {
+async function Holders({ visit, supply }: Props<{ supply: string }>): Promise<string> {
   const { say } = visit
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
-  const decimals = decimalsOf(holders.map(({ balance }) => balance))
+  const unit = visible(visit.id)
   return (
     <Card visit={visit} id="holders" title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
-      <Files visit={visit} file={holderFile} id={visit.id} total={total ?? 0} />
-      <Rows
+      <List
         visit={visit}
-        rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
+        file={holderFile}
+        id={visit.id}
+        total={total ?? 0}
+        rows={rankRows(visit, holders)}
         none={{ en: 'No holders.', zh: '没有持有者。' }}
         columns={[
-          ['Rank', '排名', ({ rank }) => <Place value={rank} />],
-          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
-          [
-            `Available (${visible(visit.id)})`,
-            `可用余额（${visible(visit.id)}）`,
-            row => <Count value={row.balance} decimals={decimals} />,
-            { isNumber: true, place: 'end' },
-          ],
-          ['Share of the supply', '占供应量', row => <Share part={row.balance} whole={supply} />, { isNumber: true }],
+          RANK_COLUMN,
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+          alignNumbers(holders, [`Available (${unit})`, `可用余额（${unit}）`, row => row.balance, 'end']),
+          ['Share of the supply', '占供应量', row => <Share part={row.balance} whole={supply} />, 'digits'],
           [
             'Balance history',
             '余额历史',
@@ -207,7 +193,6 @@ async function Holders({ visit, supply }: { readonly visit: Visit; readonly supp
           ],
         ]}
       />
-      <Pager visit={visit} total={total ?? 0} />
     </Card>
   )
 }
@@ -258,9 +243,7 @@ export async function TokenOverTime({ visit, created }: TokenProps): Promise<str
   )
 }
 
-type Props = { readonly visit: Visit; readonly history: TokenHistory }
-
-function SupplyAndHolders({ visit, history: { steps, rows } }: Props): Html {
+function SupplyAndHolders({ visit, history: { steps, rows } }: Props<{ history: TokenHistory }>): Html {
   const { say } = visit
   const unit = visible(visit.id)
   return (
@@ -271,31 +254,24 @@ function SupplyAndHolders({ visit, history: { steps, rows } }: Props): Html {
         rows={rows}
         Plotted={LevelPlot}
         figures={[
-          {
-            title: { en: `Supply (${unit})`, zh: `供应量（${unit}）` },
-            head: ['Supply', '期末供应量'],
-            value: row => row.supply,
-          },
-          {
-            title: { en: 'Holders', zh: '持有者数' },
-            head: ['Holders', '期末持有者数'],
-            value: row => String(row.holders),
-          },
+          ['Supply', '期末供应量', row => row.supply, { en: `Supply (${unit})`, zh: `供应量（${unit}）` }],
+          ['Holders', '期末持有者数', row => String(row.holders), { en: 'Holders', zh: '持有者数' }],
         ]}
       />
     </Card>
   )
 }
 
-function TransfersByDay({ visit, history: { days } }: Props): Html {
+function TransfersByDay({ visit, history: { days } }: Props<{ history: TokenHistory }>): Html {
   const { say } = visit
   const unit = visible(visit.id)
   return (
     <Card visit={visit} id="transfers" title={say({ en: 'Transfers per day', zh: '每日转账' })}>
       {days.every(day => day.transfers === 0) ? (
-        <p class="none" safe>
-          {say({ en: `No transfers since ${days[0]?.date}.`, zh: `自 ${days[0]?.date} 起没有转账。` })}
-        </p>
+        <Note
+          visit={visit}
+          text={{ en: `No transfers since ${days[0]?.date}.`, zh: `自 ${days[0]?.date} 起没有转账。` }}
+        />
       ) : (
         <OverTime
           visit={visit}
@@ -303,16 +279,13 @@ function TransfersByDay({ visit, history: { days } }: Props): Html {
           rows={days}
           Plotted={Plot}
           figures={[
-            {
-              title: { en: `Volume of transfers (${unit})`, zh: `转账总额（${unit}）` },
-              head: ['Volume of transfers', '转账总额'],
-              value: row => row.volume,
-            },
-            {
-              title: { en: 'Transfers', zh: '转账次数' },
-              head: ['Transfers', '转账次数'],
-              value: row => String(row.transfers),
-            },
+            [
+              'Volume of transfers',
+              '转账总额',
+              row => row.volume,
+              { en: `Volume of transfers (${unit})`, zh: `转账总额（${unit}）` },
+            ],
+            ['Transfers', '转账次数', row => String(row.transfers), { en: 'Transfers', zh: '转账次数' }],
           ]}
         />
       )}

@@ -10,9 +10,9 @@ import { ofNodeBeyond } from '../format/state.ts'
 import { isoOf } from '../format/time.ts'
 import { describeTransaction, isDelayed, type Transaction } from '../format/transaction.ts'
 import { pathOf } from '../links.ts'
-import type { Html, Page, Visit } from '../page.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
 import { Heading } from '../part/name.tsx'
-import { Card } from '../part/section.tsx'
+import { Card, Note } from '../part/section.tsx'
 import { More } from '../part/table.tsx'
 import { Folded, isRaw, rawHref, rawText, spreadJson } from '../part/text.tsx'
 import { Called, failedAt, NamesOfCode, Receipts, TransactionFacts, WhyFailed } from '../part/transaction.tsx'
@@ -139,7 +139,7 @@ const noneOf = (transaction: Transaction): Text => {
     : { en: 'No tokens moved.', zh: '没有代币变动。' }
 }
 
-const Finality = ({ visit: { say }, status }: { readonly visit: Visit; readonly status: string }): Html => {
+const Finality = ({ visit: { say }, status }: Props<{ status: string }>): Html => {
   const text = {
     IRREVERSIBLE: { en: 'Irreversible', zh: '不可逆' },
     PACKED: { en: 'In a block that may still be replaced', zh: '所在区块仍可能被替换' },
@@ -169,9 +169,7 @@ const Actions = ({ visit, transaction, blockNumber, known, owners }: ActionsProp
   return (
     <Card visit={visit} id="actions" title={visit.say({ en: 'Actions', zh: '方法' })}>
       {shown.length === 0 ? (
-        <p class="none" safe>
-          {visit.say({ en: 'No actions.', zh: '没有方法。' })}
-        </p>
+        <Note visit={visit} text={{ en: 'No actions.', zh: '没有方法。' }} />
       ) : (
         <div>
           {shown.map(({ action, signature, block }, at) => (

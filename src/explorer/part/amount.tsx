@@ -1,10 +1,9 @@
 /** @jsxImportSource @kitajs/html */
-
 import { grouped, isLong, partsOf, signed } from '../format/amount.ts'
 import { visible } from '../format/text.ts'
 import { absolute, isOld, relative } from '../format/time.ts'
 import { hrefTo, pathOf } from '../links.ts'
-import type { Html, Visit } from '../page.ts'
+import type { Html, Props, Visit } from '../page.ts'
 
 /** The mark for a missing value. */
 export const None = (): Html => <span class="none">—</span>
@@ -69,7 +68,7 @@ export const Place = ({ value }: { readonly value: string | number }): Html => (
   </span>
 )
 
-type AmountProps = CountProps & { readonly visit: Visit; readonly token: string }
+type AmountProps = CountProps & Props<{ token: string }>
 
 /** Length from which an amount may be on another line than its token. */
 const LONGEST = 16
@@ -84,7 +83,7 @@ export const Amount = ({ visit, token, ...count }: AmountProps): Html => (
   </span>
 )
 
-type TimeProps = { readonly visit: Visit; readonly iso: string }
+type TimeProps = Props<{ iso: string }>
 
 /** A time in a list: its age, with the time in the title, or only the time if it was long ago. */
 export const Ago = ({ visit, iso }: TimeProps): Html =>

@@ -7,10 +7,10 @@ import { named, type Steps, stepsSince } from '../format/period.ts'
 import { visible } from '../format/text.ts'
 import { absolute } from '../format/time.ts'
 import { hrefTo, pathOfBalance } from '../links.ts'
-import type { Html, Visit } from '../page.ts'
+import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Change, Count, Place } from './amount.tsx'
 import { LevelPlot, StepTable } from './plot.tsx'
-import { Card } from './section.tsx'
+import { Card, Note } from './section.tsx'
 import { Rows } from './table.tsx'
 
 type Row = AnswerOf<typeof getBalanceHistory>['changes'][number]
@@ -73,7 +73,7 @@ export function BalanceOverTime({ visit, history, token, aside = '' }: BalancePr
   )
 }
 
-type AllChangesProps = { readonly visit: Visit; readonly of: Holding }
+type AllChangesProps = Props<{ of: Holding }>
 
 /** A link to the page of an owner's balance of a token. */
 export const AllChanges = ({ visit, of }: AllChangesProps): Html => (
@@ -91,15 +91,13 @@ type StepsProps = {
 
 const BySteps = ({ visit, title, steps: { step }, rows }: StepsProps): Html => (
   <>
-    <p class="about" safe>
-      {visit.say({ en: 'Available and frozen together.', zh: '可用与冻结合计。' })}
-    </p>
+    <Note visit={visit} kind="about" text={{ en: 'Available and frozen together.', zh: '可用与冻结合计。' }} />
     <LevelPlot visit={visit} title={title} series={rows.map(({ date, closing }) => ({ date, value: closing }))} />
     <StepTable
       visit={visit}
       step={step}
       rows={rows}
-      fields={[
+      figures={[
         ['In', '流入', row => row.in],
         ['Out', '流出', row => row.out],
         ['At the end', '期末', row => row.closing],
@@ -111,22 +109,18 @@ const BySteps = ({ visit, title, steps: { step }, rows }: StepsProps): Html => (
 /** Available and frozen together, as in a balance by steps. */
 const balanceAfter = ({ balance, frozen }: BalanceChange): string => sumOf([balance, frozen])
 
-type ChangesProps = {
-  readonly visit: Visit
-  readonly title: string
-  readonly rows: readonly BalanceChange[]
-}
-
-function Changes({ visit, title, rows }: ChangesProps): Html {
+function Changes({ visit, title, rows }: Props<{ title: string; rows: readonly BalanceChange[] }>): Html {
   const { say } = visit
   return (
     <>
-      <p class="about" safe>
-        {say({
+      <Note
+        visit={visit}
+        kind="about"
+        text={{
           en: `Available and frozen together after ${rows.length === 1 ? 'its only change' : `each of its latest ${rows.length} changes, numbered from the oldest`}; its history is shorter than two days.`,
           zh: `最近 ${rows.length} 次变动后的可用与冻结合计，从最早的起编号；历史尚不足两天。`,
-        })}
-      </p>
+        }}
+      />
       <LevelPlot
         visit={visit}
         title={title}
@@ -141,12 +135,8 @@ function Changes({ visit, title, rows }: ChangesProps): Html {
           columns={[
             ['No.', '序号', row => <Place value={row.number} />],
             ['Time (UTC)', '时间（UTC）', row => <Ago visit={visit} iso={row.created_at} />],
-            [...(['Change', '变动'] as const), row => <Change value={row.change} />, { isNumber: true, place: 'end' }],
-            [
-              ...(['Balance', '余额'] as const),
-              row => <Count value={balanceAfter(row)} />,
-              { isNumber: true, place: 'end' },
-            ],
+            ['Change', '变动', row => <Change value={row.change} />, 'digits end'],
+            ['Balance', '余额', row => <Count value={balanceAfter(row)} />, 'digits end'],
           ]}
         />
       </details>

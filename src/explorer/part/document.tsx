@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import { hrefTo, isWithin, LISTS } from '../links.ts'
 import type { Html, Visit } from '../page.ts'

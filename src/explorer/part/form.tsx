@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import { type Field, PERIOD_FIELDS } from '../format/field.ts'
 import { besides, lately, type Period } from '../format/period.ts'
 import { visible } from '../format/text.ts'

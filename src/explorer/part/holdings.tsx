@@ -6,10 +6,10 @@ import type { getAccountDetail } from '#actions/get-account-detail.ts'
 import type { Text } from '#actions/text.ts'
 import { firstDue, type PledgedGas, sumOf, sumPledgesOfOthers, totalsOf } from '../format/amount.ts'
 import { isoOf } from '../format/time.ts'
-import type { Html, Visit } from '../page.ts'
+import type { Html, Props, Visit } from '../page.ts'
 import { Amount, At, Count, Until } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
-import { Card, type Fact, Facts, Figures } from './section.tsx'
+import { Card, type Fact, Facts, Figures, Note } from './section.tsx'
 import { Share } from './share.tsx'
 import { More, Rows } from './table.tsx'
 
@@ -41,12 +41,14 @@ export function Holdings({ visit, balance, gas }: HoldingsProps): Html {
   return (
     <section class="card holdings">
       <Figures
+        visit={visit}
         facts={[
-          [say({ en: 'Available', zh: '可用' }), iost(balance.balance)],
-          [say({ en: 'Frozen', zh: '冻结' }), iost(frozen.total)],
-          [say({ en: 'In votes', zh: '投票锁定' }), iost(voted.total)],
+          ['Available', '可用', iost(balance.balance)],
+          ['Frozen', '冻结', iost(frozen.total)],
+          ['In votes', '投票锁定', iost(voted.total)],
           [
-            say({ en: 'Pledged for gas', zh: 'gas 质押' }),
+            'Pledged for gas',
+            'gas 质押',
             byOthers === '0' ? (
               iost(pledged)
             ) : (
@@ -60,7 +62,8 @@ export function Holdings({ visit, balance, gas }: HoldingsProps): Html {
             ),
           ],
           [
-            say({ en: 'Total', zh: '合计' }),
+            'Total',
+            '合计',
             pledges.length === 0 ? (
               iost(all)
             ) : (
@@ -81,7 +84,7 @@ export function Holdings({ visit, balance, gas }: HoldingsProps): Html {
   )
 }
 
-type FrozenProps = { readonly visit: Visit; readonly list: Balance['frozen_balance']['list'] }
+type FrozenProps = Props<{ list: Balance['frozen_balance']['list'] }>
 
 const Frozen = ({ visit, list }: FrozenProps): Html => (
   <details class="inner" open={list.length <= OPEN}>
@@ -91,14 +94,14 @@ const Frozen = ({ visit, list }: FrozenProps): Html => (
       rows={list.slice(0, MOST)}
       columns={[
         ['Frozen (IOST)', '冻结（IOST）', ({ amount }) => <Count value={amount} />],
-        ['Until', '解冻时间', ({ time }) => <At iso={isoOf(time)} />, { place: 'end' }],
+        ['Until', '解冻时间', ({ time }) => <At iso={isoOf(time)} />, 'end'],
       ]}
     />
     <More visit={visit} shown={MOST} total={list.length} />
   </details>
 )
 
-type PledgesProps = { readonly visit: Visit; readonly pledges: readonly Pledge[] }
+type PledgesProps = Props<{ pledges: readonly Pledge[] }>
 
 const Pledges = ({ visit, pledges }: PledgesProps): Html => (
   <details class="inner" open={pledges.length <= OPEN}>
@@ -150,7 +153,7 @@ export function Withdrawable({ visit, frozen, assets }: WithdrawableProps): Html
   const byProducer = assets?.unclaimed.by_producer ?? []
   return (
     <Card visit={visit} id="withdraw" title={visit.say(titleOf(rewards.length > 0, next.length > 0))}>
-      <Facts facts={facts} />
+      <Facts visit={visit} facts={facts} />
       {byProducer.length !== 0 && (
         <ByProducer visit={visit} rows={byProducer} sum={assets?.iost.voter_rewards ?? null} />
       )}
@@ -168,19 +171,18 @@ function titleOf(hasRewards: boolean, hasNext: boolean): Text {
 
 function rewardFacts(visit: Visit, assets: Assets | undefined): readonly Fact[] {
   if (assets === undefined) return []
-  const { say } = visit
   const { voter_rewards: asVoter, producer_reward: asProducer } = assets.iost
   const rewards = [
-    [say({ en: 'Rewards for votes', zh: '投票奖励' }), asVoter],
-    [say({ en: 'Reward as a producer', zh: '生产者奖励' }), asProducer],
+    ['Rewards for votes', '投票奖励', asVoter],
+    ['Reward as a producer', '生产者奖励', asProducer],
   ] as const
-  return rewards.flatMap(([name, amount]) =>
-    amount === '0' ? [] : [[name, <Reward visit={visit} amount={amount} />] as const],
+  return rewards.flatMap(([en, zh, amount]) =>
+    amount === '0' ? [] : [[en, zh, <Reward visit={visit} amount={amount} />] as const],
   )
 }
 
 /** A reward in IOST; null: it cannot be derived, since the chain has no receipts for it. */
-const Reward = ({ visit, amount }: { readonly visit: Visit; readonly amount: string | null }): Html =>
+const Reward = ({ visit, amount }: Props<{ amount: string | null }>): Html =>
   amount === null ? (
     <span class="none" safe>
       {visit.say({ en: 'Not known until the next withdrawal', zh: '下次领取后方可得知' })}
@@ -196,7 +198,8 @@ function nextFact(visit: Visit, frozen: FrozenList): readonly Fact[] {
   if (next === undefined) return []
   return [
     [
-      visit.say({ en: 'Next to become available', zh: '下一笔解冻' }),
+      'Next to become available',
+      '下一笔解冻',
       <span class="stack">
         <Amount visit={visit} value={sumOf(due.map(({ amount }) => amount))} token="iost" />
         <Until visit={visit} iso={isoOf(next.time)} />
@@ -233,18 +236,19 @@ const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
           'Reward (IOST)',
           '奖励（IOST）',
           ({ amount }) => (amount === null ? <Reward visit={visit} amount={null} /> : <Count value={amount} />),
-          { isNumber: true, place: 'end' },
+          'digits end',
         ],
       ]}
     />
     <More visit={visit} shown={MAX_PRODUCERS} total={rows.length} />
     {isCut({ rows, sum }) && (
-      <p class="none" safe>
-        {visit.say({
+      <Note
+        visit={visit}
+        text={{
           en: 'Each row is cut to 8 decimals. A withdrawal pays the sum before it is cut, which is a little more.',
           zh: '每行均截断到 8 位小数；领取时按未截断的合计支付，故略多。',
-        })}
-      </p>
+        }}
+      />
     )}
   </details>
 )
@@ -253,15 +257,17 @@ const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
 export type AccountDetail = AnswerOf<typeof getAccountDetail>
 
 /** Gas and RAM of an account, as bars. */
-export function Resources({ visit, detail }: { readonly visit: Visit; readonly detail: AccountDetail }): Html {
+export function Resources({ visit, detail }: Props<{ detail: AccountDetail }>): Html {
   const { say } = visit
   const { gas_info: gas, ram_info: ram } = detail
   return (
     <Card visit={visit} id="resources" title={say({ en: 'Gas and RAM', zh: 'gas 与 RAM' })}>
       <Facts
+        visit={visit}
         facts={[
           [
-            say({ en: 'Gas left', zh: '剩余 gas' }),
+            'Gas left',
+            '剩余 gas',
             <Measure
               part={gas.current_total}
               whole={gas.limit}
@@ -275,7 +281,8 @@ export function Resources({ visit, detail }: { readonly visit: Visit; readonly d
             </Measure>,
           ],
           [
-            say({ en: 'RAM used (bytes)', zh: '已用 RAM（字节）' }),
+            'RAM used (bytes)',
+            '已用 RAM（字节）',
             <Measure
               part={ram.used}
               whole={sumOf([ram.used, positive(ram.available)])}

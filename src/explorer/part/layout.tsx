@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { CallParameters } from '#actions/ask.ts'
 import type { Action } from '#actions/define.ts'
 import { LANGUAGE_TAG } from '#actions/request/options.ts'

@@ -5,7 +5,10 @@ import { type Download, MOST_ROWS } from '../download/file.ts'
 import { findWorkingPeriods, isSearchWithinFile, isWithinFile, narrowQuery } from '../download/working-periods.ts'
 import { counted, grouped } from '../format/amount.ts'
 import { hrefTo, isNarrowed } from '../links.ts'
-import type { Html, PageContent, Visit } from '../page.ts'
+import type { Html, PageContent, Props, Visit } from '../page.ts'
+import { Place } from './amount.tsx'
+import { Note } from './section.tsx'
+import { type Column, Rows, type RowsProps } from './table.tsx'
 
 /** Rows per page of the explorer. */
 const PAGE_SIZE = 25
@@ -57,11 +60,19 @@ export function searchOf(query: URLSearchParams): string {
   return query.size === 0 ? '' : `?${query}`
 }
 
-/** The rank in the whole list, from 1, of the row at index `at` of the current page. */
-export const rankOf = (visit: Pick<Visit, 'query'>, at: number): number => (numberOf(visit) - 1) * PAGE_SIZE + at + 1
+/** The rows of the current page with their ranks in the whole list, from 1. */
+export function rankRows<R>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly (R & Ranked)[] {
+  const before = (numberOf(visit) - 1) * PAGE_SIZE
+  return rows.map((row, at) => ({ ...row, rank: before + at + 1 }))
+}
+
+type Ranked = { readonly rank: number }
+
+/** The first column of a sorted list. */
+export const RANK_COLUMN: Column<Ranked> = ['Rank', '排名', ({ rank }) => <Place value={rank} />]
 
 /** Links to the other pages of a list. `total`: number of rows. */
-export function Pager({ visit, total }: { readonly visit: Visit; readonly total: number }): Html {
+export function Pager({ visit, total }: Props<{ total: number }>): Html {
   const last = lastOf(total)
   const page = Math.min(last, numberOf(visit))
   const to = (number: number): string => hrefTo(visit, pathOfPage(visit, number))
@@ -98,7 +109,7 @@ export function Pager({ visit, total }: { readonly visit: Visit; readonly total:
 /** Maximum number of pages without a form: each page is a click or two away. */
 const SHORT = 3
 
-type AnyPageProps = { readonly visit: Visit; readonly page: number; readonly last: number }
+type AnyPageProps = Props<{ page: number; last: number }>
 
 /** A form for the number of any page of the list, which keeps the filters of the address. */
 const AnyPage = ({ visit, page, last }: AnyPageProps): Html => (
@@ -256,23 +267,38 @@ export function Sorts({ visit, own, orders }: SortsProps): Html {
   )
 }
 
-type ListPage = {
+type ListProps<R> = Omit<RowsProps<R>, 'visit'> & {
+  readonly visit: Visit
+  /** Number of rows in the whole list. */
+  readonly total: number
+  /** The file with the whole list; absent: there is none. */
+  readonly file?: Download
+  /** The canonical name of the file's subject; absent: the path contains it. */
+  readonly id?: string
+}
+
+/** The requested page of a list: links to the file, the rows, and links to the other pages. */
+export const List = <R,>({ file, id = '', ...list }: ListProps<R>): Html => (
+  <>
+    {file !== undefined && <Files visit={list.visit} file={file} id={id} total={list.total} />}
+    <Rows {...list} />
+    <Pager visit={list.visit} total={list.total} />
+  </>
+)
+
+type ListPage<R> = Omit<ListProps<R>, 'visit'> & {
   readonly title: Text
   /** A sentence with the contents of the list and their order. */
   readonly lead: Text
   readonly description?: Text
-  /** Number of rows in the whole list. */
-  readonly total: number
-  /** The file with the whole list. */
-  readonly file: Download
-  /** The rows of the requested page. */
-  readonly table: Html
+  /** The content above the list. */
+  readonly above?: Html
 }
 
 /** A page with one list. Search engines may index only its first page. */
-export const listPage = (
+export const listPage = <R,>(
   visit: Visit,
-  { title, lead, description = title, total, file, table }: ListPage,
+  { title, lead, description = title, above = '', ...list }: ListPage<R>,
 ): PageContent => ({
   title: visit.say(title),
   description: visit.say(description),
@@ -280,73 +306,11 @@ export const listPage = (
   body: (
     <>
       <h1 safe>{visit.say(title)}</h1>
-      <p class="about" safe>
-        {visit.say(lead)}
-      </p>
+      <Note visit={visit} kind="about" text={lead} />
+      {above as 'safe'}
       <section class="card">
-        <Files visit={visit} file={file} total={total} />
-        {table}
-        <Pager visit={visit} total={total} />
+        <List visit={visit} {...list} />
       </section>
     </>
   ),
 })
-
-/** The paging fields of a list of records. Searched rows have no number, so their pages can only be read in order. */
-type Listed = {
-  readonly transactions: readonly unknown[]
-  /** null: unknown. */
-  readonly total?: number | null | undefined
-  /** The position of the next page; absent: this is the last page, or pages have numbers. */
-  readonly next?: string | undefined
-}
-
-/** The requested part of a list of records, as parameters of the API. */
-export function partGiven(visit: Pick<Visit, 'query'>): CallParameters {
-  const after = visit.query.get('after') ?? ''
-  const { page, size } = pageGiven(visit)
-  return after === '' ? { page, size } : { size, after }
-}
-
-/** Links to the other pages of a list of records. */
-export function RecordPager({ visit, listed }: { readonly visit: Visit; readonly listed: Listed }): Html {
-  const { total, next } = listed
-  const isLater = (visit.query.get('after') ?? '') !== ''
-  if (next === undefined && !isLater && typeof total === 'number') return <Pager visit={visit} total={total} />
-  return <Steps visit={visit} listed={listed} isLater={isLater} />
-}
-
-type StepsProps = { readonly visit: Visit; readonly listed: Listed; readonly isLater: boolean }
-
-function Steps({ visit, listed: { transactions, next }, isLater }: StepsProps): Html {
-  const { say } = visit
-  const to = (after: string | undefined): string => {
-    const query = new URLSearchParams(visit.query)
-    for (const name of ['page', 'after']) query.delete(name)
-    if (after !== undefined) query.set('after', after)
-    return hrefTo(visit, `${visit.path}?${query}`)
-  }
-  return (
-    <nav class="pager" aria-label={say({ en: 'Pages', zh: '分页' })}>
-      <span safe>
-        {next === undefined
-          ? say({ en: 'No older rows pass these filters.', zh: '没有更早的记录符合这些条件。' })
-          : transactions.length === 0
-            ? say({ en: 'Older rows are not searched yet.', zh: '更早的记录尚未查找。' })
-            : say({ en: 'Older rows are left.', zh: '还有更早的记录。' })}
-      </span>
-      <span class="steps">
-        {isLater && (
-          <a href={to(undefined)} safe>
-            {say({ en: 'Newest', zh: '最新' })}
-          </a>
-        )}
-        {next !== undefined && (
-          <a href={to(next)} rel="next" safe>
-            {say({ en: 'Next', zh: '下一页' })}
-          </a>
-        )}
-      </span>
-    </nav>
-  )
-}

@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { Text } from '#actions/text.ts'
 import type { Fact, Match } from '../find/search.ts'
 import { kindOf } from '../format/state.ts'
@@ -76,7 +75,7 @@ export function MatchRows({ visit, matches, facts = [] }: MatchRowsProps): Html 
       none={{ en: 'Nothing has this name, number or hash.', zh: '没有对应此名称、高度或哈希的对象。' }}
       columns={[
         ['Name', '名称', ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole isExplained />],
-        ['Kind', '类型', ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>, { place: 'end' }],
+        ['Kind', '类型', ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>, 'end'],
         ...(rows.some(({ fact }) => fact !== undefined) ? [factColumn(visit)] : []),
       ]}
     />
@@ -87,5 +86,5 @@ const factColumn = (visit: MatchRowsProps['visit']): Column<{ readonly fact: Fac
   'In brief',
   '概况',
   ({ fact }) => <FactText visit={visit} fact={fact} />,
-  { place: 'bare' },
+  'bare',
 ]

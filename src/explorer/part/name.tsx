@@ -1,12 +1,11 @@
 /** @jsxImportSource @kitajs/html */
-
 import { encode } from 'uqr'
 import type { Text } from '#actions/text.ts'
 import { isAccountName, isContractId, isPossibleName } from '#chain/names.ts'
 import { knownName } from '../find/labels.ts'
 import { cut, shortened, visible } from '../format/text.ts'
 import { hrefTo, type Kind, pathOf, pathOfNft } from '../links.ts'
-import type { Html, Visit } from '../page.ts'
+import type { Html, Props, Visit } from '../page.ts'
 import { None, When } from './amount.tsx'
 
 type NameProps = {
@@ -55,11 +54,24 @@ function Linked({ visit, kind, id, isWhole = false }: NameProps): Html {
   )
 }
 
+type OwnerProps = {
+  readonly visit: Visit
+  readonly id: string
+  /** The text in place of no owner; absent: the mark for a missing value. */
+  readonly none?: Text
+}
+
 /**
  * An owner of tokens: an account, a contract, a public key or `0`; an empty id is no owner. The chain also
  * lets tokens and NFTs be issued to any other text, which has no page.
  */
-export function Owner({ visit, id }: { readonly visit: Visit; readonly id: string }): Html {
+export function Owner({ visit, id, none }: OwnerProps): Html {
+  if (id === '' && none !== undefined)
+    return (
+      <span class="none" safe>
+        {none[visit.lang]}
+      </span>
+    )
   if (id === '') return <None />
   if (isPossibleName(id))
     return <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} isExplained />
@@ -126,7 +138,7 @@ export function Label({ visit, id, isExplained = true }: LabelProps): Html {
 const LONG = 24
 
 /** A text with a copy button. */
-export const Copied = ({ visit, text }: { readonly visit: Visit; readonly text: string }): Html => (
+export const Copied = ({ visit, text }: Props<{ text: string }>): Html => (
   <span class={isAccountName(text) ? 'copied' : text.length > LONG ? 'copied code long-name' : 'copied code'}>
     <bdi safe>{visible(text)}</bdi>
     <button type="button" class="copy" data-copy={text}>

@@ -8,7 +8,7 @@ import { grouped } from '../format/amount.ts'
 import { visible } from '../format/text.ts'
 import { isoOf } from '../format/time.ts'
 import { hrefTo, pathOfBalance } from '../links.ts'
-import type { Html, Visit } from '../page.ts'
+import type { Html, Props, Visit } from '../page.ts'
 import { Ago, At, Count, None } from './amount.tsx'
 import type { AccountDetail } from './holdings.tsx'
 import { Files } from './list.tsx'
@@ -19,12 +19,6 @@ import { ChainText } from './text.tsx'
 
 type Owned = AnswerOf<typeof getTokenList>['tokens'][number]
 
-type OwnTokensProps = {
-  readonly visit: Visit
-  readonly account: string
-  readonly tokens: readonly Owned[]
-}
-
 /** Maximum number of tokens on a page: anyone can send thousands of tokens to an account. */
 const MAX_TOKENS = 50
 
@@ -32,7 +26,7 @@ const MAX_TOKENS = 50
 const OPEN = 6
 
 /** The tokens of an owner. */
-export function OwnTokens({ visit, account, tokens }: OwnTokensProps): Html {
+export function OwnTokens({ visit, account, tokens }: Props<{ account: string; tokens: readonly Owned[] }>): Html {
   const { say } = visit
   const all = grouped(String(tokens.length))
   return (
@@ -70,9 +64,9 @@ export function OwnTokens({ visit, account, tokens }: OwnTokensProps): Html {
                 <Count value={balance} />
               </a>
             ),
-            { isNumber: true, place: 'end' },
+            'digits end',
           ],
-          ['Frozen', '冻结', token => <Frozen visit={visit} token={token} />, { isNumber: true }],
+          ['Frozen', '冻结', token => <Frozen visit={visit} token={token} />, 'digits'],
         ]}
       />
       <More visit={visit} shown={MAX_TOKENS} total={tokens.length} />
@@ -84,7 +78,7 @@ export function OwnTokens({ visit, account, tokens }: OwnTokensProps): Html {
 const MOST_TIMES = 3
 
 /** The frozen amounts of a token, and the end of each freeze. */
-function Frozen({ visit, token }: { readonly visit: Visit; readonly token: Owned }): Html {
+function Frozen({ visit, token }: Props<{ token: Owned }>): Html {
   const { frozen_balance, frozen_list: parts } = token
   const { say } = visit
   if (!/[1-9]/.test(frozen_balance)) return <None />
@@ -121,12 +115,7 @@ export function OwnNfts({ visit, nfts, total }: OwnNftsProps): Html {
         rows={nfts}
         columns={[
           ['Collection', '合集', row => <Name visit={visit} kind="nft" id={row.collection} />],
-          [
-            'Id',
-            '编号',
-            row => <NftName visit={visit} collection={row.collection} id={row.token_id} />,
-            { place: 'end' },
-          ],
+          ['Id', '编号', row => <NftName visit={visit} collection={row.collection} id={row.token_id} />, 'end'],
           ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
           ['Owned since block', '持有起始区块', row => <Name visit={visit} kind="block" id={row.since_block} />],
         ]}
@@ -159,7 +148,7 @@ export function SubAccounts({ visit, account, rows, total }: SubAccountsProps): 
         rows={rows}
         columns={[
           ['Account', '账户', ({ name }) => <Name visit={visit} kind="account" id={name} />],
-          ['Created', '创建时间', ({ created_at }) => <Ago visit={visit} iso={created_at} />, { place: 'end' }],
+          ['Created', '创建时间', ({ created_at }) => <Ago visit={visit} iso={created_at} />, 'end'],
           ['Transaction', '交易', ({ tx_hash }) => <Name visit={visit} kind="tx" id={tx_hash} />],
         ]}
       />
@@ -168,7 +157,7 @@ export function SubAccounts({ visit, account, rows, total }: SubAccountsProps): 
   )
 }
 
-type PermissionsProps = { readonly visit: Visit; readonly detail: AccountDetail }
+type PermissionsProps = Props<{ detail: AccountDetail }>
 type Item = AccountDetail['groups'][string]['items'][number]
 
 /** Maximum number of permissions, of groups, and of items of each, on a page. */
@@ -215,7 +204,7 @@ export function Permissions({ visit, detail }: PermissionsProps): Html {
   )
 }
 
-const Items = ({ visit, items }: { readonly visit: Visit; readonly items: readonly Item[] }): Html => (
+const Items = ({ visit, items }: Props<{ items: readonly Item[] }>): Html => (
   <>
     {items.slice(0, MAX_PERMISSIONS).map(({ id, is_key_pair, permission, weight }) => (
       <div>

@@ -1,26 +1,18 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { Step } from '#actions/request/step.ts'
 import type { Text } from '#actions/text.ts'
-import { decimalsOf, grouped } from '../format/amount.ts'
+import { counted, grouped, signed } from '../format/amount.ts'
 import { type Axis, axisOf, datesLabelled, type Extent, extentOfLevels, labelsOf } from '../format/axis.ts'
 import { STEP_NAMES, type StepRow } from '../format/period.ts'
-import type { Html, Visit } from '../page.ts'
-import { Count, Day } from './amount.tsx'
-import { type Column, More, Rows } from './table.tsx'
+import type { Html, Props, Visit } from '../page.ts'
+import { Day } from './amount.tsx'
+import { Note } from './section.tsx'
+import { alignNumbers, More, Rows } from './table.tsx'
 
 const WIDTH = 1200
 const HEIGHT = 200
 /** Maximum width of a bar, even when there are few. */
 const WIDEST = WIDTH / 20
-
-/**
- * The coordinate system of a plot, which is stretched to the available size. Its whole numbers are finer than visible.
- */
-export const AREA = `0 0 ${WIDTH} ${HEIGHT}`
-
-/** Lines across a plot at the ticks of its axis. */
-export const gridOf = (axis: Axis): string => axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H${WIDTH}`).join('')
 
 /** The distance of a value from the top of a plot. */
 function shareOf({ ticks }: Axis, value: number): number {
@@ -29,10 +21,10 @@ function shareOf({ ticks }: Axis, value: number): number {
 }
 
 /** Values to draw, one for each step, and their axis. */
-export type ShapeProps = { readonly values: readonly number[]; readonly axis: Axis }
+type ShapeProps = { readonly values: readonly number[]; readonly axis: Axis }
 
 /** A bar from zero for each value, in one path. Narrow bars touch. */
-export function Bars({ values, axis, kind }: ShapeProps & { readonly kind?: 'gain' | 'loss' }): Html {
+function Bars({ values, axis, kind }: ShapeProps & { readonly kind?: 'gain' | 'loss' }): Html {
   const step = WIDTH / values.length
   const width = Math.min(WIDEST, step > 8 ? step * 0.85 : step)
   const zero = shareOf(axis, 0)
@@ -45,7 +37,7 @@ export function Bars({ values, axis, kind }: ShapeProps & { readonly kind?: 'gai
 }
 
 /** The level at the end of each step, as a stepped line; filled down to zero if the axis begins there. */
-export function Levels({ values, axis }: ShapeProps): Html {
+function Levels({ values, axis }: ShapeProps): Html {
   const step = WIDTH / values.length
   const levels = values.map(value => shareOf(axis, value))
   const stairs = levels
@@ -63,55 +55,52 @@ export function Levels({ values, axis }: ShapeProps): Html {
   )
 }
 
-/**
- * A figure over time, oldest first. `date` is a day (`2026-11-21`; the first one of a week), a month
- * (`2026-11`) or a time (`2026-11-21 10:03:22`). Values are exact decimals.
- */
-export type Series = readonly { readonly date: string; readonly value: string }[]
+/** Gains rise from zero, and losses fall. */
+const GainsAndLosses = ({ values, axis }: ShapeProps): Html => (
+  <g>
+    <Bars kind="gain" values={values.map(value => Math.max(0, value))} axis={axis} />
+    <Bars kind="loss" values={values.map(value => Math.min(0, value))} axis={axis} />
+  </g>
+)
 
-type FrameProps = {
+type PlotProps = {
   readonly visit: Pick<Visit, 'say' | 'lang'>
+  /** The title, with the unit if there is one. */
   readonly title: string
-  readonly series: Series
+  /**
+   * A figure over time, oldest first. `date` is a day (`2026-11-21`; the first one of a week), a month
+   * (`2026-11`) or a time (`2026-11-21 10:03:22`). Values are exact decimals.
+   */
+  readonly series: readonly { readonly date: string; readonly value: string }[]
+  /** Whether the plot is the main content of the page. */
+  readonly isLarge?: boolean
+}
+
+type Drawn = {
   readonly extent: Extent
   /** The most important figure, in words. */
-  readonly told: string
+  readonly told: Text
   /** The date of that figure, which does not wrap. */
-  readonly on?: string
-  readonly isLarge?: boolean
+  readonly on?: Text
   /** Formats a value. */
   readonly written?: (value: string) => string
-  /** Draws the values on the axis. */
-  readonly children: (axis: Axis) => Html
+  readonly Shape: (props: ShapeProps) => Html
 }
 
 /**
- * The frame of every plot: axes with round labels, the most important figure, and the values for the script,
- * which shows the one at which the visitor points. All of it is rendered on the server, so that the script
- * causes no layout shift.
+ * Every plot: axes with round labels, the most important figure, and the values for the script, which shows the one at
+ * which the visitor points. All of it is rendered on the server, so that the script causes no layout shift.
  */
-export function PlotFrame({
-  visit,
-  title,
-  series,
-  extent,
-  told,
-  on = '',
-  isLarge = false,
-  written = grouped,
-  children,
-}: FrameProps): Html {
+function drawPlot(
+  { visit, title, series, isLarge = false }: PlotProps,
+  { extent, told, on = { en: '', zh: '' }, written = grouped, Shape }: Drawn,
+): Html {
   const axis = axisOf(
     extent,
     series.every(({ value }) => !value.includes('.')),
   )
-  const [first = { date: '' }] = series
-  const last = series.at(-1) ?? first
-  const span = visit.say(
-    last.date === first.date
-      ? { en: first.date, zh: first.date }
-      : { en: `${first.date} to ${last.date}`, zh: `${first.date} 至 ${last.date}` },
-  )
+  const [first, last] = [series[0]?.date ?? '', series.at(-1)?.date ?? '']
+  const span = last === first ? first : visit.say({ en: `${first} to ${last}`, zh: `${first} 至 ${last}` })
   return (
     <figure
       class={isLarge ? 'plot large' : 'plot'}
@@ -124,17 +113,24 @@ export function PlotFrame({
             <span safe>{label}</span>
           ))}
       </div>
-      <svg class="drawing" viewBox={AREA} preserveAspectRatio="none" role="img" aria-label={`${title}, ${span}`}>
-        <desc safe>{`${told}${on}`}</desc>
-        <path class="grid" d={gridOf(axis)} />
-        {children(axis) as 'safe'}
+      {/* The drawing is stretched to the available size. Its whole numbers are finer than visible. */}
+      <svg
+        class="drawing"
+        viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`${title}, ${span}`}
+      >
+        <desc safe>{`${visit.say(told)}${visit.say(on)}`}</desc>
+        <path class="grid" d={axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H${WIDTH}`).join('')} />
+        <Shape values={series.map(({ value }) => Number(value))} axis={axis} />
       </svg>
       <Dates series={series} />
       <figcaption>
         <span class="told">
-          <span safe>{told}</span>
+          <span safe>{visit.say(told)}</span>
           <span class="on" safe>
-            {on}
+            {visit.say(on)}
           </span>
         </span>
         <span class="span" safe>
@@ -146,7 +142,7 @@ export function PlotFrame({
 }
 
 /** The labels of the time axis. The first and last labels stay within its ends. */
-const Dates = ({ series }: { readonly series: Series }): Html => (
+const Dates = ({ series }: Pick<PlotProps, 'series'>): Html => (
   <svg class="dates" aria-hidden="true">
     {datesLabelled(series.map(({ date }) => date)).map(({ at, text }) => {
       const middle = ((at + 0.5) / series.length) * 100
@@ -160,70 +156,96 @@ const Dates = ({ series }: { readonly series: Series }): Html => (
   </svg>
 )
 
-type PlotProps = {
-  readonly visit: Pick<Visit, 'say' | 'lang'>
-  /** The title, with the unit if there is one. */
-  readonly title: string
-  readonly series: Series
-  /** Whether the plot is the main content of the page. */
-  readonly isLarge?: boolean
-}
-
 /** A figure of each day, as bars from zero. */
-export function Plot({ visit, title, series, isLarge = false }: PlotProps): Html {
-  const [first] = series
+export function Plot(props: PlotProps): Html {
+  const [first, ...others] = props.series
   if (first === undefined) return ''
-  const most = series.reduce((most, each) => (Number(each.value) > Number(most.value) ? each : most), first)
-  const values = series.map(({ value }) => Number(value))
-  return (
-    <PlotFrame
-      visit={visit}
-      title={title}
-      series={series}
-      extent={{ least: 0, most: Number(most.value) }}
-      told={visit.say({ en: `Highest: ${grouped(most.value)}`, zh: `最高：${grouped(most.value)}` })}
-      on={visit.say({ en: ` on ${most.date}`, zh: `（${most.date}）` })}
-      isLarge={isLarge}
-    >
-      {axis => <Bars values={values} axis={axis} />}
-    </PlotFrame>
-  )
+  const most = others.reduce((most, each) => (Number(each.value) > Number(most.value) ? each : most), first)
+  const shown = grouped(most.value)
+  return drawPlot(props, {
+    extent: { least: 0, most: Number(most.value) },
+    told: { en: `Highest: ${shown}`, zh: `最高：${shown}` },
+    on: { en: ` on ${most.date}`, zh: `（${most.date}）` },
+    Shape: Bars,
+  })
 }
 
 /** A level at the end of each step, such as a balance, as a line. */
-export function LevelPlot({ visit, title, series, isLarge = false }: PlotProps): Html {
-  const last = series.at(-1)
+export function LevelPlot(props: PlotProps): Html {
+  const last = props.series.at(-1)
   if (last === undefined) return ''
-  const values = series.map(({ value }) => Number(value))
-  return (
-    <PlotFrame
-      visit={visit}
-      title={title}
-      series={series}
-      extent={extentOfLevels(values)}
-      told={visit.say({ en: `Latest: ${grouped(last.value)}`, zh: `最新：${grouped(last.value)}` })}
-      isLarge={isLarge}
-    >
-      {axis => <Levels values={values} axis={axis} />}
-    </PlotFrame>
-  )
+  const shown = grouped(last.value)
+  return drawPlot(props, {
+    extent: extentOfLevels(props.series.map(({ value }) => Number(value))),
+    told: { en: `Latest: ${shown}`, zh: `最新：${shown}` },
+    Shape: Levels,
+  })
 }
 
-type Field<R> = readonly [en: string, zh: string, value: (row: R) => string]
+/** The daily change of a figure: bars rise from zero for gains and fall for losses. */
+export function ChangePlot(props: PlotProps): Html {
+  const { visit, series } = props
+  const values = series.map(({ value }) => Number(value))
+  const extent = { least: Math.min(0, ...values), most: Math.max(0, ...values) }
+  const describe = (value: number): string => {
+    const found = series[values.indexOf(value)]
+    return value === 0 || found === undefined ? '' : `${signed(found.value)} (${found.date})`
+  }
+  const [gain, loss] = [describe(extent.most), describe(extent.least)]
+  if (gain === '' && loss === '')
+    return (
+      <Note
+        visit={visit}
+        text={{ en: `No change in ${counted(series.length, 'day')}.`, zh: `${series.length} 天内没有变化。` }}
+      />
+    )
+  const between = gain === '' || loss === '' ? '' : ' · '
+  const [en, zh] = [
+    `${gain && `Largest gain: ${gain}`}${between}${loss && `Largest loss: ${loss}`}`,
+    `${gain && `最大增加：${gain}`}${between}${loss && `最大减少：${loss}`}`,
+  ]
+  return drawPlot(props, { extent, told: { en, zh }, written: signed, Shape: GainsAndLosses })
+}
+
+/** A figure of each step: the head of its column, and the title of its plot with the unit if there is one. */
+type Figure<R> = readonly [en: string, zh: string, value: (row: R) => string, title?: Text]
+
+type FigurePlotProps<R> = {
+  readonly visit: Pick<Visit, 'say' | 'lang'>
+  readonly title: Text
+  readonly rows: readonly R[]
+  readonly value: (row: R) => string
+  readonly Plotted: typeof Plot
+}
+
+/** A plot of one of several figures, with its title. */
+export function FigurePlot<R extends { readonly date: string }>(props: FigurePlotProps<R>): Html {
+  const { visit, title, rows, value, Plotted } = props
+  return (
+    <div class="over-time">
+      <h3 safe>{visit.say(title)}</h3>
+      <Plotted
+        visit={visit}
+        title={visit.say(title)}
+        series={rows.map(row => ({ date: row.date, value: value(row) }))}
+      />
+    </div>
+  )
+}
 
 type StepTableProps<R> = {
   readonly visit: Pick<Visit, 'say' | 'site'>
   readonly step: Step
   /** Oldest first, like in the plot. */
   readonly rows: readonly R[]
-  readonly fields: readonly Field<R>[]
+  readonly figures: readonly Figure<R>[]
 }
 
 /** Maximum rows of a plot's table on a page. */
 const MOST = 12
 
 /** A collapsed table with the exact figures of a plot, newest first. */
-export function StepTable<R extends StepRow>({ visit, step, rows, fields }: StepTableProps<R>): Html {
+export function StepTable<R extends StepRow>({ visit, step, rows, figures }: StepTableProps<R>): Html {
   const { title, head } = STEP_NAMES[step]
   const shown = rows.toReversed().slice(0, MOST)
   return (
@@ -235,7 +257,7 @@ export function StepTable<R extends StepRow>({ visit, step, rows, fields }: Step
         isNarrow
         columns={[
           [head.en, head.zh, row => <Day visit={visit} day={row} />],
-          ...fields.map(field => columnOf(field, shown)),
+          ...figures.map(([en, zh, value]) => alignNumbers(shown, [en, zh, value])),
         ]}
       />
       <More visit={visit} shown={MOST} total={rows.length} />
@@ -243,56 +265,21 @@ export function StepTable<R extends StepRow>({ visit, step, rows, fields }: Step
   )
 }
 
-function columnOf<R>([en, zh, value]: Field<R>, rows: readonly R[]): Column<R> {
-  const decimals = decimalsOf(rows.map(value))
-  return [en, zh, row => <Count value={value(row)} decimals={decimals} />, { isNumber: true }]
-}
+type OverTimeProps<R> = StepTableProps<R> & Props<{ Plotted: typeof Plot }>
 
-/** A figure of each step. */
-type Figure<R> = {
-  /** The title, with the unit if there is one. */
-  readonly title: Text
-  /** The column's head, in English and Chinese. */
-  readonly head: readonly [en: string, zh: string]
-  readonly value: (row: R) => string
-}
-
-type OverTimeProps<R> = {
-  readonly visit: Visit
-  readonly step: Step
-  /** Oldest first. */
-  readonly rows: readonly R[]
-  readonly Plotted: typeof Plot
-  /** The figures with a plot. */
-  readonly figures: readonly Figure<R>[]
-  /** The figures that are only in the table. */
-  readonly others?: readonly Figure<R>[]
-}
-
-/** A plot of each figure, and a collapsed table of all of them. */
-export function OverTime<R extends StepRow>(props: OverTimeProps<R>): Html {
-  const { visit, step, rows, Plotted, figures, others = [] } = props
-  return (
-    <>
-      {figures.map(({ title, value }) => (
-        <div class="over-time">
-          <h3 safe>{visit.say(title)}</h3>
-          <Plotted
-            visit={visit}
-            title={visit.say(title)}
-            series={rows.map(row => ({ date: row.date, value: value(row) }))}
-          />
-        </div>
-      ))}
-      <StepTable
-        visit={visit}
-        step={step}
-        rows={rows}
-        fields={[...figures, ...others].map(({ head: [en, zh], value }) => [en, zh, value] as const)}
-      />
-    </>
-  )
-}
+/** A plot of each figure with a title, and a collapsed table of all figures. */
+export const OverTime = <R extends StepRow>({ Plotted, ...table }: OverTimeProps<R>): Html => (
+  <>
+    {table.figures.map(([, , value, title]) =>
+      title === undefined ? (
+        ''
+      ) : (
+        <FigurePlot visit={table.visit} title={title} rows={table.rows} value={value} Plotted={Plotted} />
+      ),
+    )}
+    <StepTable {...table} />
+  </>
+)
 
 type ActivityProps = {
   readonly visit: Pick<Visit, 'say' | 'lang' | 'site'>
@@ -315,7 +302,7 @@ export function Activity({ visit, days }: ActivityProps): Html {
         visit={visit}
         step="day"
         rows={days.filter(({ records }) => records > 0)}
-        fields={[['Records', '记录数', ({ records }) => String(records)]]}
+        figures={[['Records', '记录数', ({ records }) => String(records)]]}
       />
     </div>
   )

@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { AnswerOf } from '#actions/ask.ts'
 import { DAYS_OF_CHANGE } from '#actions/find/votes-by-day.ts'
 import type { getAccountAssets } from '#actions/get-account-assets.ts'
@@ -9,17 +8,17 @@ import type { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { getRewardHistory } from '#actions/get-reward-history.ts'
 import type { Text } from '#actions/text.ts'
 import { voterFile } from '../download/downloads.ts'
-import { counted, decimalsOf, signed, sumOf } from '../format/amount.ts'
+import { decimalsOf, sumOf } from '../format/amount.ts'
 import { named, type Steps, stepsSince } from '../format/period.ts'
 import { APPROVED, producerStatusOf, type StatusOfProducer } from '../format/state.ts'
-import type { Html, Visit } from '../page.ts'
-import { Amount, Change, Count, Day, None, Place } from './amount.tsx'
-import { Files, Pager, pageGiven, rankOf } from './list.tsx'
+import type { Html, Props, Visit } from '../page.ts'
+import { Amount, Change, Count, Day } from './amount.tsx'
+import { List, pageGiven, RANK_COLUMN, rankRows } from './list.tsx'
 import { Owner } from './name.tsx'
-import { Bars, LevelPlot, OverTime, Plot, PlotFrame, type Series, type ShapeProps } from './plot.tsx'
+import { ChangePlot, FigurePlot, LevelPlot, OverTime, Plot } from './plot.tsx'
 import { Card } from './section.tsx'
 import { Share } from './share.tsx'
-import { type Column, Rows } from './table.tsx'
+import { alignNumbers, Rows } from './table.tsx'
 
 type ProducerStatusProps = { readonly visit: Pick<Visit, 'say'>; readonly of: StatusOfProducer }
 
@@ -89,47 +88,42 @@ export async function rewardsSince(visit: Visit, producer: string): Promise<Rewa
   return { since: first.created_at, steps, rows: named(steps.step, history.rewards.filter(isStep).toReversed()) }
 }
 
-/** All figures that can have a plot or a column of the table. */
-const FIGURES = [
-  {
-    title: { en: 'Paid for blocks made (IOST)', zh: '出块所得（IOST）' },
-    head: ['For blocks', '出块所得'],
-    value: (row: RewardStep) => row.exchanged,
-  },
-  {
-    title: { en: 'Own half of candidate bonuses (IOST)', zh: '候选人奖励中归自己的一半（IOST）' },
-    head: ['As candidate', '候选人奖励'],
-    value: (row: RewardStep) => row.candidate_bonus,
-  },
-  {
-    title: { en: 'Added for voters (IOST)', zh: '为投票者增加（IOST）' },
-    head: ['For voters', '为投票者增加'],
-    value: (row: RewardStep) => row.added_for_voters,
-  },
-  {
-    title: { en: 'Withdrawn by voters (IOST)', zh: '投票者已领取（IOST）' },
-    head: ['Withdrawn', '投票者领取'],
-    value: (row: RewardStep) => row.taken_by_voters,
-  },
-] as const
+/** The kinds of rewards, each with the title of its plot. */
+const REWARDS: readonly (readonly [en: string, zh: string, value: (row: RewardStep) => string, title: Text])[] = [
+  ['For blocks', '出块所得', row => row.exchanged, { en: 'Paid for blocks made (IOST)', zh: '出块所得（IOST）' }],
+  [
+    'As candidate',
+    '候选人奖励',
+    row => row.candidate_bonus,
+    { en: 'Own half of candidate bonuses (IOST)', zh: '候选人奖励中归自己的一半（IOST）' },
+  ],
+  [
+    'For voters',
+    '为投票者增加',
+    row => row.added_for_voters,
+    { en: 'Added for voters (IOST)', zh: '为投票者增加（IOST）' },
+  ],
+  [
+    'Withdrawn',
+    '投票者领取',
+    row => row.taken_by_voters,
+    { en: 'Withdrawn by voters (IOST)', zh: '投票者已领取（IOST）' },
+  ],
+]
 
-type RewardProps = { readonly visit: Visit; readonly history: RewardHistory | undefined }
+type RewardProps = Props<{ history: RewardHistory | undefined }>
 
 /** Rewards as plots, one of each kind that is not always zero, with the exact figures in a collapsed table. */
 export function RewardsOverTime({ visit, history }: RewardProps): Html {
   if (history === undefined) return ''
   const { steps, rows } = history
-  const isGiven = ({ value }: (typeof FIGURES)[number]) => rows.some(row => value(row) !== '0')
+  const [given, others] = [true, false].map(isGiven =>
+    REWARDS.filter(([, , value]) => rows.some(row => value(row) !== '0') === isGiven),
+  )
+  const figures = [...(given ?? []), ...(others ?? []).map(([en, zh, value]) => [en, zh, value] as const)]
   return (
     <Card visit={visit} id="rewards" title={visit.say({ en: 'Rewards over time', zh: '奖励走势' })}>
-      <OverTime
-        visit={visit}
-        step={steps.step}
-        rows={rows}
-        Plotted={Plot}
-        figures={FIGURES.filter(isGiven)}
-        others={FIGURES.filter(figure => !isGiven(figure))}
-      />
+      <OverTime visit={visit} step={steps.step} rows={rows} Plotted={Plot} figures={figures} />
     </Card>
   )
 }
@@ -162,20 +156,23 @@ function lastDayOf({ now }: Pick<Visit, 'now'>, days: VoteDays): Text {
 /** The votes at the end of each day and the daily changes, as plots and as a table. */
 export function VotesByDay({ visit, days }: VoteDaysProps): Html {
   const { say } = visit
-  const title = say({ en: 'Daily change in votes (IOST)', zh: '每日票数变化（IOST）' })
-  const votesTitle = say({ en: 'Votes (IOST)', zh: '票数（IOST）' })
-  const votesDecimals = decimalsOf(days.map(({ votes }) => votes))
   const changeDecimals = decimalsOf(days.map(({ change }) => change))
   return (
     <Card visit={visit} id="votes-by-day" title={say({ en: 'Votes over time', zh: '票数走势' })}>
-      <div class="over-time">
-        <h3 safe>{votesTitle}</h3>
-        <LevelPlot visit={visit} title={votesTitle} series={days.map(({ date, votes }) => ({ date, value: votes }))} />
-      </div>
-      <div class="over-time">
-        <h3 safe>{title}</h3>
-        <ChangePlot visit={visit} title={title} series={days.map(({ date, change }) => ({ date, value: change }))} />
-      </div>
+      <FigurePlot
+        visit={visit}
+        title={{ en: 'Votes (IOST)', zh: '票数（IOST）' }}
+        rows={days}
+        value={({ votes }) => votes}
+        Plotted={LevelPlot}
+      />
+      <FigurePlot
+        visit={visit}
+        title={{ en: 'Daily change in votes (IOST)', zh: '每日票数变化（IOST）' }}
+        rows={days}
+        value={({ change }) => change}
+        Plotted={ChangePlot}
+      />
       <details class="inner">
         <summary safe>{say({ en: 'Votes by day', zh: '每日票数' })}</summary>
         <Rows
@@ -183,17 +180,12 @@ export function VotesByDay({ visit, days }: VoteDaysProps): Html {
           rows={days.toReversed()}
           columns={[
             ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
-            [
-              'Votes at end of day (IOST)',
-              '当日结束时的票数（IOST）',
-              ({ votes }) => <Count value={votes} decimals={votesDecimals} />,
-              { isNumber: true },
-            ],
+            alignNumbers(days, ['Votes at end of day (IOST)', '当日结束时的票数（IOST）', ({ votes }) => votes]),
             [
               'Change (IOST)',
               '变化（IOST）',
               ({ change }) => <Change value={change} decimals={changeDecimals} />,
-              { isNumber: true, place: 'end' },
+              'digits end',
             ],
           ]}
         />
@@ -202,51 +194,7 @@ export function VotesByDay({ visit, days }: VoteDaysProps): Html {
   )
 }
 
-type ChangePlotProps = {
-  readonly visit: Pick<Visit, 'say' | 'lang'>
-  readonly title: string
-  readonly series: Series
-}
-
-/** The daily change of a figure: bars rise from zero for gains and fall for losses. */
-function ChangePlot({ visit, title, series }: ChangePlotProps): Html {
-  const { say } = visit
-  const values = series.map(({ value }) => Number(value))
-  const scale = { least: Math.min(0, ...values), most: Math.max(0, ...values) }
-  const gain = series[values.indexOf(scale.most)]
-  const loss = series[values.indexOf(scale.least)]
-  const told = [
-    ...(gain === undefined || scale.most === 0
-      ? []
-      : [say({ en: `Largest gain: ${on(gain)}`, zh: `最大增加：${on(gain)}` })]),
-    ...(loss === undefined || scale.least === 0
-      ? []
-      : [say({ en: `Largest loss: ${on(loss)}`, zh: `最大减少：${on(loss)}` })]),
-  ]
-  if (told.length === 0)
-    return (
-      <p class="none" safe>
-        {say({ en: `No change in ${counted(series.length, 'day')}.`, zh: `${series.length} 天内没有变化。` })}
-      </p>
-    )
-  return (
-    <PlotFrame visit={visit} title={title} series={series} extent={scale} told={told.join(' · ')} written={signed}>
-      {axis => <GainsAndLosses values={values} axis={axis} />}
-    </PlotFrame>
-  )
-}
-
-const GainsAndLosses = ({ values, axis }: ShapeProps): Html => (
-  <g>
-    <Bars kind="gain" values={values.map(value => Math.max(0, value))} axis={axis} />
-    <Bars kind="loss" values={values.map(value => Math.min(0, value))} axis={axis} />
-  </g>
-)
-
-const on = ({ date, value }: Series[number]): string => `${signed(value)} (${date})`
-
-type VoterRow = AnswerOf<typeof getProducerVoter>['voters'][number] & {
-  readonly rank: number
+type VoterRow = ReturnType<typeof rankRows<AnswerOf<typeof getProducerVoter>['voters'][number]>>[number] & {
   readonly held: NonNullable<AnswerOf<typeof getBalances>['balances'][number]> | undefined
 }
 
@@ -258,7 +206,7 @@ export async function askVoters(visit: Visit): Promise<Voting> {
   const { voters, total } = await visit.ask(getProducerVoter, { producer: visit.id, ...pageGiven(visit) })
   const accounts = voters.map(({ account }) => account).join(',')
   const { balances } = voters.length === 0 ? { balances: [] } : await visit.ask(getBalances, { accounts })
-  const rows = voters.map((row, at) => ({ ...row, rank: rankOf(visit, at), held: balances[at] ?? undefined }))
+  const rows = rankRows(visit, voters).map((row, at) => ({ ...row, held: balances[at] ?? undefined }))
   return { rows, total }
 }
 
@@ -274,32 +222,22 @@ export function Voters({ visit, voting: { rows, total }, votes }: VotersProps): 
   const { say } = visit
   return (
     <Card visit={visit} id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（按票数降序）' })}>
-      <Files visit={visit} file={voterFile} id={visit.id} total={total} />
-      <Rows
+      <List
         visit={visit}
+        file={voterFile}
+        id={visit.id}
+        total={total}
         rows={rows}
         none={{ en: 'No voters.', zh: '没有投票者。' }}
-        columns={columnsFor(visit, rows, votes)}
+        columns={[
+          RANK_COLUMN,
+          ['Voter', '投票者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+          alignNumbers(rows, ['Votes (IOST)', '所投票数（IOST）', row => row.votes, 'end']),
+          ['Share of votes', '占比', row => <Share part={row.votes} whole={votes} />, 'digits'],
+          alignNumbers(rows, ['Available (IOST)', '可用余额（IOST）', row => row.held?.balance]),
+          alignNumbers(rows, ['Frozen (IOST)', '冻结（IOST）', row => row.held?.frozen_balance]),
+        ]}
       />
-      <Pager visit={visit} total={total} />
     </Card>
   )
-}
-
-function columnsFor(visit: Visit, rows: readonly VoterRow[], votes: string): readonly Column<VoterRow>[] {
-  const amounts = (of: (row: VoterRow) => string | undefined): Column<VoterRow>[2] => {
-    const decimals = decimalsOf(rows.map(row => of(row) ?? ''))
-    return row => {
-      const value = of(row)
-      return value === undefined ? <None /> : <Count value={value} decimals={decimals} />
-    }
-  }
-  return [
-    ['Rank', '排名', ({ rank }) => <Place value={rank} />],
-    ['Voter', '投票者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
-    ['Votes (IOST)', '所投票数（IOST）', amounts(row => row.votes), { isNumber: true, place: 'end' }],
-    ['Share of votes', '占比', row => <Share part={row.votes} whole={votes} />, { isNumber: true }],
-    ['Available (IOST)', '可用余额（IOST）', amounts(row => row.held?.balance), { isNumber: true }],
-    ['Frozen (IOST)', '冻结（IOST）', amounts(row => row.held?.frozen_balance), { isNumber: true }],
-  ]
 }

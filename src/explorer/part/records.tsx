@@ -1,18 +1,19 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { AnswerOf, CallParameters } from '#actions/ask.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
 import type { Text } from '#actions/text.ts'
 import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accountRecords } from '../download/downloads.ts'
+import type { Download } from '../download/file.ts'
 import { ACCOUNT_FIELDS, fieldsGiven } from '../format/field.ts'
 import { calledFor, memoOf, movedBy, partiesOf, type RecordRow, WAYS, wayOf } from '../format/record.ts'
 import { actionText, cut, shortened, visible } from '../format/text.ts'
 import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
-import type { Html, Visit } from '../page.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None } from './amount.tsx'
 import { Filters } from './form.tsx'
-import { Files, partGiven, RecordPager } from './list.tsx'
+import { Files, Pager, pageGiven } from './list.tsx'
 import { Name, Owner } from './name.tsx'
 import { Card } from './section.tsx'
 import { type Column, Rows } from './table.tsx'
@@ -23,7 +24,7 @@ type RecordRowsProps = {
   readonly rows: readonly RecordRow[]
   /** The owner of these rows: amounts that it sent have a minus. */
   readonly owner?: string
-  readonly live?: string
+  readonly live?: string | undefined
   /** Whether older rows may be found that have not been searched yet. */
   readonly isSearching?: boolean
 }
@@ -32,15 +33,15 @@ type RecordRowsProps = {
 const MEMO = 60
 
 /** A table of records. */
-export function RecordRows({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html {
+function RecordRows({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html {
   const columns: readonly Column<RecordRow>[] = [
-    ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
-    ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
-    ['Action', '方法', row => <What visit={visit} row={row} />, { place: 'lead' }],
-    ['From', '转出方', row => <Party visit={visit} id={partiesOf(row).from} owner={owner} />, { place: 'bare' }],
+    ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
+    ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
+    ['Action', '方法', row => <What visit={visit} row={row} />, 'lead'],
+    ['From', '转出方', row => <Party visit={visit} id={partiesOf(row).from} owner={owner} />, 'bare'],
     ...(owner === undefined ? [] : [directionColumn(visit, owner)]),
-    ['To', '转入方', row => <Party visit={visit} id={partiesOf(row).to} owner={owner} />, { place: 'to' }],
-    ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, { isNumber: true, place: 'end' }],
+    ['To', '转入方', row => <Party visit={visit} id={partiesOf(row).to} owner={owner} />, 'to'],
+    ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, 'digits end'],
   ]
   return (
     <Rows
@@ -48,12 +49,12 @@ export function RecordRows({ visit, rows, owner, live, isSearching = false }: Re
       rows={rows}
       none={isSearching ? { en: 'Nothing found so far.', zh: '暂未找到。' } : { en: 'No records.', zh: '没有记录。' }}
       columns={columns}
-      {...(live === undefined ? {} : { live })}
+      live={live}
     />
   )
 }
 
-type PartyProps = { readonly visit: Visit; readonly id: string; readonly owner: string | undefined }
+type PartyProps = Props<{ id: string; owner: string | undefined }>
 
 /** A party of a row. The counterparty has a link; the owner of the rows has none, since its page is the current one. */
 const Party = ({ visit, id, owner }: PartyProps): Html =>
@@ -69,7 +70,7 @@ const directionColumn = (visit: Visit, owner: string): Column<RecordRow> => [
   'Direction',
   '方向',
   row => <Direction visit={visit} row={row} owner={owner} />,
-  { place: 'bare' },
+  'bare',
 ]
 
 /** The direction of a movement, in a word. */
@@ -87,7 +88,7 @@ function Direction({ visit: { say }, row, owner }: Omit<MovementProps, 'owner'> 
   )
 }
 
-function What({ visit, row }: { readonly visit: Visit; readonly row: RecordRow }): Html {
+function What({ visit, row }: Props<{ row: RecordRow }>): Html {
   const memo = cut(memoOf(row.action_name, row.data), MEMO)
   return (
     <span class="what">
@@ -101,7 +102,7 @@ function What({ visit, row }: { readonly visit: Visit; readonly row: RecordRow }
   )
 }
 
-type MovementProps = { readonly visit: Visit; readonly row: RecordRow; readonly owner: string | undefined }
+type MovementProps = Props<{ row: RecordRow; owner: string | undefined }>
 
 function Movement({ visit, row, owner }: MovementProps): Html {
   if (row.collection !== undefined) return <Nft visit={visit} collection={row.collection} id={row.token_id} />
@@ -137,7 +138,7 @@ function CalledFor({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html 
   )
 }
 
-type LockProps = { readonly visit: Visit; readonly until: string | undefined }
+type LockProps = Props<{ until: string | undefined }>
 
 /** The end of a freeze. It is separate from the memo, which the sender may write freely. */
 const Lock = ({ visit: { say }, until }: LockProps): Html =>
@@ -151,6 +152,87 @@ const Lock = ({ visit: { say }, until }: LockProps): Html =>
       </time>
     </small>
   )
+
+/** The paging fields of a list of records. Searched rows have no number, so their pages can only be read in order. */
+type Listed = {
+  readonly transactions: readonly RecordRow[]
+  /** null: unknown. */
+  readonly total?: number | null | undefined
+  /** The position of the next page; absent: this is the last page, or pages have numbers. */
+  readonly next?: string | undefined
+}
+
+/** The requested part of a list of records, as parameters of the API. */
+export function partGiven(visit: Pick<Visit, 'query'>): CallParameters {
+  const after = visit.query.get('after') ?? ''
+  const { page, size } = pageGiven(visit)
+  return after === '' ? { page, size } : { size, after }
+}
+
+/** Links to the other pages of a list of records. */
+function RecordPager({ visit, listed }: Props<{ listed: Listed }>): Html {
+  const { total, next } = listed
+  const isLater = (visit.query.get('after') ?? '') !== ''
+  if (next === undefined && !isLater && typeof total === 'number') return <Pager visit={visit} total={total} />
+  return <Steps visit={visit} listed={listed} isLater={isLater} />
+}
+
+type StepsProps = Props<{ listed: Listed; isLater: boolean }>
+
+function Steps({ visit, listed: { transactions, next }, isLater }: StepsProps): Html {
+  const { say } = visit
+  const to = (after: string | undefined): string => {
+    const query = new URLSearchParams(visit.query)
+    for (const name of ['page', 'after']) query.delete(name)
+    if (after !== undefined) query.set('after', after)
+    return hrefTo(visit, `${visit.path}?${query}`)
+  }
+  return (
+    <nav class="pager" aria-label={say({ en: 'Pages', zh: '分页' })}>
+      <span safe>
+        {next === undefined
+          ? say({ en: 'No older rows pass these filters.', zh: '没有更早的记录符合这些条件。' })
+          : transactions.length === 0
+            ? say({ en: 'Older rows are not searched yet.', zh: '更早的记录尚未查找。' })
+            : say({ en: 'Older rows are left.', zh: '还有更早的记录。' })}
+      </span>
+      <span class="steps">
+        {isLater && (
+          <a href={to(undefined)} safe>
+            {say({ en: 'Newest', zh: '最新' })}
+          </a>
+        )}
+        {next !== undefined && (
+          <a href={to(next)} rel="next" safe>
+            {say({ en: 'Next', zh: '下一页' })}
+          </a>
+        )}
+      </span>
+    </nav>
+  )
+}
+
+type RecordListProps = Pick<RecordRowsProps, 'visit' | 'owner' | 'live'> & {
+  /** The file with the whole list, and the canonical name of its subject. */
+  readonly file: Download
+  readonly id: string
+  readonly listed: Listed
+}
+
+/** The requested page of a list of records: links to the file, the rows, and links to the other pages. */
+export const RecordList = ({ file, id, listed, ...rows }: RecordListProps): Html => (
+  <>
+    <Files
+      visit={rows.visit}
+      file={file}
+      id={id}
+      total={listed.total ?? null}
+      hasRows={listed.transactions.length > 0}
+    />
+    <RecordRows {...rows} rows={listed.transactions} isSearching={listed.next !== undefined} />
+    <RecordPager visit={rows.visit} listed={listed} />
+  </>
+)
 
 type Records = AnswerOf<typeof getAccountTx>
 
@@ -208,23 +290,14 @@ export function AccountRecords({ visit, asked: { given, answer }, tokens, childr
         choices={choicesFor(visit, given.account, { tokens, rows: rowsIn(answer) })}
       />
       {'transactions' in answer ? (
-        <>
-          <Files
-            visit={visit}
-            file={accountRecords}
-            id={given.account}
-            total={answer.total ?? null}
-            hasRows={answer.transactions.length > 0}
-          />
-          <RecordRows
-            visit={visit}
-            rows={answer.transactions}
-            isSearching={answer.next !== undefined}
-            owner={given.account}
-            live="records"
-          />
-          <RecordPager visit={visit} listed={answer} />
-        </>
+        <RecordList
+          visit={visit}
+          file={accountRecords}
+          id={given.account}
+          listed={answer}
+          owner={given.account}
+          live="records"
+        />
       ) : (
         <p class="warn" role="alert" data-live="records" safe>
           {say(answer)}

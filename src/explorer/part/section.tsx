@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { Children } from '@kitajs/html'
+import type { Text } from '#actions/text.ts'
 import { hrefTo } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
@@ -33,6 +33,20 @@ export const SectionTitle = ({ visit, id, title }: SectionProps): Html => (
     </h2>
     <Anchor visit={visit} id={id} title={title} />
   </>
+)
+
+type NoteProps = {
+  readonly visit: Pick<Visit, 'say'>
+  readonly text: Text
+  /** `about`: an introduction; absent: a remark, or a text in place of what is missing. */
+  readonly kind?: 'none' | 'about' | 'warn'
+}
+
+/** A sentence of the page's own. */
+export const Note = ({ visit, text, kind = 'none' }: NoteProps): Html => (
+  <p class={kind} safe>
+    {visit.say(text)}
+  </p>
 )
 
 type CardProps = SectionProps & {
@@ -75,22 +89,22 @@ export const Fold = ({ visit, id, title, isOpen = false, children }: FoldProps):
   </div>
 )
 
-/** A fact of a thing: its name and its value. */
-export type Fact = readonly [name: string, value: Html]
+/** A fact of a thing: its name in both languages, and its value. */
+export type Fact = readonly [en: string, zh: string, value: Html]
 
-type FactsProps = { readonly facts: readonly Fact[] }
+type FactsProps = { readonly visit: Pick<Visit, 'say'>; readonly facts: readonly Fact[] }
 
 /** The facts of a thing, one per line. */
-export const Facts = ({ facts }: FactsProps): Html => <List kind="facts" facts={facts} />
+export const Facts = (props: FactsProps): Html => <List kind="facts" {...props} />
 
 /** Prominent figures, side by side. */
-export const Figures = ({ facts }: FactsProps): Html => <List kind="figures" facts={facts} />
+export const Figures = (props: FactsProps): Html => <List kind="figures" {...props} />
 
-const List = ({ kind, facts }: FactsProps & { readonly kind: 'facts' | 'figures' }): Html => (
+const List = ({ kind, visit, facts }: FactsProps & { readonly kind: 'facts' | 'figures' }): Html => (
   <dl class={kind}>
-    {facts.map(([name, value]) => (
+    {facts.map(([en, zh, value]) => (
       <div>
-        <dt safe>{name}</dt>
+        <dt safe>{visit.say({ en, zh })}</dt>
         <dd>{value}</dd>
       </div>
     ))}

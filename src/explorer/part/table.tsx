@@ -1,18 +1,15 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/text.ts'
-import { grouped } from '../format/amount.ts'
+import { decimalsOf, grouped } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
+import { Count, None } from './amount.tsx'
 import { AllOfIt } from './text.tsx'
 
 /** A column: its head in both languages, its cells, and their layout. */
 export type Column<R> = readonly [en: string, zh: string, cell: (row: R) => Html, layout?: Layout]
 
-type Layout = {
-  /** Whether cells are numbers, aligned by digits. */
-  readonly isNumber?: boolean
-  /** The place of the cell on a card; absent: below the first line, after the column's name. */
-  readonly place?: Place
-}
+/** `digits`: cells are numbers, aligned by digits. */
+type Layout = Place | 'digits' | `digits ${Place}`
 
 /**
  * The place of a cell when a narrow screen turns its row into a card. `lead` and `end` are the two ends of
@@ -22,7 +19,7 @@ type Layout = {
  */
 type Place = 'lead' | 'end' | 'bare' | 'to' | 'base' | 'wide'
 
-type RowsProps<R> = {
+export type RowsProps<R> = {
   readonly visit: Pick<Visit, 'say'>
   readonly columns: readonly Column<R>[]
   readonly rows: readonly R[]
@@ -31,24 +28,31 @@ type RowsProps<R> = {
   /**
    * The name by which the script identifies the table when it refreshes the page; absent: the table is not refreshed.
    */
-  readonly live?: string
+  readonly live?: string | undefined
   /** A table of a few short columns, which is never turned into cards. */
   readonly isNarrow?: boolean
 }
 
 /** A table. On a narrow screen each row becomes a card of a few lines, whose cells have the names of their columns. */
-export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html =>
-  rows.length === 0 ? (
-    <p class="none" {...liveName(live)} safe>
-      {none === undefined ? '' : say(none)}
-    </p>
-  ) : (
-    <table class={isNarrow ? 'rows narrow' : 'rows cards'} {...liveName(live)}>
+export function Rows<R>({ visit: { say }, columns, rows, none, live, isNarrow = false }: RowsProps<R>): Html {
+  if (rows.length === 0)
+    return (
+      <p class="none" data-live={live} safe>
+        {none === undefined ? '' : say(none)}
+      </p>
+    )
+  const shown = columns.map(([en, zh, cell, layout], at) => ({
+    head: say({ en, zh }),
+    cell,
+    name: chooseClass(layout, at),
+  }))
+  return (
+    <table class={isNarrow ? 'rows narrow' : 'rows cards'} data-live={live}>
       <thead>
         <tr>
-          {columns.map(([en, zh, , layout], at) => (
-            <th scope="col" class={classOf(layout, at)} safe>
-              {say({ en, zh })}
+          {shown.map(({ head, name }) => (
+            <th scope="col" class={name} safe>
+              {head}
             </th>
           ))}
         </tr>
@@ -56,11 +60,8 @@ export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow =
       <tbody>
         {rows.map(row => (
           <tr>
-            {columns.map(([en, zh, cell, layout], at) => (
-              <td
-                data-head={isNarrow || placeOf(layout, at) !== undefined ? undefined : say({ en, zh })}
-                class={classOf(layout, at)}
-              >
+            {shown.map(({ head, cell, name }) => (
+              <td data-head={isNarrow || (name ?? 'digits') !== 'digits' ? undefined : head} class={name}>
                 {cell(row)}
               </td>
             ))}
@@ -69,16 +70,24 @@ export const Rows = <R,>({ visit: { say }, columns, rows, none, live, isNarrow =
       </tbody>
     </table>
   )
+}
 
-const liveName = (live: string | undefined) => (live === undefined ? {} : { 'data-live': live })
+/** The class of a column's cells. */
+function chooseClass(layout: Layout | undefined, at: number): string | undefined {
+  return at === 0 && (layout === undefined || layout === 'digits') ? `${layout ?? ''} lead`.trimStart() : layout
+}
 
-const placeOf = (layout: Layout | undefined, at: number): Place | undefined =>
-  layout?.place ?? (at === 0 ? 'lead' : undefined)
-
-function classOf(layout: Layout | undefined, at: number): string | undefined {
-  const { isNumber = false } = layout ?? {}
-  const names = [isNumber ? 'digits' : '', placeOf(layout, at) ?? '']
-  return names.filter(each => each !== '').join(' ') || undefined
+/** A column of numbers with aligned decimal points. `value` undefined: the row has none. */
+export function alignNumbers<R>(
+  rows: readonly R[],
+  [en, zh, value, place]: readonly [en: string, zh: string, value: (row: R) => string | undefined, place?: Place],
+): Column<R> {
+  const decimals = decimalsOf(rows.map(row => value(row) ?? ''))
+  const cell = (row: R): Html => {
+    const shown = value(row)
+    return shown === undefined ? <None /> : <Count value={shown} decimals={decimals} />
+  }
+  return [en, zh, cell, place === undefined ? 'digits' : `digits ${place}`]
 }
 
 type MoreProps = {

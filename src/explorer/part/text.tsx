@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import { escapeHtml } from '@kitajs/html'
 import { Exact } from '#chain/json.ts'
 import { highlight, type Piece } from '../format/highlight.ts'

@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import { partsOfFuncName } from '#chain/effects.ts'
 import { isPossibleName, isTokenSymbol } from '#chain/names.ts'
 import type { KnownOwners } from '../find/known.ts'
@@ -17,10 +16,10 @@ import { failedActionAt, failureWords, reasonOf } from '../format/outcome.ts'
 import { actionText, cut, cutWord, shortened, visible } from '../format/text.ts'
 import { isNanoseconds, isoOf } from '../format/time.ts'
 import { contractsMade, limitText, type Transaction } from '../format/transaction.ts'
-import type { Html, Visit } from '../page.ts'
+import type { Html, Props, Visit } from '../page.ts'
 import { Count, None, Until, When } from './amount.tsx'
 import { Contract, Name, Owner } from './name.tsx'
-import { Card, type Fact, Facts } from './section.tsx'
+import { Card, type Fact, Facts, Note } from './section.tsx'
 import { More, Rows } from './table.tsx'
 import { AllOfIt, ChainText, rawHref } from './text.tsx'
 
@@ -38,22 +37,20 @@ export function TransactionFacts({ visit, transaction, blockNumber, time }: Tran
   const { say } = visit
   const { publisher, signers, tx_receipt, amount_limit, referred_tx, expiration } = transaction
   const facts: Fact[] = [
-    [
-      say({ en: 'Block', zh: '区块' }),
-      blockNumber === '-1' ? <None /> : <Name visit={visit} kind="block" id={blockNumber} isWhole />,
-    ],
-    [say({ en: 'Time', zh: '时间' }), <When visit={visit} iso={time} />],
-    [say({ en: 'Valid until', zh: '有效期至' }), <Expiry visit={visit} until={String(expiration)} />],
-    [say({ en: 'Publisher', zh: '发布者' }), <Owner visit={visit} id={publisher} />],
-    [say({ en: 'Other signers', zh: '其他签名者' }), <Texts texts={signers.map(visible)} />],
-    [say({ en: 'Gas paid', zh: '支付的 gas' }), <Gas visit={visit} transaction={transaction} />],
-    ['RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
-    [say({ en: 'Spending limit', zh: '授权限额' }), <Texts texts={amount_limit.map(limit => limitText(limit, say))} />],
+    ['Block', '区块', blockNumber === '-1' ? <None /> : <Name visit={visit} kind="block" id={blockNumber} isWhole />],
+    ['Time', '时间', <When visit={visit} iso={time} />],
+    ['Valid until', '有效期至', <Expiry visit={visit} until={String(expiration)} />],
+    ['Publisher', '发布者', <Owner visit={visit} id={publisher} />],
+    ['Other signers', '其他签名者', <Texts texts={signers.map(visible)} />],
+    ['Gas paid', '支付的 gas', <Gas visit={visit} transaction={transaction} />],
+    ['RAM', 'RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
+    ['Spending limit', '授权限额', <Texts texts={amount_limit.map(limit => limitText(limit, say))} />],
   ]
   const made = contractsMade(transaction)
   if (made.length > 0)
     facts.push([
-      say({ en: 'Deployed', zh: '部署的合约' }),
+      'Deployed',
+      '部署的合约',
       <div>
         {made.map(id => (
           <div>
@@ -63,15 +60,12 @@ export function TransactionFacts({ visit, transaction, blockNumber, time }: Tran
       </div>,
     ])
   if (referred_tx !== '')
-    facts.push([
-      say({ en: 'Delayed transaction', zh: '所执行的延迟交易' }),
-      <Name visit={visit} kind="tx" id={referred_tx} isWhole />,
-    ])
-  return <Facts facts={facts} />
+    facts.push(['Delayed transaction', '所执行的延迟交易', <Name visit={visit} kind="tx" id={referred_tx} isWhole />])
+  return <Facts visit={visit} facts={facts} />
 }
 
 /** The time until which a block could include the transaction. The genesis transaction has none. */
-const Expiry = ({ visit, until }: { readonly visit: Visit; readonly until: string }): Html =>
+const Expiry = ({ visit, until }: Props<{ until: string }>): Html =>
   isNanoseconds(until) && until !== '0' ? <Until visit={visit} iso={isoOf(until)} /> : <None />
 
 type GasProps = Pick<TransactionFactsProps, 'visit' | 'transaction'>
@@ -95,13 +89,8 @@ function Gas({ visit, transaction }: GasProps): Html {
   )
 }
 
-type RamProps = {
-  readonly visit: Visit
-  readonly usage: readonly (readonly [payer: string, bytes: string])[]
-}
-
 /** The RAM in bytes, by the account that paid for it or got it back. */
-const Ram = ({ visit, usage }: RamProps): Html =>
+const Ram = ({ visit, usage }: Props<{ usage: readonly (readonly [payer: string, bytes: string])[] }>): Html =>
   usage.length === 0 ? (
     <None />
   ) : (
@@ -169,8 +158,8 @@ export function Called(props: CalledProps): Html {
           none={{ en: 'No arguments.', zh: '没有参数。' }}
           columns={[
             ['Argument', '参数', ({ name, number }) => <code safe>{name === '' ? `#${number}` : cutWord(name)}</code>],
-            ['Type', '类型', ({ type }) => <code safe>{cutWord(type)}</code>, { place: 'end' }],
-            ['Value', '值', argument => <Value visit={visit} argument={argument} owners={owners} />, { place: 'bare' }],
+            ['Type', '类型', ({ type }) => <code safe>{cutWord(type)}</code>, 'end'],
+            ['Value', '值', argument => <Value visit={visit} argument={argument} owners={owners} />, 'bare'],
           ]}
         />
       )}
@@ -218,16 +207,17 @@ function Heading({ visit, action, signature, owners, isFailed }: CalledProps): H
 }
 
 /** A note on the origin of the argument names. */
-export const NamesOfCode = ({ visit: { say } }: { readonly visit: Pick<Visit, 'say'> }): Html => (
-  <p class="none" safe>
-    {say({
+export const NamesOfCode = ({ visit }: { readonly visit: Pick<Visit, 'say'> }): Html => (
+  <Note
+    visit={visit}
+    text={{
       en: 'Argument names come from the current code of the contract.',
       zh: '参数名取自合约当前的代码。',
-    })}
-  </p>
+    }}
+  />
 )
 
-type ValueProps = { readonly visit: Visit; readonly argument: Argument; readonly owners: KnownOwners }
+type ValueProps = Props<{ argument: Argument; owners: KnownOwners }>
 
 /** An amount with thousands separators. Any longer one, which only a failed call has, is shown as a text. */
 const AMOUNT = /^\d{1,40}(?:\.\d{1,40})?$/
@@ -268,9 +258,7 @@ export function Receipts({ visit, actions, receipts, most }: ReceiptsProps): Htm
   return (
     <Card visit={visit} id="receipts" title={say({ en: 'Calls and receipts', zh: '调用与收据' })}>
       {roots.length === 0 ? (
-        <p class="none" safe>
-          {say({ en: 'No receipts.', zh: '没有收据。' })}
-        </p>
+        <Note visit={visit} text={{ en: 'No receipts.', zh: '没有收据。' }} />
       ) : divided === undefined ? (
         <Tree visit={visit} calls={roots} />
       ) : (
@@ -292,19 +280,20 @@ export function Receipts({ visit, actions, receipts, most }: ReceiptsProps): Htm
         </div>
       )}
       {roots.length > 0 && actions.length > 1 && divided === undefined && (
-        <p class="none" safe>
-          {say({
+        <Note
+          visit={visit}
+          text={{
             en: 'In the order of the chain, which does not say which action each belongs to.',
             zh: '按链上顺序排列；链上未记录各收据所属的方法。',
-          })}
-        </p>
+          }}
+        />
       )}
       <More visit={visit} shown={most} total={receipts.length} whole={rawHref(visit)} />
     </Card>
   )
 }
 
-type TreeProps = { readonly visit: Visit; readonly calls: readonly CallTree[] }
+type TreeProps = Props<{ calls: readonly CallTree[] }>
 
 const Tree = ({ visit, calls }: TreeProps): Html => (
   <ul class="call-tree">
@@ -317,7 +306,7 @@ const Tree = ({ visit, calls }: TreeProps): Html => (
   </ul>
 )
 
-function Writer({ visit, func }: { readonly visit: Visit; readonly func: string }): Html {
+function Writer({ visit, func }: Props<{ func: string }>): Html {
   const { contract, name } = partsOfFuncName(func)
   return (
     <span class="what">
@@ -326,7 +315,7 @@ function Writer({ visit, func }: { readonly visit: Visit; readonly func: string 
   )
 }
 
-type WhyFailedProps = { readonly visit: Visit; readonly transaction: Transaction }
+type WhyFailedProps = Props<{ transaction: Transaction }>
 
 /** Index of the action that made a transaction fail; undefined: it did not fail, or its receipt names no action. */
 export const failedAt = ({ tx_receipt, actions }: Transaction): number | undefined =>

@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import type { AnswerOf } from '#actions/ask.ts'
 import type { getBlockList } from '#actions/get-block-list.ts'
 import type { getTransactionList } from '#actions/get-transaction-list.ts'
@@ -12,10 +11,11 @@ import type { Movement } from '../format/record.ts'
 import { actionText, shortened, visible } from '../format/text.ts'
 import { isoOf } from '../format/time.ts'
 import type { Transaction } from '../format/transaction.ts'
-import type { Html, Visit } from '../page.ts'
+import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None, Place, Until } from './amount.tsx'
+import { List, pageOf } from './list.tsx'
 import { Contract, Name, NftName, Owner } from './name.tsx'
-import { type Column, Rows } from './table.tsx'
+import { type Column, Rows, type RowsProps } from './table.tsx'
 import { ChainText, rawHref } from './text.tsx'
 
 type OutcomeProps = { readonly visit: Pick<Visit, 'say'>; readonly code: string }
@@ -74,7 +74,7 @@ export const Moved = ({ visit, movements }: MovedProps): Html =>
     </span>
   )
 
-type WhatProps = { readonly visit: Visit; readonly movement: Movement }
+type WhatProps = Props<{ movement: Movement }>
 
 /** What moved: an amount of a token, or an NFT. */
 export const What = ({ visit, movement }: WhatProps): Html =>
@@ -84,7 +84,7 @@ export const What = ({ visit, movement }: WhatProps): Html =>
     <Amount visit={visit} value={movement.amount} token={movement.token} />
   )
 
-type NftProps = { readonly visit: Visit; readonly collection: string; readonly id: string | undefined }
+type NftProps = Props<{ collection: string; id: string | undefined }>
 
 /** An NFT outside its collection's pages: the collection and the id, each with a link. */
 export const Nft = ({ visit, collection, id }: NftProps): Html => (
@@ -102,44 +102,23 @@ type MovementsProps = {
   readonly none: Text
 }
 
+/** In place of the sender, and of the recipient. */
+export const ISSUED: Text = { en: 'issued', zh: '发行' }
+const DESTROYED: Text = { en: 'destroyed', zh: '销毁' }
+
 /** A table of movements of tokens and NFTs. */
 export function Movements({ visit, movements, none }: MovementsProps): Html {
-  const { say } = visit
   return (
     <Rows
       visit={visit}
       rows={movements}
       none={none}
       columns={[
-        [
-          'From',
-          '转出方',
-          ({ from }) =>
-            from === '' ? (
-              <span class="none" safe>
-                {say({ en: 'issued', zh: '发行' })}
-              </span>
-            ) : (
-              <Owner visit={visit} id={from} />
-            ),
-          { place: 'bare' },
-        ],
-        [
-          'To',
-          '转入方',
-          ({ to }) =>
-            to === '' ? (
-              <span class="none" safe>
-                {say({ en: 'destroyed', zh: '销毁' })}
-              </span>
-            ) : (
-              <Owner visit={visit} id={to} />
-            ),
-          { place: 'to' },
-        ],
+        ['From', '转出方', ({ from }) => <Owner visit={visit} id={from} none={ISSUED} />, 'bare'],
+        ['To', '转入方', ({ to }) => <Owner visit={visit} id={to} none={DESTROYED} />, 'to'],
         ...(movements.some(({ memo }) => memo !== '') ? [memoColumn(visit)] : []),
         ...(movements.some(({ until }) => until !== undefined) ? [untilColumn(visit)] : []),
-        ['Amount', '数量', movement => <What visit={visit} movement={movement} />, { isNumber: true, place: 'lead' }],
+        ['Amount', '数量', movement => <What visit={visit} movement={movement} />, 'digits lead'],
       ]}
     />
   )
@@ -161,60 +140,47 @@ const untilColumn = (visit: Visit): Column<Movement> => [
 /** A row of get-transaction-list. */
 type TransactionRow = AnswerOf<typeof getTransactionList>['transactions'][number]
 
-type TransactionRowsProps = {
-  readonly visit: Visit
-  readonly rows: readonly TransactionRow[]
-  readonly live?: string
+type TransactionTable = {
   /** The movements of each transaction, by hash; absent: rows do not show movements. */
   readonly moved?: ReadonlyMap<string, readonly Movement[]>
   /** Whether to show only the most important columns. */
   readonly isNarrow?: boolean
 }
 
-/** A table of transactions. */
-export const TransactionRows = ({ visit, rows, live, moved, isNarrow = false }: TransactionRowsProps): Html => (
-  <Rows
-    visit={visit}
-    rows={rows}
-    none={{ en: 'No transactions.', zh: '没有交易。' }}
-    isNarrow={isNarrow}
-    {...(live === undefined ? {} : { live })}
-    columns={columnsFor(visit, isNarrow, moved)}
-  />
-)
-
-function columnsFor(
+/** A table of transactions without its rows. */
+export function createTransactionTable(
   visit: Visit,
-  isNarrow: boolean,
-  moved: TransactionRowsProps['moved'],
-): readonly Column<TransactionRow>[] {
+  { moved, isNarrow = false }: TransactionTable,
+): Omit<RowsProps<TransactionRow>, 'visit' | 'rows'> {
   const ifWide = (wide: Column<TransactionRow>) => (isNarrow ? [] : [wide])
-  return [
+  const columns: readonly Column<TransactionRow>[] = [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />],
-    ...ifWide(['Block', '区块', row => <Name visit={visit} kind="block" id={row.block} />, { place: 'wide' }]),
-    ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'end' }],
+    ...ifWide(['Block', '区块', row => <Name visit={visit} kind="block" id={row.block} />, 'wide']),
+    ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'end'],
     ['Publisher', '发布者', row => <Owner visit={visit} id={row.publisher} />],
-    ...ifWide(['Action', '方法', row => <First visit={visit} row={row} />, { place: 'bare' }]),
+    ...ifWide(['Action', '方法', row => <First visit={visit} row={row} />, 'bare']),
     ...(moved === undefined ? [] : [movedColumn(visit, moved)]),
     [
-      ...(['Status', '状态'] as const),
+      'Status',
+      '状态',
       ({ status_code: code }) =>
         isNarrow ? <ShortOutcome visit={visit} code={code} /> : <Outcome visit={visit} code={code} />,
-      { place: 'bare' },
+      'bare',
     ],
-    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, { isNumber: true }]),
+    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, 'digits']),
   ]
+  return { live: 'transactions', none: { en: 'No transactions.', zh: '没有交易。' }, columns, isNarrow }
 }
 
 const movedColumn = (visit: Visit, moved: ReadonlyMap<string, readonly Movement[]>): Column<TransactionRow> => [
   'Moved',
   '代币变动',
   ({ tx_hash }) => <Moved visit={visit} movements={moved.get(tx_hash)} />,
-  { place: 'bare' },
+  'bare',
 ]
 
 /** The first action, and the number of further ones. */
-const First = ({ visit, row }: { readonly visit: Visit; readonly row: TransactionRow }): Html =>
+const First = ({ visit, row }: Props<{ row: TransactionRow }>): Html =>
   row.actions === 0 ? (
     <None />
   ) : (
@@ -226,33 +192,29 @@ const First = ({ visit, row }: { readonly visit: Visit; readonly row: Transactio
 
 type BlockTransactionsProps = {
   readonly visit: Visit
-  /** The hashes of one page, in the order of the block. */
+  /** In the order of the block. */
   readonly hashes: readonly string[]
 }
 
-/** Transactions of a block with their actions and movements. */
+/** The requested page of a block's transactions with their actions and movements. */
 export async function BlockTransactions({ visit, hashes }: BlockTransactionsProps): Promise<string> {
-  const found =
-    hashes.length === 0 ? [] : (await visit.ask(getTransactions, { tx_hashes: hashes.join(',') })).transactions
+  const shown = pageOf(visit, hashes).join(',')
+  const found = shown === '' ? [] : (await visit.ask(getTransactions, { tx_hashes: shown })).transactions
   const transactions = found.flatMap(entry => (entry === null ? [] : [entry.transaction]))
   const moved = await movementsOf(visit, transactions)
   return (
-    <Rows
+    <List
       visit={visit}
+      total={hashes.length}
       rows={transactions}
       none={{ en: 'No transactions on this page.', zh: '此页没有交易。' }}
       columns={[
         ['Transaction', '交易', ({ hash }) => <Name visit={visit} kind="tx" id={hash} />],
         ['Publisher', '发布者', ({ publisher }) => <Owner visit={visit} id={publisher} />],
-        ['Actions', '方法', row => <Done row={row} />, { place: 'bare' }],
-        ['Moved', '代币变动', ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />, { place: 'bare' }],
-        [
-          'Status',
-          '状态',
-          ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />,
-          { place: 'end' },
-        ],
-        ['Gas', 'Gas', ({ tx_receipt }) => <Count value={tx_receipt.gas_usage ?? '0'} />, { isNumber: true }],
+        ['Actions', '方法', row => <Done row={row} />, 'bare'],
+        ['Moved', '代币变动', ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />, 'bare'],
+        ['Status', '状态', ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />, 'end'],
+        ['Gas', 'Gas', ({ tx_receipt }) => <Count value={tx_receipt.gas_usage ?? '0'} />, 'digits'],
       ]}
     />
   )
@@ -275,39 +237,23 @@ const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
 /** A row of get-block-list. */
 type BlockRow = AnswerOf<typeof getBlockList>['blocks'][number]
 
-/** A table of blocks. */
-export function BlockRows({
-  visit,
-  rows,
-  live,
-  isNarrow = false,
-}: {
-  readonly visit: Visit
-  readonly rows: readonly BlockRow[]
-  readonly live?: string
-  /** Whether to show only the most important columns. */
-  readonly isNarrow?: boolean
-}): Html {
-  const gas: Column<BlockRow> = ['Gas', 'Gas', row => <Count value={row.gas_usage} />, { isNumber: true }]
-  return (
-    <Rows
-      visit={visit}
-      rows={rows}
-      isNarrow={isNarrow}
-      {...(live === undefined ? {} : { live })}
-      none={{ en: 'No blocks.', zh: '没有区块。' }}
-      columns={[
-        ['Block', '区块', row => <Name visit={visit} kind="block" id={row.number} />],
-        ['Time', '时间', row => <Ago visit={visit} iso={isoOf(row.time)} />, { place: 'end' }],
-        ['Producer', '生产者', row => <Owner visit={visit} id={row.witness_account} />],
-        [
-          isNarrow ? 'Txs' : 'Transactions',
-          '交易数',
-          row => <Place value={ownTransactions(Number(row.number), row.tx_count)} />,
-          { isNumber: true },
-        ],
-        ...(isNarrow ? [] : [gas]),
-      ]}
-    />
-  )
+/**
+ * A table of blocks without its rows.
+ * @param isNarrow whether to show only the most important columns
+ */
+export function createBlockTable(visit: Visit, isNarrow: boolean): Omit<RowsProps<BlockRow>, 'visit' | 'rows'> {
+  const gas: Column<BlockRow> = ['Gas', 'Gas', row => <Count value={row.gas_usage} />, 'digits']
+  const columns: readonly Column<BlockRow>[] = [
+    ['Block', '区块', row => <Name visit={visit} kind="block" id={row.number} />],
+    ['Time', '时间', row => <Ago visit={visit} iso={isoOf(row.time)} />, 'end'],
+    ['Producer', '生产者', row => <Owner visit={visit} id={row.witness_account} />],
+    [
+      isNarrow ? 'Txs' : 'Transactions',
+      '交易数',
+      row => <Place value={ownTransactions(Number(row.number), row.tx_count)} />,
+      'digits',
+    ],
+    ...(isNarrow ? [] : [gas]),
+  ]
+  return { live: 'blocks', none: { en: 'No blocks.', zh: '没有区块。' }, columns, isNarrow }
 }
