@@ -98,7 +98,7 @@ type TableParts<Row> = {
   readonly read?: (rows: Rows) => readonly Row[]
 }
 
-export const tableOf = <Row>({ columns, lang, read = asAnswered }: TableParts<Row>): Table => ({
+const tableOf = <Row>({ columns, lang, read = asAnswered }: TableParts<Row>): Table => ({
   heads: columns.map(({ head }) => head[lang]),
   cellsOf: (rows, before) => read(rows).map((row, at) => columns.map(({ cell }) => cell(row, before + at + 1))),
 })

@@ -41,7 +41,7 @@ const KINDS = [
 ] as const
 
 /** The names in a page's address; none: the text is not an address, or its page is not about a thing. */
-export function readingsOfAddress(text: string): readonly Reading[] {
+function readingsOfAddress(text: string): readonly Reading[] {
   const hasScheme = /^https?:\/\//i.test(text)
   if (!hasScheme && !text.includes('/')) return []
   const url = URL.parse(hasScheme ? text : `https://${text.startsWith('/') ? 'host' : ''}${text}`)

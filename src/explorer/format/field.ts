@@ -39,7 +39,7 @@ export const PERIOD_FIELDS: readonly Field[] = [
 ]
 
 /** The field for a page of a list. */
-export const PAGE_FIELD: Field = field('page', 'number', { en: 'Page', zh: '页码' })
+const PAGE_FIELD: Field = field('page', 'number', { en: 'Page', zh: '页码' })
 
 const PARTY = field('counterparty', 'text', { en: 'Party', zh: '参与方' })
 const FAILED = field('failed', 'checkbox', { en: 'Failed only', zh: '只看失败' })

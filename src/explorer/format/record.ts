@@ -108,7 +108,7 @@ export function memoOf(name: string, args: readonly unknown[]): string {
 }
 
 /** End of a transferFreeze's freeze, nanoseconds since 1970; undefined: another action, or an invalid time. */
-export function frozenUntil(name: string, args: readonly unknown[]): string | undefined {
+function frozenUntil(name: string, args: readonly unknown[]): string | undefined {
   if (name !== 'transferFreeze') return undefined
   const time = args[4]
   const digits = time instanceof Exact ? time.text : String(time)

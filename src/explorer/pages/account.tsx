@@ -23,7 +23,7 @@ import { OwnNfts, OwnTokens, Permissions, SubAccounts } from '../part/owned.tsx'
 import { Activity } from '../part/plot.tsx'
 import { AccountRecords, requestedRecords } from '../part/records.tsx'
 import { Card } from '../part/section.tsx'
-import { More, Rows } from '../part/table.tsx'
+import { FirstRows } from '../part/table.tsx'
 
 /** Parameters that select some of the records. */
 const FILTERS = namesOf(ACCOUNT_FIELDS)
@@ -156,15 +156,15 @@ const Votes = ({ visit, votes }: VotesProps): Html => {
   const { say } = visit
   return (
     <Card visit={visit} id="votes" title={say({ en: 'Votes', zh: '投票' })}>
-      <Rows
+      <FirstRows
         visit={visit}
-        rows={votes.slice(0, MOST)}
+        rows={votes}
+        most={MOST}
         columns={[
           ['Producer', '生产者', ({ option }) => <Name visit={visit} kind="producer" id={option} />],
           ['Votes', '票数', row => <Amount visit={visit} value={row.votes} token="iost" />, 'digits end'],
         ]}
       />
-      <More visit={visit} shown={MOST} total={votes.length} />
     </Card>
   )
 }

@@ -101,9 +101,7 @@ const WORDS: ReadonlyMap<string, Text> = new Map<string, Text>([
   ['release', { en: 'release', zh: '解冻' }],
 ])
 
-type ChangesProps = Props<{ changes: readonly ChangeRow[]; total: number }>
-
-function Changes({ visit, changes, total }: ChangesProps): Html {
+function Changes({ visit, changes, total }: Props<{ changes: readonly ChangeRow[]; total: number }>): Html {
   const { say } = visit
   // A change may go into the frozen balance, or from there to the available one.
   const frozen = alignNumbers(changes, ['Frozen after', '变动后冻结', row => row.frozen])

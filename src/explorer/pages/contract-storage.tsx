@@ -87,10 +87,8 @@ const ifAnswered = async (answer: Promise<Read>): Promise<Read | Failure> => {
   }
 }
 
-type OutcomeProps = Props<{ found: Read | Failure | undefined }>
-
 /** The reason why there is no value; empty if there is one. */
-const Outcome = ({ visit, found }: OutcomeProps): Html => {
+const Outcome = ({ visit, found }: Props<{ found: Read | Failure | undefined }>): Html => {
   const { say, storage } = visit
   if (storage === undefined)
     return (

@@ -24,7 +24,7 @@ import { OwnTokens } from '../part/owned.tsx'
 import { Activity } from '../part/plot.tsx'
 import { partGiven, RecordList } from '../part/records.tsx'
 import { Card, Facts, Fold } from '../part/section.tsx'
-import { More, Rows } from '../part/table.tsx'
+import { FirstRows } from '../part/table.tsx'
 import { ChainText, Code, Folded, isRaw, rawText } from '../part/text.tsx'
 
 type CodeAnswer = AnswerOf<typeof getContractCode>
@@ -208,7 +208,7 @@ const MOST = 100
 const OPEN = 12
 
 /** The actions of a contract, each with a link to its records. */
-export function Abi({ visit, contract, abis, code }: AbiProps): Html {
+function Abi({ visit, contract, abis, code }: AbiProps): Html {
   const names = parameterNamesIn(code.code)
   const { say } = visit
   const recordsOf = (name: string): string =>
@@ -220,9 +220,10 @@ export function Abi({ visit, contract, abis, code }: AbiProps): Html {
       title={say({ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` })}
       isOpen={abis.length <= OPEN}
     >
-      <Rows
+      <FirstRows
         visit={visit}
-        rows={abis.slice(0, MOST)}
+        rows={abis}
+        most={MOST}
         none={{ en: 'No actions.', zh: '没有方法。' }}
         columns={[
           [
@@ -266,7 +267,6 @@ export function Abi({ visit, contract, abis, code }: AbiProps): Html {
           ],
         ]}
       />
-      <More visit={visit} shown={MOST} total={abis.length} />
     </Fold>
   )
 }

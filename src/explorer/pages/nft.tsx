@@ -59,9 +59,7 @@ export const collectionPage: Page = {
   },
 }
 
-type AboutCollectionProps = Props<{ detail: AnswerOf<typeof getCollectionDetail> }>
-
-function AboutCollection({ visit, detail }: AboutCollectionProps): Html {
+function AboutCollection({ visit, detail }: Props<{ detail: AnswerOf<typeof getCollectionDetail> }>): Html {
   return (
     <Facts
       visit={visit}
@@ -96,9 +94,7 @@ async function Nfts({ visit }: { readonly visit: Visit }): Promise<string> {
   )
 }
 
-type OwnersProps = Props<{ issued: number }>
-
-async function Owners({ visit, issued }: OwnersProps): Promise<string> {
+async function Owners({ visit, issued }: Props<{ issued: number }>): Promise<string> {
   const { owners, total } = await visit.ask(getCollectionOwners, {
     collection: visit.id,
     ...pageGiven(visit),
@@ -179,9 +175,7 @@ export const nftPage: Page = {
   },
 }
 
-type AboutNftProps = Props<{ detail: AnswerOf<typeof getNftDetail> }>
-
-function AboutNft({ visit, detail }: AboutNftProps): Html {
+function AboutNft({ visit, detail }: Props<{ detail: AnswerOf<typeof getNftDetail> }>): Html {
   return (
     <Facts
       visit={visit}

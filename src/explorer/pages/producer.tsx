@@ -229,7 +229,7 @@ function Texts({ visit, detail }: DetailProps): Html {
  * The page of a producer that is no longer registered: the time of the end, and its remaining voters. Throws
  * Failure for any other account.
  */
-export async function formerProducer(visit: Visit): Promise<PageContent> {
+async function formerProducer(visit: Visit): Promise<PageContent> {
   const { say, id: producer } = visit
   const [former, voting, assets] = await Promise.all([
     visit.ask(getProducerRegistration, { producer }),

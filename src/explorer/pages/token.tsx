@@ -232,7 +232,7 @@ type TokenProps = {
  * Supply, holders and transfers as plots, with the exact figures in collapsed tables; empty on the first day
  * of a token.
  */
-export async function TokenOverTime({ visit, created }: TokenProps): Promise<string> {
+async function TokenOverTime({ visit, created }: TokenProps): Promise<string> {
   const history = await tokenSince(visit, visit.id, created)
   if (history === undefined) return ''
   return (

@@ -73,10 +73,8 @@ export function BalanceOverTime({ visit, history, token, aside = '' }: BalancePr
   )
 }
 
-type AllChangesProps = Props<{ of: Holding }>
-
 /** A link to the page of an owner's balance of a token. */
-export const AllChanges = ({ visit, of }: AllChangesProps): Html => (
+export const AllChanges = ({ visit, of }: Props<{ of: Holding }>): Html => (
   <a href={hrefTo(visit, pathOfBalance(of.account, of.token))} safe>
     {visit.say({ en: 'History →', zh: '历史 →' })}
   </a>

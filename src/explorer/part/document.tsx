@@ -17,7 +17,7 @@ export type Frame = Shell &
   }
 
 /** A search for anything by its name, hash or number. */
-export function SearchBox({ frame }: { readonly frame: Shell }): Html {
+function SearchBox({ frame }: { readonly frame: Shell }): Html {
   const { say, query, path } = frame
   const words = say({
     en: 'Account, token, contract, block or transaction',
@@ -46,7 +46,7 @@ export function SearchBox({ frame }: { readonly frame: Shell }): Html {
 }
 
 /** The header of every page: the logo, a search, switches, and the navigation. */
-export function Top({ shell, other, sign, isTimed = false }: TopProps): Html {
+function Top({ shell, other, sign, isTimed = false }: TopProps): Html {
   const { say, site } = shell
   return (
     <header class="top">

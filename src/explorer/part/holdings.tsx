@@ -11,7 +11,7 @@ import { Amount, At, Count, Until } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
 import { Card, type Fact, Facts, Figures, Note } from './section.tsx'
 import { Share } from './share.tsx'
-import { More, Rows } from './table.tsx'
+import { FirstRows } from './table.tsx'
 
 /** A gas pledge: the account that benefits, and the amount. */
 export type Pledge = { readonly pledger: string; readonly amount: string }
@@ -84,37 +84,33 @@ export function Holdings({ visit, balance, gas }: HoldingsProps): Html {
   )
 }
 
-type FrozenProps = Props<{ list: Balance['frozen_balance']['list'] }>
-
-const Frozen = ({ visit, list }: FrozenProps): Html => (
+const Frozen = ({ visit, list }: Props<{ list: Balance['frozen_balance']['list'] }>): Html => (
   <details class="inner" open={list.length <= OPEN}>
     <summary safe>{visit.say({ en: `Frozen amounts: ${list.length}`, zh: `冻结：${list.length} 笔` })}</summary>
-    <Rows
+    <FirstRows
       visit={visit}
-      rows={list.slice(0, MOST)}
+      rows={list}
+      most={MOST}
       columns={[
         ['Frozen (IOST)', '冻结（IOST）', ({ amount }) => <Count value={amount} />],
         ['Until', '解冻时间', ({ time }) => <At iso={isoOf(time)} />, 'end'],
       ]}
     />
-    <More visit={visit} shown={MOST} total={list.length} />
   </details>
 )
 
-type PledgesProps = Props<{ pledges: readonly Pledge[] }>
-
-const Pledges = ({ visit, pledges }: PledgesProps): Html => (
+const Pledges = ({ visit, pledges }: Props<{ pledges: readonly Pledge[] }>): Html => (
   <details class="inner" open={pledges.length <= OPEN}>
     <summary safe>{visit.say({ en: `Gas pledges: ${pledges.length}`, zh: `gas 质押：${pledges.length} 笔` })}</summary>
-    <Rows
+    <FirstRows
       visit={visit}
-      rows={pledges.slice(0, MOST)}
+      rows={pledges}
+      most={MOST}
       columns={[
         ['Pledged (IOST)', '质押（IOST）', ({ amount }) => <Count value={amount} />],
         ['For the gas of', '受益账户', ({ pledger }) => <Owner visit={visit} id={pledger} />],
       ]}
     />
-    <More visit={visit} shown={MOST} total={pledges.length} />
   </details>
 )
 
@@ -227,9 +223,10 @@ const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
     <summary safe>
       {visit.say({ en: `Rewards by producer: ${rows.length}`, zh: `按生产者分列的奖励：${rows.length} 项` })}
     </summary>
-    <Rows
+    <FirstRows
       visit={visit}
-      rows={rows.slice(0, MAX_PRODUCERS)}
+      rows={rows}
+      most={MAX_PRODUCERS}
       columns={[
         ['Producer', '生产者', ({ producer }) => <Name visit={visit} kind="producer" id={producer} />],
         [
@@ -240,7 +237,6 @@ const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
         ],
       ]}
     />
-    <More visit={visit} shown={MAX_PRODUCERS} total={rows.length} />
     {isCut({ rows, sum }) && (
       <Note
         visit={visit}

@@ -14,7 +14,7 @@ import { Document, type Frame } from './document.tsx'
  * The sign that an open page is live and its data current. Only the script shows it. Its width is that of the
  * longest text, so that the layout does not shift.
  */
-export const LiveSign = ({ frame: { say } }: { readonly frame: Pick<Frame, 'say'> }): Html => (
+const LiveSign = ({ frame: { say } }: { readonly frame: Pick<Frame, 'say'> }): Html => (
   <span class="live">
     <span class="on" safe>
       {say({ en: 'Live', zh: '实时' })}
@@ -60,7 +60,7 @@ const SIZE = { width: 1_200, height: 630 } as const
  * The Open Graph tags of a page, for messengers and other sites. The facts are in title and description; the picture is
  * the same for all pages.
  */
-export function OpenGraph({ frame, path, title, description }: OpenGraphProps): Html {
+function OpenGraph({ frame, path, title, description }: OpenGraphProps): Html {
   const { say, lang, isOriginKnown } = frame
   const site = say({ en: 'IOST explorer', zh: 'IOST 浏览器' })
   return (
@@ -89,7 +89,7 @@ export function OpenGraph({ frame, path, title, description }: OpenGraphProps): 
  * The breadcrumbs of a page about one thing: links from the home page down to the whole that contains it.
  * Other pages have none, since the header links to them.
  */
-export function Crumbs({ frame }: { readonly frame: Frame }): Html {
+function Crumbs({ frame }: { readonly frame: Frame }): Html {
   const { say } = frame
   const around = partsAround(frame)
   if (around.length === 0) return ''

@@ -109,10 +109,8 @@ export function Pager({ visit, total }: Props<{ total: number }>): Html {
 /** Maximum number of pages without a form: each page is a click or two away. */
 const SHORT = 3
 
-type AnyPageProps = Props<{ page: number; last: number }>
-
 /** A form for the number of any page of the list, which keeps the filters of the address. */
-const AnyPage = ({ visit, page, last }: AnyPageProps): Html => (
+const AnyPage = ({ visit, page, last }: Props<{ page: number; last: number }>): Html => (
   <form class="to-page" action={hrefTo(visit, visit.path)} method="get">
     {[...visit.query]
       .filter(([name]) => name !== 'page')

@@ -14,7 +14,7 @@ import type { AccountDetail } from './holdings.tsx'
 import { Files } from './list.tsx'
 import { Name, NftName } from './name.tsx'
 import { Card, Fold } from './section.tsx'
-import { type Column, More, Rows } from './table.tsx'
+import { type Column, FirstRows, More, Rows } from './table.tsx'
 import { ChainText } from './text.tsx'
 
 type Owned = AnswerOf<typeof getTokenList>['tokens'][number]
@@ -36,9 +36,10 @@ export function OwnTokens({ visit, account, tokens }: Props<{ account: string; t
       title={say({ en: `Tokens: ${all}`, zh: `代币：${all} 种` })}
       isOpen={tokens.length <= OPEN}
     >
-      <Rows
+      <FirstRows
         visit={visit}
-        rows={tokens.slice(0, MAX_TOKENS)}
+        rows={tokens}
+        most={MAX_TOKENS}
         none={{ en: 'No tokens.', zh: '没有代币。' }}
         columns={[
           [
@@ -69,7 +70,6 @@ export function OwnTokens({ visit, account, tokens }: Props<{ account: string; t
           ['Frozen', '冻结', token => <Frozen visit={visit} token={token} />, 'digits'],
         ]}
       />
-      <More visit={visit} shown={MAX_TOKENS} total={tokens.length} />
     </Fold>
   )
 }
@@ -157,14 +157,13 @@ export function SubAccounts({ visit, account, rows, total }: SubAccountsProps): 
   )
 }
 
-type PermissionsProps = Props<{ detail: AccountDetail }>
 type Item = AccountDetail['groups'][string]['items'][number]
 
 /** Maximum number of permissions, of groups, and of items of each, on a page. */
 const MAX_PERMISSIONS = 20
 
 /** The permissions of an account. */
-export function Permissions({ visit, detail }: PermissionsProps): Html {
+export function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>): Html {
   const { say } = visit
   const permissions = Object.values(detail.permissions)
   const groups = Object.values(detail.groups)
@@ -180,9 +179,10 @@ export function Permissions({ visit, detail }: PermissionsProps): Html {
   ]
   return (
     <Card visit={visit} id="permissions" title={say({ en: 'Permissions', zh: '权限' })}>
-      <Rows
+      <FirstRows
         visit={visit}
-        rows={permissions.slice(0, MAX_PERMISSIONS)}
+        rows={permissions}
+        most={MAX_PERMISSIONS}
         none={{ en: 'No permissions.', zh: '没有权限。' }}
         columns={[
           ['Permission', '权限', ({ name }) => <bdi safe>{visible(name)}</bdi>],
@@ -191,15 +191,14 @@ export function Permissions({ visit, detail }: PermissionsProps): Html {
           ...(permissions.every(({ group_names }) => group_names.length === 0) ? [] : [grouped]),
         ]}
       />
-      <More visit={visit} shown={MAX_PERMISSIONS} total={permissions.length} />
       {groups.length !== 0 && (
-        <Rows
+        <FirstRows
           visit={visit}
-          rows={groups.slice(0, MAX_PERMISSIONS)}
+          rows={groups}
+          most={MAX_PERMISSIONS}
           columns={[['Group', '组', ({ name }) => <bdi safe>{visible(name)}</bdi>], items]}
         />
       )}
-      <More visit={visit} shown={MAX_PERMISSIONS} total={groups.length} />
     </Card>
   )
 }

@@ -7,7 +7,7 @@ import { STEP_NAMES, type StepRow } from '../format/period.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Day } from './amount.tsx'
 import { Note } from './section.tsx'
-import { alignNumbers, More, Rows } from './table.tsx'
+import { alignNumbers, FirstRows } from './table.tsx'
 
 const WIDTH = 1200
 const HEIGHT = 200
@@ -247,20 +247,21 @@ const MOST = 12
 /** A collapsed table with the exact figures of a plot, newest first. */
 export function StepTable<R extends StepRow>({ visit, step, rows, figures }: StepTableProps<R>): Html {
   const { title, head } = STEP_NAMES[step]
-  const shown = rows.toReversed().slice(0, MOST)
+  const newest = rows.toReversed()
+  const shown = newest.slice(0, MOST)
   return (
     <details class="inner">
       <summary safe>{visit.say(title)}</summary>
-      <Rows
+      <FirstRows
         visit={visit}
-        rows={shown}
+        rows={newest}
+        most={MOST}
         isNarrow
         columns={[
           [head.en, head.zh, row => <Day visit={visit} day={row} />],
           ...figures.map(([en, zh, value]) => alignNumbers(shown, [en, zh, value])),
         ]}
       />
-      <More visit={visit} shown={MOST} total={rows.length} />
     </details>
   )
 }

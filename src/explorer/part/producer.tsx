@@ -111,10 +111,8 @@ const REWARDS: readonly (readonly [en: string, zh: string, value: (row: RewardSt
   ],
 ]
 
-type RewardProps = Props<{ history: RewardHistory | undefined }>
-
 /** Rewards as plots, one of each kind that is not always zero, with the exact figures in a collapsed table. */
-export function RewardsOverTime({ visit, history }: RewardProps): Html {
+export function RewardsOverTime({ visit, history }: Props<{ history: RewardHistory | undefined }>): Html {
   if (history === undefined) return ''
   const { steps, rows } = history
   const [given, others] = [true, false].map(isGiven =>

@@ -54,10 +54,8 @@ function RecordRows({ visit, rows, owner, live, isSearching = false }: RecordRow
   )
 }
 
-type PartyProps = Props<{ id: string; owner: string | undefined }>
-
 /** A party of a row. The counterparty has a link; the owner of the rows has none, since its page is the current one. */
-const Party = ({ visit, id, owner }: PartyProps): Html =>
+const Party = ({ visit, id, owner }: Props<{ id: string; owner: string | undefined }>): Html =>
   id !== '' && id === owner ? (
     <span class="name own">
       <bdi safe>{shortened(visible(id))}</bdi>
@@ -138,10 +136,8 @@ function CalledFor({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html 
   )
 }
 
-type LockProps = Props<{ until: string | undefined }>
-
 /** The end of a freeze. It is separate from the memo, which the sender may write freely. */
-const Lock = ({ visit: { say }, until }: LockProps): Html =>
+const Lock = ({ visit: { say }, until }: Props<{ until: string | undefined }>): Html =>
   until === undefined || !isNanoseconds(until) ? (
     ''
   ) : (
@@ -177,9 +173,7 @@ function RecordPager({ visit, listed }: Props<{ listed: Listed }>): Html {
   return <Steps visit={visit} listed={listed} isLater={isLater} />
 }
 
-type StepsProps = Props<{ listed: Listed; isLater: boolean }>
-
-function Steps({ visit, listed: { transactions, next }, isLater }: StepsProps): Html {
+function Steps({ visit, listed: { transactions, next }, isLater }: Props<{ listed: Listed; isLater: boolean }>): Html {
   const { say } = visit
   const to = (after: string | undefined): string => {
     const query = new URLSearchParams(visit.query)

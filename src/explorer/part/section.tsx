@@ -26,7 +26,7 @@ export const Anchor = ({ visit, id, title }: SectionProps): Html => (
  * The title of a section, and the link to it. The link is beside the heading and not within it, since its
  * name would become part of the heading's name.
  */
-export const SectionTitle = ({ visit, id, title }: SectionProps): Html => (
+const SectionTitle = ({ visit, id, title }: SectionProps): Html => (
   <>
     <h2 id={id} safe>
       {title}

@@ -119,6 +119,16 @@ export function More({ visit, shown, total, whole, hasFile = false }: MoreProps)
   )
 }
 
+type FirstRowsProps<R> = RowsProps<R> & Pick<MoreProps, 'visit'> & { readonly most: number }
+
+/** The first rows of a list in memory, and where to find the rest. */
+export const FirstRows = <R,>({ most, ...table }: FirstRowsProps<R>): Html => (
+  <>
+    <Rows {...table} rows={table.rows.slice(0, most)} />
+    <More visit={table.visit} shown={most} total={table.rows.length} />
+  </>
+)
+
 const IN_FILE: Text = { en: 'The file above has all of them.', zh: '上方的文件包含全部' }
 const WITH_KEY: Text = { en: 'With a key, the API gives all of them.', zh: '使用 API key 可通过 API 获取全部' }
 const BY_LINKS: Text = {

@@ -217,13 +217,11 @@ export const NamesOfCode = ({ visit }: { readonly visit: Pick<Visit, 'say'> }): 
   />
 )
 
-type ValueProps = Props<{ argument: Argument; owners: KnownOwners }>
-
 /** An amount with thousands separators. Any longer one, which only a failed call has, is shown as a text. */
 const AMOUNT = /^\d{1,40}(?:\.\d{1,40})?$/
 
 /** The value of an argument, with a link if it names a thing of the chain. */
-function Value({ visit, argument, owners }: ValueProps): Html {
+function Value({ visit, argument, owners }: Props<{ argument: Argument; owners: KnownOwners }>): Html {
   const { value } = argument
   const name = argument.isOfChain ? argument.name : ''
   const isDone = owners === 'all'
@@ -293,9 +291,7 @@ export function Receipts({ visit, actions, receipts, most }: ReceiptsProps): Htm
   )
 }
 
-type TreeProps = Props<{ calls: readonly CallTree[] }>
-
-const Tree = ({ visit, calls }: TreeProps): Html => (
+const Tree = ({ visit, calls }: Props<{ calls: readonly CallTree[] }>): Html => (
   <ul class="call-tree">
     {calls.map(({ func_name, content, inner }) => (
       <li>
@@ -315,14 +311,12 @@ function Writer({ visit, func }: Props<{ func: string }>): Html {
   )
 }
 
-type WhyFailedProps = Props<{ transaction: Transaction }>
-
 /** Index of the action that made a transaction fail; undefined: it did not fail, or its receipt names no action. */
 export const failedAt = ({ tx_receipt, actions }: Transaction): number | undefined =>
   tx_receipt.status_code === 'SUCCESS' ? undefined : failedActionAt(tx_receipt.message ?? '', actions)
 
 /** The failure reason: an explanation if a system contract gave the reason, and always the receipt's text. */
-export function WhyFailed({ visit, transaction }: WhyFailedProps): Html {
+export function WhyFailed({ visit, transaction }: Props<{ transaction: Transaction }>): Html {
   const { say } = visit
   const { tx_receipt, actions } = transaction
   const reason = reasonOf(tx_receipt.message ?? '')

@@ -28,7 +28,7 @@ export const Outcome = ({ visit, code }: OutcomeProps): Html => (
 )
 
 /** The outcome in a narrow table: a dot for a success, and one word for any failure. */
-export const ShortOutcome = ({ visit: { say }, code }: OutcomeProps): Html =>
+const ShortOutcome = ({ visit: { say }, code }: OutcomeProps): Html =>
   code === 'SUCCESS' ? (
     <span class="badge good">
       <span class="sr" safe>
@@ -55,7 +55,7 @@ type MovedProps = {
 }
 
 /** The movements of a transaction in a row of a list: amount, sender and recipient, and the number of further ones. */
-export const Moved = ({ visit, movements }: MovedProps): Html =>
+const Moved = ({ visit, movements }: MovedProps): Html =>
   movements === undefined ? (
     <small safe>{visit.say({ en: 'not known yet', zh: '尚不可知' })}</small>
   ) : movements.length === 0 ? (
@@ -74,20 +74,16 @@ export const Moved = ({ visit, movements }: MovedProps): Html =>
     </span>
   )
 
-type WhatProps = Props<{ movement: Movement }>
-
 /** What moved: an amount of a token, or an NFT. */
-export const What = ({ visit, movement }: WhatProps): Html =>
+const What = ({ visit, movement }: Props<{ movement: Movement }>): Html =>
   'collection' in movement ? (
     <Nft visit={visit} collection={movement.collection} id={movement.nft} />
   ) : (
     <Amount visit={visit} value={movement.amount} token={movement.token} />
   )
 
-type NftProps = Props<{ collection: string; id: string | undefined }>
-
 /** An NFT outside its collection's pages: the collection and the id, each with a link. */
-export const Nft = ({ visit, collection, id }: NftProps): Html => (
+export const Nft = ({ visit, collection, id }: Props<{ collection: string; id: string | undefined }>): Html => (
   <span>
     <Name visit={visit} kind="nft" id={collection} />
     {id !== undefined && ' '}
