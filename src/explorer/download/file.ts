@@ -91,18 +91,6 @@ export const timeCell = (iso: string): string => iso.replace('T', ' ').replace(/
 /** The rank column of a sorted list. */
 export const rank: FileColumn<unknown> = column('Rank', '排名', (_row, place) => numberCell(place))
 
-type TableParts<Row> = {
-  readonly columns: readonly FileColumn<Row>[]
-  readonly lang: Lang
-  /** Absent: rows are parsed as in an answer. */
-  readonly read?: (rows: Rows) => readonly Row[]
-}
-
-const tableOf = <Row>({ columns, lang, read = asAnswered }: TableParts<Row>): Table => ({
-  heads: columns.map(({ head }) => head[lang]),
-  cellsOf: (rows, before) => read(rows).map((row, at) => columns.map(({ cell }) => cell(row, before + at + 1))),
-})
-
 /** Rows in the form of `numbers=string`, which matches the types of answers. */
 const asAnswered = <Row>(rows: Rows): readonly Row[] =>
   jsonRows(rows, { numbers: 'string' }).map(text => parseExact(text) as Row)
@@ -125,14 +113,19 @@ type ListFile<Row> = {
 }
 
 export function listFile<Row>(list: ListFile<Row>): Download {
-  const { path, action, of, what, isOfTime, columns, read } = list
+  const { path, action, of, what, isOfTime, columns, read = asAnswered } = list
   const { fields = isOfTime ? RANGE_FIELDS : [] } = list
   return {
     ...{ path, action, isOfTime },
     narrowedBy: namesOf(list.fields ?? []),
     fields,
-    table: request =>
-      tableOf({ columns: columns(request), lang: request.lang, ...(read === undefined ? {} : { read }) }),
+    table: request => {
+      const shown = columns(request)
+      return {
+        heads: shown.map(({ head }) => head[request.lang]),
+        cellsOf: (rows, before) => read(rows).map((row, at) => shown.map(({ cell }) => cell(row, before + at + 1))),
+      }
+    },
     paramsOf: request => ({
       ...(of === undefined ? {} : { [of]: request.id }),
       ...fieldsGiven(request, fields),

@@ -43,7 +43,7 @@ export const decimalsOf = (numbers: readonly (string | number)[]): number =>
 const DECIMALS = 18
 
 /** A decimal in units of 10^-18. */
-function toUnits(decimal: string): bigint {
+export function toUnits(decimal: string): bigint {
   const [integral = '0', fraction = ''] = decimal.split('.')
   return BigInt(integral + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
 }

@@ -103,8 +103,6 @@ const WORDS: ReadonlyMap<string, Text> = new Map<string, Text>([
 
 function Changes({ visit, changes, total }: Props<{ changes: readonly ChangeRow[]; total: number }>): Html {
   const { say } = visit
-  // A change may go into the frozen balance, or from there to the available one.
-  const frozen = alignNumbers(changes, ['Frozen after', '变动后冻结', row => row.frozen])
   return (
     <List
       visit={visit}
@@ -137,7 +135,9 @@ function Changes({ visit, changes, total }: Props<{ changes: readonly ChangeRow[
         ],
         ['Change', '变动', row => <Change value={row.change} />, 'digits end'],
         alignNumbers(changes, ['Available after', '变动后可用', row => row.balance]),
-        ...(changes.some(row => row.frozen !== '0') ? [frozen] : []),
+        // A change may go into the frozen balance, or from there to the available one.
+        changes.some(({ frozen }) => frozen !== '0') &&
+          alignNumbers(changes, ['Frozen after', '变动后冻结', row => row.frozen]),
       ]}
     />
   )

@@ -133,7 +133,7 @@ const Value = ({ visit, found }: Props<{ found: Read }>): Html => {
         visit={visit}
         facts={[
           ['Key', '键', <ChainText visit={visit} text={key} />],
-          ...(field === undefined ? [] : [['Field', '字段', <ChainText visit={visit} text={field} />] as const]),
+          field !== undefined && ['Field', '字段', <ChainText visit={visit} text={field} />],
           [
             'Value',
             '值',

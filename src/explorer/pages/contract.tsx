@@ -127,25 +127,18 @@ function About({ visit, detail, code, isHolding }: AboutProps): Html {
           ['Publisher', '部署者', <Owner visit={visit} id={detail.publisher} />],
           ['Deployed', '部署时间', <When visit={visit} iso={detail.created_at} />],
           ['Transaction', '交易', <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />],
-          ...(code.tx_hash === '' || code.tx_hash === detail.tx_hash
-            ? []
-            : [
-                [
-                  'Code last changed',
-                  '代码最近更新',
-                  <Name visit={visit} kind="tx" id={code.tx_hash} isWhole />,
-                ] as const,
-              ]),
-          ...(code.code === ''
-            ? []
-            : [
-                [
-                  'Language and version',
-                  '语言与版本',
-                  // The publisher chooses both texts.
-                  <ChainText visit={visit} text={`${code.language} ${code.version}`} isProse />,
-                ] as const,
-              ]),
+          code.tx_hash !== '' &&
+            code.tx_hash !== detail.tx_hash && [
+              'Code last changed',
+              '代码最近更新',
+              <Name visit={visit} kind="tx" id={code.tx_hash} isWhole />,
+            ],
+          code.code !== '' && [
+            'Language and version',
+            '语言与版本',
+            // The publisher chooses both texts.
+            <ChainText visit={visit} text={`${code.language} ${code.version}`} isProse />,
+          ],
           [
             'Holdings',
             '持有',
@@ -157,17 +150,13 @@ function About({ visit, detail, code, isHolding }: AboutProps): Html {
               <None />
             ),
           ],
-          ...(visit.storage === undefined
-            ? []
-            : [
-                [
-                  'Storage',
-                  '存储',
-                  <a href={hrefTo(visit, pathOfStorage(detail.contract_id))} safe>
-                    {say({ en: 'Read values by key →', zh: '按键读取 →' })}
-                  </a>,
-                ] as const,
-              ]),
+          visit.storage !== undefined && [
+            'Storage',
+            '存储',
+            <a href={hrefTo(visit, pathOfStorage(detail.contract_id))} safe>
+              {say({ en: 'Read values by key →', zh: '按键读取 →' })}
+            </a>,
+          ],
         ]}
       />
     </section>

@@ -56,15 +56,11 @@ export const producersPage: Page = {
               visit={visit}
               facts={[
                 ['Registered', '已注册', <Count value={approved} />],
-                ...(approved < total
-                  ? [
-                      [
-                        'Waiting, leaving or removed',
-                        '等待批准、申请退出或已移除',
-                        <Count value={total - approved} />,
-                      ] as const,
-                    ]
-                  : []),
+                approved < total && [
+                  'Waiting, leaving or removed',
+                  '等待批准、申请退出或已移除',
+                  <Count value={total - approved} />,
+                ],
                 ['Total votes', '总票数', <Amount visit={visit} value={all_votes} token="iost" />],
               ]}
             />

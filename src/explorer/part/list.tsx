@@ -3,7 +3,7 @@ import type { CallParameters } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
 import { type Download, MOST_ROWS } from '../download/file.ts'
 import { findWorkingPeriods, isSearchWithinFile, isWithinFile, narrowQuery } from '../download/working-periods.ts'
-import { counted, grouped } from '../format/amount.ts'
+import { counted, grouped, toUnits } from '../format/amount.ts'
 import { hrefTo, isNarrowed } from '../links.ts'
 import type { Html, PageContent, Props, Visit } from '../page.ts'
 import { Place } from './amount.tsx'
@@ -222,16 +222,8 @@ export const orderGiven = <R,>({ query }: Pick<Visit, 'query'>, orders: readonly
 
 /** Rows by a figure, in descending order. The sort is stable. */
 export function ordered<R>(rows: readonly R[], { figure }: Order<R>): readonly R[] {
-  const keyed = rows.map(row => ({ row, key: exactOf(String(figure(row))) }))
+  const keyed = rows.map(row => ({ row, key: toUnits(String(figure(row))) }))
   return keyed.sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? 1 : -1)).map(({ row }) => row)
-}
-
-/** Maximum decimals of a figure. */
-const PLACES = 18
-
-function exactOf(decimal: string): bigint {
-  const [whole = '', fraction = ''] = decimal.split('.')
-  return BigInt(whole + fraction.padEnd(PLACES, '0'))
 }
 
 type SortsProps = {

@@ -7,7 +7,7 @@ import { absolute } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count } from './amount.tsx'
 import { Name } from './name.tsx'
-import { type Column, Rows } from './table.tsx'
+import { Rows } from './table.tsx'
 
 type FactTextProps = {
   readonly visit: Pick<Visit, 'say'>
@@ -76,15 +76,13 @@ export function MatchRows({ visit, matches, facts = [] }: MatchRowsProps): Html 
       columns={[
         ['Name', '名称', ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole isExplained />],
         ['Kind', '类型', ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>, 'end'],
-        ...(rows.some(({ fact }) => fact !== undefined) ? [factColumn(visit)] : []),
+        rows.some(({ fact }) => fact !== undefined) && [
+          'In brief',
+          '概况',
+          ({ fact }) => <FactText visit={visit} fact={fact} />,
+          'bare',
+        ],
       ]}
     />
   )
 }
-
-const factColumn = (visit: MatchRowsProps['visit']): Column<{ readonly fact: Fact | undefined }> => [
-  'In brief',
-  '概况',
-  ({ fact }) => <FactText visit={visit} fact={fact} />,
-  'bare',
-]

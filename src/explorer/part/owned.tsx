@@ -172,11 +172,6 @@ export function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>)
     '公钥与账户（权重）',
     row => <Items visit={visit} items={row.items} />,
   ]
-  const grouped: Column<{ readonly group_names: readonly string[] }> = [
-    'Groups',
-    '组',
-    ({ group_names }) => <bdi safe>{visible(group_names.slice(0, MAX_PERMISSIONS).join(', '))}</bdi>,
-  ]
   return (
     <Card visit={visit} id="permissions" title={say({ en: 'Permissions', zh: '权限' })}>
       <FirstRows
@@ -188,7 +183,11 @@ export function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>)
           ['Permission', '权限', ({ name }) => <bdi safe>{visible(name)}</bdi>],
           ['Threshold', '阈值', ({ threshold }) => <span safe>{visible(threshold)}</span>],
           items,
-          ...(permissions.every(({ group_names }) => group_names.length === 0) ? [] : [grouped]),
+          permissions.some(({ group_names }) => group_names.length > 0) && [
+            'Groups',
+            '组',
+            ({ group_names }) => <bdi safe>{visible(group_names.slice(0, MAX_PERMISSIONS).join(', '))}</bdi>,
+          ],
         ]}
       />
       {groups.length !== 0 && (

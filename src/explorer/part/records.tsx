@@ -16,7 +16,7 @@ import { Filters } from './form.tsx'
 import { Files, Pager, pageGiven } from './list.tsx'
 import { Name, Owner } from './name.tsx'
 import { Card } from './section.tsx'
-import { type Column, Rows } from './table.tsx'
+import { Rows } from './table.tsx'
 import { Failed, Nft } from './transactions.tsx'
 
 type RecordRowsProps = {
@@ -33,26 +33,23 @@ type RecordRowsProps = {
 const MEMO = 60
 
 /** A table of records. */
-function RecordRows({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html {
-  const columns: readonly Column<RecordRow>[] = [
-    ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
-    ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
-    ['Action', '方法', row => <What visit={visit} row={row} />, 'lead'],
-    ['From', '转出方', row => <Party visit={visit} id={partiesOf(row).from} owner={owner} />, 'bare'],
-    ...(owner === undefined ? [] : [directionColumn(visit, owner)]),
-    ['To', '转入方', row => <Party visit={visit} id={partiesOf(row).to} owner={owner} />, 'to'],
-    ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, 'digits end'],
-  ]
-  return (
-    <Rows
-      visit={visit}
-      rows={rows}
-      none={isSearching ? { en: 'Nothing found so far.', zh: '暂未找到。' } : { en: 'No records.', zh: '没有记录。' }}
-      columns={columns}
-      live={live}
-    />
-  )
-}
+const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html => (
+  <Rows
+    visit={visit}
+    rows={rows}
+    none={isSearching ? { en: 'Nothing found so far.', zh: '暂未找到。' } : { en: 'No records.', zh: '没有记录。' }}
+    live={live}
+    columns={[
+      ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
+      ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
+      ['Action', '方法', row => <What visit={visit} row={row} />, 'lead'],
+      ['From', '转出方', row => <Party visit={visit} id={partiesOf(row).from} owner={owner} />, 'bare'],
+      owner !== undefined && ['Direction', '方向', row => <Direction visit={visit} row={row} owner={owner} />, 'bare'],
+      ['To', '转入方', row => <Party visit={visit} id={partiesOf(row).to} owner={owner} />, 'to'],
+      ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, 'digits end'],
+    ]}
+  />
+)
 
 /** A party of a row. The counterparty has a link; the owner of the rows has none, since its page is the current one. */
 const Party = ({ visit, id, owner }: Props<{ id: string; owner: string | undefined }>): Html =>
@@ -63,13 +60,6 @@ const Party = ({ visit, id, owner }: Props<{ id: string; owner: string | undefin
   ) : (
     <Owner visit={visit} id={id} />
   )
-
-const directionColumn = (visit: Visit, owner: string): Column<RecordRow> => [
-  'Direction',
-  '方向',
-  row => <Direction visit={visit} row={row} owner={owner} />,
-  'bare',
-]
 
 /** The direction of a movement, in a word. */
 function Direction({ visit: { say }, row, owner }: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html {

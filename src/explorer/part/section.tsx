@@ -92,7 +92,11 @@ export const Fold = ({ visit, id, title, isOpen = false, children }: FoldProps):
 /** A fact of a thing: its name in both languages, and its value. */
 export type Fact = readonly [en: string, zh: string, value: Html]
 
-type FactsProps = { readonly visit: Pick<Visit, 'say'>; readonly facts: readonly Fact[] }
+type FactsProps = {
+  readonly visit: Pick<Visit, 'say'>
+  /** `false`: a fact that this thing lacks. */
+  readonly facts: readonly (Fact | false)[]
+}
 
 /** The facts of a thing, one per line. */
 export const Facts = (props: FactsProps): Html => <List kind="facts" {...props} />
@@ -102,12 +106,14 @@ export const Figures = (props: FactsProps): Html => <List kind="figures" {...pro
 
 const List = ({ kind, visit, facts }: FactsProps & { readonly kind: 'facts' | 'figures' }): Html => (
   <dl class={kind}>
-    {facts.map(([en, zh, value]) => (
-      <div>
-        <dt safe>{visit.say({ en, zh })}</dt>
-        <dd>{value}</dd>
-      </div>
-    ))}
+    {facts
+      .filter(fact => fact !== false)
+      .map(([en, zh, value]) => (
+        <div>
+          <dt safe>{visit.say({ en, zh })}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
   </dl>
 )
 

@@ -21,7 +21,8 @@ type Place = 'lead' | 'end' | 'bare' | 'to' | 'base' | 'wide'
 
 export type RowsProps<R> = {
   readonly visit: Pick<Visit, 'say'>
-  readonly columns: readonly Column<R>[]
+  /** `false`: a column that this table lacks. */
+  readonly columns: readonly (Column<R> | false)[]
   readonly rows: readonly R[]
   /** The text of an empty table; absent: the table is never empty. */
   readonly none?: Text
@@ -41,11 +42,9 @@ export function Rows<R>({ visit: { say }, columns, rows, none, live, isNarrow = 
         {none === undefined ? '' : say(none)}
       </p>
     )
-  const shown = columns.map(([en, zh, cell, layout], at) => ({
-    head: say({ en, zh }),
-    cell,
-    name: chooseClass(layout, at),
-  }))
+  const shown = columns
+    .filter(column => column !== false)
+    .map(([en, zh, cell, layout], at) => ({ head: say({ en, zh }), cell, name: chooseClass(layout, at) }))
   return (
     <table class={isNarrow ? 'rows narrow' : 'rows cards'} data-live={live}>
       <thead>

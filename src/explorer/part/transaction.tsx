@@ -36,7 +36,8 @@ type TransactionFactsProps = {
 export function TransactionFacts({ visit, transaction, blockNumber, time }: TransactionFactsProps): Html {
   const { say } = visit
   const { publisher, signers, tx_receipt, amount_limit, referred_tx, expiration } = transaction
-  const facts: Fact[] = [
+  const made = contractsMade(transaction)
+  const facts: readonly (Fact | false)[] = [
     ['Block', '区块', blockNumber === '-1' ? <None /> : <Name visit={visit} kind="block" id={blockNumber} isWhole />],
     ['Time', '时间', <When visit={visit} iso={time} />],
     ['Valid until', '有效期至', <Expiry visit={visit} until={String(expiration)} />],
@@ -45,10 +46,7 @@ export function TransactionFacts({ visit, transaction, blockNumber, time }: Tran
     ['Gas paid', '支付的 gas', <Gas visit={visit} transaction={transaction} />],
     ['RAM', 'RAM', <Ram visit={visit} usage={Object.entries(tx_receipt.ram_usage ?? {})} />],
     ['Spending limit', '授权限额', <Texts texts={amount_limit.map(limit => limitText(limit, say))} />],
-  ]
-  const made = contractsMade(transaction)
-  if (made.length > 0)
-    facts.push([
+    made.length > 0 && [
       'Deployed',
       '部署的合约',
       <div>
@@ -58,9 +56,13 @@ export function TransactionFacts({ visit, transaction, blockNumber, time }: Tran
           </div>
         ))}
       </div>,
-    ])
-  if (referred_tx !== '')
-    facts.push(['Delayed transaction', '所执行的延迟交易', <Name visit={visit} kind="tx" id={referred_tx} isWhole />])
+    ],
+    referred_tx !== '' && [
+      'Delayed transaction',
+      '所执行的延迟交易',
+      <Name visit={visit} kind="tx" id={referred_tx} isWhole />,
+    ],
+  ]
   return <Facts visit={visit} facts={facts} />
 }
 

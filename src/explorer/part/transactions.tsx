@@ -15,7 +15,7 @@ import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None, Place, Until } from './amount.tsx'
 import { List, pageOf } from './list.tsx'
 import { Contract, Name, NftName, Owner } from './name.tsx'
-import { type Column, Rows, type RowsProps } from './table.tsx'
+import { Rows, type RowsProps } from './table.tsx'
 import { ChainText, rawHref } from './text.tsx'
 
 type OutcomeProps = { readonly visit: Pick<Visit, 'say'>; readonly code: string }
@@ -112,26 +112,23 @@ export function Movements({ visit, movements, none }: MovementsProps): Html {
       columns={[
         ['From', '转出方', ({ from }) => <Owner visit={visit} id={from} none={ISSUED} />, 'bare'],
         ['To', '转入方', ({ to }) => <Owner visit={visit} id={to} none={DESTROYED} />, 'to'],
-        ...(movements.some(({ memo }) => memo !== '') ? [memoColumn(visit)] : []),
-        ...(movements.some(({ until }) => until !== undefined) ? [untilColumn(visit)] : []),
+        // The sender's memo has its own column, so that it is not mistaken for data of the chain.
+        movements.some(({ memo }) => memo !== '') && [
+          'Memo',
+          '备注',
+          ({ memo }) =>
+            memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse whole={rawHref(visit)} />,
+        ],
+        movements.some(({ until }) => until !== undefined) && [
+          'Frozen until',
+          '冻结至',
+          ({ until }) => (until === undefined ? <None /> : <Until visit={visit} iso={isoOf(until)} />),
+        ],
         ['Amount', '数量', movement => <What visit={visit} movement={movement} />, 'digits lead'],
       ]}
     />
   )
 }
-
-/** The sender's memo has its own column, so that it is not mistaken for data of the chain. */
-const memoColumn = (visit: Visit): Column<Movement> => [
-  'Memo',
-  '备注',
-  ({ memo }) => (memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse whole={rawHref(visit)} />),
-]
-
-const untilColumn = (visit: Visit): Column<Movement> => [
-  'Frozen until',
-  '冻结至',
-  ({ until }) => (until === undefined ? <None /> : <Until visit={visit} iso={isoOf(until)} />),
-]
 
 /** A row of get-transaction-list. */
 type TransactionRow = AnswerOf<typeof getTransactionList>['transactions'][number]
@@ -148,14 +145,18 @@ export function createTransactionTable(
   visit: Visit,
   { moved, isNarrow = false }: TransactionTable,
 ): Omit<RowsProps<TransactionRow>, 'visit' | 'rows'> {
-  const ifWide = (wide: Column<TransactionRow>) => (isNarrow ? [] : [wide])
-  const columns: readonly Column<TransactionRow>[] = [
+  const columns: RowsProps<TransactionRow>['columns'] = [
     ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />],
-    ...ifWide(['Block', '区块', row => <Name visit={visit} kind="block" id={row.block} />, 'wide']),
+    !isNarrow && ['Block', '区块', row => <Name visit={visit} kind="block" id={row.block} />, 'wide'],
     ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'end'],
     ['Publisher', '发布者', row => <Owner visit={visit} id={row.publisher} />],
-    ...ifWide(['Action', '方法', row => <First visit={visit} row={row} />, 'bare']),
-    ...(moved === undefined ? [] : [movedColumn(visit, moved)]),
+    !isNarrow && ['Action', '方法', row => <First visit={visit} row={row} />, 'bare'],
+    moved !== undefined && [
+      'Moved',
+      '代币变动',
+      row => <Moved visit={visit} movements={moved.get(row.tx_hash)} />,
+      'bare',
+    ],
     [
       'Status',
       '状态',
@@ -163,17 +164,10 @@ export function createTransactionTable(
         isNarrow ? <ShortOutcome visit={visit} code={code} /> : <Outcome visit={visit} code={code} />,
       'bare',
     ],
-    ...ifWide(['Gas', 'Gas', row => <Count value={row.gas_fee} />, 'digits']),
+    !isNarrow && ['Gas', 'Gas', row => <Count value={row.gas_fee} />, 'digits'],
   ]
   return { live: 'transactions', none: { en: 'No transactions.', zh: '没有交易。' }, columns, isNarrow }
 }
-
-const movedColumn = (visit: Visit, moved: ReadonlyMap<string, readonly Movement[]>): Column<TransactionRow> => [
-  'Moved',
-  '代币变动',
-  ({ tx_hash }) => <Moved visit={visit} movements={moved.get(tx_hash)} />,
-  'bare',
-]
 
 /** The first action, and the number of further ones. */
 const First = ({ visit, row }: Props<{ row: TransactionRow }>): Html =>
@@ -238,8 +232,7 @@ type BlockRow = AnswerOf<typeof getBlockList>['blocks'][number]
  * @param isNarrow whether to show only the most important columns
  */
 export function createBlockTable(visit: Visit, isNarrow: boolean): Omit<RowsProps<BlockRow>, 'visit' | 'rows'> {
-  const gas: Column<BlockRow> = ['Gas', 'Gas', row => <Count value={row.gas_usage} />, 'digits']
-  const columns: readonly Column<BlockRow>[] = [
+  const columns: RowsProps<BlockRow>['columns'] = [
     ['Block', '区块', row => <Name visit={visit} kind="block" id={row.number} />],
     ['Time', '时间', row => <Ago visit={visit} iso={isoOf(row.time)} />, 'end'],
     ['Producer', '生产者', row => <Owner visit={visit} id={row.witness_account} />],
@@ -249,7 +242,7 @@ export function createBlockTable(visit: Visit, isNarrow: boolean): Omit<RowsProp
       row => <Place value={ownTransactions(Number(row.number), row.tx_count)} />,
       'digits',
     ],
-    ...(isNarrow ? [] : [gas]),
+    !isNarrow && ['Gas', 'Gas', row => <Count value={row.gas_usage} />, 'digits'],
   ]
   return { live: 'blocks', none: { en: 'No blocks.', zh: '没有区块。' }, columns, isNarrow }
 }
