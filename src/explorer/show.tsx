@@ -14,7 +14,7 @@ import { routeAt } from './links.ts'
 import type { Lang, Redirect, Site, Visit } from './page.ts'
 import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
-import type { Frame } from './part/document.tsx'
+import type { Frame } from './part/layout.tsx'
 import { type Call, Layout } from './part/layout.tsx'
 import { lastInstead, pathOfPage, searchOf } from './part/list.tsx'
 

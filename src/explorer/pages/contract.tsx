@@ -16,7 +16,7 @@ import { CONTRACT_FIELDS, fieldsGiven, namesOf } from '../format/field.ts'
 import { actionText, cutWord, visible } from '../format/text.ts'
 import { limitText } from '../format/transaction.ts'
 import { hrefTo, isNarrowed, PAGING, pathOf, pathOfStorage } from '../links.ts'
-import type { Html, Page, Redirect, Visit } from '../page.ts'
+import type { Html, Page, Props, Redirect, Visit } from '../page.ts'
 import { None, When } from '../part/amount.tsx'
 import { Filters } from '../part/form.tsx'
 import { Heading, Name, Owner } from '../part/name.tsx'
@@ -198,10 +198,10 @@ const OPEN = 12
 
 /** The actions of a contract, each with a link to its records. */
 function Abi({ visit, contract, abis, code }: AbiProps): Html {
-  const names = parameterNamesIn(code.code)
   const { say } = visit
-  const recordsOf = (name: string): string =>
-    hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)
+  const known = parameterNamesIn(code.code)
+  const listArguments = (name: string, types: readonly string[]): string =>
+    typed(types, nameArguments({ contract, action_name: name }, { types, names: known.get(name) ?? [] }))
   return (
     <Fold
       visit={visit}
@@ -215,33 +215,8 @@ function Abi({ visit, contract, abis, code }: AbiProps): Html {
         most={MOST}
         none={{ en: 'No actions.', zh: '没有方法。' }}
         columns={[
-          [
-            'Action',
-            '方法',
-            ({ name }) => (
-              <span class="what">
-                {isActionName(name) ? (
-                  <a href={recordsOf(name)} rel="nofollow">
-                    <bdi safe>{name}</bdi>
-                  </a>
-                ) : (
-                  <bdi safe>{actionText(name)}</bdi>
-                )}
-              </span>
-            ),
-          ],
-          [
-            'Arguments',
-            '参数',
-            ({ name, args }) => (
-              <code safe>
-                {typed(
-                  args,
-                  nameArguments({ contract, action_name: name }, { types: args, names: names.get(name) ?? [] }),
-                )}
-              </code>
-            ),
-          ],
+          ['Action', '方法', ({ name }) => <ActionName visit={visit} name={name} />],
+          ['Arguments', '参数', ({ name, args }) => <code safe>{listArguments(name, args)}</code>],
           [
             'Spending limit',
             '授权限额',
@@ -259,6 +234,19 @@ function Abi({ visit, contract, abis, code }: AbiProps): Html {
     </Fold>
   )
 }
+
+/** The name of an action, with a link to its records. */
+const ActionName = ({ visit, name }: Props<{ name: string }>): Html => (
+  <span class="what">
+    {isActionName(name) ? (
+      <a href={hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)} rel="nofollow">
+        <bdi safe>{name}</bdi>
+      </a>
+    ) : (
+      <bdi safe>{actionText(name)}</bdi>
+    )}
+  </span>
+)
 
 /** The arguments with their types, such as `from: string, amount: string`, or only the types. */
 const typed = (types: readonly string[], names: readonly string[]): string =>

@@ -2,7 +2,7 @@ import { getOverview, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { wealthFile } from '../download/downloads.ts'
 import { counted } from '../format/amount.ts'
-import type { Page } from '../page.ts'
+import type { Html, Page, Props } from '../page.ts'
 import { Amount, Count, None } from '../part/amount.tsx'
 import { listPage, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
 import { Owner } from '../part/name.tsx'
@@ -14,13 +14,11 @@ import { alignNumbers } from '../part/table.tsx'
 export const wealthPage: Page = {
   path: '/wealth',
   show: async visit => {
-    const { say } = visit
     const [{ circulating_supply: supply }, { wealth, total }, { wealth: richest }] = await Promise.all([
       visit.ask(getOverview),
       visit.ask(getWealthList, pageGiven(visit)),
       visit.ask(getWealthList, { page: '1', size: String(MOST_BANDED) }),
     ])
-    const circulating = richest.filter(isCirculating)
     return listPage(visit, {
       title: { en: 'IOST rich list', zh: 'IOST 财富榜' },
       description: {
@@ -31,27 +29,7 @@ export const wealthPage: Page = {
         en: 'Total: IOST available, in votes and frozen. IOST pledged for gas is not counted, nor is IOST that system contracts hold for others. Shares are of the circulating supply.',
         zh: '总额为可用、投票锁定与冻结的 IOST，不含 gas 质押，也不列出系统合约代他人持有的 IOST。占比按流通量计算。',
       },
-      above: (
-        <Card
-          visit={visit}
-          id="shares"
-          title={say({ en: 'Shares of the circulating supply', zh: '占流通量的集中程度' })}
-        >
-          <Figures
-            visit={visit}
-            facts={[
-              ['Circulating supply', '流通量', <Amount visit={visit} value={supply} token="iost" />],
-              ['Owners', '持有者数', <Count value={total} />],
-            ]}
-          />
-          <Concentration
-            visit={visit}
-            parts={circulating.map(({ balance }) => balance)}
-            whole={supply}
-            total={total - (richest.length - circulating.length)}
-          />
-        </Card>
-      ),
+      above: <Shares visit={visit} richest={richest} total={total} supply={supply} />,
       total,
       file: wealthFile,
       rows: rankRows(visit, wealth),
@@ -77,6 +55,34 @@ export const wealthPage: Page = {
       ],
     })
   },
+}
+
+type SharesProps = Props<{ richest: readonly { account: string; balance: string }[]; total: number; supply: string }>
+
+/** How the circulating supply is spread among its owners. `richest`: the first of `total`. */
+function Shares({ visit, richest, total, supply }: SharesProps): Html {
+  const circulating = richest.filter(isCirculating)
+  return (
+    <Card
+      visit={visit}
+      id="shares"
+      title={visit.say({ en: 'Shares of the circulating supply', zh: '占流通量的集中程度' })}
+    >
+      <Figures
+        visit={visit}
+        facts={[
+          ['Circulating supply', '流通量', <Amount visit={visit} value={supply} token="iost" />],
+          ['Owners', '持有者数', <Count value={total} />],
+        ]}
+      />
+      <Concentration
+        visit={visit}
+        parts={circulating.map(({ balance }) => balance)}
+        whole={supply}
+        total={total - (richest.length - circulating.length)}
+      />
+    </Card>
+  )
 }
 
 /** Burnt IOST have an owner, but are not part of the circulating supply. */

@@ -8,7 +8,16 @@ import { oneLine, shortened, visible } from '../format/text.ts'
 import { absolute } from '../format/time.ts'
 import { callTo, hrefTo, isWithin, LISTS, lastingHref } from '../links.ts'
 import type { Html, PageContent, Visit } from '../page.ts'
-import { Document, type Frame } from './document.tsx'
+import { Document, type Shell } from './document.tsx'
+
+/** The data of an explorer page's header and footer. The height is absent while the store cannot be read. */
+export type Frame = Shell &
+  Pick<Visit, 'origin' | 'isOriginKnown'> & {
+    readonly height?: number
+    /** ISO-8601 UTC. */
+    readonly time?: string
+    readonly calls: readonly Call[]
+  }
 
 /**
  * The sign that an open page is live and its data current. Only the script shows it. Its width is that of the
