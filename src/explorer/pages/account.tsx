@@ -153,9 +153,8 @@ const MOST = 30
 
 /** The producers that an owner votes for, largest first. */
 const Votes = ({ visit, votes }: VotesProps): Html => {
-  const { say } = visit
   return (
-    <Card visit={visit} id="votes" title={say({ en: 'Votes', zh: '投票' })}>
+    <Card visit={visit} id="votes" title={{ en: 'Votes', zh: '投票' }}>
       <FirstRows
         visit={visit}
         rows={votes}

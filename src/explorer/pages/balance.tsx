@@ -51,7 +51,7 @@ export const balancePage: Page = {
             <Now visit={visit} account={account} first={first} newest={newest.find(isChange)} />
           </section>
           {history !== undefined && <BalanceOverTime visit={visit} history={history} token={visit.part} />}
-          <Card visit={visit} id="changes" title={say({ en: 'Changes, newest first', zh: '变动（最新的在前）' })}>
+          <Card visit={visit} id="changes" title={{ en: 'Changes, newest first', zh: '变动（最新的在前）' }}>
             <Changes visit={visit} changes={changes.filter(isChange)} total={total ?? 0} />
           </Card>
         </>

@@ -68,7 +68,7 @@ export const blockPage: Page = {
               ]}
             />
           </section>
-          <Card visit={visit} id="transactions" title={say({ en: 'Transactions', zh: '交易' })}>
+          <Card visit={visit} id="transactions" title={{ en: 'Transactions', zh: '交易' }}>
             <BlockTransactions visit={visit} hashes={hashes} />
           </Card>
         </>

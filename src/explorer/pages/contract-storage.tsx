@@ -128,7 +128,7 @@ const Value = ({ visit, found }: Props<{ found: Read }>): Html => {
   const { contract, key, field, value, height, fields } = found
   const query = new URLSearchParams({ key, ...(field === undefined ? {} : { field }), raw: '1' })
   return (
-    <Card visit={visit} id="value" title={say({ en: 'Value', zh: '值' })}>
+    <Card visit={visit} id="value" title={{ en: 'Value', zh: '值' }}>
       <Facts
         visit={visit}
         facts={[
@@ -166,12 +166,11 @@ const MOST_LETTERS = 128
 
 /** The fields of a map, each with a link to its value. */
 const MapFields = ({ visit, found }: Props<{ found: Read }>): Html => {
-  const { say } = visit
   const { contract, key, fields } = found
   const hrefOf = (field: string): string =>
     hrefTo(visit, `${pathOfStorage(contract)}?${new URLSearchParams({ key, field })}`)
   return (
-    <Card visit={visit} id="fields" title={say({ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` })}>
+    <Card visit={visit} id="fields" title={{ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` }}>
       <ul class="names">
         {fields.slice(0, MOST).map(field => (
           <li>

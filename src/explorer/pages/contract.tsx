@@ -97,7 +97,7 @@ export const contractPage: Page = {
             <Folded
               visit={visit}
               id="code"
-              title={say({ en: 'Code', zh: '代码' })}
+              title={{ en: 'Code', zh: '代码' }}
               text={code.code}
               most={MOST_CODE}
               show={beginning => <Code text={beginning} language={code.language} />}
@@ -174,9 +174,8 @@ type RecordsProps = {
 }
 
 function Records({ visit, records, names, contract, children }: RecordsProps): Html {
-  const { say } = visit
   return (
-    <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
+    <Card visit={visit} id="records" title={{ en: 'Records', zh: '记录' }}>
       {children as 'safe'}
       <Filters visit={visit} fields={CONTRACT_FIELDS} choices={{ action_name: { choices: names } }} />
       <RecordList visit={visit} file={contractRecords} id={contract} listed={records} live="records" />
@@ -206,7 +205,7 @@ function Abi({ visit, contract, abis, code }: AbiProps): Html {
     <Fold
       visit={visit}
       id="abi"
-      title={say({ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` })}
+      title={{ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` }}
       isOpen={abis.length <= OPEN}
     >
       <FirstRows

@@ -44,7 +44,7 @@ export const failurePage = (frame: Frame, { failure, fields, near }: FailurePage
           <p safe>{say(SEARCHED_FORMS)}</p>
         </section>
         {near !== undefined && near.matches.length !== 0 && (
-          <Card visit={frame} id="meant" title={say({ en: 'Did you mean', zh: '您是不是要找' })}>
+          <Card visit={frame} id="meant" title={{ en: 'Did you mean', zh: '您是不是要找' }}>
             <p>
               <span safe>{say({ en: 'Looked for: ', zh: '查找内容：' })}</span>
               <ChainText visit={frame} text={near.text} />

@@ -46,7 +46,7 @@ export const homePage: Page = {
             <Card
               visit={visit}
               id="blocks"
-              title={say({ en: 'Latest blocks', zh: '最新区块' })}
+              title={{ en: 'Latest blocks', zh: '最新区块' }}
               aside={<All visit={visit} path="/blocks" />}
             >
               <Rows visit={visit} rows={blocks} {...createBlockTable(visit, true)} />
@@ -54,7 +54,7 @@ export const homePage: Page = {
             <Card
               visit={visit}
               id="transactions"
-              title={say({ en: 'Latest transactions', zh: '最新交易' })}
+              title={{ en: 'Latest transactions', zh: '最新交易' }}
               aside={<All visit={visit} path="/transactions" />}
             >
               <Rows visit={visit} rows={transactions} {...createTransactionTable(visit, { isNarrow: true })} />
@@ -131,7 +131,7 @@ const All = ({ visit, path }: Props<{ path: string }>): Html => (
 )
 
 const Daily30 = ({ visit, days }: Props<{ days: readonly Daily[] }>): Html => {
-  const title = visit.say({ en: 'Transactions per day', zh: '每日交易数' })
+  const title = { en: 'Transactions per day', zh: '每日交易数' }
   return (
     <Card
       visit={visit}

@@ -77,7 +77,7 @@ function AboutCollection({ visit, detail }: Props<{ detail: AnswerOf<typeof getC
 async function Nfts({ visit }: { readonly visit: Visit }): Promise<string> {
   const { nfts, total } = await visit.ask(getCollectionNfts, { collection: visit.id, ...pageGiven(visit) })
   return (
-    <Card visit={visit} id="nfts" title={visit.say({ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' })}>
+    <Card visit={visit} id="nfts" title={{ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' }}>
       <List
         visit={visit}
         total={total ?? 0}
@@ -100,11 +100,7 @@ async function Owners({ visit, issued }: Props<{ issued: number }>): Promise<str
     ...pageGiven(visit),
   })
   return (
-    <Card
-      visit={visit}
-      id="owners"
-      title={visit.say({ en: 'Owners, most NFTs first', zh: '持有者（按 NFT 数量降序）' })}
-    >
+    <Card visit={visit} id="owners" title={{ en: 'Owners, most NFTs first', zh: '持有者（按 NFT 数量降序）' }}>
       <List
         visit={visit}
         file={collectionOwnerFile}
@@ -152,11 +148,7 @@ export const nftPage: Page = {
           <section class="card">
             <AboutNft visit={visit} detail={detail} />
           </section>
-          <Card
-            visit={visit}
-            id="movements"
-            title={say({ en: 'Movements, newest first', zh: '转移记录（最新的在前）' })}
-          >
+          <Card visit={visit} id="movements" title={{ en: 'Movements, newest first', zh: '转移记录（最新的在前）' }}>
             <List
               visit={visit}
               total={total ?? 0}

@@ -188,7 +188,7 @@ function LargestVoters({ visit, largest, total, votes: whole }: LargestVotersPro
     <Card
       visit={visit}
       id="largest-voters"
-      title={say({ en: 'Largest voters', zh: '主要投票者' })}
+      title={{ en: 'Largest voters', zh: '主要投票者' }}
       aside={
         <a href="#voters" safe>
           {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}
@@ -213,7 +213,7 @@ function Texts({ visit, detail }: DetailProps): Html {
   const media = Object.entries(detail.social_media)
   if (told.length === 0 && media.length === 0) return ''
   return (
-    <Card visit={visit} id="profile" title={visit.say({ en: 'In its own words', zh: '自我介绍' })}>
+    <Card visit={visit} id="profile" title={{ en: 'In its own words', zh: '自我介绍' }}>
       <Facts
         visit={visit}
         facts={[

@@ -36,7 +36,7 @@ export const searchPage: Page = {
             <small safe>{search}</small>
             <ChainText visit={visit} text={text} isProse />
           </h1>
-          <Card visit={visit} id="results" title={say({ en: 'Results', zh: '搜索结果' })}>
+          <Card visit={visit} id="results" title={{ en: 'Results', zh: '搜索结果' }}>
             {text === '' ? '' : <MatchRows visit={visit} matches={matches} facts={facts} />}
             {text !== '' && matches.length === 0 && <LastBlock visit={visit} height={visit.at.height} />}
             <Note visit={visit} text={matches.length === 0 ? SEARCHED_FORMS : MANY} />

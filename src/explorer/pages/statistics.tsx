@@ -73,13 +73,13 @@ function Plots({ visit, days }: Props<{ days: readonly Daily[] }>): Html {
                   {visit.say(title)}
                 </a>
               </h2>
-              <Anchor visit={visit} id={name} title={visit.say(title)} />
+              <Anchor visit={visit} id={name} title={title} />
             </div>
           </header>
           <p class="last">
             <Count value={last?.[name] ?? 0} /> {unit !== '' && <small safe>{unit}</small>}
           </p>
-          <Plot visit={visit} title={visit.say(title)} series={seriesOf(days, name)} />
+          <Plot visit={visit} title={title} series={seriesOf(days, name)} />
         </section>
       ))}
     </div>
@@ -152,7 +152,7 @@ export const statisticPage: Page = {
           <h1 safe>{title}</h1>
           <section class="card">
             <PeriodBar visit={visit} period={period} days={days} />
-            <Plot visit={visit} title={title} series={series} isLarge />
+            <Plot visit={visit} title={figure.title} series={series} isLarge />
           </section>
           <section class="card">
             <DayRows visit={visit} figure={figure} days={days} series={series} />

@@ -118,7 +118,7 @@ function Distribution({ visit, detail, largest, total }: DistributionProps): Htm
     <Card
       visit={visit}
       id="shares"
-      title={say({ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' })}
+      title={{ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' }}
       aside={
         visit.id === 'iost' ? (
           <a href={hrefTo(visit, '/wealth')} safe>
@@ -157,11 +157,11 @@ function Transfers({ visit: { say }, detail }: Props<{ detail: Detail }>): Html 
 const RECORDED = ['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`)
 
 async function Movements({ visit }: { readonly visit: Visit }): Promise<string> {
-  const { say, id: token } = visit
+  const { id: token } = visit
   const filters = fieldsGiven(visit, TOKEN_FIELDS)
   const found = await visit.ask(getTokenTx, { token, ...filters, ...partGiven(visit) })
   return (
-    <Card visit={visit} id="movements" title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
+    <Card visit={visit} id="movements" title={{ en: 'Movements, newest first', zh: '变动记录（最新的在前）' }}>
       <Filters visit={visit} fields={TOKEN_FIELDS} choices={{ func_name: { choices: RECORDED } }} />
       <RecordList visit={visit} file={tokenMovements} id={token} listed={found} live="movements" />
     </Card>
@@ -169,11 +169,10 @@ async function Movements({ visit }: { readonly visit: Visit }): Promise<string> 
 }
 
 async function Holders({ visit, supply }: Props<{ supply: string }>): Promise<string> {
-  const { say } = visit
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
   const unit = visible(visit.id)
   return (
-    <Card visit={visit} id="holders" title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
+    <Card visit={visit} id="holders" title={{ en: 'Holders, largest first', zh: '持有者（按余额降序）' }}>
       <List
         visit={visit}
         file={holderFile}
@@ -244,10 +243,9 @@ async function TokenOverTime({ visit, created }: TokenProps): Promise<string> {
 }
 
 function SupplyAndHolders({ visit, history: { steps, rows } }: Props<{ history: TokenHistory }>): Html {
-  const { say } = visit
   const unit = visible(visit.id)
   return (
-    <Card visit={visit} id="supply" title={say({ en: 'Supply and holders over time', zh: '供应量与持有者走势' })}>
+    <Card visit={visit} id="supply" title={{ en: 'Supply and holders over time', zh: '供应量与持有者走势' }}>
       <OverTime
         visit={visit}
         step={steps.step}
@@ -263,10 +261,9 @@ function SupplyAndHolders({ visit, history: { steps, rows } }: Props<{ history: 
 }
 
 function TransfersByDay({ visit, history: { days } }: Props<{ history: TokenHistory }>): Html {
-  const { say } = visit
   const unit = visible(visit.id)
   return (
-    <Card visit={visit} id="transfers" title={say({ en: 'Transfers per day', zh: '每日转账' })}>
+    <Card visit={visit} id="transfers" title={{ en: 'Transfers per day', zh: '每日转账' }}>
       {days.every(day => day.transfers === 0) ? (
         <Note
           visit={visit}

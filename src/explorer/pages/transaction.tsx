@@ -68,7 +68,7 @@ export const transactionPage: Page = {
           <Folded
             visit={visit}
             id="json"
-            title={say({ en: 'The whole transaction as JSON', zh: '完整交易（JSON）' })}
+            title={{ en: 'The whole transaction as JSON', zh: '完整交易（JSON）' }}
             text={spreadJson(transaction)}
           />
         </>
@@ -87,7 +87,6 @@ type SummaryProps = {
 
 /** Whether the transaction succeeded, with its token movements or the reason for its failure. */
 const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html => {
-  const { say } = visit
   const { tx_receipt } = transaction
   const code = tx_receipt.status_code
   const isFailed = code !== undefined && code !== 'SUCCESS'
@@ -95,7 +94,7 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
     <Card
       visit={visit}
       id="outcome"
-      title={say(isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'Token movements', zh: '代币变动' })}
+      title={isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'Token movements', zh: '代币变动' }}
       aside={
         <span class="badges">
           {code !== undefined && <Outcome visit={visit} code={code} />} <Finality visit={visit} status={status} />
@@ -167,7 +166,7 @@ const Actions = ({ visit, transaction, blockNumber, known, owners }: ActionsProp
   const isNamed = shown.some(({ action, signature }) => isNamedByCode(action, signature))
   const isLater = (block: string): boolean => blockNumber !== '-1' && Number(block) > Number(blockNumber)
   return (
-    <Card visit={visit} id="actions" title={visit.say({ en: 'Actions', zh: '方法' })}>
+    <Card visit={visit} id="actions" title={{ en: 'Actions', zh: '方法' }}>
       {shown.length === 0 ? (
         <Note visit={visit} text={{ en: 'No actions.', zh: '没有方法。' }} />
       ) : (

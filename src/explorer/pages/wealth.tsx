@@ -63,11 +63,7 @@ type SharesProps = Props<{ richest: readonly { account: string; balance: string 
 function Shares({ visit, richest, total, supply }: SharesProps): Html {
   const circulating = richest.filter(isCirculating)
   return (
-    <Card
-      visit={visit}
-      id="shares"
-      title={visit.say({ en: 'Shares of the circulating supply', zh: '占流通量的集中程度' })}
-    >
+    <Card visit={visit} id="shares" title={{ en: 'Shares of the circulating supply', zh: '占流通量的集中程度' }}>
       <Figures
         visit={visit}
         facts={[

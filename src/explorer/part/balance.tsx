@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import { getBalanceHistory } from '#actions/get-balance-history.ts'
+import type { Text } from '#actions/text.ts'
 import { toIso } from '#chain/time.ts'
 import { sumOf } from '../format/amount.ts'
 import { named, type Steps, stepsSince } from '../format/period.ts'
@@ -61,7 +62,7 @@ type BalanceProps = {
 /** The balance as a plot, with the exact figures in a collapsed table. */
 export function BalanceOverTime({ visit, history, token, aside = '' }: BalanceProps): Html {
   const sign = visible(token === 'iost' ? 'IOST' : token)
-  const title = visit.say({ en: `Balance over time (${sign})`, zh: `余额走势（${sign}）` })
+  const title = { en: `Balance over time (${sign})`, zh: `余额走势（${sign}）` }
   return (
     <Card visit={visit} id="balance-over-time" title={title} aside={aside}>
       {history.steps === undefined ? (
@@ -82,7 +83,7 @@ export const AllChanges = ({ visit, of }: Props<{ of: Holding }>): Html => (
 
 type StepsProps = {
   readonly visit: Visit
-  readonly title: string
+  readonly title: Text
   readonly steps: Steps
   readonly rows: readonly BalanceStep[]
 }
@@ -107,7 +108,7 @@ const BySteps = ({ visit, title, steps: { step }, rows }: StepsProps): Html => (
 /** Available and frozen together, as in a balance by steps. */
 const balanceAfter = ({ balance, frozen }: BalanceChange): string => sumOf([balance, frozen])
 
-function Changes({ visit, title, rows }: Props<{ title: string; rows: readonly BalanceChange[] }>): Html {
+function Changes({ visit, title, rows }: Props<{ title: Text; rows: readonly BalanceChange[] }>): Html {
   const { say } = visit
   return (
     <>

@@ -148,7 +148,7 @@ export function Withdrawable({ visit, frozen, assets }: WithdrawableProps): Html
   if (facts.length === 0) return ''
   const byProducer = assets?.unclaimed.by_producer ?? []
   return (
-    <Card visit={visit} id="withdraw" title={visit.say(titleOf(rewards.length > 0, next.length > 0))}>
+    <Card visit={visit} id="withdraw" title={titleOf(rewards.length > 0, next.length > 0)}>
       <Facts visit={visit} facts={facts} />
       {byProducer.length !== 0 && (
         <ByProducer visit={visit} rows={byProducer} sum={assets?.iost.voter_rewards ?? null} />
@@ -257,7 +257,7 @@ export function Resources({ visit, detail }: Props<{ detail: AccountDetail }>): 
   const { say } = visit
   const { gas_info: gas, ram_info: ram } = detail
   return (
-    <Card visit={visit} id="resources" title={say({ en: 'Gas and RAM', zh: 'gas 与 RAM' })}>
+    <Card visit={visit} id="resources" title={{ en: 'Gas and RAM', zh: 'gas 与 RAM' }}>
       <Facts
         visit={visit}
         facts={[

@@ -27,13 +27,12 @@ const OPEN = 6
 
 /** The tokens of an owner. */
 export function OwnTokens({ visit, account, tokens }: Props<{ account: string; tokens: readonly Owned[] }>): Html {
-  const { say } = visit
   const all = grouped(String(tokens.length))
   return (
     <Fold
       visit={visit}
       id="tokens"
-      title={say({ en: `Tokens: ${all}`, zh: `代币：${all} 种` })}
+      title={{ en: `Tokens: ${all}`, zh: `代币：${all} 种` }}
       isOpen={tokens.length <= OPEN}
     >
       <FirstRows
@@ -109,7 +108,7 @@ export function OwnNfts({ visit, nfts, total }: OwnNftsProps): Html {
   if (total === 0) return ''
   const all = grouped(String(total))
   return (
-    <Card visit={visit} id="nfts" title={visit.say({ en: `NFTs: ${all}`, zh: `NFT：${all} 个` })}>
+    <Card visit={visit} id="nfts" title={{ en: `NFTs: ${all}`, zh: `NFT：${all} 个` }}>
       <Rows
         visit={visit}
         rows={nfts}
@@ -139,9 +138,8 @@ type SubAccountsProps = {
 
 /** The accounts that an account created, newest first. */
 export function SubAccounts({ visit, account, rows, total }: SubAccountsProps): Html {
-  const { say } = visit
   return (
-    <Card visit={visit} id="sub-accounts" title={say({ en: 'Sub-accounts', zh: '子账户' })}>
+    <Card visit={visit} id="sub-accounts" title={{ en: 'Sub-accounts', zh: '子账户' }}>
       <Files visit={visit} file={subAccountFile} id={account} total={total} />
       <Rows
         visit={visit}
@@ -164,7 +162,6 @@ const MAX_PERMISSIONS = 20
 
 /** The permissions of an account. */
 export function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>): Html {
-  const { say } = visit
   const permissions = Object.values(detail.permissions)
   const groups = Object.values(detail.groups)
   const items: Column<{ readonly items: readonly Item[] }> = [
@@ -173,7 +170,7 @@ export function Permissions({ visit, detail }: Props<{ detail: AccountDetail }>)
     row => <Items visit={visit} items={row.items} />,
   ]
   return (
-    <Card visit={visit} id="permissions" title={say({ en: 'Permissions', zh: '权限' })}>
+    <Card visit={visit} id="permissions" title={{ en: 'Permissions', zh: '权限' }}>
       <FirstRows
         visit={visit}
         rows={permissions}

@@ -66,7 +66,7 @@ const GainsAndLosses = ({ values, axis }: ShapeProps): Html => (
 type PlotProps = {
   readonly visit: Pick<Visit, 'say' | 'lang'>
   /** The title, with the unit if there is one. */
-  readonly title: string
+  readonly title: Text
   /**
    * A figure over time, oldest first. `date` is a day (`2026-11-21`; the first one of a week), a month
    * (`2026-11`) or a time (`2026-11-21 10:03:22`). Values are exact decimals.
@@ -119,7 +119,7 @@ function drawPlot(
         viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
         preserveAspectRatio="none"
         role="img"
-        aria-label={`${title}, ${span}`}
+        aria-label={`${visit.say(title)}, ${span}`}
       >
         <desc safe>{`${visit.say(told)}${visit.say(on)}`}</desc>
         <path class="grid" d={axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H${WIDTH}`).join('')} />
@@ -224,11 +224,7 @@ export function FigurePlot<R extends { readonly date: string }>(props: FigurePlo
   return (
     <div class="over-time">
       <h3 safe>{visit.say(title)}</h3>
-      <Plotted
-        visit={visit}
-        title={visit.say(title)}
-        series={rows.map(row => ({ date: row.date, value: value(row) }))}
-      />
+      <Plotted visit={visit} title={title} series={rows.map(row => ({ date: row.date, value: value(row) }))} />
     </div>
   )
 }
@@ -294,10 +290,10 @@ type ActivityProps = {
  */
 export function Activity({ visit, days }: ActivityProps): Html {
   if (days.every(({ records }) => records === 0)) return ''
-  const title = visit.say({ en: 'Records per day (UTC)', zh: '每日记录数（UTC）' })
+  const title = { en: 'Records per day (UTC)', zh: '每日记录数（UTC）' }
   return (
     <div class="activity">
-      <h3 safe>{title}</h3>
+      <h3 safe>{visit.say(title)}</h3>
       <Plot visit={visit} title={title} series={days.map(({ date, records }) => ({ date, value: String(records) }))} />
       <StepTable
         visit={visit}

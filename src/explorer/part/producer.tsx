@@ -120,7 +120,7 @@ export function RewardsOverTime({ visit, history }: Props<{ history: RewardHisto
   )
   const figures = [...(given ?? []), ...(others ?? []).map(([en, zh, value]) => [en, zh, value] as const)]
   return (
-    <Card visit={visit} id="rewards" title={visit.say({ en: 'Rewards over time', zh: '奖励走势' })}>
+    <Card visit={visit} id="rewards" title={{ en: 'Rewards over time', zh: '奖励走势' }}>
       <OverTime visit={visit} step={steps.step} rows={rows} Plotted={Plot} figures={figures} />
     </Card>
   )
@@ -156,7 +156,7 @@ export function VotesByDay({ visit, days }: VoteDaysProps): Html {
   const { say } = visit
   const changeDecimals = decimalsOf(days.map(({ change }) => change))
   return (
-    <Card visit={visit} id="votes-by-day" title={say({ en: 'Votes over time', zh: '票数走势' })}>
+    <Card visit={visit} id="votes-by-day" title={{ en: 'Votes over time', zh: '票数走势' }}>
       <FigurePlot
         visit={visit}
         title={{ en: 'Votes (IOST)', zh: '票数（IOST）' }}
@@ -217,9 +217,8 @@ type VotersProps = {
 
 /** A table of voters. */
 export function Voters({ visit, voting: { rows, total }, votes }: VotersProps): Html {
-  const { say } = visit
   return (
-    <Card visit={visit} id="voters" title={say({ en: 'Voters, largest first', zh: '投票者（按票数降序）' })}>
+    <Card visit={visit} id="voters" title={{ en: 'Voters, largest first', zh: '投票者（按票数降序）' }}>
       <List
         visit={visit}
         file={voterFile}

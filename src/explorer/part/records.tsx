@@ -266,7 +266,7 @@ type AccountRecordsProps = {
 export function AccountRecords({ visit, asked: { given, answer }, tokens, children }: AccountRecordsProps): Html {
   const { say } = visit
   return (
-    <Card visit={visit} id="records" title={say({ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' })}>
+    <Card visit={visit} id="records" title={{ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' }}>
       {children as 'safe'}
       <Filters
         visit={visit}

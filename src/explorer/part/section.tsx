@@ -8,7 +8,7 @@ export type SectionProps = {
   readonly visit: Pick<Visit, 'say'>
   /** The id of the title: the target of links, equal in both languages and stable. */
   readonly id: string
-  readonly title: string
+  readonly title: Text
 }
 
 /** A permanent link to a section. It appears while the title is hovered or the link has the focus. */
@@ -16,7 +16,7 @@ export const Anchor = ({ visit, id, title }: SectionProps): Html => (
   <a
     class="anchor"
     href={`#${id}`}
-    aria-label={visit.say({ en: `Link to this section: ${title}`, zh: `本节链接：${title}` })}
+    aria-label={visit.say({ en: `Link to this section: ${title.en}`, zh: `本节链接：${title.zh}` })}
   >
     #
   </a>
@@ -29,7 +29,7 @@ export const Anchor = ({ visit, id, title }: SectionProps): Html => (
 const SectionTitle = ({ visit, id, title }: SectionProps): Html => (
   <>
     <h2 id={id} safe>
-      {title}
+      {visit.say(title)}
     </h2>
     <Anchor visit={visit} id={id} title={title} />
   </>
@@ -80,7 +80,7 @@ export const Fold = ({ visit, id, title, isOpen = false, children }: FoldProps):
     <details class="card folded" open={isOpen}>
       <summary>
         <h2 id={id} safe>
-          {title}
+          {visit.say(title)}
         </h2>
       </summary>
       {children as 'safe'}

@@ -1,5 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { escapeHtml } from '@kitajs/html'
+import type { Text } from '#actions/text.ts'
 import { Exact } from '#chain/json.ts'
 import { highlight, type Piece } from '../format/highlight.ts'
 import { beginningOf, cut, visible } from '../format/text.ts'
@@ -36,7 +37,7 @@ const MAX_FOLDED = 8_192
 type FoldedProps = {
   readonly visit: Visit
   readonly id: string
-  readonly title: string
+  readonly title: Text
   readonly text: string
   /** Maximum of displayed characters; absent: the default. */
   readonly most?: number

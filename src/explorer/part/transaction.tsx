@@ -256,7 +256,7 @@ export function Receipts({ visit, actions, receipts, most }: ReceiptsProps): Htm
   const divided =
     actions.length > 1 && Math.max(actions.length, receipts.length) <= most ? byAction(actions, roots) : undefined
   return (
-    <Card visit={visit} id="receipts" title={say({ en: 'Calls and receipts', zh: '调用与收据' })}>
+    <Card visit={visit} id="receipts" title={{ en: 'Calls and receipts', zh: '调用与收据' }}>
       {roots.length === 0 ? (
         <Note visit={visit} text={{ en: 'No receipts.', zh: '没有收据。' }} />
       ) : divided === undefined ? (
