@@ -1,3 +1,4 @@
+/** @jsxImportSource @kitajs/html */
 import { getOverview, NOT_CIRCULATING } from '#actions/get-overview.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { wealthFile } from '../download/downloads.ts'
