@@ -1,10 +1,11 @@
+import { lowerAddress } from '#chain/names.ts'
 import type { Lang, Visit } from './page.ts'
 
 /** The address of a page, relative to the current one. `path` is an explorer path, such as `/block/7`. */
-export const hrefTo = (
+export function hrefTo(
   { root, lang, home = `${root}${lang === 'zh' ? 'zh/' : ''}` }: Pick<Visit, 'root' | 'lang' | 'home'>,
   path: string,
-): string => {
+): string {
   const href = `${home}${path.slice(1)}`
   // The result is neither empty nor a text that a browser takes for a scheme.
   return /^(?:$|\?|[^/?]*:)/.test(href) ? `./${href}` : href
@@ -37,11 +38,70 @@ export const pathOfBalance = (owner: string, token: string): string =>
 export const pathOfStorage = (contract: string): string => `${pathOf('contract', contract)}/storage`
 
 /** The URL of the API call with the data of a page. */
-export const callTo = (
+export function callTo(
   { root, site }: Pick<Visit, 'root' | 'site'>,
   { module, action }: { readonly module: string; readonly action: string },
   given: Readonly<Record<string, string>>,
-): string => {
+): string {
   const key = site.testKey === undefined ? {} : { apikey: site.testKey }
   return `${root}api/?${new URLSearchParams({ module, action, ...given, ...key })}`
 }
+
+/** The pages of lists, in display order. */
+export const LISTS = [
+  ['/blocks', { en: 'Blocks', zh: '区块' }],
+  ['/transactions', { en: 'Transactions', zh: '交易' }],
+  ['/tokens', { en: 'Tokens', zh: '代币' }],
+  ['/nfts', { en: 'NFTs', zh: 'NFT 合集' }],
+  ['/contracts', { en: 'Contracts', zh: '合约' }],
+  ['/producers', { en: 'Producers', zh: '生产者' }],
+  ['/wealth', { en: 'Rich list', zh: '财富榜' }],
+  ['/statistics', { en: 'Statistics', zh: '统计' }],
+] as const
+
+/** Whether a page is about one item of a list. Paths are without language. */
+export const isWithin = (list: string, path: string): boolean =>
+  path.startsWith(list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`)
+
+/** The paging parameters of a list. */
+export const PAGING = ['page', 'after'] as const
+
+/**
+ * Whether an address selects a part of its page, or another list on it: one of the page's parameters has a
+ * value. Unknown parameters do not count, such as the tracking parameters of other sites, nor do empty form
+ * fields or the first page of a list.
+ */
+export const isNarrowed = ({ query }: Pick<Visit, 'query'>, names: readonly string[]): boolean =>
+  names.some(name => {
+    const value = query.get(name) ?? ''
+    return value !== '' && !(name === 'page' && value === '1')
+  })
+
+/** Decodes a path segment. A segment with an invalid escape is returned unchanged; it is the name of nothing. */
+export function decoded(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+type Route<T> = { readonly found: T; readonly id: string; readonly part: string }
+
+/**
+ * The first entry whose path pattern matches a path, and the segments at its placeholders `{id}` and
+ * `{part}`, addresses among them in lower case. undefined: no entry matches.
+ */
+export function routeAt<T extends { readonly path: string }>(all: readonly T[], path: string): Route<T> | undefined {
+  const given = path.split('/')
+  for (const found of all) {
+    const own = found.path.split('/')
+    const fits = (segment: string, at: number): boolean => (isOpen(segment) ? given[at] !== '' : given[at] === segment)
+    if (own.length !== given.length || !own.every(fits)) continue
+    const segmentOf = (name: string): string => lowerAddress(decoded(given[own.indexOf(name)] ?? ''))
+    return { found, id: segmentOf('{id}'), part: segmentOf('{part}') }
+  }
+  return undefined
+}
+
+const isOpen = (segment: string): boolean => segment === '{id}' || segment === '{part}'

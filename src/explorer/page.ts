@@ -1,6 +1,6 @@
 import type { Ask, AskContext } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
-import type { Field } from './part/form-fields.ts'
+import type { Field } from './format/field.ts'
 
 /** HTML from the JSX runtime. */
 export type Html = JSX.Element
@@ -52,6 +52,9 @@ export type Visit = AskContext & {
   /** Milliseconds since 1970. */
   readonly now: number
 }
+
+/** The properties of a part of a page: its own, and the visit. */
+export type Props<P> = Readonly<P> & { readonly visit: Visit }
 
 /** The content of a page, between header and footer. */
 export type PageContent = {

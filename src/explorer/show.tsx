@@ -1,21 +1,55 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerDeps, Turn } from '#actions/answer.ts'
-import { type Ask, askAtOneHeight } from '#actions/ask.ts'
+import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
+import type { Typed } from '#actions/define.ts'
+import { parametersOf } from '#actions/request/query.ts'
+import { shown } from '#actions/request/refusals.ts'
 import type { Text } from '#actions/text.ts'
 import { lowerAddress } from '#chain/names.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { downloads } from './download/downloads.ts'
-import { notFoundIfImpossible } from './impossible-name.ts'
-import type { Near } from './near.ts'
+import type { Near } from './find/near.ts'
+import { routeAt } from './links.ts'
 import type { Lang, Redirect, Site, Visit } from './page.ts'
 import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
-import type { Call } from './part/calls.tsx'
-import type { Frame } from './part/frame.ts'
-import { Layout } from './part/layout.tsx'
-import { lastInstead, pathOfPage, searchOf } from './part/pager.tsx'
-import { routeAt } from './route.ts'
+import type { Frame } from './part/layout.tsx'
+import { type Call, Layout } from './part/layout.tsx'
+import { lastInstead, pathOfPage, searchOf } from './part/list.tsx'
+
+/** Parameters either of which names the thing of a page: a block has a number and a hash. */
+const EITHER = ['number', 'hash']
+
+type Refused = { readonly action: Typed; readonly given: CallParameters }
+
+/**
+ * The failure of a call, from a visitor's view. When the name in the page's address breaks the rule of the
+ * API's parameter, no thing can have that name, so it is 'not_found'. A bad query parameter of the address
+ * stays 'bad_request'.
+ */
+export function notFoundIfImpossible(
+  error: unknown,
+  { action, given }: Refused,
+  { id, part, query }: Pick<Visit, 'id' | 'part' | 'query'>,
+): unknown {
+  if (!(error instanceof Failure) || error.kind !== 'bad_request') return error
+  const name = String(error.details['parameter'])
+  const names = EITHER.includes(name) ? EITHER : [name]
+  const rules = parametersOf(action.params)
+    .filter(each => names.includes(each.name))
+    .map(({ word }) => word.rule)
+  const value = [id, part].find(each => each === given[name])
+  if (rules.length === 0 || value === undefined || query.get(name) === value) return error
+  return new Failure(
+    'not_found',
+    `${shown(value)} cannot exist: it would have to be ${rules.map(({ en }) => en).join(' or ')}.`,
+    {
+      zh: `${shown(value)} 不可能存在：须为${rules.map(({ zh }) => zh).join('，或')}。`,
+      cause: error,
+    },
+  )
+}
 
 /** The request of a visitor: a path without language and prefix, and its parameters. */
 export type PageRequest = {
@@ -40,11 +74,11 @@ const sayIn =
     text[lang]
 
 /** A page for its visitor. Throws the failures of the store, and of the page. */
-export const showPage = async (
+export async function showPage(
   deps: AnswerDeps,
   request: PageRequest,
   running: { readonly signal: AbortSignal; readonly turn: Turn },
-): Promise<Document> => {
+): Promise<Document> {
   const route = routeAt(pages, request.path)
   if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
   const lowered = request.path.split('/').map(lowerAddress).join('/')
@@ -82,11 +116,7 @@ export const showPage = async (
 }
 
 /** The page of a failure whose message is in the visitor's language. `near`: suggestions. */
-export const showFailure = async (
-  request: Omit<PageRequest, 'now'>,
-  failure: Failure,
-  near?: Near,
-): Promise<string> => {
+export async function showFailure(request: Omit<PageRequest, 'now'>, failure: Failure, near?: Near): Promise<string> {
   const frame: Frame = { ...request, say: sayIn(request.lang), calls: [] }
   // Files are below pages with an open segment.
   const { fields = [] } = (routeAt(downloads, request.path) ?? routeAt(pages, request.path))?.found ?? {}

@@ -1,5 +1,5 @@
 import { downloads } from '#explorer/download/downloads.ts'
-import { routeAt } from '#explorer/route.ts'
+import { routeAt } from '#explorer/links.ts'
 import type { ReadPage } from './read-page.ts'
 import type { Explorer } from './served.ts'
 

@@ -1,6 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { downloads } from '#explorer/download/downloads.ts'
-import { routeAt } from '#explorer/route.ts'
+import { routeAt } from '#explorer/links.ts'
 import { addressLimits } from '#gate/networks.ts'
 import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { readWholeCsv } from '../support/read-csv.ts'

@@ -1,4 +1,4 @@
-import { textCell } from '#explorer/download/cell.ts'
+import { textCell } from '#explorer/download/file.ts'
 import { outcomeOf } from '#explorer/format/outcome.ts'
 
 /** A row of the API's list, in which amounts are texts. */

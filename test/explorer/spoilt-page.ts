@@ -1,8 +1,8 @@
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
+import { routeAt } from '#explorer/links.ts'
 import type { Lang, Visit } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Layout } from '#explorer/part/layout.tsx'
-import { routeAt } from '#explorer/route.ts'
 import { systemClock } from '#time/clock.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 

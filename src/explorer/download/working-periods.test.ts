@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { dayOfDate, startOfDay } from '#chain/time.ts'
 import { dateAfter, usualPeriods } from '../format/period.ts'
 import type { Visit } from '../page.ts'
-import { MOST_ROWS } from './download.ts'
-import { blockFile } from './histories.ts'
+import { blockFile } from './downloads.ts'
+import { MOST_ROWS } from './file.ts'
 import { findWorkingPeriods } from './working-periods.ts'
 
 /** A list with so many rows on each day, and how often it was asked for a count. */

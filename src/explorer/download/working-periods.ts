@@ -1,6 +1,6 @@
 import { dateAfter, type UsualPeriod, usualPeriods } from '../format/period.ts'
 import type { Site, Visit } from '../page.ts'
-import { type Download, MOST_ROWS } from './download.ts'
+import { type Download, MOST_ROWS } from './file.ts'
 
 /** A list as a file: the file, and the canonical name of its subject. */
 export type FileOf = { readonly file: Download; readonly id: string }

@@ -1,7 +1,8 @@
-import { fromUnits, trimZeros } from '#chain/amount.ts'
+import { fromUnits, trimZeros, unitsOf } from '#chain/amount.ts'
+import { isBasePlace } from '#chain/base-transaction.ts'
 
 /** A decimal with thousands separators and without trailing zeros. */
-export const grouped = (decimal: string): string => {
+export function grouped(decimal: string): string {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? []
   if (whole === '') return decimal
   const trimmed = trimZeros(fraction)
@@ -16,14 +17,14 @@ function groupDigits(digits: string): string {
 }
 
 /** A change with its sign and thousands separators: `+1,234.5`, `−0.25`, `0`. */
-export const signed = (decimal: string): string => {
+export function signed(decimal: string): string {
   const shown = grouped(decimal)
   if (shown.startsWith('-')) return `−${shown.slice(1)}`
   return /[1-9]/.test(shown) ? `+${shown}` : shown
 }
 
 /** The whole part of a formatted number (`grouped`), and its fraction with the decimal point. */
-export const partsOf = (shown: string): { readonly whole: string; readonly fraction: string } => {
+export function partsOf(shown: string): { readonly whole: string; readonly fraction: string } {
   const [whole = ''] = shown.split('.', 1)
   return { whole, fraction: shown.slice(whole.length) }
 }
@@ -42,7 +43,7 @@ export const decimalsOf = (numbers: readonly (string | number)[]): number =>
 const DECIMALS = 18
 
 /** A decimal in units of 10^-18. */
-const unitsOf = (decimal: string): bigint => {
+export function toUnits(decimal: string): bigint {
   const [integral = '0', fraction = ''] = decimal.split('.')
   return BigInt(integral + fraction.slice(0, DECIMALS).padEnd(DECIMALS, '0'))
 }
@@ -50,7 +51,7 @@ const unitsOf = (decimal: string): bigint => {
 /** The exact sum of decimals. */
 export const sumOf = (decimals: readonly string[]): string =>
   fromUnits(
-    decimals.reduce((sum, each) => sum + unitsOf(each), 0n),
+    decimals.reduce((sum, each) => sum + toUnits(each), 0n),
     DECIMALS,
   )
 
@@ -58,9 +59,85 @@ export const sumOf = (decimals: readonly string[]): string =>
  * The percentage of a part in a whole, with two decimals, rounded down. Both are decimals. `undefined`: the
  * whole is zero.
  */
-export const percentOf = (part: string, whole: string): string | undefined => {
-  const all = unitsOf(whole)
+export function percentOf(part: string, whole: string): string | undefined {
+  const all = toUnits(whole)
   if (all <= 0n) return undefined
-  const hundredths = (unitsOf(part) * 10_000n) / all
+  const hundredths = (toUnits(part) * 10_000n) / all
   return `${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`
+}
+
+/** The English noun for a number of things: `block` for one, else `blocks`. Chinese has no plural. */
+export const nounFor = (count: number | bigint | string, one: string): string =>
+  String(count) === '1' ? one : `${one}s`
+
+/** A count of things in English: `1 block`, `1,234 blocks`. */
+export const counted = (count: number | string, one: string): string =>
+  `${grouped(String(count))} ${nounFor(count, one)}`
+
+/**
+ * The number of a block's transactions without its base transaction, like in lists of transactions. `count`
+ * includes it.
+ */
+export const ownTransactions = (number: number, count: number): number =>
+  isBasePlace({ height: number, tx: 0 }) ? Math.max(0, count - 1) : count
+
+/** The fields of a block that determine the rate. */
+type Made = { readonly number: string | number; readonly time: string; readonly tx_count: number }
+
+/**
+ * Transactions per second between the first and the last of some consecutive blocks, newest first, with one
+ * decimal. The base transaction of each block does not count. undefined: no time passed.
+ */
+export function rateOf(blocks: readonly Made[]): string | undefined {
+  const [newest] = blocks
+  const oldest = blocks.at(-1)
+  if (newest === undefined || oldest === undefined) return undefined
+  const seconds = Number((BigInt(newest.time) - BigInt(oldest.time)) / 1_000_000n) / 1_000
+  if (seconds <= 0) return undefined
+  const made = blocks
+    .slice(0, -1)
+    .reduce((sum, { number, tx_count }) => sum + ownTransactions(Number(number), tx_count), 0)
+  return (made / seconds).toFixed(1)
+}
+
+type Balance = {
+  readonly balance: string
+  readonly frozen_balance: { readonly total: string }
+  readonly vote_balance: { readonly total: string }
+}
+
+/** Gas of a pledge of one IOST, at most. */
+const GAS_PER_IOST = 300_000n
+const IOST_DECIMALS = 8
+
+/** The gas of an account: its limit, and the pledges that the account made. */
+export type PledgedGas = {
+  readonly limit: string
+  readonly pledged_info: readonly { readonly pledger: string; readonly amount: string }[]
+}
+
+/** The IOST that others pledged for the gas of an account: its limit names the sum of all pledges for it. */
+export function sumPledgesOfOthers(account: string, { limit, pledged_info }: PledgedGas): string {
+  const all = (unitsOf(limit, IOST_DECIMALS) ?? 0n) / GAS_PER_IOST
+  const own = pledged_info.filter(({ pledger }) => pledger === account)
+  return fromUnits(
+    own.reduce((rest, { amount }) => rest - (unitsOf(amount, IOST_DECIMALS) ?? 0n), all),
+    IOST_DECIMALS,
+  )
+}
+
+/** The IOST that an owner pledged for gas, the total of the rich list, and the sum of both. */
+export function totalsOf(balance: Balance, pledges: readonly { readonly amount: string }[]) {
+  const pledged = sumOf(pledges.map(({ amount }) => amount))
+  const ranked = sumOf([balance.balance, balance.frozen_balance.total, balance.vote_balance.total])
+  return { pledged, ranked, all: sumOf([ranked, pledged]) }
+}
+
+/** The rows that are due first, in any input order. `time` is in nanoseconds since 1970. */
+export function firstDue<R extends { readonly time: string }>(rows: readonly R[]): readonly R[] {
+  const first = rows.reduce<string | undefined>(
+    (time, row) => (time === undefined || BigInt(row.time) < BigInt(time) ? row.time : time),
+    undefined,
+  )
+  return rows.filter(({ time }) => time === first)
 }

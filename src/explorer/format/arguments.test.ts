@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
-import { argumentsIn, UNKNOWN_SIGNATURE } from './arguments.ts'
+import { Parser } from 'acorn'
+import { argumentsIn, parameterNamesIn, UNKNOWN_SIGNATURE } from './arguments.ts'
 
 const namesAndValues = (data: string) =>
   argumentsIn({ contract: 'token.iost', action_name: 'balanceOf', data }, UNKNOWN_SIGNATURE)?.map(({ name, value }) => [
@@ -12,4 +13,111 @@ test('argumentsIn: the text after the arguments is not shown, as the chain ignor
   expect(read?.map(([, value]) => value)).toEqual(['iost', 'alice'])
   expect(namesAndValues('["iost","alice"] // thanks')).toEqual(read)
   expect(namesAndValues('thanks')).toBeUndefined()
+})
+
+const namesIn = (code: string) => [...parameterNamesIn(code)]
+
+test('parameterNamesIn: the methods of the exported class are found', () => {
+  const code = `'use strict'
+    const helper = (a, b) => a / b
+    class Other { transfer(x) {} }
+    class Game {
+      init() {}
+      static make(a) {}
+      get owner() { return 1 }
+      transfer(from, to, amount = '0') { return /[/]}/.test(from) ? \`\${to}}\` : { amount } }
+      async __proto__(value) {}
+      spread(first, ...rest) {}
+      parts({ a }, b) {}
+      [helper(1, 2)](c) {}
+      #own(d) {}
+      transfer2(x) {}
+      transfer2(y, z) {}
+    }
+    module.exports = Game;`
+  expect(namesIn(code)).toEqual([
+    ['init', []],
+    ['transfer', ['from', 'to', 'amount']],
+    ['__proto__', ['value']],
+    ['spread', []],
+    ['parts', []],
+    ['transfer2', ['y', 'z']],
+  ])
+  expect(namesIn('module.exports = class { a(b) {} }')).toEqual([['a', ['b']]])
+})
+
+test('parameterNamesIn: unreadable code, or code without an exported class, gives no names', () => {
+  const none = [
+    '',
+    'class A { a(b) {} ',
+    'class A { a(b) {} }',
+    'class A { a(b) {} } module.exports = B',
+    'class A { a(b) {} } exports.A = A',
+    'class A { a(b) {} } module.exports = new A()',
+    `class A { a(${'b'.repeat(70_000)}) {} } module.exports = A`,
+  ]
+  expect(none.map(namesIn)).toEqual(none.map(() => []))
+  expect(namesIn(`class A { a(${'b'.repeat(41)}) {} } module.exports = A`)).toEqual([['a', []]])
+})
+
+test('parameterNamesIn: any hostile code of 64 KB gives no names', () => {
+  const end = ';module.exports=class{a(b){}}'
+  const filled = (text: string) => text.repeat(Math.floor((65_536 - end.length) / text.length)) + end
+  const numbered = (of: (at: number) => string) => Array.from({ length: 4_000 }, (_, at) => of(at)).join('')
+  const hostile = [
+    ...['(', '[', '{', 'a=>', '(a=>', '`${', 'class A{a(){', '!', 'async(', '({a:', '[a=', 'x=>{'].map(filled),
+    ...['new ', 'do ', 'try{', 'a?', '(a,', '((a=1', 'for(let a of', 'yield ', '/('].map(filled),
+    numbered(at => `l${at}:`) + end,
+  ]
+  expect(hostile.flatMap(namesIn)).toEqual([])
+  // Long code that is valid is parsed, including code for which the omitted checks would take long.
+  const long = [
+    numbered(at => `let a${at};`) + end,
+    `/${numbered(at => `(?<a${at}>x)|`)}/${end}`,
+    `class A{${numbered(at => `#a${at};`)}}${end}`,
+    filled('if(a)'),
+  ]
+  expect(long.flatMap(namesIn)).toEqual(long.map(() => ['a', ['b']]))
+})
+
+/** The number of calls of the parser's methods during `work`. */
+function stepsOf(work: () => void): number {
+  const methods = Parser.prototype as unknown as Record<string, unknown>
+  const own = Object.entries(Object.getOwnPropertyDescriptors(methods)).flatMap(([name, { value }]) =>
+    typeof value === 'function' && name !== 'constructor' ? [[name, value] as const] : [],
+  )
+  let steps = 0
+  for (const [name, method] of own)
+    methods[name] = function (this: unknown, ...given: unknown[]) {
+      steps += 1
+      return method.apply(this, given)
+    }
+  try {
+    work()
+  } finally {
+    for (const [name, method] of own) methods[name] = method
+  }
+  return steps
+}
+
+test('parameterNamesIn: nested patterns take no more steps than adjacent ones', () => {
+  const methodWith = (text: string) => `module.exports=class{a(b){${text}}}`
+  const stepsFor = (text: string) => stepsOf(() => expect(namesIn(methodWith(text))).toEqual([['a', ['b']]]))
+  const depth = 200
+  const many = 'a,'.repeat(30_000)
+  const beside = stepsFor(`[${many}]=1${';[a]=1'.repeat(depth - 1)}`)
+  const within = stepsFor(`${'['.repeat(depth)}${many}${']=1'.repeat(depth)}`)
+  expect(beside).toBeGreaterThan(30_000)
+  expect(within).toBeLessThan(2 * beside)
+})
+
+test('parameterNamesIn: names are read once, and evicted by the number of other codes', () => {
+  const code = 'module.exports = class { kept(a) {} }'
+  const first = parameterNamesIn(code)
+  expect(parameterNamesIn(code)).toBe(first)
+  const names = Array.from({ length: 11_000 }, (_, at) => `p${at.toString(36)}`).join(',')
+  for (let at = 0; at < 10; at += 1)
+    expect(parameterNamesIn(`module.exports=class{m${at}(${names}){}}`).get(`m${at}`)?.length).toBe(11_000)
+  expect(parameterNamesIn(code)).not.toBe(first)
+  expect(parameterNamesIn(code)).toEqual(first)
 })

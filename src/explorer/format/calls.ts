@@ -1,6 +1,6 @@
 import { argumentsAsRead } from '#chain/arguments.ts'
 import type { CalledAction } from './arguments.ts'
-import { written } from './json.ts'
+import { written } from './text.ts'
 
 export type Receipt = { readonly func_name: string; readonly content: string }
 

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { Exact } from '#chain/json.ts'
 import { decimalsOf, grouped, isLong, partsOf, percentOf, signed, sumOf } from './amount.ts'
-import { movementsIn } from './movements.ts'
+import { movementsIn } from './record.ts'
+import { beginningOf, oneLine, shortened, visible } from './text.ts'
 import { absolute, formatDuration, isOld, isoOf, relative } from './time.ts'
-import { beginningOf, oneLine, shortened, visible } from './visible.ts'
 
 test('grouped: thousands are separated, no digit is lost, and trailing zeros are dropped', () => {
   expect(grouped('21000000000.12345678')).toBe('21,000,000,000.12345678')

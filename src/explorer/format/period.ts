@@ -1,3 +1,4 @@
+import type { Step } from '#actions/request/step.ts'
 import type { Text } from '#actions/text.ts'
 import { dateOf, dayOf, dayOfDate } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
@@ -20,7 +21,7 @@ const endingWith = (day: number, days: number): Period => ({
  * The days in an address, as parameters of the API. The API chooses missing ones from the loaded data: a
  * service that is still loading cannot answer for a last day that it has not reached.
  */
-export const daysGiven = ({ query }: Pick<Visit, 'query'>): Partial<Period> => {
+export function daysGiven({ query }: Pick<Visit, 'query'>): Partial<Period> {
   const [start_date, end_date] = [query.get('start_date') ?? '', query.get('end_date') ?? '']
   return { ...(start_date === '' ? {} : { start_date }), ...(end_date === '' ? {} : { end_date }) }
 }
@@ -29,7 +30,7 @@ export const daysGiven = ({ query }: Pick<Visit, 'query'>): Partial<Period> => {
  * The period of an address, with the defaults of the API: without a start it has the last days up to its end, or up to
  * the day of the last block if that is earlier.
  */
-export const periodOf = ({ at, query }: Pick<Visit, 'at' | 'query'>): Period => {
+export function periodOf({ at, query }: Pick<Visit, 'at' | 'query'>): Period {
   const today = dayOf(at.time)
   const { start_date, end_date } = daysGiven({ query })
   const end = dayOfDate(end_date ?? '') ?? Math.max(today, dayOfDate(start_date ?? '') ?? today)
@@ -42,11 +43,11 @@ export const periodOf = ({ at, query }: Pick<Visit, 'at' | 'query'>): Period => 
 /**
  * The periods of the same length before and after one; absent: that period has no data. `days`: the days of the answer.
  */
-export const besides = (
+export function besides(
   visit: Pick<Visit, 'at'>,
   { start_date }: Period,
   days: readonly { readonly date: string }[],
-): { readonly before?: Period; readonly after?: Period } => {
+): { readonly before?: Period; readonly after?: Period } {
   const first = dayOfDate(days[0]?.date ?? '')
   const last = dayOfDate(days.at(-1)?.date ?? '')
   if (first === undefined || last === undefined) return {}
@@ -68,7 +69,7 @@ export function dateAfter(date: string): string {
 export type UsualPeriod = { readonly name: Text; readonly from: string; readonly to?: string }
 
 /** Last 7 and 30 days, this and last month, this and last year, by the day of the last block. */
-export const usualPeriods = ({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] => {
+export function usualPeriods({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] {
   const today = dateOf(dayOf(at.time))
   const year = Number(today.slice(0, 'yyyy'.length))
   const since = (from: string, name: Text): UsualPeriod => ({ name, from })
@@ -89,3 +90,88 @@ export const usualPeriods = ({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] 
     { name: { en: 'Last year', zh: '去年' }, from: `${year - 1}-01-01`, to: `${year - 1}-12-31` },
   ]
 }
+
+/** The steps of a history as parameters of the API: their length, and the first day. */
+export type Steps = {
+  readonly step: Step
+  readonly start_date: string
+  readonly page: '1'
+  readonly size: string
+}
+
+/** A row of a history by steps. */
+export type StepRow = { readonly date: string; readonly complete: boolean }
+
+/** Maximum rows of a plot by days, or by weeks. */
+const MOST_ROWS = 31
+const WEEK = 7
+/** Maximum rows of a history by steps. */
+const SIZE = '400'
+
+/** The steps of a history since a time (ISO-8601 UTC): days for a short history, then weeks, then months. */
+export function stepsSince({ at }: Pick<Visit, 'at'>, iso: string): Steps {
+  const first = dayOfIso(iso)
+  const days = dayOf(at.time) - first + 1
+  const step = days <= MOST_ROWS ? 'day' : days <= MOST_ROWS * WEEK ? 'week' : 'month'
+  return { step, start_date: dateOf(first), page: '1', size: SIZE }
+}
+
+/** UTC day since 1970 of an ISO-8601 time in UTC. */
+export const dayOfIso = (iso: string): number => dayOf(BigInt(Date.parse(iso)) * 1_000_000n)
+
+/** Rows with dates named like their step: a month has no day. */
+export const named = <R extends StepRow>(step: Step, rows: readonly R[]): readonly R[] =>
+  step === 'month' ? rows.map(row => ({ ...row, date: row.date.slice(0, 'yyyy-mm'.length) })) : rows
+
+/** The name of a step, as a table's title and as the head of its first column. */
+export const STEP_NAMES: Readonly<Record<Step, { readonly title: Text; readonly head: Text }>> = {
+  day: { title: { en: 'By day', zh: '按日' }, head: { en: 'Day (UTC)', zh: '日期（UTC）' } },
+  week: { title: { en: 'By week', zh: '按周' }, head: { en: 'Week from (UTC)', zh: '周起始日（UTC）' } },
+  month: { title: { en: 'By month', zh: '按月' }, head: { en: 'Month (UTC)', zh: '月份（UTC）' } },
+}
+
+/** A figure; the unit is `""` for counts. */
+const figure = <N extends string>(name: N, title: Text, unit = '') => ({ name, title, unit })
+
+/** Every figure of get-daily-statistics, in display order. */
+export const FIGURES = [
+  figure('transactions', { en: 'Transactions', zh: '交易数' }),
+  figure('failed_transactions', { en: 'Failed transactions', zh: '失败的交易' }),
+  figure('actions', { en: 'Actions', zh: '方法调用数' }),
+  figure('token_movements', { en: 'Token movements', zh: '代币变动次数' }),
+  figure('iost_moved', { en: 'IOST moved, with issued and destroyed', zh: 'IOST 变动总额（含增发与销毁）' }, 'IOST'),
+  figure('new_accounts', { en: 'New accounts', zh: '新账户' }),
+  figure('new_contracts', { en: 'New contracts', zh: '新合约' }),
+  figure('blocks', { en: 'Blocks', zh: '区块数' }),
+  figure('highest_tps', { en: 'Peak transactions per second', zh: '单秒最高交易数' }),
+  figure('gas_usage', { en: 'Gas used', zh: '消耗的 gas' }, 'gas'),
+  figure('votes', { en: 'Votes at the end of the day', zh: '当日结束时的总票数' }, 'IOST'),
+  figure('ram_buy_price', { en: 'RAM buy price per byte', zh: '每字节 RAM 买入价' }, 'IOST'),
+  figure('ram_sell_price', { en: 'RAM sell price per byte', zh: '每字节 RAM 卖出价' }, 'IOST'),
+  figure('ram_fee', { en: 'RAM fees', zh: 'RAM 手续费' }, 'IOST'),
+] as const
+
+type FigureName = (typeof FIGURES)[number]['name']
+
+/** A row of get-daily-statistics. */
+export type Daily = Readonly<Record<FigureName, string | number>> & {
+  readonly date: string
+  readonly complete: boolean
+}
+
+/** The rows of get-daily-statistics for the whole chain, that is, of a call without account and token. */
+export const chainDays = <D extends { readonly date: string }>(days: readonly D[]) =>
+  days.filter((day): day is Extract<D, { readonly blocks: number }> => 'blocks' in day)
+
+/** The series of one figure by day. */
+export const seriesOf = (
+  days: readonly Daily[],
+  name: FigureName,
+): readonly { readonly date: string; readonly value: string }[] =>
+  days.map(day => ({ date: day.date, value: String(day[name]) }))
+
+/** The message that no days match. Later days may exist on the chain and not be loaded yet. */
+export const noDays = ({ at: { height } }: Pick<Visit, 'at'>): Text => ({
+  en: `No block up to ${height} is of these days.`,
+  zh: `截至区块 ${height}，这些日期没有区块。`,
+})

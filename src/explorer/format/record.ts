@@ -1,4 +1,5 @@
 import type { Text } from '#actions/text.ts'
+import { argumentsAsRead } from '#chain/arguments.ts'
 import { Exact } from '#chain/json.ts'
 import { isNanoseconds } from './time.ts'
 
@@ -68,13 +69,13 @@ export const WAYS: Readonly<Record<MovementDirection, Text>> = {
   none: { en: 'Others', zh: '他人之间' },
 }
 
-type Row = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to' | 'collection'>
+export type MovingRow = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to' | 'collection'>
 
 /**
  * Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the contract. Where
  * a party of a movement is no possible name, `from` and `to` of the API are the publisher and the contract.
  */
-export const partiesOf = (row: Row): { readonly from: string; readonly to: string } => {
+export function partiesOf(row: MovingRow): { readonly from: string; readonly to: string } {
   const places = PARTIES.get(row.action_name)
   if (movedBy(row) === undefined || places === undefined) return { from: row.from, to: row.to }
   const nameAt = (at: number | undefined): string => (at === undefined ? '' : String(row.data[at]))
@@ -85,7 +86,7 @@ export const partiesOf = (row: Row): { readonly from: string; readonly to: strin
  * The direction of a movement for an owner. Only its parties count, since a row may also be in the list of an
  * issuer or a signer. undefined: the row moved neither tokens nor an NFT.
  */
-export const wayOf = (row: Row, owner: string): MovementDirection | undefined => {
+export function wayOf(row: MovingRow, owner: string): MovementDirection | undefined {
   const moved = movedBy(row)
   if (moved === undefined && row.collection === undefined) return undefined
   const { from, to } = partiesOf(row)
@@ -101,15 +102,92 @@ const MEMO_AT: ReadonlyMap<string, number> = new Map([
 ])
 
 /** The memo of a token movement; `""`: none. */
-export const memoOf = (name: string, args: readonly unknown[]): string => {
+export function memoOf(name: string, args: readonly unknown[]): string {
   const memo = args[MEMO_AT.get(name) ?? args.length]
   return typeof memo === 'string' ? memo : ''
 }
 
 /** End of a transferFreeze's freeze, nanoseconds since 1970; undefined: another action, or an invalid time. */
-export const frozenUntil = (name: string, args: readonly unknown[]): string | undefined => {
+function frozenUntil(name: string, args: readonly unknown[]): string | undefined {
   if (name !== 'transferFreeze') return undefined
   const time = args[4]
   const digits = time instanceof Exact ? time.text : String(time)
   return isNanoseconds(digits) ? digits : undefined
+}
+
+/** A movement of a transaction. */
+export type Movement = TokenMovement | NftMovement
+
+export type TokenMovement = Moved & MovementParties
+
+export type NftMovement = MovementParties & {
+  readonly collection: string
+  /** Id of the NFT; undefined: a contract issued it, and no receipt names it. */
+  readonly nft: string | undefined
+}
+
+type MovementParties = {
+  /** `""`: issued. */
+  readonly from: string
+  /** `""`: destroyed. */
+  readonly to: string
+  readonly memo: string
+  /** End of the freeze, nanoseconds since 1970; undefined: the tokens are not frozen. */
+  readonly until: string | undefined
+}
+
+/** The token movements of records, in order. */
+export const movementsIn = (rows: readonly MovingRow[]): readonly TokenMovement[] =>
+  rows.flatMap(row => {
+    const moved = movedBy(row)
+    if (moved === undefined) return []
+    const { action_name, data } = row
+    return [{ ...moved, ...partiesOf(row), memo: memoOf(action_name, data), until: frozenUntil(action_name, data) }]
+  })
+
+type NftTransaction = {
+  readonly delay: unknown
+  readonly actions: readonly { readonly contract: string; readonly action_name: string; readonly data: string }[]
+  readonly tx_receipt: {
+    readonly status_code?: string | undefined
+    readonly returns?: readonly string[] | undefined
+    readonly receipts?: readonly { readonly func_name: string; readonly content: string }[] | undefined
+  }
+}
+
+const CONTRACT = 'token721.iost'
+/** Under this id the contract keeps the issuer of a collection, which can be given to another. */
+const ISSUER_FIELD = 'T721issuer'
+
+/** The NFTs that a transaction issued or moved, by its own actions and within contracts, in order. */
+export function listNftMovements(transaction: NftTransaction): readonly NftMovement[] {
+  const { status_code, receipts = [] } = transaction.tx_receipt
+  if (status_code !== 'SUCCESS' || Number(transaction.delay) > 0) return []
+  const idOf = findIssuedIds(transaction)
+  return receipts.flatMap(({ func_name, content }) => {
+    const [collection, first, second, id] = readTexts(content)
+    if (collection === undefined || first === undefined) return []
+    const rest = { collection, memo: '', until: undefined }
+    if (func_name === `${CONTRACT}/issue`) return [{ ...rest, from: '', to: first, nft: idOf(content) }]
+    if (func_name !== `${CONTRACT}/transfer` || second === undefined || id === ISSUER_FIELD) return []
+    return [{ ...rest, from: first, to: second, nft: id }]
+  })
+}
+
+/** The receipt of an issue lacks the id, which the action returns. undefined: a contract issued the NFT. */
+function findIssuedIds({
+  actions,
+  tx_receipt: { returns = [] },
+}: NftTransaction): (content: string) => string | undefined {
+  const issued = actions.flatMap(({ contract, action_name, data }, at) =>
+    contract === CONTRACT && action_name === 'issue' ? [{ data, id: readTexts(returns[at] ?? '')[0] }] : [],
+  )
+  return content => {
+    const at = issued.findIndex(({ data }) => data === content)
+    return at < 0 ? undefined : issued.splice(at, 1)[0]?.id
+  }
+}
+
+function readTexts(json: string): readonly (string | undefined)[] {
+  return (argumentsAsRead(json) ?? []).map(value => (typeof value === 'string' ? value : undefined))
 }

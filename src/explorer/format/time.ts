@@ -1,5 +1,5 @@
 import type { Lang } from '../page.ts'
-import { counted } from './counted.ts'
+import { counted } from './amount.ts'
 
 /** An ISO-8601 time in UTC as `2026-11-22 13:04:05`. */
 export const absolute = (iso: string): string => iso.slice(0, 19).replace('T', ' ')

@@ -1,5 +1,4 @@
 /** @jsxImportSource @kitajs/html */
-
 import { getAccountActivity } from '#actions/get-account-activity.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
@@ -8,38 +7,23 @@ import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
-import { describeHoldings } from '../format/describe.ts'
-import { ownerKind } from '../format/owner-kind.ts'
-import { visible } from '../format/visible.ts'
-import { ifFound } from '../found.ts'
-import { titleOf } from '../known-names.ts'
-import { hrefTo, pathOf } from '../links.ts'
-import { isNarrowed, PAGING } from '../narrowed.ts'
+import { ifFound } from '../find/known.ts'
+import { titleOf } from '../find/labels.ts'
+import { ACCOUNT_FIELDS, namesOf } from '../format/field.ts'
+import { ownerKind } from '../format/state.ts'
+import { visible } from '../format/text.ts'
+import { describeHoldings } from '../format/transaction.ts'
+import { hrefTo, isNarrowed, PAGING, pathOf } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
-import { AccountRecords, requestedRecords } from '../part/account-records.tsx'
-import { Activity } from '../part/activity.tsx'
 import { Amount } from '../part/amount.tsx'
-import {
-  AllChanges,
-  type BalanceHistory,
-  BalanceOverTime,
-  balanceSince,
-  firstChange,
-} from '../part/balance-over-time.tsx'
-import { Card } from '../part/card.tsx'
-import { ACCOUNT_FIELDS, namesOf } from '../part/form-fields.ts'
-import { Heading } from '../part/heading.tsx'
-import { Holdings } from '../part/holdings.tsx'
-import { More } from '../part/more.tsx'
-import { Name } from '../part/name.tsx'
-import { OwnNfts } from '../part/own-nfts.tsx'
-import { Permissions } from '../part/permissions.tsx'
-import { QrCode } from '../part/qr-code.tsx'
-import { Resources } from '../part/resources.tsx'
-import { Rows } from '../part/rows.tsx'
-import { SubAccounts } from '../part/sub-accounts.tsx'
-import { OwnTokens } from '../part/token-rows.tsx'
-import { assetsOfEarner, Withdrawable } from '../part/withdrawable.tsx'
+import { AllChanges, type BalanceHistory, BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
+import { assetsOfEarner, Holdings, Resources, Withdrawable } from '../part/holdings.tsx'
+import { Heading, Name, QrCode } from '../part/name.tsx'
+import { OwnNfts, OwnTokens, Permissions, SubAccounts } from '../part/owned.tsx'
+import { Activity } from '../part/plot.tsx'
+import { AccountRecords, requestedRecords } from '../part/records.tsx'
+import { Card } from '../part/section.tsx'
+import { FirstRows } from '../part/table.tsx'
 
 /** Parameters that select some of the records. */
 const FILTERS = namesOf(ACCOUNT_FIELDS)
@@ -169,23 +153,17 @@ const MOST = 30
 
 /** The producers that an owner votes for, largest first. */
 const Votes = ({ visit, votes }: VotesProps): Html => {
-  const { say } = visit
   return (
-    <Card visit={visit} id="votes" title={say({ en: 'Votes', zh: '投票' })}>
-      <Rows
+    <Card visit={visit} id="votes" title={{ en: 'Votes', zh: '投票' }}>
+      <FirstRows
         visit={visit}
-        rows={votes.slice(0, MOST)}
+        rows={votes}
+        most={MOST}
         columns={[
           ['Producer', '生产者', ({ option }) => <Name visit={visit} kind="producer" id={option} />],
-          [
-            'Votes',
-            '票数',
-            row => <Amount visit={visit} value={row.votes} token="iost" />,
-            { isNumber: true, place: 'end' },
-          ],
+          ['Votes', '票数', row => <Amount visit={visit} value={row.votes} token="iost" />, 'digits end'],
         ]}
       />
-      <More visit={visit} shown={MOST} total={votes.length} />
     </Card>
   )
 }

@@ -2,23 +2,18 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getBalanceHistory } from '#actions/get-balance-history.ts'
 import type { Text } from '#actions/text.ts'
-import { exactOwner } from '../exact-owner.ts'
-import { decimalsOf } from '../format/amount.ts'
-import { visible } from '../format/visible.ts'
-import { titleOf } from '../known-names.ts'
-import { pathOfBalance } from '../links.ts'
-import { isNarrowed } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Change, Count } from '../part/amount.tsx'
-import { BalanceOverTime, balanceSince, firstChange } from '../part/balance-over-time.tsx'
-import { Card } from '../part/card.tsx'
-import { Facts } from '../part/facts.tsx'
+import { exactOwner } from '../find/known.ts'
+import { titleOf } from '../find/labels.ts'
+import { visible } from '../format/text.ts'
+import { isNarrowed, pathOfBalance } from '../links.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Ago, Amount, Change, None, When } from '../part/amount.tsx'
+import { BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
+import { List, pageGiven } from '../part/list.tsx'
 import { Name, Owner } from '../part/name.tsx'
-import { None } from '../part/none.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
-import { type Column, Rows } from '../part/rows.tsx'
+import { Card, Facts } from '../part/section.tsx'
+import { alignNumbers } from '../part/table.tsx'
 import { ChainText } from '../part/text.tsx'
-import { Ago, When } from '../part/time.tsx'
 
 /** An owner's balance of a token: its beginning, its course, and every change. */
 export const balancePage: Page = {
@@ -56,9 +51,8 @@ export const balancePage: Page = {
             <Now visit={visit} account={account} first={first} newest={newest.find(isChange)} />
           </section>
           {history !== undefined && <BalanceOverTime visit={visit} history={history} token={visit.part} />}
-          <Card visit={visit} id="changes" title={say({ en: 'Changes, newest first', zh: '变动（最新的在前）' })}>
-            <Changes visit={visit} changes={changes.filter(isChange)} />
-            <Pager visit={visit} total={total ?? 0} />
+          <Card visit={visit} id="changes" title={{ en: 'Changes, newest first', zh: '变动（最新的在前）' }}>
+            <Changes visit={visit} changes={changes.filter(isChange)} total={total ?? 0} />
           </Card>
         </>
       ),
@@ -80,22 +74,17 @@ type NowProps = {
 }
 
 const Now = ({ visit, account, first, newest }: NowProps): Html => {
-  const { say, part: token } = visit
+  const { part: token } = visit
   const amount = (value: string | undefined): Html => <Amount visit={visit} value={value ?? '0'} token={token} />
   return (
     <Facts
+      visit={visit}
       facts={[
-        [say({ en: 'Owner', zh: '持有者' }), <Owner visit={visit} id={account} />],
-        [say({ en: 'Available', zh: '可用' }), amount(newest?.balance)],
-        [say({ en: 'Frozen', zh: '冻结' }), amount(newest?.frozen)],
-        [
-          say({ en: 'First received', zh: '首次取得' }),
-          first === undefined ? <None /> : <When visit={visit} iso={first} />,
-        ],
-        [
-          say({ en: 'Last change', zh: '最近变动' }),
-          newest === undefined ? <None /> : <When visit={visit} iso={newest.created_at} />,
-        ],
+        ['Owner', '持有者', <Owner visit={visit} id={account} />],
+        ['Available', '可用', amount(newest?.balance)],
+        ['Frozen', '冻结', amount(newest?.frozen)],
+        ['First received', '首次取得', first === undefined ? <None /> : <When visit={visit} iso={first} />],
+        ['Last change', '最近变动', newest === undefined ? <None /> : <When visit={visit} iso={newest.created_at} />],
       ]}
     />
   )
@@ -112,14 +101,12 @@ const WORDS: ReadonlyMap<string, Text> = new Map<string, Text>([
   ['release', { en: 'release', zh: '解冻' }],
 ])
 
-type ChangesProps = { readonly visit: Visit; readonly changes: readonly ChangeRow[] }
-
-const Changes = ({ visit, changes }: ChangesProps): Html => {
+function Changes({ visit, changes, total }: Props<{ changes: readonly ChangeRow[]; total: number }>): Html {
   const { say } = visit
-  const decimals = decimalsOf(changes.map(({ balance }) => balance))
   return (
-    <Rows
+    <List
       visit={visit}
+      total={total}
       rows={changes}
       none={{ en: 'No changes.', zh: '没有变动。' }}
       columns={[
@@ -127,14 +114,14 @@ const Changes = ({ visit, changes }: ChangesProps): Html => {
           'Transaction',
           '交易',
           ({ tx_hash }) => (tx_hash === null ? <None /> : <Name visit={visit} kind="tx" id={tx_hash} />),
-          { place: 'base' },
+          'base',
         ],
-        ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
+        ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
         [
           'Type',
           '类型',
           ({ action }) => <span safe>{say(WORDS.get(action) ?? { en: visible(action), zh: visible(action) })}</span>,
-          { place: 'lead' },
+          'lead',
         ],
         [
           'Counterparty',
@@ -146,16 +133,12 @@ const Changes = ({ visit, changes }: ChangesProps): Html => {
           '备注',
           ({ memo }) => (memo === null || memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse />),
         ],
-        ['Change', '变动', row => <Change value={row.change} />, { isNumber: true, place: 'end' }],
-        ['Available after', '变动后可用', row => <Count value={row.balance} decimals={decimals} />, { isNumber: true }],
-        ...(changes.some(({ frozen }) => frozen !== '0') ? [frozenColumn(changes)] : []),
+        ['Change', '变动', row => <Change value={row.change} />, 'digits end'],
+        alignNumbers(changes, ['Available after', '变动后可用', row => row.balance]),
+        // A change may go into the frozen balance, or from there to the available one.
+        changes.some(({ frozen }) => frozen !== '0') &&
+          alignNumbers(changes, ['Frozen after', '变动后冻结', row => row.frozen]),
       ]}
     />
   )
-}
-
-/** A change may go into the frozen balance, or from there to the available one. */
-const frozenColumn = (changes: readonly ChangeRow[]): Column<ChangeRow> => {
-  const decimals = decimalsOf(changes.map(({ frozen }) => frozen))
-  return ['Frozen after', '变动后冻结', row => <Count value={row.frozen} decimals={decimals} />, { isNumber: true }]
 }

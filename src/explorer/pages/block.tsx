@@ -1,23 +1,16 @@
 /** @jsxImportSource @kitajs/html */
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getBlockTx } from '#actions/get-block-tx.ts'
-import { grouped } from '../format/amount.ts'
-import { counted } from '../format/counted.ts'
-import { ofNodeBeyond } from '../format/of-node.ts'
-import { ownTransactions } from '../format/own-transactions.ts'
+import { counted, grouped, ownTransactions } from '../format/amount.ts'
+import { ofNodeBeyond } from '../format/state.ts'
+import { visible } from '../format/text.ts'
 import { absolute, isoOf } from '../format/time.ts'
-import { visible } from '../format/visible.ts'
-import { hrefTo, pathOf } from '../links.ts'
-import { isNarrowed } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Count, Place } from '../part/amount.tsx'
-import { BlockTransactions } from '../part/block-transactions.tsx'
-import { Card } from '../part/card.tsx'
-import { Facts } from '../part/facts.tsx'
+import { hrefTo, isNarrowed, pathOf } from '../links.ts'
+import type { Html, Page, Props } from '../page.ts'
+import { Count, None, Place, When } from '../part/amount.tsx'
 import { Copied, Owner } from '../part/name.tsx'
-import { None } from '../part/none.tsx'
-import { Pager, pageOf } from '../part/pager.tsx'
-import { When } from '../part/time.tsx'
+import { Card, Facts } from '../part/section.tsx'
+import { BlockTransactions } from '../part/transactions.tsx'
 
 /** A block by its number or hash. */
 export const blockPage: Page = {
@@ -29,7 +22,6 @@ export const blockPage: Page = {
       visit.ask(getBlockTx, given),
     ])
     const { say } = visit
-    const shown = pageOf(visit, hashes)
     const count = ownTransactions(block.number, Number(block.tx_count))
     const [at, by] = [absolute(isoOf(block.time)), visible(witness_account)]
     const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
@@ -47,12 +39,14 @@ export const blockPage: Page = {
           <Neighbours visit={visit} number={block.number} />
           <section class="card">
             <Facts
+              visit={visit}
               facts={[
-                [say({ en: 'Status', zh: '状态' }), <Status visit={visit} status={status} />],
-                [say({ en: 'Time', zh: '时间' }), <When visit={visit} iso={isoOf(block.time)} />],
-                [say({ en: 'Producer', zh: '生产者' }), <Owner visit={visit} id={witness_account} />],
+                ['Status', '状态', <Status visit={visit} status={status} />],
+                ['Time', '时间', <When visit={visit} iso={isoOf(block.time)} />],
+                ['Producer', '生产者', <Owner visit={visit} id={witness_account} />],
                 [
-                  say({ en: 'Transactions', zh: '交易数' }),
+                  'Transactions',
+                  '交易数',
                   <span>
                     <Place value={count} />
                     {count !== Number(block.tx_count) && (
@@ -62,20 +56,20 @@ export const blockPage: Page = {
                     )}
                   </span>,
                 ],
-                ['Gas', <Count value={block.gas_usage} />],
-                [say({ en: 'Hash', zh: '哈希' }), <Copied visit={visit} text={block.hash} />],
+                ['Gas', 'Gas', <Count value={block.gas_usage} />],
+                ['Hash', '哈希', <Copied visit={visit} text={block.hash} />],
                 [
-                  say({ en: 'Parent', zh: '父区块' }),
+                  'Parent',
+                  '父区块',
                   // The first block has no parent.
                   block.parent_hash === '' ? <None /> : <Copied visit={visit} text={block.parent_hash} />,
                 ],
-                [say({ en: 'Signed by', zh: '签名公钥' }), <Copied visit={visit} text={block.witness} />],
+                ['Signed by', '签名公钥', <Copied visit={visit} text={block.witness} />],
               ]}
             />
           </section>
-          <Card visit={visit} id="transactions" title={say({ en: 'Transactions', zh: '交易' })}>
-            <BlockTransactions visit={visit} hashes={shown} />
-            <Pager visit={visit} total={hashes.length} />
+          <Card visit={visit} id="transactions" title={{ en: 'Transactions', zh: '交易' }}>
+            <BlockTransactions visit={visit} hashes={hashes} />
           </Card>
         </>
       ),
@@ -83,7 +77,7 @@ export const blockPage: Page = {
   },
 }
 
-const Status = ({ visit: { say }, status }: { readonly visit: Visit; readonly status: string }): Html =>
+const Status = ({ visit: { say }, status }: Props<{ status: string }>): Html =>
   status === 'IRREVERSIBLE' ? (
     <span class="good" safe>
       {say({ en: 'Irreversible', zh: '不可逆' })}
@@ -94,7 +88,7 @@ const Status = ({ visit: { say }, status }: { readonly visit: Visit; readonly st
     </span>
   )
 
-const Neighbours = ({ visit, number }: { readonly visit: Visit; readonly number: number }): Html => (
+const Neighbours = ({ visit, number }: Props<{ number: number }>): Html => (
   <p class="neighbours">
     {number > 0 && (
       <a href={hrefTo(visit, pathOf('block', number - 1))} rel="prev" safe>

@@ -2,19 +2,16 @@
 import type { AskContext } from '#actions/ask.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { Failure } from '#failure/failure.ts'
-import { ofNode } from '../format/of-node.ts'
-import { cut, visible } from '../format/visible.ts'
-import { titleOf } from '../known-names.ts'
-import { hrefTo, pathOfStorage } from '../links.ts'
-import { isNarrowed } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Card } from '../part/card.tsx'
-import { Facts } from '../part/facts.tsx'
-import { Filters } from '../part/filters.tsx'
-import { type Field, field } from '../part/form-fields.ts'
+import { titleOf } from '../find/labels.ts'
+import { type Field, field } from '../format/field.ts'
+import { ofNode } from '../format/state.ts'
+import { cut, visible } from '../format/text.ts'
+import { hrefTo, isNarrowed, pathOfStorage } from '../links.ts'
+import type { Html, Page, Props } from '../page.ts'
+import { Filters } from '../part/form.tsx'
 import { Name } from '../part/name.tsx'
-import { isRaw, rawText } from '../part/raw.tsx'
-import { ChainText } from '../part/text.tsx'
+import { Card, Facts, Note } from '../part/section.tsx'
+import { ChainText, isRaw, rawText } from '../part/text.tsx'
 
 /** The fields that name a value. */
 const STORAGE_FIELDS: readonly Field[] = [
@@ -90,28 +87,29 @@ const ifAnswered = async (answer: Promise<Read>): Promise<Read | Failure> => {
   }
 }
 
-type OutcomeProps = { readonly visit: Visit; readonly found: Read | Failure | undefined }
-
 /** The reason why there is no value; empty if there is one. */
-const Outcome = ({ visit, found }: OutcomeProps): Html => {
+const Outcome = ({ visit, found }: Props<{ found: Read | Failure | undefined }>): Html => {
   const { say, storage } = visit
   if (storage === undefined)
     return (
-      <p class="warn" safe>
-        {say({
+      <Note
+        visit={visit}
+        kind="warn"
+        text={{
           en: 'This service is not connected to a node, and the storage of contracts is known to nodes alone.',
           zh: '本服务未连接全节点，而合约存储只能从全节点读取。',
-        })}
-      </p>
+        }}
+      />
     )
   if (found === undefined)
     return (
-      <p class="none" safe>
-        {say({
+      <Note
+        visit={visit}
+        text={{
           en: 'Values are read from a node, at its last irreversible block. A key without a field also lists the fields of a map.',
           zh: '值从全节点读取，以其最新的不可逆区块为准。只填写键时，若该键为映射，还会列出其字段。',
-        })}
-      </p>
+        }}
+      />
     )
   return found instanceof Failure ? (
     <p class="warn" role="alert" safe>
@@ -125,23 +123,23 @@ const Outcome = ({ visit, found }: OutcomeProps): Html => {
 /** The answer of nodes for a key that does not exist. */
 const ABSENT = 'null'
 
-const Value = ({ visit, found }: { readonly visit: Visit; readonly found: Read }): Html => {
+const Value = ({ visit, found }: Props<{ found: Read }>): Html => {
   const { say } = visit
   const { contract, key, field, value, height, fields } = found
   const query = new URLSearchParams({ key, ...(field === undefined ? {} : { field }), raw: '1' })
   return (
-    <Card visit={visit} id="value" title={say({ en: 'Value', zh: '值' })}>
+    <Card visit={visit} id="value" title={{ en: 'Value', zh: '值' }}>
       <Facts
+        visit={visit}
         facts={[
-          [say({ en: 'Key', zh: '键' }), <ChainText visit={visit} text={key} />],
-          ...(field === undefined
-            ? []
-            : [[say({ en: 'Field', zh: '字段' }), <ChainText visit={visit} text={field} />] as const]),
+          ['Key', '键', <ChainText visit={visit} text={key} />],
+          field !== undefined && ['Field', '字段', <ChainText visit={visit} text={field} />],
           [
-            say({ en: 'Value', zh: '值' }),
+            'Value',
+            '值',
             <ChainText visit={visit} text={value} whole={hrefTo(visit, `${pathOfStorage(contract)}?${query}`)} />,
           ],
-          [say({ en: 'As of block', zh: '截至区块' }), <Name visit={visit} kind="block" id={height} isWhole />],
+          ['As of block', '截至区块', <Name visit={visit} kind="block" id={height} isWhole />],
         ]}
       />
       {value === ABSENT && (
@@ -167,13 +165,12 @@ const MOST = 257
 const MOST_LETTERS = 128
 
 /** The fields of a map, each with a link to its value. */
-const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Read }): Html => {
-  const { say } = visit
+const MapFields = ({ visit, found }: Props<{ found: Read }>): Html => {
   const { contract, key, fields } = found
   const hrefOf = (field: string): string =>
     hrefTo(visit, `${pathOfStorage(contract)}?${new URLSearchParams({ key, field })}`)
   return (
-    <Card visit={visit} id="fields" title={say({ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` })}>
+    <Card visit={visit} id="fields" title={{ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` }}>
       <ul class="names">
         {fields.slice(0, MOST).map(field => (
           <li>
@@ -188,12 +185,13 @@ const MapFields = ({ visit, found }: { readonly visit: Visit; readonly found: Re
         ))}
       </ul>
       {fields.length >= MOST && (
-        <p class="none" safe>
-          {say({
+        <Note
+          visit={visit}
+          text={{
             en: `Nodes list the first ${MOST} fields of a map. The others can be read by their names.`,
             zh: `全节点只列出映射的前 ${MOST} 个字段，其余字段可按名称读取。`,
-          })}
-        </p>
+          }}
+        />
       )}
     </Card>
   )

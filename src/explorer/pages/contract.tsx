@@ -8,30 +8,24 @@ import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isActionName } from '#chain/names.ts'
-import { contractRecords } from '../download/records.ts'
-import { visible } from '../format/visible.ts'
-import { ifFound } from '../found.ts'
-import { titleOf } from '../known-names.ts'
-import { hrefTo, pathOf, pathOfStorage } from '../links.ts'
-import { isNarrowed, PAGING } from '../narrowed.ts'
-import type { Html, Page, Redirect, Visit } from '../page.ts'
-import { Abi } from '../part/abi.tsx'
-import { Activity } from '../part/activity.tsx'
-import { Card } from '../part/card.tsx'
-import { Code } from '../part/code.tsx'
-import { Facts } from '../part/facts.tsx'
-import { Files } from '../part/files.tsx'
-import { Filters } from '../part/filters.tsx'
-import { CONTRACT_FIELDS, fieldsGiven, namesOf } from '../part/form-fields.ts'
-import { partGiven, RecordPager } from '../part/found-records.tsx'
-import { Heading } from '../part/heading.tsx'
-import { Name, Owner } from '../part/name.tsx'
-import { None } from '../part/none.tsx'
-import { Folded, isRaw, rawText } from '../part/raw.tsx'
-import { RecordRows } from '../part/record-rows.tsx'
-import { ChainText } from '../part/text.tsx'
-import { When } from '../part/time.tsx'
-import { OwnTokens } from '../part/token-rows.tsx'
+import { contractRecords } from '../download/downloads.ts'
+import { ifFound } from '../find/known.ts'
+import { titleOf } from '../find/labels.ts'
+import { nameArguments, parameterNamesIn } from '../format/arguments.ts'
+import { CONTRACT_FIELDS, fieldsGiven, namesOf } from '../format/field.ts'
+import { actionText, cutWord, visible } from '../format/text.ts'
+import { limitText } from '../format/transaction.ts'
+import { hrefTo, isNarrowed, PAGING, pathOf, pathOfStorage } from '../links.ts'
+import type { Html, Page, Props, Redirect, Visit } from '../page.ts'
+import { None, When } from '../part/amount.tsx'
+import { Filters } from '../part/form.tsx'
+import { Heading, Name, Owner } from '../part/name.tsx'
+import { OwnTokens } from '../part/owned.tsx'
+import { Activity } from '../part/plot.tsx'
+import { partGiven, RecordList } from '../part/records.tsx'
+import { Card, Facts, Fold } from '../part/section.tsx'
+import { FirstRows } from '../part/table.tsx'
+import { ChainText, Code, Folded, isRaw, rawText } from '../part/text.tsx'
 
 type CodeAnswer = AnswerOf<typeof getContractCode>
 
@@ -39,7 +33,7 @@ type CodeAnswer = AnswerOf<typeof getContractCode>
 const MOST_CODE = 16_384
 
 /** The contract's answer. An id without a deployed contract to which tokens were sent redirects to its balances. */
-const detailOf = async (visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> => {
+async function detailOf(visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
   const found = await ifFound(detail)
   if (found !== undefined) return found
@@ -103,7 +97,7 @@ export const contractPage: Page = {
             <Folded
               visit={visit}
               id="code"
-              title={say({ en: 'Code', zh: '代码' })}
+              title={{ en: 'Code', zh: '代码' }}
               text={code.code}
               most={MOST_CODE}
               show={beginning => <Code text={beginning} language={code.language} />}
@@ -123,34 +117,31 @@ type AboutProps = {
   readonly isHolding: boolean
 }
 
-const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
+function About({ visit, detail, code, isHolding }: AboutProps): Html {
   const { say } = visit
   return (
     <section class="card">
       <Facts
+        visit={visit}
         facts={[
-          [say({ en: 'Publisher', zh: '部署者' }), <Owner visit={visit} id={detail.publisher} />],
-          [say({ en: 'Deployed', zh: '部署时间' }), <When visit={visit} iso={detail.created_at} />],
-          [say({ en: 'Transaction', zh: '交易' }), <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />],
-          ...(code.tx_hash === '' || code.tx_hash === detail.tx_hash
-            ? []
-            : [
-                [
-                  say({ en: 'Code last changed', zh: '代码最近更新' }),
-                  <Name visit={visit} kind="tx" id={code.tx_hash} isWhole />,
-                ] as const,
-              ]),
-          ...(code.code === ''
-            ? []
-            : [
-                [
-                  say({ en: 'Language and version', zh: '语言与版本' }),
-                  // The publisher chooses both texts.
-                  <ChainText visit={visit} text={`${code.language} ${code.version}`} isProse />,
-                ] as const,
-              ]),
+          ['Publisher', '部署者', <Owner visit={visit} id={detail.publisher} />],
+          ['Deployed', '部署时间', <When visit={visit} iso={detail.created_at} />],
+          ['Transaction', '交易', <Name visit={visit} kind="tx" id={detail.tx_hash} isWhole />],
+          code.tx_hash !== '' &&
+            code.tx_hash !== detail.tx_hash && [
+              'Code last changed',
+              '代码最近更新',
+              <Name visit={visit} kind="tx" id={code.tx_hash} isWhole />,
+            ],
+          code.code !== '' && [
+            'Language and version',
+            '语言与版本',
+            // The publisher chooses both texts.
+            <ChainText visit={visit} text={`${code.language} ${code.version}`} isProse />,
+          ],
           [
-            say({ en: 'Holdings', zh: '持有' }),
+            'Holdings',
+            '持有',
             isHolding ? (
               <a href={hrefTo(visit, pathOf('account', detail.contract_id))} safe>
                 {say({ en: 'Balance and movements →', zh: '余额与变动 →' })}
@@ -159,16 +150,13 @@ const About = ({ visit, detail, code, isHolding }: AboutProps): Html => {
               <None />
             ),
           ],
-          ...(visit.storage === undefined
-            ? []
-            : [
-                [
-                  say({ en: 'Storage', zh: '存储' }),
-                  <a href={hrefTo(visit, pathOfStorage(detail.contract_id))} safe>
-                    {say({ en: 'Read values by key →', zh: '按键读取 →' })}
-                  </a>,
-                ] as const,
-              ]),
+          visit.storage !== undefined && [
+            'Storage',
+            '存储',
+            <a href={hrefTo(visit, pathOfStorage(detail.contract_id))} safe>
+              {say({ en: 'Read values by key →', zh: '按键读取 →' })}
+            </a>,
+          ],
         ]}
       />
     </section>
@@ -185,21 +173,83 @@ type RecordsProps = {
   readonly children: Html
 }
 
-const Records = ({ visit, records, names, contract, children }: RecordsProps): Html => {
-  const { say } = visit
+function Records({ visit, records, names, contract, children }: RecordsProps): Html {
   return (
-    <Card visit={visit} id="records" title={say({ en: 'Records', zh: '记录' })}>
+    <Card visit={visit} id="records" title={{ en: 'Records', zh: '记录' }}>
       {children as 'safe'}
       <Filters visit={visit} fields={CONTRACT_FIELDS} choices={{ action_name: { choices: names } }} />
-      <Files
-        visit={visit}
-        file={contractRecords}
-        id={contract}
-        total={records.total ?? null}
-        hasRows={records.transactions.length > 0}
-      />
-      <RecordRows visit={visit} rows={records.transactions} isSearching={records.next !== undefined} live="records" />
-      <RecordPager visit={visit} listed={records} />
+      <RecordList visit={visit} file={contractRecords} id={contract} listed={records} live="records" />
     </Card>
   )
 }
+
+type AbiProps = {
+  readonly visit: Visit
+  readonly contract: string
+  readonly abis: AnswerOf<typeof getContractAbi>['abis']
+  readonly code: AnswerOf<typeof getContractCode>
+}
+
+/** Maximum number of actions, and of arguments per action, on a page. */
+const MOST = 100
+/** Maximum number of actions of a list that is initially open. */
+const OPEN = 12
+
+/** The actions of a contract, each with a link to its records. */
+function Abi({ visit, contract, abis, code }: AbiProps): Html {
+  const { say } = visit
+  const known = parameterNamesIn(code.code)
+  const listArguments = (name: string, types: readonly string[]): string =>
+    typed(types, nameArguments({ contract, action_name: name }, { types, names: known.get(name) ?? [] }))
+  return (
+    <Fold
+      visit={visit}
+      id="abi"
+      title={{ en: `Actions (ABI): ${abis.length}`, zh: `方法（ABI）：${abis.length}` }}
+      isOpen={abis.length <= OPEN}
+    >
+      <FirstRows
+        visit={visit}
+        rows={abis}
+        most={MOST}
+        none={{ en: 'No actions.', zh: '没有方法。' }}
+        columns={[
+          ['Action', '方法', ({ name }) => <ActionName visit={visit} name={name} />],
+          ['Arguments', '参数', ({ name, args }) => <code safe>{listArguments(name, args)}</code>],
+          [
+            'Spending limit',
+            '授权限额',
+            ({ amount_limit }) => (
+              <span safe>
+                {amount_limit
+                  .slice(0, MOST)
+                  .map(limit => limitText(limit, say))
+                  .join(', ')}
+              </span>
+            ),
+          ],
+        ]}
+      />
+    </Fold>
+  )
+}
+
+/** The name of an action, with a link to its records. */
+const ActionName = ({ visit, name }: Props<{ name: string }>): Html => (
+  <span class="what">
+    {isActionName(name) ? (
+      <a href={hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)} rel="nofollow">
+        <bdi safe>{name}</bdi>
+      </a>
+    ) : (
+      <bdi safe>{actionText(name)}</bdi>
+    )}
+  </span>
+)
+
+/** The arguments with their types, such as `from: string, amount: string`, or only the types. */
+const typed = (types: readonly string[], names: readonly string[]): string =>
+  types
+    .slice(0, MOST)
+    .map((type, at) => [names[at], type].flatMap(word => (word === undefined ? [] : [cutWord(word)])).join(': '))
+    .join(', ')

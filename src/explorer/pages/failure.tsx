@@ -1,16 +1,15 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/text.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
+import type { Near } from '../find/near.ts'
+import type { Field } from '../format/field.ts'
+import { inWordsOfPage } from '../format/field.ts'
 import { hrefTo } from '../links.ts'
-import type { Near } from '../near.ts'
 import type { Html, PageContent } from '../page.ts'
-import { Card } from '../part/card.tsx'
-import { inWordsOfPage } from '../part/field-words.ts'
-import type { Field } from '../part/form-fields.ts'
-import type { Frame } from '../part/frame.ts'
-import { LastBlock, SEARCHED_FORMS } from '../part/last-block.tsx'
-import { MatchRows } from '../part/match-rows.tsx'
-import { pathOfPage } from '../part/pager.tsx'
+import type { Frame } from '../part/layout.tsx'
+import { pathOfPage } from '../part/list.tsx'
+import { LastBlock, MatchRows, SEARCHED_FORMS } from '../part/match.tsx'
+import { Card } from '../part/section.tsx'
 import { ChainText } from '../part/text.tsx'
 
 const TITLES: Partial<Readonly<Record<FailureKind, Text>>> = {
@@ -45,7 +44,7 @@ export const failurePage = (frame: Frame, { failure, fields, near }: FailurePage
           <p safe>{say(SEARCHED_FORMS)}</p>
         </section>
         {near !== undefined && near.matches.length !== 0 && (
-          <Card visit={frame} id="meant" title={say({ en: 'Did you mean', zh: '您是不是要找' })}>
+          <Card visit={frame} id="meant" title={{ en: 'Did you mean', zh: '您是不是要找' }}>
             <p>
               <span safe>{say({ en: 'Looked for: ', zh: '查找内容：' })}</span>
               <ChainText visit={frame} text={near.text} />

@@ -5,20 +5,15 @@ import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { toIso } from '#chain/time.ts'
-import { grouped } from '../format/amount.ts'
-import { counted } from '../format/counted.ts'
-import { chainDays, type Daily, seriesOf } from '../format/daily.ts'
-import { rateOf } from '../format/rate.ts'
+import { counted, grouped, rateOf } from '../format/amount.ts'
+import { chainDays, type Daily, seriesOf } from '../format/period.ts'
 import { hrefTo } from '../links.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count, Place } from '../part/amount.tsx'
-import { BlockRows } from '../part/block-rows.tsx'
-import { Card } from '../part/card.tsx'
-import { type Fact, Figures } from '../part/facts.tsx'
-import { None } from '../part/none.tsx'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Ago, Amount, Count, None, Place } from '../part/amount.tsx'
 import { Plot } from '../part/plot.tsx'
-import { Ago } from '../part/time.tsx'
-import { TransactionRows } from '../part/transaction-rows.tsx'
+import { Card, type Fact, Figures } from '../part/section.tsx'
+import { Rows } from '../part/table.tsx'
+import { createBlockTable, createTransactionTable } from '../part/transactions.tsx'
 
 const LATEST = { page: '1', size: '10' } as const
 
@@ -44,25 +39,25 @@ export const homePage: Page = {
         <>
           <h1 safe>{say({ en: 'The IOST blockchain', zh: 'IOST 区块链' })}</h1>
           <section class="card" data-live="figures">
-            <Figures facts={factsOf(visit, overview, tps)} />
+            <Figures visit={visit} facts={factsOf(visit, overview, tps)} />
           </section>
           <Daily30 visit={visit} days={chainDays(days)} />
           <div class="pair">
             <Card
               visit={visit}
               id="blocks"
-              title={say({ en: 'Latest blocks', zh: '最新区块' })}
+              title={{ en: 'Latest blocks', zh: '最新区块' }}
               aside={<All visit={visit} path="/blocks" />}
             >
-              <BlockRows visit={visit} rows={blocks} live="blocks" isNarrow />
+              <Rows visit={visit} rows={blocks} {...createBlockTable(visit, true)} />
             </Card>
             <Card
               visit={visit}
               id="transactions"
-              title={say({ en: 'Latest transactions', zh: '最新交易' })}
+              title={{ en: 'Latest transactions', zh: '最新交易' }}
               aside={<All visit={visit} path="/transactions" />}
             >
-              <TransactionRows visit={visit} rows={transactions} live="transactions" isNarrow />
+              <Rows visit={visit} rows={transactions} {...createTransactionTable(visit, { isNarrow: true })} />
             </Card>
           </div>
         </>
@@ -80,7 +75,8 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
   const blocks = grouped(String(ahead))
   return [
     [
-      say({ en: 'Irreversible block', zh: '不可逆区块' }),
+      'Irreversible block',
+      '不可逆区块',
       <span class="stack">
         <Count value={at.height} />
         <small>
@@ -89,7 +85,8 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       </span>,
     ],
     [
-      say({ en: 'Head block', zh: '链头区块' }),
+      'Head block',
+      '链头区块',
       // The head is above the last irreversible block, so equal heights mean that no node answered.
       ahead <= 0n ? (
         <None />
@@ -101,17 +98,19 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
       ),
     ],
     [
-      say({ en: 'Transactions per second', zh: '每秒交易数' }),
+      'Transactions per second',
+      '每秒交易数',
       <span class="stack">
         {tps === undefined ? <None /> : <Place value={tps} />}
         <small safe>{say({ en: `highest ${overview.highest_tps}`, zh: `最高 ${overview.highest_tps}` })}</small>
       </span>,
     ],
-    [say({ en: 'Accounts', zh: '账户' }), <Count value={overview.account_count} />],
-    [say({ en: 'Contracts', zh: '合约' }), <Count value={overview.contract_count} />],
-    [say({ en: 'Tokens', zh: '代币' }), <Count value={overview.token_count} />],
+    ['Accounts', '账户', <Count value={overview.account_count} />],
+    ['Contracts', '合约', <Count value={overview.contract_count} />],
+    ['Tokens', '代币', <Count value={overview.token_count} />],
     [
-      say({ en: 'Circulating supply', zh: '流通量' }),
+      'Circulating supply',
+      '流通量',
       <span class="stack">
         <Amount visit={visit} value={overview.circulating_supply} token="iost" />
         {usd_price !== null && (
@@ -121,18 +120,18 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
         )}
       </span>,
     ],
-    [say({ en: 'Votes', zh: '总票数' }), <Amount visit={visit} value={overview.all_votes} token="iost" />],
+    ['Votes', '总票数', <Amount visit={visit} value={overview.all_votes} token="iost" />],
   ]
 }
 
-const All = ({ visit, path }: { readonly visit: Visit; readonly path: string }): Html => (
+const All = ({ visit, path }: Props<{ path: string }>): Html => (
   <a href={hrefTo(visit, path)} safe>
     {visit.say({ en: 'All →', zh: '全部 →' })}
   </a>
 )
 
-const Daily30 = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => {
-  const title = visit.say({ en: 'Transactions per day', zh: '每日交易数' })
+const Daily30 = ({ visit, days }: Props<{ days: readonly Daily[] }>): Html => {
+  const title = { en: 'Transactions per day', zh: '每日交易数' }
   return (
     <Card
       visit={visit}

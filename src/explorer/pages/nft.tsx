@@ -1,20 +1,123 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import { getCollectionDetail } from '#actions/get-collection-detail.ts'
+import { getCollectionNfts } from '#actions/get-collection-nfts.ts'
+import { getCollectionOwners } from '#actions/get-collection-owners.ts'
 import { getNftDetail } from '#actions/get-nft-detail.ts'
 import { getNftHistory } from '#actions/get-nft-history.ts'
-import { visible } from '../format/visible.ts'
-import { pathOfNft } from '../links.ts'
-import { isNarrowed } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Card } from '../part/card.tsx'
-import { Facts } from '../part/facts.tsx'
-import { Made } from '../part/made.tsx'
-import { Name, Owner } from '../part/name.tsx'
-import { Pager, pageGiven } from '../part/pager.tsx'
-import { isRaw, rawHref, rawText } from '../part/raw.tsx'
-import { Rows } from '../part/rows.tsx'
-import { ChainText } from '../part/text.tsx'
-import { Ago } from '../part/time.tsx'
+import { collectionOwnerFile } from '../download/downloads.ts'
+import { counted } from '../format/amount.ts'
+import { visible } from '../format/text.ts'
+import { isNarrowed, pathOf, pathOfNft } from '../links.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Ago, Count } from '../part/amount.tsx'
+import { List, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { Heading, Made, Name, NftName, Owner } from '../part/name.tsx'
+import { Card, Facts, Tabs } from '../part/section.tsx'
+import { Share } from '../part/share.tsx'
+import { ChainText, isRaw, rawHref, rawText } from '../part/text.tsx'
+import { ISSUED } from '../part/transactions.tsx'
+
+/**
+ * A collection of NFTs: its issuer, its NFTs, and its owners with the number of their NFTs. The list of
+ * owners has its own pages, `?owners=1`.
+ */
+export const collectionPage: Page = {
+  path: '/nft/{id}',
+  show: async visit => {
+    const { say, id: collection } = visit
+    const isOfOwners = visit.query.has('owners')
+    const detail = await visit.ask(getCollectionDetail, { collection })
+    const name = visible(detail.collection)
+    return {
+      path: pathOf('nft', detail.collection),
+      title: say({ en: `NFT collection ${name}`, zh: `NFT 合集 ${name}` }),
+      description: say({
+        en: `NFT collection ${name} on IOST: ${counted(detail.issued, 'NFT')} of ${counted(detail.owner_count, 'owner')}, issuer and maximum supply.`,
+        zh: `IOST 上的 NFT 合集 ${name}：${detail.issued} 个 NFT 与 ${detail.owner_count} 个持有者，发行者与最大供应量。`,
+      }),
+      isMinor: isOfOwners || isNarrowed(visit, ['page']),
+      body: (
+        <>
+          <Heading visit={visit} kind={say({ en: 'NFT collection', zh: 'NFT 合集' })} id={detail.collection} />
+          <section class="card">
+            <AboutCollection visit={visit} detail={detail} />
+          </section>
+          <Tabs
+            visit={visit}
+            label={say({ en: 'Lists of this collection', zh: '此合集的列表' })}
+            path={pathOf('nft', collection)}
+            tabs={[
+              { name: say({ en: 'NFTs', zh: 'NFT 列表' }) },
+              { name: say({ en: 'Owners', zh: '持有者' }), query: 'owners' },
+            ]}
+          />
+          {isOfOwners ? <Owners visit={visit} issued={detail.issued} /> : <Nfts visit={visit} />}
+        </>
+      ),
+    }
+  },
+}
+
+function AboutCollection({ visit, detail }: Props<{ detail: AnswerOf<typeof getCollectionDetail> }>): Html {
+  return (
+    <Facts
+      visit={visit}
+      facts={[
+        ['Issuer', '发行者', <Owner visit={visit} id={detail.issuer} />],
+        ['Issued', '已发行', <Count value={detail.issued} />],
+        ['Owners', '持有者数', <Count value={detail.owner_count} />],
+        ['Maximum supply', '最大供应量', <Count value={detail.total_supply} />],
+        ['Created', '创建时间', <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
+      ]}
+    />
+  )
+}
+
+async function Nfts({ visit }: { readonly visit: Visit }): Promise<string> {
+  const { nfts, total } = await visit.ask(getCollectionNfts, { collection: visit.id, ...pageGiven(visit) })
+  return (
+    <Card visit={visit} id="nfts" title={{ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' }}>
+      <List
+        visit={visit}
+        total={total ?? 0}
+        rows={nfts}
+        none={{ en: 'None issued yet.', zh: '尚未发行。' }}
+        columns={[
+          ['Id', '编号', row => <NftName visit={visit} collection={row.collection} id={row.token_id} />],
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.owner} />, 'end'],
+          ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
+          ['Issued', '发行时间', row => <Ago visit={visit} iso={row.created_at} />],
+        ]}
+      />
+    </Card>
+  )
+}
+
+async function Owners({ visit, issued }: Props<{ issued: number }>): Promise<string> {
+  const { owners, total } = await visit.ask(getCollectionOwners, {
+    collection: visit.id,
+    ...pageGiven(visit),
+  })
+  return (
+    <Card visit={visit} id="owners" title={{ en: 'Owners, most NFTs first', zh: '持有者（按 NFT 数量降序）' }}>
+      <List
+        visit={visit}
+        file={collectionOwnerFile}
+        id={visit.id}
+        total={total ?? 0}
+        rows={rankRows(visit, owners)}
+        none={{ en: 'None issued yet.', zh: '尚未发行。' }}
+        columns={[
+          RANK_COLUMN,
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+          ['NFTs', 'NFT 数量', row => <Count value={row.count} />, 'digits end'],
+          ['Share of the NFTs', '占比', row => <Share part={String(row.count)} whole={String(issued)} />, 'digits'],
+        ]}
+      />
+    </Card>
+  )
+}
 
 /** An NFT: its owner, its metadata, and all previous owners. */
 export const nftPage: Page = {
@@ -43,15 +146,20 @@ export const nftPage: Page = {
             <bdi safe>{name}</bdi>
           </h1>
           <section class="card">
-            <About visit={visit} detail={detail} />
+            <AboutNft visit={visit} detail={detail} />
           </section>
-          <Card
-            visit={visit}
-            id="movements"
-            title={say({ en: 'Movements, newest first', zh: '转移记录（最新的在前）' })}
-          >
-            <Moves visit={visit} movements={movements} />
-            <Pager visit={visit} total={total ?? 0} />
+          <Card visit={visit} id="movements" title={{ en: 'Movements, newest first', zh: '转移记录（最新的在前）' }}>
+            <List
+              visit={visit}
+              total={total ?? 0}
+              rows={movements}
+              columns={[
+                ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
+                ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
+                ['From', '转出方', row => <Owner visit={visit} id={row.from} none={ISSUED} />, 'lead'],
+                ['To', '转入方', row => <Owner visit={visit} id={row.to} />, 'to'],
+              ]}
+            />
           </Card>
         </>
       ),
@@ -59,48 +167,16 @@ export const nftPage: Page = {
   },
 }
 
-type AboutProps = { readonly visit: Visit; readonly detail: AnswerOf<typeof getNftDetail> }
-
-const About = ({ visit, detail }: AboutProps): Html => {
-  const { say } = visit
+function AboutNft({ visit, detail }: Props<{ detail: AnswerOf<typeof getNftDetail> }>): Html {
   return (
     <Facts
+      visit={visit}
       facts={[
-        [say({ en: 'Owner', zh: '持有者' }), <Owner visit={visit} id={detail.owner} />],
-        [say({ en: 'Collection', zh: '合集' }), <Name visit={visit} kind="nft" id={detail.collection} />],
-        [
-          say({ en: 'Metadata', zh: '元数据' }),
-          <ChainText visit={visit} text={detail.metadata} whole={rawHref(visit)} />,
-        ],
-        [say({ en: 'Issued', zh: '发行时间' }), <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
+        ['Owner', '持有者', <Owner visit={visit} id={detail.owner} />],
+        ['Collection', '合集', <Name visit={visit} kind="nft" id={detail.collection} />],
+        ['Metadata', '元数据', <ChainText visit={visit} text={detail.metadata} whole={rawHref(visit)} />],
+        ['Issued', '发行时间', <Made visit={visit} iso={detail.created_at} tx={detail.tx_hash} />],
       ]}
     />
   )
 }
-
-type MovesProps = { readonly visit: Visit; readonly movements: AnswerOf<typeof getNftHistory>['movements'] }
-
-const Moves = ({ visit, movements }: MovesProps): Html => (
-  <Rows
-    visit={visit}
-    rows={movements}
-    columns={[
-      ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, { place: 'base' }],
-      ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, { place: 'base' }],
-      [
-        'From',
-        '转出方',
-        ({ from }) =>
-          from === '' ? (
-            <span class="none" safe>
-              {visit.say({ en: 'issued', zh: '发行' })}
-            </span>
-          ) : (
-            <Owner visit={visit} id={from} />
-          ),
-        { place: 'lead' },
-      ],
-      ['To', '转入方', row => <Owner visit={visit} id={row.to} />, { place: 'to' }],
-    ]}
-  />
-)

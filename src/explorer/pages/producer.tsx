@@ -3,34 +3,33 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getAccountAssets } from '#actions/get-account-assets.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerDetail } from '#actions/get-producer-detail.ts'
+import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getProducerVotes } from '#actions/get-producer-votes.ts'
-import { percentOf } from '../format/amount.ts'
-import { hasDaysOfReturn } from '../format/annual-return.ts'
-import { counted } from '../format/counted.ts'
-import { profileText } from '../format/profile.ts'
-import { visible } from '../format/visible.ts'
-import { ifFound } from '../found.ts'
-import { titleOf } from '../known-names.ts'
-import { pathOf } from '../links.ts'
-import { isNarrowed } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count } from '../part/amount.tsx'
-import { Card } from '../part/card.tsx'
-import { ExternalLink } from '../part/external-link.tsx'
-import { Facts, Figures } from '../part/facts.tsx'
-import { formerProducer } from '../part/former-producer.tsx'
-import { Heading } from '../part/heading.tsx'
-import { Largest } from '../part/largest.tsx'
-import { Copied, Name } from '../part/name.tsx'
-import { None } from '../part/none.tsx'
-import { ProducerStatus } from '../part/producer-status.tsx'
-import { ReceivedRewards } from '../part/received-rewards.tsx'
-import { type RewardHistory, RewardsOverTime, rewardsSince } from '../part/rewards-over-time.tsx'
-import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
-import { ChainText } from '../part/text.tsx'
-import { askVoters, Voters } from '../part/voters.tsx'
-import { LatestChanges, type VoteDays, VotesByDay } from '../part/votes-by-day.tsx'
+import { ifFound } from '../find/known.ts'
+import { titleOf } from '../find/labels.ts'
+import { counted, percentOf } from '../format/amount.ts'
+import { hasDaysOfReturn, profileText } from '../format/state.ts'
+import { visible } from '../format/text.ts'
+import { isNarrowed, pathOf } from '../links.ts'
+import type { Html, Page, PageContent, Props, Visit } from '../page.ts'
+import { Amount, Count, None, When } from '../part/amount.tsx'
+import { Copied, Heading, Name } from '../part/name.tsx'
+import {
+  askVoters,
+  LatestChanges,
+  ProducerStatus,
+  ReceivedRewards,
+  type RewardHistory,
+  RewardsOverTime,
+  rewardsSince,
+  type VoteDays,
+  Voters,
+  VotesByDay,
+} from '../part/producer.tsx'
+import { Card, Facts, Figures } from '../part/section.tsx'
+import { Concentration, Largest, MOST_BANDED, Share } from '../part/share.tsx'
+import { ChainText, ExternalLink } from '../part/text.tsx'
 
 /** A producer, including one that is no longer registered. */
 export const producerPage: Page = {
@@ -84,29 +83,31 @@ export const producerPage: Page = {
 
 type Detail = AnswerOf<typeof getProducerDetail>
 
-type DetailProps = { readonly visit: Visit; readonly detail: Detail }
+type DetailProps = Props<{ detail: Detail }>
 
 type StatusFactsProps = DetailProps & {
   readonly days: VoteDays
   readonly assets: AnswerOf<typeof getAccountAssets>
 }
 
-const StatusFacts = ({ visit, detail, days, assets }: StatusFactsProps): Html => {
-  const { say } = visit
+function StatusFacts({ visit, detail, days, assets }: StatusFactsProps): Html {
   return (
     <Figures
+      visit={visit}
       facts={[
-        [say({ en: 'Rank', zh: '排名' }), <Count value={detail.ranking} />],
+        ['Rank', '排名', <Count value={detail.ranking} />],
         [
-          say({ en: 'Votes', zh: '票数' }),
+          'Votes',
+          '票数',
           <span class="stack">
             <Amount visit={visit} value={detail.votes} token="iost" />
             <LatestChanges visit={visit} days={days} />
           </span>,
         ],
-        [say({ en: 'Blocks made', zh: '出块数' }), <Count value={detail.block_count} />],
+        ['Blocks made', '出块数', <Count value={detail.block_count} />],
         [
-          say({ en: 'Rewards received', zh: '已获奖励' }),
+          'Rewards received',
+          '已获奖励',
           <ReceivedRewards visit={visit} received={detail.received_award} assets={assets} />,
         ],
       ]}
@@ -120,25 +121,23 @@ type AboutProps = DetailProps & {
   readonly rewards: RewardHistory | undefined
 }
 
-const About = ({ visit, detail, allVotes, rewards }: AboutProps): Html => {
-  const { say } = visit
+function About({ visit, detail, allVotes, rewards }: AboutProps): Html {
   const none = <None />
   return (
     <Facts
+      visit={visit}
       facts={[
-        [say({ en: 'Account', zh: '账户' }), <Name visit={visit} kind="account" id={detail.account} />],
-        [say({ en: 'Status', zh: '状态' }), <ProducerStatus visit={visit} of={detail} />],
-        [say({ en: 'Share of all votes', zh: '得票率' }), <Share part={detail.votes} whole={allVotes} />],
+        ['Account', '账户', <Name visit={visit} kind="account" id={detail.account} />],
+        ['Status', '状态', <ProducerStatus visit={visit} of={detail} />],
+        ['Share of all votes', '得票率', <Share part={detail.votes} whole={allVotes} />],
         [
-          say({ en: 'Annual return of voters', zh: '投票者年化收益率' }),
+          'Annual return of voters',
+          '投票者年化收益率',
           <AnnualReturn visit={visit} detail={detail} since={rewards?.since} />,
         ],
-        [
-          say({ en: 'Location', zh: '地区' }),
-          detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} isProse />,
-        ],
-        [say({ en: 'Site', zh: '网址' }), detail.url === '' ? none : <ExternalLink url={detail.url} />],
-        [say({ en: 'Signing key', zh: '签名公钥' }), <Copied visit={visit} text={detail.pubkey} />],
+        ['Location', '地区', detail.loc === '' ? none : <ChainText visit={visit} text={detail.loc} isProse />],
+        ['Site', '网址', detail.url === '' ? none : <ExternalLink url={detail.url} />],
+        ['Signing key', '签名公钥', <Copied visit={visit} text={detail.pubkey} />],
       ]}
     />
   )
@@ -150,7 +149,7 @@ type AnnualReturnProps = DetailProps & {
 }
 
 /** The return of the last 30 days, extrapolated to a year. Fewer days of rewards would not show a year's. */
-const AnnualReturn = ({ visit, detail, since }: AnnualReturnProps): Html => {
+function AnnualReturn({ visit, detail, since }: AnnualReturnProps): Html {
   const { say, at } = visit
   if (!hasDaysOfReturn(since, at.time))
     return (
@@ -183,13 +182,13 @@ type LargestVotersProps = {
   readonly votes: string
 }
 
-const LargestVoters = ({ visit, largest, total, votes: whole }: LargestVotersProps): Html => {
+function LargestVoters({ visit, largest, total, votes: whole }: LargestVotersProps): Html {
   const { say } = visit
   return (
     <Card
       visit={visit}
       id="largest-voters"
-      title={say({ en: 'Largest voters', zh: '主要投票者' })}
+      title={{ en: 'Largest voters', zh: '主要投票者' }}
       aside={
         <a href="#voters" safe>
           {say({ en: 'Voters and their balances ↓', zh: '投票者及其余额 ↓' })}
@@ -203,24 +202,99 @@ const LargestVoters = ({ visit, largest, total, votes: whole }: LargestVotersPro
 }
 
 /** The texts of the operator's profile file, if it has any. */
-const Texts = ({ visit, detail }: DetailProps): Html => {
-  const { say, lang } = visit
+function Texts({ visit, detail }: DetailProps): Html {
+  const { lang } = visit
   const facts = [
-    [say({ en: 'Type', zh: '类型' }), profileText(lang, detail.type, detail.type_en)],
-    [say({ en: 'About', zh: '介绍' }), profileText(lang, detail.description, detail.description_en)],
-    [say({ en: 'Statement', zh: '宣言' }), profileText(lang, detail.statement, detail.statement_en)],
+    ['Type', '类型', profileText(lang, detail.type, detail.type_en)],
+    ['About', '介绍', profileText(lang, detail.description, detail.description_en)],
+    ['Statement', '宣言', profileText(lang, detail.statement, detail.statement_en)],
   ] as const
-  const told = facts.filter(([, text]) => text !== '')
+  const told = facts.filter(([, , text]) => text !== '')
   const media = Object.entries(detail.social_media)
   if (told.length === 0 && media.length === 0) return ''
   return (
-    <Card visit={visit} id="profile" title={say({ en: 'In its own words', zh: '自我介绍' })}>
+    <Card visit={visit} id="profile" title={{ en: 'In its own words', zh: '自我介绍' }}>
       <Facts
+        visit={visit}
         facts={[
-          ...told.map(([name, text]) => [name, <ChainText visit={visit} text={text} isProse />] as const),
-          ...media.map(([name, url]) => [visible(name), <ExternalLink url={url} />] as const),
+          ...told.map(([en, zh, text]) => [en, zh, <ChainText visit={visit} text={text} isProse />] as const),
+          ...media.map(([name, url]) => [visible(name), visible(name), <ExternalLink url={url} />] as const),
         ]}
       />
     </Card>
   )
 }
+
+/**
+ * The page of a producer that is no longer registered: the time of the end, and its remaining voters. Throws
+ * Failure for any other account.
+ */
+async function formerProducer(visit: Visit): Promise<PageContent> {
+  const { say, id: producer } = visit
+  const [former, voting, assets] = await Promise.all([
+    visit.ask(getProducerRegistration, { producer }),
+    askVoters(visit),
+    visit.ask(getAccountAssets, { account: producer }),
+  ])
+  const name = visible(former.account)
+  return {
+    path: pathOf('producer', former.account),
+    title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
+    description: say({
+      en: `Former IOST block producer ${name}: when it was unregistered, and its ${counted(voting.total, 'voter')}.`,
+      zh: `IOST 前生产者 ${name}：注销时间与 ${voting.total} 个投票者。`,
+    }),
+    isMinor: isNarrowed(visit, ['page']),
+    body: (
+      <>
+        <h1>
+          <small safe>{say({ en: 'Former producer', zh: '前生产者' })}</small>
+          <bdi safe>{name}</bdi>
+        </h1>
+        <section class="card">
+          <Facts
+            visit={visit}
+            facts={[
+              ['Account', '账户', <Name visit={visit} kind="account" id={former.account} />],
+              [
+                'Status',
+                '状态',
+                <span class="badge warn" safe>
+                  {say({ en: 'Not registered', zh: '已注销' })}
+                </span>,
+              ],
+              ['Unregistered', '注销时间', <Since visit={visit} former={former} />],
+              ['Remaining votes', '剩余票数', <Amount visit={visit} value={former.votes} token="iost" />],
+              ['Blocks made', '出块数', <Count value={former.block_count} />],
+              [
+                'Rewards received',
+                '已获奖励',
+                <ReceivedRewards visit={visit} received={former.received_award} assets={assets} />,
+              ],
+              ['Last signing key', '最后的签名公钥', <Copied visit={visit} text={former.pubkey} />],
+            ]}
+          />
+        </section>
+        <Voters visit={visit} voting={voting} votes={former.votes} />
+      </>
+    ),
+  }
+}
+
+type SinceProps = {
+  readonly visit: Visit
+  readonly former: { readonly unregistered_at?: string; readonly unregistered_block?: number }
+}
+
+const Since = ({ visit, former: { unregistered_at, unregistered_block } }: SinceProps): Html =>
+  unregistered_at === undefined || unregistered_block === undefined ? (
+    <None />
+  ) : (
+    <>
+      <When visit={visit} iso={unregistered_at} />{' '}
+      <small>
+        <span safe>{visit.say({ en: 'in block ', zh: '区块 ' })}</span>
+        <Name visit={visit} kind="block" id={unregistered_block} />
+      </small>
+    </>
+  )

@@ -2,25 +2,31 @@
 import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
-import { producerFile } from '../download/states.ts'
-import { decimalsOf } from '../format/amount.ts'
-import { counted } from '../format/counted.ts'
-import { APPROVED } from '../format/producer-status.ts'
-import { profileText } from '../format/profile.ts'
-import { cut, visible } from '../format/visible.ts'
-import { isNarrowed } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Change, Count } from '../part/amount.tsx'
-import { ExternalLink } from '../part/external-link.tsx'
-import { Figures } from '../part/facts.tsx'
-import { Files } from '../part/files.tsx'
+import { producerFile } from '../download/downloads.ts'
+import { counted, decimalsOf } from '../format/amount.ts'
+import { APPROVED, profileText } from '../format/state.ts'
+import { cut, visible } from '../format/text.ts'
+import { isNarrowed } from '../links.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Amount, Change, Count, None } from '../part/amount.tsx'
+import {
+  Files,
+  lastInstead,
+  type Order,
+  ordered,
+  orderGiven,
+  Pager,
+  pageGiven,
+  pageOf,
+  pathOfPage,
+  Sorts,
+} from '../part/list.tsx'
 import { Name } from '../part/name.tsx'
-import { None } from '../part/none.tsx'
-import { lastInstead, Pager, pageGiven, pageOf, pathOfPage } from '../part/pager.tsx'
-import { ProducerStatus } from '../part/producer-status.tsx'
-import { type Column, Rows } from '../part/rows.tsx'
+import { ProducerStatus } from '../part/producer.tsx'
+import { Figures, Note } from '../part/section.tsx'
 import { Share } from '../part/share.tsx'
-import { type Order, ordered, orderGiven, Sorts } from '../part/sorts.tsx'
+import { type Column, Rows } from '../part/table.tsx'
+import { ExternalLink } from '../part/text.tsx'
 
 /** All producers in the table by their votes. */
 export const producersPage: Page = {
@@ -47,17 +53,15 @@ export const producersPage: Page = {
           <h1 safe>{title}</h1>
           <section class="card">
             <Figures
+              visit={visit}
               facts={[
-                [say({ en: 'Registered', zh: '已注册' }), <Count value={approved} />],
-                ...(approved < total
-                  ? [
-                      [
-                        say({ en: 'Waiting, leaving or removed', zh: '等待批准、申请退出或已移除' }),
-                        <Count value={total - approved} />,
-                      ] as const,
-                    ]
-                  : []),
-                [say({ en: 'Total votes', zh: '总票数' }), <Amount visit={visit} value={all_votes} token="iost" />],
+                ['Registered', '已注册', <Count value={approved} />],
+                approved < total && [
+                  'Waiting, leaving or removed',
+                  '等待批准、申请退出或已移除',
+                  <Count value={total - approved} />,
+                ],
+                ['Total votes', '总票数', <Amount visit={visit} value={all_votes} token="iost" />],
               ]}
             />
           </section>
@@ -70,12 +74,13 @@ export const producersPage: Page = {
               none={{ en: 'No producers.', zh: '没有生产者。' }}
               columns={columnsOf(visit, producers, all_votes)}
             />
-            <p class="none" safe>
-              {say({
+            <Note
+              visit={visit}
+              text={{
                 en: 'Rewards count once they are withdrawn. What waits to be withdrawn is on the page of each producer.',
                 zh: '奖励在领取后才计入；尚未领取的数额见各生产者的页面。',
-              })}
-            </p>
+              }}
+            />
             <Pager visit={visit} total={total} />
           </section>
         </>
@@ -114,26 +119,21 @@ const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): 
   const changed = decimalsOf(producers.map(each => each.votes_change_7d))
   return [
     ['Rank', '排名', row => <Count value={row.ranking} />],
-    ['Producer', '生产者', row => <Known visit={visit} row={row} />, { place: 'lead' }],
-    ['Status', '状态', row => <ProducerStatus visit={visit} of={row} />, { place: 'end' }],
-    ['Location and site', '地区与网址', row => <Where row={row} />, { place: 'bare' }],
-    ['Blocks made, rewards received', '出块数与已获奖励', row => <Made visit={visit} row={row} />, { isNumber: true }],
+    ['Producer', '生产者', row => <Known visit={visit} row={row} />, 'lead'],
+    ['Status', '状态', row => <ProducerStatus visit={visit} of={row} />, 'end'],
+    ['Location and site', '地区与网址', row => <Where row={row} />, 'bare'],
+    ['Blocks made, rewards received', '出块数与已获奖励', row => <Made visit={visit} row={row} />, 'digits'],
     [
       'Votes and 7-day change (IOST)',
       '票数与近 7 天变化（IOST）',
       row => <Voted row={row} decimals={decimals} changed={changed} />,
-      { isNumber: true },
+      'digits',
     ],
-    [
-      'Share of votes, voters',
-      '得票率与投票者数',
-      row => <Supported row={row} all_votes={all_votes} />,
-      { isNumber: true },
-    ],
+    ['Share of votes, voters', '得票率与投票者数', row => <Supported row={row} all_votes={all_votes} />, 'digits'],
   ]
 }
 
-type CellProps = { readonly visit: Visit; readonly row: Row }
+type CellProps = Props<{ row: Row }>
 
 const Made = ({ visit, row }: CellProps): Html => (
   <span class="stack">

@@ -1,13 +1,14 @@
 /** @jsxImportSource @kitajs/html */
 import { MOST_OF_A_KIND } from '#actions/find/matches.ts'
 import type { Text } from '#actions/text.ts'
-import { factsOf } from '../find/facts.ts'
-import { matchesMeant } from '../find/meant.ts'
-import { pathOf } from '../links.ts'
+import { factsOf, matchesMeant } from '../find/search.ts'
+import { kindOf } from '../format/state.ts'
+import { visible } from '../format/text.ts'
+import { hrefTo, pathOf } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
-import { Card } from '../part/card.tsx'
-import { LastBlock, SEARCHED_FORMS } from '../part/last-block.tsx'
-import { kindOf, MatchRows } from '../part/match-rows.tsx'
+import { FactText, LastBlock, MatchRows, SEARCHED_FORMS } from '../part/match.tsx'
+import { Label } from '../part/name.tsx'
+import { Card, Note } from '../part/section.tsx'
 import { ChainText } from '../part/text.tsx'
 
 const MANY: Text = {
@@ -35,14 +36,45 @@ export const searchPage: Page = {
             <small safe>{search}</small>
             <ChainText visit={visit} text={text} isProse />
           </h1>
-          <Card visit={visit} id="results" title={say({ en: 'Results', zh: '搜索结果' })}>
+          <Card visit={visit} id="results" title={{ en: 'Results', zh: '搜索结果' }}>
             {text === '' ? '' : <MatchRows visit={visit} matches={matches} facts={facts} />}
             {text !== '' && matches.length === 0 && <LastBlock visit={visit} height={visit.at.height} />}
-            <p class="none" safe>
-              {say(matches.length === 0 ? SEARCHED_FORMS : MANY)}
-            </p>
+            <Note visit={visit} text={matches.length === 0 ? SEARCHED_FORMS : MANY} />
           </Card>
         </>
+      ),
+    }
+  },
+}
+
+/** Maximum number of suggestions below the search box. */
+const MOST = 8
+
+/** Suggestions for a text during typing, as lines for the search box. */
+export const suggestPage: Page = {
+  path: '/suggest',
+  show: async visit => {
+    const text = (visit.query.get('text') ?? '').trim()
+    const matches = (await matchesMeant(visit, text)).slice(0, MOST)
+    const facts = await factsOf(visit, matches)
+    return {
+      title: '',
+      type: 'text/html; charset=utf-8',
+      body: (
+        <ul>
+          {matches.map((match, at) => (
+            <li data-to={hrefTo(visit, pathOf(kindOf(match.type).kind, match.id))}>
+              <span>
+                <bdi safe>{visible(match.id)}</bdi>
+                <Label visit={visit} id={match.id} />
+              </span>{' '}
+              <small>
+                <span safe>{visit.say(kindOf(match.type))}</span>
+                <FactText visit={visit} fact={facts[at]} before=" · " />
+              </small>
+            </li>
+          ))}
+        </ul>
       ),
     }
   },

@@ -4,8 +4,7 @@ import { getContractList } from '#actions/get-contract-list.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { isContractId } from '#chain/names.ts'
-import { hrefTo, pathOf } from '../links.ts'
-import { LISTS } from '../lists.ts'
+import { hrefTo, LISTS, pathOf } from '../links.ts'
 import { LANGUAGES, type Page } from '../page.ts'
 
 /** The first rows of each list: the most relevant pages, and few enough for any search engine. */

@@ -1,15 +1,19 @@
 /** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
-import { chainDays, type Daily, FIGURES, noDays, seriesOf } from '../format/daily.ts'
-import { daysGiven, periodOf } from '../format/period.ts'
-import { hrefTo } from '../links.ts'
-import { isNarrowed } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Count } from '../part/amount.tsx'
-import { PERIOD_FIELDS } from '../part/form-fields.ts'
-import { PeriodBar } from '../part/period-bar.tsx'
+import { Failure } from '#failure/failure.ts'
+import { PERIOD_FIELDS } from '../format/field.ts'
+import { chainDays, type Daily, daysGiven, FIGURES, noDays, periodOf, seriesOf } from '../format/period.ts'
+import { visible } from '../format/text.ts'
+import { hrefTo, isNarrowed } from '../links.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Count, Day } from '../part/amount.tsx'
+import { PeriodBar } from '../part/form.tsx'
+import { List, pageOf } from '../part/list.tsx'
 import { Plot } from '../part/plot.tsx'
-import { Anchor } from '../part/section-title.tsx'
+import { Anchor, Note } from '../part/section.tsx'
+import { Bar } from '../part/share.tsx'
+import { alignNumbers } from '../part/table.tsx'
 
 /** A plot of each figure over a period. The table of each figure is on its own page. */
 export const statisticsPage: Page = {
@@ -34,33 +38,29 @@ export const statisticsPage: Page = {
           <section class="card">
             <PeriodBar visit={visit} period={period} days={days} />
           </section>
-          {days.length === 0 ? <Nothing visit={visit} /> : <Plots visit={visit} days={days} />}
+          {days.length === 0 ? <Note visit={visit} text={noDays(visit)} /> : <Plots visit={visit} days={days} />}
         </>
       ),
     }
   },
 }
 
-const Lead = ({ visit: { say }, last }: { readonly visit: Visit; readonly last: Daily | undefined }): Html =>
+const Lead = ({ visit, last }: Props<{ last: Daily | undefined }>): Html =>
   last === undefined ? (
     ''
   ) : (
-    <p class="about" safe>
-      {say({
+    <Note
+      visit={visit}
+      kind="about"
+      text={{
         en: `Daily figures of the chain (UTC). Large numbers are those of ${last.date}${last.complete ? '' : ' so far'}; each title links to its table.`,
         zh: `每日数据（UTC）。大号数字为 ${last.date}${last.complete ? ' ' : '（截至目前）'}的数值；点击标题查看数据表。`,
-      })}
-    </p>
+      }}
+    />
   )
 
-const Nothing = ({ visit }: { readonly visit: Visit }): Html => (
-  <p class="none" safe>
-    {visit.say(noDays(visit))}
-  </p>
-)
-
 /** A plot of each figure, below its value on the last day. */
-const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly Daily[] }): Html => {
+function Plots({ visit, days }: Props<{ days: readonly Daily[] }>): Html {
   const last = days.at(-1)
   return (
     <div class="plots">
@@ -73,13 +73,13 @@ const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly
                   {visit.say(title)}
                 </a>
               </h2>
-              <Anchor visit={visit} id={name} title={visit.say(title)} />
+              <Anchor visit={visit} id={name} title={title} />
             </div>
           </header>
           <p class="last">
             <Count value={last?.[name] ?? 0} /> {unit !== '' && <small safe>{unit}</small>}
           </p>
-          <Plot visit={visit} title={visit.say(title)} series={seriesOf(days, name)} />
+          <Plot visit={visit} title={title} series={seriesOf(days, name)} />
         </section>
       ))}
     </div>
@@ -87,7 +87,83 @@ const Plots = ({ visit, days }: { readonly visit: Visit; readonly days: readonly
 }
 
 /** The period parameters of the address, for a link to another page. */
-const periodText = ({ query }: Visit): string => {
+function periodText({ query }: Visit): string {
   const kept = [...query].filter(([name]) => name === 'start_date' || name === 'end_date')
   return new URLSearchParams(kept).toString()
 }
+
+type Days = ReturnType<typeof chainDays<AnswerOf<typeof getDailyStatistics>['days'][number]>>
+
+/** A page of the table, latest day first. */
+function DayRows({
+  visit,
+  figure,
+  days,
+  series,
+}: {
+  readonly visit: Visit
+  readonly figure: (typeof FIGURES)[number]
+  readonly days: Days
+  readonly series: ReturnType<typeof seriesOf>
+}) {
+  const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
+  const { name, title, unit } = figure
+  return (
+    <List
+      visit={visit}
+      total={days.length}
+      rows={pageOf(visit, days.toReversed())}
+      none={noDays(visit)}
+      columns={[
+        ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
+        ['', '', day => <Bar part={String(day[name])} whole={most} />, 'wide'],
+        alignNumbers(days, [
+          unit === '' ? title.en : `${title.en} (${unit})`,
+          unit === '' ? title.zh : `${title.zh}（${unit}）`,
+          day => String(day[name]),
+          'end',
+        ]),
+      ]}
+    />
+  )
+}
+
+/** One figure of the days of a period, as a plot and as a table. */
+export const statisticPage: Page = {
+  path: '/statistics/{id}',
+  fields: PERIOD_FIELDS,
+  show: async visit => {
+    const { say } = visit
+    const figure = FIGURES.find(({ name }) => name === visit.id)
+    if (figure === undefined) throw noSuch(visit.id)
+    const period = periodOf(visit)
+    const days = chainDays((await visit.ask(getDailyStatistics, daysGiven(visit))).days)
+    const series = seriesOf(days, figure.name)
+    const title = say(figure.title)
+    return {
+      title,
+      description: say({
+        en: `${title} of the IOST chain, day by day, as a plot and a table.`,
+        zh: `IOST 每日统计：${title}，含图表与数据表。`,
+      }),
+      isMinor: isNarrowed(visit, ['start_date', 'end_date', 'page']),
+      body: (
+        <>
+          <h1 safe>{title}</h1>
+          <section class="card">
+            <PeriodBar visit={visit} period={period} days={days} />
+            <Plot visit={visit} title={figure.title} series={series} isLarge />
+          </section>
+          <section class="card">
+            <DayRows visit={visit} figure={figure} days={days} series={series} />
+          </section>
+        </>
+      ),
+    }
+  },
+}
+
+const noSuch = (name: string): Failure =>
+  new Failure('not_found', `There is no daily figure '${visible(name).slice(0, 64)}'.`, {
+    zh: `没有名为 '${visible(name).slice(0, 64)}' 的每日统计。`,
+  })

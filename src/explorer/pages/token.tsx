@@ -1,35 +1,31 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
+import { getSupplyHistory } from '#actions/get-supply-history.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
-import { tokenMovements } from '../download/records.ts'
-import { holderFile } from '../download/states.ts'
-import { decimalsOf, grouped } from '../format/amount.ts'
-import { counted } from '../format/counted.ts'
-import { transferabilityOf } from '../format/transferability.ts'
-import { visible } from '../format/visible.ts'
-import { hrefTo, pathOf } from '../links.ts'
-import { isNarrowed, PAGING } from '../narrowed.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Amount, Count, Place } from '../part/amount.tsx'
-import { AllChanges } from '../part/balance-over-time.tsx'
-import { Card } from '../part/card.tsx'
-import { Facts } from '../part/facts.tsx'
-import { Files } from '../part/files.tsx'
-import { Filters } from '../part/filters.tsx'
-import { fieldsGiven, namesOf, TOKEN_FIELDS } from '../part/form-fields.ts'
-import { partGiven, RecordPager } from '../part/found-records.tsx'
-import { Largest } from '../part/largest.tsx'
-import { Made } from '../part/made.tsx'
-import { Owner } from '../part/name.tsx'
-import { Pager, pageGiven, rankOf } from '../part/pager.tsx'
-import { RecordRows } from '../part/record-rows.tsx'
-import { Rows } from '../part/rows.tsx'
-import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
-import { Tabs } from '../part/tabs.tsx'
+import { DAYS_DEFAULT } from '#actions/request/dates.ts'
+import { dateOf, dayOf } from '#chain/time.ts'
+import { holderFile, tokenMovements } from '../download/downloads.ts'
+import { counted, grouped } from '../format/amount.ts'
+import { fieldsGiven, namesOf, TOKEN_FIELDS } from '../format/field.ts'
+import { dayOfIso, named, type Steps, stepsSince } from '../format/period.ts'
+import { transferabilityOf } from '../format/state.ts'
+import { visible } from '../format/text.ts'
+import { hrefTo, isNarrowed, PAGING, pathOf } from '../links.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Amount, Count } from '../part/amount.tsx'
+import { AllChanges } from '../part/balance.tsx'
+import { Filters } from '../part/form.tsx'
+import { List, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { Made, Owner } from '../part/name.tsx'
+import { LevelPlot, OverTime, Plot } from '../part/plot.tsx'
+import { partGiven, RecordList } from '../part/records.tsx'
+import { Card, Facts, Note, Tabs } from '../part/section.tsx'
+import { Concentration, Largest, MOST_BANDED, Share } from '../part/share.tsx'
+import { alignNumbers } from '../part/table.tsx'
 import { ChainText } from '../part/text.tsx'
-import { TokenOverTime } from '../part/token-over-time.tsx'
 
 /**
  * A token: its supply, its holders, and its movements. The lists of holders and movements have their own
@@ -88,23 +84,20 @@ export const tokenPage: Page = {
 
 type Detail = AnswerOf<typeof getTokenDetail>
 
-const About = ({ visit, detail }: { readonly visit: Visit; readonly detail: Detail }): Html => {
-  const { say } = visit
+function About({ visit, detail }: Props<{ detail: Detail }>): Html {
   const { symbol, tx_hash } = detail
   return (
     <Facts
+      visit={visit}
       facts={[
-        [say({ en: 'Full name', zh: '全名' }), <ChainText visit={visit} text={detail.full_name} isProse />],
-        [say({ en: 'Supply', zh: '供应量' }), <Amount visit={visit} value={detail.current_supply} token={symbol} />],
-        [
-          say({ en: 'Maximum supply', zh: '最大供应量' }),
-          <Amount visit={visit} value={detail.total_supply} token={symbol} />,
-        ],
-        [say({ en: 'Issuer', zh: '发行者' }), <Owner visit={visit} id={detail.issuer} />],
-        [say({ en: 'Holders', zh: '持有者数' }), <Count value={detail.holder_count} />],
-        [say({ en: 'Decimals', zh: '小数位数' }), <Count value={detail.decimal} />],
-        [say({ en: 'Transfers', zh: '转账' }), <Transfers visit={visit} detail={detail} />],
-        [say({ en: 'Created', zh: '创建时间' }), <Made visit={visit} iso={detail.created_at} tx={tx_hash} />],
+        ['Full name', '全名', <ChainText visit={visit} text={detail.full_name} isProse />],
+        ['Supply', '供应量', <Amount visit={visit} value={detail.current_supply} token={symbol} />],
+        ['Maximum supply', '最大供应量', <Amount visit={visit} value={detail.total_supply} token={symbol} />],
+        ['Issuer', '发行者', <Owner visit={visit} id={detail.issuer} />],
+        ['Holders', '持有者数', <Count value={detail.holder_count} />],
+        ['Decimals', '小数位数', <Count value={detail.decimal} />],
+        ['Transfers', '转账', <Transfers visit={visit} detail={detail} />],
+        ['Created', '创建时间', <Made visit={visit} iso={detail.created_at} tx={tx_hash} />],
       ]}
     />
   )
@@ -119,13 +112,13 @@ type DistributionProps = {
 }
 
 /** The distribution of the supply among its holders. */
-const Distribution = ({ visit, detail, largest, total }: DistributionProps): Html => {
+function Distribution({ visit, detail, largest, total }: DistributionProps): Html {
   const { say } = visit
   return (
     <Card
       visit={visit}
       id="shares"
-      title={say({ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' })}
+      title={{ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' }}
       aside={
         visit.id === 'iost' ? (
           <a href={hrefTo(visit, '/wealth')} safe>
@@ -151,7 +144,7 @@ const Distribution = ({ visit, detail, largest, total }: DistributionProps): Htm
   )
 }
 
-const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly detail: Detail }): Html => {
+function Transfers({ visit: { say }, detail }: Props<{ detail: Detail }>): Html {
   const isFree = detail.can_transfer && !detail.only_issuer_can_transfer
   return (
     <span class={isFree ? undefined : 'warn'} safe>
@@ -163,47 +156,35 @@ const Transfers = ({ visit: { say }, detail }: { readonly visit: Visit; readonly
 /** The actions that token.iost records for a token. */
 const RECORDED = ['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`)
 
-const Movements = async ({ visit }: { readonly visit: Visit }): Promise<string> => {
-  const { say, id: token } = visit
+async function Movements({ visit }: { readonly visit: Visit }): Promise<string> {
+  const { id: token } = visit
   const filters = fieldsGiven(visit, TOKEN_FIELDS)
   const found = await visit.ask(getTokenTx, { token, ...filters, ...partGiven(visit) })
   return (
-    <Card visit={visit} id="movements" title={say({ en: 'Movements, newest first', zh: '变动记录（最新的在前）' })}>
+    <Card visit={visit} id="movements" title={{ en: 'Movements, newest first', zh: '变动记录（最新的在前）' }}>
       <Filters visit={visit} fields={TOKEN_FIELDS} choices={{ func_name: { choices: RECORDED } }} />
-      <Files
-        visit={visit}
-        file={tokenMovements}
-        id={token}
-        total={found.total ?? null}
-        hasRows={found.transactions.length > 0}
-      />
-      <RecordRows visit={visit} rows={found.transactions} isSearching={found.next !== undefined} live="movements" />
-      <RecordPager visit={visit} listed={found} />
+      <RecordList visit={visit} file={tokenMovements} id={token} listed={found} live="movements" />
     </Card>
   )
 }
 
-const Holders = async ({ visit, supply }: { readonly visit: Visit; readonly supply: string }): Promise<string> => {
-  const { say } = visit
+async function Holders({ visit, supply }: Props<{ supply: string }>): Promise<string> {
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
-  const decimals = decimalsOf(holders.map(({ balance }) => balance))
+  const unit = visible(visit.id)
   return (
-    <Card visit={visit} id="holders" title={say({ en: 'Holders, largest first', zh: '持有者（按余额降序）' })}>
-      <Files visit={visit} file={holderFile} id={visit.id} total={total ?? 0} />
-      <Rows
+    <Card visit={visit} id="holders" title={{ en: 'Holders, largest first', zh: '持有者（按余额降序）' }}>
+      <List
         visit={visit}
-        rows={holders.map((row, at) => ({ ...row, rank: rankOf(visit, at) }))}
+        file={holderFile}
+        id={visit.id}
+        total={total ?? 0}
+        rows={rankRows(visit, holders)}
         none={{ en: 'No holders.', zh: '没有持有者。' }}
         columns={[
-          ['Rank', '排名', ({ rank }) => <Place value={rank} />],
-          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, { place: 'lead' }],
-          [
-            `Available (${visible(visit.id)})`,
-            `可用余额（${visible(visit.id)}）`,
-            row => <Count value={row.balance} decimals={decimals} />,
-            { isNumber: true, place: 'end' },
-          ],
-          ['Share of the supply', '占供应量', row => <Share part={row.balance} whole={supply} />, { isNumber: true }],
+          RANK_COLUMN,
+          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+          alignNumbers(holders, [`Available (${unit})`, `可用余额（${unit}）`, row => row.balance, 'end']),
+          ['Share of the supply', '占供应量', row => <Share part={row.balance} whole={supply} />, 'digits'],
           [
             'Balance history',
             '余额历史',
@@ -211,7 +192,100 @@ const Holders = async ({ visit, supply }: { readonly visit: Visit; readonly supp
           ],
         ]}
       />
-      <Pager visit={visit} total={total ?? 0} />
+    </Card>
+  )
+}
+
+type SupplyStep = AnswerOf<typeof getSupplyHistory>['steps'][number]
+type TokenDay = Extract<AnswerOf<typeof getDailyStatistics>['days'][number], { readonly volume: string }>
+
+/** A token's supply since its creation, by steps, and its transfers on each of the last days; oldest first. */
+type TokenHistory = {
+  readonly steps: Steps
+  readonly rows: readonly SupplyStep[]
+  readonly days: readonly TokenDay[]
+}
+
+/** The history of a token; undefined: it was created today, so that each plot would have only one point. */
+async function tokenSince(visit: Visit, token: string, created: string): Promise<TokenHistory | undefined> {
+  const steps = stepsSince(visit, created)
+  const { step, start_date } = steps
+  const today = dayOf(visit.at.time)
+  if (start_date === dateOf(today)) return undefined
+  const lately = dateOf(Math.max(today - DAYS_DEFAULT + 1, dayOfIso(created)))
+  const [history, daily] = await Promise.all([
+    visit.ask(getSupplyHistory, { token, step, start_date }),
+    visit.ask(getDailyStatistics, { token, start_date: lately }),
+  ])
+  const days = daily.days.flatMap(day => ('volume' in day ? [day] : []))
+  return { steps, rows: named(step, history.steps), days }
+}
+
+type TokenProps = {
+  readonly visit: Visit
+  /** Time of the token's creation, ISO-8601 UTC. */
+  readonly created: string
+}
+
+/**
+ * Supply, holders and transfers as plots, with the exact figures in collapsed tables; empty on the first day
+ * of a token.
+ */
+async function TokenOverTime({ visit, created }: TokenProps): Promise<string> {
+  const history = await tokenSince(visit, visit.id, created)
+  if (history === undefined) return ''
+  return (
+    <div class="pair">
+      <SupplyAndHolders visit={visit} history={history} />
+      <TransfersByDay visit={visit} history={history} />
+    </div>
+  )
+}
+
+function SupplyAndHolders({ visit, history: { steps, rows } }: Props<{ history: TokenHistory }>): Html {
+  const unit = visible(visit.id)
+  return (
+    <Card visit={visit} id="supply" title={{ en: 'Supply and holders over time', zh: '供应量与持有者走势' }}>
+      <OverTime
+        visit={visit}
+        step={steps.step}
+        rows={rows}
+        Plotted={LevelPlot}
+        figures={[
+          ['Supply', '期末供应量', row => row.supply, { en: `Supply (${unit})`, zh: `供应量（${unit}）` }],
+          ['Holders', '期末持有者数', row => String(row.holders), { en: 'Holders', zh: '持有者数' }],
+        ]}
+      />
+    </Card>
+  )
+}
+
+function TransfersByDay({ visit, history: { days } }: Props<{ history: TokenHistory }>): Html {
+  const unit = visible(visit.id)
+  return (
+    <Card visit={visit} id="transfers" title={{ en: 'Transfers per day', zh: '每日转账' }}>
+      {days.every(day => day.transfers === 0) ? (
+        <Note
+          visit={visit}
+          text={{ en: `No transfers since ${days[0]?.date}.`, zh: `自 ${days[0]?.date} 起没有转账。` }}
+        />
+      ) : (
+        <OverTime
+          visit={visit}
+          step="day"
+          rows={days}
+          Plotted={Plot}
+          figures={[
+            [
+              'Volume of transfers',
+              '转账总额',
+              row => row.volume,
+              { en: `Volume of transfers (${unit})`, zh: `转账总额（${unit}）` },
+            ],
+            ['Transfers', '转账次数', row => String(row.transfers), { en: 'Transfers', zh: '转账次数' }],
+          ]}
+        />
+      )}
     </Card>
   )
 }

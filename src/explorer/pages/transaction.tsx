@@ -2,26 +2,21 @@
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import type { Text } from '#actions/text.ts'
+import { type KnownContracts, type KnownOwners, knownContracts, knownOwners, signatureIn } from '../find/known.ts'
+import { movementsOf } from '../find/movements.ts'
 import { isNamedByCode } from '../format/arguments.ts'
-import { describeTransaction } from '../format/describe.ts'
-import type { Movement } from '../format/movements.ts'
-import { ofNodeBeyond } from '../format/of-node.ts'
+import type { Movement } from '../format/record.ts'
+import { ofNodeBeyond } from '../format/state.ts'
 import { isoOf } from '../format/time.ts'
-import { type KnownContracts, knownContracts, signatureIn } from '../known-contracts.ts'
-import { type KnownOwners, knownOwners } from '../known-owners.ts'
+import { describeTransaction, isDelayed, type Transaction } from '../format/transaction.ts'
 import { pathOf } from '../links.ts'
-import { movementsOf } from '../moved.ts'
-import type { Html, Page, Visit } from '../page.ts'
-import { Called, NamesOfCode } from '../part/called.tsx'
-import { Card } from '../part/card.tsx'
-import { Heading } from '../part/heading.tsx'
-import { More } from '../part/more.tsx'
-import { Movements } from '../part/movements.tsx'
-import { Outcome } from '../part/outcome.tsx'
-import { Folded, isRaw, rawHref, rawText, spreadJson } from '../part/raw.tsx'
-import { Receipts } from '../part/receipts.tsx'
-import { isDelayed, type Transaction, TransactionFacts } from '../part/transaction-facts.tsx'
-import { failedAt, WhyFailed } from '../part/why-failed.tsx'
+import type { Html, Page, Props, Visit } from '../page.ts'
+import { Heading } from '../part/name.tsx'
+import { Card, Note } from '../part/section.tsx'
+import { More } from '../part/table.tsx'
+import { Folded, isRaw, rawHref, rawText, spreadJson } from '../part/text.tsx'
+import { Called, failedAt, NamesOfCode, Receipts, TransactionFacts, WhyFailed } from '../part/transaction.tsx'
+import { Movements, Outcome } from '../part/transactions.tsx'
 
 /** Maximum number of actions, movements and receipts on the page. A transaction of 64 KB may have a thousand. */
 const MOST = 50
@@ -73,7 +68,7 @@ export const transactionPage: Page = {
           <Folded
             visit={visit}
             id="json"
-            title={say({ en: 'The whole transaction as JSON', zh: '完整交易（JSON）' })}
+            title={{ en: 'The whole transaction as JSON', zh: '完整交易（JSON）' }}
             text={spreadJson(transaction)}
           />
         </>
@@ -92,7 +87,6 @@ type SummaryProps = {
 
 /** Whether the transaction succeeded, with its token movements or the reason for its failure. */
 const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html => {
-  const { say } = visit
   const { tx_receipt } = transaction
   const code = tx_receipt.status_code
   const isFailed = code !== undefined && code !== 'SUCCESS'
@@ -100,7 +94,7 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
     <Card
       visit={visit}
       id="outcome"
-      title={say(isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'Token movements', zh: '代币变动' })}
+      title={isFailed ? { en: 'Why it failed', zh: '失败原因' } : { en: 'Token movements', zh: '代币变动' }}
       aside={
         <span class="badges">
           {code !== undefined && <Outcome visit={visit} code={code} />} <Finality visit={visit} status={status} />
@@ -144,7 +138,7 @@ const noneOf = (transaction: Transaction): Text => {
     : { en: 'No tokens moved.', zh: '没有代币变动。' }
 }
 
-const Finality = ({ visit: { say }, status }: { readonly visit: Visit; readonly status: string }): Html => {
+const Finality = ({ visit: { say }, status }: Props<{ status: string }>): Html => {
   const text = {
     IRREVERSIBLE: { en: 'Irreversible', zh: '不可逆' },
     PACKED: { en: 'In a block that may still be replaced', zh: '所在区块仍可能被替换' },
@@ -172,11 +166,9 @@ const Actions = ({ visit, transaction, blockNumber, known, owners }: ActionsProp
   const isNamed = shown.some(({ action, signature }) => isNamedByCode(action, signature))
   const isLater = (block: string): boolean => blockNumber !== '-1' && Number(block) > Number(blockNumber)
   return (
-    <Card visit={visit} id="actions" title={visit.say({ en: 'Actions', zh: '方法' })}>
+    <Card visit={visit} id="actions" title={{ en: 'Actions', zh: '方法' }}>
       {shown.length === 0 ? (
-        <p class="none" safe>
-          {visit.say({ en: 'No actions.', zh: '没有方法。' })}
-        </p>
+        <Note visit={visit} text={{ en: 'No actions.', zh: '没有方法。' }} />
       ) : (
         <div>
           {shown.map(({ action, signature, block }, at) => (

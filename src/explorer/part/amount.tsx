@@ -1,8 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import { grouped, isLong, partsOf, signed } from '../format/amount.ts'
-import { visible } from '../format/visible.ts'
+import { visible } from '../format/text.ts'
+import { absolute, isOld, relative } from '../format/time.ts'
 import { hrefTo, pathOf } from '../links.ts'
-import type { Html, Visit } from '../page.ts'
+import type { Html, Props, Visit } from '../page.ts'
+
+/** The mark for a missing value. */
+export const None = (): Html => <span class="none">—</span>
 
 type CountProps = {
   readonly value: string | number
@@ -16,7 +20,7 @@ export const Count = ({ value, decimals }: CountProps): Html => (
 )
 
 /** A change. Sign and colour distinguish a gain from a loss. */
-export const Change = ({ value, decimals }: { readonly value: string; readonly decimals?: number }): Html => {
+export function Change({ value, decimals }: { readonly value: string; readonly decimals?: number }): Html {
   const shown = signed(value)
   return (
     <span class={shown.startsWith('+') ? 'good' : shown.startsWith('−') ? 'bad' : 'none'}>
@@ -32,7 +36,7 @@ type DigitsProps = {
 }
 
 /** A formatted number. The decimals of a large one are less prominent. */
-const Digits = ({ text, shown, decimals }: DigitsProps): Html => {
+function Digits({ text, shown, decimals }: DigitsProps): Html {
   const { whole, fraction } = partsOf(shown)
   const exact = visible(text)
   const title = exact === visible(shown) ? undefined : exact
@@ -64,7 +68,7 @@ export const Place = ({ value }: { readonly value: string | number }): Html => (
   </span>
 )
 
-type AmountProps = CountProps & { readonly visit: Visit; readonly token: string }
+type AmountProps = CountProps & Props<{ token: string }>
 
 /** Length from which an amount may be on another line than its token. */
 const LONGEST = 16
@@ -77,4 +81,75 @@ export const Amount = ({ visit, token, ...count }: AmountProps): Html => (
       <bdi safe>{visible(token)}</bdi>
     </a>
   </span>
+)
+
+type TimeProps = Props<{ iso: string }>
+
+/** A time in a list: its age, with the time in the title, or only the time if it was long ago. */
+export const Ago = ({ visit, iso }: TimeProps): Html =>
+  isOld(iso, visit.now) ? (
+    <time class="ago day" datetime={iso} safe>
+      {absolute(iso)}
+    </time>
+  ) : (
+    <time class="ago" datetime={iso} title={`${absolute(iso)} UTC`} safe>
+      {relative(iso, visit.now, visit.lang)}
+    </time>
+  )
+
+/** A time without its age. */
+export const At = ({ iso }: Pick<TimeProps, 'iso'>): Html => (
+  <time class="at" datetime={iso} safe>
+    {`${absolute(iso)} UTC`}
+  </time>
+)
+
+/**
+ * A time until which something lasts, with how far it is away. The chain's own time is that of the page's block: what
+ * is past for the visitor and to come for that block has not happened on this page.
+ */
+export const Until = ({ visit, iso }: TimeProps): Html =>
+  Date.parse(iso) > Number(visit.at.time / 1_000_000n) && Date.parse(iso) <= visit.now ? (
+    <span class="when">
+      <At iso={iso} />{' '}
+      <small safe>
+        {visit.say({ en: '(past, but after the last loaded block)', zh: '（已过，但晚于最新已加载的区块）' })}
+      </small>
+    </span>
+  ) : (
+    <When visit={visit} iso={iso} />
+  )
+
+/** A time with its age. */
+export const When = ({ visit, iso }: TimeProps): Html => (
+  <span class="when">
+    <At iso={iso} />{' '}
+    <small>
+      (
+      <time class="ago" datetime={iso} safe>
+        {relative(iso, visit.now, visit.lang)}
+      </time>
+      )
+    </small>
+  </span>
+)
+
+type DayProps = {
+  readonly visit: Pick<Visit, 'say'>
+  readonly day: { readonly date: string; readonly complete: boolean }
+}
+
+/** A UTC day, with a mark if it has not ended. */
+export const Day = ({ visit: { say }, day: { date, complete } }: DayProps): Html => (
+  <>
+    <span class="date" safe>
+      {date}
+    </span>
+    {!complete && (
+      <>
+        {' '}
+        <small safe>{say({ en: 'so far', zh: '截至目前' })}</small>
+      </>
+    )}
+  </>
 )

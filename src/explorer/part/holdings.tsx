@@ -1,15 +1,17 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import { getAccountAssets } from '#actions/get-account-assets.ts'
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
+import type { getAccountDetail } from '#actions/get-account-detail.ts'
+import type { Text } from '#actions/text.ts'
+import { firstDue, type PledgedGas, sumOf, sumPledgesOfOthers, totalsOf } from '../format/amount.ts'
 import { isoOf } from '../format/time.ts'
-import { type PledgedGas, sumPledgesOfOthers, totalsOf } from '../format/total.ts'
-import type { Html, Visit } from '../page.ts'
-import { Amount, Count } from './amount.tsx'
-import { Figures } from './facts.tsx'
-import { More } from './more.tsx'
-import { Owner } from './name.tsx'
-import { Rows } from './rows.tsx'
-import { At } from './time.tsx'
+import type { Html, Props, Visit } from '../page.ts'
+import { Amount, At, Count, Until } from './amount.tsx'
+import { Name, Owner } from './name.tsx'
+import { Card, type Fact, Facts, Figures, Note } from './section.tsx'
+import { Share } from './share.tsx'
+import { FirstRows } from './table.tsx'
 
 /** A gas pledge: the account that benefits, and the amount. */
 export type Pledge = { readonly pledger: string; readonly amount: string }
@@ -29,7 +31,7 @@ const MOST = 12
 const OPEN = 5
 
 /** The IOST of an owner: the available amount, and the locked amounts with their times. */
-export const Holdings = ({ visit, balance, gas }: HoldingsProps): Html => {
+export function Holdings({ visit, balance, gas }: HoldingsProps): Html {
   const { say } = visit
   const pledges = gas?.pledged_info ?? []
   const byOthers = gas === undefined ? '0' : sumPledgesOfOthers(balance.name, gas)
@@ -39,12 +41,14 @@ export const Holdings = ({ visit, balance, gas }: HoldingsProps): Html => {
   return (
     <section class="card holdings">
       <Figures
+        visit={visit}
         facts={[
-          [say({ en: 'Available', zh: '可用' }), iost(balance.balance)],
-          [say({ en: 'Frozen', zh: '冻结' }), iost(frozen.total)],
-          [say({ en: 'In votes', zh: '投票锁定' }), iost(voted.total)],
+          ['Available', '可用', iost(balance.balance)],
+          ['Frozen', '冻结', iost(frozen.total)],
+          ['In votes', '投票锁定', iost(voted.total)],
           [
-            say({ en: 'Pledged for gas', zh: 'gas 质押' }),
+            'Pledged for gas',
+            'gas 质押',
             byOthers === '0' ? (
               iost(pledged)
             ) : (
@@ -58,7 +62,8 @@ export const Holdings = ({ visit, balance, gas }: HoldingsProps): Html => {
             ),
           ],
           [
-            say({ en: 'Total', zh: '合计' }),
+            'Total',
+            '合计',
             pledges.length === 0 ? (
               iost(all)
             ) : (
@@ -79,36 +84,237 @@ export const Holdings = ({ visit, balance, gas }: HoldingsProps): Html => {
   )
 }
 
-type FrozenProps = { readonly visit: Visit; readonly list: Balance['frozen_balance']['list'] }
-
-const Frozen = ({ visit, list }: FrozenProps): Html => (
+const Frozen = ({ visit, list }: Props<{ list: Balance['frozen_balance']['list'] }>): Html => (
   <details class="inner" open={list.length <= OPEN}>
     <summary safe>{visit.say({ en: `Frozen amounts: ${list.length}`, zh: `冻结：${list.length} 笔` })}</summary>
-    <Rows
+    <FirstRows
       visit={visit}
-      rows={list.slice(0, MOST)}
+      rows={list}
+      most={MOST}
       columns={[
         ['Frozen (IOST)', '冻结（IOST）', ({ amount }) => <Count value={amount} />],
-        ['Until', '解冻时间', ({ time }) => <At iso={isoOf(time)} />, { place: 'end' }],
+        ['Until', '解冻时间', ({ time }) => <At iso={isoOf(time)} />, 'end'],
       ]}
     />
-    <More visit={visit} shown={MOST} total={list.length} />
   </details>
 )
 
-type PledgesProps = { readonly visit: Visit; readonly pledges: readonly Pledge[] }
-
-const Pledges = ({ visit, pledges }: PledgesProps): Html => (
+const Pledges = ({ visit, pledges }: Props<{ pledges: readonly Pledge[] }>): Html => (
   <details class="inner" open={pledges.length <= OPEN}>
     <summary safe>{visit.say({ en: `Gas pledges: ${pledges.length}`, zh: `gas 质押：${pledges.length} 笔` })}</summary>
-    <Rows
+    <FirstRows
       visit={visit}
-      rows={pledges.slice(0, MOST)}
+      rows={pledges}
+      most={MOST}
       columns={[
         ['Pledged (IOST)', '质押（IOST）', ({ amount }) => <Count value={amount} />],
         ['For the gas of', '受益账户', ({ pledger }) => <Owner visit={visit} id={pledger} />],
       ]}
     />
-    <More visit={visit} shown={MOST} total={pledges.length} />
   </details>
+)
+
+/** The answer of get-account-assets. */
+export type Assets = AnswerOf<typeof getAccountAssets>
+
+type Earning = {
+  readonly isVoter: boolean
+  /** undefined: the account is not and never was a producer. */
+  readonly producer: Promise<unknown>
+}
+
+/** An owner's assets; undefined: it has no votes and was never a producer, so it earns no rewards. */
+export const assetsOfEarner = async (
+  visit: Visit,
+  account: string,
+  { isVoter, producer }: Earning,
+): Promise<Assets | undefined> =>
+  isVoter || (await producer) !== undefined ? visit.ask(getAccountAssets, { account }) : undefined
+
+type FrozenList = AnswerOf<typeof getAccountBalance>['frozen_balance']['list']
+
+type WithdrawableProps = {
+  readonly visit: Visit
+  /** Frozen amounts of IOST. */
+  readonly frozen: FrozenList
+  /** undefined: there are no rewards. */
+  readonly assets: Assets | undefined
+}
+
+/** Withdrawable rewards, and the frozen amount that becomes available next; empty if there is neither. */
+export function Withdrawable({ visit, frozen, assets }: WithdrawableProps): Html {
+  const [rewards, next] = [rewardFacts(visit, assets), nextFact(visit, frozen)]
+  const facts = [...rewards, ...next]
+  if (facts.length === 0) return ''
+  const byProducer = assets?.unclaimed.by_producer ?? []
+  return (
+    <Card visit={visit} id="withdraw" title={titleOf(rewards.length > 0, next.length > 0)}>
+      <Facts visit={visit} facts={facts} />
+      {byProducer.length !== 0 && (
+        <ByProducer visit={visit} rows={byProducer} sum={assets?.iost.voter_rewards ?? null} />
+      )}
+    </Card>
+  )
+}
+
+/** Frozen amounts become available automatically; only rewards need a withdrawal. */
+function titleOf(hasRewards: boolean, hasNext: boolean): Text {
+  if (!hasNext) return { en: 'Rewards to withdraw', zh: '可领取奖励' }
+  return hasRewards
+    ? { en: 'Rewards and frozen amounts', zh: '奖励与冻结金额' }
+    : { en: 'Frozen amounts', zh: '冻结金额' }
+}
+
+function rewardFacts(visit: Visit, assets: Assets | undefined): readonly Fact[] {
+  if (assets === undefined) return []
+  const { voter_rewards: asVoter, producer_reward: asProducer } = assets.iost
+  const rewards = [
+    ['Rewards for votes', '投票奖励', asVoter],
+    ['Reward as a producer', '生产者奖励', asProducer],
+  ] as const
+  return rewards.flatMap(([en, zh, amount]) =>
+    amount === '0' ? [] : [[en, zh, <Reward visit={visit} amount={amount} />] as const],
+  )
+}
+
+/** A reward in IOST; null: it cannot be derived, since the chain has no receipts for it. */
+const Reward = ({ visit, amount }: Props<{ amount: string | null }>): Html =>
+  amount === null ? (
+    <span class="none" safe>
+      {visit.say({ en: 'Not known until the next withdrawal', zh: '下次领取后方可得知' })}
+    </span>
+  ) : (
+    <Amount visit={visit} value={amount} token="iost" />
+  )
+
+/** The frozen amount that becomes available first, with its time. */
+function nextFact(visit: Visit, frozen: FrozenList): readonly Fact[] {
+  const due = firstDue(frozen)
+  const [next] = due
+  if (next === undefined) return []
+  return [
+    [
+      'Next to become available',
+      '下一笔解冻',
+      <span class="stack">
+        <Amount visit={visit} value={sumOf(due.map(({ amount }) => amount))} token="iost" />
+        <Until visit={visit} iso={isoOf(next.time)} />
+      </span>,
+    ],
+  ]
+}
+
+/** Maximum number of producers on a page. */
+const MAX_PRODUCERS = 30
+
+type ByProducerProps = {
+  readonly visit: Visit
+  readonly rows: Assets['unclaimed']['by_producer']
+  /** What a withdrawal pays; null: not known. */
+  readonly sum: string | null
+}
+
+/** Whether the rows add up to less than what a withdrawal pays: the contract adds before it cuts. */
+const isCut = ({ rows, sum }: Pick<ByProducerProps, 'rows' | 'sum'>): boolean =>
+  sum !== null && rows.every(({ amount }) => amount !== null) && sumOf(rows.map(({ amount }) => amount ?? '0')) !== sum
+
+const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
+  <details class="inner" open={rows.length <= OPEN}>
+    <summary safe>
+      {visit.say({ en: `Rewards by producer: ${rows.length}`, zh: `按生产者分列的奖励：${rows.length} 项` })}
+    </summary>
+    <FirstRows
+      visit={visit}
+      rows={rows}
+      most={MAX_PRODUCERS}
+      columns={[
+        ['Producer', '生产者', ({ producer }) => <Name visit={visit} kind="producer" id={producer} />],
+        [
+          'Reward (IOST)',
+          '奖励（IOST）',
+          ({ amount }) => (amount === null ? <Reward visit={visit} amount={null} /> : <Count value={amount} />),
+          'digits end',
+        ],
+      ]}
+    />
+    {isCut({ rows, sum }) && (
+      <Note
+        visit={visit}
+        text={{
+          en: 'Each row is cut to 8 decimals. A withdrawal pays the sum before it is cut, which is a little more.',
+          zh: '每行均截断到 8 位小数；领取时按未截断的合计支付，故略多。',
+        }}
+      />
+    )}
+  </details>
+)
+
+/** The answer of get-account-detail. */
+export type AccountDetail = AnswerOf<typeof getAccountDetail>
+
+/** Gas and RAM of an account, as bars. */
+export function Resources({ visit, detail }: Props<{ detail: AccountDetail }>): Html {
+  const { say } = visit
+  const { gas_info: gas, ram_info: ram } = detail
+  return (
+    <Card visit={visit} id="resources" title={{ en: 'Gas and RAM', zh: 'gas 与 RAM' }}>
+      <Facts
+        visit={visit}
+        facts={[
+          [
+            'Gas left',
+            '剩余 gas',
+            <Measure
+              part={gas.current_total}
+              whole={gas.limit}
+              tell={percent => say({ en: `${percent} left`, zh: `剩余 ${percent}` })}
+            >
+              <small>
+                {' · +'}
+                <Count value={gas.increase_speed} />
+                <span safe>{say({ en: ' per second', zh: '/秒' })}</span>
+              </small>
+            </Measure>,
+          ],
+          [
+            'RAM used (bytes)',
+            '已用 RAM（字节）',
+            <Measure
+              part={ram.used}
+              whole={sumOf([ram.used, positive(ram.available)])}
+              tell={percent => say({ en: `${percent} used`, zh: `已用 ${percent}` })}
+            >
+              <small>
+                {' · '}
+                <Count value={ram.available} />
+                <span safe>{say({ en: ' available', zh: ' 可用' })}</span>
+              </small>
+            </Measure>,
+          ],
+        ]}
+      />
+    </Card>
+  )
+}
+
+const positive = (decimal: string): string => (decimal.startsWith('-') ? '0' : decimal)
+
+type MeasureProps = {
+  readonly part: string
+  readonly whole: string
+  /** A text that says whether the percentage is available or used. */
+  readonly tell: (percent: string) => string
+  readonly children: Html
+}
+
+const Measure = ({ part, whole, tell, children }: MeasureProps): Html => (
+  <div class="measure">
+    <span>
+      <Count value={part} />
+      {' / '}
+      <Count value={whole} />
+      {children as 'safe'}
+    </span>
+    <Share part={positive(part)} whole={whole} tell={tell} />
+  </div>
 )

@@ -1,11 +1,12 @@
 /** @jsxImportSource @kitajs/html */
+import { encode } from 'uqr'
 import type { Text } from '#actions/text.ts'
 import { isAccountName, isContractId, isPossibleName } from '#chain/names.ts'
-import { cut, shortened, visible } from '../format/visible.ts'
-import { knownName } from '../known-names.ts'
-import { hrefTo, type Kind, pathOf } from '../links.ts'
-import type { Html, Visit } from '../page.ts'
-import { None } from './none.tsx'
+import { knownName } from '../find/labels.ts'
+import { cut, shortened, visible } from '../format/text.ts'
+import { hrefTo, type Kind, pathOf, pathOfNft } from '../links.ts'
+import type { Html, Props, Visit } from '../page.ts'
+import { None, When } from './amount.tsx'
 
 type NameProps = {
   readonly visit: Pick<Visit, 'root' | 'home' | 'lang' | 'site'>
@@ -21,7 +22,7 @@ type NameProps = {
 }
 
 /** The name of a thing with a link to its page, and the operator's label for it. */
-export const Name = (props: NameProps): Html => {
+export function Name(props: NameProps): Html {
   const { visit, kind, id, isExplained = false } = props
   return LABELLED.has(kind) ? (
     <>
@@ -39,7 +40,7 @@ const LABELLED: ReadonlySet<Kind> = new Set(['account', 'contract', 'producer'])
 /** Things with machine-made names, which are shown in a monospaced font. */
 const CODED: ReadonlySet<Kind> = new Set(['tx', 'block', 'contract'])
 
-const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
+function Linked({ visit, kind, id, isWhole = false }: NameProps): Html {
   const name = visible(String(id))
   const shown = isWhole ? name : shortened(name)
   return (
@@ -53,11 +54,24 @@ const Linked = ({ visit, kind, id, isWhole = false }: NameProps): Html => {
   )
 }
 
+type OwnerProps = {
+  readonly visit: Visit
+  readonly id: string
+  /** The text in place of no owner; absent: the mark for a missing value. */
+  readonly none?: Text
+}
+
 /**
  * An owner of tokens: an account, a contract, a public key or `0`; an empty id is no owner. The chain also
  * lets tokens and NFTs be issued to any other text, which has no page.
  */
-export const Owner = ({ visit, id }: { readonly visit: Visit; readonly id: string }): Html => {
+export function Owner({ visit, id, none }: OwnerProps): Html {
+  if (id === '' && none !== undefined)
+    return (
+      <span class="none" safe>
+        {none[visit.lang]}
+      </span>
+    )
   if (id === '') return <None />
   if (isPossibleName(id))
     return <Name visit={visit} kind={isContractId(id) ? 'contract' : 'account'} id={id} isExplained />
@@ -85,7 +99,7 @@ type UnlinkedProps = Pick<NameProps, 'visit'> & {
  * A text of any length without a page, in place of a name. It may look like a name, with a blank at its end or a
  * letter of another script, so it has a label.
  */
-const Unlinked = ({ visit, id, isNo }: UnlinkedProps): Html => {
+function Unlinked({ visit, id, isNo }: UnlinkedProps): Html {
   const shown = shortened(visible(id))
   return (
     <>
@@ -106,7 +120,7 @@ type LabelProps = {
 }
 
 /** The label of an owner or a contract, if any. */
-export const Label = ({ visit, id, isExplained = true }: LabelProps): Html => {
+export function Label({ visit, id, isExplained = true }: LabelProps): Html {
   const known = knownName(visit, id)
   return known === undefined || !(isExplained || known.by === 'operator') ? (
     ''
@@ -124,7 +138,7 @@ export const Label = ({ visit, id, isExplained = true }: LabelProps): Html => {
 const LONG = 24
 
 /** A text with a copy button. */
-export const Copied = ({ visit, text }: { readonly visit: Visit; readonly text: string }): Html => (
+export const Copied = ({ visit, text }: Props<{ text: string }>): Html => (
   <span class={isAccountName(text) ? 'copied' : text.length > LONG ? 'copied code long-name' : 'copied code'}>
     <bdi safe>{visible(text)}</bdi>
     <button type="button" class="copy" data-copy={text}>
@@ -134,3 +148,81 @@ export const Copied = ({ visit, text }: { readonly visit: Visit; readonly text: 
     </button>
   </span>
 )
+
+type NftNameProps = {
+  readonly visit: Pick<Visit, 'root' | 'home' | 'lang'>
+  readonly collection: string
+  readonly id: string
+}
+
+/**
+ * The id of an NFT in its collection, with a link to its page. The collection is shown beside it, or is the
+ * page's subject.
+ */
+export const NftName = ({ visit, collection, id }: NftNameProps): Html => (
+  <a class="name nft" href={hrefTo(visit, pathOfNft(collection, id))}>
+    <bdi safe>{`#${shortened(visible(id))}`}</bdi>
+  </a>
+)
+
+type MadeProps = {
+  readonly visit: Visit
+  /** ISO-8601 UTC. */
+  readonly iso: string
+  /** Hash of the transaction; `""`: the genesis block created the thing without one. */
+  readonly tx: string
+}
+
+/** The time of a thing's creation, and the transaction. */
+export const Made = ({ visit, iso, tx }: MadeProps): Html => (
+  <>
+    <When visit={visit} iso={iso} /> {tx !== '' && <Name visit={visit} kind="tx" id={tx} />}
+  </>
+)
+
+type HeadingProps = {
+  readonly visit: Visit
+  /** The kind of the page's subject. */
+  readonly kind: string
+  /** The subject's name on the chain, number or hash. */
+  readonly id: string
+  /** A text in place of the name; `""`: none. */
+  readonly alias?: string
+}
+
+/** The heading of a page about one thing: its kind, its name with a copy button, and its label. */
+export const Heading = ({ visit, kind, id, alias = '' }: HeadingProps): Html => (
+  <h1>
+    <small safe>{kind}</small>
+    {alias === '' ? <Copied visit={visit} text={id} /> : <bdi safe>{visible(alias)}</bdi>}
+    <Label visit={visit} id={id} />
+  </h1>
+)
+
+/** Width of the light border in modules, as readers require (ISO/IEC 18004). */
+const BORDER = 4
+/** A fixed mask. Evaluating all eight takes seven times as long, on every page, and a name needs only a small code. */
+const MASK = 2
+
+type QrCodeProps = { readonly visit: Pick<Visit, 'say'>; readonly text: string }
+
+/** A collapsed QR code of a text, for phones. */
+export function QrCode({ visit, text }: QrCodeProps): Html {
+  const { data, size } = encode(text, { ecc: 'M', border: BORDER, maskPattern: MASK })
+  return (
+    <details class="qr">
+      <summary safe>{visit.say({ en: 'QR code', zh: '二维码' })}</summary>
+      <svg
+        viewBox={`0 -0.5 ${size} ${size}`}
+        role="img"
+        aria-label={visit.say({ en: 'QR code of this name', zh: '此名称的二维码' })}
+      >
+        <path d={data.map(runsOf).join('')}></path>
+      </svg>
+    </details>
+  )
+}
+
+/** The dark modules of a row as a path: a line of a module's width through the middle of each run. */
+const runsOf = (row: readonly boolean[], y: number): string =>
+  [...row.map(Number).join('').matchAll(/1+/g)].map(({ index, 0: { length } }) => `M${index} ${y}h${length}`).join('')

@@ -2,7 +2,8 @@
 import type { Text } from '#actions/text.ts'
 import { percentOf, sumOf } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
-import { None } from './none.tsx'
+import { None } from './amount.tsx'
+import { Owner } from './name.tsx'
 
 type ShareProps = {
   readonly part: string
@@ -12,7 +13,7 @@ type ShareProps = {
 }
 
 /** The share of a part in a whole, in percent and as a bar; `—` if the whole is zero. */
-export const Share = ({ part, whole, tell = same }: ShareProps): Html => {
+export function Share({ part, whole, tell = same }: ShareProps): Html {
   const percent = percentOf(part, whole)
   return percent === undefined ? (
     <None />
@@ -57,7 +58,7 @@ type ConcentrationProps = {
 /**
  * The concentration of a whole: the share of the largest, of the ten largest and of the hundred largest, as one bar.
  */
-export const Concentration = ({ visit, parts, whole, total }: ConcentrationProps): Html => {
+export function Concentration({ visit, parts, whole, total }: ConcentrationProps): Html {
   const bands = bandsOf(parts, whole)
   if (bands.length === 0) return ''
   const name = ({ from, to }: Band): string =>
@@ -95,7 +96,7 @@ type Band = {
   readonly width: number
 }
 
-const bandsOf = (parts: readonly string[], whole: string): readonly Band[] => {
+function bandsOf(parts: readonly string[], whole: string): readonly Band[] {
   const upTo = (count: number): string => sumOf(parts.slice(0, count))
   const shareOf = (amount: string): string => percentOf(amount, whole) ?? '0'
   if (parts.length === 0 || percentOf('0', whole) === undefined) return []
@@ -131,9 +132,31 @@ const lessOf = (decimal: string, less: string): string => sumOf([decimal, `-${le
 const OTHERS: Text = { en: 'All others', zh: '其余' }
 const ELSEWHERE: Text = { en: 'Elsewhere', zh: '其他' }
 
-const bandName = ({ say }: Pick<Visit, 'say'>, from: number, to: number): string => {
+function bandName({ say }: Pick<Visit, 'say'>, from: number, to: number): string {
   if (to === 1) return say({ en: 'Largest', zh: '第 1 名' })
   return from === to
     ? say({ en: `No. ${from}`, zh: `第 ${from} 名` })
     : say({ en: `No. ${from} to ${to}`, zh: `第 ${from} 至 ${to} 名` })
 }
+
+type LargestProps = {
+  readonly visit: Visit
+  /** Largest first. */
+  readonly owners: readonly { readonly account: string; readonly amount: string }[]
+  readonly whole: string
+}
+
+/** Maximum number of owners. */
+const MOST = 5
+
+/** The largest owners, with their shares of a whole. */
+export const Largest = ({ visit, owners, whole }: LargestProps): Html => (
+  <ol class="largest">
+    {owners.slice(0, MOST).map(({ account, amount }) => (
+      <li>
+        <Owner visit={visit} id={account} />
+        <Share part={amount} whole={whole} />
+      </li>
+    ))}
+  </ol>
+)

@@ -1,7 +1,7 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
+import { findNear, type Near } from '#explorer/find/near.ts'
 import { hrefTo } from '#explorer/links.ts'
-import { findNear, type Near } from '#explorer/near.ts'
 import type { Site } from '#explorer/page.ts'
 import { type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'

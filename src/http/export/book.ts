@@ -1,6 +1,5 @@
 import type { Book } from '#actions/books/book.ts'
-import { textCell } from '#explorer/download/cell.ts'
-import { fileStem } from '#explorer/download/download.ts'
+import { fileStem, textCell } from '#explorer/download/file.ts'
 import { csvLine, csvSerializer } from './csv.ts'
 import type { FormattedExport } from './form.ts'
 

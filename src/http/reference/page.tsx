@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { Action } from '#actions/define.ts'
 import type { Site } from '#explorer/page.ts'
-import { ServicePage } from '#explorer/part/service-page.tsx'
+import { ServicePage } from '#explorer/part/document.tsx'
 import type { Assets } from '../assets.ts'
 import { type ReferenceOptions, referenceBody } from './body.ts'
 import { paragraphs, words } from './text.ts'

@@ -3,9 +3,9 @@ import { escapeHtml } from '@kitajs/html'
 import { grouped } from '#explorer/format/amount.ts'
 import { formatDuration } from '#explorer/format/time.ts'
 import type { Lang, Site } from '#explorer/page.ts'
-import { type Fact, Facts } from '#explorer/part/facts.tsx'
-import { ServicePage } from '#explorer/part/service-page.tsx'
-import { At } from '#explorer/part/time.tsx'
+import { At } from '#explorer/part/amount.tsx'
+import { ServicePage, type Shell } from '#explorer/part/document.tsx'
+import { type Fact, Facts } from '#explorer/part/section.tsx'
 import { reportedText, type ServiceStatus } from './service-status.ts'
 
 /** The status as a page of HTML. Its links are relative. */
@@ -15,12 +15,15 @@ export const statusPage = async (
 ): Promise<string> => {
   const { troubles } = status
   const say: Say = (en, zh) => ({ en, zh })[lang]
-  const shell = { site, root: '', lang, path: '/status', query: new URLSearchParams() }
+  const shell: Shell = {
+    ...{ site, root: '', lang, path: '/status', query: new URLSearchParams() },
+    say: text => text[lang],
+  }
   const isFine = troubles.length === 0
   const verdict = isFine ? say('Everything is in order.', '一切正常。') : say('Something is wrong.', '存在问题。')
   return (
     <ServicePage
-      shell={{ ...shell, say: text => text[lang] }}
+      shell={shell}
       other={`status?lang=${lang === 'en' ? 'zh' : 'en'}`}
       title={`${say('Status', '运行状态')} · iostlens`}
       description={verdict}
@@ -40,7 +43,7 @@ export const statusPage = async (
           </section>
         ))}
         <section class="card">
-          <Facts facts={factsOf(status, { say, lang })} />
+          <Facts visit={shell} facts={factsOf(status, { say, lang })} />
         </section>
       </main>
     </ServicePage>
@@ -66,17 +69,18 @@ const factsOf = (
       : `${say(`${grouped(String(behind))} blocks, `, `${grouped(String(behind))} 个区块，`)}${duration(behindSeconds)}`
   const reported = fresh === null ? null : reportedText(fresh)
   return [
-    [say('Store readable and whole', '存储可读且完整'), whole ? say('yes', '是') : say('NO', '否')],
-    [say('Last loaded block', '最后加载的区块'), height === null ? unknown : grouped(String(height))],
-    [say('Time of that block', '区块时间'), time === null ? unknown : <At iso={time} />],
-    [say('Age of that block', '距今'), lagSeconds === null ? unknown : duration(lagSeconds)],
-    [say('Behind the node', '落后全节点'), byNode(distance)],
+    ['Store readable and whole', '存储可读且完整', whole ? say('yes', '是') : say('NO', '否')],
+    ['Last loaded block', '最后加载的区块', height === null ? unknown : grouped(String(height))],
+    ['Time of that block', '区块时间', time === null ? unknown : <At iso={time} />],
+    ['Age of that block', '距今', lagSeconds === null ? unknown : duration(lagSeconds)],
+    ['Behind the node', '落后全节点', byNode(distance)],
     [
-      say('Last response from the node', '最近一次收到全节点响应'),
+      'Last response from the node',
+      '最近一次收到全节点响应',
       reported === null ? byNode(fresh === null ? undefined : say('never', '从未')) : <At iso={reported} />,
     ],
-    [say('Blocks per second', '每秒区块数'), String(blocksPerSecond ?? unknown)],
-    [say('Serving since', '开始服务时间'), <At iso={since} />],
-    [say('Version', '版本'), escapeHtml(version)],
+    ['Blocks per second', '每秒区块数', String(blocksPerSecond ?? unknown)],
+    ['Serving since', '开始服务时间', <At iso={since} />],
+    ['Version', '版本', escapeHtml(version)],
   ]
 }

@@ -1,0 +1,99 @@
+import type { Ask } from '#actions/ask.ts'
+import { getAccountBalance } from '#actions/get-account-balance.ts'
+import { getBalances } from '#actions/get-balances.ts'
+import { getContractAbi } from '#actions/get-contract-abi.ts'
+import { getContractCode } from '#actions/get-contract-code.ts'
+import { isHash, isPossibleName, isSystemContract } from '#chain/names.ts'
+import { unless } from '#failure/unless.ts'
+import {
+  argumentsIn,
+  type CalledAction,
+  isOwner,
+  parameterNamesIn,
+  type Signature,
+  UNKNOWN_SIGNATURE,
+} from '../format/arguments.ts'
+import { isDelayed, type Transaction } from '../format/transaction.ts'
+import type { Visit } from '../page.ts'
+
+/** The answer for a part of a page; undefined: the thing does not exist, or its name is invalid. */
+export const ifFound = <T>(answer: Promise<T>): Promise<T | undefined> =>
+  unless(['not_found', 'loading', 'bad_request'], answer)
+
+/** The answer for a part of a page; undefined: it is not known yet. */
+export const ifKnown = <T>(answer: Promise<T>): Promise<T | undefined> => unless(['loading', 'unavailable'], answer)
+
+/**
+ * The canonical name of an owner: a contract's id may be given without its prefix. Throws the failures of
+ * get-account-balance.
+ */
+export const exactOwner = async (ask: Ask, id: string): Promise<string> =>
+  isHash(id) ? (await ask(getAccountBalance, { account: id })).name : id
+
+/** The current state of a contract. */
+type KnownContract = {
+  readonly signatures: ReadonlyMap<string, Signature>
+  /** The block that set its code; undefined: the code gives no argument names. */
+  readonly block: string | undefined
+}
+
+/** Contracts by their ids. */
+export type KnownContracts = ReadonlyMap<string, KnownContract>
+
+/** Maximum number of contracts that a page requests. */
+const MAX_CONTRACTS = 10
+
+/** The contracts that actions call, except those that do not exist. */
+export async function knownContracts(
+  visit: Pick<Visit, 'ask'>,
+  actions: readonly CalledAction[],
+): Promise<KnownContracts> {
+  const ids = [...new Set(actions.map(({ contract }) => contract))].slice(0, MAX_CONTRACTS)
+  const found = await Promise.all(ids.map(async id => [id, await ifFound(knownContract(visit, id))] as const))
+  return new Map(found.flatMap(([id, contract]) => (contract === undefined ? [] : [[id, contract] as const])))
+}
+
+/**
+ * A contract's actions with the types and names of their arguments. Throws 'not_found', 'loading' and 'bad_request'.
+ */
+async function knownContract(visit: Pick<Visit, 'ask'>, contract: string): Promise<KnownContract> {
+  const [{ abis }, code] = await Promise.all([
+    visit.ask(getContractAbi, { contract }),
+    // The argument names of system contracts are known.
+    isSystemContract(contract) ? undefined : visit.ask(getContractCode, { contract }),
+  ])
+  const names = code && parameterNamesIn(code.code)
+  return {
+    signatures: new Map(abis.map(({ name, args }) => [name, { types: args, names: names?.get(name) ?? [] }])),
+    block: code === undefined || code.block === '' ? undefined : code.block,
+  }
+}
+
+/** The signature of an action, and the block of the code with its names. */
+export function signatureIn(
+  known: KnownContracts,
+  { contract, action_name }: CalledAction,
+): { readonly signature: Signature | undefined; readonly block: string | undefined } {
+  const found = known.get(contract)
+  return { signature: found?.signatures.get(action_name), block: found?.block }
+}
+
+/** The owners among a transaction's arguments that have a page; `all`: every named owner. */
+export type KnownOwners = ReadonlySet<string> | 'all'
+
+/** Maximum number of owners to check; one call answers for all. */
+const MAX_OWNERS = 50
+
+/**
+ * The owners that exist. A successful transaction names only existing owners. Those of a failed or delayed
+ * one are checked.
+ */
+export async function knownOwners(visit: Pick<Visit, 'ask'>, transaction: Transaction): Promise<KnownOwners> {
+  const { actions, tx_receipt } = transaction
+  if (tx_receipt.status_code === 'SUCCESS' && !isDelayed(transaction)) return 'all'
+  const named = actions.flatMap(action => argumentsIn(action, UNKNOWN_SIGNATURE) ?? []).filter(isOwner)
+  const names = [...new Set(named.map(({ value }) => value))].filter(isPossibleName).slice(0, MAX_OWNERS)
+  if (names.length === 0) return new Set()
+  const found = await ifFound(visit.ask(getBalances, { accounts: names.join(',') }))
+  return new Set(names.filter((_name, at) => (found?.balances[at] ?? null) !== null))
+}

@@ -1,0 +1,98 @@
+import { getTokenDetail } from '#actions/get-token-detail.ts'
+import { getTransactionRecords } from '#actions/get-transaction-records.ts'
+import { getTransactions } from '#actions/get-transactions.ts'
+import { fromUnits, unitsOf } from '#chain/amount.ts'
+import { argumentsAsRead } from '#chain/arguments.ts'
+import { AMOUNT_AT, partsOfFuncName } from '#chain/effects.ts'
+import { listNftMovements, type Movement, movementsIn, type TokenMovement } from '../format/record.ts'
+import { isDelayed, type Transaction } from '../format/transaction.ts'
+import type { Visit } from '../page.ts'
+import { ifFound, ifKnown } from './known.ts'
+
+type MovedRowsVisit = Pick<Visit, 'ask'>
+
+/**
+ * The movements of tokens and NFTs of transactions, by hash. Records cover published blocks; for later blocks, the
+ * receipts contain the same movements. undefined: not known yet.
+ */
+export async function movementsOf(
+  visit: MovedRowsVisit,
+  transactions: readonly Transaction[],
+): Promise<ReadonlyMap<string, readonly Movement[] | undefined>> {
+  if (transactions.length === 0) return new Map()
+  const tx_hashes = transactions.map(({ hash }) => hash).join(',')
+  const known = await ifKnown(visit.ask(getTransactionRecords, { tx_hashes }))
+  const rows = Map.groupBy(known?.records ?? [], ({ tx_hash }) => tx_hash)
+  return new Map(
+    await Promise.all(
+      transactions.map(async tx => {
+        // A transaction in the pool has no records, and may still move tokens.
+        const isRecorded = known !== undefined && tx.tx_receipt.status_code !== undefined
+        const moved = await (isRecorded ? movementsIn(rows.get(tx.hash) ?? []) : receiptsOf(visit, tx))
+        return [tx.hash, moved && [...moved, ...listNftMovements(tx)]] as const
+      }),
+    ),
+  )
+}
+
+/** The movements of tokens and NFTs of transactions in published blocks, by hash. Only receipts tell those of NFTs. */
+export async function publishedMovements(
+  { ask }: MovedRowsVisit,
+  hashes: readonly string[],
+): Promise<ReadonlyMap<string, readonly Movement[]>> {
+  if (hashes.length === 0) return new Map()
+  const tx_hashes = hashes.join(',')
+  const [{ records }, { transactions }] = await Promise.all([
+    ask(getTransactionRecords, { tx_hashes }),
+    ask(getTransactions, { tx_hashes }),
+  ])
+  const rows = Map.groupBy(records, ({ tx_hash }) => tx_hash)
+  const nfts = new Map(
+    transactions.flatMap(found =>
+      found === null ? [] : [[found.transaction.hash, listNftMovements(found.transaction)]],
+    ),
+  )
+  return new Map(hashes.map(hash => [hash, [...movementsIn(rows.get(hash) ?? []), ...(nfts.get(hash) ?? [])]]))
+}
+
+async function receiptsOf(visit: MovedRowsVisit, tx: Transaction): Promise<readonly TokenMovement[] | undefined> {
+  const { status_code, receipts = [] } = tx.tx_receipt
+  if (status_code === undefined) return undefined
+  if (status_code !== 'SUCCESS' || isDelayed(tx)) return []
+  const moving = receipts.flatMap(movingReceipt)
+  // The contribute that rewards the previous block is not a movement of this one.
+  const own = tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
+  const decimals = await decimalsOf(visit, new Set(own.map(({ token }) => token)))
+  const rows = own.map(({ token, text, ...row }) => {
+    const decimal = decimals.get(token)
+    const units = decimal === undefined ? undefined : unitsOf(text, decimal)
+    return decimal === undefined || units === undefined
+      ? undefined
+      : { ...row, token, amount: fromUnits(units, decimal) }
+  })
+  const read = rows.filter(row => row !== undefined)
+  return read.length < rows.length ? undefined : movementsIn(read)
+}
+
+/** A receipt of token.iost that moved tokens. `text` is the amount in the receipt, which may have too many decimals. */
+function movingReceipt({ func_name, content }: { readonly func_name: string; readonly content: string }) {
+  const { contract, name } = partsOfFuncName(func_name)
+  const place = contract === 'token.iost' ? AMOUNT_AT.get(name) : undefined
+  if (place === undefined) return []
+  const data = argumentsAsRead(content) ?? []
+  const textAt = (at: number): string => {
+    const text = data[at]
+    return typeof text === 'string' ? text : ''
+  }
+  const from = name === 'issue' ? '' : textAt(1)
+  const to = name === 'destroy' ? '' : textAt(name === 'issue' ? 1 : 2)
+  return [{ action_name: name, data, from, to, token: textAt(0), text: textAt(place) }]
+}
+
+/** Decimals of the tokens that exist at the published block. */
+async function decimalsOf(visit: MovedRowsVisit, tokens: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
+  const found = await Promise.all(
+    [...tokens].map(async token => [token, await ifFound(visit.ask(getTokenDetail, { token }))] as const),
+  )
+  return new Map(found.flatMap(([token, detail]) => (detail === undefined ? [] : [[token, detail.decimal]])))
+}

@@ -1,0 +1,236 @@
+import type { AnswerOf, Ask } from '#actions/ask.ts'
+import { getBalances } from '#actions/get-balances.ts'
+import { getBlockDetail } from '#actions/get-block-detail.ts'
+import { getCollectionDetail } from '#actions/get-collection-detail.ts'
+import { getContractDetail } from '#actions/get-contract-detail.ts'
+import { getProducerDetail } from '#actions/get-producer-detail.ts'
+import { getTokenDetail } from '#actions/get-token-detail.ts'
+import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
+import { search } from '#actions/search.ts'
+import type { Text } from '#actions/text.ts'
+import { isContractId } from '#chain/names.ts'
+import { Failure } from '#failure/failure.ts'
+import { nounFor } from '../format/amount.ts'
+import { beginningOf } from '../format/text.ts'
+import { isoOf } from '../format/time.ts'
+import { decoded } from '../links.ts'
+import type { Visit } from '../page.ts'
+import { ifFound } from './known.ts'
+import { labelledNames } from './labels.ts'
+
+/** A row of search. */
+export type Match = AnswerOf<typeof search>['matches'][number]
+
+export type Kind = Match['type']
+
+/** One interpretation of a text: the text to search for, and the kind of thing that it names; absent: any kind. */
+export type Reading = { readonly text: string; readonly kind?: Kind }
+
+/**
+ * The kind that the segment before an id names, in addresses of this and other explorers: `/account/x`,
+ * `/#/txDetail/x`.
+ */
+const KINDS = [
+  [/^block(?:s|detail)?$/i, 'block'],
+  [/^(?:tx|transaction)(?:s|detail)?$/i, 'transaction'],
+  [/^(?:account|address)(?:s|es|detail)?$/i, 'account'],
+  [/^contract(?:s|detail)?$/i, 'contract'],
+  [/^token(?:s|detail)?$/i, 'token'],
+  [/^(?:producer|node|vote)(?:s|detail)?$/i, 'producer'],
+  [/^nft$/i, 'collection'],
+] as const
+
+/** The names in a page's address; none: the text is not an address, or its page is not about a thing. */
+function readingsOfAddress(text: string): readonly Reading[] {
+  const hasScheme = /^https?:\/\//i.test(text)
+  if (!hasScheme && !text.includes('/')) return []
+  const url = URL.parse(hasScheme ? text : `https://${text.startsWith('/') ? 'host' : ''}${text}`)
+  if (url === null) return []
+  const [own = '', query = ''] = url.hash.replace(/^#!?/, '').split('?', 2)
+  const segments = `${url.pathname}/${own}`
+    .split('/')
+    .map(decoded)
+    .filter(each => each !== '')
+  for (const [at, segment] of segments.entries()) {
+    const id = segments[at + 1]
+    const kind = KINDS.find(([form]) => form.test(segment))?.[1]
+    if (kind !== undefined && id !== undefined) return [{ text: id, kind }]
+  }
+  const values = [...url.searchParams.values(), ...new URLSearchParams(query).values()]
+  // `token.iost/transfer` is an action of a contract, in the form that rows show.
+  const host = !hasScheme && isContractId(url.hostname) ? [url.hostname] : []
+  const ids = [...host, ...values.slice(0, MOST_VALUES), ...segments.slice(-1)]
+  return ids.map(id => ({ text: id }))
+}
+
+const MOST_VALUES = 2
+
+/** Maximum length of a text: longer than any address. */
+const MOST_LETTERS = 2_000
+/** Invisible characters that are copied with a text. */
+const UNSEEN = /[\p{Cc}\p{Cf}]/gu
+/** Quotes and brackets before a text, and those behind it with its punctuation. */
+const BEFORE = /^["'`“‘«<([{「『《]+/u
+const BEHIND = /(?<!["'`”’»>)\]}」』》,;:，；。])["'`”’»>)\]}」』》,;:，；。]+$/u
+/** A block number: `Block #4,824`, `区块 4824`, `#4824`. */
+const NUMBER = /^(?:(?:block|height|no\.?|number|区块|高度)\s*(?::\s*)?)?(#\s*)?(\d[\d,.'’_ ]*)$/i
+const IN_THOUSANDS = /^\d{1,3}(?:([,.'’_ ])\d{3})(?:\1\d{3})*$/
+/** A label before a name, in the form that pages show: `Tx hash: 8fd0…`, `@admin`. */
+const LABELS: readonly (readonly [RegExp, Kind | undefined])[] = [
+  [/^(?:tx ?hash|txid|tx|transaction(?: hash)?|交易(?:哈希)?)\s*(?:[:#]\s*|\s)/i, 'transaction'],
+  [/^(?:account|address|账户|地址)\s*(?::\s*|\s)/i, 'account'],
+  [/^(?:contract|合约)\s*(?::\s*|\s)/i, 'contract'],
+  [/^(?:token|代币)\s*(?::\s*|\s)/i, 'token'],
+  [/^(?:producer|生产者|节点)\s*(?::\s*|\s)/i, 'producer'],
+  [/^(?:block(?: hash)?|hash|区块(?:哈希)?|哈希)\s*(?::\s*|\s)/i, undefined],
+  [/^[@$]/, undefined],
+]
+
+/** The possible interpretations of a typed or pasted text, most likely first. */
+export function readingsOf(given: string): readonly Reading[] {
+  const text = plain(beginningOf(given, MOST_LETTERS).text)
+  if (text === '') return []
+  const inner = text.replace(BEFORE, '').replace(BEHIND, '').trim()
+  const address = readingsOfAddress(inner)
+  const all =
+    address.length > 0
+      ? address
+      : [...numberIn(text), ...numberIn(inner), { text }, ...labelled(inner), { text: inner }]
+  // Names are in lower case. Hashes and contract ids have upper and lower case.
+  const small = all.map(({ text: each, ...of }) => ({ ...of, text: each.toLowerCase() }))
+  const readings = new Map<string, Reading>()
+  for (const each of [...all, ...small]) if (each.text !== '' && !readings.has(each.text)) readings.set(each.text, each)
+  return [...readings.values()]
+}
+
+/** Normalizes a text to one line: full-width letters and digits become ordinary ones. */
+const plain = (text: string): string => text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim()
+
+function numberIn(text: string): readonly Reading[] {
+  const [, , digits = ''] = NUMBER.exec(text) ?? []
+  // A name may consist of digits, so a plain number may be a name or a block.
+  if (/^\d*$/.test(digits)) return digits === '' || digits === text ? [] : [{ text: digits, kind: 'block' }]
+  return IN_THOUSANDS.test(digits) ? [{ text: digits.replaceAll(/\D/g, ''), kind: 'block' }] : []
+}
+
+const labelled = (text: string): readonly Reading[] =>
+  LABELS.flatMap(([label, kind]) => {
+    const name = text.replace(label, '')
+    return name === text ? [] : [{ text: name, ...(kind === undefined ? {} : { kind }) }]
+  })
+
+/** Maximum number of interpretations that are tried. Each needs a search. */
+const MOST_READINGS = 6
+
+/**
+ * The things that a typed or pasted text may mean: the matches of the first interpretation with an exact
+ * match, else of the first with any. Throws the failures of search, such as 'loading', when no other
+ * interpretation has matches either.
+ */
+export async function matchesMeant(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly Match[]> {
+  const labelled = await matchesLabelled(visit, text)
+  if (labelled.length === 0) return matchesNamed(visit, text)
+  // When a label matches, a refused search for names is not a failure.
+  const named = (await ifFound(matchesNamed(visit, text))) ?? []
+  const isNew = ({ type, id }: Match): boolean => !labelled.some(each => each.type === type && each.id === id)
+  return [...labelled, ...named.filter(isNew)]
+}
+
+/** Maximum number of labels whose names are searched. */
+const MOST_LABELLED = 5
+
+/** The accounts and contracts whose label contains the text, and which exist on the chain. */
+async function matchesLabelled(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly Match[]> {
+  const found = labelledNames(visit, text, MOST_LABELLED)
+  const matches = await Promise.all(
+    found.map(async ({ name, isWhole }) => {
+      const type = isContractId(name) ? 'contract' : 'account'
+      const answer = await ifFound(visit.ask(search, { text: name }))
+      const own = answer?.matches.filter(match => match.exact && match.id === name && match.type === type)
+      return (own ?? []).map(match => ({ ...match, exact: isWhole }))
+    }),
+  )
+  return matches.flat()
+}
+
+/** The matches by name, number and hash. */
+async function matchesNamed(visit: Pick<Visit, 'ask'>, text: string): Promise<readonly Match[]> {
+  let failure: Failure | undefined
+  let begun: readonly Match[] = []
+  for (const reading of readingsOf(text).slice(0, MOST_READINGS)) {
+    try {
+      const { matches } = await visit.ask(search, { text: reading.text })
+      if (matches.some(({ exact }) => exact)) return ofKind(matches, reading)
+      if (begun.length === 0) begun = matches
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error
+      failure ??= error
+    }
+  }
+  if (failure !== undefined && begun.length === 0) throw failure
+  return begun
+}
+
+/** Only the exact matches of the kind that the text names, if there are any; else all. */
+function ofKind(matches: readonly Match[], { kind }: Reading): readonly Match[] {
+  const meant = matches.filter(({ type, exact }) => exact && type === kind)
+  return meant.length > 0 ? meant : matches
+}
+
+/** The one fact by which a person recognizes a thing: an amount, a count, or a time. */
+export type Fact =
+  | { readonly amount: string; readonly of: Text }
+  | { readonly iso: string; readonly isFailed?: boolean }
+
+/** Number of matches for which a fact is requested. All accounts need one call, and each other thing needs its own. */
+const MOST = 8
+
+/** A fact for each of the first matches, in their order: balance, holders, votes, or time of creation. */
+export async function factsOf(
+  visit: Pick<Visit, 'ask'>,
+  matches: readonly Match[],
+): Promise<readonly (Fact | undefined)[]> {
+  const first = matches.slice(0, MOST)
+  const accounts = first.filter(({ type }) => type === 'account').map(({ id }) => id)
+  const balances =
+    accounts.length === 0
+      ? []
+      : ((await ifFound(visit.ask(getBalances, { accounts: accounts.join(',') })))?.balances ?? [])
+  const byAccount = new Map(balances.flatMap(each => (each === null ? [] : [[each.account, each] as const])))
+  return Promise.all(
+    first.map(async match => {
+      if (match.type !== 'account') return ifFound(factOf(visit, match))
+      const found = byAccount.get(match.id)
+      return found && { amount: found.balance, of: { en: 'iost', zh: 'iost' } }
+    }),
+  )
+}
+
+async function factOf({ ask }: Pick<Visit, 'ask'>, { type, id, status }: Match): Promise<Fact | undefined> {
+  if (type === 'token') {
+    const { holder_count } = await ask(getTokenDetail, { token: id })
+    return { amount: String(holder_count), of: { en: nounFor(holder_count, 'holder'), zh: '个持有者' } }
+  }
+  if (type === 'producer') {
+    const { votes } = await ask(getProducerDetail, { producer: id })
+    return { amount: votes, of: { en: nounFor(votes, 'vote'), zh: '票' } }
+  }
+  if (type === 'collection') {
+    const { issued } = await ask(getCollectionDetail, { collection: id })
+    return { amount: String(issued), of: { en: nounFor(issued, 'NFT'), zh: '个 NFT' } }
+  }
+  if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
+  if (type === 'block') return { iso: await timeOfBlock(ask, id) }
+  // A transaction in the pool has no block, and so no time agreed by the chain.
+  if (status === 'PENDING') return undefined
+  const { transaction, block_number } = await ask(getTransactionDetail, { tx_hash: id })
+  const { status_code } = transaction.tx_receipt
+  return {
+    // The block's time, as on the transaction's page: the time in the transaction was set by its signer.
+    iso: block_number === '-1' ? isoOf(transaction.time) : await timeOfBlock(ask, block_number),
+    isFailed: status_code !== undefined && status_code !== 'SUCCESS',
+  }
+}
+
+const timeOfBlock = async (ask: Ask, number: string): Promise<string> =>
+  isoOf((await ask(getBlockDetail, { number })).block.time)

@@ -1,0 +1,64 @@
+import { expect, test } from 'bun:test'
+import { failedActionAt, failureWords } from './outcome.ts'
+
+const action = (data: unknown, action_name = 'transfer', contract = 'token.iost') => ({
+  contract,
+  action_name,
+  data: JSON.stringify(data),
+})
+const PAY = action(['iost', 'user_009', 'user_029', '99999999', 'b'])
+const MESSAGE =
+  'running action Action{Contract: token.iost, ActionName: transfer, Data: ["iost","user_009","user_029","99999999","b... error: balance not enough 1217.6 < 99999999'
+
+test('failedActionAt: the action is found whose arguments begin as in the node’s message', () => {
+  const other = action(['iost', 'user_009', 'user_029', '1', 'a'])
+  expect(failedActionAt(MESSAGE, [other, PAY])).toBe(1)
+  expect(failedActionAt(MESSAGE, [PAY, PAY])).toBe(0)
+  expect(failedActionAt(MESSAGE, [other])).toBe(undefined)
+  expect(failedActionAt(MESSAGE, [PAY, action(['iost', 'user_009', 'user_029', '99999999', 'b2'])])).toBe(undefined)
+  expect(failedActionAt('out of gas', [PAY])).toBe(undefined)
+  const whole =
+    'running action Action{Contract: token.iost, ActionName: recycle, Data: ["x"]}\n error: permission denied'
+  expect(failedActionAt(whole, [action(['xy'], 'recycle'), action(['x'], 'recycle')])).toBe(1)
+})
+
+test.each([
+  ['balance not enough 1217.6 < 99999999', PAY, 'user_009 had 1,217.6 iost, and 99,999,999 was needed.'],
+  // The chain ignores the text after the arguments.
+  ['balance not enough 0 < 5', { ...PAY, data: `${PAY.data} // b` }, 'user_009 had 0 iost, and 5 was needed.'],
+  ['balance not enough 0 < 5', undefined, 'The balance was not enough: 0 of the 5 needed.'],
+  [
+    'balance not enough 0 < 5',
+    action(['a', 'b'], 'take', 'ContractX'),
+    'The balance was not enough: 0 of the 5 needed.',
+  ],
+  ['token not exists', action(['nosuch', 'a'], 'issue'), 'The token nosuch did not exist.'],
+  [
+    'Uncaught exception: Error: Uncaught exception: Error: amount too large. max amount = 10',
+    undefined,
+    'The amount was too large: at most 10 was possible.',
+  ],
+  ['out of gas', undefined, 'The transaction used up its gas limit before it ended.'],
+  [
+    'token iost exceed amountLimit in tx. need 5',
+    PAY,
+    "It would have moved 5 iost, more than the signer's spending limit allows.",
+  ],
+  ['Uncaught exception: Error: require auth failed.', undefined, 'The signers had no permission for this action.'],
+  ['invalid account nobody_0', PAY, 'The account nobody_0 did not exist.'],
+])('failureWords: %s', (reason, of, words) => {
+  expect(failureWords(reason, of)?.en).toBe(words)
+  expect(failureWords(reason, of)?.zh).toMatch(/\p{Script=Han}/u)
+})
+
+test('failureWords: a contract’s own message is unchanged, and names cannot hide text', () => {
+  for (const reason of [
+    '',
+    'fake balance not enough 0 < 1',
+    'balance not enough 0 < 1 <b>',
+    'permission denied: user_029',
+  ])
+    expect(failureWords(`Uncaught exception: Error: ${reason}`, undefined)).toBe(undefined)
+  const hidden = action(['iost', 'a\u202eb', 'c', '1', ''])
+  expect(failureWords('balance not enough 0 < 1', hidden)?.en).toBe('a\\u{202e}b had 0 iost, and 1 was needed.')
+})

@@ -1,0 +1,114 @@
+import type { AnswerOf } from '#actions/ask.ts'
+import type { getTransactionDetail } from '#actions/get-transaction-detail.ts'
+import type { Text } from '#actions/text.ts'
+import { argumentsAsRead } from '#chain/arguments.ts'
+import { isContractId } from '#chain/names.ts'
+import { counted, grouped, totalsOf } from './amount.ts'
+import { outcomeOf } from './outcome.ts'
+import type { Movement } from './record.ts'
+import { beginningOf, cutWord, shortened, visible } from './text.ts'
+
+/** The transaction of get-transaction-detail. */
+export type Transaction = AnswerOf<typeof getTransactionDetail>['transaction']
+
+/** Whether the actions run later, in a transaction that refers to this one. */
+export const isDelayed = ({ delay }: Pick<Transaction, 'delay'>): boolean => Number(delay) > 0
+
+type Done = {
+  readonly actions: readonly { readonly contract: string; readonly action_name: string }[]
+  readonly tx_receipt: {
+    readonly status_code?: string | undefined
+    readonly returns?: readonly string[] | undefined
+  }
+}
+
+/** Ids of contracts that a transaction deployed: each `setCode` returns the id of its contract. */
+export function contractsMade({ actions, tx_receipt }: Done): readonly string[] {
+  const { status_code, returns = [] } = tx_receipt
+  if (status_code !== 'SUCCESS') return []
+  return actions.flatMap(({ contract, action_name }, at) => {
+    if (contract !== 'system.iost' || action_name !== 'setCode') return []
+    const [id] = argumentsAsRead(returns[at] ?? '') ?? []
+    return typeof id === 'string' && isContractId(id) ? [id] : []
+  })
+}
+
+/** The spending limit of an action or a transaction, of one token or of any. */
+export type Limit = { readonly token: string; readonly value: string }
+
+const UNLIMITED: Text = { en: 'any amount of ', zh: '不限数量的' }
+const ANY: Text = { en: 'any token', zh: '任意代币' }
+
+/** A limit in words: `3 iost`, `any amount of any token`. */
+export function limitText({ token, value }: Limit, say: (text: Text) => string): string {
+  const amount = value === 'unlimited' ? say(UNLIMITED) : `${cutWord(value)} `
+  return `${amount}${token === '*' ? say(ANY) : cutWord(token)}`
+}
+
+// Descriptions of pages for search engines and link previews: the facts of the page in words.
+
+/** Longest name or figure that is written in full. */
+const MOST = 64
+
+const written = (text: string): string =>
+  beginningOf(text, MOST).isWhole ? visible(text) : visible(shortened(beginningOf(text, 2 * MOST).text))
+
+/** What an owner holds. `name`: safe to display. */
+export function describeHoldings(
+  name: string,
+  balance: Parameters<typeof totalsOf>[0],
+  pledges: Parameters<typeof totalsOf>[1],
+): Text {
+  const all = grouped(totalsOf(balance, pledges).all)
+  const [available, frozen, voted] = [balance.balance, balance.frozen_balance.total, balance.vote_balance.total].map(
+    grouped,
+  )
+  return {
+    en: `${name} on IOST holds ${all} iost: ${available} available, ${frozen} frozen, ${voted} in votes.`,
+    zh: `IOST 上的 ${name} 共持有 ${all} iost：可用 ${available}，冻结 ${frozen}，投票锁定 ${voted}。`,
+  }
+}
+
+type Described = {
+  readonly hash: string
+  readonly publisher: string
+  readonly tx_receipt: { readonly status_code?: string | undefined }
+}
+
+/** How a transaction ended, and its first movement. `movements` undefined: not known yet. */
+export function describeTransaction(
+  { hash, publisher, tx_receipt: { status_code: code } }: Described,
+  movements: readonly Movement[] | undefined,
+): Text {
+  const outcome = code === undefined ? { en: 'Waiting for a block', zh: '等待打包' } : outcomeOf(code)
+  const moved = describeMovements(movements ?? [])
+  const by = written(publisher)
+  return {
+    en: `${written(outcome.en)}: ${moved === undefined ? `by ${by}` : moved.en}. Transaction ${hash} of the IOST chain.`,
+    zh: `${written(outcome.zh)}：${moved === undefined ? `由 ${by} 发布` : moved.zh}。IOST 交易 ${hash}。`,
+  }
+}
+
+function describeMovements([first, ...others]: readonly Movement[]): Text | undefined {
+  if (first === undefined) return undefined
+  const { en, zh } = describeMovement(first)
+  const more = others.length
+  return more === 0
+    ? { en, zh }
+    : { en: `${en}, and ${counted(more, 'more movement')}`, zh: `${zh}，另有 ${more} 笔变动` }
+}
+
+function describeMovement(movement: Movement): Text {
+  const { from, to } = movement
+  const moved = describeThing(movement)
+  const [giver, receiver] = [written(from), written(to)]
+  if (from === '') return { en: `${moved} issued to ${receiver}`, zh: `向 ${receiver} 发行 ${moved}` }
+  if (to === '') return { en: `${moved} of ${giver} destroyed`, zh: `${giver} 销毁 ${moved}` }
+  return { en: `${moved} from ${giver} to ${receiver}`, zh: `${giver} 向 ${receiver} 转出 ${moved}` }
+}
+
+function describeThing(movement: Movement): string {
+  if (!('collection' in movement)) return `${grouped(movement.amount)} ${written(movement.token)}`
+  const { collection, nft } = movement
+  return nft === undefined ? `NFT ${written(collection)}` : `NFT ${written(collection)} #${written(nft)}`
+}

@@ -1,0 +1,143 @@
+/** @jsxImportSource @kitajs/html */
+import { getBaseTokenList } from '#actions/get-base-token-list.ts'
+import { getBlockList } from '#actions/get-block-list.ts'
+import { getCollectionList } from '#actions/get-collection-list.ts'
+import { getContractList } from '#actions/get-contract-list.ts'
+import { getTransactionList } from '#actions/get-transaction-list.ts'
+import { blockFile, collectionFile, contractFile, tokenFile, transactionFile } from '../download/downloads.ts'
+import { publishedMovements } from '../find/movements.ts'
+import { counted, grouped } from '../format/amount.ts'
+import type { Page } from '../page.ts'
+import { Ago, Count } from '../part/amount.tsx'
+import { listPage, pageGiven } from '../part/list.tsx'
+import { Name, Owner } from '../part/name.tsx'
+import { ChainText } from '../part/text.tsx'
+import { createBlockTable, createTransactionTable } from '../part/transactions.tsx'
+
+/** All blocks. */
+export const blocksPage: Page = {
+  path: '/blocks',
+  show: async visit => {
+    const { blocks, total } = await visit.ask(getBlockList, pageGiven(visit))
+    return listPage(visit, {
+      title: { en: 'Blocks', zh: '区块' },
+      lead: {
+        en: `${counted(total, 'block')}, newest first.`,
+        zh: `共 ${grouped(String(total))} 个区块，最新的在前。`,
+      },
+      total,
+      file: blockFile,
+      rows: blocks,
+      ...createBlockTable(visit, false),
+    })
+  },
+}
+
+/** All transactions. */
+export const transactionsPage: Page = {
+  path: '/transactions',
+  show: async visit => {
+    const { transactions, total } = await visit.ask(getTransactionList, pageGiven(visit))
+    const moved = await publishedMovements(
+      visit,
+      transactions.map(({ tx_hash }) => tx_hash),
+    )
+    return listPage(visit, {
+      title: { en: 'Transactions', zh: '交易' },
+      lead: {
+        en: `${counted(total, 'transaction')}, newest first.`,
+        zh: `共 ${grouped(String(total))} 笔交易，最新的在前。`,
+      },
+      total,
+      file: transactionFile,
+      rows: transactions,
+      ...createTransactionTable(visit, { moved }),
+    })
+  },
+}
+
+/** All tokens of the chain. */
+export const tokensPage: Page = {
+  path: '/tokens',
+  show: async visit => {
+    const { tokens, total } = await visit.ask(getBaseTokenList, pageGiven(visit))
+    return listPage(visit, {
+      title: { en: 'Tokens', zh: '代币' },
+      lead: {
+        en: `${counted(total, 'token')}, most holders first.`,
+        zh: `共 ${grouped(String(total))} 种代币，按持有者数降序。`,
+      },
+      description: {
+        en: `${counted(total, 'token')} of the IOST chain with holders, issuers and supplies.`,
+        zh: `IOST 链上的全部 ${total} 种代币：持有者数、发行者与供应量。`,
+      },
+      total,
+      file: tokenFile,
+      rows: tokens,
+      none: { en: 'No tokens.', zh: '没有代币。' },
+      columns: [
+        ['Token', '代币', row => <Name visit={visit} kind="token" id={row.symbol} />],
+        ['Full name', '全名', row => <ChainText visit={visit} text={row.full_name} isProse />, 'end'],
+        ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
+        ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
+        ['Holders', '持有者数', row => <Count value={row.holder_count} />, 'digits'],
+        ['Supply', '供应量', row => <Count value={row.current_supply} />, 'digits'],
+      ],
+    })
+  },
+}
+
+/** All collections of NFTs. */
+export const collectionsPage: Page = {
+  path: '/nfts',
+  show: async visit => {
+    const { collections, total } = await visit.ask(getCollectionList, pageGiven(visit))
+    return listPage(visit, {
+      title: { en: 'NFT collections', zh: 'NFT 合集' },
+      lead: {
+        en: `${counted(total, 'collection')}, most NFTs first.`,
+        zh: `共 ${grouped(String(total))} 个合集，按已发行的 NFT 数量降序。`,
+      },
+      description: {
+        en: `${counted(total, 'NFT collection')} of the IOST chain with issuers, NFTs and owners.`,
+        zh: `IOST 链上的全部 ${total} 个 NFT 合集：发行者、NFT 数量与持有者数。`,
+      },
+      total,
+      file: collectionFile,
+      rows: collections,
+      none: { en: 'No NFTs.', zh: '没有 NFT。' },
+      columns: [
+        ['Collection', '合集', row => <Name visit={visit} kind="nft" id={row.collection} />],
+        ['Issuer', '发行者', row => <Owner visit={visit} id={row.issuer} />],
+        ['Created', '创建时间', row => <Ago visit={visit} iso={row.created_at} />],
+        ['NFTs', 'NFT 数量', row => <Count value={row.issued} />, 'digits end'],
+        ['Owners', '持有者数', row => <Count value={row.owner_count} />, 'digits'],
+      ],
+    })
+  },
+}
+
+/** All deployed contracts. */
+export const contractsPage: Page = {
+  path: '/contracts',
+  show: async visit => {
+    const { contracts, total } = await visit.ask(getContractList, pageGiven(visit))
+    return listPage(visit, {
+      title: { en: 'Contracts', zh: '合约' },
+      lead: {
+        en: `${counted(total, 'contract')}, newest first. Those whose id ends in .iost are system contracts.`,
+        zh: `共 ${grouped(String(total))} 个合约，最新的在前；ID 以 .iost 结尾的是系统合约。`,
+      },
+      total,
+      file: contractFile,
+      rows: contracts,
+      none: { en: 'No contracts.', zh: '没有合约。' },
+      columns: [
+        ['Contract', '合约', row => <Name visit={visit} kind="contract" id={row.contract_id} />],
+        ['Deployed', '部署时间', row => <Ago visit={visit} iso={row.created_at} />, 'end'],
+        ['Publisher', '部署者', row => <Owner visit={visit} id={row.publisher} />],
+        ['Records', '记录数', row => <Count value={row.records} />, 'digits'],
+      ],
+    })
+  },
+}

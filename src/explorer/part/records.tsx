@@ -1,0 +1,334 @@
+/** @jsxImportSource @kitajs/html */
+import type { AnswerOf, CallParameters } from '#actions/ask.ts'
+import { getAccountTx } from '#actions/get-account-tx.ts'
+import type { Text } from '#actions/text.ts'
+import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
+import { accountRecords } from '../download/downloads.ts'
+import type { Download } from '../download/file.ts'
+import { ACCOUNT_FIELDS, fieldsGiven } from '../format/field.ts'
+import { calledFor, memoOf, movedBy, partiesOf, type RecordRow, WAYS, wayOf } from '../format/record.ts'
+import { actionText, cut, shortened, visible } from '../format/text.ts'
+import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
+import { hrefTo } from '../links.ts'
+import type { Html, Props, Visit } from '../page.ts'
+import { Ago, Amount, Count, None } from './amount.tsx'
+import { Filters } from './form.tsx'
+import { Files, Pager, pageGiven } from './list.tsx'
+import { Name, Owner } from './name.tsx'
+import { Card } from './section.tsx'
+import { Rows } from './table.tsx'
+import { Failed, Nft } from './transactions.tsx'
+
+type RecordRowsProps = {
+  readonly visit: Visit
+  readonly rows: readonly RecordRow[]
+  /** The owner of these rows: amounts that it sent have a minus. */
+  readonly owner?: string
+  readonly live?: string | undefined
+  /** Whether older rows may be found that have not been searched yet. */
+  readonly isSearching?: boolean
+}
+
+/** Maximum length of a memo in a row. The transaction's page shows all of it. */
+const MEMO = 60
+
+/** A table of records. */
+const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRowsProps): Html => (
+  <Rows
+    visit={visit}
+    rows={rows}
+    none={isSearching ? { en: 'Nothing found so far.', zh: '暂未找到。' } : { en: 'No records.', zh: '没有记录。' }}
+    live={live}
+    columns={[
+      ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
+      ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
+      ['Action', '方法', row => <What visit={visit} row={row} />, 'lead'],
+      ['From', '转出方', row => <Party visit={visit} id={partiesOf(row).from} owner={owner} />, 'bare'],
+      owner !== undefined && ['Direction', '方向', row => <Direction visit={visit} row={row} owner={owner} />, 'bare'],
+      ['To', '转入方', row => <Party visit={visit} id={partiesOf(row).to} owner={owner} />, 'to'],
+      ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, 'digits end'],
+    ]}
+  />
+)
+
+/** A party of a row. The counterparty has a link; the owner of the rows has none, since its page is the current one. */
+const Party = ({ visit, id, owner }: Props<{ id: string; owner: string | undefined }>): Html =>
+  id !== '' && id === owner ? (
+    <span class="name own">
+      <bdi safe>{shortened(visible(id))}</bdi>
+    </span>
+  ) : (
+    <Owner visit={visit} id={id} />
+  )
+
+/** The direction of a movement, in a word. */
+function Direction({ visit: { say }, row, owner }: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html {
+  const way = wayOf(row, owner)
+  if (way === undefined) return ''
+  return (
+    <span
+      class={way === 'in' ? 'way in' : 'way'}
+      title={way === 'none' ? say({ en: 'Neither from nor to this account', zh: '此账户的余额未因此变动' }) : undefined}
+      safe
+    >
+      {say(WAYS[way])}
+    </span>
+  )
+}
+
+function What({ visit, row }: Props<{ row: RecordRow }>): Html {
+  const memo = cut(memoOf(row.action_name, row.data), MEMO)
+  return (
+    <span class="what">
+      <bdi safe>{actionText(row.action_name)}</bdi> <Failed visit={visit} code={row.status_code} />
+      {memo !== '' && (
+        <small class="memo">
+          <bdi safe>{memo}</bdi>
+        </small>
+      )}
+    </span>
+  )
+}
+
+type MovementProps = Props<{ row: RecordRow; owner: string | undefined }>
+
+function Movement({ visit, row, owner }: MovementProps): Html {
+  if (row.collection !== undefined) return <Nft visit={visit} collection={row.collection} id={row.token_id} />
+  const moved = movedBy(row)
+  if (moved === undefined) return <CalledFor visit={visit} row={row} />
+  const amount = <Amount visit={visit} value={moved.amount} token={moved.token} />
+  const way = owner === undefined ? undefined : wayOf(row, owner)
+  const lock = <Lock visit={visit} until={row.locked_until} />
+  if (way === 'out')
+    return (
+      <>
+        <span class="out">−{amount as 'safe'}</span>
+        {lock as 'safe'}
+      </>
+    )
+  return (
+    <>
+      {way === 'in' ? <span class="in good">+{amount as 'safe'}</span> : (amount as 'safe')}
+      {lock as 'safe'}
+    </>
+  )
+}
+
+/** The amount in a call, without a sign: the movements are in separate rows. */
+function CalledFor({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html {
+  const named = calledFor(row)
+  if (named === undefined) return <None />
+  return (
+    <span class="amount named" title={say({ en: 'Its token movement is a row of its own', zh: '其代币变动另有记录' })}>
+      <Count value={named.amount} />{' '}
+      <span safe>{named.unit === 'iost' ? 'iost' : say({ en: 'bytes', zh: '字节' })}</span>
+    </span>
+  )
+}
+
+/** The end of a freeze. It is separate from the memo, which the sender may write freely. */
+const Lock = ({ visit: { say }, until }: Props<{ until: string | undefined }>): Html =>
+  until === undefined || !isNanoseconds(until) ? (
+    ''
+  ) : (
+    <small class="lock">
+      <span safe>{say({ en: 'locked until ', zh: '锁定至 ' })}</span>
+      <time class="at" datetime={isoOf(until)} safe>
+        {`${absolute(isoOf(until))} UTC`}
+      </time>
+    </small>
+  )
+
+/** The paging fields of a list of records. Searched rows have no number, so their pages can only be read in order. */
+type Listed = {
+  readonly transactions: readonly RecordRow[]
+  /** null: unknown. */
+  readonly total?: number | null | undefined
+  /** The position of the next page; absent: this is the last page, or pages have numbers. */
+  readonly next?: string | undefined
+}
+
+/** The requested part of a list of records, as parameters of the API. */
+export function partGiven(visit: Pick<Visit, 'query'>): CallParameters {
+  const after = visit.query.get('after') ?? ''
+  const { page, size } = pageGiven(visit)
+  return after === '' ? { page, size } : { size, after }
+}
+
+/** Links to the other pages of a list of records. */
+function RecordPager({ visit, listed }: Props<{ listed: Listed }>): Html {
+  const { total, next } = listed
+  const isLater = (visit.query.get('after') ?? '') !== ''
+  if (next === undefined && !isLater && typeof total === 'number') return <Pager visit={visit} total={total} />
+  return <Steps visit={visit} listed={listed} isLater={isLater} />
+}
+
+function Steps({ visit, listed: { transactions, next }, isLater }: Props<{ listed: Listed; isLater: boolean }>): Html {
+  const { say } = visit
+  const to = (after: string | undefined): string => {
+    const query = new URLSearchParams(visit.query)
+    for (const name of ['page', 'after']) query.delete(name)
+    if (after !== undefined) query.set('after', after)
+    return hrefTo(visit, `${visit.path}?${query}`)
+  }
+  return (
+    <nav class="pager" aria-label={say({ en: 'Pages', zh: '分页' })}>
+      <span safe>
+        {next === undefined
+          ? say({ en: 'No older rows pass these filters.', zh: '没有更早的记录符合这些条件。' })
+          : transactions.length === 0
+            ? say({ en: 'Older rows are not searched yet.', zh: '更早的记录尚未查找。' })
+            : say({ en: 'Older rows are left.', zh: '还有更早的记录。' })}
+      </span>
+      <span class="steps">
+        {isLater && (
+          <a href={to(undefined)} safe>
+            {say({ en: 'Newest', zh: '最新' })}
+          </a>
+        )}
+        {next !== undefined && (
+          <a href={to(next)} rel="next" safe>
+            {say({ en: 'Next', zh: '下一页' })}
+          </a>
+        )}
+      </span>
+    </nav>
+  )
+}
+
+type RecordListProps = Pick<RecordRowsProps, 'visit' | 'owner' | 'live'> & {
+  /** The file with the whole list, and the canonical name of its subject. */
+  readonly file: Download
+  readonly id: string
+  readonly listed: Listed
+}
+
+/** The requested page of a list of records: links to the file, the rows, and links to the other pages. */
+export const RecordList = ({ file, id, listed, ...rows }: RecordListProps): Html => (
+  <>
+    <Files
+      visit={rows.visit}
+      file={file}
+      id={id}
+      total={listed.total ?? null}
+      hasRows={listed.transactions.length > 0}
+    />
+    <RecordRows {...rows} rows={listed.transactions} isSearching={listed.next !== undefined} />
+    <RecordPager visit={rows.visit} listed={listed} />
+  </>
+)
+
+type Records = AnswerOf<typeof getAccountTx>
+
+/** The records of the address: parameters and answer of the API. */
+export type RecordsRequest = {
+  readonly given: CallParameters & { readonly account: string }
+  /** The answer, or the reason why no row can match these filters. */
+  readonly answer: Records | Text
+}
+
+/** The requested page of an account's records. */
+export async function requestedRecords(visit: Visit, account: string): Promise<RecordsRequest> {
+  const filters = fieldsGiven(visit, ACCOUNT_FIELDS)
+  const given = { account, ...filters }
+  const why = whyNone(filters)
+  return { given, answer: why ?? (await visit.ask(getAccountTx, { ...given, ...partGiven(visit) })) }
+}
+
+/** The reason why no row can match filters together; undefined: rows can match. The API refuses such filters. */
+function whyNone(filters: CallParameters): Text | undefined {
+  const isMoving = filters['direction'] !== undefined || filters['token'] !== undefined
+  if (!isMoving) return undefined
+  if (filters['failed'] === '1')
+    return {
+      en: 'Failed transactions moved nothing: leave out “Failed only”, or direction and token.',
+      zh: '失败的交易没有代币变动：请去掉“只看失败”，或去掉方向与代币。',
+    }
+  const func = filters['func_name']
+  return func === undefined || func.startsWith('token.iost/')
+    ? undefined
+    : {
+        en: 'Tokens moved by a call of this contract are listed in rows of their own: leave out the action, or direction and token.',
+        zh: '该合约的调用所引起的代币变动另有记录：请去掉方法，或去掉方向与代币。',
+      }
+}
+
+type AccountRecordsProps = {
+  readonly visit: Visit
+  readonly asked: RecordsRequest
+  /** The tokens to choose from in the filter. */
+  readonly tokens: readonly string[]
+  /** The content above the filters. */
+  readonly children: Html
+}
+
+/** The records of an account that match the filters. */
+export function AccountRecords({ visit, asked: { given, answer }, tokens, children }: AccountRecordsProps): Html {
+  const { say } = visit
+  return (
+    <Card visit={visit} id="records" title={{ en: 'Records: payments and calls', zh: '记录：收付款与方法调用' }}>
+      {children as 'safe'}
+      <Filters
+        visit={visit}
+        fields={ACCOUNT_FIELDS}
+        choices={choicesFor(visit, given.account, { tokens, rows: rowsIn(answer) })}
+      />
+      {'transactions' in answer ? (
+        <RecordList
+          visit={visit}
+          file={accountRecords}
+          id={given.account}
+          listed={answer}
+          owner={given.account}
+          live="records"
+        />
+      ) : (
+        <p class="warn" role="alert" data-live="records" safe>
+          {say(answer)}
+        </p>
+      )}
+    </Card>
+  )
+}
+
+const rowsIn = (answer: Records | Text): readonly RecordRow[] => ('transactions' in answer ? answer.transactions : [])
+
+/** Maximum number of choices of a filter. */
+const MOST_CHOICES = 50
+
+/** The common actions of system contracts. */
+const USUAL = [
+  ...['transfer', 'transferFreeze', 'issue', 'destroy'].map(name => `token.iost/${name}`),
+  ...['pledge', 'unpledge'].map(name => `gas.iost/${name}`),
+  ...['buy', 'sell', 'lend'].map(name => `ram.iost/${name}`),
+  ...['vote', 'unvote', 'voterWithdraw'].map(name => `vote_producer.iost/${name}`),
+  ...['auth.iost/signUp', 'system.iost/setCode', 'system.iost/updateCode'],
+]
+
+function choicesFor(
+  visit: Visit,
+  account: string,
+  { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly RecordRow[] },
+) {
+  const { say } = visit
+  // A row names its contract only if the contract is the recipient.
+  const seen = rows
+    .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
+    .map(({ to, action_name }) => `${to}/${action_name}`)
+  const parties = rows.flatMap(row => Object.values(partiesOf(row)))
+  // An issue may name any text as its recipient, and the filter accepts names alone.
+  const others = parties.filter(name => isPossibleName(name) && name !== account)
+  const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
+  return {
+    direction: {
+      choices: ['in', 'out'],
+      words: new Map([
+        ['in', say(WAYS.in)],
+        ['out', say(WAYS.out)],
+      ]),
+    },
+    counterparty: { choices: [...new Set(others)].toSorted() },
+    token: { choices: [...new Set(['iost', ...tokens.slice(0, MOST_CHOICES), ...moved])] },
+    func_name: { choices: [...new Set([...seen, ...USUAL])] },
+  }
+}

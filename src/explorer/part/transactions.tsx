@@ -1,0 +1,248 @@
+/** @jsxImportSource @kitajs/html */
+import type { AnswerOf } from '#actions/ask.ts'
+import type { getBlockList } from '#actions/get-block-list.ts'
+import type { getTransactionList } from '#actions/get-transaction-list.ts'
+import { getTransactions } from '#actions/get-transactions.ts'
+import type { Text } from '#actions/text.ts'
+import { movementsOf } from '../find/movements.ts'
+import { ownTransactions } from '../format/amount.ts'
+import { outcomeOf } from '../format/outcome.ts'
+import type { Movement } from '../format/record.ts'
+import { actionText, shortened, visible } from '../format/text.ts'
+import { isoOf } from '../format/time.ts'
+import type { Transaction } from '../format/transaction.ts'
+import type { Html, Props, Visit } from '../page.ts'
+import { Ago, Amount, Count, None, Place, Until } from './amount.tsx'
+import { List, pageOf } from './list.tsx'
+import { Contract, Name, NftName, Owner } from './name.tsx'
+import { Rows, type RowsProps } from './table.tsx'
+import { ChainText, rawHref } from './text.tsx'
+
+type OutcomeProps = { readonly visit: Pick<Visit, 'say'>; readonly code: string }
+
+/** Whether a transaction succeeded, in words. */
+export const Outcome = ({ visit, code }: OutcomeProps): Html => (
+  <span class={code === 'SUCCESS' ? 'badge good' : 'badge bad'} title={visible(code)} safe>
+    {visible(visit.say(outcomeOf(code)))}
+  </span>
+)
+
+/** The outcome in a narrow table: a dot for a success, and one word for any failure. */
+const ShortOutcome = ({ visit: { say }, code }: OutcomeProps): Html =>
+  code === 'SUCCESS' ? (
+    <span class="badge good">
+      <span class="sr" safe>
+        {say(outcomeOf(code))}
+      </span>
+    </span>
+  ) : (
+    <span class="badge bad" title={say(outcomeOf(code))} safe>
+      {say({ en: 'Failed', zh: '失败' })}
+    </span>
+  )
+
+/** The outcome of a failed transaction; empty for a success. */
+export const Failed = ({ visit, code }: OutcomeProps): Html =>
+  code === 'SUCCESS' ? '' : <Outcome visit={visit} code={code} />
+
+/** Maximum number of movements, and of actions, that a row names. */
+const NAMED = 2
+
+type MovedProps = {
+  readonly visit: Visit
+  /** undefined: not known yet. */
+  readonly movements: readonly Movement[] | undefined
+}
+
+/** The movements of a transaction in a row of a list: amount, sender and recipient, and the number of further ones. */
+const Moved = ({ visit, movements }: MovedProps): Html =>
+  movements === undefined ? (
+    <small safe>{visit.say({ en: 'not known yet', zh: '尚不可知' })}</small>
+  ) : movements.length === 0 ? (
+    <None />
+  ) : (
+    <span class="what">
+      {movements.slice(0, NAMED).map(movement => (
+        <span class="line">
+          <What visit={visit} movement={movement} />{' '}
+          {movement.from !== '' && <Owner visit={visit} id={movement.from} />}
+          {' → '}
+          {movement.to !== '' && <Owner visit={visit} id={movement.to} />}
+        </span>
+      ))}
+      {movements.length > NAMED && <small safe>{`+${movements.length - NAMED}`}</small>}
+    </span>
+  )
+
+/** What moved: an amount of a token, or an NFT. */
+const What = ({ visit, movement }: Props<{ movement: Movement }>): Html =>
+  'collection' in movement ? (
+    <Nft visit={visit} collection={movement.collection} id={movement.nft} />
+  ) : (
+    <Amount visit={visit} value={movement.amount} token={movement.token} />
+  )
+
+/** An NFT outside its collection's pages: the collection and the id, each with a link. */
+export const Nft = ({ visit, collection, id }: Props<{ collection: string; id: string | undefined }>): Html => (
+  <span>
+    <Name visit={visit} kind="nft" id={collection} />
+    {id !== undefined && ' '}
+    {id !== undefined && <NftName visit={visit} collection={collection} id={id} />}
+  </span>
+)
+
+type MovementsProps = {
+  readonly visit: Visit
+  readonly movements: readonly Movement[]
+  /** The text for an empty list. */
+  readonly none: Text
+}
+
+/** In place of the sender, and of the recipient. */
+export const ISSUED: Text = { en: 'issued', zh: '发行' }
+const DESTROYED: Text = { en: 'destroyed', zh: '销毁' }
+
+/** A table of movements of tokens and NFTs. */
+export function Movements({ visit, movements, none }: MovementsProps): Html {
+  return (
+    <Rows
+      visit={visit}
+      rows={movements}
+      none={none}
+      columns={[
+        ['From', '转出方', ({ from }) => <Owner visit={visit} id={from} none={ISSUED} />, 'bare'],
+        ['To', '转入方', ({ to }) => <Owner visit={visit} id={to} none={DESTROYED} />, 'to'],
+        // The sender's memo has its own column, so that it is not mistaken for data of the chain.
+        movements.some(({ memo }) => memo !== '') && [
+          'Memo',
+          '备注',
+          ({ memo }) =>
+            memo === '' ? <None /> : <ChainText visit={visit} text={memo} isProse whole={rawHref(visit)} />,
+        ],
+        movements.some(({ until }) => until !== undefined) && [
+          'Frozen until',
+          '冻结至',
+          ({ until }) => (until === undefined ? <None /> : <Until visit={visit} iso={isoOf(until)} />),
+        ],
+        ['Amount', '数量', movement => <What visit={visit} movement={movement} />, 'digits lead'],
+      ]}
+    />
+  )
+}
+
+/** A row of get-transaction-list. */
+type TransactionRow = AnswerOf<typeof getTransactionList>['transactions'][number]
+
+type TransactionTable = {
+  /** The movements of each transaction, by hash; absent: rows do not show movements. */
+  readonly moved?: ReadonlyMap<string, readonly Movement[]>
+  /** Whether to show only the most important columns. */
+  readonly isNarrow?: boolean
+}
+
+/** A table of transactions without its rows. */
+export function createTransactionTable(
+  visit: Visit,
+  { moved, isNarrow = false }: TransactionTable,
+): Omit<RowsProps<TransactionRow>, 'visit' | 'rows'> {
+  const columns: RowsProps<TransactionRow>['columns'] = [
+    ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />],
+    !isNarrow && ['Block', '区块', row => <Name visit={visit} kind="block" id={row.block} />, 'wide'],
+    ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'end'],
+    ['Publisher', '发布者', row => <Owner visit={visit} id={row.publisher} />],
+    !isNarrow && ['Action', '方法', row => <First visit={visit} row={row} />, 'bare'],
+    moved !== undefined && [
+      'Moved',
+      '代币变动',
+      row => <Moved visit={visit} movements={moved.get(row.tx_hash)} />,
+      'bare',
+    ],
+    [
+      'Status',
+      '状态',
+      ({ status_code: code }) =>
+        isNarrow ? <ShortOutcome visit={visit} code={code} /> : <Outcome visit={visit} code={code} />,
+      'bare',
+    ],
+    !isNarrow && ['Gas', 'Gas', row => <Count value={row.gas_fee} />, 'digits'],
+  ]
+  return { live: 'transactions', none: { en: 'No transactions.', zh: '没有交易。' }, columns, isNarrow }
+}
+
+/** The first action, and the number of further ones. */
+const First = ({ visit, row }: Props<{ row: TransactionRow }>): Html =>
+  row.actions === 0 ? (
+    <None />
+  ) : (
+    <span class="what">
+      <Contract visit={visit} id={row.contract} /> <bdi safe>{actionText(row.action_name)}</bdi>
+      {row.actions > 1 && <small safe>{` +${row.actions - 1}`}</small>}
+    </span>
+  )
+
+type BlockTransactionsProps = {
+  readonly visit: Visit
+  /** In the order of the block. */
+  readonly hashes: readonly string[]
+}
+
+/** The requested page of a block's transactions with their actions and movements. */
+export async function BlockTransactions({ visit, hashes }: BlockTransactionsProps): Promise<string> {
+  const shown = pageOf(visit, hashes).join(',')
+  const found = shown === '' ? [] : (await visit.ask(getTransactions, { tx_hashes: shown })).transactions
+  const transactions = found.flatMap(entry => (entry === null ? [] : [entry.transaction]))
+  const moved = await movementsOf(visit, transactions)
+  return (
+    <List
+      visit={visit}
+      total={hashes.length}
+      rows={transactions}
+      none={{ en: 'No transactions on this page.', zh: '此页没有交易。' }}
+      columns={[
+        ['Transaction', '交易', ({ hash }) => <Name visit={visit} kind="tx" id={hash} />],
+        ['Publisher', '发布者', ({ publisher }) => <Owner visit={visit} id={publisher} />],
+        ['Actions', '方法', row => <Done row={row} />, 'bare'],
+        ['Moved', '代币变动', ({ hash }) => <Moved visit={visit} movements={moved.get(hash)} />, 'bare'],
+        ['Status', '状态', ({ tx_receipt }) => <Outcome visit={visit} code={tx_receipt.status_code ?? ''} />, 'end'],
+        ['Gas', 'Gas', ({ tx_receipt }) => <Count value={tx_receipt.gas_usage ?? '0'} />, 'digits'],
+      ]}
+    />
+  )
+}
+
+const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
+  actions.length === 0 ? (
+    <None />
+  ) : (
+    <span class="what">
+      {actions.slice(0, NAMED).map(({ contract, action_name }) => (
+        <bdi class="line" safe>
+          {`${shortened(visible(contract))} ${actionText(action_name)}`}
+        </bdi>
+      ))}
+      {actions.length > NAMED && <small safe>{`+${actions.length - NAMED}`}</small>}
+    </span>
+  )
+
+/** A row of get-block-list. */
+type BlockRow = AnswerOf<typeof getBlockList>['blocks'][number]
+
+/**
+ * A table of blocks without its rows.
+ * @param isNarrow whether to show only the most important columns
+ */
+export function createBlockTable(visit: Visit, isNarrow: boolean): Omit<RowsProps<BlockRow>, 'visit' | 'rows'> {
+  const columns: RowsProps<BlockRow>['columns'] = [
+    ['Block', '区块', row => <Name visit={visit} kind="block" id={row.number} />],
+    ['Time', '时间', row => <Ago visit={visit} iso={isoOf(row.time)} />, 'end'],
+    ['Producer', '生产者', row => <Owner visit={visit} id={row.witness_account} />],
+    [
+      isNarrow ? 'Txs' : 'Transactions',
+      '交易数',
+      row => <Place value={ownTransactions(Number(row.number), row.tx_count)} />,
+      'digits',
+    ],
+    !isNarrow && ['Gas', 'Gas', row => <Count value={row.gas_usage} />, 'digits'],
+  ]
+  return { live: 'blocks', none: { en: 'No blocks.', zh: '没有区块。' }, columns, isNarrow }
+}
