@@ -1,6 +1,5 @@
 import type { Text } from '#actions/text.ts'
 import type { Clock } from '#time/clock.ts'
-import { localNetworkTimes, type NetworkTimes } from './networks.ts'
 import { type Bounds, localPlaces, type Places } from './places.ts'
 import { Busy, FairQueue, type Place, placeIn } from './queue.ts'
 import { localUses, type Uses } from './use.ts'
@@ -9,7 +8,6 @@ import { localUses, type Uses } from './use.ts'
 export type Counts = {
   readonly queues: QueuePlaces
   readonly uses: Uses
-  readonly networks: NetworkTimes
 }
 
 /** The running and waiting requests of each queue. */
@@ -101,7 +99,7 @@ const streams = (running: number, runningOfKey: number): Bounds => ({
 const EXPORTS_OF_KEY = 2
 
 /** One value for each queue, made from its bounds. */
-export const ofQueues = <T>(
+const ofQueues = <T>(
   { maxInFlight, maxExports, maxFeeds, maxFeedsPerKey }: Capacity,
   make: (bounds: Bounds) => T,
 ): Readonly<Record<SharedQueue, T>> => ({
@@ -120,7 +118,6 @@ export const ofQueues = <T>(
 export const localCounts = (capacity: Capacity): Counts => ({
   queues: ofQueues(capacity, localPlaces),
   uses: localUses(),
-  networks: localNetworkTimes(),
 })
 
 export const queuesFor = (

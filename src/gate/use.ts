@@ -1,14 +1,14 @@
 import { SECOND_MS } from '#time/units.ts'
 
 /** The span of a ring, milliseconds: the second before the clock, and the requests that may wait ahead of it. */
-export const SPAN_MS = 2_304
+const SPAN_MS = 2_304
 /** Maximum number of requests in one millisecond: the largest 16-bit number. */
 const MOST_AT_ONCE = 65_535
 
 /** Maximum number of remembered keys. Above it, the least recently used key is forgotten, with its count of the day. */
-export const MAX_KEYS = 100_000
+const MAX_KEYS = 100_000
 /** Maximum number of keys that may send requests within the same seconds. */
-export const MAX_RINGS = 16_384
+const MAX_RINGS = 16_384
 
 /** The requests of a key. All times are whole milliseconds since 1970. */
 export type Use = {
@@ -53,7 +53,7 @@ export type Uses = {
 }
 
 /** The use of a key that has sent no requests. */
-export const newUse = (): Use => ({
+const newUse = (): Use => ({
   ...{ time: 0, ring: undefined, countedAt: 0, count: 0, forgotten: 0, newest: 0, refused: 0, refusals: 0 },
   ...{ day: 0, today: 0, shared: 0, lastDay: 0, late: 0, offset: 0 },
 })
@@ -107,7 +107,7 @@ export const localUses = (maxKeys = MAX_KEYS): Uses => {
 }
 
 /** Assigns an empty ring to a use. */
-export const setRing = (use: Use, ring: Ring | undefined): void => {
+const setRing = (use: Use, ring: Ring | undefined): void => {
   use.ring = ring
   if (ring === undefined) return
   use.count = 0

@@ -11,8 +11,7 @@ import { type BranchTip, choiceOf } from './choose.ts'
 import { type Derived, deriveHead } from './derive-head.ts'
 import { type Fetched, type FetchOptions, fetchChainInfo } from './fetch-block.ts'
 import { fetchBranch } from './fetch-branch.ts'
-import { type HeadSource, headSource } from './head-source.ts'
-import type { HeadStatus } from './head-state.ts'
+import type { HeadSource, HeadState, HeadStatus } from './head-state.ts'
 
 export type Following = {
   readonly node: Pick<Node, 'get'>
@@ -42,7 +41,11 @@ const MOST_BYTES = 128 * 1024 * 1024
  * by the clock and by polls.
  */
 export const createFollower = ({ node, store, prove, clock, log }: Following): Follower => {
-  const { current, onChange, show } = headSource({ status: 'away' })
+  let shown: HeadState = { status: 'away' }
+  const current = (): HeadState => shown
+  const show = (next: HeadState): void => {
+    if (!isSame(shown, next)) shown = next
+  }
   let confirmed = Number.NEGATIVE_INFINITY
   let known = new Map<string, Fetched>()
   let branch: readonly Fetched[] = []
@@ -84,7 +87,6 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
   }
   return {
     current,
-    onChange,
     poll: async signal => {
       try {
         await pollOnce({ node, prove, signal })
@@ -101,17 +103,22 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
   }
 }
 
+function isSame(a: HeadState, b: HeadState): boolean {
+  return a.status === 'followed' && b.status === 'followed'
+    ? a.tip.hash === b.tip.hash && a.lib === b.lib && a.blocks[0] === b.blocks[0] && a.blocks.length === b.blocks.length
+    : a.status === b.status
+}
+
 /** Milliseconds between two polls; a block is produced every 500. */
 const EVERY_MS = 200
 
 /** Follows the head until `stop`. */
 export const followHead = (following: Following & { readonly clock: Clock }): HeadSource & { stop(): void } => {
-  const { current, onChange, poll } = createFollower(following)
+  const { current, poll } = createFollower(following)
   const ends = new AbortController()
   const polling = every(following.clock, EVERY_MS, () => poll(ends.signal))
   return {
     current,
-    onChange,
     stop: () => {
       polling.stop()
       ends.abort('closed')

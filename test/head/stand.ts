@@ -13,6 +13,8 @@ import { createForks, type ForkBlock, type ForkNode, type Forks, type Stand, ser
 const BASE = 40
 /** The delay after which a query requests a missing transaction again. */
 const ASK_AGAIN_MS = 50
+/** Time between two probes of a node. */
+const PROBE_MS = 1_000
 
 /** A service that follows two nodes of a chain with forks, with a store loaded from the same nodes. */
 export type ForkStand = {
@@ -49,14 +51,14 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
   const [node, other] = nodes as [ForkNode, ForkNode]
   const urls = nodes.map(({ url }) => url)
   const clock = handClock()
-  const client = createNode({ urls, clock })
+  // Nodes are probed when a test asks for it, and not by time.
+  const asleep: HandClock['sleep'] = (ms, signal) =>
+    ms === PROBE_MS ? new Promise(() => undefined) : clock.sleep(ms, signal)
+  const client = createNode({ urls, clock: { ...clock, sleep: asleep } })
   const loading = createNode({ urls })
   const followed = () => createFollower({ node: client, store, prove: 'signed', clock, log: () => undefined })
   let follower = followed()
-  const head = {
-    current: () => follower.current(),
-    onChange: (listener: Parameters<Follower['onChange']>[0]) => follower.onChange(listener),
-  }
+  const head = { current: () => follower.current() }
   const load = async (): Promise<void> => {
     await loadOnce(loading, store)
   }
@@ -88,12 +90,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
     // Of two nodes at the same height, the first one in the configuration serves calls.
     asked: () => nodes.filter(({ isAway }) => !isAway).toSorted((a, b) => b.stand.lib - a.stand.lib)[0] ?? node,
     final: () => (other.stand.lib > node.stand.lib ? other : node).stand,
-    probe: async () => {
-      const looking = createNode({ urls, clock })
-      await looking.watch(() => store.identity(), storedBlocks(store))
-      client.takeOver(looking.health())
-      looking.close()
-    },
+    probe: () => client.watch(() => store.identity(), storedBlocks(store)),
     done: async work => {
       let isDone = false
       const end = (): void => {

@@ -18,8 +18,6 @@ export type ReadFrom = {
   readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
-  /** Number of threads that serve. */
-  readonly threads: number
   /** Requests that run and wait; absent: the process does not serve. */
   readonly places?: QueuePlaces
   /** Pace of the load; absent: the process does not load. */
@@ -31,7 +29,7 @@ export const readings = (from: ReadFrom, counts: Pick<Counts, 'damageMet'>): rea
   const published = publishedLately(from.store, from.clock)
   return [
     gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
-      (await published()) instanceof Failure || counts.damageMet.sum() > 0 ? 0 : 1,
+      (await published()) instanceof Failure || counts.damageMet.read() > 0 ? 0 : 1,
     ),
     ...heightReadings(from, published),
     ...diskReadings(from),
@@ -143,7 +141,7 @@ const queueReadings = (queues: QueuePlaces): readonly ScrapedMetric[] => {
   ]
 }
 
-const processReadings = ({ version, threads }: ReadFrom): readonly ScrapedMetric[] => [
+const processReadings = ({ version }: ReadFrom): readonly ScrapedMetric[] => [
   {
     name: 'iostlens_build_info',
     help: 'The version of the program; always 1.',
@@ -151,12 +149,7 @@ const processReadings = ({ version, threads }: ReadFrom): readonly ScrapedMetric
     labels: ['version'],
     read: () => [{ labels: [version], value: 1 }],
   },
-  gauge('iostlens_threads', 'Threads that serve.', () => threads),
-  gauge(
-    'iostlens_heap_bytes',
-    'Memory of the JavaScript heap of the thread that answers.',
-    () => process.memoryUsage().heapUsed,
-  ),
+  gauge('iostlens_heap_bytes', 'Memory of the JavaScript heap.', () => process.memoryUsage().heapUsed),
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss()),
   gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => STARTED / 1_000),
   gauge('process_open_fds', 'Number of open file descriptors.', openFiles),

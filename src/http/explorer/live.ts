@@ -58,7 +58,7 @@ const liveReply = (
     if (known === undefined) return BEAT
     const [trouble] = troublesOf(freshnessOf(known, node, clock), {
       maxLagMs,
-      isDamageMet: counts.damageMet.sum() > 0,
+      isDamageMet: counts.damageMet.read() > 0,
     })
     return eventOf('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
   }
