@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { USUAL_LEVEL } from '#chain/proof.ts'
-import { type Counts as CallerCounts, localCounts } from '#gate/queues.ts'
+import { type Capacity, createQueues, type Queues } from '#gate/queues.ts'
 import { createRates, type Rates } from '#gate/rate.ts'
 import { followHead } from '#head/follow.ts'
 import type { HeadSource } from '#head/head-state.ts'
@@ -23,6 +23,7 @@ import { exposeMetrics, serveMetrics, watchEventLoop } from './metrics/serve-met
 import { openServer } from './open-server.ts'
 import { type OperatorFiles, watchOperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
+import type { Values } from './settings.ts'
 import { requireFreeSocket } from './socket-file.ts'
 import { watchStore } from './watch-store.ts'
 
@@ -60,18 +61,13 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
   const { 'metrics-listen': metricsAddress, 'base-path': basePath } = values
   const files = await watchOperatorFiles(values, { log, clock: systemClock })
   const head = startFollowing(parts)
-  const callers = localCounts({
-    maxInFlight: values['max-in-flight'],
-    maxExports: values['max-exports'],
-    maxFeeds: values['max-feeds'],
-    maxFeedsPerKey: values['max-feeds-per-key'],
-  })
-  const from = { ...parts, clock: systemClock, places: callers.queues }
+  const queues = createQueues({ ...readCapacity(values), deadlineMs: values.deadline, clock: systemClock })
+  const from = { ...parts, clock: systemClock, queues }
   const metrics = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
   const lateness = watchEventLoop(counts, droppedLines)
-  const rates = createRates({ now: systemClock.now, lateness, uses: callers.uses })
+  const rates = createRates({ clock: systemClock, lateness })
   const exposed = metrics === undefined ? exposeMetrics(counts, from) : undefined
-  const app = { ...parts, files: files.get, head, callers, rates, exposed }
+  const app = { ...parts, files: files.get, head, queues, rates, exposed }
   const { served, counting } = await beginServing(app).catch((error: unknown) => {
     head?.stop()
     throw error
@@ -114,7 +110,7 @@ type AppParts = ServingParts & {
   readonly files: () => OperatorFiles
   /** The head blocks; undefined: no node is followed. */
   readonly head: HeadSource | undefined
-  readonly callers: CallerCounts
+  readonly queues: Queues
   readonly rates: Rates
   /** The metrics that are served beside the API. */
   readonly exposed: AppOptions['metrics']
@@ -162,11 +158,21 @@ function serveApp(parts: AppParts): ServedApp {
   }
 }
 
+function readCapacity(values: Values): Capacity {
+  return {
+    maxInFlight: values['max-in-flight'],
+    maxExports: values['max-exports'],
+    maxFeeds: values['max-feeds'],
+    maxFeedsPerKey: values['max-feeds-per-key'],
+  }
+}
+
 function readAppOptions(parts: AppParts): AppOptions {
-  const { values, version, store, node, head, log, files, callers, rates, counts, exposed } = parts
+  const { values, version, store, node, head, log, files, queues, rates, counts, exposed } = parts
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   return {
-    ...{ store, node, log, version, counts, rates, clock: systemClock },
+    ...{ store, node, log, version, counts, rates, queues, clock: systemClock },
+    ...readCapacity(values),
     ...(head === undefined ? {} : { head }),
     keyring: keyring({
       store: store.keys,
@@ -182,16 +188,11 @@ function readAppOptions(parts: AppParts): AppOptions {
     basePath: values['base-path'],
     deadlineMs: values.deadline,
     rankingMs: values['ranking-limit'],
-    maxInFlight: values['max-in-flight'],
     keptBytes: values['kept-answers'] * MEGABYTE,
-    maxExports: values['max-exports'],
-    maxFeeds: values['max-feeds'],
-    maxFeedsPerKey: values['max-feeds-per-key'],
     stallMs: values['export-stall'],
     maxLagMs: values['max-lag'],
     readyNeedsNode: values['ready-needs-node'],
     logEach: isWritten('info', values['log-level']) ? values['log-sample'] : 0,
-    places: callers.queues,
     metrics: exposed,
     explorer: values.explorer,
     publicUrl: values['public-url'],

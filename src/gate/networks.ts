@@ -1,5 +1,7 @@
 import type { Plan } from '#keys/plan.ts'
+import type { Clock } from '#time/clock.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
+import { addRequest, computeWait, type RateLimit } from './gcra.ts'
 
 /** Networks that are remembered at once, about 2 MB. Above that number, networks with the least debt are forgotten. */
 const MAX_NETWORKS = 32_768
@@ -59,18 +61,14 @@ export type AddressLimits = {
   refresh(network: string): number
 }
 
-/**
- * Each limit allows a burst of `most` requests, and then one more each time its share of the period is over.
- * One number per network and limit suffices: the theoretical arrival time of the generic cell rate algorithm.
- */
-export function addressLimits({
-  now,
-  maxNetworks = MAX_NETWORKS,
-}: {
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  readonly maxNetworks?: number
-}): AddressLimits {
+/** The limit of a network that is `step` steps wider. */
+function widenLimit({ most, ms, wider }: Limit, step: number): RateLimit {
+  const burst = most * wider ** step
+  return { burst, stepMs: ms / burst }
+}
+
+/** A network has one arrival time for each limit (`gcra.ts`). */
+export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetworks = MAX_NETWORKS): AddressLimits {
   const known = new Map<string, Float64Array>()
   const find = (network: string): Float64Array => {
     const found = known.get(network)
@@ -84,32 +82,25 @@ export function addressLimits({
     known.set(network, own)
     return own
   }
-  /** At most one period ahead: a clock that was set back locks nobody out. */
-  const timeOf = (time: number, { ms }: Limit): number => Math.min(time, now() + ms)
-  /** The share of the period that one request uses up, in a network that is `step` steps wider. */
-  const stepMs = ({ ms, most, wider }: Limit, step: number): number => ms / (most * wider ** step)
-  const waitFor = (time: number, limit: Limit, step: number): number =>
-    Math.max(0, Math.ceil(timeOf(time, limit) + stepMs(limit, step) - limit.ms - now()))
   /** The longest wait in a network and those around it. */
-  const longestWait = (network: string, limits: readonly Limit[]): number =>
+  const findWait = (network: string, limits: readonly Limit[]): number =>
     Math.max(
       ...networksAround(network).flatMap((name, step) =>
-        limits.map(limit => waitFor(known.get(name)?.[limit.of] ?? 0, limit, step)),
+        limits.map(limit => computeWait(widenLimit(limit, step), known.get(name)?.[limit.of] ?? 0, elapsed())),
       ),
     )
   /** Counts one more request under each limit in each of the networks, unless it has to wait. */
   const take = (network: string, limits: readonly Limit[]): number => {
-    const wait = longestWait(network, limits)
+    const wait = findWait(network, limits)
     if (wait > 0) return wait
     for (const [step, name] of networksAround(network).entries()) {
       const own = find(name)
-      for (const limit of limits)
-        own[limit.of] = Math.max(timeOf(own[limit.of] ?? 0, limit), now()) + stepMs(limit, step)
+      for (const limit of limits) own[limit.of] = addRequest(widenLimit(limit, step), own[limit.of] ?? 0, elapsed())
     }
     return 0
   }
   return {
-    wrongKeyWaitMs: network => longestWait(network, [WRONG_KEYS]),
+    wrongKeyWaitMs: network => findWait(network, [WRONG_KEYS]),
     // The debt never exceeds the period: a network that stops is free after it.
     noteWrongKey: network => void take(network, [WRONG_KEYS]),
     test: (network, { perSecond, perDay }) =>

@@ -7,8 +7,8 @@ import { languageFor } from '#actions/request/options.ts'
 import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Gate, refuseCrowded } from '#gate/gate.ts'
-import { addressLimits } from '#gate/networks.ts'
-import { localCounts, queuesFor } from '#gate/queues.ts'
+import { createAddressLimits } from '#gate/networks.ts'
+import { createQueues } from '#gate/queues.ts'
 import type { AppOptions } from './app-options.ts'
 import { type Assets, pageAssets } from './assets.ts'
 import { type ClientAddresses, clientAddresses } from './client-address.ts'
@@ -38,11 +38,10 @@ const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
  * has an answer, and none throws.
  */
 export const createApp = (options: AppOptions): Elysia<string> => {
-  const { basePath, deadlineMs, clock, places = localCounts(options).queues } = options
+  const { basePath, deadlineMs, queues = createQueues(options) } = options
   const app = emptyApp(basePath, deadlineMs)
   const clients = clientAddresses(() => app.server, options.trustedProxies ?? [])
   const service = serviceOf(options, clients)
-  const queues = queuesFor(places, { deadlineMs, clock })
   const gate = { ...gateOf(options), queues }
   const routes = routesOf(options, { service, gate, feeds: openFeeds(options) })
   const refuseCrowd = crowdRefusal(gate, service)
@@ -235,7 +234,7 @@ const gatewayOf = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway | u
         onKept: bytes => counts.gatewayBytes.set(bytes),
       })
 
-const gateOf = ({ keyring, rates, clock, addresses = addressLimits({ now: clock.now }) }: AppOptions) => ({
+const gateOf = ({ keyring, rates, clock, addresses = createAddressLimits(clock) }: AppOptions) => ({
   ...{ keyring, rates, clock, addresses },
 })
 

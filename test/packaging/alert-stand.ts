@@ -3,7 +3,7 @@ import { loadCounts, nodeCallNote } from '#cli/metrics/counted-load.ts'
 import { readNote } from '#cli/metrics/counted-store.ts'
 import { exposeMetrics } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'
-import { localCounts } from '#gate/queues.ts'
+import { createQueues } from '#gate/queues.ts'
 import { load } from '#load/load.ts'
 import { createCounters } from '#metrics/counters.ts'
 import { createNode } from '#node/create-node.ts'
@@ -21,7 +21,7 @@ const CAPACITY = { maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1
 export const alertStand = (inner: Store) => {
   const counts: Counts = createCounters(catalogue)
   const clock = handClock(MADE + 40_000)
-  const { queues: places } = localCounts(CAPACITY)
+  const queues = createQueues({ ...CAPACITY, deadlineMs: 10_000, clock })
   const trouble: {
     /** Thrown by every call of the store. */
     store?: Failure
@@ -63,8 +63,8 @@ export const alertStand = (inner: Store) => {
       return trouble.silent || info === undefined ? undefined : { ...info, libBlock: trouble.lib }
     },
   }
-  const service = serviceOn(store, { node, clock, counts, places })
-  const metrics = exposeMetrics(counts, { store, node, clock, places, version: '0' })
+  const service = serviceOn(store, { node, clock, counts, queues })
+  const metrics = exposeMetrics(counts, { store, node, clock, queues, version: '0' })
   return {
     ...{ counts, clock, trouble, service, metrics },
     /** Requests a page that the store answers. */

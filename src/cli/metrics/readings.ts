@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
-import type { QueuePlaces } from '#gate/queues.ts'
+import type { Queues } from '#gate/queues.ts'
 import { type Freshness, freshnessOf } from '#http/freshness.ts'
 import { type PublishedLately, publishedLately } from '#http/published-lately.ts'
 import type { ScrapedMetric } from '#metrics/expose.ts'
@@ -19,7 +19,7 @@ export type ReadFrom = {
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
   /** Requests that run and wait; absent: the process does not serve. */
-  readonly places?: QueuePlaces
+  readonly queues?: Queues
   /** Pace of the load; absent: the process does not load. */
   readonly pace?: (() => LoadPace | undefined) | undefined
 }
@@ -34,7 +34,7 @@ export const readings = (from: ReadFrom, counts: Pick<Counts, 'damageMet'>): rea
     ...heightReadings(from, published),
     ...diskReadings(from),
     ...nodeReadings(from),
-    ...(from.places === undefined ? [] : queueReadings(from.places)),
+    ...(from.queues === undefined ? [] : queueReadings(from.queues)),
     ...(from.pace === undefined ? [] : paceReadings(from.pace)),
     ...processReadings(from),
   ]
@@ -102,42 +102,40 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly ScrapedMetric[] => [
   }),
 ]
 
+const QUEUES = ['store', 'visitors', 'node', 'aside', 'lookups'] as const
 /** Streams, which stay open and never queue; each has a gauge of its own. */
-const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live', 'downloads'])
+const STREAMS = ['exports', 'feeds', 'live', 'downloads'] as const
 
-const queueReadings = (queues: QueuePlaces): readonly ScrapedMetric[] => {
-  const byQueue = (what: 'running' | 'waiting') => () =>
-    Object.entries(queues)
-      .filter(([queue]) => !STREAMED.has(queue))
-      .map(([queue, places]) => ({ labels: [queue], value: places[what]() }))
+const queueReadings = (queues: Queues): readonly ScrapedMetric[] => {
   return [
     {
       name: 'iostlens_requests_running',
       help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
-      read: byQueue('running'),
+      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].places.count() })),
     },
     {
       name: 'iostlens_requests_waiting',
       help: 'Requests that wait for their turn.',
       type: 'gauge',
       labels: ['queue'],
-      read: byQueue('waiting'),
+      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].countWaiting() })),
     },
     {
       name: 'iostlens_requests_limit',
       help: 'Maximum number of requests in progress.',
       type: 'gauge',
       labels: ['queue'],
-      read: () => Object.entries(queues).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
+      read: () => [
+        ...QUEUES.map(queue => ({ labels: [queue], value: queues[queue].places.bounds.running })),
+        ...STREAMS.map(stream => ({ labels: [stream], value: queues[stream].bounds.running })),
+      ],
     },
-    gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.running()),
-    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.running()),
-    gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.running()),
-    gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () =>
-      queues.downloads.running(),
-    ),
+    gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.count()),
+    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.count()),
+    gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.count()),
+    gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () => queues.downloads.count()),
   ]
 }
 
