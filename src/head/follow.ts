@@ -42,7 +42,6 @@ const MOST_BYTES = 128 * 1024 * 1024
  */
 export const createFollower = ({ node, store, prove, clock, log }: Following): Follower => {
   let shown: HeadState = { status: 'away' }
-  const current = (): HeadState => shown
   const show = (next: HeadState): void => {
     if (!isSame(shown, next)) shown = next
   }
@@ -52,12 +51,11 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
   let derived = new Map<string, Derived>()
 
   const tipNow = (): BranchTip | undefined => {
-    const now = current()
-    return now.status === 'followed' ? { ...now.tip, ageMs: clock.elapsed() - confirmed } : undefined
+    return shown.status === 'followed' ? { ...shown.tip, ageMs: clock.elapsed() - confirmed } : undefined
   }
   /** Keeps a head for a while: most failures are over at the next poll. */
   const lose = (status: Exclude<HeadStatus, 'followed'>): void => {
-    if (current().status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
+    if (shown.status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
     show({ status })
   }
   const follow = async (
@@ -86,7 +84,7 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     if (choice.type === 'follow') await follow(options, { head: choice.head, lib: said.libBlock }, published)
   }
   return {
-    current,
+    current: () => shown,
     poll: async signal => {
       try {
         await pollOnce({ node, prove, signal })

@@ -54,7 +54,10 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
   // Nodes are probed when a test asks for it, and not by time.
   const asleep: HandClock['sleep'] = (ms, signal) =>
     ms === PROBE_MS ? new Promise(() => undefined) : clock.sleep(ms, signal)
-  const client = createNode({ urls, clock: { ...clock, sleep: asleep } })
+  const connect = () => createNode({ urls, clock: { ...clock, sleep: asleep } })
+  const clients = [connect()] as [Node, ...Node[]]
+  // A new client at each probe: heights that nodes reported before they forked count for none.
+  const client = new Proxy(clients[0], { get: (first, name: keyof Node) => (clients.at(-1) ?? first)[name] })
   const loading = createNode({ urls })
   const followed = () => createFollower({ node: client, store, prove: 'signed', clock, log: () => undefined })
   let follower = followed()
@@ -90,7 +93,11 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
     // Of two nodes at the same height, the first one in the configuration serves calls.
     asked: () => nodes.filter(({ isAway }) => !isAway).toSorted((a, b) => b.stand.lib - a.stand.lib)[0] ?? node,
     final: () => (other.stand.lib > node.stand.lib ? other : node).stand,
-    probe: () => client.watch(() => store.identity(), storedBlocks(store)),
+    probe: async () => {
+      const looking = connect()
+      await looking.watch(() => store.identity(), storedBlocks(store))
+      clients.push(looking)
+    },
     done: async work => {
       let isDone = false
       const end = (): void => {
@@ -108,7 +115,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
       service = served()
     },
     stop: () => {
-      client.close()
+      for (const each of clients) each.close()
       loading.close()
       for (const each of nodes) each.stop()
     },
