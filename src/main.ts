@@ -48,7 +48,6 @@ const code = await run(process.argv.slice(2), {
   }),
   droppedLines: log.dropped,
   stop: stopSignal,
-  threadProgram: new URL('./serving-thread.ts', import.meta.url),
   provingProgram: new URL('./proving-thread.ts', import.meta.url),
   writingProgram: new URL('./writing-thread.ts', import.meta.url),
 })

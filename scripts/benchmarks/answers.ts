@@ -42,7 +42,7 @@ export const answersText = async (bench: Bench, asking: Asking): Promise<string>
         ]
       })
       const what = `${store}, ${kind.name}, ${clientsText(clients)}`
-      // The first side serves with one thread and computes every answer.
+      // The first side computes every answer.
       judge(bench, what, { kind, clients, f1, f2, pages: own.filter((_, at) => at % sides.length === 0) })
       parts.push(`${what}:`, table(HEADING, rows))
     }

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import type { Place } from './bench.ts'
 import { BINARY, memoryOf, outputOf, type Running, serving, unlimitedKey } from './processes.ts'
@@ -24,8 +23,7 @@ export type Side = {
 export const THIS: Build = { name: 'this', binary: BINARY }
 
 /**
- * Starts a build on a store with one thread. With `more`, also starts it with a thread per core, and with one
- * thread and cached answers.
+ * Starts a build on a store without cached answers. With `more`, also starts it with them.
  */
 export const startSides = async (
   folder: string,
@@ -44,15 +42,8 @@ export const startSides = async (
     }
     return { name: `${name}, ${what}`, key, service, memory: memory.samples, stop }
   }
-  const reading = ['--kept-answers', '0']
-  const cores = availableParallelism()
-  const one = await start('1 thread', ['--threads', '1', ...reading])
-  if (!more) return [one]
-  return [
-    one,
-    await start(`${cores} threads`, ['--threads', `${cores}`, ...reading]),
-    await start('1 thread, answers kept', ['--threads', '1']),
-  ]
+  const one = await start('answers computed', ['--kept-answers', '0'])
+  return more ? [one, await start('answers kept', [])] : [one]
 }
 
 /** Answer of an action as text; throws unless the status is 200. `query` follows the key in the URL. */

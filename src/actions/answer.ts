@@ -1,6 +1,6 @@
 import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import type { HeadSource } from '#head/head-source.ts'
+import type { HeadSource } from '#head/head-state.ts'
 import { type HeadAt, headAt, NO_HEAD } from '#head/head-state.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
@@ -30,7 +30,7 @@ export type AnswerDeps = {
   readonly store: Store
   readonly node: Node | undefined
   /** The blocks above the published one; undefined: the service follows none. */
-  readonly head?: Pick<HeadSource, 'current'> | undefined
+  readonly head?: HeadSource | undefined
   readonly prices: Prices
   readonly priceHistory?: PriceHistory | undefined
   readonly profiles: Profiles

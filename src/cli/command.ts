@@ -16,8 +16,6 @@ export type Process = {
   readonly droppedLines: () => number
   /** Returns a signal that aborts when the process is asked to stop; called only when a command actually runs. */
   readonly stop: () => AbortSignal
-  /** The program of the threads that serve. */
-  readonly threadProgram: URL
   /** The program of the threads that prove blocks. */
   readonly provingProgram: URL
   /** The program of the thread that writes to an SQLite store. */

@@ -1,7 +1,6 @@
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import type { HeldMemory } from '#node/budget.ts'
 import { createNode } from '#node/create-node.ts'
 import type { BlockEvent } from '#node/fetching.ts'
 import type { Node, NodeEvent } from '#node/port.ts'
@@ -184,7 +183,6 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
 }
 
 type ConnectOptions = {
-  readonly held?: HeldMemory
   /** The program of the threads that prove the blocks of a long load; absent: this thread proves them. */
   readonly provingProgram?: URL
   readonly counts?: Counts
@@ -194,7 +192,7 @@ type ConnectOptions = {
 export const connectNode = (
   values: Values,
   log: Log,
-  { held, provingProgram, counts }: ConnectOptions = {},
+  { provingProgram, counts }: ConnectOptions = {},
 ): Node | undefined =>
   values.node === undefined
     ? undefined
@@ -205,7 +203,6 @@ export const connectNode = (
         requestMs: Math.min(values['node-timeout'], values.deadline / 2),
         inFlight: values['node-requests'],
         ...(values.prove === undefined ? {} : { prove: values.prove }),
-        held,
         ...(provingProgram === undefined ? {} : { threads: provingThreads(values, provingProgram) }),
         onEvent: event => tellOfNode(log, event),
         ...(counts === undefined ? {} : { onCall: nodeCallNote(counts) }),

@@ -7,7 +7,7 @@ export const listenSettings = {
     reader: listenAddress,
     value: 'HOST:PORT|unix:PATH',
     about:
-      'Address to serve on; port 0 picks a free port. With unix:PATH a Unix socket for a reverse proxy on the same machine, served by one thread.',
+      'Address to serve on; port 0 picks a free port. With unix:PATH a Unix socket for a reverse proxy on the same machine.',
     fallback: '127.0.0.1:8080',
   }),
   'socket-mode': withDefault({
@@ -39,7 +39,7 @@ export const listenSettings = {
       'Separate address for /metrics (Prometheus). Default: /metrics is served beside the API; load has none then.',
   }),
   'reuse-port': flag(
-    'Share the port with other processes of the same user that have this setting, too: for a restart without a lost request, the next process is started before this one is stopped. A Unix socket goes to the process that was started last.',
+    'Share the port with other processes of the same user that have this setting, too (Linux): the system divides connections among them, so that one machine serves with several cores, and for a restart without a lost request the next process is started before this one is stopped. A Unix socket goes to the process that was started last.',
   ),
   drain: withDefault({
     reader: duration(0, 10 * 60_000),

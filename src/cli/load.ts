@@ -6,8 +6,7 @@ import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
 import { heightOf } from './height-of.ts'
 import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
-import { watchThread } from './metrics/process-metrics.ts'
-import { serveMetrics } from './metrics/serve-metrics.ts'
+import { serveMetrics, watchEventLoop } from './metrics/serve-metrics.ts'
 import { type ProgressView, progressView } from './progress.ts'
 import { logRun } from './run-lines.ts'
 import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
@@ -30,11 +29,11 @@ export const load: Command = {
   run: call => {
     const { values, version, log, screen, out, signal, droppedLines } = call
     const to = heightOf(values)
-    return withChain({ command: 'load', serving: 0 }, call, async ({ node, urls, store, metrics }) => {
+    return withChain('load', call, async ({ node, urls, store, counts }) => {
       await requireKnownHosts(urls)
       let view: ProgressView | undefined
       const pace = () => view?.pace()
-      const listener = serveLoadMetrics(values, { metrics, store, node, log, version, droppedLines, pace })
+      const listener = serveLoadMetrics(values, { counts, store, node, log, version, droppedLines, pace })
       try {
         await store.create()
         await node.watch(() => store.identity(), storedBlocks(store))
@@ -42,9 +41,9 @@ export const load: Command = {
         const logEnd = await logRun(log, { message: 'Loading.' }, { version, store, node })
         view = progressView({ screen, log, now: systemClock.elapsed, from })
         const { height } = await loadChain(
-          { node: countedBlocks(node, metrics.own), store },
+          { node: countedBlocks(node, counts), store },
           {
-            ...loadCounts(metrics.own),
+            ...loadCounts(counts),
             once: values.once,
             retry: { waitMs: values.once ? values.wait : Number.POSITIVE_INFINITY },
             signal,
@@ -66,7 +65,7 @@ export const load: Command = {
   },
 }
 
-type Exposing = Omit<Parameters<typeof serveMetrics>[1], 'clock' | 'threads'> & {
+type Exposing = Omit<Parameters<typeof serveMetrics>[1], 'clock'> & {
   readonly droppedLines: () => number
 }
 
@@ -76,8 +75,8 @@ const serveLoadMetrics = (
   { droppedLines, ...from }: Exposing,
 ): { readonly stop: () => Promise<void> } | undefined => {
   if (address === undefined) return undefined
-  const listener = serveMetrics(address, { ...from, clock: systemClock, threads: 0 })
-  const watching = watchThread(from.metrics.own, droppedLines)
+  const listener = serveMetrics(address, { ...from, clock: systemClock })
+  const watching = watchEventLoop(from.counts, droppedLines)
   return {
     stop: () => {
       watching.stop()

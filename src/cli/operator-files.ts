@@ -19,13 +19,10 @@ export type OperatorFiles = {
   readonly labels: ReadonlyMap<string, Text> | undefined
 }
 
-/**
- * Reads the operator's files, and all but the labels again every minute; `onChange` is called after new
- * contents were read.
- */
+/** Reads the operator's files, and all but the labels again every minute. */
 export const watchOperatorFiles = async (
   values: Pick<Values, 'prices' | 'prices-history' | 'profiles' | 'labels'>,
-  around: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'>; readonly onChange?: () => void },
+  around: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'> },
 ): Promise<{ get(): OperatorFiles; close(): void }> => {
   const { prices: pricesAt, 'prices-history': historyAt, profiles: profilesAt, labels: labelsAt } = values
   const watched = async <T>(source: Source | undefined, what: string, parse: (text: string) => T) =>

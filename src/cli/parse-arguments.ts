@@ -81,12 +81,17 @@ const valueFor = (flag: Flag, next: string | undefined): string => {
   return next
 }
 
+/** What to do in place of a flag that a command once had. */
+const REMEDIES: Partial<Record<SettingName, string>> = {
+  threads: 'A process serves with one thread; for more cores start more processes with --reuse-port. ',
+}
+
 const unknownFlag = (command: string, written: string, own: readonly string[]): Failure => {
   const bare = written.replace(/^-+/, '')
   const elsewhere = settingNames.find(name => flagsOf(name).includes(bare))
   if (elsewhere !== undefined)
     return new Failure('usage', `Command '${command}' does not have the flag --${bare}.`, {
-      help: `'iostlens ${command} --help' lists its flags.`,
+      help: `${REMEDIES[elsewhere] ?? ''}'iostlens ${command} --help' lists its flags.`,
     })
   const priv = settingNames.find(name => name === bare)
   if (priv !== undefined)

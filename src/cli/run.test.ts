@@ -16,11 +16,10 @@ const outcome = async (args: readonly string[], environment: Record<string, stri
     columns: () => 80,
   })
   const stop = () => new AbortController().signal
-  const threadProgram = new URL('../serving-thread.ts', import.meta.url)
   const provingProgram = new URL('../proving-thread.ts', import.meta.url)
   const writingProgram = new URL('../writing-thread.ts', import.meta.url)
   const code = await run(args, {
-    ...{ version: '1.2.3', environment, screen, stop, threadProgram, provingProgram, writingProgram },
+    ...{ version: '1.2.3', environment, screen, stop, provingProgram, writingProgram },
     out: line => out.push(line),
     droppedLines: () => 0,
   })
@@ -216,7 +215,7 @@ test.each([
   ['a flag', ['keys', 'list', '--log-format', 'json', '--store', 'sqlite:/'], {}],
   ['the environment', ['keys', 'list', '--store', 'sqlite:/'], { IOSTLENS_LOG_FORMAT: 'json' }],
   ['a command line that is wrong itself', ['kyes', '--log-format=json'], {}],
-  ['a wrong setting', ['serve', '--log-format=json', '--threads', '0'], {}],
+  ['a wrong setting', ['load', '--log-format=json', '--threads', '0'], {}],
 ] as const)(
   'run: the reason for which a process ends is one line of JSON if the log is: %s',
   async (_, args, environment) => {

@@ -1,13 +1,12 @@
-import { availableParallelism } from 'node:os'
+import { createCounters } from '#metrics/counters.ts'
 import type { Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import type { Command } from './command.ts'
 import { connectNode, requireUsable, withCountedStore } from './compose.ts'
 import type { ExitCode } from './exit-code.ts'
-import { processMetrics } from './metrics/process-metrics.ts'
+import { catalogue } from './metrics/catalogue.ts'
 import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
-import { servingThreads } from './serving-threads.ts'
 import { LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
 import { untilStopped } from './stop.ts'
 
@@ -27,14 +26,13 @@ export const serve: Command = {
   ],
   run: call => {
     const { values, version, log, out, signal } = call
-    const threads = servingThreads(values, availableParallelism())
-    const metrics = processMetrics(threads)
+    const counts = createCounters(catalogue)
     const serving = async (store: Store): Promise<ExitCode> => {
-      const node = connectNode(values, log, { counts: metrics.own })
+      const node = connectNode(values, log, { counts })
       try {
         await requireUsable(store)
         await node?.watch(() => store.identity(), storedBlocks(store))
-        const served = await startServing({ ...call, store, node, threads, metrics })
+        const served = await startServing({ ...call, store, node, counts })
         out(served.url)
         const message = 'Serving.'
         const logEnd = await logRun(log, { message, url: served.url }, { version, store, node })
@@ -46,6 +44,6 @@ export const serve: Command = {
         node?.close()
       }
     }
-    return withCountedStore({ values, log, counts: metrics.own }, serving)
+    return withCountedStore({ values, log, counts }, serving)
   },
 }

@@ -1,22 +1,50 @@
 import { join } from 'node:path'
 import { USUAL_LEVEL } from '#chain/proof.ts'
-import { type Counts, localCounts } from '#gate/queues.ts'
-import { createRates } from '#gate/rate.ts'
-import { openCounts } from '#gate/shared-counts.ts'
+import { type Capacity, createQueues, type Queues } from '#gate/queues.ts'
+import { createRates, type Rates } from '#gate/rate.ts'
 import { followHead } from '#head/follow.ts'
+import type { HeadSource } from '#head/head-state.ts'
+import { createApp } from '#http/app.ts'
+import type { AppOptions } from '#http/app-options.ts'
+import { stoppingService } from '#http/stopping.ts'
+import { keyring } from '#keys/keyring.ts'
+import { TEST_PLAN } from '#keys/plan.ts'
+import type { Node } from '#node/port.ts'
+import type { Store } from '#store/port.ts'
 import { usageIn } from '#store/sqlite/usage.ts'
 import { systemClock } from '#time/clock.ts'
+import type { Call } from './command.ts'
 import { type Counting, keepCounts } from './keep-counts.ts'
 import { baseUrlOf, callOf } from './listen.ts'
-import { watchThread } from './metrics/process-metrics.ts'
-import { serveMetrics } from './metrics/serve-metrics.ts'
+import { isWritten } from './log.ts'
+import type { Counts } from './metrics/catalogue.ts'
+import type { ReadFrom } from './metrics/readings.ts'
+import { exposeMetrics, serveMetrics, watchEventLoop } from './metrics/serve-metrics.ts'
+import { openServer } from './open-server.ts'
 import { type OperatorFiles, watchOperatorFiles } from './operator-files.ts'
-import { serveApp } from './serve-app.ts'
-import type { Serve, Served, ServingParts } from './serve-parts.ts'
+import type { Address, SocketPath } from './readers.ts'
+import type { Values } from './settings.ts'
 import { requireFreeSocket } from './socket-file.ts'
-import { capacityOf, servingMemory } from './threads/memory.ts'
-import { serveByThreads } from './threads/serve-by-threads.ts'
 import { watchStore } from './watch-store.ts'
+
+/**
+ * Milliseconds for which a process that shares its port still accepts connections after its stop has begun;
+ * each gets one last answer.
+ */
+const HAND_OVER_MS = 1_000
+/** Timeout for writing the last refusals, in milliseconds. */
+const LAST_MS = 500
+
+const MEGABYTE = 1_000_000
+
+/** The parts needed to start the service. */
+export type ServingParts = Pick<Call, 'values' | 'version' | 'log' | 'droppedLines'> & {
+  readonly store: Store
+  readonly node: Node | undefined
+  readonly counts: Counts
+  /** Pace of the load; absent: the process does not load. */
+  readonly pace?: ReadFrom['pace']
+}
 
 export type Serving = {
   /** Base URL with the actual port. */
@@ -29,90 +57,145 @@ export type Serving = {
 
 /** Serves the API; throws 'usage' when the address is not available. */
 export const startServing = async (parts: ServingParts): Promise<Serving> => {
-  const { values, store, log, threads, metrics } = parts
-  const { listen } = values
-  const memory = threads === 1 || 'path' in listen ? undefined : servingMemory(threads, metrics.memory, values)
-  const callers = memory === undefined ? localCounts(capacityOf(values)) : openCounts(memory.callers, threads)
-  let tell: (files: OperatorFiles) => void = () => undefined
-  const files = await watchOperatorFiles(values, {
-    log,
-    clock: systemClock,
-    onChange: () => tell(files.get()),
-  })
-  const head = headOf(parts)
-  const common = {
-    ...parts,
-    ...(head === undefined ? {} : { head }),
-    files: files.get,
-    callers,
-    beforeRequests: () => keepDayCounts(parts, callers),
-  }
-  const ownMetrics = serveOwnMetrics(parts, callers)
-  const serving =
-    memory === undefined || 'path' in listen ? serveHere(common) : serveByThreads(listen, { ...common, memory })
-  const served = await serving.catch((error: unknown) => {
+  const { values, store, log, counts, droppedLines } = parts
+  const { 'metrics-listen': metricsAddress, 'base-path': basePath } = values
+  const files = await watchOperatorFiles(values, { log, clock: systemClock })
+  const head = startFollowing(parts)
+  const queues = createQueues({ ...readCapacity(values), deadlineMs: values.deadline, clock: systemClock })
+  const from = { ...parts, clock: systemClock, queues }
+  const metrics = metricsAddress === undefined ? undefined : serveMetrics(metricsAddress, from)
+  const lateness = watchEventLoop(counts, droppedLines)
+  const rates = createRates({ clock: systemClock, lateness })
+  const exposed = metrics === undefined ? exposeMetrics(counts, from) : undefined
+  const app = { ...parts, files: files.get, head, queues, rates, exposed }
+  const { served, counting } = await beginServing(app).catch((error: unknown) => {
     head?.stop()
     throw error
   })
-  tell = served.tell
   const watching = watchStore(store, systemClock, {
     log,
     // What was damaged may have been restored; damage that is still there is met again.
-    onRecovery: () => parts.metrics.own.damageMet.reset(),
+    onRecovery: () => counts.damageMet.set(0),
   })
   return {
-    url: baseUrlOf(served.address, values['base-path']),
-    callOf: path => callOf(served.address, `${values['base-path']}${path}`),
+    url: baseUrlOf(served.address, basePath),
+    callOf: path => callOf(served.address, `${basePath}${path}`),
     stop: async () => {
       // Running requests are completed first; some of them need blocks above the published one.
       await served.stop()
       watching.stop()
-      await ownMetrics.stop()
+      lateness.stop()
+      await metrics?.stop()
       head?.stop()
       files.close()
-      await served.counting.stop()
+      await counting.stop()
     },
   }
 }
 
-/** Serves the metrics of the main thread, beside those of the threads that serve. */
-const serveOwnMetrics = (parts: ServingParts, callers: Counts): { readonly stop: () => Promise<void> } => {
-  const { values, threads, metrics, droppedLines } = parts
-  const { 'metrics-listen': address } = values
-  const listener =
-    address === undefined ? undefined : serveMetrics(address, { ...parts, clock: systemClock, places: callers.queues })
-  // With a single thread, the app watches that thread.
-  const watching = threads === 1 ? undefined : watchThread(metrics.own, droppedLines)
-  return {
-    stop: async () => {
-      watching?.stop()
-      await listener?.stop()
-    },
-  }
-}
-
-/** One follower serves all threads: the node is polled once, and each block is proved and derived once. */
-const headOf = ({ values, store, node, log }: ServingParts) =>
-  node === undefined
+function startFollowing({ values, store, node, log }: ServingParts) {
+  return node === undefined
     ? undefined
     : followHead({ node, store, prove: values.prove ?? USUAL_LEVEL, clock: systemClock, log })
+}
 
-const keepDayCounts = ({ values, store, log }: ServingParts, { uses }: Counts): Promise<Counting> => {
+function keepDayCounts({ values, store, log }: ServingParts, rates: Rates): Promise<Counting> {
   const file = join(values.data, 'usage.sqlite')
-  const rates = createRates({ now: systemClock.now, uses })
   const local = { usage: usageIn(file), file }
   return keepCounts(rates, { usage: store.usage, local, clock: systemClock }, log)
 }
 
-const serveHere = async (serve: Serve): Promise<Served> => {
-  const { listen: address, 'reuse-port': isShared } = serve.values
-  if ('path' in address) await requireFreeSocket(address.path, isShared)
-  const counting = await serve.beforeRequests()
+type AppParts = ServingParts & {
+  /** The current contents of the operator's files. */
+  readonly files: () => OperatorFiles
+  /** The head blocks; undefined: no node is followed. */
+  readonly head: HeadSource | undefined
+  readonly queues: Queues
+  readonly rates: Rates
+  /** The metrics that are served beside the API. */
+  readonly exposed: AppOptions['metrics']
+}
+
+/** The listening app. */
+type ServedApp = {
+  /** The address with the actual port. */
+  readonly address: Address | SocketPath
+  /** Accepts no more requests, lets running ones end, and frees the port. */
+  stop(): Promise<void>
+}
+
+/** Counts of the day are known before any request is answered. */
+async function beginServing(parts: AppParts) {
+  const { listen, 'reuse-port': isShared } = parts.values
+  if ('path' in listen) await requireFreeSocket(listen.path, isShared)
+  const counting = await keepDayCounts(parts, parts.rates)
   try {
-    const app = serveApp({ ...serve, thread: 0 }, { address, isShared })
-    return { ...app, counting, tell: () => undefined }
+    return { served: serveApp(parts), counting }
   } catch (error) {
     await counting.stop()
     throw error
+  }
+}
+
+/** Serves on the address of the settings. Throws 'usage' when it is not available. */
+function serveApp(parts: AppParts): ServedApp {
+  const { listen, drain, 'reuse-port': isShared, 'socket-mode': mode } = parts.values
+  const stopping = stoppingService()
+  const app = createApp({ ...readAppOptions(parts), stopping })
+  const server = openServer(app, listen, { isShared, mode })
+  return {
+    address: server.address,
+    stop: async () => {
+      stopping.begin()
+      server.hide()
+      if (isShared) await Bun.sleep(HAND_OVER_MS)
+      const idle = server.stop()
+      await Promise.race([idle, Bun.sleep(drain)])
+      stopping.end()
+      await Promise.race([idle, Bun.sleep(LAST_MS)])
+      await server.stop(true)
+    },
+  }
+}
+
+function readCapacity(values: Values): Capacity {
+  return {
+    maxInFlight: values['max-in-flight'],
+    maxExports: values['max-exports'],
+    maxFeeds: values['max-feeds'],
+    maxFeedsPerKey: values['max-feeds-per-key'],
+  }
+}
+
+function readAppOptions(parts: AppParts): AppOptions {
+  const { values, version, store, node, head, log, files, queues, rates, counts, exposed } = parts
+  const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
+  return {
+    ...{ store, node, log, version, counts, rates, queues, clock: systemClock },
+    ...readCapacity(values),
+    ...(head === undefined ? {} : { head }),
+    keyring: keyring({
+      store: store.keys,
+      clock: systemClock,
+      ...(testKey === undefined ? {} : { testKey: { key: testKey, plan: TEST_PLAN } }),
+    }),
+    ...(values['trusted-proxies'] === undefined ? {} : { trustedProxies: values['trusted-proxies'] }),
+    prices: { get: () => files().prices },
+    priceHistory: { get: () => files().priceHistory },
+    profiles: { get: producer => files().profiles?.get(producer) },
+    labels: files().labels,
+    defaults: { format: values.format, compat: values.compat },
+    basePath: values['base-path'],
+    deadlineMs: values.deadline,
+    rankingMs: values['ranking-limit'],
+    keptBytes: values['kept-answers'] * MEGABYTE,
+    stallMs: values['export-stall'],
+    maxLagMs: values['max-lag'],
+    readyNeedsNode: values['ready-needs-node'],
+    logEach: isWritten('info', values['log-level']) ? values['log-sample'] : 0,
+    metrics: exposed,
+    explorer: values.explorer,
+    publicUrl: values['public-url'],
+    ...(testKey === undefined ? {} : { testKey }),
   }
 }

@@ -21,7 +21,6 @@ export const SERVING: readonly SettingName[] = [
   'metrics-listen',
   'reuse-port',
   'drain',
-  'threads',
   'test-key',
   'trusted-proxies',
   'deadline',

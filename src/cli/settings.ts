@@ -106,7 +106,7 @@ export const settings = {
     reader: count(1, 256),
     value: 'N',
     about:
-      'Number of threads that serve, each with its own connections to the store. Default: the number of processor cores; for up one fewer, which the load takes, but at least 1. For load: threads in all, one of which derives and writes while up to three others prove blocks; 1 does everything in one thread. Default there: the number of processor cores where at least 10,000 blocks are to be loaded, else 1.',
+      'Number of threads of a load, one of which derives and writes while up to three others prove blocks; 1 does everything in one thread. Default: the number of processor cores where at least 10,000 blocks are to be loaded, else 1.',
   }),
   'test-key': withDefault({
     reader: testKey,

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import type { Log } from '#failure/log.ts'
 import { load as loadChain, loadedHeight } from '#load/load.ts'
 import type { Progress } from '#load/load-options.ts'
@@ -13,7 +12,6 @@ import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
 import { progressView } from './progress.ts'
 import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
-import { servingThreads } from './serving-threads.ts'
 import { LOADING, LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
 import { welcome } from './welcome.ts'
 import { withChain } from './with-chain.ts'
@@ -26,16 +24,14 @@ export const up: Command = {
     'Requests for data that is not loaded yet get 503. If loading fails, the API stays up: loading starts again after a pause, and the log gives the reason.',
     'The first line on stdout is the base URL. Example calls follow once the last irreversible block is loaded.',
   ],
-  settings: [...NODE, ...STORE, ...LOADING, ...SERVING, ...LOGGING],
+  settings: [...NODE, ...STORE, ...LOADING, 'threads', ...SERVING, ...LOGGING],
   examples: [
     'iostlens up --node http://127.0.0.1:30001',
     'iostlens up --node http://127.0.0.1:30001 --test-key try-it --listen 127.0.0.1:8080',
   ],
   run: call => {
     const { values, version, log, screen, out, signal } = call
-    // The load keeps one core busy until the chain is loaded.
-    const threads = servingThreads(values, Math.max(1, availableParallelism() - 1))
-    return withChain({ command: 'up', serving: threads }, call, async ({ node, urls, store, metrics }) => {
+    return withChain('up', call, async ({ node, urls, store, counts }) => {
       await store.create()
       await requireUsable(store)
       await node.watch(() => store.identity(), storedBlocks(store))
@@ -43,7 +39,7 @@ export const up: Command = {
       // If there is data to serve, the command goes on; at the first start a mistyped host is reported at once.
       if (from < 0) await requireKnownHosts(urls)
       const view = progressView({ screen, log, now: systemClock.elapsed, from })
-      const serving = await startServing({ ...call, store, node, threads, metrics, pace: view.pace })
+      const serving = await startServing({ ...call, store, node, counts, pace: view.pace })
       const greet = onlyOnce(log, async () => {
         const lines = await welcome({
           ...serving,
@@ -66,8 +62,8 @@ export const up: Command = {
           if (loaded) greet()
         })
         await loadChain(
-          { node: countedBlocks(node, metrics.own), store },
-          { ...{ once: false, retry: 'always', signal, onProgress, log }, ...loadCounts(metrics.own) },
+          { node: countedBlocks(node, counts), store },
+          { ...{ once: false, retry: 'always', signal, onProgress, log }, ...loadCounts(counts) },
         )
         await started
         view.end()

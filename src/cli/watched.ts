@@ -29,10 +29,8 @@ export const watch = async <T>(options: {
   readonly parse: (text: string) => T
   readonly log: Log
   readonly clock: Pick<Clock, 'sleep'>
-  /** Called when a new value was read. */
-  readonly onChange?: () => void
 }): Promise<Watched<T>> => {
-  const { source, what, parse, log, clock, onChange = () => undefined } = options
+  const { source, what, parse, log, clock } = options
   const name = 'path' in source ? source.path : withoutSecrets(source.url)
   let value: T | undefined
   let mark: string | undefined
@@ -40,7 +38,6 @@ export const watch = async <T>(options: {
   const read = async (): Promise<void> => {
     if ('url' in source) {
       value = parse(await fetchText(source.url))
-      onChange()
       return
     }
     const { mtimeMs, size } = await stat(source.path)
@@ -48,7 +45,6 @@ export const watch = async <T>(options: {
     if (found === mark) return
     value = parse(await textIn(source.path, size))
     mark = found
-    onChange()
   }
   const warn = (error: unknown): void => {
     const now = value === undefined ? 'the next attempt is in a minute' : 'the last ones read remain in use'

@@ -6,7 +6,7 @@ import { type Caller, hashOfKey, type Keyring, TEST_KEY_ID } from '#keys/keyring
 import type { Clock } from '#time/clock.ts'
 import type { AddressLimits } from './networks.ts'
 import { Busy, type FairQueue, type Place } from './queue.ts'
-import { type Queues, streamPlace } from './queues.ts'
+import { type Queues, takeStreamPlace } from './queues.ts'
 import type { RateAnswer, Rates } from './rate.ts'
 
 export type IdentifyDeps = { readonly keyring: Keyring; readonly addresses: AddressLimits }
@@ -173,8 +173,8 @@ export const turnsOf = (
       const place = await queues.node.take(key, signal)
       return { waitForNode: work => work(), waitAfterRead: work => work(), leave: place.leave }
     },
-    export: () => streamPlace(queues, isVisitor ? 'downloads' : 'exports', key),
-    feed: () => streamPlace(queues, 'feeds', key),
+    export: () => takeStreamPlace(queues, isVisitor ? 'downloads' : 'exports', key),
+    feed: () => takeStreamPlace(queues, 'feeds', key),
     plan,
   }
 }

@@ -1,8 +1,8 @@
-/** The delay of a thread's event loop. */
+/** The delay of the event loop. */
 export type Lateness = {
   /** The longest delay of any callback in the event loop, in the last second or now, milliseconds. */
   ms(): number
-  /** Notes a request. While requests arrive, the thread is measured 20 times a second, otherwise once. */
+  /** Notes a request. While requests arrive, the delay is measured 20 times a second, otherwise once. */
   noteRequest(): void
   stop(): void
 }
@@ -20,7 +20,7 @@ type After = (ms: number, measure: () => void) => () => void
 
 /**
  * Measures how late a timer fires, and calls `eachSecond` with `ms()` about once a second: a separate timer
- * would wake the thread a second time. The timer does not keep the process running.
+ * would wake the process a second time. The timer does not keep the process running.
  */
 export const watchLateness = (
   eachSecond: (ms: number) => void,

@@ -1,8 +1,10 @@
 import type { Plan } from '#keys/plan.ts'
+import type { Clock } from '#time/clock.ts'
 import { DAY_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
+import { addRequest, computeWait, type RateLimit } from './gcra.ts'
 
 /** Networks that are remembered at once, about 2 MB. Above that number, networks with the least debt are forgotten. */
-export const MAX_NETWORKS = 32_768
+const MAX_NETWORKS = 32_768
 /** Candidates from which one network to forget is chosen. */
 const CHOICE = 8
 /** Wrong keys of a network in a minute. A mistyped key is retried a few times; a program that guesses keys goes on. */
@@ -40,42 +42,9 @@ const VISITS: Limit = { of: 1, most: VISITS_PER_MINUTE, ms: MINUTE_MS, wider: 2 
 const REFRESHES: Limit = { of: 2, most: REFRESHES_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
 const TEST_MINUTE = 3
 const TEST_DAY = 4
-export const LIMITS_OF_NETWORK = 5
+const LIMITS_OF_NETWORK = 5
 
-/** The limits that networks have used up, counted over all threads: `LIMITS_OF_NETWORK` numbers for each network. */
-export type NetworkTimes = {
-  /**
-   * The numbers of a network, locked by this thread until `end`, which must follow. An unknown network gets
-   * zeros; undefined: the network is unknown and is not to be `added`.
-   */
-  begin(network: string, added: boolean): Float64Array | undefined
-  end(): void
-}
-
-/** The times of a process with one thread. */
-export const localNetworkTimes = (most = MAX_NETWORKS): NetworkTimes => {
-  const known = new Map<string, Float64Array>()
-  return {
-    begin: (network, added) => {
-      const found = known.get(network)
-      if (found !== undefined || !added) return found
-      if (known.size >= most) {
-        // The candidate with the least debt: a network with much debt is not forgotten in favour of others.
-        const [least] = [...known.entries().take(CHOICE)].toSorted(([, a], [, b]) => latestOf(a) - latestOf(b))
-        if (least !== undefined) known.delete(least[0])
-      }
-      const own = new Float64Array(LIMITS_OF_NETWORK)
-      known.set(network, own)
-      return own
-    },
-    end: () => undefined,
-  }
-}
-
-/** The latest of a network's times. */
-export const latestOf = (times: Float64Array): number => Math.max(...times)
-
-/** Limits of networks, by their names of at most 16 bytes. Methods return milliseconds to wait; 0: within the limit. */
+/** Limits of networks. Methods return milliseconds to wait; 0: within the limit. */
 export type AddressLimits = {
   /**
    * Milliseconds for which the wrong keys of a network are above the limit, so that its next key is not
@@ -92,48 +61,46 @@ export type AddressLimits = {
   refresh(network: string): number
 }
 
-/**
- * Each limit allows a burst of `most` requests, and then one more each time its share of the period is over.
- * One number per network and limit suffices: the theoretical arrival time of the generic cell rate algorithm.
- */
-export const addressLimits = (options: {
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** Absent: this thread is the only one. */
-  readonly times?: NetworkTimes
-}): AddressLimits => {
-  const { now, times = localNetworkTimes() } = options
-  /** At most one period ahead: a clock that was set back locks nobody out. */
-  const timeOf = (time: number, { ms }: Limit): number => Math.min(time, now() + ms)
-  /** The share of the period that one request uses up, in a network that is `step` steps wider. */
-  const stepMs = ({ ms, most, wider }: Limit, step: number): number => ms / (most * wider ** step)
-  const waitFor = (time: number, limit: Limit, step: number): number =>
-    Math.max(0, Math.ceil(timeOf(time, limit) + stepMs(limit, step) - limit.ms - now()))
-  /** The longest wait in a network and those around it; `added`: unknown networks are added. */
-  const longestWait = (network: string, limits: readonly Limit[], added: boolean): number =>
+/** The limit of a network that is `step` steps wider. */
+function widenLimit({ most, ms, wider }: Limit, step: number): RateLimit {
+  const burst = most * wider ** step
+  return { burst, stepMs: ms / burst }
+}
+
+/** A network has one arrival time for each limit (`gcra.ts`). */
+export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetworks = MAX_NETWORKS): AddressLimits {
+  const known = new Map<string, Float64Array>()
+  const find = (network: string): Float64Array => {
+    const found = known.get(network)
+    if (found !== undefined) return found
+    if (known.size >= maxNetworks) {
+      // The candidate with the least debt: a network with much debt is not forgotten in favour of others.
+      const [least] = [...known.entries().take(CHOICE)].toSorted(([, a], [, b]) => Math.max(...a) - Math.max(...b))
+      if (least !== undefined) known.delete(least[0])
+    }
+    const own = new Float64Array(LIMITS_OF_NETWORK)
+    known.set(network, own)
+    return own
+  }
+  /** The longest wait in a network and those around it. */
+  const findWait = (network: string, limits: readonly Limit[]): number =>
     Math.max(
-      ...networksAround(network).map((name, step) => {
-        const own = times.begin(name, added)
-        const waits = limits.map(limit => waitFor(own?.[limit.of] ?? 0, limit, step))
-        times.end()
-        return Math.max(...waits)
-      }),
+      ...networksAround(network).flatMap((name, step) =>
+        limits.map(limit => computeWait(widenLimit(limit, step), known.get(name)?.[limit.of] ?? 0, elapsed())),
+      ),
     )
   /** Counts one more request under each limit in each of the networks, unless it has to wait. */
   const take = (network: string, limits: readonly Limit[]): number => {
-    const wait = longestWait(network, limits, true)
+    const wait = findWait(network, limits)
     if (wait > 0) return wait
     for (const [step, name] of networksAround(network).entries()) {
-      const own = times.begin(name, true)
-      if (own !== undefined)
-        for (const limit of limits)
-          own[limit.of] = Math.max(timeOf(own[limit.of] ?? 0, limit), now()) + stepMs(limit, step)
-      times.end()
+      const own = find(name)
+      for (const limit of limits) own[limit.of] = addRequest(widenLimit(limit, step), own[limit.of] ?? 0, elapsed())
     }
     return 0
   }
   return {
-    wrongKeyWaitMs: network => longestWait(network, [WRONG_KEYS], false),
+    wrongKeyWaitMs: network => findWait(network, [WRONG_KEYS]),
     // The debt never exceeds the period: a network that stops is free after it.
     noteWrongKey: network => void take(network, [WRONG_KEYS]),
     test: (network, { perSecond, perDay }) =>

@@ -1,9 +1,8 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { type Bounds, localPlaces } from './places.ts'
-import { FairQueue, type Place } from './queue.ts'
+import { FairQueue, type Place, type QueueBounds } from './queue.ts'
 
-const WIDE: Bounds = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000 }
+const WIDE: QueueBounds = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000 }
 const AGE_MS = 1_000
 const never = new AbortController().signal
 
@@ -22,9 +21,9 @@ const inPlace = async (
 }
 
 /** A queue whose work ends on request. */
-const setUp = (bounds: Partial<Bounds>) => {
+const setUp = (bounds: Partial<QueueBounds>) => {
   const clock = handClock(0)
-  const queue = new FairQueue(localPlaces({ ...WIDE, ...bounds }), AGE_MS, clock)
+  const queue = new FairQueue({ ...WIDE, ...bounds }, AGE_MS, clock)
   const running: { key: string; end: () => void; place: Place }[] = []
   const ended: string[] = []
   const run = (key: string, signal = never) => {

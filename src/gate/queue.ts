@@ -1,17 +1,77 @@
 import { drainMicrotasks } from 'bun:jsc'
 import { PublicFailure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Places } from './places.ts'
 
 /** A request that was refused before any work was done. */
 export class Busy extends PublicFailure {}
+
+/** How many requests may run, in all and of each key. */
+export type PlaceBounds = { readonly running: number; readonly runningOfKey: number }
+
+/** How many requests may run and how many may wait. */
+export type QueueBounds = PlaceBounds & { readonly waiting: number; readonly waitingOfKey: number }
+
+/** A place among the running requests. */
+export type Place = {
+  /** Releases the place, once. Work that continues without the place must be bounded elsewhere. */
+  readonly leave: () => void
+}
+
+/** The places of running requests. Where callers have no key, the network is the key. */
+export class Places {
+  readonly bounds: PlaceBounds
+  readonly #onLeave: () => void
+  readonly #ofKeys = new Map<string, number>()
+  #running = 0
+
+  constructor(bounds: PlaceBounds, onLeave: () => void = () => undefined) {
+    this.bounds = bounds
+    this.#onLeave = onLeave
+  }
+
+  /** The number of running requests. */
+  count(): number {
+    return this.#running
+  }
+
+  countOf(key: string): number {
+    return this.#ofKeys.get(key) ?? 0
+  }
+
+  /** The number of further requests of a key that may run. */
+  countFree(key: string): number {
+    const { running, runningOfKey } = this.bounds
+    return Math.max(0, Math.min(running - this.#running, runningOfKey - this.countOf(key)))
+  }
+
+  /** Takes a place; undefined: none is free. */
+  tryTake(key: string): Place | undefined {
+    if (this.countFree(key) === 0) return undefined
+    this.#change(key, 1)
+    let isLeft = false
+    const leave = (): void => {
+      if (isLeft) return
+      isLeft = true
+      this.#change(key, -1)
+      this.#onLeave()
+    }
+    return { leave }
+  }
+
+  #change(key: string, change: number): void {
+    const own = this.countOf(key) + change
+    this.#running += change
+    if (own === 0) this.#ofKeys.delete(key)
+    else this.#ofKeys.set(key, own)
+  }
+}
 
 /** A request that waits for its turn. */
 type Waiter = {
   readonly key: string
   /** Time of arrival, by the clock. */
   readonly since: number
-  readonly start: () => void
+  readonly start: (place: Place) => void
   readonly refuse: (reason: Error) => void
 }
 
@@ -19,8 +79,7 @@ type Waiter = {
 const SLICE_MS = 10
 
 /**
- * Serves keys in turn, regardless of the number of requests of each. Limits hold for all threads together.
- * The order of keys is kept per thread, and threads take turns when all places are taken.
+ * Serves keys in turn, regardless of the number of requests of each.
  *
  * A request begins at once while no request waits, but not for longer than a slice without a turn of the
  * event loop. Otherwise a store that answers within the call would keep the loop busy until all are served,
@@ -28,9 +87,10 @@ const SLICE_MS = 10
  */
 export class FairQueue {
   readonly places: Places
+  readonly #bounds: QueueBounds
   readonly #ageMs: number
   readonly #clock: Clock
-  /** The requests that wait in this thread, by key, in the order in which keys get their turns. */
+  /** The waiting requests by key, in the order in which keys get their turns. */
   readonly #keys = new Map<string, Set<Waiter>>()
   #count = 0
   #isInTurn = true
@@ -43,24 +103,30 @@ export class FairQueue {
   #timer: (() => void) | undefined
 
   /** `ageMs`: the longest wait, milliseconds. */
-  constructor(places: Places, ageMs: number, clock: Clock) {
-    this.places = places
+  constructor(bounds: QueueBounds, ageMs: number, clock: Clock) {
+    this.places = new Places(bounds, () => this.#startSoon())
+    this.#bounds = bounds
     this.#ageMs = ageMs
     this.#clock = clock
     this.#paused = clock.elapsed()
   }
 
+  /** The number of waiting requests. */
+  countWaiting(): number {
+    return this.#count
+  }
+
   /** Throws 'unavailable' when `take` would, but before any work has begun. */
   check(key: string): void {
-    const { places } = this
-    if (places.waitingOf(key) >= places.bounds.waitingOfKey) throw TOO_MANY
-    if (!places.hasRoom() && this.#toGiveWay(key) === undefined) throw TOO_MANY
+    const { waiting, waitingOfKey } = this.#bounds
+    if ((this.#keys.get(key)?.size ?? 0) >= waitingOfKey) throw TOO_MANY
+    if (this.#count >= waiting && this.#findYielding(key) === undefined) throw TOO_MANY
   }
 
   /** Whether some key may have no room. A cheap check before the key of a request is known. */
   isCrowded(): boolean {
-    const { waiting, waitingOfKey } = this.places.bounds
-    return this.places.waiting() >= Math.min(waiting, waitingOfKey)
+    const { waiting, waitingOfKey } = this.#bounds
+    return this.#count >= Math.min(waiting, waitingOfKey)
   }
 
   /**
@@ -69,13 +135,8 @@ export class FairQueue {
    */
   async take(key: string, signal: AbortSignal): Promise<Place> {
     signal.throwIfAborted()
-    if (this.#count === 0 && this.#mayBegin() && this.places.take(key)) return placeIn(this, key)
-    return this.#wait(key, signal)
-  }
-
-  leave(key: string): void {
-    this.places.leave(key)
-    this.#startSoon()
+    const place = this.#count === 0 && this.#mayBegin() ? this.places.tryTake(key) : undefined
+    return place ?? this.#wait(key, signal)
   }
 
   /** Whether the event loop had a turn within a slice. The loop is watched only when its last known turn is older. */
@@ -93,8 +154,7 @@ export class FairQueue {
 
   async #wait(key: string, signal: AbortSignal): Promise<Place> {
     const { promise, resolve, reject } = Promise.withResolvers<Place>()
-    const start = (): void => resolve(placeIn(this, key))
-    const waiter: Waiter = { key, since: this.#clock.elapsed(), start, refuse: reject }
+    const waiter: Waiter = { key, since: this.#clock.elapsed(), start: resolve, refuse: reject }
     this.#add(waiter)
     const abort = (): void => {
       if (this.#remove(waiter)) reject(signal.reason)
@@ -113,19 +173,16 @@ export class FairQueue {
   /** Throws 'unavailable' when there is no room. */
   #add(waiter: Waiter): void {
     const { key } = waiter
-    if (!this.places.enter(key)) {
-      // In one step: otherwise another thread would take the freed place.
-      const instead = this.#toGiveWay(key)
-      if (instead === undefined || !this.places.enter(key, instead.key)) throw TOO_MANY
-      this.#forget(instead)
-      instead.refuse(TOO_MANY)
-    }
+    this.check(key)
+    const yielding = this.#count >= this.#bounds.waiting ? this.#findYielding(key) : undefined
+    if (yielding !== undefined && this.#remove(yielding)) yielding.refuse(TOO_MANY)
     const own = this.#keys.get(key) ?? new Set()
     this.#keys.set(key, own.add(waiter))
     this.#count += 1
   }
 
-  #forget(waiter: Waiter): boolean {
+  /** Stops the wait of a request; false: the request no longer waits. */
+  #remove(waiter: Waiter): boolean {
     const own = this.#keys.get(waiter.key)
     if (own?.delete(waiter) !== true) return false
     if (own.size === 0) this.#keys.delete(waiter.key)
@@ -133,25 +190,13 @@ export class FairQueue {
     return true
   }
 
-  /** Stops the wait of a request; false: the request no longer waits. */
-  #remove(waiter: Waiter): boolean {
-    const waited = this.#forget(waiter)
-    if (waited) this.places.quit(waiter.key)
-    return waited
-  }
-
-  /**
-   * The latest waiter of the key with the most waiting requests in all threads, among the keys that wait in
-   * this thread. The counts of all threads decide, since this thread has only a part of the room, and each of
-   * its few waiters may belong to another key.
-   */
-  #toGiveWay(key: string): Waiter | undefined {
-    let most = this.places.waitingOf(key) + 1
+  /** The latest waiter of the key with the most waiting requests, if it has at least two more than `key`. */
+  #findYielding(key: string): Waiter | undefined {
+    let most = (this.#keys.get(key)?.size ?? 0) + 1
     let latest: Waiter | undefined
-    for (const [each, own] of this.#keys) {
-      const waiting = this.places.waitingOf(each)
-      if (waiting <= most) continue
-      most = waiting
+    for (const own of this.#keys.values()) {
+      if (own.size <= most) continue
+      most = own.size
       latest = [...own].at(-1)
     }
     return latest
@@ -175,7 +220,7 @@ export class FairQueue {
   #refuseOld(): void {
     const until = this.#clock.elapsed() - this.#ageMs
     for (const [key, own] of [...this.#keys])
-      for (const waiter of [...own].slice(this.places.free(key))) {
+      for (const waiter of [...own].slice(this.places.countFree(key))) {
         if (waiter.since > until) break
         if (this.#remove(waiter)) waiter.refuse(tooLong(this.#ageMs))
       }
@@ -191,15 +236,15 @@ export class FairQueue {
   /** Starts waiting requests, as far as places are free. */
   #go(): void {
     this.#isDue = false
-    const mark = this.places.mark()
     this.#refuseOld()
     const began = this.#clock.elapsed()
     this.#turned = began
     const until = began + Math.max(SLICE_MS, began - this.#paused)
     for (let waiter = this.#next(); waiter !== undefined; waiter = this.#next()) {
-      if (!this.places.take(waiter.key)) continue
+      const place = this.places.tryTake(waiter.key)
+      if (place === undefined) break
       this.#remove(waiter)
-      waiter.start()
+      waiter.start(place)
       // Immediate answers of a store finish now, so that their time is measured.
       drainMicrotasks()
       if (this.#clock.elapsed() < until) continue
@@ -207,7 +252,6 @@ export class FairQueue {
       break
     }
     this.#paused = this.#clock.elapsed()
-    if (!this.#isDue && this.#count > 0) this.places.sleep(mark, () => this.#startSoon())
   }
 
   /**
@@ -218,7 +262,7 @@ export class FairQueue {
   #next(): Waiter | undefined {
     let chosen: readonly [key: string, own: Set<Waiter>] | undefined
     for (const [key, own] of this.#keys) {
-      if (this.places.free(key) === 0) continue
+      if (this.places.countFree(key) === 0) continue
       if (chosen === undefined || own.size < chosen[1].size) chosen = [key, own]
       if (this.#isInTurn) break
     }
@@ -229,22 +273,6 @@ export class FairQueue {
     this.#keys.set(key, own)
     const [waiter] = own
     return waiter
-  }
-}
-
-/** A place among the running requests. */
-export type Place = {
-  /** Releases the place, once. Work that continues without the place must be bounded elsewhere. */
-  readonly leave: () => void
-}
-
-export const placeIn = (places: { leave(key: string): void }, key: string): Place => {
-  let isLeft = false
-  return {
-    leave: () => {
-      if (!isLeft) places.leave(key)
-      isLeft = true
-    },
   }
 }
 

@@ -1,22 +1,6 @@
 import type { Text } from '#actions/text.ts'
 import type { Clock } from '#time/clock.ts'
-import { localNetworkTimes, type NetworkTimes } from './networks.ts'
-import { type Bounds, localPlaces, type Places } from './places.ts'
-import { Busy, FairQueue, type Place, placeIn } from './queue.ts'
-import { localUses, type Uses } from './use.ts'
-
-/** The activity of callers, counted over all threads of the process; the view of one thread. */
-export type Counts = {
-  readonly queues: QueuePlaces
-  readonly uses: Uses
-  readonly networks: NetworkTimes
-}
-
-/** The running and waiting requests of each queue. */
-export type QueuePlaces = Readonly<Record<SharedQueue, Places>>
-
-/** The queues whose requests all threads count together. */
-type SharedQueue = Exclude<keyof Queues, 'rankings' | 'wholeRankings'>
+import { Busy, FairQueue, type Place, Places, type QueueBounds } from './queue.ts'
 
 /**
  * The queues in which requests wait for their turn. Requests to nodes have queues of their own, so that a
@@ -36,7 +20,7 @@ export type Queues = {
   readonly aside: FairQueue
   /** Answers that need a node and no longer the store. Many may wait, and for longer. */
   readonly lookups: FairQueue
-  /** Rankings of the past: one at a time for pages, and one for exports, whose work has no limit. By thread. */
+  /** Rankings of the past: one at a time for pages, and one for exports, whose work has no limit. */
   readonly rankings: FairQueue
   readonly wholeRankings: FairQueue
   /** Lists that are sent whole, over minutes. None waits. */
@@ -50,9 +34,8 @@ export type Queues = {
 }
 
 /**
- * The limits of all threads of a process together: requests in progress, exports in progress, and open feeds.
- * The limits of exports hold for files of pages as well, and those of feeds for live pages; there a network
- * counts as a key.
+ * The limits of requests in progress, exports in progress, and open feeds. The limits of exports hold for files of pages
+ * as well, and those of feeds for live pages; there a network counts as a key.
  */
 export type Capacity = {
   readonly maxInFlight: number
@@ -79,74 +62,46 @@ const WHOLE_RANKINGS = { running: 1, runningOfKey: 1, waiting: 2, waitingOfKey: 
 const LOOKUPS = { running: 16, runningOfKey: 8, waiting: 1_024, waitingOfKey: 128 } as const
 
 /** One key has at most half of the running requests and a quarter of the waiting ones. */
-const shared = (running: number): Bounds => ({
-  running,
-  runningOfKey: Math.ceil(running / 2),
-  waiting: running * WAITING,
-  waitingOfKey: Math.ceil((running * WAITING) / 4),
-})
+function boundQueue(running: number): QueueBounds {
+  const waiting = running * WAITING
+  return { running, runningOfKey: Math.ceil(running / 2), waiting, waitingOfKey: Math.ceil(waiting / 4) }
+}
 
 /** The places of visitors, as a share of those of callers with a key. */
 const VISITORS = 0.25
 
-/** Streams never queue: a stream that finds no place is refused. */
-const streams = (running: number, runningOfKey: number): Bounds => ({
-  running,
-  runningOfKey,
-  waiting: 0,
-  waitingOfKey: 0,
-})
-
 /** Exports of one key. */
 const EXPORTS_OF_KEY = 2
 
-/** One value for each queue, made from its bounds. */
-export const ofQueues = <T>(
-  { maxInFlight, maxExports, maxFeeds, maxFeedsPerKey }: Capacity,
-  make: (bounds: Bounds) => T,
-): Readonly<Record<SharedQueue, T>> => ({
-  store: make(shared(maxInFlight)),
-  visitors: make(shared(Math.ceil(maxInFlight * VISITORS))),
-  node: make(NODE),
-  aside: make(ASIDE),
-  lookups: make(LOOKUPS),
-  exports: make(streams(maxExports, EXPORTS_OF_KEY)),
-  feeds: make(streams(maxFeeds, maxFeedsPerKey)),
-  live: make(streams(maxFeeds, maxFeedsPerKey)),
-  downloads: make(streams(maxExports, EXPORTS_OF_KEY)),
-})
+type QueueOptions = Capacity & { readonly deadlineMs: number; readonly clock: Clock }
 
-/** The counts of a process with one thread. */
-export const localCounts = (capacity: Capacity): Counts => ({
-  queues: ofQueues(capacity, localPlaces),
-  uses: localUses(),
-  networks: localNetworkTimes(),
-})
-
-export const queuesFor = (
-  places: QueuePlaces,
-  { deadlineMs, clock }: { readonly deadlineMs: number; readonly clock: Clock },
-): Queues => {
+export function createQueues(options: QueueOptions): Queues {
+  const { maxInFlight, maxExports, maxFeeds, maxFeedsPerKey, deadlineMs, clock } = options
   // A request that waited for half of its deadline has too little time left.
   const ageMs = Math.min(AGE_MS, deadlineMs / 2)
+  const create = (bounds: QueueBounds, age = ageMs) => new FairQueue(bounds, age, clock)
   return {
-    ...places,
-    store: new FairQueue(places.store, ageMs, clock),
-    visitors: new FairQueue(places.visitors, ageMs, clock),
-    node: new FairQueue(places.node, ageMs, clock),
-    aside: new FairQueue(places.aside, ageMs, clock),
+    store: create(boundQueue(maxInFlight)),
+    visitors: create(boundQueue(Math.ceil(maxInFlight * VISITORS))),
+    node: create(NODE),
+    aside: create(ASIDE),
     // Waiting requests hold no place here, so the only limit is that enough time is left for the node.
-    lookups: new FairQueue(places.lookups, deadlineMs / 2, clock),
-    rankings: new FairQueue(localPlaces(RANKINGS), deadlineMs / 2, clock),
-    wholeRankings: new FairQueue(localPlaces(WHOLE_RANKINGS), deadlineMs / 2, clock),
+    lookups: create(LOOKUPS, deadlineMs / 2),
+    rankings: create(RANKINGS, deadlineMs / 2),
+    wholeRankings: create(WHOLE_RANKINGS, deadlineMs / 2),
+    exports: new Places({ running: maxExports, runningOfKey: EXPORTS_OF_KEY }),
+    feeds: new Places({ running: maxFeeds, runningOfKey: maxFeedsPerKey }),
+    live: new Places({ running: maxFeeds, runningOfKey: maxFeedsPerKey }),
+    downloads: new Places({ running: maxExports, runningOfKey: EXPORTS_OF_KEY }),
   }
 }
 
 /** A place for a stream, for a key or a network. Throws 'rate_limited' or 'unavailable' at once. */
-export const streamPlace = (queues: Queues, stream: Stream, key: string): Place => {
+export function takeStreamPlace(queues: Queues, stream: Stream, key: string): Place {
   const places = queues[stream]
-  if (places.take(key)) return placeIn(places, key)
-  const own = places.runningOf(key)
+  const place = places.tryTake(key)
+  if (place !== undefined) return place
+  const own = places.countOf(key)
   const { ofKey, inAll, retryAfter } = REFUSALS[stream]
   const isOfKey = own >= places.bounds.runningOfKey
   const { en, zh } = isOfKey ? ofKey(own) : inAll

@@ -2,10 +2,10 @@ import { Failure } from '#failure/failure.ts'
 import type { Caller as KnownCaller } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
 import type { Usage } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import { DAY_MS, SECOND_MS } from '#time/units.ts'
+import { addRequest, computeWait, countLeft, type RateLimit } from './gcra.ts'
 import type { Lateness } from './lateness.ts'
-import { shareDay, startDay } from './share-day.ts'
-import { countRequest, dropOld, localUses, nextTime, type Ring, type Use, type Uses, uncountRequest } from './use.ts'
 
 /**
  * A request that arrives at most this long before its time waits for it. A caller that sends requests at the
@@ -16,6 +16,8 @@ const EARLY_MS = 200
 const MOST_EARLY_MS = 1_200
 /** The part of a key's requests per second that long work, such as an export, may take. */
 const SHARE = 0.75
+/** Maximum number of remembered keys. Above it, the least recently used key is forgotten, with its count of the day. */
+const MAX_KEYS = 100_000
 
 /** A caller, by its id and its plan. */
 type Caller = Pick<KnownCaller, 'id' | 'plan'>
@@ -24,11 +26,8 @@ export type RateAnswer = {
   readonly allowed: boolean
   /** Milliseconds that an allowed request must wait before it continues. */
   readonly waitMs: number
-  /**
-   * The time at which the request counts, milliseconds since 1970, and the UTC day in which it counts. A
-   * request that waits over midnight counts in the day in which it arrived.
-   */
-  readonly at: number
+  /** The key's next arrival time (`gcra.ts`), and the UTC day in which the request counts: that of its arrival. */
+  readonly arrival: number
   readonly day: number
   /** The narrower of the two limits: requests per second, or per day when fewer are left today than in this second. */
   readonly limit: number
@@ -57,7 +56,8 @@ export type Rates = {
   left(caller: Caller): Left
   /**
    * Adds the requests counted since the last call to the shared usage, and continues from the counts of all
-   * processes. Only one call may run at a time. After a failure, the next call adds the same requests.
+   * processes, also for keys unused here. Only one call may run at a time. After a failure, the next call adds the
+   * same requests.
    */
   share(usage: Pick<Usage, 'add'>): Promise<void>
 }
@@ -71,150 +71,209 @@ export type Left = {
   readonly dayEnds: number
 }
 
+/** The requests of a key. */
+type Use = {
+  /** The next arrival time (`gcra.ts`). */
+  arrival: number
+  /** Time of the last refusal, and the number of refusals with less than a second between them. */
+  refused: number
+  refusals: number
+  /** Days since 1970, the requests of that day, and the number of them that other processes know. */
+  day: number
+  today: number
+  shared: number
+  /** The day before that, and the number of its requests that other processes do not know yet. */
+  lastDay: number
+  late: number
+}
+
+type RateOptions = {
+  readonly clock: Pick<Clock, 'now' | 'elapsed'>
+  /** The longest time that requests of the last second may have waited before this process handled them. */
+  readonly lateness?: Pick<Lateness, 'ms' | 'noteRequest'>
+  readonly maxKeys?: number
+}
+
 const NEVER_LATE = { ms: () => 0, noteRequest: () => undefined }
 
-/**
- * Counts the requests of each key: at most `perSecond` in any second, wherever it begins, and at most
- * `perDay` in a UTC day, over all threads that share the same uses. A refused request does not count.
- */
-export const createRates = (options: {
-  /** Milliseconds since 1970. */
-  readonly now: () => number
-  /** The longest time that requests of the last second may have waited before this thread handled them. */
-  readonly lateness?: Pick<Lateness, 'ms' | 'noteRequest'>
-  /** Absent: this thread is the only one. */
-  readonly uses?: Uses
-}): Rates => {
-  const { lateness = NEVER_LATE, uses = localUses() } = options
-  const now = (): number => Math.floor(options.now())
-  const begin = (id: string): Use => beginDay(uses.begin(id, now))
-  const counted = <T>(id: string, work: (use: Use) => T): T => {
-    const use = begin(id)
-    try {
-      return work(use)
-    } finally {
-      uses.end(use)
-    }
-  }
+/** Counts the requests of each key, per second and per UTC day. A refused request does not count. */
+export function createRates({ clock, lateness = NEVER_LATE, maxKeys = MAX_KEYS }: RateOptions): Rates {
+  const { find, begin, entries } = createUses(clock, maxKeys)
   return {
     take: ({ id, plan }) => {
       lateness.noteRequest()
+      const [use, now, limit] = [begin(id), clock.elapsed(), readLimit(plan)]
+      const early = computeWait(limit, use.arrival, now)
+      const mayWait = early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, plan, now)
+      const allowed = use.today < plan.perDay && (early === 0 || mayWait)
+      if (allowed) countRequest(use, limit, now)
+      else if (early > 0) noteRefusal(use, now)
+      return describeRate(plan, use, { allowed, early, now, time: clock.now() })
+    },
+    takeMore: ({ id, plan }) => {
+      const [use, now, limit] = [begin(id), clock.elapsed(), readLimit(plan)]
+      requireToday(use, plan, { requests: 1, time: clock.now() })
+      const burst = Math.max(1, Math.floor(plan.perSecond * SHARE))
+      const wait = computeWait({ ...limit, burst }, use.arrival, now)
+      if (wait === 0) countRequest(use, limit, now)
+      return wait
+    },
+    requireToday: ({ id, plan }, requests) => requireToday(begin(id), plan, { requests, time: clock.now() }),
+    giveBack: ({ id, plan }, { arrival, day }) => {
       const use = begin(id)
-      try {
-        return takeOne(use, plan, lateness)
-      } finally {
-        uses.end(use)
+      if (day === use.day) use.today = Math.max(0, use.today - 1)
+      else if (day === use.lastDay) use.late -= 1
+      // What time has already returned is not returned again.
+      use.arrival -= Math.min(readLimit(plan).stepMs, Math.max(0, arrival - clock.elapsed()))
+    },
+    left: ({ id, plan }) => {
+      const { arrival, today, day } = begin(id)
+      return {
+        second: countLeft(readLimit(plan), arrival, clock.elapsed()),
+        today: Math.max(0, plan.perDay - today),
+        usedToday: today,
+        dayEnds: (day + 1) * DAY_MS,
       }
     },
-    takeMore: ({ id, plan }) =>
-      counted(id, use => {
-        const ring = ringOf(use)
-        requireToday(use, plan, 1)
-        dropOld(use, ring)
-        const at = nextTime(use, ring, Math.max(1, Math.floor(plan.perSecond * SHARE)))
-        if (at > use.time) return at - use.time
-        countRequest(use, ring, at)
-        return 0
-      }),
-    requireToday: ({ id, plan }, requests) => counted(id, use => requireToday(use, plan, requests)),
-    giveBack: ({ id }, { at, day }) =>
-      counted(id, use => {
-        if (day === use.day) use.today = Math.max(0, use.today - 1)
-        else if (day === use.lastDay) use.late -= 1
-        if (use.ring !== undefined) uncountRequest(use, use.ring, at)
-      }),
-    left: ({ id, plan }) =>
-      counted(id, use => {
-        if (use.ring !== undefined) dropOld(use, use.ring)
-        return {
-          second: Math.max(0, plan.perSecond - use.count),
-          today: Math.max(0, plan.perDay - use.today),
-          usedToday: use.today,
-          dayEnds: (use.day + 1) * DAY_MS,
-        }
-      }),
-    share: usage => shareDay(uses, usage, now()),
+    share: async usage => {
+      const at = clock.now()
+      const day = Math.floor(at / DAY_MS)
+      const { fresh, late } = listUnshared(entries(), day)
+      for (const [lastDay, counts] of late) {
+        await usage.add(lastDay, counts, (lastDay + 1) * DAY_MS - 1)
+        for (const [id, count] of counts) noteLate(find(id), lastDay, count)
+      }
+      const counts = await usage.add(day, fresh, at)
+      for (const id of new Set([...fresh.keys(), ...counts.keys()])) {
+        const [use, added] = [find(id), fresh.get(id) ?? 0]
+        // The next day may have begun meanwhile.
+        if (use.day <= day) noteShared(use, day, { added, shared: counts.get(id) ?? 0 })
+        else noteLate(use, day, added)
+      }
+    },
   }
 }
 
-const takeOne = (use: Use, plan: Plan, lateness: Pick<Lateness, 'ms'>): RateAnswer => {
-  const { perSecond, perDay } = plan
-  const ring = ringOf(use)
-  dropOld(use, ring)
-  const at = nextTime(use, ring, perSecond)
-  const early = at - use.time
-  const allowed =
-    use.today < perDay &&
-    (early === 0 || (early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, perSecond)))
-  if (allowed) countRequest(use, ring, at)
-  else if (early > 0) refuse(use)
-  return answerOf(plan, use, { allowed, early })
+function createUses(clock: Pick<Clock, 'now'>, maxKeys: number) {
+  /** The least recently used key is the first. */
+  const uses = new Map<string, Use>()
+  const find = (id: string): Use => {
+    const known = uses.get(id)
+    if (known !== undefined) return known
+    const [oldest] = uses.size < maxKeys ? [] : uses.keys()
+    if (oldest !== undefined) uses.delete(oldest)
+    const counts = { day: 0, today: 0, shared: 0, lastDay: 0, late: 0 }
+    const use = { arrival: 0, refused: Number.NEGATIVE_INFINITY, refusals: 0, ...counts }
+    uses.set(id, use)
+    return use
+  }
+  return {
+    find,
+    /** Marks a key as used today. */
+    begin: (id: string): Use => {
+      const use = find(id)
+      uses.delete(id)
+      uses.set(id, use)
+      const day = Math.floor(clock.now() / DAY_MS)
+      if (use.day !== day) startDay(use, day)
+      return use
+    },
+    entries: () => uses.entries(),
+  }
 }
 
-/**
- * The requests of the last second of a key. Throws 'unavailable' when the key has no ring because too many are in use.
- */
-const ringOf = ({ ring }: Use): Ring => {
-  if (ring !== undefined) return ring
-  throw new Failure('unavailable', 'The service is busy: too many API keys are in use at once.', {
-    zh: '服务繁忙：同时使用的 API key 过多。',
-    details: { retryAfter: 1 },
-  })
+function readLimit({ perSecond }: Plan): RateLimit {
+  return { burst: perSecond, stepMs: SECOND_MS / perSecond }
 }
 
-const beginDay = (use: Use): Use => {
-  const day = Math.floor(use.time / DAY_MS)
-  if (use.day !== day) startDay(use, day)
-  return use
+function countRequest(use: Use, limit: RateLimit, now: number): void {
+  use.arrival = addRequest(limit, use.arrival, now)
+  use.today += 1
 }
+
+type Needed = { readonly requests: number; readonly time: number }
 
 /** Throws 'rate_limited' when fewer requests are left today. */
-const requireToday = (use: Use, { perDay }: Plan, requests: number): void => {
-  if (use.today + requests <= perDay) return
-  const left = Math.max(0, perDay - use.today)
+function requireToday({ today, day }: Use, { perDay }: Plan, { requests, time }: Needed): void {
+  if (today + requests <= perDay) return
+  const left = Math.max(0, perDay - today)
   throw new Failure(
     'rate_limited',
     `This API key is limited to ${perDay} requests per day; ${left} are left today, and ${requests} more are needed.`,
     {
       zh: `此 API key 每天最多 ${perDay} 次请求；今天还剩 ${left} 次，而本次还需要 ${requests} 次。`,
-      details: { retryAfter: secondsOfDay(use) },
+      details: { retryAfter: countSecondsOfDay(day, time) },
     },
   )
 }
 
-const secondsOfDay = ({ day, time }: Use): number => Math.ceil(((day + 1) * DAY_MS - time) / SECOND_MS)
+function countSecondsOfDay(day: number, time: number): number {
+  return Math.ceil(((day + 1) * DAY_MS - time) / SECOND_MS)
+}
 
-const refuse = (use: Use): void => {
-  use.refusals = use.time - use.refused < SECOND_MS ? use.refusals + 1 : 1
-  use.refused = use.time
+function noteRefusal(use: Use, now: number): void {
+  use.refusals = now - use.refused < SECOND_MS ? use.refusals + 1 : 1
+  use.refused = now
 }
 
 /**
  * Whether a key was refused so often within the last second that its early requests are refused, too, instead
  * of delayed.
  */
-const isRushing = ({ time, refused, refusals }: Use, perSecond: number): boolean =>
-  time - refused < SECOND_MS && refusals > perSecond / 2
+function isRushing({ refused, refusals }: Use, { perSecond }: Plan, now: number): boolean {
+  return now - refused < SECOND_MS && refusals > perSecond / 2
+}
 
-type Taken = Pick<RateAnswer, 'allowed'> & { readonly early: number }
+type Taken = Pick<RateAnswer, 'allowed'> & { readonly early: number; readonly now: number; readonly time: number }
 
-const answerOf = (plan: Plan, use: Use, { allowed, early }: Taken): RateAnswer => {
-  const { time, count, newest } = use
+function describeRate(plan: Plan, use: Use, { allowed, early, now, time }: Taken): RateAnswer {
+  const { arrival, day } = use
   const leftToday = Math.max(0, plan.perDay - use.today)
-  const leftNow = Math.max(0, plan.perSecond - count)
+  const leftNow = countLeft(readLimit(plan), arrival, now)
   const isOfDay = leftToday <= leftNow
-  const full = (count > 0 ? newest : time - SECOND_MS) + SECOND_MS
-  const resetSeconds = isOfDay ? secondsOfDay(use) : Math.ceil((full - time) / SECOND_MS)
+  const resetSeconds = isOfDay ? countSecondsOfDay(day, time) : Math.max(0, Math.ceil((arrival - now) / SECOND_MS))
   const nextSeconds = isOfDay ? resetSeconds : Math.max(1, Math.ceil(early / SECOND_MS))
   return {
     allowed,
     waitMs: allowed ? early : 0,
-    at: time + early,
-    day: use.day,
+    arrival,
+    day,
     limit: isOfDay ? plan.perDay : plan.perSecond,
     scope: isOfDay ? 'day' : 'second',
     remaining: isOfDay ? leftToday : leftNow,
     resetSeconds,
     retryAfter: allowed ? 0 : nextSeconds,
   }
+}
+
+/** Begins a day. Requests of the previous day that were not yet shared are shared later. */
+function startDay(use: Use, day: number): void {
+  const { day: lastDay, today, shared } = use
+  Object.assign(use, { day, today: 0, shared: 0, lastDay, late: today - shared })
+}
+
+/** Requests that were not yet shared: those of the day, and those of earlier days, by day. */
+function listUnshared(uses: Iterable<readonly [id: string, use: Use]>, day: number) {
+  const fresh = new Map<string, number>()
+  const late = new Map<number, Map<string, number>>()
+  for (const [id, use] of uses) {
+    if (use.day < day) startDay(use, day)
+    if (use.day === day && use.today !== use.shared) fresh.set(id, use.today - use.shared)
+    if (use.late === 0) continue
+    const counts = late.get(use.lastDay) ?? new Map<string, number>()
+    late.set(use.lastDay, counts.set(id, use.late))
+  }
+  return { fresh, late }
+}
+
+function noteLate(use: Use, lastDay: number, added: number): void {
+  if (use.lastDay === lastDay) use.late -= added
+}
+
+type Added = { readonly added: number; readonly shared: number }
+
+function noteShared(use: Use, day: number, { added, shared }: Added): void {
+  // Further requests were counted meanwhile.
+  const since = use.day === day ? use.today - use.shared - added : 0
+  Object.assign(use, { day, today: shared + since, shared })
 }

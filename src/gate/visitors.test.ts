@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { systemClock } from '#time/clock.ts'
 import { turnsOf } from './gate.ts'
 import { Busy } from './queue.ts'
-import { localCounts, queuesFor } from './queues.ts'
+import { createQueues } from './queues.ts'
 
 const PLAN = { more: async () => undefined, require: () => undefined, mostRows: undefined }
 const CAPACITY = { maxInFlight: 16, maxExports: 8, maxFeeds: 8, maxFeedsPerKey: 8 }
@@ -12,7 +12,7 @@ const WAYS = ['store', 'waitForNode', 'waitAfterRead'] as const
 
 for (const way of WAYS)
   test(`visitors: ${way}: however many networks ask, a caller with a key gets its turn`, async () => {
-    const queues = queuesFor(localCounts(CAPACITY).queues, { deadlineMs: 600_000, clock: systemClock })
+    const queues = createQueues({ ...CAPACITY, deadlineMs: 600_000, clock: systemClock })
     const left = new AbortController()
     const over = Promise.withResolvers<void>()
     const ask = async (caller: Parameters<typeof turnsOf>[1], work: () => Promise<void>): Promise<void> => {
@@ -37,8 +37,8 @@ for (const way of WAYS)
     }
     for (let at = 0; at < 40; at++) await ask({ key: 'own', plan: PLAN }, note)
     expect(answered).toBe(40)
-    expect(queues.store.places.running() + queues.store.places.waiting()).toBe(0)
-    expect(queues.visitors.places.running()).toBeLessThanOrEqual(4)
+    expect(queues.store.places.count() + queues.store.countWaiting()).toBe(0)
+    expect(queues.visitors.places.count()).toBeLessThanOrEqual(4)
     over.resolve()
     left.abort(new Error('over'))
     await Promise.all(visitors)

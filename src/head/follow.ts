@@ -11,8 +11,7 @@ import { type BranchTip, choiceOf } from './choose.ts'
 import { type Derived, deriveHead } from './derive-head.ts'
 import { type Fetched, type FetchOptions, fetchChainInfo } from './fetch-block.ts'
 import { fetchBranch } from './fetch-branch.ts'
-import { type HeadSource, headSource } from './head-source.ts'
-import type { HeadStatus } from './head-state.ts'
+import type { HeadSource, HeadState, HeadStatus } from './head-state.ts'
 
 export type Following = {
   readonly node: Pick<Node, 'get'>
@@ -42,19 +41,21 @@ const MOST_BYTES = 128 * 1024 * 1024
  * by the clock and by polls.
  */
 export const createFollower = ({ node, store, prove, clock, log }: Following): Follower => {
-  const { current, onChange, show } = headSource({ status: 'away' })
+  let shown: HeadState = { status: 'away' }
+  const show = (next: HeadState): void => {
+    if (!isSame(shown, next)) shown = next
+  }
   let confirmed = Number.NEGATIVE_INFINITY
   let known = new Map<string, Fetched>()
   let branch: readonly Fetched[] = []
   let derived = new Map<string, Derived>()
 
   const tipNow = (): BranchTip | undefined => {
-    const now = current()
-    return now.status === 'followed' ? { ...now.tip, ageMs: clock.elapsed() - confirmed } : undefined
+    return shown.status === 'followed' ? { ...shown.tip, ageMs: clock.elapsed() - confirmed } : undefined
   }
   /** Keeps a head for a while: most failures are over at the next poll. */
   const lose = (status: Exclude<HeadStatus, 'followed'>): void => {
-    if (current().status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
+    if (shown.status === 'followed' && clock.elapsed() - confirmed < AWAY_MS) return
     show({ status })
   }
   const follow = async (
@@ -83,8 +84,7 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
     if (choice.type === 'follow') await follow(options, { head: choice.head, lib: said.libBlock }, published)
   }
   return {
-    current,
-    onChange,
+    current: () => shown,
     poll: async signal => {
       try {
         await pollOnce({ node, prove, signal })
@@ -101,17 +101,22 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
   }
 }
 
+function isSame(a: HeadState, b: HeadState): boolean {
+  return a.status === 'followed' && b.status === 'followed'
+    ? a.tip.hash === b.tip.hash && a.lib === b.lib && a.blocks[0] === b.blocks[0] && a.blocks.length === b.blocks.length
+    : a.status === b.status
+}
+
 /** Milliseconds between two polls; a block is produced every 500. */
 const EVERY_MS = 200
 
 /** Follows the head until `stop`. */
 export const followHead = (following: Following & { readonly clock: Clock }): HeadSource & { stop(): void } => {
-  const { current, onChange, poll } = createFollower(following)
+  const { current, poll } = createFollower(following)
   const ends = new AbortController()
   const polling = every(following.clock, EVERY_MS, () => poll(ends.signal))
   return {
     current,
-    onChange,
     stop: () => {
       polling.stop()
       ends.abort('closed')

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { headMessage, NO_BLOCKS_SENT, receivedHead } from './head-message.ts'
 import { type HeadBlock, type HeadState, headAt, rowsOfList } from './head-state.ts'
 
 const block = (branch: string, height: number, parent = `${branch}${height - 1}`): HeadBlock => {
@@ -12,7 +11,6 @@ const shownOf = (...blocks: readonly HeadBlock[]): HeadState => {
   return { status: 'followed', tip: { height: tip.height, hash: tip.hash }, lib: 4, blocks }
 }
 const A = [block('a', 4), block('a', 5), block('a', 6)] as const
-const B = [block('b', 5, 'a4'), block('b', 6), block('b', 7)] as const
 const namesOf = (blocks: readonly HeadBlock[]) => blocks.map(({ doc }) => doc.hash)
 
 test('headAt: blocks above a height are returned only on top of the block at that height', () => {
@@ -36,29 +34,6 @@ test('headAt: if no node is followed, there is no height', () => {
     lib: -1,
     blocks: [],
   })
-})
-test('messages: a receiver shows the same blocks, and gets each block once', () => {
-  const states: readonly HeadState[] = [
-    shownOf(...A),
-    shownOf(A[0], ...B),
-    { status: 'away' },
-    shownOf(A[0], ...B, block('b', 8)),
-    shownOf(...A),
-  ]
-  const added: string[][] = []
-  const received = receivedHead({ status: 'none' })
-  for (const [at, shown] of states.entries()) {
-    const message = headMessage(shown, states[at - 1] ?? NO_BLOCKS_SENT)
-    if (message.status === 'followed') added.push(namesOf(message.added))
-    received.take(structuredClone(message))
-    expect(received.current()).toEqual(shown)
-  }
-  expect(added).toEqual([
-    ['a4', 'a5', 'a6'],
-    ['b5', 'b6', 'b7'],
-    ['a4', 'b5', 'b6', 'b7', 'b8'],
-    ['a5', 'a6'],
-  ])
 })
 test('rowsOfList: the rows of a block in a list are returned in order', () => {
   const rows = ['x', 'y', 'x'].map((list, index) => ({ doc: { index }, lists: [list, 'all'] }))

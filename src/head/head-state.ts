@@ -4,10 +4,7 @@ import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Published } from '#store/port.ts'
 import type { Point } from './branch.ts'
 
-/**
- * A verified block that is not irreversible yet, with the rows that it will add to lists. Plain data, so that
- * it can be sent to other threads.
- */
+/** A verified block that is not irreversible yet, with the rows that it will add to lists. */
 export type HeadBlock = {
   readonly doc: BlockDoc
   /** All transactions except the base transaction. */
@@ -44,6 +41,9 @@ export type HeadState =
       readonly blocks: readonly HeadBlock[]
     }
   | { readonly status: Exclude<HeadStatus, 'followed'> }
+
+/** The current head blocks. */
+export type HeadSource = { current(): HeadState }
 
 /** The head blocks above one published height. */
 export type HeadAt = {

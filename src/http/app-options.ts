@@ -3,9 +3,9 @@ import type { OptionDefaults } from '#actions/request/options.ts'
 import type { Labels } from '#explorer/page.ts'
 import type { Log } from '#failure/log.ts'
 import type { AddressLimits } from '#gate/networks.ts'
-import type { QueuePlaces } from '#gate/queues.ts'
+import type { Queues } from '#gate/queues.ts'
 import type { Rates } from '#gate/rate.ts'
-import type { HeadSource } from '#head/head-source.ts'
+import type { HeadSource } from '#head/head-state.ts'
 import type { Keyring } from '#keys/keyring.ts'
 import type { Exposition } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
@@ -24,7 +24,7 @@ export type AppOptions = {
   readonly head?: HeadSource
   readonly keyring: Keyring
   readonly rates: Rates
-  /** Absent: this thread is the only one. */
+  /** Absent: the limits of an app of its own. */
   readonly addresses?: AddressLimits
   /** Proxies whose client address headers are trusted; absent: none. */
   readonly trustedProxies?: readonly Trusted[]
@@ -42,16 +42,16 @@ export type AppOptions = {
   readonly rankingMs?: number
   /**
    * Maximum number of requests that read the store at once; further ones wait for a limited time. Used where
-   * no `places` are given.
+   * no `queues` are given.
    */
   readonly maxInFlight: number
-  /** Maximum bytes of cached answers, in all threads; absent or 0: no answers are cached. */
+  /** Maximum bytes of cached answers; absent or 0: no answers are cached. */
   readonly keptBytes?: number
-  /** Maximum number of concurrent exports. Used where no `places` are given. */
+  /** Maximum number of concurrent exports. Used where no `queues` are given. */
   readonly maxExports: number
   /**
    * Maximum number of open feeds, in all and per key, and of live pages, in all and per network. Used where
-   * no `places` are given.
+   * no `queues` are given.
    */
   readonly maxFeeds: number
   readonly maxFeedsPerKey: number
@@ -65,12 +65,12 @@ export type AppOptions = {
   readonly readyNeedsNode?: boolean
   /** Every n-th success is logged; 0: none; absent: each. */
   readonly logEach?: number
-  /** This thread's request counts; absent: they are not read. */
+  /** Request counts; absent: they are not read. */
   readonly counts?: HttpCounts
   /** The text of `/metrics`; absent: the path does not exist here. */
   readonly metrics?: Exposition | undefined
-  /** Running and waiting requests, the view of this thread; absent: this thread is the only one. */
-  readonly places?: QueuePlaces
+  /** Running and waiting requests; absent: nothing else reads them. */
+  readonly queues?: Queues
   readonly clock: Clock
   readonly log: Log
   readonly version: string

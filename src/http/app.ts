@@ -7,12 +7,12 @@ import { languageFor } from '#actions/request/options.ts'
 import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Gate, refuseCrowded } from '#gate/gate.ts'
-import { addressLimits } from '#gate/networks.ts'
-import { localCounts, queuesFor } from '#gate/queues.ts'
+import { createAddressLimits } from '#gate/networks.ts'
+import { createQueues } from '#gate/queues.ts'
 import type { AppOptions } from './app-options.ts'
 import { type Assets, pageAssets } from './assets.ts'
 import { type ClientAddresses, clientAddresses } from './client-address.ts'
-import { type HttpCounts, ownHttpCounts } from './counts.ts'
+import { createHttpCounts, type HttpCounts } from './counts.ts'
 import { documentHandlers, redirect } from './documents.ts'
 import { type Handler, parse, type Service } from './exchange.ts'
 import { explorerPages } from './explorer/routes.ts'
@@ -38,14 +38,12 @@ const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
  * has an answer, and none throws.
  */
 export const createApp = (options: AppOptions): Elysia<string> => {
-  const { basePath, deadlineMs, clock, places = localCounts(options).queues } = options
+  const { basePath, deadlineMs, queues = createQueues(options) } = options
   const app = emptyApp(basePath, deadlineMs)
   const clients = clientAddresses(() => app.server, options.trustedProxies ?? [])
   const service = serviceOf(options, clients)
-  const queues = queuesFor(places, { deadlineMs, clock })
   const gate = { ...gateOf(options), queues }
-  const parts = { service, gate, feeds: openFeeds(options), threads: places.store.threads }
-  const routes = routesOf(options, parts)
+  const routes = routesOf(options, { service, gate, feeds: openFeeds(options) })
   const refuseCrowd = crowdRefusal(gate, service)
   const get = (inner: Request, outer: Request) => app.handle(clients.replace(inner, outer))
   app
@@ -65,11 +63,10 @@ type Parts = {
   readonly service: Service
   readonly gate: Gate
   readonly feeds: OpenFeeds
-  readonly threads: number
 }
 
 /** The handlers of all paths. */
-const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts) => {
+const routesOf = (options: AppOptions, { service, gate, feeds }: Parts) => {
   const { store, node, prices, priceHistory, profiles, rankingMs } = options
   const { defaults, basePath, clock, version, stallMs, maxLagMs, readyNeedsNode = false } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
@@ -79,7 +76,7 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
     rankings: keptRankings(),
     dayEnds: keptDayEnds(),
   }
-  const deps = { ...answering, kept: keptOf(options, threads, service.counts) }
+  const deps = { ...answering, kept: keptOf(options, service.counts) }
   const assets = pageAssets()
   const site = siteOf(options, assets)
   const api = open('api', answerApi({ deps, gate, defaults, stallMs, feeds }))
@@ -88,7 +85,7 @@ const routesOf = (options: AppOptions, { service, gate, feeds, threads }: Parts)
   const all: readonly (readonly [path: string, answer: (request: Request) => Promise<Response>])[] = [
     ['/api', api],
     ['/api/:module/:action', api],
-    ['/rpc/*', open('rpc', rpcHandler(gatewayOf(options, threads, service.counts), gate))],
+    ['/rpc/*', open('rpc', rpcHandler(gatewayOf(options, service.counts), gate))],
     ['/health', open('health', healthHandler(version))],
     ['/ready', open('ready', readyHandler({ ...options, maxLagMs, readyNeedsNode, counts: service.counts }))],
     ['/usage', open('usage', usageHandler(gate, defaults))],
@@ -158,7 +155,7 @@ const pagesForOperators = (
 }
 
 const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
-  const { log, defaults, basePath, deadlineMs, clock, stopping, counts = ownHttpCounts(), logEach = 1 } = options
+  const { log, defaults, basePath, deadlineMs, clock, stopping, counts = createHttpCounts(), logEach = 1 } = options
   return {
     ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
     clientOf: clients.of,
@@ -216,28 +213,28 @@ const redirectToDocs =
 /** Upper bound of the bytes per character of a stored string. */
 const BYTES_OF_CHARACTER = 2
 
-const keptOf = ({ keptBytes = 0 }: AppOptions, threads: number, counts: HttpCounts) =>
+const keptOf = ({ keptBytes = 0 }: AppOptions, counts: HttpCounts) =>
   keptBytes === 0
     ? undefined
     : keptAnswers<WrittenAnswer>({
-        maxCharacters: keptBytes / BYTES_OF_CHARACTER / threads,
+        maxCharacters: keptBytes / BYTES_OF_CHARACTER,
         onAnswer: source => counts.answers.add(1, source),
       })
 
-/** Maximum bytes of cached node answers, in all threads. */
+/** Maximum bytes of cached node answers. */
 const KEPT_BYTES = 16 * 1024 * 1024
 
-const gatewayOf = ({ node, clock }: AppOptions, threads: number, counts: HttpCounts): Gateway | undefined =>
+const gatewayOf = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway | undefined =>
   node === undefined
     ? undefined
     : createGateway(node, {
         clock,
-        maxBytes: KEPT_BYTES / threads,
+        maxBytes: KEPT_BYTES,
         onAnswer: source => counts.gatewayAnswers.add(1, source),
         onKept: bytes => counts.gatewayBytes.set(bytes),
       })
 
-const gateOf = ({ keyring, rates, clock, addresses = addressLimits({ now: clock.now }) }: AppOptions) => ({
+const gateOf = ({ keyring, rates, clock, addresses = createAddressLimits(clock) }: AppOptions) => ({
   ...{ keyring, rates, clock, addresses },
 })
 

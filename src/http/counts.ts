@@ -1,8 +1,6 @@
 import { ANSWER_SOURCES } from '#actions/kept-answers.ts'
 import { actions } from '#actions/registry.ts'
-import { type Counters, countersIn } from '#metrics/counters.ts'
-import { counter, type Definition, histogram, label } from '#metrics/definition.ts'
-import { metricsMemory } from '#metrics/memory.ts'
+import { type Counters, counter, createCounters, type Definition, histogram, label } from '#metrics/counters.ts'
 import { codes } from './codes.ts'
 import { SOURCES } from './gateway/gateway.ts'
 import { rpcMethods } from './rpc-methods.ts'
@@ -73,7 +71,7 @@ export const httpMetrics = {
   refusals: counter('iostlens_http_refusals_total', 'Requests that were refused or failed, by reason.', reason),
   damageMet: {
     name: 'iostlens_store_damage_met',
-    help: 'Threads that refused an answer because of damage in the store, since the start or since the store was last unusable; 0: none.',
+    help: '1 when an answer was refused because of damage in the store, since the start or since the store was last unusable, otherwise 0.',
     type: 'gauge',
     dimensions: [],
   },
@@ -97,8 +95,9 @@ export const httpMetrics = {
 
 export type HttpCounts = Counters<keyof typeof httpMetrics>
 
-/** Counts of a single thread. */
-export const ownHttpCounts = (): HttpCounts => countersIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
+export function createHttpCounts(): HttpCounts {
+  return createCounters(httpMetrics)
+}
 
 /** The request fields of the access log: only known names, never text from the request. `key` is the id of the key. */
 export type AccessLogFields = { key?: string; module?: string; action?: string }

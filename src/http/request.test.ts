@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '#time/clock.ts'
-import { ownHttpCounts } from './counts.ts'
+import { createHttpCounts } from './counts.ts'
 import type { Handler } from './exchange.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 import { respond } from './request.ts'
@@ -9,7 +9,7 @@ const kept: Request[] = []
 const service = {
   ...{ log: () => undefined, basePath: '', deadlineMs: 5, clock: systemClock },
   defaults: { format: 'envelope', compat: 'none' },
-  ...{ counts: ownHttpCounts(), isLogged: () => false, clientOf: () => undefined },
+  ...{ counts: createHttpCounts(), isLogged: () => false, clientOf: () => undefined },
   keepOpen: (request: Request) => void kept.push(request),
 } as const
 

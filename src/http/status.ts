@@ -52,17 +52,11 @@ export const readyHandler = (options: ReadyOptions): Handler => {
   }
 }
 
-/** `/ready` before the service has started. */
-export const startingHandler =
-  (version: string): Handler =>
-  async () =>
-    notReady({ reason: 'The service is starting.', version })
-
 /** The answer for a store with blocks. */
 const loadedReply = (at: Published, options: ReadyOptions): Reply => {
   const { node, version, clock, maxLagMs, readyNeedsNode, counts } = options
   const fresh = freshnessOf(at, node, clock)
-  const whole = counts.damageMet.sum() === 0
+  const whole = counts.damageMet.read() === 0
   const state = { height: at.height, time: toIso(at.time), whole, ...freshFields(fresh), version }
   const [fault] = readyNeedsNode ? behindTroubles(fresh) : []
   const reason = fault?.what.en ?? tooOld(fresh, maxLagMs)

@@ -1,10 +1,54 @@
-import { Failure } from '#failure/failure.ts'
-import { type Definition, type Dimension, widthOf } from './definition.ts'
-import { layoutOf, type MetricsMemory, partOf } from './memory.ts'
+/** The labels of a metric that vary together, such as route and action, with all their values. */
+export type Dimension = {
+  readonly names: readonly string[]
+  /** One more value stands for all others: no label has a value invented by a caller or the chain. */
+  readonly values: readonly (readonly string[])[]
+}
+
+/** A metric that is counted as events happen. */
+export type Definition = {
+  /** The exposed name, with its unit, such as `iostlens_http_requests_total`. */
+  readonly name: string
+  readonly help: string
+  readonly type: 'counter' | 'gauge' | 'histogram'
+  readonly dimensions: readonly Dimension[]
+  /** Upper bounds of a histogram, ascending. */
+  readonly buckets?: readonly number[]
+}
+
+/** A dimension of one label whose values are known beforehand. */
+export const label = (name: string, values: readonly string[]): Dimension => ({
+  names: [name],
+  values: values.map(value => [value]),
+})
+
+/** A count that only grows. */
+export const counter = (name: string, help: string, ...dimensions: readonly Dimension[]): Definition => ({
+  name,
+  help,
+  type: 'counter',
+  dimensions,
+})
+
+type Spread = Pick<Definition, 'buckets'> & Partial<Pick<Definition, 'dimensions'>>
+
+/** A count of values by their size. */
+export const histogram = (name: string, help: string, { dimensions = [], ...spread }: Spread): Definition => ({
+  name,
+  help,
+  type: 'histogram',
+  dimensions,
+  ...spread,
+})
+
+/** Numbers stored per series. For a histogram: the counts of the buckets, of the one without a bound, and the sum. */
+export function countNumbers({ type, buckets = [] }: Definition): number {
+  return type === 'histogram' ? buckets.length + 2 : 1
+}
 
 /**
- * A metric as one thread counts it. `labels` has one value for each dimension, its parts joined with `/` if
- * the dimension has several names. Unknown values count as `other`.
+ * The counts of a metric. `labels` has one value for each dimension, its parts joined with `/` if the dimension has
+ * several names. Unknown values count as `other`.
  */
 export type Series = {
   /** Increases a counter by `n`, or changes a gauge by `n`. */
@@ -13,74 +57,59 @@ export type Series = {
   set(value: number, ...labels: readonly string[]): void
   /** Records a value in a histogram. */
   observe(value: number, ...labels: readonly string[]): void
-  /** The sum of a counter or gauge over all threads. */
-  sum(...labels: readonly string[]): number
-  /** Sets a gauge to 0 in all threads. */
-  reset(...labels: readonly string[]): void
+  /** The value of a counter or gauge. */
+  read(...labels: readonly string[]): number
+  /** The numbers of all series, in the order of their labels. */
+  readonly numbers: Float64Array
 }
 
-/** The metrics of a process, as one thread counts them. */
+/** The metrics of a process. */
 export type Counters<Name extends string> = Readonly<Record<Name, Series>>
 
-export const countersIn = <Name extends string>(
-  definitions: Readonly<Record<Name, Definition>>,
-  memory: MetricsMemory,
-  thread: number,
-): Counters<Name> => {
-  const { begins, length } = layoutOf(definitions)
-  const part = partOf(memory, thread)
-  if (part.length !== length)
-    throw new Failure('defect', `Metrics take ${length} numbers; the memory has ${part.length} of a thread.`)
-  const parts = Array.from({ length: memory.threads }, (_, each) => partOf(memory, each))
+/** Counters that all begin at 0. */
+export function createCounters<Name extends string>(definitions: Readonly<Record<Name, Definition>>): Counters<Name> {
   const names = Object.keys(definitions) as Name[]
-  return Object.fromEntries(
-    names.map(name => [name, seriesOf(definitions[name], { part, parts, begin: begins.get(name) ?? 0 })]),
-  ) as Counters<Name>
+  return Object.fromEntries(names.map(name => [name, createSeries(definitions[name])])) as Counters<Name>
 }
 
-/** The numbers of this thread and of all threads, and where those of a metric begin. */
-type Place = { readonly part: Float64Array; readonly parts: readonly Float64Array[]; readonly begin: number }
-
-const seriesOf = (definition: Definition, { part, parts, begin }: Place): Series => {
+function createSeries(definition: Definition): Series {
   const { dimensions, buckets = [] } = definition
-  const width = widthOf(definition)
-  const places = dimensions.map(placesOf)
-  const at = (labels: readonly string[]): number => {
+  const width = countNumbers(definition)
+  const known = dimensions.map(indexValues)
+  const numbers = new Float64Array(known.reduce((product, { size }) => product * size, width))
+  const find = (labels: readonly string[]): number => {
     let place = 0
     // Every request counts some ten metrics; an iterator would take most of that time.
-    for (let n = 0; n < places.length; n++) {
-      const { known, size } = places[n] as (typeof places)[number]
-      place = place * size + (known.get(labels[n] ?? '') ?? size - 1)
+    for (let n = 0; n < known.length; n++) {
+      const { indices, size } = known[n] as (typeof known)[number]
+      place = place * size + (indices.get(labels[n] ?? '') ?? size - 1)
     }
-    return begin + place * width
+    return place * width
   }
-  const add = (place: number, n: number): void => {
-    part[place] = (part[place] ?? 0) + n
+  const add = (at: number, n: number): void => {
+    numbers[at] = (numbers[at] ?? 0) + n
   }
   return {
-    add: (n, ...labels) => add(at(labels), n),
+    add: (n, ...labels) => add(find(labels), n),
     set: (value, ...labels) => {
-      part[at(labels)] = value
+      numbers[find(labels)] = value
     },
     observe: (value, ...labels) => {
-      const first = at(labels)
+      const first = find(labels)
       let bucket = 0
       while (bucket < buckets.length && value > (buckets[bucket] ?? 0)) bucket++
       add(first + bucket, 1)
       add(first + buckets.length + 1, value)
     },
-    sum: (...labels) => {
-      const place = at(labels)
-      return parts.reduce((sum, each) => sum + (each[place] ?? 0), 0)
-    },
-    reset: (...labels) => {
-      for (const each of parts) each[at(labels)] = 0
-    },
+    read: (...labels) => numbers[find(labels)] ?? 0,
+    numbers,
   }
 }
 
 /** The index of each value; the last index, `size` − 1, stands for all unknown values. */
-const placesOf = ({ values }: Dimension) => ({
-  known: new Map(values.map((value, place) => [value.join('/'), place])),
-  size: values.length + 1,
-})
+function indexValues({ values }: Dimension) {
+  return {
+    indices: new Map(values.map((value, index) => [value.join('/'), index])),
+    size: values.length + 1,
+  }
+}

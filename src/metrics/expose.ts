@@ -1,6 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
-import { type Definition, type Dimension, OTHER, seriesIn, widthOf } from './definition.ts'
-import { layoutOf, type MetricsMemory, partOf } from './memory.ts'
+import { type Counters, countNumbers, type Definition, type Dimension, type Series } from './counters.ts'
 
 /** A metric that is computed when it is scraped. */
 export type ScrapedMetric = {
@@ -16,18 +15,14 @@ export type Value = { readonly labels?: readonly string[]; readonly value: numbe
 export type Exposition = { readonly type: string; text(): Promise<string> }
 
 /** All metrics of a process in the text format of Prometheus. */
-export const exposition = (
-  definitions: Readonly<Record<string, Definition>>,
-  memory: MetricsMemory,
+export function createExposition<Name extends string>(
+  definitions: Readonly<Record<Name, Definition>>,
+  counters: Counters<Name>,
   readings: readonly ScrapedMetric[],
-): Exposition => {
+): Exposition {
   const registry = new Registry()
-  const { begins } = layoutOf(definitions)
-  const parts = Array.from({ length: memory.threads }, (_, thread) => partOf(memory, thread))
-  for (const [name, definition] of Object.entries(definitions)) {
-    const begin = begins.get(name) ?? 0
-    registry.registerMetric(new Shown(definition, async () => countedIn(definition, begin, parts)))
-  }
+  for (const name of Object.keys(definitions) as Name[])
+    registry.registerMetric(new Shown(definitions[name], async () => listLines(definitions[name], counters[name])))
   for (const { labels = [], ...reading } of readings)
     registry.registerMetric(
       new Shown({ ...reading, dimensions: labels.map(name => ({ names: [name], values: [] })) }, async () =>
@@ -70,25 +65,19 @@ const named = (names: readonly string[], values: readonly string[] = []): Record
  */
 const FEW = 32
 
-/** The lines of a metric: one sum over all threads, or one per thread. */
-const countedIn = (definition: Definition, begin: number, parts: readonly Float64Array[]): readonly Line[] => {
-  const width = widthOf(definition)
-  const count = seriesIn(definition)
-  const linesOf = (read: (at: number) => number, labels: Readonly<Record<string, string>>): Line[] =>
-    Array.from({ length: count }, (_, place) => {
-      const numbers = Array.from({ length: width }, (_, at) => read(begin + place * width + at))
-      const own = labelsAt(definition.dimensions, place)
-      const isHidden =
-        definition.perThread === true ||
-        count > FEW ||
-        (count > 1 && definition.type === 'histogram') ||
-        Object.values(own).includes(OTHER)
-      if (isHidden && numbers.every(number => number === 0)) return []
-      return linesOfSeries(definition, numbers, { ...own, ...labels })
-    }).flat()
-  if (definition.perThread === true)
-    return parts.flatMap((part, thread) => linesOf(at => part[at] ?? 0, { thread: String(thread) }))
-  return linesOf(at => parts.reduce((sum, part) => sum + (part[at] ?? 0), 0), {})
+/** The value for labels outside their dimension. */
+const OTHER = 'other'
+
+function listLines(definition: Definition, { numbers }: Series): readonly Line[] {
+  const width = countNumbers(definition)
+  const count = numbers.length / width
+  return Array.from({ length: count }, (_, place) => {
+    const own = numbers.subarray(place * width, (place + 1) * width)
+    const labels = labelsAt(definition.dimensions, place)
+    const isHidden =
+      count > FEW || (count > 1 && definition.type === 'histogram') || Object.values(labels).includes(OTHER)
+    return isHidden && own.every(number => number === 0) ? [] : linesOfSeries(definition, own, labels)
+  }).flat()
 }
 
 const labelsAt = (dimensions: readonly Dimension[], place: number): Readonly<Record<string, string>> => {
@@ -105,7 +94,7 @@ const labelsAt = (dimensions: readonly Dimension[], place: number): Readonly<Rec
 
 const linesOfSeries = (
   { type, name, buckets = [] }: Definition,
-  numbers: readonly number[],
+  numbers: Float64Array,
   labels: Readonly<Record<string, string>>,
 ): readonly Line[] => {
   if (type !== 'histogram') return [{ labels, value: numbers[0] ?? 0 }]

@@ -15,21 +15,9 @@ export type Budget = { reserve(): MemoryReservation }
  */
 const FREE_BYTES = 256 * 1024
 
-/**
- * Memory in which threads that share a budget record the bytes each of them holds, four bytes per thread;
- * `thread`: index of the current one.
- */
-export type HeldMemory = { readonly memory: SharedArrayBuffer; readonly thread: number }
-
-/** A budget of `maxBytes`. Without `shared` this thread is the only one. */
-export const createBudget = (maxBytes: number, shared?: HeldMemory): Budget => {
-  let here = 0
-  const held = shared === undefined ? undefined : new Int32Array(shared.memory)
-  const add = (bytes: number): void => {
-    here += bytes
-    if (held !== undefined && shared !== undefined) Atomics.store(held, shared.thread, here)
-  }
-  const inAll = (): number => held?.reduce((sum, own) => sum + own, 0) ?? here
+/** A budget of `maxBytes`. */
+export function createBudget(maxBytes: number): Budget {
+  let held = 0
   return {
     reserve: () => {
       let own = 0
@@ -37,18 +25,13 @@ export const createBudget = (maxBytes: number, shared?: HeldMemory): Budget => {
       return {
         grow: bytes => {
           const more = counted(own + bytes) - counted(own)
-          // Added before the check: if two threads compete for the last room, too little is reserved rather
-          // than too much.
-          add(more)
-          if (inAll() > maxBytes) {
-            add(-more)
-            return false
-          }
+          if (held + more > maxBytes) return false
+          held += more
           own += bytes
           return true
         },
         release: () => {
-          add(-counted(own))
+          held -= counted(own)
           own = 0
         },
       }

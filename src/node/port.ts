@@ -3,7 +3,6 @@ import type { RawHead } from '#chain/head.ts'
 import type { ProofLevel } from '#chain/proof.ts'
 import type { KnownBlock } from '#chain/time.ts'
 import type { ChainIdentity, ChainInfo, Unfit } from './chain-info.ts'
-import type { Health } from './health.ts'
 
 /** The stored blocks, for comparison with nodes. */
 export type StoredBlocks = {
@@ -126,12 +125,6 @@ export type Node = {
    * (`judge.ts`). Resolves after the first probe, which takes no longer than its timeout.
    */
   watch(expected: () => Promise<ChainIdentity | undefined>, stored?: StoredBlocks): Promise<void>
-  /** The results of `watch`, for another thread. */
-  health(): Health
-  /** Calls `listener` after each probe; there is one listener. */
-  onProbe(listener: () => void): void
-  /** Applies the results of another thread's `watch`. */
-  takeOver(health: Health): void
   /**
    * The chain info of the best node at the last probe; undefined: nodes are not watched, or no node of the
    * chain has answered lately.

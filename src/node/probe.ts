@@ -16,8 +16,6 @@ export type Watching = {
   readonly expected: () => Promise<ChainIdentity | undefined>
   readonly stored: StoredBlocks
   readonly onEvent: (event: NodeEvent) => void
-  /** Called after each probe whose result was recorded. */
-  readonly onProbe: () => void
 }
 
 /**
@@ -65,9 +63,7 @@ export const watchNodes = async (context: CallContext, watching: Watching): Prom
     return timedProbe(context, member, { most, chain: chainNow() })
   }
   const noteProbe = (member: Member, probe: TimedProbe): void => {
-    if (signal.aborted) return
-    note(pool, { member, probe }, watching.onEvent)
-    watching.onProbe()
+    if (!signal.aborted) note(pool, { member, probe }, watching.onEvent)
   }
   const goOn = async (member: Member): Promise<void> => {
     for (;;) {

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
 import { BLOCK_SIZE, CONTRACT_SIZE } from './answer-size.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
-import { createBudget, type HeldMemory } from './budget.ts'
+import { createBudget } from './budget.ts'
 import type { Range } from './bulk-answers.ts'
 import { type CallContext, callNode, type NodeRequest, RefusedCall } from './call.ts'
 import { hashesOf, highest, irreversibleHash } from './chain-queries.ts'
@@ -17,7 +17,6 @@ import type { Endpoint } from './endpoint.ts'
 import { headsQuestion } from './fetch-heads.ts'
 import { type BlockEvent, createRangeSize, type FetchContext } from './fetching.ts'
 import { type ForwardResult, forward, usableMembers } from './forward.ts'
-import { healthOf, takeOverHealth } from './health.ts'
 import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
 import {
   type ForwardedResponse,
@@ -46,8 +45,6 @@ export type RpcNodeOptions = {
   readonly maxRequestBytes?: number
   /** Memory for all answers that are passed on at once, above a quarter of a MiB each; default 64 MiB. */
   readonly maxHeldBytes?: number
-  /** Memory in which threads record the bytes of those answers; absent: this thread is the only one. */
-  readonly held?: HeldMemory | undefined
   /** Called with each change of a watched node. */
   readonly onEvent?: (event: NodeEvent) => void
   /** Ranges of blocks requested from one node at the same time; default 4. */
@@ -86,13 +83,12 @@ const DEFAULTS = {
 
 /** Combines nodes with an RPC into one (`port.ts`). Sends no request yet. */
 export const rpcNode = (options: RpcNodeOptions): Node => {
-  const { endpoints, onCall, threads, held, prove, ...others } = { ...DEFAULTS, ...options }
+  const { endpoints, onCall, threads, prove, ...others } = { ...DEFAULTS, ...options }
   const { onBlockEvent, onEvent, clock, inFlight, tries, ...limits } = others
   const { timeoutMs, maxBytes, requestMs, maxRequestBytes, maxHeldBytes, rangeEnd } = limits
   if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
   const pool = createPool(endpoints, clock)
   const closed = new AbortController()
-  let afterProbe: () => void = () => undefined
   const context: CallContext = {
     pool,
     clock,
@@ -104,7 +100,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
   /** Work that the caller's signal or the closing of the node aborts. */
   const until = <T>(signal: AbortSignal | undefined, work: (context: CallContext) => Promise<T>): Promise<T> =>
     untilAborted(context, signal, work)
-  const budget = createBudget(maxHeldBytes, held)
+  const budget = createBudget(maxHeldBytes)
   const refreshHeight = heightRefresher(context)
   const fetching = fetchingOf({ onEvent: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const open = (blocks: number): Provers | undefined =>
@@ -127,13 +123,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
         return forwardedResponse({ pool, refreshHeight }, await forward(ends, { request, limits, budget }))
       }),
-    watch: (expected, stored = NOTHING_STORED) =>
-      watchNodes(context, { expected, stored, onEvent, onProbe: () => afterProbe() }),
-    onProbe: listener => {
-      afterProbe = listener
-    },
-    health: () => healthOf(pool, clock.elapsed()),
-    takeOver: health => takeOverHealth(pool, health, clock.elapsed()),
+    watch: (expected, stored = NOTHING_STORED) => watchNodes(context, { expected, stored, onEvent }),
     lastInfo: () => pool.ready().find(({ report }) => isFresh(report, clock.elapsed()))?.report?.info,
     whyUnfit: () => (pool.watched ? whyUnfit(pool) : undefined),
     reportAgeMs: () => (pool.reportedAt === undefined ? undefined : clock.elapsed() - pool.reportedAt),

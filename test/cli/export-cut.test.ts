@@ -27,7 +27,7 @@ afterAll(() => folder[Symbol.asyncDispose]())
 
 const serve = async () => {
   const serving = folder.start([
-    ...['serve', '--listen', '127.0.0.1:0', '--test-key', KEY, '--threads', '1', '--drain', '50ms', '--explorer'],
+    ...['serve', '--listen', '127.0.0.1:0', '--test-key', KEY, '--drain', '50ms', '--explorer'],
   ])
   await serving.firstLine
   const url = /http:\/\/[\d.]+:\d+/.exec(serving.said() + serving.logged())?.[0] ?? ''

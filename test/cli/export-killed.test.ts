@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]())
 
 const serve = async () => {
-  const serving = folder.start(['serve', '--listen', '127.0.0.1:0', '--test-key', KEY, '--threads', '1'])
+  const serving = folder.start(['serve', '--listen', '127.0.0.1:0', '--test-key', KEY])
   await serving.firstLine
   const url = /http:\/\/[\d.]+:\d+/.exec(serving.said() + serving.logged())?.[0] ?? ''
   const ask = (path: string, init?: RequestInit) => fetch(url + path, init)

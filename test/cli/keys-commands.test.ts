@@ -19,7 +19,7 @@ test('keys: a key is shown, changed, rotated with a grace period, and revoked wi
     ...{ requests_today: 0, requests_30_days: 0, last_used: null },
   })
 
-  const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '2'])
+  const service = folder.start(['serve', '--listen', '127.0.0.1:0'])
   const url = await service.firstLine
   const ask = async (with_: string) => (await fetch(`${url}/rpc/getNodeInfo?apikey=${with_}`)).status
   const usage = async (with_: string) => {

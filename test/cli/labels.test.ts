@@ -16,7 +16,7 @@ test('serve: an invalid labels file is reported with its name, its line and the 
     err: `iostlens: Labels cannot be read from ${path}: line 3, "Admin,x", does not begin with the name of an account or the id of a contract.\n`,
   })
   await writeFile(path, 'name,label\nadmin,Some Admin\n')
-  const served = folder.start([...options, '--threads', '2'])
+  const served = folder.start(options)
   expect((await fetch(`${await served.firstLine}/health`)).status).toBe(200)
   served.kill('SIGTERM')
   expect((await served.ended).code).toBe(0)

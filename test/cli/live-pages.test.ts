@@ -6,14 +6,14 @@ import { feedEvents } from '../support/processes/feed-client.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 
-/** The number of open live pages. With so many, each thread has some. */
+/** The number of open live pages. */
 const PAGES = 16
 
-test('live pages: on both threads all receive each height, are counted, and end with the service', async () => {
+test('live pages: all receive each height, are counted, and end with the service', async () => {
   const { store, path, destroy } = await temporarySqlite()
   const blocks = await recordedBlocks()
   await using folder = await cliFolder()
-  const args = ['--listen', '127.0.0.1:0', '--threads', '2', '--store', `sqlite:${path}`]
+  const args = ['--listen', '127.0.0.1:0', '--store', `sqlite:${path}`]
   const limits = ['--explorer', '--max-feeds-per-key', String(PAGES), '--base-path', '/iost']
   let service: ReturnType<typeof folder.start> | undefined
   let url = ''

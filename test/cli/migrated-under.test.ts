@@ -50,13 +50,13 @@ const check = async (make: (folder: string) => Promise<Aged>): Promise<void> => 
   expect((await folder.run(['load', '--once', '--node', node.url, ...at])).code).toBe(0)
   const added = await folder.run(['keys', 'add', 'wallet', '--per-second', '1000000', '--per-day', '1000000000', ...at])
   const key = added.out.trimEnd().split('\n').at(-1) ?? ''
-  const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '2', ...at])
+  const service = folder.start(['serve', '--listen', '127.0.0.1:0', ...at])
   const url = await service.firstLine
   const overview = () => fetch(`${url}/api/base/get-overview?apikey=${key}`)
   const statusOf = async (path: string) => (await fetch(`${url}${path}`)).status
   expect([(await overview()).status, await statusOf('/ready')]).toEqual([200, 200])
   await other()
-  // Each connection goes to one of the threads, and none answers from the documents of the other version.
+  // No answer is from the documents of the other version.
   await until(async () => (await overview()).status === 503)
   for (let asked = 0; asked < 10; asked += 1) expect([asked, (await overview()).status]).toEqual([asked, 503])
   await service.logs('restart with that one')

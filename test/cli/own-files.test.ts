@@ -71,7 +71,7 @@ const runAsNobody = async (cwd: string, args: readonly string[]): Promise<Outcom
       version: '0', environment: {}, out: line => console.log(line), droppedLines: () => 0,
       screen: createScreen({ write: text => process.stderr.write(text), isTerminal: false, columns: () => 80 }),
       stop: () => new AbortController().signal,
-      threadProgram: program, provingProgram: program, writingProgram: program,
+      provingProgram: program, writingProgram: program,
     })`
   return await spawnIn(ROOT, [process.execPath, '-e', program], { HOME: tmpdir(), TMPDIR: cwd }).ended
 }

@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
+import { readExposition } from '#test/support/exposition.ts'
 import { until } from '#test/support/wait.ts'
 import { askAlone } from '../support/processes/ask-alone.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
@@ -16,59 +17,103 @@ const storeOf = ({ args: [type, ...where] }: Place): string =>
   type === 'sqlite' ? `sqlite:${where[0]}` : `${where[0]}/${where[1]}`
 
 const cases = (open: () => Promise<Place>): void => {
-  test.each([1, 2])(
-    'keys: services on one store share the count of a day, also after a SIGKILL (%d threads)',
-    async threads => {
-      const place = await open()
-      places.push(place)
-      await place.store.create()
-      const { key, stored } = createKey('wallet', { perSecond: 100, perDay: 60 }, { now: Date.now() })
-      await place.store.keys.add(stored)
-      await using folder = await cliFolder()
-      const used = async (): Promise<number> => {
-        const days = await place.store.usage.since(0)
-        return days.find(each => each.key === stored.id)?.requests ?? 0
+  test('keys: services on one store share the count of a day, also after a SIGKILL', async () => {
+    const place = await open()
+    places.push(place)
+    await place.store.create()
+    const { key, stored } = createKey('wallet', { perSecond: 100, perDay: 60 }, { now: Date.now() })
+    await place.store.keys.add(stored)
+    await using folder = await cliFolder()
+    const used = async (): Promise<number> => {
+      const days = await place.store.usage.since(0)
+      return days.find(each => each.key === stored.id)?.requests ?? 0
+    }
+    /** A service with its own data folder, as on another machine. */
+    const start = async (data: string) => {
+      const service = folder.start(['serve', '--store', storeOf(place), '--data', data, '--listen', '127.0.0.1:0'])
+      const url = await service.firstLine
+      // Without a node, each call within the limit gets 503.
+      const ask = async () => {
+        const { status, headers } = await askAlone(`${url}/rpc/getNodeInfo?apikey=${key}`)
+        return { status, left: Number(headers.get('ratelimit-remaining')) }
       }
-      /** A service with its own data folder, as on another machine. */
-      const start = async (data: string) => {
-        const args = ['--listen', '127.0.0.1:0', '--threads', String(threads)]
-        const service = folder.start(['serve', '--store', storeOf(place), '--data', data, ...args])
-        const url = await service.firstLine
-        // Without a node, each call within the limit gets 503.
-        const ask = async () => {
-          const { status, headers } = await askAlone(`${url}/rpc/getNodeInfo?apikey=${key}`)
-          return { status, left: Number(headers.get('ratelimit-remaining')) }
-        }
-        return { service, ask }
-      }
-      const [one, two] = [await start('one'), await start('two')]
-      for (let times = 0; times < 5; times++) await one.ask()
-      for (let times = 0; times < 4; times++) await two.ask()
-      await until(async () => (await used()) >= 9, 20)
-      one.service.kill('SIGKILL')
-      await one.service.ended
-      expect(await used()).toBe(9)
+      return { service, ask }
+    }
+    const [one, two] = [await start('one'), await start('two')]
+    for (let times = 0; times < 5; times++) await one.ask()
+    for (let times = 0; times < 4; times++) await two.ask()
+    await until(async () => (await used()) >= 9, 20)
+    one.service.kill('SIGKILL')
+    await one.service.ended
+    expect(await used()).toBe(9)
 
-      const three = await start('three')
-      expect(await three.ask()).toEqual({ status: 503, left: 50 })
-      await until(async () => (await used()) >= 10, 20)
-      // The second service reads the counts of the others, and each of its own requests counts once.
-      let asked = 0
-      for (;;) {
-        asked += 1
-        const { left } = await two.ask()
-        expect(left).toBeGreaterThanOrEqual(60 - 10 - asked)
-        if (left === 60 - 10 - asked) break
-        await Bun.sleep(50)
-      }
-      two.service.kill('SIGTERM')
-      three.service.kill('SIGTERM')
-      expect([(await two.service.ended).code, (await three.service.ended).code]).toEqual([0, 0])
-      expect(await used()).toBe(10 + asked)
-    },
-    600_000,
-  )
+    const three = await start('three')
+    expect(await three.ask()).toEqual({ status: 503, left: 50 })
+    await until(async () => (await used()) >= 10, 20)
+    // The second service reads the counts of the others, and each of its own requests counts once.
+    let asked = 0
+    for (;;) {
+      asked += 1
+      const { left } = await two.ask()
+      expect(left).toBeGreaterThanOrEqual(60 - 10 - asked)
+      if (left === 60 - 10 - asked) break
+      await Bun.sleep(50)
+    }
+    two.service.kill('SIGTERM')
+    three.service.kill('SIGTERM')
+    expect([(await two.service.ended).code, (await three.service.ended).code]).toEqual([0, 0])
+    expect(await used()).toBe(10 + asked)
+  }, 600_000)
 }
 
 describe('SQLite', () => cases(sqlitePlace))
 if (elasticsearchUrl() !== undefined) describe('Elasticsearch', () => cases(() => elasticPlace(1_000_000)))
+
+test('processes: two on one port and one SQLite file both answer, and count the requests of a day exactly', async () => {
+  const place = await sqlitePlace()
+  places.push(place)
+  await place.store.create()
+  const { key, stored } = createKey('wallet', { perSecond: 1_000, perDay: 100 }, { now: Date.now() })
+  await place.store.keys.add(stored)
+  await using folder = await cliFolder()
+  const used = async (): Promise<number> => {
+    const days = await place.store.usage.since(0)
+    return days.find(each => each.key === stored.id)?.requests ?? 0
+  }
+  const start = async (port: string) => {
+    const shared = ['--listen', `127.0.0.1:${port}`, '--reuse-port', '--metrics-listen', '127.0.0.1:0']
+    const service = folder.start(['serve', '--store', storeOf(place), ...shared])
+    const { port: own } = new URL(await service.firstLine)
+    await service.logs('Serving metrics.')
+    const [metrics = ''] = /http:\/\/\S+\/metrics/.exec(service.logged()) ?? []
+    const answered = async (): Promise<number> =>
+      readExposition(await (await fetch(metrics)).text()).sum('iostlens_http_requests_total', { route: 'rpc' })
+    return { service, port: own, answered }
+  }
+  const one = await start('0')
+  const two = await start(one.port)
+  const ask = async (times: number): Promise<readonly number[]> =>
+    Promise.all(
+      Array.from({ length: times }, async () => {
+        const { status } = await askAlone(`http://127.0.0.1:${one.port}/rpc/getNodeInfo?apikey=${key}`)
+        return status
+      }),
+    )
+  // Without a node, each call within the limit gets 503.
+  expect(new Set(await ask(80))).toEqual(new Set([503]))
+  expect((await Promise.all([one.answered(), two.answered()])).every(count => count > 0)).toBe(true)
+  await until(async () => (await used()) === 80, 20)
+  let allowed = 80
+  // Each process knows the requests of the other within a second, and then refuses all.
+  for (let refused = 0; refused < 100; await Bun.sleep(20)) {
+    const [status] = await ask(1)
+    if (status === 503) allowed += 1
+    refused = status === 429 ? refused + 1 : 0
+  }
+  expect(allowed).toBeGreaterThanOrEqual(100)
+  for (const { service } of [one, two]) {
+    service.kill('SIGTERM')
+    expect((await service.ended).code).toBe(0)
+  }
+  expect(await used()).toBe(allowed)
+}, 600_000)

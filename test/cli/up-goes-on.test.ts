@@ -33,7 +33,7 @@ const FAULTS: readonly (readonly [name: string, fault: Fault])[] = [
   ['everything is answered with 503', () => new Response('away', { status: 503 })],
 ]
 
-describe.each(['1', '2'])('up with %s threads and a faulty node', threads => {
+describe('up with a faulty node', () => {
   let folder: CliFolder
   let node: FaultyNode
   let service: Running
@@ -52,7 +52,7 @@ describe.each(['1', '2'])('up with %s threads and a faulty node', threads => {
     }, height)
     const plan = ['--per-second', '100000', '--per-day', '1000000000']
     key = (await folder.run(['keys', 'add', 'asker', ...plan])).out.trimEnd().split('\n').at(-1) ?? ''
-    service = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0', '--threads', threads])
+    service = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
     url = await service.firstLine
     await loaded()
   })
@@ -64,9 +64,7 @@ describe.each(['1', '2'])('up with %s threads and a faulty node', threads => {
   })
 
   const published = async (): Promise<number> => {
-    // Each request has its own connection, so that each thread is asked.
-    const own: RequestInit = { keepalive: false, headers: { Connection: 'close' } }
-    const response = await fetch(`${url}/api/?module=base&action=get-overview&apikey=${key}`, own)
+    const response = await fetch(`${url}/api/?module=base&action=get-overview&apikey=${key}`)
     const { data } = (await response.json()) as { readonly data: { readonly lib_block?: number } }
     return response.status === 200 ? (data.lib_block ?? -1) : -1
   }

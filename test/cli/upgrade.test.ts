@@ -78,7 +78,7 @@ describe.skipIf(programs === undefined)(NAME, () => {
 
   /** Serves with the current program. Returns its error message if it refuses. */
   const served = async (store: readonly string[], key: string): Promise<string | undefined> => {
-    const service = folder.start(['serve', '--listen', '127.0.0.1:0', '--threads', '1', ...store])
+    const service = folder.start(['serve', '--listen', '127.0.0.1:0', ...store])
     const url = await service.firstLine.catch(() => undefined)
     if (url === undefined) {
       const { code, err } = await service.ended

@@ -1,7 +1,7 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { downloads } from '#explorer/download/downloads.ts'
 import { routeAt } from '#explorer/links.ts'
-import { addressLimits } from '#gate/networks.ts'
+import { createAddressLimits } from '#gate/networks.ts'
 import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { readWholeCsv } from '../support/read-csv.ts'
 import { brokenOf, crawl, filesMissing } from './crawl.ts'
@@ -219,7 +219,7 @@ test('downloads: the file of a contract is the same with and without the prefix 
 
 test('downloads: files count as visits, two at once per network address, and exports with keys have their own slots', async () => {
   const now = Date.UTC(2026, 10, 21)
-  const limits = addressLimits({ now: () => now })
+  const limits = createAddressLimits({ elapsed: () => now })
   let visits = 0
   let isSpent = false
   const service = await explorerOn({

@@ -1,6 +1,6 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { pages } from '#explorer/pages.ts'
-import { addressLimits } from '#gate/networks.ts'
+import { createAddressLimits } from '#gate/networks.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { readPage } from './read-page.ts'
@@ -212,7 +212,7 @@ test('a trailing slash of an address redirects to the page without it', async ()
 
 test('visits: a network address may open a limited number of pages per minute, and others are not affected', async () => {
   const now = Date.UTC(2026, 10, 21)
-  const addresses = addressLimits({ now: () => now })
+  const addresses = createAddressLimits({ elapsed: () => now })
   const seen: string[] = []
   const service = await explorerOn({
     now: () => now,

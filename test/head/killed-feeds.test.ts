@@ -55,10 +55,10 @@ const serving = async (folder: CliFolder, args: readonly string[]) => {
   }
 }
 
-/** One process on SQLite loads, follows the head and serves with two threads. */
+/** One process on SQLite loads, follows the head and serves. */
 const together = async (folder: CliFolder, node: ForkNode): Promise<Killed> => {
   const key = await keyFor(folder, [])
-  const service = await serving(folder, ['up', '--node', node.url, '--threads', '2'])
+  const service = await serving(folder, ['up', '--node', node.url])
   const isAway = (): boolean => service.kills() > 0
   return { key, ...service, isAway, isEnough: isAway, stop: async () => undefined }
 }
@@ -99,7 +99,7 @@ const apart = async (folder: CliFolder, node: ForkNode, random: () => number): P
   loading.catch(() => undefined)
   // A service that finds no index ends at once.
   await Promise.race([until(async () => (await heightNow()) >= 0, 20), loading])
-  const service = await serving(folder, ['serve', '--node', node.url, '--threads', '1', ...store])
+  const service = await serving(folder, ['serve', '--node', node.url, ...store])
   return {
     key: await keyFor(folder, store),
     ...service,

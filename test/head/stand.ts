@@ -13,6 +13,8 @@ import { createForks, type ForkBlock, type ForkNode, type Forks, type Stand, ser
 const BASE = 40
 /** The delay after which a query requests a missing transaction again. */
 const ASK_AGAIN_MS = 50
+/** Time between two probes of a node. */
+const PROBE_MS = 1_000
 
 /** A service that follows two nodes of a chain with forks, with a store loaded from the same nodes. */
 export type ForkStand = {
@@ -49,14 +51,17 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
   const [node, other] = nodes as [ForkNode, ForkNode]
   const urls = nodes.map(({ url }) => url)
   const clock = handClock()
-  const client = createNode({ urls, clock })
+  // Nodes are probed when a test asks for it, and not by time.
+  const asleep: HandClock['sleep'] = (ms, signal) =>
+    ms === PROBE_MS ? new Promise(() => undefined) : clock.sleep(ms, signal)
+  const connect = () => createNode({ urls, clock: { ...clock, sleep: asleep } })
+  const clients = [connect()] as [Node, ...Node[]]
+  // A new client at each probe: heights that nodes reported before they forked count for none.
+  const client = new Proxy(clients[0], { get: (first, name: keyof Node) => (clients.at(-1) ?? first)[name] })
   const loading = createNode({ urls })
   const followed = () => createFollower({ node: client, store, prove: 'signed', clock, log: () => undefined })
   let follower = followed()
-  const head = {
-    current: () => follower.current(),
-    onChange: (listener: Parameters<Follower['onChange']>[0]) => follower.onChange(listener),
-  }
+  const head = { current: () => follower.current() }
   const load = async (): Promise<void> => {
     await loadOnce(loading, store)
   }
@@ -89,10 +94,9 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
     asked: () => nodes.filter(({ isAway }) => !isAway).toSorted((a, b) => b.stand.lib - a.stand.lib)[0] ?? node,
     final: () => (other.stand.lib > node.stand.lib ? other : node).stand,
     probe: async () => {
-      const looking = createNode({ urls, clock })
+      const looking = connect()
       await looking.watch(() => store.identity(), storedBlocks(store))
-      client.takeOver(looking.health())
-      looking.close()
+      clients.push(looking)
     },
     done: async work => {
       let isDone = false
@@ -111,7 +115,7 @@ export const forkStand = async (seed: number, store: Store): Promise<ForkStand> 
       service = served()
     },
     stop: () => {
-      client.close()
+      for (const each of clients) each.close()
       loading.close()
       for (const each of nodes) each.stop()
     },

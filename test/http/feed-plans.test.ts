@@ -26,7 +26,7 @@ const started = async (plan: Plan, { expires }: { readonly expires?: number } = 
       store: { read: async () => ({ keys: [stored], isStart: true, isEnd: true, mark: undefined }) },
       clock,
     }),
-    rates: createRates({ now: clock.now }),
+    rates: createRates({ clock }),
   })
   const ask = (path: string, headers: Readonly<Record<string, string>> = {}, init: RequestInit = {}) =>
     service.ask(path, { ...init, headers: { 'x-api-key': key, ...headers } })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ownHttpCounts } from '#http/counts.ts'
+import { createHttpCounts } from '#http/counts.ts'
 import type { Store } from '#store/port.ts'
 import { hangs, OURS, pair, refuses } from '#test/support/nodes/pair.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
@@ -14,9 +14,9 @@ const served = async () => {
   await nodes.node.watch(async () => OURS)
   const sources = new Map<string, number>()
   const counts = {
-    ...ownHttpCounts(),
+    ...createHttpCounts(),
     gatewayAnswers: {
-      ...ownHttpCounts().gatewayAnswers,
+      ...createHttpCounts().gatewayAnswers,
       add: (n: number, source = '') => {
         sources.set(source, (sources.get(source) ?? 0) + n)
       },

@@ -1,10 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { nameOf } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { httpMetrics } from '#http/counts.ts'
+import { createHttpCounts } from '#http/counts.ts'
 import { routeOf } from '#http/openapi/action-operation.ts'
-import { countersIn } from '#metrics/counters.ts'
-import { metricsMemory } from '#metrics/memory.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store, View } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -44,7 +42,7 @@ const setUp = (store: Store, more: Parameters<typeof serviceOn>[1] = {}) => {
       return view.records(...asked)
     },
   })
-  const own = countersIn(httpMetrics, metricsMemory(httpMetrics, 1), 0)
+  const own = createHttpCounts()
   const counts = {
     ...own,
     answers: { ...own.answers, add: (_by: number, source: string) => void seen.sources.push(source) },

@@ -22,7 +22,7 @@ const started = async () => {
       store: { read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }) },
       clock: systemClock,
     }),
-    rates: createRates({ now: Date.now }),
+    rates: createRates({ clock: systemClock }),
   })
   const ask = (path: string) => service.ask(path, { headers: { 'x-api-key': key } })
   return {

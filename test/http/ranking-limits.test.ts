@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { turnsOf } from '#gate/gate.ts'
-import { localCounts, queuesFor } from '#gate/queues.ts'
+import { createQueues } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
@@ -25,7 +25,7 @@ const started = async (plan = WIDE) => {
       clock: systemClock,
       testKey,
     }),
-    rates: createRates({ now: Date.now }),
+    rates: createRates({ clock: systemClock }),
   })
   const ask = async (path: string, own = key) => {
     const response = await service.ask(path, { headers: { 'x-api-key': own } })
@@ -99,7 +99,7 @@ test('rankings of the past: one that exceeds the requests of the day is refused 
 
 test('rankings of the past: one runs at a time, and one for an export, however many keys ask', async () => {
   const capacity = { maxInFlight: 64, maxExports: 8, maxFeeds: 8, maxFeedsPerKey: 8 }
-  const queues = queuesFor(localCounts(capacity).queues, { deadlineMs: 600_000, clock: systemClock })
+  const queues = createQueues({ ...capacity, deadlineMs: 600_000, clock: systemClock })
   const plan: Parameters<typeof turnsOf>[1]['plan'] = {
     more: async () => undefined,
     require: () => undefined,
@@ -117,7 +117,7 @@ test('rankings of the past: one runs at a time, and one for an export, however m
         running[kind] += 1
         most[kind] = Math.max(most[kind], running[kind])
         // Waiting rankings hold no place among the answers out of the store.
-        expect(queues.store.places.running()).toBe(0)
+        expect(queues.store.places.count()).toBe(0)
         for (let turns = 0; turns < 5; turns++) await turn()
         running[kind] -= 1
       }, kind === 'whole')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { ownHttpCounts } from '#http/counts.ts'
+import { createHttpCounts } from '#http/counts.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -208,7 +208,7 @@ test('/ready: the age of a block is absent if the clock is before it', async () 
 
 test('damage that an answer meets is in /ready, /status and the alert until the store was unusable and is back', async () => {
   const at = published(4_000, 4_000)
-  const counts = ownHttpCounts()
+  const counts = createHttpCounts()
   const service = serviceOn(
     { ...at, read: () => Promise.reject(missingData('Block 7 is missing.')) },
     { now, counts, explorer: true },
@@ -224,12 +224,12 @@ test('damage that an answer meets is in /ready, /status and the alert until the 
   const page = await service.ask(`/api/base/get-wealth-list?apikey=${service.key}`)
   expect(page.status).toBe(503)
   expect(await seen()).toEqual([200, false, false, 1])
-  counts.damageMet.reset()
+  counts.damageMet.set(0)
   expect(await seen()).toEqual([200, true, true, 0])
   for (const path of ['/account/admin', `/api/account/get-account-tx?account=admin&format=csv&apikey=${service.key}`]) {
     expect([path, (await service.ask(path)).status]).toEqual([path, 503])
     expect([path, await seen()]).toEqual([path, [200, false, false, 1]])
-    counts.damageMet.reset()
+    counts.damageMet.set(0)
   }
 })
 

@@ -1,12 +1,11 @@
 import { type Counts, catalogue } from '#cli/metrics/catalogue.ts'
 import { loadCounts, nodeCallNote } from '#cli/metrics/counted-load.ts'
 import { readNote } from '#cli/metrics/counted-store.ts'
-import { exposedBy } from '#cli/metrics/serve-metrics.ts'
+import { exposeMetrics } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'
-import { localCounts } from '#gate/queues.ts'
+import { createQueues } from '#gate/queues.ts'
 import { load } from '#load/load.ts'
-import { countersIn } from '#metrics/counters.ts'
-import { metricsMemory } from '#metrics/memory.ts'
+import { createCounters } from '#metrics/counters.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
@@ -20,10 +19,9 @@ const CAPACITY = { maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1
 
 /** A service with its metrics, in which a test can make the store, node or clock fail. */
 export const alertStand = (inner: Store) => {
-  const memory = metricsMemory(catalogue, 1)
-  const counts: Counts = countersIn(catalogue, memory, 0)
+  const counts: Counts = createCounters(catalogue)
   const clock = handClock(MADE + 40_000)
-  const { queues: places } = localCounts(CAPACITY)
+  const queues = createQueues({ ...CAPACITY, deadlineMs: 10_000, clock })
   const trouble: {
     /** Thrown by every call of the store. */
     store?: Failure
@@ -65,8 +63,8 @@ export const alertStand = (inner: Store) => {
       return trouble.silent || info === undefined ? undefined : { ...info, libBlock: trouble.lib }
     },
   }
-  const service = serviceOn(store, { node, clock, counts, places })
-  const metrics = exposedBy({ memory }, { store, node, clock, places, version: '0', threads: 1 })
+  const service = serviceOn(store, { node, clock, counts, queues })
+  const metrics = exposeMetrics(counts, { store, node, clock, queues, version: '0' })
   return {
     ...{ counts, clock, trouble, service, metrics },
     /** Requests a page that the store answers. */

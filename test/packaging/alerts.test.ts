@@ -161,8 +161,6 @@ const TROUBLES: Readonly<
   },
   IostlensNodeFailing: { make: ({ askAway }) => askAway() },
   IostlensEventLoopLate: { make: ({ counts }) => counts.eventLoop.observe(0.8) },
-  // test/cli/thread-dies.test.ts tests that a killed thread is counted.
-  IostlensThreadDied: { make: ({ counts }) => counts.threadDeaths.add(1) },
   IostlensLogDropped: {
     make: ({ counts }) => {
       const writer = lineWriter(() => undefined, { maxWaiting: 10, dropped: droppedLines })

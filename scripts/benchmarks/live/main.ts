@@ -43,17 +43,7 @@ const live = async (name: (typeof STORES)[number]) => {
   const store = storeOf(name)
   const folder = join(work, name)
   mkdirSync(folder, { recursive: true })
-  const address = [
-    '--listen',
-    '127.0.0.1:0',
-    '--store',
-    store,
-    '--node',
-    node.url,
-    '--threads',
-    '1',
-    '--ready-needs-node',
-  ]
+  const address = ['--listen', '127.0.0.1:0', '--store', store, '--node', node.url, '--ready-needs-node']
   const loader = await serving(folder, [BINARY, 'up', ...address])
   await ready(loader)
   const key = await unlimitedKey(folder, store)
@@ -112,9 +102,7 @@ const run = async (): Promise<void> => {
   console.log(
     `From the node knowing a block until an answer has it, ${BLOCKS} blocks each:\n\n${table(heading, rows)}\n\n${loadLine()}\n`,
   )
-  console.log(
-    `Readers of feeds on one process with one thread, SQLite, ${SECONDS} s each:\n\n${await feedsTable()}\n\n${loadLine()}`,
-  )
+  console.log(`Readers of feeds on one process, SQLite, ${SECONDS} s each:\n\n${await feedsTable()}\n\n${loadLine()}`)
 }
 
 await runToEnd(run, async () => {

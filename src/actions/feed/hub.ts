@@ -1,4 +1,4 @@
-import type { HeadSource } from '#head/head-source.ts'
+import type { HeadSource } from '#head/head-state.ts'
 import { type HeadState, headAt } from '#head/head-state.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { End } from '../find/blocks-at.ts'
@@ -26,7 +26,7 @@ export type Follower = {
 export type Group = Progress & { readonly followers: Set<Follower> }
 
 /**
- * Sends new rows to the readers of a thread. Each new height is read once for all lists, and each row is
+ * Sends new rows to all readers. Each new height is read once for all lists, and each row is
  * serialized once.
  */
 export type FeedHub = {
@@ -90,7 +90,7 @@ const sendBack = (state: State, follower: Follower, trail?: Trail): void => {
 export const feedHub = (
   store: Pick<Store, 'published' | 'read'>,
   clock: PollClock,
-  source: Pick<HeadSource, 'current'> | undefined,
+  source: HeadSource | undefined,
 ): FeedHub => {
   const state: State = {
     ...{ groups: new Map(), apart: new Map() },

@@ -6,7 +6,7 @@ import type { Context } from '../define.ts'
 import { ROWS_AT_ONCE } from '../list/list-rows.ts'
 import { blockAt, ofOneChain } from './blocks-at.ts'
 
-/** Milliseconds of work after which other requests of the thread get a turn. */
+/** Milliseconds of work after which other requests get a turn. */
 const SLICE_MS = 10
 
 /**

@@ -1,7 +1,6 @@
 import { httpMetrics } from '#http/counts.ts'
 import { rpcMethods } from '#http/rpc-methods.ts'
-import type { Counters } from '#metrics/counters.ts'
-import { counter, type Definition, histogram, label } from '#metrics/definition.ts'
+import { type Counters, counter, type Definition, histogram, label } from '#metrics/counters.ts'
 
 /** Calls of a store, named as in its port. */
 const storeCall = label('call', [
@@ -22,7 +21,7 @@ const STAGES = ['fetch', 'derive', 'state', 'append', 'commit'] as const
 /** Buckets for the duration of one call, in seconds. */
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 
-/** The metrics counted by threads. */
+/** The metrics that are counted as events happen. */
 export const catalogue = {
   ...httpMetrics,
   storeCalls: counter(
@@ -71,10 +70,9 @@ export const catalogue = {
   loadFailures: counter('iostlens_load_failures_total', 'Failures of the load after which it restarted or ended.'),
   eventLoop: histogram(
     'iostlens_event_loop_delay_seconds',
-    'The longest wait for a turn of the event loop in each second of a thread.',
-    { buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5], perThread: true },
+    'The longest wait for a turn of the event loop in each second.',
+    { buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5] },
   ),
-  threadDeaths: counter('iostlens_thread_deaths_total', 'Threads that died and were replaced.'),
   cacheReads: counter(
     'iostlens_cache_reads_total',
     'Cache lookups, by hit or miss.',

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
-import type { QueuePlaces } from '#gate/queues.ts'
+import type { Queues } from '#gate/queues.ts'
 import { type Freshness, freshnessOf } from '#http/freshness.ts'
 import { type PublishedLately, publishedLately } from '#http/published-lately.ts'
 import type { ScrapedMetric } from '#metrics/expose.ts'
@@ -18,10 +18,8 @@ export type ReadFrom = {
   readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly version: string
-  /** Number of threads that serve. */
-  readonly threads: number
   /** Requests that run and wait; absent: the process does not serve. */
-  readonly places?: QueuePlaces
+  readonly queues?: Queues
   /** Pace of the load; absent: the process does not load. */
   readonly pace?: (() => LoadPace | undefined) | undefined
 }
@@ -31,12 +29,12 @@ export const readings = (from: ReadFrom, counts: Pick<Counts, 'damageMet'>): rea
   const published = publishedLately(from.store, from.clock)
   return [
     gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
-      (await published()) instanceof Failure || counts.damageMet.sum() > 0 ? 0 : 1,
+      (await published()) instanceof Failure || counts.damageMet.read() > 0 ? 0 : 1,
     ),
     ...heightReadings(from, published),
     ...diskReadings(from),
     ...nodeReadings(from),
-    ...(from.places === undefined ? [] : queueReadings(from.places)),
+    ...(from.queues === undefined ? [] : queueReadings(from.queues)),
     ...(from.pace === undefined ? [] : paceReadings(from.pace)),
     ...processReadings(from),
   ]
@@ -104,46 +102,44 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly ScrapedMetric[] => [
   }),
 ]
 
+const QUEUES = ['store', 'visitors', 'node', 'aside', 'lookups'] as const
 /** Streams, which stay open and never queue; each has a gauge of its own. */
-const STREAMED: ReadonlySet<string> = new Set(['exports', 'feeds', 'live', 'downloads'])
+const STREAMS = ['exports', 'feeds', 'live', 'downloads'] as const
 
-const queueReadings = (queues: QueuePlaces): readonly ScrapedMetric[] => {
-  const byQueue = (what: 'running' | 'waiting') => () =>
-    Object.entries(queues)
-      .filter(([queue]) => !STREAMED.has(queue))
-      .map(([queue, places]) => ({ labels: [queue], value: places[what]() }))
+const queueReadings = (queues: Queues): readonly ScrapedMetric[] => {
   return [
     {
       name: 'iostlens_requests_running',
       help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
-      read: byQueue('running'),
+      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].places.count() })),
     },
     {
       name: 'iostlens_requests_waiting',
       help: 'Requests that wait for their turn.',
       type: 'gauge',
       labels: ['queue'],
-      read: byQueue('waiting'),
+      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].countWaiting() })),
     },
     {
       name: 'iostlens_requests_limit',
       help: 'Maximum number of requests in progress.',
       type: 'gauge',
       labels: ['queue'],
-      read: () => Object.entries(queues).map(([queue, { bounds }]) => ({ labels: [queue], value: bounds.running })),
+      read: () => [
+        ...QUEUES.map(queue => ({ labels: [queue], value: queues[queue].places.bounds.running })),
+        ...STREAMS.map(stream => ({ labels: [stream], value: queues[stream].bounds.running })),
+      ],
     },
-    gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.running()),
-    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.running()),
-    gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.running()),
-    gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () =>
-      queues.downloads.running(),
-    ),
+    gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.count()),
+    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.count()),
+    gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.count()),
+    gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () => queues.downloads.count()),
   ]
 }
 
-const processReadings = ({ version, threads }: ReadFrom): readonly ScrapedMetric[] => [
+const processReadings = ({ version }: ReadFrom): readonly ScrapedMetric[] => [
   {
     name: 'iostlens_build_info',
     help: 'The version of the program; always 1.',
@@ -151,12 +147,7 @@ const processReadings = ({ version, threads }: ReadFrom): readonly ScrapedMetric
     labels: ['version'],
     read: () => [{ labels: [version], value: 1 }],
   },
-  gauge('iostlens_threads', 'Threads that serve.', () => threads),
-  gauge(
-    'iostlens_heap_bytes',
-    'Memory of the JavaScript heap of the thread that answers.',
-    () => process.memoryUsage().heapUsed,
-  ),
+  gauge('iostlens_heap_bytes', 'Memory of the JavaScript heap.', () => process.memoryUsage().heapUsed),
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss()),
   gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => STARTED / 1_000),
   gauge('process_open_fds', 'Number of open file descriptors.', openFiles),

@@ -1,29 +1,40 @@
 import type { Log } from '#failure/log.ts'
+import { type Lateness, watchLateness } from '#gate/lateness.ts'
 import { createMetricsApp } from '#http/metrics-app.ts'
-import { countersIn } from '#metrics/counters.ts'
-import { exposition } from '#metrics/expose.ts'
+import { createExposition, type Exposition } from '#metrics/expose.ts'
 import { systemClock } from '#time/clock.ts'
 import { listening, urlOf } from '../listen.ts'
 import type { Address } from '../readers.ts'
-import { catalogue } from './catalogue.ts'
-import type { ProcessMetrics } from './process-metrics.ts'
+import { type Counts, catalogue } from './catalogue.ts'
 import { type ReadFrom, readings } from './readings.ts'
 
 /** The metrics of a process as text. */
-export const exposedBy = ({ memory }: Pick<ProcessMetrics, 'memory'>, from: ReadFrom) =>
-  exposition(catalogue, memory, readings(from, countersIn(catalogue, memory, 0)))
+export function exposeMetrics(counts: Counts, from: ReadFrom): Exposition {
+  return createExposition(catalogue, counts, readings(from, counts))
+}
+
+/**
+ * Records each second the lateness of the event loop and the number of log lines dropped. Does not keep the process
+ * alive.
+ */
+export function watchEventLoop(counts: Counts, droppedLines: () => number): Lateness {
+  return watchLateness(ms => {
+    counts.eventLoop.observe(ms / 1_000)
+    counts.droppedLines.set(droppedLines())
+  })
+}
 
 /** Serves `/metrics` on an address of its own. Throws 'usage' when the address is not available. */
 export const serveMetrics = (
   address: Address,
-  { metrics, log, ...from }: ReadFrom & { readonly metrics: ProcessMetrics; readonly log: Log },
+  { counts, log, ...from }: ReadFrom & { readonly counts: Counts; readonly log: Log },
 ): { readonly url: string; readonly stop: () => Promise<void> } => {
   const app = createMetricsApp({
-    metrics: exposedBy(metrics, from),
+    metrics: exposeMetrics(counts, from),
     version: from.version,
     log,
     clock: systemClock,
-    counts: metrics.own,
+    counts,
   })
   const server = listening(address, '--metrics-listen', () => {
     app.listen({ hostname: address.host, port: address.port, reusePort: false })

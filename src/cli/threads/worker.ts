@@ -1,23 +1,21 @@
-import type { FromThread, ToThread } from './messages.ts'
-
 /** A thread, seen from the thread that started it. */
-export type Thread<To = ToThread> = {
+export type Thread<To> = {
   post(message: To): void
   /** Ends the thread at once, even while it works; its connections are closed. */
   end(): void
 }
 
-export type ThreadListener<From = FromThread> = {
+export type ThreadListener<From> = {
   readonly message: (message: From) => void
   /** Called when the thread has ended and everything it had open is closed; `reason` is the cause. */
   readonly ended: (reason: string) => void
 }
 
-export type OpenThread<To = ToThread, From = FromThread> = (listener: ThreadListener<From>) => Thread<To>
+export type OpenThread<To, From> = (listener: ThreadListener<From>) => Thread<To>
 
 /** Returns a function that opens threads running a program. */
 export const workersOf =
-  <To = ToThread, From = FromThread>(program: URL): OpenThread<To, From> =>
+  <To, From>(program: URL): OpenThread<To, From> =>
   ({ message, ended }) => {
     const worker = new Worker(program.href)
     let reason: string | undefined

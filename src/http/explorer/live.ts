@@ -1,6 +1,6 @@
 import { type Outbox, openOutbox } from '#actions/feed/outbox.ts'
 import type { Failure } from '#failure/failure.ts'
-import { streamPlace } from '#gate/queues.ts'
+import { takeStreamPlace } from '#gate/queues.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -42,7 +42,7 @@ export const liveHandler =
   async (exchange, signal) => {
     const network = counted(gate, exchange, 'refresh')
     signal.throwIfAborted()
-    return liveReply(exchange, { ...following, place: streamPlace(gate.queues, 'live', network) })
+    return liveReply(exchange, { ...following, place: takeStreamPlace(gate.queues, 'live', network) })
   }
 
 const liveReply = (
@@ -58,7 +58,7 @@ const liveReply = (
     if (known === undefined) return BEAT
     const [trouble] = troublesOf(freshnessOf(known, node, clock), {
       maxLagMs,
-      isDamageMet: counts.damageMet.sum() > 0,
+      isDamageMet: counts.damageMet.read() > 0,
     })
     return eventOf('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
   }

@@ -18,7 +18,7 @@ export type OpenFeed = {
   cutOff(): void
 }
 
-/** The feeds of a thread. */
+/** The feeds of the service. */
 export type OpenFeeds = {
   readonly hub: FeedHub
   /** Adds a feed or an export until the returned function is called. A feed added while the service stops is ended. */

@@ -34,7 +34,7 @@ export const statusHandler = (options: StatusOptions): Handler => {
     if (path.endsWith('/')) return redirect(`../status${textOf(query)}`)
     const at = await published()
     const blocksPerSecond = pace(at)
-    const isDamageMet = counts.damageMet.sum() > 0
+    const isDamageMet = counts.damageMet.read() > 0
     const status = serviceStatusOf(at, { node, version, clock, maxLagMs, isDamageMet, since, blocksPerSecond })
     const headers = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Language' }
     const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
@@ -62,7 +62,7 @@ const wantsJson = ({ headers }: Request): boolean => {
 /** Minimum milliseconds for which the pace is meaningful. */
 const SHORT_MS = 5_000
 
-/** Blocks per second since the first block that this thread saw; null: unknown. */
+/** Blocks per second since the first block that this process saw; null: unknown. */
 const paceOf = ({ elapsed }: Pick<Clock, 'elapsed'>) => {
   const pace = createPace()
   return (found: Awaited<ReturnType<PublishedLately>>): number | null => {

@@ -60,9 +60,6 @@ export const spokenNode = (
     heads: never,
     contractCode: never,
     storage: never,
-    health: never,
-    onProbe: never,
-    takeOver: never,
     close: () => undefined,
   }
 }

@@ -56,7 +56,7 @@ export const serviceOn = (
     store,
     node: undefined,
     keyring: keyring({ store: keyStoreWith(made.stored, ...keys), clock }),
-    rates: createRates({ now: clock.now }),
+    rates: createRates({ clock }),
     prices: { get: () => undefined },
     profiles: { get: () => undefined },
     defaults: { format: 'envelope', compat: 'none' },

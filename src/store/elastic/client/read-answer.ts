@@ -2,7 +2,7 @@
 const MOST_BYTES = 96 * 1024 * 1024
 /** Bytes of each answer that always have room. */
 const FREE_BYTES = 1024 * 1024
-/** Maximum size of all answers that this thread receives at once, beyond the free bytes of each. */
+/** Maximum size of all answers that this process receives at once, beyond the free bytes of each. */
 const MOST_BYTES_AT_ONCE = 96 * 1024 * 1024
 /** Bytes that a part of an answer takes by itself: a server may send single bytes. */
 const PART_BYTES = 256
@@ -10,7 +10,7 @@ let bytesAtOnce = 0
 const UTF8 = new TextDecoder()
 
 /**
- * The text of an answer. A server may lie about its size: what this thread keeps of all answers is bounded. After an
+ * The text of an answer. A server may lie about its size: what this process keeps of all answers is bounded. After an
  * error the rest is not read, and the caller ends the request.
  */
 export async function readAnswer(response: Response): Promise<string> {
