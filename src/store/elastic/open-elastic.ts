@@ -16,7 +16,6 @@ import { createIndices } from './schema/create-indices.ts'
 import type { Cluster } from './schema/names.ts'
 import { createNames, type Generations } from './schema/names.ts'
 import { keepText, readKeptText, readWritePositions, restoreSnapshot, takeSnapshot } from './snapshot.ts'
-import { forceMergeFinished } from './write/force-merge.ts'
 import { listKeys, openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
 import { openUsage } from './write/usage.ts'
@@ -84,7 +83,7 @@ export function openElastic(options: ElasticOptions): ElasticStore {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,
     whole: reading.whole,
-    partitions: { firsts: reading.partitions, merge: how => forceMergeFinished(cluster, how) },
+    partitions: reading.partitions,
     takeOver,
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),

@@ -1,4 +1,3 @@
-import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import type { Backoff } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
@@ -66,29 +65,18 @@ async function tryRefresh(sender: Sender, list: string, query: RefreshQuery): Pr
   }
 }
 
-/** Whether an index has a write block, as merged partitions do. */
-export async function isReadOnly(connection: Connection, name: string, signal?: AbortSignal): Promise<boolean> {
-  const question = { index: name, name: 'index.blocks.write', flat_settings: true }
-  const what = `read the settings of ${name}`
-  const settings = await callTyped<estypes.IndicesGetSettingsResponse>(
-    connection,
-    { what, signal },
-    (client, options) => client.indices.getSettings(question, options),
-  )
-  return String(settings[name]?.settings?.['index.blocks.write']) === 'true'
-}
-
 /** Makes an index read-only after the writes under way have ended. */
-export async function addWriteBlock(connection: Connection, name: string, signal?: AbortSignal): Promise<void> {
-  await callTyped(connection, { what: `make ${name} read-only`, signal }, (client, options) =>
-    client.indices.addBlock({ index: name, block: 'write' }, options),
+export async function addWriteBlock(connection: Connection, index: string): Promise<void> {
+  await callTyped(connection, { what: `make ${index} read-only` }, (client, options) =>
+    client.indices.addBlock({ index, block: 'write' }, options),
   )
 }
 
-/** Makes an index writable again; a missing index is ignored. */
-export async function removeWriteBlock(connection: Connection, name: string): Promise<void> {
+/** Makes indices writable again, whose names are joined by commas; missing ones are ignored. */
+export async function removeWriteBlock(connection: Connection, index: string): Promise<void> {
   const settings = { blocks: { write: null } } as object
-  await callTyped(connection, { what: `make ${name} writable`, acceptedStatuses: [404] }, (client, options) =>
-    client.indices.putSettings({ index: name, settings }, options),
+  const calling = { what: `make ${index} writable`, acceptedStatuses: [404] }
+  await callTyped(connection, calling, (client, options) =>
+    client.indices.putSettings({ index, settings, ignore_unavailable: true }, options),
   )
 }

@@ -72,8 +72,8 @@ export function openMigration(parts: MigrationParts): MigrationPort<Store> {
  * New indices for all documents; API keys stay in their index unless its mapping differs. The new checkpoint contains
  * the generation of the keys from the start, so that the next loader knows which index of keys is served.
  */
-function nameTarget({ names, next, keysDiffer }: MigrationState): Names {
-  const keys = keysDiffer ? next : (names.generations['keys'] ?? 0)
+function nameTarget({ names, next, ...seen }: MigrationState): Names {
+  const keys = seen.keysDiffer ? next : seen.keys
   const documents = [...historyIndices.map(({ name }) => name), ...STATE_INDICES]
   const all = [...documents, 'meta'].map(of => [of, next] as const)
   return createNames(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })

@@ -21,6 +21,8 @@ export type MigrationState = {
   readonly plan: MigrationPlan
   /** Whether the mapping of the API keys' index differs from this version's. */
   readonly keysDiffer: boolean
+  /** The generation of that index: a migration of an earlier version may not have recorded it. */
+  readonly keys: number
   /** Number of a generation that was never served. */
   readonly next: number
 }
@@ -36,7 +38,8 @@ export async function planMigration(cluster: ReadCluster): Promise<MigrationStat
   const { checkpoint } = stored
   const names = cluster.names.at(checkpoint.generations)
   const existing = await listIndices(cluster)
-  const generations = names.generations
+  const isOfKeys = ({ of, aliases }: ExistingIndex) => of === 'keys' && aliases.includes(names.keys)
+  const keys = existing.find(isOfKeys)?.generation ?? 0
   const isServed = selectServed(names, checkpoint)
   const differences = listDifferences(names, checkpoint, existing)
   const reasons = [...listRuleChanges(checkpoint), ...differences.map(({ reason }) => reason)]
@@ -45,7 +48,8 @@ export async function planMigration(cluster: ReadCluster): Promise<MigrationStat
     names,
     existing,
     keysDiffer: differences.some(({ of }) => of === 'keys'),
-    next: 1 + Math.max(0, ...Object.values(generations)),
+    keys,
+    next: 1 + Math.max(keys, ...Object.values(names.generations)),
     plan: {
       way: reasons.length === 0 ? 'none' : 'derive',
       reasons,

@@ -14,7 +14,6 @@ import {
 } from './check-indices.ts'
 import { readCheckpoint } from './checkpoint.ts'
 import { readIndexStates } from './index-states.ts'
-import { movedKeys } from './inventory.ts'
 import { type IndexShape, listWantedIndices, type StoredMapping, toShape, type WantedIndex } from './mappings.ts'
 import type { Cluster, Names, ReadCluster } from './names.ts'
 
@@ -58,9 +57,11 @@ export async function refuseLost(cluster: ReadCluster): Promise<void> {
   const loaded = listWantedIndices(names.at(generations), partitions).filter(
     ({ name, from }) => inventory?.indices[name] !== undefined || (from !== undefined && end !== undefined),
   )
-  const existing = await readIndexStates(connection, [...loaded.map(({ name }) => name), names.keys])
-  const isMoved = movedKeys(names.at(generations), existing) !== undefined
-  const lost = loaded.filter(({ name, alias }) => !existing.has(name) && !(isMoved && alias === names.keys))
+  const existing = await readIndexStates(
+    connection,
+    loaded.map(({ name }) => name),
+  )
+  const lost = loaded.filter(({ name }) => !existing.has(name))
   if (lost.length === 0) return
   const list = lost.map(({ name, from }) => (from === undefined ? name : `${name} (blocks from ${from} on)`))
   throw new Failure('damaged', `Indices with loaded data are missing at ${connection.url}: ${list.join(', ')}.`, {
@@ -68,21 +69,21 @@ export async function refuseLost(cluster: ReadCluster): Promise<void> {
   })
 }
 
-/** Restores lost aliases of loaded indices, and removes the alias of the index that API keys were moved from. */
+/** Restores lost aliases of loaded indices. */
 async function showHidden(cluster: ReadCluster): Promise<void> {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
   if (stored?.inventory === undefined) return
   const { inventory, generations, partitions } = stored
   const wanted = listWantedIndices(names.at(generations), partitions)
+  const keys = names.at(generations).behind('keys')
   const existing = await readIndexStates(connection, [...Object.keys(inventory.indices), names.keys])
-  const isMoved = movedKeys(names.at(generations), existing) !== undefined
+  const hasOtherKeys = [...existing].some(([name, { aliases }]) => name !== keys && aliases.has(names.keys))
   const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
     const found = existing.get(name)
-    // Otherwise keys that were revoked after the move would be valid again.
-    if (isMoved && alias === names.keys)
-      return found?.aliases.has(alias) === true ? [{ remove: { index: name, alias } }] : []
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
+    // A migration of an earlier version did not record that it moved the keys; those revoked since would be valid again.
+    if (name === keys && hasOtherKeys) return []
     return [...new Set([alias, into])]
       .filter(each => !found.aliases.has(each))
       .map(each => ({ add: { index: name, alias: each } }))

@@ -281,23 +281,6 @@ function toReaderFailure(damages: readonly Damage[]): Failure | undefined {
   return new Failure(kind, `${detail}${others}.`, { help, details: { index: name, problem } })
 }
 
-/**
- * The generation of the served index of API keys, if a migration of an earlier version moved them there but
- * recorded the previous generation. undefined: the keys are in the recorded generation. `states`: indices
- * behind the alias of the keys.
- */
-export function movedKeys(names: Names, states: ReadonlyMap<string, IndexState>): number | undefined {
-  const { keys: recorded = 0 } = names.generations
-  const moved = [...states].flatMap(([name, { aliases }]) => {
-    const generation = Number(/-keys-(\d+)$/.exec(name)?.[1] ?? recorded)
-    const there = names.at({ ...names.generations, keys: generation })
-    // Only a migration gives an index the alias of its generation.
-    const isServed = [there.keys, there.own('keys')].every(alias => aliases.has(alias))
-    return generation > recorded && name === there.behind('keys') && isServed ? [generation] : []
-  })
-  return moved.length === 0 ? undefined : Math.max(...moved)
-}
-
 /** Checks before damage is believed, because a migration that ends meanwhile replaces indices. */
 const CHECKS = 3
 
@@ -354,22 +337,10 @@ async function checkKeys(
   signal: AbortSignal | undefined,
 ): Promise<Failure | undefined> {
   const seen = async (local: boolean): Promise<Failure | undefined> => {
-    const { connection, names } = here
-    const found = await readIndexStates(connection, [known.name, names.keys], { signal, local })
-    const before = found.get(known.name)
-    if (movedKeys(names, found) === undefined) return toReaderFailure(compareState(here, known, before))
-    // The keys in both indices would be valid, including those revoked since.
-    return before?.aliases.has(names.keys) === true ? createReplacedKeys(here, known.name) : undefined
+    const found = await readIndexStates(here.connection, [known.name], { signal, local })
+    return toReaderFailure(compareState(here, known, found.get(known.name)))
   }
   return (await seen(true)) && (await seen(false))
-}
-
-function createReplacedKeys({ connection: { url }, names }: ReadCluster, name: string): Failure {
-  return new Failure(
-    'unavailable',
-    `The alias ${names.keys} at ${url} leads to ${name}, too, from which a migration has moved the API keys.`,
-    { help: "Run: 'iostlens indices create'." },
-  )
 }
 
 /** The lost indices for operators, according to the checkpoint. */
@@ -386,10 +357,7 @@ export async function listLost(cluster: ReadCluster): Promise<readonly Differenc
     // A batch may be under way.
     mayHoldMore: () => true,
   })
-  const here = selectGenerations(cluster, generations)
-  const isMoved = movedKeys(here.names, await readIndexStates(cluster.connection, [names.keys])) !== undefined
-  const lost = damages.filter(({ name }) => !isMoved || name !== here.names.behind('keys'))
-  return lost.map(({ name, detail, help }) => ({
+  return damages.map(({ name, detail, help }) => ({
     name: name.slice(names.prefix.length + 1),
     problem: 'lost' as const,
     detail: `${detail}. ${help}`,

@@ -24,7 +24,7 @@ import {
 } from '../schema/checkpoint.ts'
 import { type Cluster, FIRST_PARTITION, findPartition, type Names, type Partitions } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
-import { removeHistoryAbove } from './rewrite-documents.ts'
+import { removeUnannounced } from './rewrite-documents.ts'
 import { forcePublish, publishEnd, resendState, toPublishedStamp } from './send-documents.ts'
 
 type FinishParts = {
@@ -53,7 +53,7 @@ export async function finishBatch(parts: FinishParts, published: PublishedMeta |
     if (documents === undefined) await abandonBatch(lease, published)
     else await resendBatch({ ...checkpoint, end }, documents, { ...parts, published })
   }
-  await removeHistoryAbove(cluster, lease.checkpoint())
+  await removeUnannounced(cluster, lease.checkpoint())
 }
 
 /**
@@ -126,7 +126,8 @@ async function abandonBatch(
   await set({ ...next, floor: isAbove ? least : undefined })
 }
 
-function toPublishedContent(names: Names, published: PublishedMeta) {
+/** What a checkpoint says of the published end. */
+export function toPublishedContent(names: Names, published: PublishedMeta) {
   const { end, batch, partitions, epoch, inventory } = published
   return {
     end,

@@ -15,11 +15,11 @@ import { countInCopies, countKinds, findNewest, readIndexStates } from '../schem
 import { findDamage, listCounted, listInventoried, toLoaderFailure } from '../schema/inventory.ts'
 import { type Cluster, type Names, type Partitions, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
-import { removeHistoryAbove } from './rewrite-documents.ts'
+import { removeUnannounced } from './rewrite-documents.ts'
 import { publishEnd } from './send-documents.ts'
 
 /** The inventory of the indices at present. Throws 'damaged' if one is missing. */
-export async function takeInventory(
+async function takeInventory(
   cluster: ReadCluster,
   { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
 ): Promise<Inventory> {
@@ -134,8 +134,6 @@ export class InventoryKeeper {
     // An abandoned batch has left documents that the next one overwrites.
     const failure = toLoaderFailure(await this.damages(kept, partitions, () => floor !== undefined))
     if (failure !== undefined) throw failure
-    const keys = await this.newKeys(kept)
-    if (keys !== undefined) await this.record({ ...kept, indices: { ...kept.indices, ...keys } })
   }
 
   /**
@@ -144,7 +142,7 @@ export class InventoryKeeper {
    */
   async accept(): Promise<void> {
     const { cluster, checkpoint } = this.lease
-    await removeHistoryAbove(cluster, checkpoint())
+    await removeUnannounced(cluster, checkpoint())
     await this.record(await takeInventory(cluster, checkpoint()))
   }
 
@@ -172,15 +170,6 @@ export class InventoryKeeper {
   private get kept(): Inventory | undefined {
     const { inventory, batch } = this.lease.checkpoint()
     return inventory?.batch === batch ? inventory : undefined
-  }
-
-  /** The index of keys, if the inventory lacks it: a migration of an earlier version has moved the keys there. */
-  private async newKeys(kept: Inventory): Promise<Inventory['indices'] | undefined> {
-    const { connection, names } = this.lease.cluster
-    const keys = names.behind('keys')
-    if (names.building || kept.indices[keys] !== undefined) return undefined
-    const found = (await readIndexStates(connection, [keys])).get(keys)
-    return found && { [keys]: [found.uuid] }
   }
 
   private damages(inventory: Inventory, partitions: Partitions, mayHoldMore: (index: string) => boolean) {

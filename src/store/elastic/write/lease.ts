@@ -16,15 +16,12 @@ import {
   parseError,
   type Request,
   readFailure,
-  requestJson,
 } from '../client/request.ts'
 import { tryAgain } from '../client/sender.ts'
 import { awaitStarted, requireEmptyStore } from '../schema/check-indices.ts'
 import { type Checkpoint, readCheckpoint, toCheckpointRequest } from '../schema/checkpoint.ts'
-import { readIndexStates } from '../schema/index-states.ts'
-import { movedKeys } from '../schema/inventory.ts'
 import { SCHEMA } from '../schema/mappings.ts'
-import { type Cluster, FIRST_PARTITION, type Names, selectGenerations } from '../schema/names.ts'
+import { type Cluster, FIRST_PARTITION, type Names } from '../schema/names.ts'
 
 /** The checkpoint and the sequence number of its last write. */
 type StoredCheckpoint = SeqNo & { readonly checkpoint: Checkpoint }
@@ -273,43 +270,4 @@ export function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
     stop,
     release,
   }
-}
-
-/**
- * Records in a checkpoint, whose lease was just acquired, the index to which a migration of an earlier
- * version moved the API keys. The next inventory names that index.
- */
-export async function recordMovedKeys<C extends Cluster>(
-  cluster: C,
-  held: StoredCheckpoint,
-): Promise<{ readonly cluster: C; readonly held: StoredCheckpoint }> {
-  const { connection, names } = cluster
-  if (names.building) return { cluster, held }
-  const before = names.behind('keys')
-  const states = await readIndexStates(connection, [names.keys])
-  const keys = movedKeys(names, states)
-  if (keys === undefined) return { cluster, held }
-  if (states.has(before)) await removeAlias(cluster, before)
-  const generations = { ...names.generations, keys }
-  const { write: _, inventory, ...checkpoint } = held.checkpoint
-  const { [before]: _before, ...indices } = inventory?.indices ?? {}
-  const next = {
-    ...checkpoint,
-    generations,
-    ...(inventory === undefined ? {} : { inventory: { ...inventory, indices } }),
-  }
-  const recorded = await compareAndSet(cluster, next, held)
-  if (recorded === undefined)
-    throw new Failure('conflict', `Another loader has taken over ${names.prefix}.`, { retryable: true })
-  return { cluster: selectGenerations(cluster, generations), held: recorded }
-}
-
-/** Removes the alias of the index that keys were moved from: it still contains keys that were revoked since. */
-async function removeAlias({ connection, names }: Cluster, index: string): Promise<void> {
-  await requestJson(connection, {
-    what: `take ${index} from behind ${names.keys}`,
-    method: 'POST',
-    path: '/_aliases',
-    body: JSON.stringify({ actions: [{ remove: { index, alias: names.keys } }] }),
-  })
 }

@@ -9,18 +9,18 @@ import type { FormerDocument, StateFile } from '#store/state-port.ts'
 import { deleteItem, sendBulk, toVersionedItem } from '../client/bulk.ts'
 import { getMany } from '../client/read-documents.ts'
 import { requestJson } from '../client/request.ts'
-import { refresh } from '../client/sender.ts'
+import { refresh, removeWriteBlock } from '../client/sender.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import { MAX_EPOCH, toEpoch, toHeight, toStamp, toVersion, tryReadPublished } from '../schema/checkpoint.ts'
 import { decodeDoc, encodeDoc, stampText } from '../schema/documents.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Cluster } from '../schema/names.ts'
-import { findPartition, type Partitions, toStateId } from '../schema/names.ts'
+import { findPartition, joinParts, type Partitions, toStateId } from '../schema/names.ts'
 import { parseContent } from './commit-batch.ts'
 import { finishBatch } from './finish-batch.ts'
 import type { Lease } from './lease.ts'
 import { findEpoch, refreshState } from './restore-checkpoint.ts'
-import { makeWritable, removeHistoryFrom, toSeenDeletes } from './rewrite-documents.ts'
+import { removeHistory, toSeenDeletes } from './rewrite-documents.ts'
 import { forcePublish, forceVersion } from './send-documents.ts'
 
 /** The part of a writer that repairs the store's own record. */
@@ -136,17 +136,12 @@ function pickIdentity({ chainId, genesis, derivation }: Identity) {
   return { chainId, genesis, derivation }
 }
 
-/** Removes history above a height from all partitions; a merged partition becomes writable for good. */
+/** Removes history above a height; partitions that an operator made read-only become writable. */
 async function removeAbove(cluster: Cluster, height: number, partitions: Partitions): Promise<void> {
-  const { names } = cluster
-  const first = findPartition(partitions, height)
-  // A loader may have created one more partition.
-  const range = { first, last: partitions.length }
-  const indices = historyIndices.flatMap(index =>
-    partitions.slice(first).map((_, at) => names.partition(index, first + at)),
-  )
-  await makeWritable(cluster, indices)
-  await removeHistoryFrom(cluster, height, range)
+  const numbers = partitions.map((_, number) => number).slice(findPartition(partitions, height))
+  const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))
+  for (const part of joinParts(indices)) await removeWriteBlock(cluster.connection, part)
+  await removeHistory(cluster, height, partitions)
 }
 
 /** Number of documents in the last partition up to a height. */

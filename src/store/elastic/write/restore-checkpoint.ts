@@ -5,7 +5,7 @@ import { historyIndices } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { identityFrom } from '#store/identity.ts'
-import type { Filling, Identity, Published } from '#store/port.ts'
+import type { Identity } from '#store/port.ts'
 import type { RestoreOutcome } from '#store/restored.ts'
 import { getMany } from '../client/read-documents.ts'
 import type { Connection } from '../client/request.ts'
@@ -16,7 +16,6 @@ import {
   type Checkpoint,
   findCheckpoint,
   getLastStamp,
-  type Inventory,
   MAX_EPOCH,
   type PublishedMeta,
   toStamp,
@@ -25,21 +24,19 @@ import {
 import { createIndex } from '../schema/create-indices.ts'
 import { decodeDoc } from '../schema/documents.ts'
 import { type ExistingIndex, listIndices } from '../schema/index-states.ts'
-import { findDamage, listCounted } from '../schema/inventory.ts'
+import { findDamage } from '../schema/inventory.ts'
 import { AT, EDITION, HEIGHT, metaShape, SCHEMA } from '../schema/mappings.ts'
 import {
   type Cluster,
-  findPartition,
   type Generations,
   type Names,
   type Partitions,
   type ReadCluster,
   selectGenerations,
 } from '../schema/names.ts'
-import { takeInventory } from './inventory-keeper.ts'
+import { toPublishedContent } from './finish-batch.ts'
 import { compareAndSet } from './lease.ts'
-import { removeHistoryAbove } from './rewrite-documents.ts'
-import { forcePublish } from './send-documents.ts'
+import { removeUnannounced } from './rewrite-documents.ts'
 
 /** Makes all state visible to the searches below: a loader that died while writing had not refreshed it. */
 export function refreshState(cluster: Cluster): Promise<void> {
@@ -63,66 +60,19 @@ export async function findEpoch(cluster: ReadCluster, from: number): Promise<num
   return epoch
 }
 
-/** The members of a checkpoint that describe the end of a store. */
-type KnownEnd = {
-  readonly end: Published
-  readonly batch: string
-  readonly epoch: number | undefined
-  readonly filling: Filling
-  readonly inventory: Inventory
-}
-
-/**
- * The published end, if the whole store agrees with it: the versions of its state, the number of documents in
- * each index, and its last block. undefined: the store does not agree, or that cannot be determined.
- */
-async function findPublishedEnd(cluster: Cluster, published: PublishedMeta): Promise<KnownEnd | undefined> {
+/** The published content, if the versions of the state and the documents of each index agree with it. */
+async function findPublishedContent(cluster: Cluster, published: PublishedMeta) {
   const { names } = cluster
-  const { end, batch, partitions, epoch, inventory } = published
+  const { end, batch, partitions, inventory } = published
   if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
-  if (countBlocks(names, partitions, inventory) !== end.height + 1) return undefined
+  const blockCounts = partitions.map((_, at) => inventory.indices[names.partition(blocks, at)]?.[1] ?? 0)
+  if (blockCounts.reduce((sum, count) => sum + count, 0) !== end.height + 1) return undefined
   await refreshState(cluster)
   if (await isNewerThan(cluster, toStamp(published))) return undefined
-  if (!(await isLastBlock(cluster, published))) return undefined
   // The next batch was under way.
-  await removeHistoryAbove(cluster, { end, partitions })
-  const counted = new Set(listCounted(names, partitions))
-  const indices = Object.fromEntries(Object.entries(inventory.indices).filter(([name]) => counted.has(name)))
-  const damages = await findDamage(cluster, {
-    partitions,
-    inventory: { batch, indices },
-    aliases: false,
-    mayHoldMore: () => false,
-  })
-  if (damages.length > 0 || Object.keys(indices).length < counted.size) return undefined
-  const last = partitions.length - 1
-  const documents = historyIndices.reduce((sum, index) => sum + (indices[names.partition(index, last)]?.[1] ?? 0), 0)
-  const filling = { partition: last, documents }
-  try {
-    return {
-      end,
-      batch,
-      epoch,
-      filling,
-      inventory: await takeInventory(cluster, { partitions, batch }),
-    }
-  } catch (error) {
-    // An index that has no documents is gone; a repair creates it again.
-    if (error instanceof Failure && error.kind === 'damaged') return undefined
-    throw error
-  }
-}
-
-function countBlocks(names: Names, partitions: Partitions, { indices }: Inventory): number {
-  return partitions.reduce((sum, _, at) => sum + (indices[names.partition(blocks, at)]?.[1] ?? 0), 0)
-}
-
-async function isLastBlock({ connection, names }: Cluster, published: PublishedMeta) {
-  const { end, partitions } = published
-  const index = names.partition(blocks, findPartition(partitions, end.height))
-  const [got] = await getMany(connection, [{ index, id: blockId(end.height) }], { realtime: true })
-  const block = got && decodeDoc(blocks, blockId(end.height), got.source)
-  return block?.hash === end.hash && block.time === end.time
+  await removeUnannounced(cluster, { end, partitions })
+  const damages = await findDamage(cluster, { partitions, inventory, aliases: false, mayHoldMore: () => false })
+  return damages.length > 0 ? undefined : toPublishedContent(names, published)
 }
 
 /** First heights of the partitions, from the published record and the stored blocks. */
@@ -176,7 +126,7 @@ export async function restoreCheckpoint(served: Cluster): Promise<RestoreOutcome
   const cluster = selectGenerations(served, published?.generations ?? findGenerations(served.names, existing))
   const partitions = await findPartitions(cluster, existing, published?.partitions)
   const identity = await readChainIdentity(cluster)
-  const exact = published && (await findPublishedEnd(cluster, published))
+  const exact = published && (await findPublishedContent(cluster, published))
   const next: Omit<Checkpoint, 'write'> = {
     schema: SCHEMA,
     ...identity,
@@ -196,10 +146,7 @@ export async function restoreCheckpoint(served: Cluster): Promise<RestoreOutcome
     throw new Failure('conflict', `Another program wrote the checkpoint in ${served.names.meta} meanwhile.`, {
       retryable: true,
     })
-  if (exact === undefined) return 'open'
-  // The published record also lists the indices, and one of them may have been replaced.
-  await forcePublish({ ...cluster, names: served.names }, { ...held.checkpoint, end: exact.end })
-  return 'exact'
+  return exact === undefined ? 'open' : 'exact'
 }
 
 /** Restores the alias of the index of checkpoint and published height, or creates that index. */

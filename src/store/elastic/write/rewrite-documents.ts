@@ -3,12 +3,12 @@ import type { Rewrite } from '#store/port.ts'
 import { type BulkItem, deleteItem, deleteSeenItem, indexItem, sendBulk, toVersionedItem } from '../client/bulk.ts'
 import { getMany } from '../client/read-documents.ts'
 import { requestHits, toSearch } from '../client/request.ts'
-import { addWriteBlock, isReadOnly, refresh, removeWriteBlock } from '../client/sender.ts'
+import { refresh, removeWriteBlock } from '../client/sender.ts'
 import { parseHeight } from '../read/view.ts'
 import { type Checkpoint, toVersion } from '../schema/checkpoint.ts'
 import { encodeDoc, stampText } from '../schema/documents.ts'
 import { HEIGHT } from '../schema/mappings.ts'
-import { type Cluster, findPartition, type Partitions, splitNames, toStateId } from '../schema/names.ts'
+import { type Cluster, findPartition, joinParts, type Partitions, splitNames, toStateId } from '../schema/names.ts'
 import { forceVersion } from './send-documents.ts'
 
 type RemovedHit = {
@@ -21,51 +21,31 @@ type RemovedHit = {
 const REMOVED_AT_ONCE = 5000
 const MAY_BE_MISSING = { ignore_unavailable: 'true' }
 
-/**
- * Removes history above the checkpoint, which a dead loader wrote and did not announce. It is in the last partition or in
- * the next one, which that loader was about to open; without a checkpoint it may be in any partition.
- */
-export async function removeHistoryAbove(
+/** Removes history above the checkpoint, which a dead loader wrote and did not announce. */
+export async function removeUnannounced(
   cluster: Cluster,
   { end, floor, partitions }: Pick<Checkpoint, 'end' | 'floor' | 'partitions'>,
 ): Promise<void> {
-  const { names } = cluster
-  const next = partitions.length
-  const indices = historyIndices.flatMap(index => [
-    end === undefined ? names.history(index) : names.partition(index, next - 1),
-    names.partition(index, next),
-  ])
-  await removeMatching(cluster, indices, {
-    range: { [HEIGHT]: { gt: Math.max(floor?.height ?? -1, end?.height ?? -1) } },
-  })
-}
-
-/** Removes history above a height from every partition in the range. */
-export async function removeHistoryFrom(
-  cluster: Cluster,
-  height: number,
-  { first, last }: { readonly first: number; readonly last: number },
-): Promise<void> {
-  const { names } = cluster
-  const partitions = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const indices = partitions.flatMap(partition => historyIndices.map(index => names.partition(index, partition)))
-  await removeMatching(cluster, indices, { range: { [HEIGHT]: { gt: height } } })
+  await removeHistory(cluster, Math.max(floor?.height ?? -1, end?.height ?? -1), partitions)
 }
 
 /**
- * Searches for documents and deletes each only in the version that was found, so that a delayed delete cannot
- * remove a later document. Indices may be missing.
+ * Removes history above a height. A loader may have created one more partition. Each document is deleted only in the
+ * version that was found, so that a delayed delete cannot remove a later document. Indices may be missing.
  */
-async function removeMatching(cluster: Cluster, indices: readonly string[], query: object): Promise<void> {
-  for (const part of splitNames(indices)) await removeMatchingIn(cluster, part, query)
+export async function removeHistory(cluster: Cluster, height: number, partitions: Partitions): Promise<void> {
+  const first = findPartition(partitions, height)
+  const numbers = Array.from({ length: partitions.length - first + 1 }, (_, at) => first + at)
+  const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))
+  for (const part of splitNames(indices)) await removeAbove(cluster, part, height)
 }
 
-async function removeMatchingIn(cluster: Cluster, indices: readonly string[], query: object): Promise<void> {
+async function removeAbove(cluster: Cluster, indices: readonly string[], height: number): Promise<void> {
   for (;;) {
     await refresh(cluster, indices, MAY_BE_MISSING)
     const search = {
       ...{ size: REMOVED_AT_ONCE, _source: false, seq_no_primary_term: true, sort: ['_doc'] },
-      query: { bool: { filter: [query] } },
+      query: { bool: { filter: [{ range: { [HEIGHT]: { gt: height } } }] } },
     }
     const how = { query: MAY_BE_MISSING, timeoutMs: cluster.writeTimeoutMs }
     const hits = await requestHits<RemovedHit>(cluster.connection, toSearch(String(indices), search, how))
@@ -114,12 +94,10 @@ export async function rewriteDocuments(
   const indices = [
     ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
   ]
-  const closed = await makeWritable(cluster, indices)
-  try {
-    await sendBulk(cluster, items)
-  } finally {
-    for (const name of closed) await addWriteBlock(cluster.connection, name)
-  }
+  // An operator may have made finished partitions read-only.
+  const history = indices.filter(name => !names.states.includes(name))
+  for (const part of joinParts(history)) await removeWriteBlock(cluster.connection, part)
+  await sendBulk(cluster, items)
   const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
   const written = items.slice(items.length - put.length)
   const state = [...gone.filter((_, at) => isState(at, remove)), ...written.filter((_, at) => isState(at, put))]
@@ -137,12 +115,4 @@ export async function toSeenDeletes(cluster: Cluster, gone: readonly BulkItem[])
     const got = found[at]
     return got === undefined ? [] : [deleteSeenItem({ index, id }, got)]
   })
-}
-
-/** Removes the write block from `indices` that have one, such as merged partitions; returns their names. */
-export async function makeWritable(cluster: Cluster, indices: readonly string[]): Promise<readonly string[]> {
-  const closed: string[] = []
-  for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
-  for (const name of closed) await removeWriteBlock(cluster.connection, name)
-  return closed
 }

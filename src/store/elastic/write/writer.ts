@@ -15,24 +15,30 @@ import { type Cluster, selectGenerations } from '../schema/names.ts'
 import { createCommitter, HistoryAhead } from './commit-batch.ts'
 import { bringHome, finishBatch } from './finish-batch.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
-import { acquireLease, keepLease, type Lease, recordMovedKeys, requireServed } from './lease.ts'
+import { acquireLease, keepLease, type Lease, requireServed } from './lease.ts'
 import { openRepair, type RepairPart } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
 /** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
 const BOUNDS = { documents: 200_000, bytes: Number.POSITIVE_INFINITY, changes: 25_000 }
 
-type WriterOptions = {
-  readonly cluster: Cluster
-  readonly identity: Identity
+type SoleWriterOptions = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** Amount of history that is written ahead of its batch at once. */
   readonly chunk: Bounds
-  /** Whether the writer is for a repair, which accepts the store as it is. */
-  readonly repair: boolean
   /** Opens the loader's own file with the state. */
   readonly openStateFile: OpenStateFile
+  /** Informed of each change, so that readers of the same process see it at once. */
+  readonly reading: Reading
+}
+
+type WriterOptions = Omit<SoleWriterOptions, 'reading'> & {
+  readonly cluster: Cluster
+  readonly identity: Identity
+  /** Whether the writer is for a repair, which accepts the store as it is. */
+  readonly repair: boolean
+  readonly onChange: () => void
   readonly onRelease: () => void
 }
 
@@ -46,7 +52,7 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
   const { chunk } = options
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
   const { commit } = createCommitter({ lease, keeper, file, ahead, restore })
-  const { inTurn, settled } = createTurns()
+  const { inTurn, settled } = createTurns(options.onChange)
   /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
   const named = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -114,9 +120,7 @@ function createWholeReads(cluster: Cluster, last: () => LastDocuments) {
 async function takeStore(options: WriterOptions) {
   const { identity } = options
   const requirement = options.repair ? requireServed : undefined
-  const acquired = await acquireLease(options.cluster, identity, requirement)
-  const { cluster, held } = await recordMovedKeys(options.cluster, acquired)
-  const lease = keepLease(cluster, held)
+  const lease = keepLease(options.cluster, await acquireLease(options.cluster, identity, requirement))
   const keeper = new InventoryKeeper(lease)
   let file: StateFile | undefined
   const restore = async (opened: StateFile): Promise<void> => {
@@ -144,11 +148,11 @@ async function takeStore(options: WriterOptions) {
 }
 
 /** Runs work sequentially, even if the caller does not wait. */
-function createTurns() {
+function createTurns(onDone: () => void) {
   let last: Promise<void> = Promise.resolve()
   return {
     inTurn: <T>(work: () => Promise<T>): Promise<T> => {
-      const done = last.then(work)
+      const done = last.then(work).finally(onDone)
       last = done.then(
         () => {},
         () => {},
@@ -178,21 +182,8 @@ function requireRepair(repair: RepairPart | undefined): RepairPart {
  */
 const CLOSE_MS = 2_000
 
-type SoleWriterOptions = {
-  /** `WriterPartitions.documents` */
-  readonly partitionDocuments: number
-  /** Amount of history that is written ahead of its batch at once. */
-  readonly chunk: Bounds
-  readonly openStateFile: OpenStateFile
-  /** Informed of each change, so that readers of the same process see it at once. */
-  readonly reading: Reading
-}
-
 /** The only writer of this process in a store. */
-export function openSoleWriter(
-  cluster: Cluster,
-  { partitionDocuments, chunk, openStateFile, reading }: SoleWriterOptions,
-) {
+export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWriterOptions) {
   const { names } = cluster
   let isTaken = false
   let writer: Writer | undefined
@@ -208,13 +199,12 @@ export function openSoleWriter(
     isTaken = true
     try {
       const served = await requireWritable(cluster, repair)
-      const options = { cluster: served, identity, partitionDocuments, chunk, repair, openStateFile, onRelease }
-      const opened = await openWriter(options)
-      if (repair) reading.beginRepair()
-      writer = tellChanges(opened, () => {
+      const onChange = (): void => {
         reading.expire()
         if (repair) reading.checkAgain()
-      })
+      }
+      writer = await openWriter({ ...options, cluster: served, identity, repair, onChange, onRelease })
+      if (repair) reading.beginRepair()
       return writer
     } catch (error) {
       onRelease()
@@ -240,25 +230,4 @@ async function requireWritable(cluster: Cluster, repair: boolean): Promise<Clust
   const served = selectGenerations(cluster, stored?.checkpoint.generations)
   await waitForShards(served)
   return served
-}
-
-/** The writer with a call of `onChange` after each change, so that readers of the same process see it at once. */
-function tellChanges(writer: Writer, onChange: () => void): Writer {
-  return {
-    ...writer,
-    get checkpoint() {
-      return writer.checkpoint
-    },
-    get floor() {
-      return writer.floor
-    },
-    get unfinished() {
-      return writer.unfinished
-    },
-    commit: end => writer.commit(end).finally(onChange),
-    accept: () => writer.accept?.().finally(onChange) ?? Promise.resolve(),
-    rewrite: rewrite => writer.rewrite(rewrite).finally(onChange),
-    takeBack: height => writer.takeBack(height).finally(onChange),
-    settle: settled => writer.settle(settled).finally(onChange),
-  }
 }
