@@ -94,6 +94,17 @@ function readDoc({ connection }: RequestOrigin, doc: AnsweredDoc): Got | undefin
   }
 }
 
+/** A hit of a search that asks for versions and sorts. */
+export type SortedHit = {
+  readonly _index: string
+  readonly _id: string
+  readonly _version: number
+  readonly _source: Source
+  readonly sort: readonly unknown[]
+}
+
+export type SortedHits = { readonly hits: { readonly hits: readonly SortedHit[] } }
+
 /** A point in time of some indices: all its searches see the same documents, regardless of later writes. */
 export type Pit = {
   readonly search: <T>(body: object, query?: Readonly<Record<string, string>>) => Promise<T>

@@ -4,12 +4,11 @@ import type { MigrationPort } from '#store/migration-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
-import { requestJson } from '../client/request.ts'
 import { describeDifference, readStartedCheckpoint } from '../schema/check-indices.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
-import { deleteIndices } from '../schema/index-states.ts'
-import { HEIGHT, listWantedIndices, SCHEMA } from '../schema/mappings.ts'
+import { countUpTo, deleteIndices } from '../schema/index-states.ts'
+import { listWantedIndices, SCHEMA } from '../schema/mappings.ts'
 import type { Cluster } from '../schema/names.ts'
 import { createNames, type Generations, type Names, STATE_INDICES } from '../schema/names.ts'
 import { acquireLease, keepLease, type Lease } from '../write/lease.ts'
@@ -136,16 +135,7 @@ async function requireWhole(target: Cluster, height: number) {
     throw new Failure('conflict', `The new data ends at block ${end}, but the served data ends at block ${height}.`)
   const blocks = historyIndices[0]
   const path = built.partitions.map((_, partition) => names.partition(blocks, partition))
-  let counted = 0
-  for (const name of path) {
-    const { count } = await requestJson<{ count: number }>(connection, {
-      what: `count ${name}`,
-      method: 'POST',
-      path: `/${name}/_count`,
-      body: JSON.stringify({ query: { range: { [HEIGHT]: { lte: end } } } }),
-    })
-    counted += count
-  }
+  const counted = await countUpTo(connection, path, end)
   if (counted !== end + 1)
     throw new Failure('conflict', `The new data has ${counted} blocks up to block ${end}; expected ${end + 1}.`)
   return built.partitions

@@ -1,17 +1,20 @@
 import { Failure } from '#failure/failure.ts'
 import { indexItem, sendBulk } from '../client/bulk.ts'
-import { openPit } from '../client/read-documents.ts'
-import { requestJson } from '../client/request.ts'
+import { openPit, type SortedHits } from '../client/read-documents.ts'
 import { addWriteBlock, refresh, removeWriteBlock } from '../client/sender.ts'
 import { type Checkpoint, readCheckpoint } from '../schema/checkpoint.ts'
 import { createIndex } from '../schema/create-indices.ts'
-import { deleteIndices, type ExistingIndex, listIndices, readIndexStates } from '../schema/index-states.ts'
+import {
+  deleteIndices,
+  type ExistingIndex,
+  listIndices,
+  readIndexStates,
+  updateAliases,
+} from '../schema/index-states.ts'
 import { keysShape, listWantedIndices } from '../schema/mappings.ts'
 import type { Cluster, Partitions } from '../schema/names.ts'
 import { compareAndSet, type Lease } from '../write/lease.ts'
 import type { MigrationState } from './plan-migration.ts'
-
-type CopiedKey = { readonly _id: string; readonly _source: object; readonly sort: readonly unknown[] }
 
 const PAGE = 1_000
 
@@ -49,7 +52,7 @@ async function readKeys({ connection }: Cluster, index: string, into: Map<string
   const pit = await openPit(connection, [index])
   try {
     for (let after: readonly unknown[] | undefined; ; ) {
-      const { hits } = await pit.search<{ hits: { hits: readonly CopiedKey[] } }>({
+      const { hits } = await pit.search<SortedHits>({
         size: PAGE,
         track_total_hits: false,
         sort: [{ _shard_doc: 'asc' }],
@@ -98,11 +101,9 @@ export async function swapAliases(
       ? [{ add: { index: target.names.behind('keys'), alias: target.names.keys, is_write_index: true } }]
       : []),
   ]
-  await requestJson(cluster.connection, {
+  await updateAliases(cluster.connection, {
     what: `swap the aliases of ${names.prefix}`,
-    method: 'POST',
-    path: '/_aliases',
-    body: JSON.stringify({ actions }),
+    actions,
     timeoutMs: cluster.writeTimeoutMs,
   })
 }
@@ -165,11 +166,9 @@ async function swapBack(cluster: Cluster, { seen, former, takeLease }: SwapBackP
         add: { index: name, alias: served(of), ...(generation === 0 ? {} : { is_write_index: false }) },
       })),
     ]
-    await requestJson(cluster.connection, {
+    await updateAliases(cluster.connection, {
       what: `swap the aliases of ${prefix} back`,
-      method: 'POST',
-      path: '/_aliases',
-      body: JSON.stringify({ actions }),
+      actions,
       timeoutMs: cluster.writeTimeoutMs,
     })
   } finally {

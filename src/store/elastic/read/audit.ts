@@ -7,10 +7,10 @@ import { series } from '#indices/series.ts'
 import { missingData } from '#store/missing-data.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
-import type { Pit } from '../client/read-documents.ts'
+import type { Pit, SortedHit, SortedHits } from '../client/read-documents.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { readCheckpoint, readPublished, toStamp, toVersion } from '../schema/checkpoint.ts'
-import { decodeDoc, readBefore, type Source } from '../schema/documents.ts'
+import { decodeDoc, readBefore } from '../schema/documents.ts'
 import { isInCopies } from '../schema/index-states.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Cluster, Names, ReadCluster } from '../schema/names.ts'
@@ -27,14 +27,6 @@ const WINDOW = 10_000
 const TRIES = 200
 const WAIT_MS = 50
 
-type AuditHit = {
-  readonly _index: string
-  readonly _id: string
-  readonly _version: number
-  readonly _source: Source
-  readonly sort: readonly unknown[]
-}
-type AuditHits = { readonly hits: { readonly hits: readonly AuditHit[] } }
 type AuditReading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
 
 /**
@@ -150,8 +142,8 @@ async function searchIds(
   reading: AuditReading,
   { index, ids }: { readonly index: AnyIndex; readonly ids: readonly string[] },
   what: object,
-): Promise<readonly AuditHit[]> {
-  const { hits } = await findPit(reading, index).search<AuditHits>({
+): Promise<readonly SortedHit[]> {
+  const { hits } = await findPit(reading, index).search<SortedHits>({
     size: Math.min(WINDOW, ids.length * 2),
     track_total_hits: false,
     query: { ids: { values: index.kind === 'state' ? ids.map(id => toStateId(index, id)) : ids } },
@@ -186,7 +178,7 @@ async function* scanPublished(
 }
 
 /** The document of a hit as it was at the published height; none: it was made later. */
-function readPublishedHit(hit: AuditHit, at: PublishedMeta): readonly PublishedDocument[] {
+function readPublishedHit(hit: SortedHit, at: PublishedMeta): readonly PublishedDocument[] {
   const index = kindsByName.get(hit._source[KIND] ?? series.name)
   if (index === undefined) throw missingData(`The document '${hit._id}' is of no known kind.`)
   const id = toDocumentId(index, hit._id)
@@ -202,9 +194,9 @@ async function* searchPages(
   reading: AuditReading,
   index: AnyIndex,
   query: object,
-): AsyncGenerator<readonly AuditHit[]> {
-  const next = (after: readonly unknown[] | undefined): Promise<AuditHits> => {
-    const page = findPit(reading, index).search<AuditHits>({
+): AsyncGenerator<readonly SortedHit[]> {
+  const next = (after: readonly unknown[] | undefined): Promise<SortedHits> => {
+    const page = findPit(reading, index).search<SortedHits>({
       size: PAGE,
       version: true,
       track_total_hits: false,
@@ -226,7 +218,7 @@ async function* searchPages(
   }
 }
 
-function toStored<I extends AnyIndex>(reading: AuditReading, index: I, hit: AuditHit): StoredDocument<I> {
+function toStored<I extends AnyIndex>(reading: AuditReading, index: I, hit: SortedHit): StoredDocument<I> {
   const stray = findStray(reading, index, hit)
   return {
     id: toDocumentId(index, hit._id),
@@ -240,7 +232,7 @@ function toDocumentId(index: AnyIndex, stored: string): string {
   return index.kind === 'state' ? fromStateId(index, stored) : stored
 }
 
-function tryDecode<I extends AnyIndex>(index: I, { _id, _source }: AuditHit): DocOf<I> | undefined {
+function tryDecode<I extends AnyIndex>(index: I, { _id, _source }: SortedHit): DocOf<I> | undefined {
   try {
     return decodeDoc(index, toDocumentId(index, _id), _source)
   } catch {
@@ -249,7 +241,7 @@ function tryDecode<I extends AnyIndex>(index: I, { _id, _source }: AuditHit): Do
 }
 
 /** The index of a history document that belongs in another partition. */
-function findStray({ names, at }: AuditReading, index: AnyIndex, { _index, _id }: AuditHit): string | undefined {
+function findStray({ names, at }: AuditReading, index: AnyIndex, { _index, _id }: SortedHit): string | undefined {
   const height = parseHeight(_id)
   if (index.kind === 'state') return undefined
   return height !== undefined && _index === names.partition(index, findPartition(at.partitions, height))
@@ -261,7 +253,7 @@ async function readPlaced(
   reading: AuditReading,
   { after, until, limit }: Parameters<Audit['placed']>[0],
 ): Promise<readonly PlacedRow[]> {
-  const { hits } = await findPit(reading, records).search<AuditHits>({
+  const { hits } = await findPit(reading, records).search<SortedHits>({
     size: Math.min(WINDOW, limit + 1),
     _source: ['places'],
     track_total_hits: false,

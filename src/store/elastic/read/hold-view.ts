@@ -3,9 +3,10 @@ import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex, StateIndex } from '#indices/registry.ts'
 import type { HeldView, View } from '#store/port.ts'
 import { type Ranking, rankingOf } from '#store/ranking-page.ts'
+import type { SortedHit, SortedHits } from '../client/read-documents.ts'
 import { openPit, type Pit } from '../client/read-documents.ts'
 import { getLastDocuments, type LastDocument, type PublishedMeta, toStamp, toVersion } from '../schema/checkpoint.ts'
-import { decodeDoc, type Source } from '../schema/documents.ts'
+import { decodeDoc } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
 import { type Cluster, fromStateId, getStateIndex, type ReadCluster, toStateId } from '../schema/names.ts'
 import { COPIES_TRIED, createDeadlineFailure, createUnpublished, getWaitMs, OutOfDateCopy } from './consistent-read.ts'
@@ -131,14 +132,6 @@ type HoldingOptions = {
   readonly viewOf: (at: PublishedMeta) => View
 }
 
-type HeldHit = {
-  readonly _id: string
-  readonly _version: number
-  readonly _source: Source
-  readonly sort: readonly unknown[]
-}
-type HeldHits = { readonly hits: { readonly hits: readonly HeldHit[] } }
-
 /**
  * A point in time of each index that is exactly the state of a published height. The reasons:
  *
@@ -205,7 +198,7 @@ function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken)
     for (let from = 0; from < ids.length; from += HELD_AT_ONCE) {
       const values = ids.slice(from, from + HELD_AT_ONCE).map(id => toStateId(index, id))
       const body = { size: values.length, version: true, track_total_hits: false, query: { ids: { values } } }
-      for (const { _id, _source } of requireExact(at, await pitOf(index).search<HeldHits>(body))) {
+      for (const { _id, _source } of requireExact(at, await pitOf(index).search<SortedHits>(body))) {
         const id = fromStateId(index, _id)
         found.set(id, decodeDoc(index, id, _source))
       }
@@ -237,8 +230,8 @@ function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken)
  */
 function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<StateIndex>) {
   const { query, sort } = toQuery({ index, order, group })
-  const search = async (after: readonly unknown[] | undefined): Promise<readonly HeldHit[]> => {
-    const answer = await pit.search<HeldHits>({
+  const search = async (after: readonly unknown[] | undefined): Promise<readonly SortedHit[]> => {
+    const answer = await pit.search<SortedHits>({
       size: HELD_AT_ONCE,
       version: true,
       track_total_hits: false,
@@ -261,7 +254,7 @@ function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Rankin
     walk.next?.catch(() => undefined)
     walk.ready = walk.ready.length === 0 ? hits : [...walk.ready, ...hits]
   }
-  const pass = async (walk: Walk, count: number): Promise<readonly HeldHit[]> => {
+  const pass = async (walk: Walk, count: number): Promise<readonly SortedHit[]> => {
     while (walk.ready.length < count && walk.next !== undefined) await more(walk)
     const passed = walk.ready.slice(0, count)
     walk.ready = walk.ready.slice(count)
@@ -286,10 +279,10 @@ function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Rankin
 /**
  * Number of documents passed, the documents read beyond that, and the search for the following ones; undefined: none.
  */
-type Walk = { position: number; ready: readonly HeldHit[]; next: Promise<readonly HeldHit[]> | undefined }
+type Walk = { position: number; ready: readonly SortedHit[]; next: Promise<readonly SortedHit[]> | undefined }
 
 /** The values by which the ranking sorts a hit. */
-function readSortKeys({ _id, _source }: HeldHit, sort: ReturnType<typeof toQuery>['sort']): readonly unknown[] {
+function readSortKeys({ _id, _source }: SortedHit, sort: ReturnType<typeof toQuery>['sort']): readonly unknown[] {
   return sort.flatMap(Object.keys).map(field => {
     const value = _source[field]
     if (value === undefined || value === null)
@@ -299,7 +292,7 @@ function readSortKeys({ _id, _source }: HeldHit, sort: ReturnType<typeof toQuery
 }
 
 /** The hits, none of which is newer than the held height. */
-function requireExact(at: PublishedMeta, { hits }: HeldHits): readonly HeldHit[] {
+function requireExact(at: PublishedMeta, { hits }: SortedHits): readonly SortedHit[] {
   for (const { _id, _version } of hits.hits)
     if (_version > toVersion(toStamp(at)))
       throw new Failure('defect', `Document '${_id}' is newer than height ${at.end.height}, which is held.`)

@@ -5,20 +5,15 @@ import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/sta
 import { missingData } from '#store/missing-data.ts'
 import type { Ranking, Rows } from '#store/ranking-page.ts'
 import type { RankRange } from '#store/ranking-start.ts'
+import type { SortedHit } from '../client/read-documents.ts'
 import { requestJson, requireValid } from '../client/request.ts'
 import { toStamp, toVersion } from '../schema/checkpoint.ts'
-import { decodeDoc, MAX_ID_BYTES, type Source } from '../schema/documents.ts'
+import { decodeDoc, MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT, SORT } from '../schema/mappings.ts'
 import { fromStateId, getFirstOrder, getStoredNames, isSortedOnDisk, KIND, NAMED, toStateId } from '../schema/names.ts'
 import { NewerData, OutOfDateCopy } from './consistent-read.ts'
 import { type Reader, searchOneCopy } from './proved-reads.ts'
 
-type RankingHit = {
-  readonly _id: string
-  readonly _version: number
-  readonly _source: Source
-  readonly sort: Keys
-}
 /** One search of a ranking, in addition to its query and sort. */
 type RankingStep = {
   readonly size: number
@@ -29,7 +24,7 @@ type RankingStep = {
 }
 /** The sort values of a hit. */
 type Keys = readonly unknown[]
-type RankingSearch = (step: RankingStep) => Promise<readonly RankingHit[]>
+type RankingSearch = (step: RankingStep) => Promise<readonly SortedHit[]>
 
 /** Limit of `from` + `size` (`index.max_result_window`). */
 const WINDOW = 10_000
@@ -73,7 +68,7 @@ async function searchDeep(
     offset,
     limit,
   }: { readonly after: Keys | undefined; readonly offset: number; readonly limit: number },
-): Promise<readonly RankingHit[]> {
+): Promise<readonly SortedHit[]> {
   let after = first
   for (let skip = offset; skip > 0; ) {
     const size = Math.min(skip, WINDOW)
@@ -82,7 +77,7 @@ async function searchDeep(
     after = passed.at(-1)?.sort
     skip -= size
   }
-  const found: RankingHit[] = []
+  const found: SortedHit[] = []
   while (found.length < limit) {
     const size = Math.min(limit - found.length, WINDOW)
     const part = await search({ size, search_after: after })
@@ -183,7 +178,7 @@ function createSearch(reader: Reader, index: string, ranking: object): RankingSe
   }
   return async step => {
     const searches = [{ ...ranking, ...step, version: true }, newer]
-    const [found, later] = await searchOneCopy<RankingHit>(reader, index, searches)
+    const [found, later] = await searchOneCopy<SortedHit>(reader, index, searches)
     const hits = requireValid(
       { connection: reader.connection, what: `search ${index}` },
       found?.hits?.hits,

@@ -13,7 +13,7 @@ import {
   requireEmptyStore,
 } from './check-indices.ts'
 import { readCheckpoint } from './checkpoint.ts'
-import { readIndexStates } from './index-states.ts'
+import { readIndexStates, updateAliases } from './index-states.ts'
 import { type IndexShape, listWantedIndices, type StoredMapping, toShape, type WantedIndex } from './mappings.ts'
 import type { Cluster, Names, ReadCluster } from './names.ts'
 
@@ -89,12 +89,7 @@ async function showHidden(cluster: ReadCluster): Promise<void> {
       .map(each => ({ add: { index: name, alias: each } }))
   })
   if (actions.length === 0) return
-  await requestJson(connection, {
-    what: `put indices of ${names.prefix} behind their aliases`,
-    method: 'POST',
-    path: '/_aliases',
-    body: JSON.stringify({ actions }),
-  })
+  await updateAliases(connection, { what: `put indices of ${names.prefix} behind their aliases`, actions })
 }
 
 /** The index with the aliases for readers and writers. */
@@ -181,10 +176,5 @@ async function addPartitionAliases(
   const actions = historyIndices.flatMap(index =>
     aliases(index).map(alias => ({ add: { index: names.partition(index, partition), alias } })),
   )
-  await requestJson(connection, {
-    what: `show partition ${partition} of ${names.prefix}`,
-    method: 'POST',
-    path: '/_aliases',
-    body: JSON.stringify({ actions }),
-  })
+  await updateAliases(connection, { what: `show partition ${partition} of ${names.prefix}`, actions })
 }

@@ -3,6 +3,7 @@ import { historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Connection } from '../client/request.ts'
 import {
   type ElasticError,
+  type NamedRequest,
   parseAnswer,
   pauseBeforeRetry,
   requestJson,
@@ -12,7 +13,7 @@ import {
   toSearch,
 } from '../client/request.ts'
 import type { LastDocument, LastDocuments } from './checkpoint.ts'
-import type { Mapping } from './mappings.ts'
+import { HEIGHT, type Mapping } from './mappings.ts'
 import { joinParts, KIND, type ReadCluster, STATE_INDICES } from './names.ts'
 
 /** An index with the prefix that any version of this program created. */
@@ -67,6 +68,29 @@ function parseName(rest: string): { readonly of: string; readonly generation: nu
   const tail = rest.slice(of.length + 1)
   const [, generation] = (HISTORY_NAMES.has(of) ? /^(?:(\d+)-)?\d{6}$/ : /^(\d+)$/).exec(tail) ?? [undefined, '-']
   return generation === '-' ? undefined : { of, generation: Number(generation ?? 0) }
+}
+
+/** Adds indices to aliases and removes them, all at once. */
+export async function updateAliases(
+  connection: Connection,
+  { actions, ...named }: Pick<NamedRequest, 'what' | 'timeoutMs'> & { readonly actions: readonly object[] },
+): Promise<void> {
+  await requestJson(connection, { ...named, method: 'POST', path: '/_aliases', body: JSON.stringify({ actions }) })
+}
+
+/** Number of documents of history in the indices up to a height. */
+export async function countUpTo(connection: Connection, indices: readonly string[], height: number): Promise<number> {
+  let documents = 0
+  for (const name of indices) {
+    const { count } = await requestJson<{ count: number }>(connection, {
+      what: `count ${name}`,
+      method: 'POST',
+      path: `/${name}/_count`,
+      body: JSON.stringify({ query: { range: { [HEIGHT]: { lte: height } } } }),
+    })
+    documents += count
+  }
+  return documents
 }
 
 /** Deletes indices permanently. */

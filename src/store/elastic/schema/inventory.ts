@@ -176,12 +176,17 @@ async function compareOnce(
   const unnamed = (isOwn ? listCounted(names, partitions) : []).filter(
     name => inventory.indices[name]?.[1] === undefined,
   )
-  if (unnamed.length > 0) return unnamed.map(name => describeUnnamed(connection, name))
+  if (unnamed.length > 0)
+    return unnamed.map(name => {
+      const detail = `${name} at ${connection.url} is not in the store's list of its indices`
+      return { name, problem: 'other', detail, help: CHECK }
+    })
   const counts = await counting
   return counted.flatMap(({ name, documents }) => {
     const found = counts.get(name) ?? 0
     const isRight = found === documents || (found > documents && expected.mayHoldMore(name))
-    return isRight ? [] : [describeCount(connection, name, [found, documents])]
+    const detail = `${name} at ${connection.url} has ${found} documents, expected ${documents}`
+    return isRight ? [] : [{ name, problem: 'documents' as const, detail, help: RECOUNT }]
   })
 }
 
@@ -190,9 +195,10 @@ function mapAliases(names: Names, partitions: Partitions): ReadonlyMap<string, r
 }
 
 const LOST = "Restore it from a snapshot, run 'iostlens repair', or run 'iostlens load' with another --store."
-
 const LOST_KEYS =
   "Restore it from a snapshot. Or run 'iostlens repair', then create new keys with 'iostlens keys add': the old ones are lost."
+const CHECK = "Run: 'iostlens repair'. It checks the index, corrects what differs and then accepts it."
+const RECOUNT = "Run: 'iostlens repair'. Or restore the index from a snapshot of exactly this height."
 
 /** The damage of one index by its identity, without counting documents. */
 function compareState(
@@ -201,65 +207,21 @@ function compareState(
   existing: IndexState | undefined,
 ): readonly Damage[] {
   const isKeys = name === names.behind('keys')
-  if (existing === undefined)
-    return [
-      {
-        name,
-        problem: 'missing',
-        detail: `${name} at ${url} is gone, with ${isKeys ? 'the API keys in it' : 'the data that was loaded into it'}`,
-        help: isKeys ? LOST_KEYS : LOST,
-      },
-    ]
-  if (existing.uuid !== uuid)
-    return [
-      {
-        name,
-        problem: 'other',
-        detail: `${name} at ${url} is not the index that was ${isKeys ? 'created' : 'loaded'}: its UUID is ${existing.uuid}, expected ${uuid}`,
-        help: isKeys
-          ? LOST_KEYS
-          : "Run: 'iostlens repair'. It checks the index, corrects what differs and then accepts it.",
-      },
-    ]
+  const place = `${name} at ${url}`
+  if (existing === undefined) {
+    const detail = `${place} is gone, with ${isKeys ? 'the API keys in it' : 'the data that was loaded into it'}`
+    return [{ name, problem: 'missing', detail, help: isKeys ? LOST_KEYS : LOST }]
+  }
+  if (existing.uuid !== uuid) {
+    const origin = `the index that was ${isKeys ? 'created' : 'loaded'}`
+    const detail = `${place} is not ${origin}: its UUID is ${existing.uuid}, expected ${uuid}`
+    return [{ name, problem: 'other', detail, help: isKeys ? LOST_KEYS : CHECK }]
+  }
   if (existing.closed)
-    return [
-      {
-        name,
-        problem: 'closed',
-        detail: `${name} at ${url} is closed`,
-        help: `Open it: POST /${name}/_open.`,
-      },
-    ]
-  return aliases
-    .filter(alias => !existing.aliases.has(alias))
-    .map(alias => ({
-      name,
-      problem: 'hidden',
-      detail: `${name} at ${url} has lost its alias ${alias}`,
-      help: "Run: 'iostlens indices create'.",
-    }))
-}
-
-function describeUnnamed({ url }: Connection, name: string): Damage {
-  return {
-    name,
-    problem: 'other',
-    detail: `${name} at ${url} is not in the store's list of its indices`,
-    help: "Run: 'iostlens repair'. It checks the index, corrects what differs and then accepts it.",
-  }
-}
-
-function describeCount(
-  { url }: Connection,
-  name: string,
-  [found, documents]: readonly [found: number, expected: number],
-): Damage {
-  return {
-    name,
-    problem: 'documents',
-    detail: `${name} at ${url} has ${found} documents, expected ${documents}`,
-    help: "Run: 'iostlens repair'. Or restore the index from a snapshot of exactly this height.",
-  }
+    return [{ name, problem: 'closed', detail: `${place} is closed`, help: `Open it: POST /${name}/_open.` }]
+  const help = "Run: 'iostlens indices create'."
+  const missing = aliases.filter(alias => !existing.aliases.has(alias))
+  return missing.map(alias => ({ name, problem: 'hidden', detail: `${place} has lost its alias ${alias}`, help }))
 }
 
 function isPassing({ problem }: Damage): boolean {
@@ -297,11 +259,9 @@ export async function checkLost(
     const isOwn = edition === EDITION
     const expected = { partitions, inventory, isOwn, aliases: false, mayHoldMore: () => true }
     // Pages need no master, but only the master confirms damage: a server cut off knows no later indices.
-    const isDoubtful =
-      (await findDamage(selectGenerations(cluster, generations), { ...expected, local: true })).length > 0
-    failure = isDoubtful
-      ? toReaderFailure(await findDamage(selectGenerations(cluster, generations), expected))
-      : undefined
+    const here = selectGenerations(cluster, generations)
+    const isDoubtful = (await findDamage(here, { ...expected, local: true })).length > 0
+    failure = isDoubtful ? toReaderFailure(await findDamage(here, expected)) : undefined
     if (failure === undefined || (await published())?.batch === seen.batch) return failure
   }
   return failure

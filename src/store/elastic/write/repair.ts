@@ -8,12 +8,12 @@ import type { SettledEnd } from '#store/restored.ts'
 import type { FormerDocument, StateFile } from '#store/state-port.ts'
 import { deleteItem, sendBulk, toVersionedItem } from '../client/bulk.ts'
 import { getMany } from '../client/read-documents.ts'
-import { requestJson } from '../client/request.ts'
 import { refresh, removeWriteBlock } from '../client/sender.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import { MAX_EPOCH, toEpoch, toHeight, toStamp, toVersion, tryReadPublished } from '../schema/checkpoint.ts'
 import { decodeDoc, encodeDoc, stampText } from '../schema/documents.ts'
-import { AT, HEIGHT } from '../schema/mappings.ts'
+import { countUpTo } from '../schema/index-states.ts'
+import { AT } from '../schema/mappings.ts'
 import type { Cluster } from '../schema/names.ts'
 import { findPartition, joinParts, type Partitions, toStateId } from '../schema/names.ts'
 import { parseContent } from './commit-batch.ts'
@@ -147,18 +147,8 @@ async function removeAbove(cluster: Cluster, height: number, partitions: Partiti
 /** Number of documents in the last partition up to a height. */
 async function countFilling({ connection, names }: Cluster, height: number, partitions: Partitions): Promise<Filling> {
   const partition = partitions.length - 1
-  let documents = 0
-  for (const index of historyIndices) {
-    const name = names.partition(index, partition)
-    const { count } = await requestJson<{ count: number }>(connection, {
-      what: `count ${name}`,
-      method: 'POST',
-      path: `/${name}/_count`,
-      body: JSON.stringify({ query: { range: { [HEIGHT]: { lte: height } } } }),
-    })
-    documents += count
-  }
-  return { partition, documents }
+  const indices = historyIndices.map(index => names.partition(index, partition))
+  return { partition, documents: await countUpTo(connection, indices, height) }
 }
 
 async function takeBackTo(lease: Lease, file: StateFile, height: number): Promise<Published | undefined> {

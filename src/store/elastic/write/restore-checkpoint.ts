@@ -23,7 +23,7 @@ import {
 } from '../schema/checkpoint.ts'
 import { createIndex } from '../schema/create-indices.ts'
 import { decodeDoc } from '../schema/documents.ts'
-import { type ExistingIndex, listIndices } from '../schema/index-states.ts'
+import { type ExistingIndex, listIndices, updateAliases } from '../schema/index-states.ts'
 import { findDamage } from '../schema/inventory.ts'
 import { AT, EDITION, HEIGHT, metaShape, SCHEMA } from '../schema/mappings.ts'
 import {
@@ -159,11 +159,9 @@ async function showMeta(cluster: Cluster, existing: readonly ExistingIndex[]): P
     const made = { name: `${names.meta}-0`, shape: metaShape, aliases: [names.meta] }
     return await createIndex(cluster, made)
   }
-  await requestJson(connection, {
+  await updateAliases(connection, {
     what: `put ${last.name} behind its alias`,
-    method: 'POST',
-    path: '/_aliases',
-    body: JSON.stringify({ actions: [{ add: { index: last.name, alias: names.meta } }] }),
+    actions: [{ add: { index: last.name, alias: names.meta } }],
   })
 }
 
