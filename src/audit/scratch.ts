@@ -46,7 +46,7 @@ export const openScratch = async (store: Store, { audited, source, identity, col
     },
     fill: async (at, listener) => {
       onHeight = listener
-      partitions.follow((await audited.partitions?.()) ?? ONE_PIECE)
+      partitions.follow((await audited.partitions?.firsts()) ?? ONE_PIECE)
       const { checkpoint } = writer
       const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
       const blocks = blocksOf(storedBlocks(source, range))

@@ -6,7 +6,7 @@ import { config } from './config.ts'
 import { copy } from './copy.ts'
 import { doctor } from './doctor/doctor.ts'
 import { health } from './health.ts'
-import { indicesCheck, indicesCreate, indicesPrint } from './indices.ts'
+import { indicesCheck, indicesCreate, indicesMerge, indicesPrint } from './indices.ts'
 import { indicesMigrate, indicesRollback } from './indices-migrate.ts'
 import { keysAdd, keysList, keysRevoke } from './keys.ts'
 import { keysChange, keysRotate, keysShow } from './keys-change.ts'
@@ -35,6 +35,7 @@ export const commands: readonly Command[] = [
   indicesCreate,
   indicesCheck,
   indicesPrint,
+  indicesMerge,
   indicesMigrate,
   indicesRollback,
   archiveWrite,

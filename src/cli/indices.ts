@@ -2,7 +2,7 @@ import { listWantedIndices } from '#store/elastic/schema/mappings.ts'
 import { createNames } from '#store/elastic/schema/names.ts'
 import { schema } from '#store/sqlite/tables.ts'
 import type { Command } from './command.ts'
-import { storeAddressOf, withStore } from './compose.ts'
+import { requireExisting, storeAddressOf, withStore } from './compose.ts'
 import type { StoreAddress } from './readers.ts'
 import { LOGGING, STORE } from './setting-groups.ts'
 
@@ -55,6 +55,49 @@ export const indicesPrint: Command = {
     out(schemaText(storeAddressOf(values)))
     return 0
   },
+}
+
+export const indicesMerge: Command = {
+  name: 'indices merge',
+  summary: 'merge finished partitions of history and make them read-only; safe to repeat',
+  about: [
+    'History in Elasticsearch is split into partitions; all but the last are finished. This command merges each index of a finished partition into one segment, so that it takes less space and reads faster, and makes it read-only. Indices that are merged already are skipped.',
+    'The store may be loaded and served meanwhile. The command may be stopped and run again at any time. The embedded store has nothing to merge.',
+  ],
+  settings: [...STORE, ...LOGGING],
+  examples: ['iostlens indices merge --store http://127.0.0.1:9200/iostlens'],
+  run: ({ values, log, out, screen, signal }) =>
+    withStore(values, log, async store => {
+      await requireExisting(store)
+      const { name: stored, partitions } = store
+      if (partitions === undefined) {
+        out(`${stored} keeps its history in one piece; there is nothing to merge.`)
+        return 0
+      }
+      const count = { merging: 0, merged: 0, skipped: 0 }
+      try {
+        await partitions.merge({
+          signal,
+          onProgress: ({ name, state, at, of }) => {
+            count[state]++
+            screen.bar(state === 'merging' ? `merging ${name}  ${at} of ${of}` : '')
+            if (state === 'merged') out(`${name}: merged, ${at} of ${of}`)
+          },
+        })
+        out(
+          count.merged + count.skipped === 0
+            ? `${stored} has no finished partition yet.`
+            : `Finished partitions of ${stored}: ${count.merged} indices merged, ${count.skipped} were merged before.`,
+        )
+        return 0
+      } catch (error) {
+        if (!signal.aborted) throw error
+        out('Stopped before all indices were merged; run it again to continue.')
+        return 75
+      } finally {
+        screen.bar('')
+      }
+    }),
 }
 
 /** The schema that `create` makes in such a store: SQL, or JSON of index names with settings and mappings. */

@@ -34,8 +34,8 @@ export type MaintainPort = {
   readonly serverReport?: () => Promise<ServerReport>
   /** Room on the disks that have the store's data; [] if this user may not know. Throws 'unavailable'. */
   disks(): Promise<readonly DiskRoom[]>
-  /** First height of each partition of history, by number. Absent in stores without partitions. */
-  readonly partitions?: () => Promise<readonly number[]>
+  /** Absent in stores without partitions. */
+  readonly partitions?: Partitions
 }
 
 export type CopyOptions = {
@@ -48,6 +48,30 @@ export type CopyOptions = {
 
 /** A copy: its height, and its size in bytes. */
 export type CopyResult = { readonly height: number; readonly bytes: number }
+
+/** The partitions of history. */
+export type Partitions = {
+  /** First height of each partition, by number. */
+  firsts(): Promise<readonly number[]>
+  /**
+   * Merges each finished partition for good and makes it read-only; partitions that already are so are
+   * skipped. Safe to repeat, and to run while the store is read and written.
+   */
+  merge(options: MergeOptions): Promise<void>
+}
+
+export type MergeOptions = {
+  readonly signal: AbortSignal
+  readonly onProgress: (progress: MergeProgress) => void
+}
+
+export type MergeProgress = {
+  readonly name: string
+  readonly state: 'merging' | 'merged' | 'skipped'
+  /** Its number among `of`, from 1. */
+  readonly at: number
+  readonly of: number
+}
 
 export type Difference = {
   /** Index or table. */

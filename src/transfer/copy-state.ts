@@ -26,7 +26,7 @@ export const copyState = async (
   { signal, onProgress }: DigestOptions,
 ): Promise<void> => {
   let pages = 0
-  const firsts = (await to.partitions?.()) ?? [0]
+  const firsts = (await to.partitions?.firsts()) ?? [0]
   for (const index of stateIndices) {
     let put: Rewrite['put'][number][] = []
     let done = 0

@@ -43,7 +43,7 @@ export const digestsOf = async (
   audit: Audit,
   { signal, onProgress }: DigestOptions,
 ): Promise<readonly Digest[]> => {
-  const firsts = (await partitions?.()) ?? [0]
+  const firsts = (await partitions?.firsts()) ?? [0]
   const counts = await countsIn(audit)
   const digests: Digest[] = []
   let pages = 0

@@ -25,7 +25,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
     }
     try {
       await loadFrom(ARCHIVED, store, { to: HEIGHT })
-      const firsts = await store.partitions()
+      const firsts = await store.partitions.firsts()
       expect(firsts.length).toBeGreaterThan(2)
       expect((await audited(store)).found).toEqual([])
       const last = String(firsts.length - 1).padStart(6, '0')
@@ -45,7 +45,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
       await copy('transactions', sent, last, '000000')
       await copy('blocks', blockId(7), '000000', last)
       await ask('DELETE', `records-000000/_doc/${lost}?refresh=true`)
-      await ask('PUT', 'records-000000/_block/write')
+      await store.partitions.merge({ signal: new AbortController().signal, onProgress: () => undefined })
       const more = new Map([
         ['blocks', 1],
         ['transactions', 1],
@@ -65,8 +65,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
       expect(await counts()).toEqual(before)
       expect((await audited(store)).found).toEqual([])
       expect(differences(await dumpElastic(url, prefix), clean)).toEqual([])
+      const [index, settings] = [`${prefix}-records-000000`, { 'index.blocks.write': 'true' }]
       const readOnly = await ask('GET', 'records-000000/_settings/index.blocks.write?flat_settings=true')
-      expect<unknown>(readOnly).toEqual({})
+      expect<unknown>(readOnly).toEqual({ [index]: { settings } })
     } finally {
       await destroy()
     }

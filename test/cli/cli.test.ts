@@ -82,7 +82,7 @@ test('keys: adding a key creates a missing store, and reports that', async () =>
   expect(KEY_PATTERN.test(lastLine(first.out))).toBe(true)
 })
 
-test.each(['keys list', 'keys revoke x'])(
+test.each(['keys list', 'keys revoke x', 'indices merge'])(
   'a missing store: %s refuses, names the store and creates none',
   async command => {
     await using folder = await cliFolder()
@@ -128,6 +128,16 @@ test('indices: check names missing indices, create adds them, another mapping st
       true,
     ])
   }
+})
+
+test('indices: the embedded store has nothing to merge', async () => {
+  await using folder = await cliFolder()
+  expect((await folder.run(['indices', 'create'])).code).toBe(0)
+  const { code, out } = await folder.run(['indices', 'merge'])
+  expect([code, out.endsWith('iostlens.sqlite keeps its history in one piece; there is nothing to merge.\n')]).toEqual([
+    0,
+    true,
+  ])
 })
 
 test('load: two runs continue each other, and status reports the progress', async () => {

@@ -6,11 +6,12 @@ import { blockId } from '#indices/position.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
-import type { View } from '#store/port.ts'
+import type { MergeProgress, View } from '#store/port.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { type Asked, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type PlainRow, plainChain } from '../support/oracle/plain-records.ts'
+import { cliFolder } from '../support/processes/cli-process.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
@@ -18,6 +19,15 @@ import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 /** History documents per partition. A block has about ten. */
 const PARTITION = 400
 const HEIGHT = 1_300
+
+const mergeAll = async (store: ElasticStore): Promise<readonly MergeProgress[]> => {
+  const told: MergeProgress[] = []
+  const { signal } = new AbortController()
+  await store.partitions.merge({ signal, onProgress: progress => told.push(progress) })
+  return told.filter(({ state }) => state !== 'merging')
+}
+const countOf = (told: readonly MergeProgress[], wanted: MergeProgress['state']): number =>
+  told.filter(({ state }) => state === wanted).length
 
 const shownPlain = ({ height, hash, index }: PlainRow) => ({ height, hash, index })
 const rowsOf = async (view: View, list: ListDoc, first: number, last: number) =>
@@ -59,7 +69,15 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
       await proxy.close()
     }
     await loadFrom(ARCHIVED, opened.store, { to: 300 })
-    await loadFrom(ARCHIVED, opened.store, { to: HEIGHT })
+    const first = await mergeAll(opened.store)
+    expect(countOf(first, 'merged')).toBe(first.length)
+    // Merging runs during the load: it merges finished partitions and leaves the unfinished one alone.
+    let loading = true
+    const load = loadFrom(ARCHIVED, opened.store, { to: HEIGHT }).finally(() => {
+      loading = false
+    })
+    while (loading) expect((await mergeAll(opened.store)).length).toBeGreaterThanOrEqual(first.length)
+    await load
     const read = (await recordedBlocks()).slice(0, HEIGHT + 1)
     plain = plainChain(read.map(({ block }) => block)).lists
   })
@@ -160,6 +178,24 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     }
   })
 
+  test('merge: finished partitions are merged once and made read-only, and answers stay the same', async () => {
+    const before = await readLong()
+    await mergeAll(opened.store)
+    const again = await mergeAll(opened.store)
+    expect(again.length).toBeGreaterThan(45)
+    expect(countOf(again, 'skipped')).toBe(again.length)
+    expect(again.map(({ at, of }) => [at, of])).toEqual(again.map((_, at) => [at + 1, again.length]))
+    expect(await readLong()).toEqual(before)
+    const refused = await fetch(`${opened.url}/${partition('blocks', 0)}/_create/x`, {
+      method: 'PUT',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    })
+    expect(refused.status).toBe(403)
+    const names = again.map(({ name }) => name)
+    expect(names).not.toContain(partition('records', names.length / 3))
+  })
+
   test('a lost partition is reported and not created again', async () => {
     expect(await opened.store.check()).toEqual([])
     await fetch(`${opened.url}/${partition('records', 3)}`, { method: 'DELETE' })
@@ -173,3 +209,39 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
     expect((await failureOf(taken)).message).toContain('records-000003')
   })
 })
+
+test.skipIf(elasticsearchUrl() === undefined)('merge: an empty store has nothing to merge', async () => {
+  const { store, destroy } = openTestElastic()
+  try {
+    expect(await mergeAll(store)).toEqual([])
+    await store.create()
+    expect(await mergeAll(store)).toEqual([])
+  } finally {
+    await destroy()
+  }
+})
+
+test.skipIf(elasticsearchUrl() === undefined)(
+  'the command line: partitions get the configured size and are merged, and finished work is reported',
+  async () => {
+    const { url, prefix, destroy } = openTestElastic()
+    await using folder = await cliFolder()
+    try {
+      const store = ['--store', `${url}/${prefix}`]
+      const load = ['load', '--node', ARCHIVED, '--once', '--to', '120', '--partition-documents', '60', ...store]
+      expect(await folder.run(load)).toMatchObject({ code: 0, out: 'Loaded up to block 120.\n' })
+      const merge = () => folder.run(['indices', 'merge', ...store])
+      const first = await merge()
+      const [, count = ''] = /(\d+) indices merged, 0 were merged before\.\n$/.exec(first.out) ?? []
+      expect([first.code, Number(count) % 3]).toEqual([0, 0])
+      expect(first.out).toContain(`${prefix}-blocks-000000: merged, 1 of ${count}\n`)
+      expect(await merge()).toEqual({
+        code: 0,
+        out: `Finished partitions of ${url}/${prefix}: 0 indices merged, ${count} were merged before.\n`,
+        err: '',
+      })
+    } finally {
+      await destroy()
+    }
+  },
+)

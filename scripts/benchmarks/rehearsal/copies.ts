@@ -34,6 +34,25 @@ export const verifyRows = async (place: Place): Promise<readonly Row[]> => {
   return [row]
 }
 
+/** Merges each finished partition to one segment. */
+export const mergeRows = async (place: Place): Promise<readonly Row[]> => {
+  if (place.elastic === undefined) return []
+  const { out: _, ...row } = await costOf(place, 'indices merge', ['indices', 'merge', '--store', place.store])
+  const { server, prefix } = place.elastic
+  type Stats = { readonly _all: { readonly primaries: Record<'merges' | 'segments', Merges> } }
+  type Merges = { readonly total: number; readonly total_time_in_millis: number; readonly count: number }
+  const { _all } = await server.json<Stats>('GET', `/${prefix}-*/_stats/merge,segments`)
+  const { merges, segments } = _all.primaries
+  const indices = Object.keys(await server.json<object>('GET', `/${prefix}-*`)).length
+  return [
+    { ...row, bytes: await place.bytes() },
+    {
+      step: `${merges.total} merges of Elasticsearch; ${segments.count} segments in ${indices} indices`,
+      seconds: merges.total_time_in_millis / 1_000,
+    },
+  ]
+}
+
 /** Copies the store and restores the copy: a file to another path, a snapshot in place of the store. */
 export const copyRows = async (place: Place): Promise<readonly Row[]> =>
   place.elastic === undefined ? fileRows(place) : snapshotRows(place, place.elastic)

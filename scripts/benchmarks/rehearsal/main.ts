@@ -5,7 +5,7 @@ import { loadLine } from '../machine.ts'
 import { fixed } from '../measure.ts'
 import { BINARY, outputOf } from '../processes.ts'
 import { archiveRows } from './archive.ts'
-import { copyRows, verifyRows } from './copies.ts'
+import { copyRows, mergeRows, verifyRows } from './copies.ts'
 import { loadRows } from './interval.ts'
 import { type Kept, keptIn } from './kept.ts'
 import { pageRows } from './pages.ts'
@@ -69,7 +69,7 @@ const rehearsed = async (chain: Chain, blocks: number): Promise<readonly Row[]> 
   const rows = [...(await ofArchive.step('archive', blocks, () => archiveRows(place, size)))]
   const height = await loaded(place, kept, blocks)
   rows.push(...loadRows(kept.intervals))
-  const steps = { pages: pageRows, verify: verifyRows, copies: copyRows }
+  const steps = { pages: pageRows, merge: mergeRows, verify: verifyRows, copies: copyRows }
   for (const [name, measure] of Object.entries(steps)) {
     console.log(`${chain}: ${name} at block ${height} ${loadLine()}`)
     rows.push(...(await kept.step(name, height, () => measure(place))))

@@ -16,6 +16,7 @@ import { createIndices } from './schema/create-indices.ts'
 import type { Cluster } from './schema/names.ts'
 import { createNames, type Generations } from './schema/names.ts'
 import { keepText, readKeptText, readWritePositions, restoreSnapshot, takeSnapshot } from './snapshot.ts'
+import { forceMergeFinished } from './write/force-merge.ts'
 import { listKeys, openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
 import { openUsage } from './write/usage.ts'
@@ -83,7 +84,7 @@ export function openElastic(options: ElasticOptions): ElasticStore {
     ...reading.source,
     name: `${connection.url}/${names.prefix}`,
     whole: reading.whole,
-    partitions: reading.partitions,
+    partitions: { firsts: reading.partitions, merge: how => forceMergeFinished(cluster, how) },
     takeOver,
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),

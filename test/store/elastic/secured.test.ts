@@ -127,10 +127,13 @@ describe.skipIf(servers === undefined)('a secured Elasticsearch', () => {
     const id = /^Key (\S+) of/m.exec(second.out)?.[1] ?? ''
     expect((await as('keys', ['keys', 'revoke', id])).code).toBe(0)
     expect((await as('keys', ['keys', 'list'])).out).toContain(' wallet\n')
-    // The load crosses ends of partitions, where indices and aliases are created.
+    // The load crosses ends of partitions, where indices and aliases are created, merged and made read-only.
     const more = [...load(), '--to', String(MORE), '--partition-documents', String(PARTITION)]
     expect(await as('loader', more)).toMatchObject({ code: 0, out: `Loaded up to block ${MORE}.\n` })
     await loseRow()
+    const merged = await as('loader', ['indices', 'merge'])
+    const count = Number(/: (\d+) indices merged, 0 were merged before\.\n$/.exec(merged.out)?.[1])
+    expect([merged.code, merged.err, count >= 6]).toEqual([0, expect.anything(), true])
     expect((await as('service', ['verify'])).code).toBe(3)
     expect((await as('loader', ['repair'])).code).toBe(0)
     expect(await as('service', ['verify'])).toMatchObject({

@@ -1,3 +1,4 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import type { Backoff } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
@@ -65,9 +66,21 @@ async function tryRefresh(sender: Sender, list: string, query: RefreshQuery): Pr
   }
 }
 
+/** Whether an index has a write block, as merged partitions do. */
+export async function isReadOnly(connection: Connection, name: string, signal?: AbortSignal): Promise<boolean> {
+  const question = { index: name, name: 'index.blocks.write', flat_settings: true }
+  const what = `read the settings of ${name}`
+  const settings = await callTyped<estypes.IndicesGetSettingsResponse>(
+    connection,
+    { what, signal },
+    (client, options) => client.indices.getSettings(question, options),
+  )
+  return String(settings[name]?.settings?.['index.blocks.write']) === 'true'
+}
+
 /** Makes an index read-only after the writes under way have ended. */
-export async function addWriteBlock(connection: Connection, index: string): Promise<void> {
-  await callTyped(connection, { what: `make ${index} read-only` }, (client, options) =>
+export async function addWriteBlock(connection: Connection, index: string, signal?: AbortSignal): Promise<void> {
+  await callTyped(connection, { what: `make ${index} read-only`, signal }, (client, options) =>
     client.indices.addBlock({ index, block: 'write' }, options),
   )
 }

@@ -136,7 +136,7 @@ function pickIdentity({ chainId, genesis, derivation }: Identity) {
   return { chainId, genesis, derivation }
 }
 
-/** Removes history above a height; partitions that an operator made read-only become writable. */
+/** Removes history above a height; a merged partition becomes writable for good. */
 async function removeAbove(cluster: Cluster, height: number, partitions: Partitions): Promise<void> {
   const numbers = partitions.map((_, number) => number).slice(findPartition(partitions, height))
   const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))

@@ -3,12 +3,12 @@ import type { Rewrite } from '#store/port.ts'
 import { type BulkItem, deleteItem, deleteSeenItem, indexItem, sendBulk, toVersionedItem } from '../client/bulk.ts'
 import { getMany } from '../client/read-documents.ts'
 import { requestHits, toSearch } from '../client/request.ts'
-import { refresh, removeWriteBlock } from '../client/sender.ts'
+import { addWriteBlock, isReadOnly, refresh, removeWriteBlock } from '../client/sender.ts'
 import { parseHeight } from '../read/view.ts'
 import { type Checkpoint, toVersion } from '../schema/checkpoint.ts'
 import { encodeDoc, stampText } from '../schema/documents.ts'
 import { HEIGHT } from '../schema/mappings.ts'
-import { type Cluster, findPartition, joinParts, type Partitions, splitNames, toStateId } from '../schema/names.ts'
+import { type Cluster, findPartition, type Partitions, splitNames, toStateId } from '../schema/names.ts'
 import { forceVersion } from './send-documents.ts'
 
 type RemovedHit = {
@@ -94,10 +94,15 @@ export async function rewriteDocuments(
   const indices = [
     ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
   ]
-  // An operator may have made finished partitions read-only.
-  const history = indices.filter(name => !names.states.includes(name))
-  for (const part of joinParts(history)) await removeWriteBlock(cluster.connection, part)
-  await sendBulk(cluster, items)
+  // Merged partitions are read-only.
+  const closed: string[] = []
+  for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
+  try {
+    for (const name of closed) await removeWriteBlock(cluster.connection, name)
+    await sendBulk(cluster, items)
+  } finally {
+    for (const name of closed) await addWriteBlock(cluster.connection, name)
+  }
   const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
   const written = items.slice(items.length - put.length)
   const state = [...gone.filter((_, at) => isState(at, remove)), ...written.filter((_, at) => isState(at, put))]
