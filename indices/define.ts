@@ -17,7 +17,7 @@ export type Order = {
 }
 
 export type Index = {
-  /** Name without prefix. In Elasticsearch, a kind of state is a part of an index (`store/elastic/schema/state-ids.ts`). */
+  /** Name without prefix. In Elasticsearch, a kind of state is a part of an index (`store/elastic/schema/names.ts`). */
   readonly name: string
   /**
    * `history`: written once, never changed; the id is the position in the chain.

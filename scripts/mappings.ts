@@ -1,5 +1,5 @@
 import { historyIndices } from '#indices/registry.ts'
-import { type IndexShape, keysShape, metaShape, shapeOf, stateShapes } from '#store/elastic/schema/mappings.ts'
+import { type IndexShape, keysShape, metaShape, stateShapes, toShape } from '#store/elastic/schema/mappings.ts'
 
 /**
  * Folder with the settings and mapping of every index, so that changes are seen in review. It contains nothing else.
@@ -9,7 +9,7 @@ export const FOLDER = 'indices/mappings'
 /** The files of that folder: text by path from the project's root. */
 export const mappingFiles = (): ReadonlyMap<string, string> => {
   const shapes: readonly (readonly [name: string, shape: IndexShape])[] = [
-    ...historyIndices.map(index => [index.name, shapeOf(index)] as const),
+    ...historyIndices.map(index => [index.name, toShape(index)] as const),
     ...Object.entries(stateShapes),
     ['meta', metaShape],
     ['keys', keysShape],

@@ -1,5 +1,5 @@
 import { records } from '#indices/record.ts'
-import { shapeOf } from '#store/elastic/schema/mappings.ts'
+import { toShape } from '#store/elastic/schema/mappings.ts'
 import type { Bench } from './bench.ts'
 import { bodiesOf, sendBodies } from './elastic.ts'
 import type { TargetRun } from './in-turns.ts'
@@ -17,7 +17,7 @@ const OTHERS = 10_000
  */
 export const floors = async ({ elastic, prefix }: Bench, loaded: string): Promise<readonly TargetRun[]> => {
   const index = `${prefix}-floor`
-  const { settings, mappings } = shapeOf(records)
+  const { settings, mappings } = toShape(records)
   await elastic.json('PUT', `/${index}`, {
     settings: { index: { ...settings.index, number_of_replicas: 0 } },
     mappings: {

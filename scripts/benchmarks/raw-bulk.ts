@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
 import { historyIndices } from '#indices/registry.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
-import { STATE_INDICES } from '#store/elastic/schema/state-ids.ts'
+import { STATE_INDICES } from '#store/elastic/schema/names.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { bodiesOf, type Elastic, sendBodies } from './elastic.ts'
 

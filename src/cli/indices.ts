@@ -1,5 +1,5 @@
-import { namesOf } from '#store/elastic/schema/names.ts'
-import { wantedIndices } from '#store/elastic/schema/wanted-indices.ts'
+import { listWantedIndices } from '#store/elastic/schema/mappings.ts'
+import { createNames } from '#store/elastic/schema/names.ts'
 import { schema } from '#store/sqlite/tables.ts'
 import type { Command } from './command.ts'
 import { requireExisting, storeAddressOf, withStore } from './compose.ts'
@@ -103,7 +103,7 @@ export const indicesMerge: Command = {
 /** The schema that `create` makes in such a store: SQL, or JSON of index names with settings and mappings. */
 const schemaText = (address: StoreAddress): string => {
   if (address.type === 'sqlite') return schema.map(({ sql }) => `${sql};`).join('\n')
-  const indices = wantedIndices(namesOf(address.prefix)).map(
+  const indices = listWantedIndices(createNames(address.prefix)).map(
     ({ name, alias, into, shape }) => [name, { aliases: { [alias]: {}, [into]: {} }, ...shape }] as const,
   )
   return JSON.stringify(Object.fromEntries(indices), null, 2)

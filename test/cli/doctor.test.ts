@@ -4,7 +4,7 @@ import { checkNode } from '#cli/doctor/check-node.ts'
 import { checkServer } from '#cli/doctor/check-server.ts'
 import type { Finding } from '#cli/doctor/finding.ts'
 import { Failure } from '#failure/failure.ts'
-import { leastFree } from '#store/elastic/read/server-report.ts'
+import { computeLeastFree } from '#store/elastic/read/server-report.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
@@ -140,7 +140,7 @@ test.each([
   ['0.9', undefined, 100],
   ['2kb', undefined, 2_048],
 ])('doctor: reads a low watermark of %s, headroom %s', (watermark, headroom, least) => {
-  expect(leastFree(1_000, { watermark, headroom })).toBe(least)
+  expect(computeLeastFree(1_000, { watermark, headroom })).toBe(least)
 })
 
 test.skipIf(elasticsearchUrl() === undefined)('doctor: Elasticsearch returns its report', async () => {

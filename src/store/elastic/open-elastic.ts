@@ -4,26 +4,23 @@ import type { ReadEnd, Store } from '#store/port.ts'
 import type { StateFile } from '#store/state-port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
+import type { ConnectionOptions } from './client/connection.ts'
 import { connect } from './client/connection.ts'
-import type { ConnectionOptions } from './client/connection-options.ts'
 import type { WriteEvent } from './client/sender.ts'
-import { migratingOf } from './migrate/migration.ts'
+import { openMigration } from './migrate/migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openReading } from './read/open-reading.ts'
-import { readDisks, serverReportOf } from './read/server-report.ts'
+import { readDisks, readServerReport } from './read/server-report.ts'
 import { checkShape, checkStore } from './schema/check-indices.ts'
-import type { Cluster } from './schema/cluster.ts'
 import { createIndices } from './schema/create-indices.ts'
-import { type Generations, namesOf } from './schema/names.ts'
-import { keepText, keptText } from './snapshot/kept-text.ts'
-import { restoreSnapshot } from './snapshot/restore-snapshot.ts'
-import { takeSnapshot } from './snapshot/take-snapshot.ts'
-import { writtenIn } from './snapshot/written.ts'
+import type { Cluster } from './schema/names.ts'
+import { createNames, type Generations } from './schema/names.ts'
+import { keepText, readKeptText, readWritePositions, restoreSnapshot, takeSnapshot } from './snapshot.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
 import { listKeys, openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
-import { soleWriter } from './write/sole-writer.ts'
 import { openUsage } from './write/usage.ts'
+import { openSoleWriter } from './write/writer.ts'
 
 export type ElasticOptions = ConnectionOptions & {
   /** Prefix of the names of all indices, `PREFIX-…`. */
@@ -70,9 +67,9 @@ export type ElasticStore = Store & Required<Pick<Store, 'whole' | 'partitions' |
  * Documents in Elasticsearch (8.19 or 9). No request is sent before the first call. The failures of every
  * call name the server, the index and the remedy, never a password or key.
  */
-export const openElastic = (options: ElasticOptions): ElasticStore => {
+export function openElastic(options: ElasticOptions): ElasticStore {
   const closing = new AbortController()
-  const cluster = clusterOf(options, closing.signal)
+  const cluster = openCluster(options, closing.signal)
   const { connection, names } = cluster
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const reading = openReading(cluster)
@@ -82,7 +79,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
       throw new Failure('defect', 'The store was opened without a file for state.')
     return options.openStateFile(of)
   }
-  const { takeOver, release } = soleWriter(cluster, {
+  const { takeOver, release } = openSoleWriter(cluster, {
     ...{ partitionDocuments, chunk, reading },
     openStateFile: () => openStateFile(options.building === undefined ? 'served' : 'building'),
   })
@@ -95,7 +92,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     create: () => createIndices(cluster),
     check: () => checkStore(cluster),
     checkShape: () => checkShape(cluster),
-    serverReport: () => serverReportOf(cluster),
+    serverReport: () => readServerReport(cluster),
     disks: async () => (await readDisks(cluster)) ?? [],
     restore: async () => {
       const restored = await restoreCheckpoint(cluster)
@@ -106,8 +103,8 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     audit: () => openAudit(cluster),
     snapshots: {
       keep: text => keepText(cluster, text),
-      kept: () => keptText(cluster),
-      writePositions: () => writtenIn(cluster),
+      kept: () => readKeptText(cluster),
+      writePositions: () => readWritePositions(cluster),
       keys: () => listKeys(cluster),
       take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
       restore: async (snapshot, how) => {
@@ -119,7 +116,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
     },
     keys: openKeys({ connection: keysConnection, names }),
     usage: openUsage({ ...cluster, connection: keysConnection }),
-    migrating: migratingOf({
+    migrating: openMigration({
       cluster,
       source: openReading(cluster, { ofAnyVersion: true }).source,
       open: building => openElastic({ ...options, building }),
@@ -133,26 +130,30 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
   }
 }
 
-const clusterOf = (options: ElasticOptions, closed: AbortSignal): Cluster => ({
-  connection: connect(options),
-  names: namesOf(options.prefix, options.building),
-  clock: { ...closingClock(closed), ...options.clock },
-  replicas: options.replicas ?? 0,
-  leaseMs: options.leaseMs ?? LEASE_MS,
-  writeTimeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
-  retryTimeoutMs: options.retryTimeoutMs ?? RETRY_TIMEOUT_MS,
-  onEvent: options.onEvent ?? (() => {}),
-  onCacheRead: options.onCacheRead,
-  onRead: options.onRead,
-})
+function openCluster(options: ElasticOptions, closed: AbortSignal): Cluster {
+  return {
+    connection: connect(options),
+    names: createNames(options.prefix, options.building),
+    clock: { ...createClosingClock(closed), ...options.clock },
+    replicas: options.replicas ?? 0,
+    leaseMs: options.leaseMs ?? LEASE_MS,
+    writeTimeoutMs: options.writeTimeoutMs ?? WRITE_TIMEOUT_MS,
+    retryTimeoutMs: options.retryTimeoutMs ?? RETRY_TIMEOUT_MS,
+    onEvent: options.onEvent ?? (() => {}),
+    onCacheRead: options.onCacheRead,
+    onRead: options.onRead,
+  }
+}
 
 /** The system's clock for one store: once `closed` aborts, every sleep ends with 'unavailable'. */
-const closingClock = (closed: AbortSignal): Clock => ({
-  ...systemClock,
-  sleep: async (ms, signal) => {
-    const ends = joinSignals(closed, signal)
-    await systemClock.sleep(ms, ends.signal)
-    ends.release()
-    if (closed.aborted) throw new Failure('unavailable', 'The store was closed.', { retryable: false })
-  },
-})
+function createClosingClock(closed: AbortSignal): Clock {
+  return {
+    ...systemClock,
+    sleep: async (ms, signal) => {
+      const ends = joinSignals(closed, signal)
+      await systemClock.sleep(ms, ends.signal)
+      ends.release()
+      if (closed.aborted) throw new Failure('unavailable', 'The store was closed.', { retryable: false })
+    },
+  }
+}

@@ -69,6 +69,15 @@ describe.skipIf(elasticsearchUrl() === undefined)('an index of keys', () => {
         }
       }))
 
+  test('whose alias leads elsewhere: indices create does not add it again, because its keys may be revoked there', () =>
+    withBlocks(async target => {
+      await redirect(target)
+      await failureOf(target.reopen().create())
+      const path = `${target.url}/${target.prefix}-keys-0`
+      const [told] = Object.values(await ask<Record<string, { readonly aliases: object }>>('GET', path))
+      expect(told?.aliases).toEqual({})
+    }))
+
   test('a repair accepts the index of keys in its current form', () =>
     withBlocks(async target => {
       await target.store.keys.add(stored)

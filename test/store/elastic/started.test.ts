@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { STARTED_WAIT_MS } from '#store/elastic/schema/check-indices.ts'
 import { type IndexShape, metaShape, stateShapes } from '#store/elastic/schema/mappings.ts'
-import { WAIT_MS } from '#store/elastic/schema/wait-for-shards.ts'
 import { identity } from '#test/store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
@@ -37,7 +37,7 @@ const countedClock = () => {
       now: () => 0,
       elapsed: () => 0,
       sleep: async (ms: number) => {
-        if (ms === WAIT_MS) {
+        if (ms === STARTED_WAIT_MS) {
           waits += 1
           onWait()
         }

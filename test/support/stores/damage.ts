@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import type { AnyIndex } from '#indices/registry.ts'
-import { stateIndexOf, storedNamesOf, toStateId } from '#store/elastic/schema/state-ids.ts'
+import { getStateIndex, getStoredNames, toStateId } from '#store/elastic/schema/names.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { keyCells, keyList } from '#store/sqlite/rows.ts'
@@ -89,7 +89,7 @@ export const damageableSqlite = async (from?: string): Promise<Damageable> => {
 export function documentPath(index: AnyIndex, id: string): string {
   return index.kind === 'history'
     ? `${index.name}-000000/_doc/${encodeURIComponent(id)}`
-    : `${stateIndexOf(index)}/_doc/${encodeURIComponent(toStateId(index, id))}`
+    : `${getStateIndex(index)}/_doc/${encodeURIComponent(toStateId(index, id))}`
 }
 
 type Stored = { readonly _source: Record<string, unknown>; readonly _version: number }
@@ -106,7 +106,7 @@ export const damageableElastic = async (): Promise<Damageable> => {
   const change: Damageable['change'] = async (index, id, field, value) => {
     const { _source, _version } = await get(index, id)
     const written = typeof value === 'bigint' ? String(value) : value
-    await put(index, id, { ..._source, [storedNamesOf(index)[field] ?? field]: written }, _version)
+    await put(index, id, { ..._source, [getStoredNames(index)[field] ?? field]: written }, _version)
   }
   return {
     kind: 'elastic',
@@ -117,7 +117,7 @@ export const damageableElastic = async (): Promise<Damageable> => {
       const { _source } = await get(index, id)
       const edited = {
         ..._source,
-        [storedNamesOf(index)[field] ?? field]: typeof value === 'bigint' ? String(value) : value,
+        [getStoredNames(index)[field] ?? field]: typeof value === 'bigint' ? String(value) : value,
       }
       if (version === undefined) await ask('PUT', `${documentPath(index, id)}?refresh=true`, edited)
       else await put(index, id, { ...edited, at: version - 1 }, version)

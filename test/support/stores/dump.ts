@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
-import { fromStateId, STATE_INDICES, storedNamesOf } from '#store/elastic/schema/state-ids.ts'
+import { fromStateId, getStoredNames, STATE_INDICES } from '#store/elastic/schema/names.ts'
 
 /** Every document of a store as text, by `index/id`, read without the store's own code. */
 export type Dump = ReadonlyMap<string, string>
@@ -72,7 +72,7 @@ const byName = new Map<string, AnyIndex>([...historyIndices, ...stateIndices].ma
 
 /** The fields of a document by their own names. */
 const ownFields = (index: AnyIndex, fields: Readonly<Record<string, unknown>>) => {
-  const own = new Map(Object.entries(storedNamesOf(index)).map(([name, stored]) => [stored, name]))
+  const own = new Map(Object.entries(getStoredNames(index)).map(([name, stored]) => [stored, name]))
   const { group, ...rest } = fields
   const kept = group === '' && !own.has('group') ? rest : fields
   return Object.fromEntries(Object.entries(kept).map(([name, value]) => [own.get(name) ?? name, value]))

@@ -3,14 +3,14 @@ import fc from 'fast-check'
 import {
   type BulkItem,
   createItem,
-  cut,
+  cutRuns,
   deleteSeenItem,
-  fateOf,
   type ItemAnswer,
   type ItemFate,
+  judgeAnswer,
   rewriteSeenItem,
-  versionedItem,
-} from './bulk-item.ts'
+  toVersionedItem,
+} from './bulk.ts'
 
 const error = (type: string) => ({ type, reason: 'because' })
 const fates: readonly (readonly [BulkItem['action'] | 'index seen', ItemAnswer, ItemFate])[] = [
@@ -42,7 +42,7 @@ const fates: readonly (readonly [BulkItem['action'] | 'index seen', ItemAnswer, 
 for (const [action, answer, fate] of fates)
   test(`fateOf: ${action} answered ${answer.status} ${answer.error?.type ?? ''} is ${fate}`, () => {
     const item = action === 'index seen' ? ({ action: 'index', seen: true } as const) : { action }
-    expect(fateOf(item, answer)).toBe(fate)
+    expect(judgeAnswer(item, answer)).toBe(fate)
   })
 
 test('items: each item is the lines of Elasticsearch’s format, with their length in bytes', () => {
@@ -54,7 +54,7 @@ test('items: each item is the lines of Elasticsearch’s format, with their leng
     lines: '{"create":{"_index":"i","_id":"é\\""}}\n{"a":1}\n',
     bytes: 47,
   })
-  expect(versionedItem({ index: 'i', id: 'x' }, 1, '{}').lines).toBe(
+  expect(toVersionedItem({ index: 'i', id: 'x' }, 1, '{}').lines).toBe(
     '{"index":{"_index":"i","_id":"x","version":1,"version_type":"external_gte"}}\n{}\n',
   )
   expect(rewriteSeenItem(createItem('i', 'x', '{"a":1}'), { seqNo: 7, primaryTerm: 2 })).toEqual({
@@ -75,7 +75,7 @@ test('cut: order and every item are kept, the limit is exceeded only by a single
   fc.assert(
     fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 30 }), (sizes, limit) => {
       const items = sizes.map((bytes, at) => ({ at, bytes }))
-      const runs = [...cut(items, limit)]
+      const runs = [...cutRuns(items, limit)]
       expect(runs.flat()).toEqual(items)
       const lengths = runs.map(run => run.reduce((sum, { bytes }) => sum + bytes, 0))
       for (const [at, run] of runs.entries()) {

@@ -1,12 +1,173 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import type { TryResult } from '#time/retry.ts'
-import { type BulkItem, cut, fateOf, type ItemAnswer, ONE_REQUEST_BYTES } from './bulk-item.ts'
-import { BLOCKED, errorOf, isTransient, reasonOf, TOO_LARGE, toFailure } from './failures.ts'
-import { fullestDisk } from './fullest-disk.ts'
-import type { ElasticResponse } from './request.ts'
-import { parseAnswer, requireValid } from './request-json.ts'
-import type { Sender } from './sender.ts'
-import { tryAgain } from './sender.ts'
+import { type Got, getMany } from './read-documents.ts'
+import type { Connection, Ref, SeqNo } from './request.ts'
+import {
+  BLOCKED,
+  callTyped,
+  type ElasticError,
+  type ElasticResponse,
+  formatReason,
+  isTransient,
+  MISSING_INDEX,
+  parseAnswer,
+  parseError,
+  requireValid,
+  TOO_LARGE,
+  toFailure,
+} from './request.ts'
+import { type Sender, tryAgain } from './sender.ts'
+
+/** One action of a bulk request, ready to send. */
+export type BulkItem = {
+  readonly action: 'create' | 'index' | 'delete'
+  readonly index: string
+  readonly id: string
+  /** Text of the document; undefined for `delete`. */
+  readonly source?: string
+  /** Whether the item replaces only the version that was read. */
+  readonly seen?: true
+  /** The lines of the action as they are sent, each ended by a line feed. */
+  readonly lines: string
+  /** Length of `lines` in UTF-8. */
+  readonly bytes: number
+}
+
+/** Elasticsearch's answer to one item. */
+export type ItemAnswer = {
+  readonly status: number
+  readonly error?: ElasticError
+  /** Whether the write is searchable in every copy. */
+  readonly forced_refresh?: boolean
+}
+
+function formatItem(
+  action: BulkItem['action'],
+  { index, id }: Ref,
+  /** `meta`: further members of the action, each after a comma. */
+  { meta = '', source }: { readonly meta?: string; readonly source?: string | undefined } = {},
+): BulkItem {
+  // Concatenated instead of serialized, for speed: one item per document.
+  const head = `{"${action}":{"_index":${JSON.stringify(index)},"_id":${JSON.stringify(id)}${meta}}}`
+  const lines = source === undefined ? `${head}\n` : `${head}\n${source}\n`
+  const bytes = Buffer.byteLength(lines)
+  return { action, index, id, lines, bytes, ...(source === undefined ? {} : { source }) }
+}
+
+/** Writes a document that must not exist yet. */
+export function createItem(index: string, id: string, source: string): BulkItem {
+  return formatItem('create', { index, id }, { source })
+}
+
+/** Writes a document unless a higher version is stored; the same version is written again. */
+export function toVersionedItem(ref: Ref, version: number, source: string): BulkItem {
+  return formatItem('index', ref, { meta: `,"version":${version},"version_type":"external_gte"`, source })
+}
+
+/** Writes a document unconditionally. */
+export function indexItem(index: string, id: string, source: string): BulkItem {
+  return formatItem('index', { index, id }, { source })
+}
+
+/** Overwrites the version that was read; refused if the document was written or deleted since. */
+export function rewriteSeenItem(
+  { index, id, source }: Pick<BulkItem, 'index' | 'id' | 'source'>,
+  seen: SeqNo,
+): BulkItem {
+  return { ...formatItem('index', { index, id }, { meta: formatSeen(seen), source }), seen: true }
+}
+
+/** Deletes the version that was read; a document written since stays. */
+export function deleteSeenItem(ref: Ref, seen: SeqNo): BulkItem {
+  return formatItem('delete', ref, { meta: formatSeen(seen) })
+}
+
+function formatSeen({ seqNo, primaryTerm }: SeqNo): string {
+  return `,"if_seq_no":${seqNo},"if_primary_term":${primaryTerm}`
+}
+
+export function deleteItem(index: string, id: string): BulkItem {
+  return formatItem('delete', { index, id })
+}
+
+/** The outcome of an item according to its answer. */
+export type ItemFate =
+  /** Stored or deleted, or superseded by the stored document. */
+  | 'done'
+  /** The document already exists, or changed since it was read: the stored document must be equal. */
+  | 'exists'
+  /** Overload: the item is sent again later. */
+  | 'again'
+  /** The index accepts no writes, usually because of a full disk: the writer waits for an operator. */
+  | 'blocked'
+  /** Refused permanently. */
+  | 'wrong'
+
+export function judgeAnswer(
+  { action, seen }: Pick<BulkItem, 'action' | 'seen'>,
+  { status, error }: ItemAnswer,
+): ItemFate {
+  if (error?.type === BLOCKED) return 'blocked'
+  if (status >= 200 && status < 300) return 'done'
+  // Deleting a missing document is done; a missing index is an error.
+  if (status === 404 && action === 'delete' && error?.type !== MISSING_INDEX) return 'done'
+  // index: a newer version is stored. delete: the document was written since it was read.
+  if (status === 409) return action === 'create' || seen ? 'exists' : 'done'
+  return isTransient(status) ? 'again' : 'wrong'
+}
+
+/** Maximum bytes of a bulk request; bulk loading gets no faster with more. */
+export const ONE_REQUEST_BYTES = 2_000_000
+
+/** Cuts items lazily into runs of at most `maxBytes`; a larger item is a run of its own. */
+export function* cutRuns<T extends { readonly bytes: number }>(
+  items: Iterable<T>,
+  maxBytes: number,
+): Generator<readonly T[], void, void> {
+  let run: T[] = []
+  let room = maxBytes
+  for (const each of items) {
+    if (run.length > 0 && each.bytes > room) {
+      yield run
+      run = []
+      room = maxBytes
+    }
+    run.push(each)
+    room -= each.bytes
+  }
+  if (run.length > 0) yield run
+}
+
+/** A hung server is left out of the answer. */
+const DISK_TIMEOUT_MS = 5_000
+
+/**
+ * Names the disk with the smallest share of free space and its server, as a sentence for a message about
+ * refused writes. undefined: the user lacks the privilege, or no server answers.
+ */
+async function findFullestDisk(connection: Connection): Promise<string | undefined> {
+  const filter_path = 'nodes.*.name,nodes.*.fs.data'
+  const calling = { what: 'read the state of the disks', timeoutMs: DISK_TIMEOUT_MS }
+  try {
+    const { nodes = {} } = await callTyped<estypes.NodesStatsResponse>(connection, calling, (client, options) =>
+      client.nodes.stats({ metric: 'fs', filter_path, timeout: `${DISK_TIMEOUT_MS}ms` }, options),
+    )
+    const disks = Object.values(nodes).flatMap(({ name = '', fs }) =>
+      (fs?.data ?? []).map(({ path = '', total_in_bytes: total = 0, available_in_bytes: free = 0 }) => ({
+        text: `The fullest disk is that of server ${name} (${path}): ${formatGigabytes(free)} of ${formatGigabytes(total)} GB are free.`,
+        share: total === 0 ? 1 : free / total,
+      })),
+    )
+    return disks.toSorted((a, b) => a.share - b.share)[0]?.text
+  } catch {
+    return undefined
+  }
+}
+
+function formatGigabytes(bytes: number): string {
+  return (bytes / 1e9).toFixed(1)
+}
 
 const IN_FLIGHT = 3
 
@@ -14,7 +175,7 @@ const IN_FLIGHT = 3
 const ANSWERED = 'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
 
 /** The result of a bulk. */
-export type BulkResult = {
+type BulkResult = {
   /** The items that conflicted: the document already exists, or changed since it was read. */
   readonly existing: readonly BulkItem[]
   /** Whether all written documents are searchable in every copy. */
@@ -28,12 +189,12 @@ export type BulkResult = {
  * `searchable`: a refresh is wanted. Items that fit one request are made searchable by that request, unless something
  * goes wrong. Otherwise `BulkResult.searchable` is false, and the caller refreshes the indices.
  */
-export const sendBulk = async (
+export async function sendBulk(
   sender: Sender,
   items: Iterable<BulkItem>,
   { searchable: wanted = false }: { readonly searchable?: boolean } = {},
-): Promise<BulkResult> => {
-  const runs = cut(items, ONE_REQUEST_BYTES)
+): Promise<BulkResult> {
+  const runs = cutRuns(items, ONE_REQUEST_BYTES)
   const ahead = [runs.next(), runs.next()]
   const refreshes = wanted && ahead[1]?.done === true
   const existing: BulkItem[] = []
@@ -61,7 +222,7 @@ type Tried = BulkResult & {
   readonly isTooLarge: boolean
 }
 
-const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: boolean): Promise<BulkResult> => {
+async function sendRun(sender: Sender, run: readonly BulkItem[], refreshes: boolean): Promise<BulkResult> {
   const existing: BulkItem[] = []
   let pending = run
   let isFirst = true
@@ -84,7 +245,7 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
     pending = tried.again
     if (pending.length === 0) return { done: { existing, searchable } }
     // A full disk is the usual cause of a block.
-    const disk = blocked && !wasBlocked ? await fullestDisk(sender.connection) : undefined
+    const disk = blocked && !wasBlocked ? await findFullestDisk(sender.connection) : undefined
     const retryReason = disk === undefined ? tried.reason : `${tried.reason} ${disk}`
     // Progress restarts the time limit, and so does a block, which an operator must clear.
     return { retryReason, anew: progress ? 'all' : blocked ? 'timeout' : undefined }
@@ -96,33 +257,33 @@ const sendRun = async (sender: Sender, run: readonly BulkItem[], refreshes: bool
 }
 
 /** A proxy in front of Elasticsearch may accept smaller requests only. Halves are sent in order, down to single items. */
-const sendHalves = async (
+async function sendHalves(
   sender: Sender,
   items: readonly BulkItem[],
   existing: readonly BulkItem[],
-): Promise<BulkResult> => {
+): Promise<BulkResult> {
   const middle = Math.ceil(items.length / 2)
   const first = await sendRun(sender, items.slice(0, middle), false)
   const second = await sendRun(sender, items.slice(middle), false)
   return { existing: [...existing, ...first.existing, ...second.existing], searchable: false }
 }
 
-const tryRun = async (sender: Sender, items: readonly BulkItem[], refreshes: boolean): Promise<Tried> => {
+async function tryRun(sender: Sender, items: readonly BulkItem[], refreshes: boolean): Promise<Tried> {
   const nothing = { again: items, existing: [], searchable: false, blocked: false, isTooLarge: false }
   // Keeps a write from recreating a deleted index with a guessed mapping.
   const query = { require_alias: 'true', filter_path: ANSWERED, ...(refreshes ? { refresh: 'true' } : {}) }
   const lines = items.map(item => item.lines).join('')
   const { connection, writeTimeoutMs: timeoutMs } = sender
-  let answers: Answers
+  let answers: ItemAnswers
   try {
     const answer = await connection.send({ method: 'POST', path: '/_bulk', query, lines, timeoutMs })
     const { status } = answer
     if (status === TOO_LARGE && items.length > 1) return { ...nothing, reason: `${status}`, isTooLarge: true }
-    const error = status < 300 ? {} : errorOf(answer)
+    const error = status < 300 ? {} : parseError(answer)
     const blocked = error.type === BLOCKED
-    if (blocked || isTransient(status)) return { ...nothing, blocked, reason: reasonOf(error) }
+    if (blocked || isTransient(status)) return { ...nothing, blocked, reason: formatReason(error) }
     if (status >= 300) throw toFailure({ connection, what: 'write in bulk' }, { status, error })
-    answers = answersOf(sender, items, answer)
+    answers = parseItemAnswers(sender, items, answer)
   } catch (error) {
     if (!(error instanceof Failure) || !error.retryable) throw error
     return { ...nothing, reason: error.message }
@@ -130,20 +291,24 @@ const tryRun = async (sender: Sender, items: readonly BulkItem[], refreshes: boo
   return sortAnswers(sender, items, answers)
 }
 
-type Answers = readonly Readonly<Record<string, ItemAnswer>>[]
+type ItemAnswers = readonly Readonly<Record<string, ItemAnswer>>[]
 
 /** An unclear answer counts as no answer: the next attempt finds out which items were carried out. */
-const answersOf = ({ connection }: Sender, pending: readonly BulkItem[], { text }: ElasticResponse): Answers => {
+function parseItemAnswers(
+  { connection }: Sender,
+  pending: readonly BulkItem[],
+  { text }: ElasticResponse,
+): ItemAnswers {
   const origin = { connection, what: `write ${pending[0]?.index} in bulk` }
-  const { items } = parseAnswer<{ readonly items?: Answers }>(origin, text) ?? {}
-  const isClear = (all: Answers): boolean =>
+  const { items } = parseAnswer<{ readonly items?: ItemAnswers }>(origin, text) ?? {}
+  const isClear = (all: ItemAnswers): boolean =>
     Array.isArray(all) &&
     all.length === pending.length &&
     all.every((each, at) => Number.isInteger(each?.[pending[at]?.action ?? '']?.status))
   return requireValid(origin, items, isClear)
 }
 
-const sortAnswers = ({ connection }: Sender, items: readonly BulkItem[], answers: Answers): Tried => {
+function sortAnswers({ connection }: Sender, items: readonly BulkItem[], answers: ItemAnswers): Tried {
   const again: BulkItem[] = []
   const existing: BulkItem[] = []
   let [searchable, blocked, reason] = [true, false, '']
@@ -151,14 +316,64 @@ const sortAnswers = ({ connection }: Sender, items: readonly BulkItem[], answers
     const answer = answers[at]?.[item.action] as ItemAnswer
     const { status, error = {} } = answer
     searchable &&= answer.forced_refresh === true
-    const fate = fateOf(item, answer)
+    const fate = judgeAnswer(item, answer)
     if (fate === 'wrong')
       throw toFailure({ connection, what: `write ${item.index} '${item.id}'` }, { status, error }, 'defect')
     if (fate === 'exists') existing.push(item)
     if (fate !== 'again' && fate !== 'blocked') continue
     again.push(item)
     blocked ||= fate === 'blocked'
-    reason = `${item.index} '${item.id}': ${reasonOf(error)}`
+    reason = `${item.index} '${item.id}': ${formatReason(error)}`
   }
   return { again, existing, searchable, blocked, reason, isTooLarge: false }
+}
+
+/**
+ * Sends every item until each document has been acknowledged by a write. An existing document proves only
+ * that one copy has it. An attempt whose answer was lost may still be on its way to the other copies, and if
+ * the only copy dies, the document is gone. So an existing document is compared and then rewritten, with
+ * compare-and-set on the version that was read; an acknowledged write is in every copy. Throws 'conflict' on
+ * a document with different content. Returns `BulkResult.searchable`.
+ */
+export async function sendAcknowledged(
+  sender: Sender,
+  items: Iterable<BulkItem>,
+  options: { readonly searchable?: boolean } = {},
+): Promise<boolean> {
+  const { existing, searchable } = await sendBulk(sender, items, options)
+  if (existing.length === 0) return searchable
+  await acknowledgeItems(sender, existing)
+  return false
+}
+
+async function acknowledgeItems(sender: Sender, existing: readonly BulkItem[]): Promise<void> {
+  let unclear = existing
+  await tryAgain(sender, async () => {
+    // A loader that was replaced may be reading the next loader's documents.
+    sender.requireLease?.()
+    const stored = await getMany(sender.connection, unclear, { realtime: true })
+    const again = unclear.map((item, at) => toAcknowledgment(item, stored[at]))
+    const { existing: left } = await sendBulk(sender, again)
+    const [first] = left
+    if (first === undefined) return { done: undefined }
+    const progress = left.length < unclear.length
+    unclear = left
+    // The version that was read is out of date: a rewrite's answer was lost, or the copy lags.
+    return {
+      retryReason: `${first.index} '${first.id}' is not acknowledged yet.`,
+      anew: progress ? 'timeout' : undefined,
+    }
+  })
+}
+
+/** The write to be acknowledged, in place of a write that found an existing document. */
+function toAcknowledgment(item: BulkItem, got: Got | undefined): BulkItem {
+  const { index, id, source = '{}' } = item
+  // The only copy with the document is gone, or this copy does not have it yet.
+  if (got === undefined) return createItem(index, id, source)
+  // Both sides have the field order of the definitions.
+  if (JSON.stringify(got.source) === JSON.stringify(JSON.parse(source))) return rewriteSeenItem(item, got)
+  throw new Failure('conflict', `Another loader wrote ${index} '${id}' with different content.`, {
+    help: "Stop the other loader, then restart this one. If none is running, one had loaded from another node: run 'iostlens repair --node URL'.",
+  })
 }

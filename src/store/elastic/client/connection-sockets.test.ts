@@ -2,8 +2,8 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
 import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
 import { failureOf } from '#test/store/suite/harness.ts'
-import { type Connection, connect } from './connection.ts'
-import type { Request } from './request.ts'
+import { connect } from './connection.ts'
+import type { Connection, Request } from './request.ts'
 
 const ANSWER =
   'HTTP/1.1 200 OK\r\nx-elastic-product: Elasticsearch\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}'

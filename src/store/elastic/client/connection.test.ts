@@ -6,7 +6,7 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
 import { connect } from './connection.ts'
-import { requestJson } from './request-json.ts'
+import { requestJson } from './request.ts'
 
 /**
  * Answers by path: `/404/index_not_found_exception` has that status and that error; other paths are self-explanatory.

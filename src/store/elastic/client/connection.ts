@@ -1,29 +1,89 @@
-import { Failure } from '#failure/failure.ts'
+import { X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { Failure, messageOf } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
-import { type ConnectionOptions, hostUrls, readCa, userOf } from './connection-options.ts'
-import { extraRequests } from './extra-requests.ts'
-import { Host, hostFailure, NoResponse, RequestTimeout } from './host.ts'
-import { HostChoice } from './host-choice.ts'
-import { HostHealth } from './host-health.ts'
-import { hasNoCopy, onNodes } from './read-copies.ts'
-import { type ElasticResponse, isReading, type Request } from './request.ts'
+import { Host, hasNoCopy, NoResponse, preferNodes, RequestTimeout, toHostFailure } from './host.ts'
+import { HostChoice, HostHealth } from './host-health.ts'
+import type { Connection } from './request.ts'
+import { type ElasticAuth, type ElasticResponse, isReading, type Request } from './request.ts'
 
-/** The only way in which the program reaches the server. */
-export type Connection = {
-  /** URL, for messages. */
-  readonly url: string
-  /** Name of the user, for messages; never the password. */
-  readonly user: string
-  readonly requestTimeoutMs: number
+export type ConnectionOptions = {
   /**
-   * Sends a request once, unless it is a read. Reads are repeated if their connection is cut, and sent to another
-   * host of the cluster when they are late. The hosts take turns; a host that does not answer is left out
-   * until it answers a probe. Every HTTP status is an answer. Throws 'unavailable' when there is no answer
-   * (the request may or may not have been carried out), and 'deadline' when `signal` aborts.
+   * `http(s)://host:port`, or several hosts of one cluster separated by commas; with a path if a proxy needs
+   * one; never with credentials.
    */
-  send(request: Request): Promise<ElasticResponse>
-  /** Requests under way and later requests fail with 'unavailable'. */
-  close(): Promise<void>
+  readonly url: string
+  readonly auth?: ElasticAuth
+  /** PEM file of the CA that signed the server's certificate. */
+  readonly caFile?: string
+  /** Maximum time for one answer to a read, milliseconds. */
+  readonly requestTimeoutMs?: number
+  /** Maximum number of sockets to one host; further requests wait. */
+  readonly maxSockets?: number
+}
+
+/** The content of the file in --store-ca. */
+function readCa(file: string): string {
+  try {
+    const text = readFileSync(file, 'utf8')
+    // Without a certificate the runtime would only say that no connection can be made.
+    new X509Certificate(text)
+    return text
+  } catch (error) {
+    throw new Failure('usage', `The CA file ${file} (--store-ca) cannot be read: ${messageOf(error)}.`)
+  }
+}
+
+/** `http(s)://host:port,host:port/path` as one URL for each host. Throws 'usage' on anything else. */
+export function parseHostUrls(text: string): readonly URL[] {
+  const [, scheme, authority, path = ''] = /^(https?:\/\/)([^/?#]*)(.*)$/.exec(text) ?? []
+  // Checked before splitting at commas: a password may contain one, and no part of it may appear in a message.
+  if (authority?.includes('@'))
+    throw new Failure('usage', `The Elasticsearch URL ${text} contains a user or password.`, {
+      help: 'Use --store-user and --store-password-file instead.',
+    })
+  return (authority ?? '').split(',').map(host => {
+    const url = `${scheme}${host}${path}`
+    if (authority === undefined || host === '' || !URL.canParse(url))
+      throw new Failure(
+        'usage',
+        `'${text}' is not an Elasticsearch URL; expected http(s)://host:port, or several hosts of one cluster, separated by commas.`,
+      )
+    return new URL(url)
+  })
+}
+
+/** Name of the user, for messages; never the password. */
+function formatUser(auth: ElasticAuth | undefined): string {
+  if (auth === undefined) return 'without a user'
+  return 'username' in auth ? `user '${auth.username}'` : 'the API key'
+}
+
+/** Extra requests allowed per usual request, and per second when all usual requests are waiting. */
+const EXTRA_SHARE = 1 / 20
+const EXTRA_PER_SECOND = 5
+/** Maximum number of extra requests at once, after a time without any. */
+const MAX_EXTRA = 20
+
+/** A budget of extra requests, so that they do not double an overload. */
+export function createBudget(now: () => number) {
+  let left = MAX_EXTRA
+  let last = now()
+  return {
+    /** Called for each usual request. */
+    earn: (): void => {
+      if (left < MAX_EXTRA) left += EXTRA_SHARE
+    },
+    /** Whether an extra request may be sent; if so, it is charged to the budget. */
+    spend: (): boolean => {
+      const at = now()
+      left = Math.min(MAX_EXTRA, left + ((at - last) / 1_000) * EXTRA_PER_SECOND)
+      last = at
+      if (left < 1) return false
+      left -= 1
+      return true
+    },
+  }
 }
 
 /** A request under way, at one or several hosts. Times are milliseconds of `Clock.elapsed`. */
@@ -69,7 +129,9 @@ const STALL_MS = 100
 const WHO: Request = { method: 'GET', path: '/_nodes/_local', query: { filter_path: 'nodes.*.name' } }
 
 /** Nothing is sent before the first request. */
-export const connect = (options: ConnectionOptions): Connection => new ClusterConnection(options)
+export function connect(options: ConnectionOptions): Connection {
+  return new ClusterConnection(options)
+}
 
 /** The hosts of a cluster as one server: each request goes to a responsive host, a late read also to another. */
 class ClusterConnection implements Connection {
@@ -79,7 +141,7 @@ class ClusterConnection implements Connection {
   private readonly hosts: readonly Host[]
   private readonly choice: HostChoice<Host>
   private readonly health: HostHealth<Host>
-  private readonly extra = extraRequests(systemClock.elapsed)
+  private readonly extra = createBudget(systemClock.elapsed)
   private readonly pending = new Set<Pending>()
   private ticking: Timer | undefined
   private lastTick = 0
@@ -93,9 +155,9 @@ class ClusterConnection implements Connection {
     const { requestTimeoutMs = REQUEST_TIMEOUT_MS, maxSockets = MAX_SOCKETS, auth, caFile } = options
     const ca = caFile === undefined ? undefined : readCa(caFile)
     this.url = options.url.replace(/(?<!\/)\/+$/, '')
-    this.user = userOf(auth)
+    this.user = formatUser(auth)
     this.requestTimeoutMs = requestTimeoutMs
-    this.hosts = hostUrls(options.url).map(url => new Host({ url, auth, ca, maxSockets }))
+    this.hosts = parseHostUrls(options.url).map(url => new Host({ url, auth, ca, maxSockets }))
     this.choice = new HostChoice(this.hosts, systemClock.elapsed)
     const examined = {
       probe: probeHost,
@@ -107,7 +169,7 @@ class ClusterConnection implements Connection {
 
   async send(request: Request): Promise<ElasticResponse> {
     if (this.isClosed) throw this.closed()
-    if (request.signal?.aborted) throw passedDeadline(request)
+    if (request.signal?.aborted) throw createPassedDeadline(request)
     const pending = this.begin(request)
     const { host, isRead, since } = pending
     try {
@@ -186,7 +248,7 @@ class ClusterConnection implements Connection {
   private async carry(request: Request, { host, among }: Route, signal: AbortSignal): Promise<ElasticResponse> {
     const isFree = among.length === this.hosts.length || !isReading(request)
     const nodes = among.flatMap(({ node }) => node ?? [])
-    const [first = request, ...others] = isFree ? [request] : onNodes(request, nodes)
+    const [first = request, ...others] = isFree ? [request] : preferNodes(request, nodes)
     let answer = await host.send(first, signal)
     for (const other of others) {
       if (!hasNoCopy(answer.text)) break
@@ -268,9 +330,9 @@ class ClusterConnection implements Connection {
     if (error instanceof RequestTimeout) this.health.round()
     else this.health.failed(host)
     if (this.isClosed) return this.closed()
-    if (request.signal?.aborted) return passedDeadline(request)
+    if (request.signal?.aborted) return createPassedDeadline(request)
     const isKnown = this.hosts.some(each => each.isKnown)
-    return hostFailure(error, host, { timeoutMs: this.requestTimeoutMs, isKnown, ...request })
+    return toHostFailure(error, host, { timeoutMs: this.requestTimeoutMs, isKnown, ...request })
   }
 
   private closed(): Failure {
@@ -278,8 +340,9 @@ class ClusterConnection implements Connection {
   }
 }
 
-const passedDeadline = ({ path }: Request): Failure =>
-  new Failure('deadline', `Elasticsearch did not respond to ${path} before the deadline.`)
+function createPassedDeadline({ path }: Request): Failure {
+  return new Failure('deadline', `Elasticsearch did not respond to ${path} before the deadline.`)
+}
 
 /** Whether a host answered in time with its node. Never rejects. */
 async function probeHost(host: Host, ms: number): Promise<boolean> {

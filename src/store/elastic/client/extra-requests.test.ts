@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { extraRequests } from './extra-requests.ts'
+import { createBudget } from './connection.ts'
 
-const spent = (extra: ReturnType<typeof extraRequests>): number => {
+const spent = (extra: ReturnType<typeof createBudget>): number => {
   for (let count = 0; ; count++) if (!extra.spend()) return count
 }
 
 test('extraRequests: a burst is allowed, then a twentieth of the usual requests, and a few a second', () => {
   let now = 0
-  const extra = extraRequests(() => now)
+  const extra = createBudget(() => now)
   expect(spent(extra)).toBe(20)
   for (let usual = 0; usual < 101; usual++) extra.earn()
   expect(spent(extra)).toBe(5)

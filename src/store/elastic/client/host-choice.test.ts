@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { HostChoice } from './host-choice.ts'
+import { HostChoice } from './host-health.ts'
 
 const open = (hosts: readonly string[]) => {
   const clock = { now: 0 }

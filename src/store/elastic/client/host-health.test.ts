@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { HostChoice } from './host-choice.ts'
-import { type Examined, HostHealth } from './host-health.ts'
+import { type Examined, HostChoice, HostHealth } from './host-health.ts'
 
 type Host = 'a' | 'b' | 'c'
 

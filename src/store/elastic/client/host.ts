@@ -1,8 +1,106 @@
 import { Failure, messageOf } from '#failure/failure.ts'
-import { readAnswer } from './read-answer.ts'
 import { type ElasticAuth, type ElasticResponse, isReading, type Request } from './request.ts'
 
-export type HostOptions = {
+/** The members of a read that matter for the choice of copies. */
+export type CopiedRead = {
+  readonly path: string
+  readonly query?: Readonly<Record<string, string>> | undefined
+  readonly lines?: string | undefined
+  readonly isOfNamedCopies?: true
+}
+
+/** Path endings of document reads; other requests choose no copies and refuse the parameter. */
+const OF_COPIES = /.\/(?:_search|_count|_doc\/[^/]+)$|^\/_mget$/
+
+/** Searches of one request that must see the same copy have the same preference, of any kind. */
+const OWN_PREFERENCE = /^(\{.*"preference":)("[^"]*")/
+
+/**
+ * Variants of a read that prefer or require copies on certain nodes, to be tried in order. Most reads take
+ * any of these nodes, and others if none of them has a copy. Searches that must all see the same copy are
+ * tried on each node separately. A read of specific copies is unchanged, and so are requests that choose no
+ * copies, such as searches at a point in time.
+ *
+ * @param nodes ids; if empty, copies on the node that gets the request are preferred
+ */
+export function preferNodes<R extends CopiedRead>(read: R, nodes: readonly string[]): readonly R[] {
+  const { path, query, lines, isOfNamedCopies } = read
+  const preference = nodes.length === 0 ? '_local' : `_prefer_nodes:${nodes.join(',')}`
+  if (path === '/_msearch' && lines !== undefined) {
+    // Either all searches have a preference, or none.
+    if (!OWN_PREFERENCE.test(lines)) return [{ ...read, lines: setPreferences(lines, preference) }]
+    if (isOfNamedCopies) return [read]
+    return [...nodes.map(node => ({ ...read, lines: setPreferences(lines, `_only_nodes:${node}`) })), read]
+  }
+  return [OF_COPIES.test(path) ? { ...read, query: { ...query, preference } } : read]
+}
+
+/** Whether an answer says that the only allowed node has no copy. */
+export function hasNoCopy(text: string): boolean {
+  return text.includes('no data nodes with criteria [')
+}
+
+/** Each search has two lines, the first of which contains the preference. */
+function setPreferences(lines: string, preference: string): string {
+  return lines
+    .split('\n')
+    .map((line, at) => (at % 2 === 0 && line !== '' ? setPreference(line, preference) : line))
+    .join('\n')
+}
+
+function setPreference(line: string, preference: string): string {
+  return OWN_PREFERENCE.test(line)
+    ? line.replace(OWN_PREFERENCE, (_, before: string) => `${before}${JSON.stringify(preference)}`)
+    : `{"preference":${JSON.stringify(preference)},${line.slice(1)}`
+}
+
+/** Maximum size of an answer; pages and parts of scans have some MB. */
+const MAX_BYTES = 96 * 1024 * 1024
+/** Bytes of each answer that always have room. */
+const FREE_BYTES = 1024 * 1024
+/** Maximum size of all answers that this process receives at once, beyond the free bytes of each. */
+const MAX_BYTES_AT_ONCE = 96 * 1024 * 1024
+/** Bytes that a part of an answer takes by itself: a server may send single bytes. */
+const PART_BYTES = 256
+let bytesAtOnce = 0
+const UTF8 = new TextDecoder()
+
+/**
+ * The text of an answer. A server may lie about its size: what this process keeps of all answers is bounded. After an
+ * error the rest is not read, and the caller ends the request.
+ */
+async function readAnswer(response: Response): Promise<string> {
+  const { headers, body } = response
+  const coding = headers.get('content-encoding') ?? 'identity'
+  if (coding !== 'identity') throw new Error(`The answer is compressed as '${coding}', which was not asked for`)
+  const length = headers.get('content-length')
+  if (Number(length) > MAX_BYTES) throw new Error(`The answer has ${length} bytes`)
+  if (body === null) return ''
+  // The runtime reads no more than the length, in half the time.
+  if (length !== null && Number(length) <= FREE_BYTES) return response.text()
+  const reader = body.getReader()
+  const parts: Uint8Array[] = []
+  let [held, counted] = [0, 0]
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) {
+      parts.push(part.value)
+      held += part.value.length + PART_BYTES
+      if (held > MAX_BYTES) throw new Error(`The answer has more than ${MAX_BYTES} bytes`)
+      const more = Math.max(0, held - FREE_BYTES) - counted
+      if (bytesAtOnce + more > MAX_BYTES_AT_ONCE)
+        throw new Error(`The answers to all requests have more than ${MAX_BYTES_AT_ONCE} bytes`)
+      counted += more
+      bytesAtOnce += more
+    }
+  } finally {
+    bytesAtOnce -= counted
+  }
+  const [only] = parts
+  // Most answers arrive in one part.
+  return UTF8.decode(only !== undefined && parts.length === 1 ? only : Buffer.concat(parts))
+}
+
+type HostOptions = {
   readonly url: URL
   readonly auth: ElasticAuth | undefined
   /** PEM text of the CA that signed the server's certificate; undefined: the CAs of the system. */
@@ -55,7 +153,7 @@ export class Host {
 
   constructor({ url, auth, ca, maxSockets }: HostOptions) {
     this.url = url.href.replace(/(?<!\/)\/+$/, '')
-    this.headers = { accept: 'application/json', 'accept-encoding': 'identity', ...authHeaders(auth) }
+    this.headers = { accept: 'application/json', 'accept-encoding': 'identity', ...formatAuth(auth) }
     this.options = { ...UNLIMITED, redirect: 'manual', decompress: false, ...(ca === undefined ? {} : { tls: { ca } }) }
     this.free = maxSockets
   }
@@ -97,12 +195,12 @@ export class Host {
     const keepalive = method === 'GET' || method === 'POST'
     const headers = body === undefined ? this.headers : { ...this.headers, 'content-type': type }
     try {
-      const url = this.url + targetOf(request)
+      const url = this.url + formatTarget(request)
       const response = await fetch(url, { ...this.options, method, headers, body, signal, keepalive })
       const isElastic = response.headers.get('x-elastic-product') === 'Elasticsearch'
       return { status: response.status, text: await readAnswer(response), isElastic }
     } catch (error) {
-      throw noResponse(error)
+      throw toNoResponse(error)
     }
   }
 
@@ -117,14 +215,14 @@ export class Host {
   }
 }
 
-function authHeaders(auth: ElasticAuth | undefined): Readonly<Record<string, string>> {
+function formatAuth(auth: ElasticAuth | undefined): Readonly<Record<string, string>> {
   if (auth === undefined) return {}
   if ('apiKey' in auth) return { authorization: `ApiKey ${auth.apiKey}` }
   return { authorization: `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}` }
 }
 
 /** The path with the query, as it is sent. Throws 'usage' on a path that the URL standard would shorten. */
-function targetOf({ path, query }: Request): string {
+function formatTarget({ path, query }: Request): string {
   if (path.includes('/.') && /\/\.{1,2}(?:\/|$)/.test(path))
     throw new Failure('usage', `Elasticsearch has nothing at ${path}: no name or id is '.' or '..'.`)
   const target = /[^!-~]/.test(path) ? encodeURI(path) : path
@@ -137,7 +235,7 @@ function targetOf({ path, query }: Request): string {
 /** Codes of certificates that are not accepted, and of servers that speak no TLS. */
 const OF_TLS = /CERT|_SSL_|_TLS_|_CA$|^(?:UNABLE_TO_VERIFY|HOSTNAME_MISMATCH|INVALID_PURPOSE|PATH_LENGTH|EPROTO$)/
 
-function noResponse(error: unknown): unknown {
+function toNoResponse(error: unknown): unknown {
   if (error instanceof Failure) return error
   const { code } = error as { readonly code?: unknown }
   // The runtime adds the URL, and advice about its own options.
@@ -150,7 +248,7 @@ function noResponse(error: unknown): unknown {
 type FailedRequest = Request & { readonly timeoutMs: number; readonly isKnown: boolean }
 
 /** The Failure for a request without an answer. `isKnown`: whether the cluster has answered before. */
-export function hostFailure(
+export function toHostFailure(
   error: unknown,
   { url }: Host,
   { method, path, timeoutMs, isKnown }: FailedRequest,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type CopiedRead, hasNoCopy, onNodes } from './read-copies.ts'
+import { type CopiedRead, hasNoCopy, preferNodes } from './host.ts'
 import { isReading } from './request.ts'
 
 const lines = (...heads: readonly object[]): string =>
@@ -16,19 +16,19 @@ test('isReading: GET and the read-only POSTs are reads', () => {
 
 for (const path of ['/a,b/_search', '/_mget', '/a/_doc/published'])
   test(`onNodes: ${path} prefers copies on any of the nodes`, () => {
-    expect(onNodes<CopiedRead>({ path, query: { realtime: 'false' } }, ['n1', 'n2'])).toEqual([
+    expect(preferNodes<CopiedRead>({ path, query: { realtime: 'false' } }, ['n1', 'n2'])).toEqual([
       { path, query: { realtime: 'false', preference: '_prefer_nodes:n1,n2' } },
     ])
-    expect(onNodes<CopiedRead>({ path }, [])).toEqual([{ path, query: { preference: '_local' } }])
+    expect(preferNodes<CopiedRead>({ path }, [])).toEqual([{ path, query: { preference: '_local' } }])
   })
 
 for (const path of ['/a', '/_search', '/a/_terms_enum', '/_cluster/health'])
   test(`onNodes: ${path} chooses no copies`, () => {
-    expect(onNodes<CopiedRead>({ path }, ['n1'])).toEqual([{ path }])
+    expect(preferNodes<CopiedRead>({ path }, ['n1'])).toEqual([{ path }])
   })
 
 test('onNodes: each of several searches may use any of the nodes', () => {
-  expect(onNodes<CopiedRead>({ path: '/_msearch', lines: lines({ index: 'a' }, { index: 'b' }) }, ['n1'])).toEqual([
+  expect(preferNodes<CopiedRead>({ path: '/_msearch', lines: lines({ index: 'a' }, { index: 'b' }) }, ['n1'])).toEqual([
     {
       path: '/_msearch',
       lines: lines({ preference: '_prefer_nodes:n1', index: 'a' }, { preference: '_prefer_nodes:n1', index: 'b' }),
@@ -42,7 +42,7 @@ test('onNodes: searches that must use one copy are tried on one node after the o
     path: '/_msearch',
     lines: lines({ index: 'a', preference }, { index: 'a', preference }),
   })
-  expect(onNodes<CopiedRead>({ path: '/_msearch', lines: lines(head, head) }, ['n1', 'n2'])).toEqual([
+  expect(preferNodes<CopiedRead>({ path: '/_msearch', lines: lines(head, head) }, ['n1', 'n2'])).toEqual([
     on('_only_nodes:n1'),
     on('_only_nodes:n2'),
     on('some text'),
@@ -56,7 +56,7 @@ test('onNodes: searches of certain copies are unchanged, also where all are on o
       isOfNamedCopies: true as const,
       lines: lines({ index: 'a', preference: '_only_nodes:x' }, { index: 'b', preference: `_only_nodes:${node}` }),
     }
-    expect(onNodes<CopiedRead>(read, ['n1'])).toEqual([read])
+    expect(preferNodes<CopiedRead>(read, ['n1'])).toEqual([read])
   }
 })
 

@@ -1,3 +1,7 @@
+import { BaseConnection, Client, CloudConnectionPool, type TransportRequestOptions } from '@elastic/elasticsearch'
+import { parseJson } from '#chain/json.ts'
+import { Failure, type FailureKind, messageOf } from '#failure/failure.ts'
+
 /** Credentials of the user. */
 export type ElasticAuth = { readonly username: string; readonly password: string } | { readonly apiKey: string }
 
@@ -19,9 +23,323 @@ export type Request = {
 /** The server's answer. */
 export type ElasticResponse = { readonly status: number; readonly text: string }
 
+/** The only way in which the program reaches the server. */
+export type Connection = {
+  /** URL, for messages. */
+  readonly url: string
+  /** Name of the user, for messages; never the password. */
+  readonly user: string
+  readonly requestTimeoutMs: number
+  /**
+   * Sends a request once, unless it is a read. Reads are repeated if their connection is cut, and sent to another
+   * host of the cluster when they are late. The hosts take turns; a host that does not answer is left out
+   * until it answers a probe. Every HTTP status is an answer. Throws 'unavailable' when there is no answer
+   * (the request may or may not have been carried out), and 'deadline' when `signal` aborts.
+   */
+  send(request: Request): Promise<ElasticResponse>
+  /** Requests under way and later requests fail with 'unavailable'. */
+  close(): Promise<void>
+}
+
+/** A document by its id and its index or an alias of the index. */
+export type Ref = { readonly index: string; readonly id: string }
+
+/** The write that last changed a document, for compare-and-set. */
+export type SeqNo = { readonly seqNo: number; readonly primaryTerm: number }
+
 /** POST requests that change nothing. */
 const READS = /(?:^|\/)_(?:search|msearch|mget|count|terms_enum)$/
 
 /** Whether a request changes nothing, so that it may be sent twice and to several hosts at once. */
-export const isReading = ({ method, path }: Pick<Request, 'method' | 'path'>): boolean =>
-  method === 'GET' || (method === 'POST' && READS.test(path))
+export function isReading({ method, path }: Pick<Request, 'method' | 'path'>): boolean {
+  return method === 'GET' || (method === 'POST' && READS.test(path))
+}
+
+/** An error of Elasticsearch, for a request or for one item of a bulk request. */
+export type ElasticError = {
+  readonly type?: string
+  readonly reason?: string
+  readonly index?: string
+  readonly caused_by?: { readonly type?: string; readonly reason?: string }
+  readonly root_cause?: readonly { readonly type?: string; readonly reason?: string }[]
+}
+
+/** Errors have some hundred texts, brackets and commas; those of a bulk request are read elsewhere. */
+const ERROR_PARTS = 100_000
+
+/** The error in an answer's body; {} if it has none. */
+export function parseError(answer: ElasticResponse): ElasticError {
+  try {
+    const body = parseJson(answer.text, ERROR_PARTS) as { error?: unknown }
+    if (typeof body.error === 'string') return { reason: body.error }
+    return typeof body.error === 'object' && body.error !== null ? body.error : {}
+  } catch {
+    return { reason: answer.text.slice(0, 200) }
+  }
+}
+
+/** Whether a later attempt may succeed: overload, or a node that starts or leaves. */
+export function isTransient(status: number): boolean {
+  return status === 429 || status === 502 || status === 503 || status === 504
+}
+
+/** The request is larger than Elasticsearch, or a proxy in front of it, accepts. */
+export const TOO_LARGE = 413
+
+export function isMissingIndex(failure: unknown): boolean {
+  if (!(failure instanceof Failure)) return false
+  const { type } = failure.details
+  return type === MISSING_INDEX
+}
+
+export const MISSING_INDEX = 'index_not_found_exception'
+const CLOSED_INDEX = 'index_closed_exception'
+/** The disk is above the flood stage, or the index was set read-only by hand. */
+export const BLOCKED = 'cluster_block_exception'
+
+/**
+ * Reason of a refused write to the served alias after a migration: the new generation is written under its own alias.
+ */
+export const NO_WRITE_INDEX = 'no write index is defined for alias'
+
+/** The reason with its cause, on one line. */
+export function formatReason(error: ElasticError): string {
+  const inner = error.caused_by?.reason ?? error.root_cause?.[0]?.reason
+  const parts = [error.reason ?? error.type ?? 'no reason given']
+  if (inner !== undefined && inner !== error.reason) parts.push(inner)
+  return parts.join(': ').replace(/\s+/g, ' ')
+}
+
+/** The server and the purpose of a request; `what` completes "may not" and "refused to": `read balances`. */
+export type RequestOrigin = { readonly connection: Pick<Connection, 'url' | 'user'>; readonly what: string }
+
+/** Like `toFailure`, for a whole answer. */
+export function readFailure(origin: RequestOrigin, answer: ElasticResponse): Failure {
+  return toFailure(origin, { status: answer.status, error: parseError(answer) })
+}
+
+/** The Failure for an error; `otherwise` is the kind of an unrecognized error. */
+export function toFailure(
+  { connection: { url, user }, what }: RequestOrigin,
+  { status, error }: { readonly status: number; readonly error: ElasticError },
+  otherwise: FailureKind = 'unavailable',
+): Failure {
+  const reason = formatReason(error)
+  const { type } = error
+  const details = { status, ...(type === undefined ? {} : { type }) }
+  const passing = (message: string, help?: string): Failure =>
+    new Failure('unavailable', message, { details, ...(help === undefined ? {} : { help }) })
+  const lasting = (message: string, help: string, kind: FailureKind = 'unavailable'): Failure =>
+    new Failure(kind, message, { retryable: false, details, help })
+  if (status === 401)
+    return lasting(
+      `Elasticsearch at ${url} refused ${user}.`,
+      "Check the user and password, or the API key, in the settings ('iostlens config').",
+    )
+  if (status === 400 && reason.startsWith(NO_WRITE_INDEX))
+    return passing(
+      `A migration has replaced the indices at ${url} (${what}).`,
+      'Restart the program; it then uses the new indices.',
+    )
+  if (type === CLOSED_INDEX)
+    return passing(
+      `An index at ${url} is closed (${what}): ${reason}.`,
+      `Open it: POST /${error.index ?? 'INDEX'}/_open. Waiting programs then continue by themselves.`,
+    )
+  if (type === MISSING_INDEX)
+    return lasting(`${reason} (${what}).`, "Run: 'iostlens indices check', then 'iostlens indices create'.")
+  // 503: the cluster has no master, or has not read its state yet.
+  if (type === BLOCKED && status !== 503)
+    return passing(
+      `Elasticsearch blocks ${what}: ${reason}.`,
+      'The usual cause is a full disk. Free some space; the block then clears by itself.',
+    )
+  if (status === 403) return lasting(`${user} may not ${what}: ${reason}.`, PRIVILEGE)
+  if (isTransient(status) || status >= 500) return passing(`Elasticsearch cannot ${what} now (${status}): ${reason}.`)
+  if (status === TOO_LARGE) return lasting(`A request at ${url} is too large to ${what} (413): ${reason}.`, LARGER)
+  if (status >= 300 && status < 400)
+    return lasting(`The server at ${url} redirects instead of letting us ${what} (${status}).`, REDIRECTED)
+  // Our reads are valid for our indices, so an index that refuses one is foreign or damaged.
+  const message = `Elasticsearch at ${url} refused to ${what} (${status}): ${reason}.`
+  return lasting(message, "Run: 'iostlens indices check'.", otherwise)
+}
+
+const PRIVILEGE = 'Grant the role the privilege named in the message.'
+const REDIRECTED = 'Set --store to the address behind the redirect: Elasticsearch itself sends none.'
+const LARGER =
+  'Raise the limit of the proxy in front of Elasticsearch to 16 MB (nginx: client_max_body_size 16m), or http.max_content_length of Elasticsearch.'
+
+/** Pauses before a read is retried: the server may just have closed a kept connection, or a queue was full. */
+const AGAIN_AFTER_MS = [30, 200]
+
+export type NamedRequest = Request & {
+  /** Name of the request in messages, after "may not" and "refused to": `read balances`. */
+  readonly what: string
+  /** Error statuses that count as answers, such as 404 for a document. */
+  readonly acceptedStatuses?: readonly number[]
+}
+
+/**
+ * A search of indices, given by comma-separated names. `more` may contain a signal, a time limit and further
+ * parameters. A search with a failed shard counts as a failure.
+ */
+export function toSearch(
+  indices: string,
+  body: object,
+  { query, ...more }: Pick<NamedRequest, 'query' | 'signal' | 'timeoutMs'> = {},
+): NamedRequest {
+  return {
+    ...more,
+    what: `search ${indices}`,
+    method: 'POST',
+    path: `/${indices}/_search`,
+    query: { ...WHOLE, ...query },
+    body: JSON.stringify({ track_total_hits: false, ...body }),
+  }
+}
+
+/** Query parameters that `searchOf` adds to every search. */
+export const WHOLE = { allow_partial_search_results: 'false' }
+
+/** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
+export function requestJson<T>(connection: Connection, request: NamedRequest): Promise<T> {
+  const origin = { connection, what: request.what }
+  return requestParsed(connection, request, ({ text }) =>
+    requireValid(origin, parseAnswer<T>(origin, text), value => typeof value === 'object'),
+  )
+}
+
+/** Like `requestJson`, for a search: its hits, each with an id. */
+export function requestHits<H extends { readonly _id: string }>(
+  connection: Connection,
+  request: NamedRequest,
+): Promise<readonly H[]> {
+  return requestParsed(connection, request, ({ text }) => parseHits<H>({ connection, what: request.what }, text))
+}
+
+/** Like `requestJson`, with the unparsed answer. */
+export function requestText(connection: Connection, request: NamedRequest): Promise<ElasticResponse> {
+  return requestParsed(connection, request, answer => answer)
+}
+
+/** Like `requestJson`, with the result of `read`, whose errors may also lead to a retry. */
+export async function requestParsed<T>(
+  connection: Connection,
+  request: NamedRequest,
+  read: (answer: ElasticResponse) => T,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++)
+    try {
+      return read(requireAnswer(connection, request, await connection.send(request)))
+    } catch (error) {
+      await pauseBeforeRetry(error, attempt)
+    }
+}
+
+/** The hits of a search in the text of its answer. Throws 'unavailable'. */
+export function parseHits<H extends { readonly _id: string }>(origin: RequestOrigin, text: string): readonly H[] {
+  const answer = parseAnswer<{ readonly hits?: { readonly hits?: readonly H[] } }>(origin, text)
+  return requireValid(origin, answer?.hits?.hits, areHits)
+}
+
+/** Like `requestText` without retries: for callers that look for errors in the answer and repeat the whole read. */
+export async function requestOnce(connection: Connection, request: NamedRequest): Promise<ElasticResponse> {
+  return requireAnswer(connection, request, await connection.send(request))
+}
+
+/** The answer, if its status is a success or expected. */
+function requireAnswer(
+  connection: Connection,
+  { what, acceptedStatuses }: NamedRequest,
+  answer: ElasticResponse,
+): ElasticResponse {
+  if (answer.status < 300 || acceptedStatuses?.includes(answer.status)) return answer
+  throw readFailure({ connection, what }, answer)
+}
+
+/** Pauses before a failed read is retried; rethrows the error unless it is temporary. */
+export async function pauseBeforeRetry(error: unknown, attempt: number): Promise<void> {
+  const again = AGAIN_AFTER_MS[attempt]
+  const isPassing = error instanceof Failure && error.kind === 'unavailable' && error.retryable
+  if (again === undefined || !isPassing) throw error
+  await Bun.sleep(again)
+}
+
+/** Whether this is a list of hits. */
+function areHits(hits: readonly { readonly _id?: unknown }[]): boolean {
+  return Array.isArray(hits) && hits.every(hit => typeof hit?._id === 'string')
+}
+
+/**
+ * The body of an answer as JSON. Text that is not JSON comes from a proxy or a damaged server: a retryable
+ * failure, not our bug.
+ */
+export function parseAnswer<T>(
+  origin: RequestOrigin,
+  text: string,
+  parse: (text: string) => unknown = text => parseJson(text),
+): T {
+  try {
+    return parse(text) as T
+  } catch (error) {
+    throw createMalformed(origin, `it is not JSON: ${messageOf(error)}`)
+  }
+}
+
+/** The value if it is valid; throws 'unavailable' otherwise. */
+export function requireValid<T>(
+  origin: RequestOrigin,
+  value: T | undefined | null,
+  holds: (value: T) => boolean = () => true,
+): T {
+  if (value === undefined || value === null || !holds(value))
+    throw createMalformed(origin, 'required fields are missing')
+  return value
+}
+
+function createMalformed({ connection: { url }, what }: RequestOrigin, problem: string): Failure {
+  return new Failure('unavailable', `The response of Elasticsearch at ${url} is invalid (${what}): ${problem}.`, {
+    help: 'Check whether there is a proxy in front of Elasticsearch, and check the logs of both.',
+  })
+}
+
+type ClientParams = Parameters<BaseConnection['request']>[0]
+type ClientOptions = Parameters<BaseConnection['request']>[1]
+type TypedCall = Pick<NamedRequest, 'what' | 'signal' | 'timeoutMs' | 'acceptedStatuses'>
+/** A request of the client, which builds path and body and knows the type of the answer. */
+type TypedRequest<T> = (client: Client, options: TransportRequestOptions) => Promise<T>
+
+const clients = new WeakMap<Connection, Client>()
+
+/**
+ * Sends a request by the official client's typed API as `requestJson` does, over the same connection. For rare requests:
+ * the client takes longer than the connection itself.
+ */
+export function callTyped<T>(connection: Connection, calling: TypedCall, request: TypedRequest<T>): Promise<T> {
+  const client = clients.get(connection) ?? openClient(connection)
+  clients.set(connection, client)
+  return request(client, { context: calling })
+}
+
+/** `CloudConnectionPool` has one address, which it never gives up: hosts are the connection's own matter. */
+function openClient(connection: Connection): Client {
+  class Carrier extends BaseConnection {
+    override async request(
+      { method, path, querystring, body }: ClientParams,
+      { context }: ClientOptions,
+    ): Promise<never> {
+      const answer = await requestJson(connection, {
+        ...(context as TypedCall),
+        method: method as NamedRequest['method'],
+        path: querystring ? `${path}?${querystring}` : path,
+        ...(typeof body === 'string' && body !== '' ? { body } : {}),
+      })
+      // Without a content type the client passes the answer on as it is. Its types know texts only.
+      return { statusCode: 200, headers: { 'x-elastic-product': 'Elasticsearch' }, body: answer } as never
+    }
+
+    override async close(): Promise<void> {}
+  }
+  const options = { Connection: Carrier, ConnectionPool: CloudConnectionPool, maxRetries: 0 }
+  return new Client({ node: 'http://elasticsearch', ...options })
+}

@@ -1,8 +1,10 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import type { Backoff } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
 import { retry, type TryResult } from '#time/retry.ts'
-import type { Connection } from './connection.ts'
+import type { Connection } from './request.ts'
+import { callTyped, parseAnswer, requestOnce } from './request.ts'
 
 /** An event that a writer reports to its caller. */
 export type WriteEvent =
@@ -39,4 +41,55 @@ export function tryAgain<T>(
 ): Promise<T> {
   const timeoutError = (reason: string): Failure => new Failure('unavailable', reason)
   return retry({ clock, backoff: PAUSE, retryTimeoutMs, onWait, timeoutError }, attempt)
+}
+
+type Shards = { readonly _shards?: { readonly failed?: number } }
+type RefreshQuery = Readonly<Record<string, string>>
+
+/** Makes all writes searchable on every copy; retries until that is certain. */
+export async function refresh(sender: Sender, indices: readonly string[], query: RefreshQuery = {}): Promise<void> {
+  if (indices.length > 0) await tryAgain(sender, () => tryRefresh(sender, indices.join(','), query))
+}
+
+async function tryRefresh(sender: Sender, list: string, query: RefreshQuery): Promise<TryResult<undefined>> {
+  const { connection, writeTimeoutMs: timeoutMs } = sender
+  const what = `refresh ${list}`
+  try {
+    const answer = await requestOnce(connection, { what, method: 'POST', path: `/${list}/_refresh`, query, timeoutMs })
+    const failed = parseAnswer<Shards | null>({ connection, what }, answer.text)?._shards?.failed
+    return failed === 0
+      ? { done: undefined }
+      : { retryReason: `${failed ?? 'some'} shards of ${list} could not be refreshed` }
+  } catch (error) {
+    if (error instanceof Failure && error.retryable) return { retryReason: error.message }
+    throw error
+  }
+}
+
+/** Whether an index has a write block, as merged partitions do. */
+export async function isReadOnly(connection: Connection, name: string, signal?: AbortSignal): Promise<boolean> {
+  const question = { index: name, name: 'index.blocks.write', flat_settings: true }
+  const what = `read the settings of ${name}`
+  const settings = await callTyped<estypes.IndicesGetSettingsResponse>(
+    connection,
+    { what, signal },
+    (client, options) => client.indices.getSettings(question, options),
+  )
+  return String(settings[name]?.settings?.['index.blocks.write']) === 'true'
+}
+
+/** Makes an index read-only after the writes under way have ended. */
+export async function addWriteBlock(connection: Connection, index: string, signal?: AbortSignal): Promise<void> {
+  await callTyped(connection, { what: `make ${index} read-only`, signal }, (client, options) =>
+    client.indices.addBlock({ index, block: 'write' }, options),
+  )
+}
+
+/** Makes indices writable again, whose names are joined by commas; missing ones are ignored. */
+export async function removeWriteBlock(connection: Connection, index: string): Promise<void> {
+  const settings = { blocks: { write: null } } as object
+  const calling = { what: `make ${index} writable`, acceptedStatuses: [404] }
+  await callTyped(connection, calling, (client, options) =>
+    client.indices.putSettings({ index, settings, ignore_unavailable: true }, options),
+  )
 }

@@ -5,26 +5,18 @@ import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
 import type { OpenStateFile } from '#store/state-port.ts'
-import { requestJson } from '../client/request-json.ts'
-import { mappingDifference } from '../schema/check-indices.ts'
+import { describeDifference, readStartedCheckpoint } from '../schema/check-indices.ts'
+import type { Checkpoint } from '../schema/checkpoint.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
-import type { Checkpoint } from '../schema/checkpoint-record.ts'
-import type { Cluster } from '../schema/cluster.ts'
-import { deleteIndices } from '../schema/list-indices.ts'
-import { HEIGHT, SCHEMA } from '../schema/mappings.ts'
-import { type Generations, type Names, namesOf } from '../schema/names.ts'
-import { STATE_INDICES } from '../schema/state-ids.ts'
-import { startedCheckpoint } from '../schema/wait-for-shards.ts'
-import { wantedIndices } from '../schema/wanted-indices.ts'
-import { acquireLease } from '../write/acquire-lease.ts'
-import { keepLease, type Lease } from '../write/keep-lease.ts'
-import { allowKeyWrites } from './copy-keys.ts'
-import { withFormerContracts } from './former-contracts.ts'
-import { type MigrationState, planMigration } from './plan-migration.ts'
-import { rollBack } from './roll-back.ts'
-import { swap } from './update-aliases.ts'
+import { countUpTo, deleteIndices } from '../schema/index-states.ts'
+import { listWantedIndices, SCHEMA } from '../schema/mappings.ts'
+import type { Cluster } from '../schema/names.ts'
+import { createNames, type Generations, type Names, STATE_INDICES } from '../schema/names.ts'
+import { acquireLease, keepLease, type Lease } from '../write/lease.ts'
+import { addFormerContracts, type MigrationState, planMigration } from './plan-migration.ts'
+import { allowKeyWrites, rollBack, swapAliases } from './swap-generations.ts'
 
-type Parts = {
+type MigrationParts = {
   readonly cluster: Cluster
   readonly source: ReadPort
   /** Opens a store of generations that are being built. */
@@ -34,11 +26,11 @@ type Parts = {
 }
 
 /** Builds the next generation beside the served one and replaces the served one by it. */
-export const migratingOf = (parts: Parts): MigrationPort<Store> => {
+export function openMigration(parts: MigrationParts): MigrationPort<Store> {
   const { cluster, source, open, openBuildingState } = parts
   const see = () => planMigration(cluster)
   return {
-    source: withFormerContracts(cluster, source),
+    source: addFormerContracts(cluster, source),
     plan: async () => (await see()).plan,
     reopen: async () => {
       const seen = await see()
@@ -46,20 +38,20 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
     },
     beside: async () => {
       const seen = await see()
-      const names = wholeTarget(seen)
+      const names = nameTarget(seen)
       await removeUnusable({ ...cluster, names }, seen)
       return open(names.generations)
     },
     swap: async catchUp => {
       const seen = await see()
-      const target = wholeTarget(seen)
+      const target = nameTarget(seen)
       const lease = await takeLease(cluster, seen)
       try {
         // Blocks that a dead loader wrote and did not publish are loaded again.
         const height = (await readPublished(lease.cluster))?.end.height ?? -1
         await catchUp(height)
         const partitions = await requireWhole({ ...cluster, names: target }, height)
-        await swap(lease, { ...lease.cluster, names: target }, { partitions, moveKeys: seen.keysDiffer })
+        await swapAliases(lease, { ...lease.cluster, names: target }, { partitions, moveKeys: seen.keysDiffer })
         // The next loader of the store fills its own file.
         openBuildingState().remove()
       } finally {
@@ -84,11 +76,11 @@ export const migratingOf = (parts: Parts): MigrationPort<Store> => {
  * New indices for all documents; API keys stay in their index unless its mapping differs. The new checkpoint contains
  * the generation of the keys from the start, so that the next loader knows which index of keys is served.
  */
-const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
-  const keys = keysDiffer ? next : (names.generations['keys'] ?? 0)
+function nameTarget({ names, next, ...seen }: MigrationState): Names {
+  const keys = seen.keysDiffer ? next : seen.keys
   const documents = [...historyIndices.map(({ name }) => name), ...STATE_INDICES]
   const all = [...documents, 'meta'].map(of => [of, next] as const)
-  return namesOf(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })
+  return createNames(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })
 }
 
 /**
@@ -96,7 +88,7 @@ const wholeTarget = ({ names, next, keysDiffer }: MigrationState): Names => {
  * A batch that a dead loader had begun stays as it is, for a rollback. Throws 'conflict' while a loader is alive. If an
  * interrupted migration had closed the store right before its end, the store is reopened.
  */
-const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> => {
+async function takeLease(cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> {
   const lease = keepLease({ ...cluster, names }, await acquireLease({ ...cluster, names }, checkpoint, requireSame))
   try {
     if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
@@ -108,18 +100,18 @@ const takeLease = async (cluster: Cluster, { checkpoint, names }: MigrationState
   return lease
 }
 
-const requireSame = ({ connection: { url }, names }: Cluster, { generations, mending }: Checkpoint): void => {
+function requireSame({ connection: { url }, names }: Cluster, { generations, mending }: Checkpoint): void {
   if (mending) throw unfinishedRepair(`${url}/${names.prefix}`)
   if (Bun.deepEquals(generations ?? {}, names.generations)) return
   throw new Failure('conflict', `Another migration of ${names.prefix} has just finished.`)
 }
 
 /** Deletes indices of the next generation unless a migration of this version for this chain began them. */
-const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: MigrationState): Promise<void> => {
+async function removeUnusable(target: Cluster, { checkpoint, existing, next }: MigrationState): Promise<void> {
   const { connection, names } = target
   const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
-  const begun = there.some(({ of }) => of === 'meta') ? (await startedCheckpoint(target))?.checkpoint : undefined
-  const shapes = new Map(wantedIndices(names).map(({ of, shape }) => [of, shape]))
+  const begun = there.some(({ of }) => of === 'meta') ? (await readStartedCheckpoint(target))?.checkpoint : undefined
+  const shapes = new Map(listWantedIndices(names).map(({ of, shape }) => [of, shape]))
   const usable =
     begun !== undefined &&
     begun.retired === undefined &&
@@ -130,7 +122,7 @@ const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: M
     Bun.deepEquals(begun.generations, names.generations) &&
     there.every(({ of, mapping }) => {
       const shape = shapes.get(of)
-      return shape !== undefined && mappingDifference(mapping, shape.mappings) === undefined
+      return shape !== undefined && describeDifference(mapping, shape.mappings) === undefined
     })
   if (usable) return
   await deleteIndices(
@@ -140,7 +132,7 @@ const removeUnusable = async (target: Cluster, { checkpoint, existing, next }: M
 }
 
 /** Partitions of the new data; throws 'conflict' unless it has every block up to `height`. */
-const requireWhole = async (target: Cluster, height: number) => {
+async function requireWhole(target: Cluster, height: number) {
   const { connection, names } = target
   const built = (await readCheckpoint(target))?.checkpoint
   const end = built?.end?.height ?? -1
@@ -148,16 +140,7 @@ const requireWhole = async (target: Cluster, height: number) => {
     throw new Failure('conflict', `The new data ends at block ${end}, but the served data ends at block ${height}.`)
   const blocks = historyIndices[0]
   const path = built.partitions.map((_, partition) => names.partition(blocks, partition))
-  let counted = 0
-  for (const name of path) {
-    const { count } = await requestJson<{ count: number }>(connection, {
-      what: `count ${name}`,
-      method: 'POST',
-      path: `/${name}/_count`,
-      body: JSON.stringify({ query: { range: { [HEIGHT]: { lte: end } } } }),
-    })
-    counted += count
-  }
+  const counted = await countUpTo(connection, path, end)
   if (counted !== end + 1)
     throw new Failure('conflict', `The new data has ${counted} blocks up to block ${end}; expected ${end + 1}.`)
   return built.partitions

@@ -1,30 +1,34 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices } from '#indices/registry.ts'
+import { type ContractDoc, contracts } from '#indices/contract.ts'
+import type { DocOf } from '#indices/define.ts'
+import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import { derivationReasons } from '#store/identity.ts'
 import type { MigrationPlan } from '#store/migration-port.ts'
-import { mappingDifference } from '../schema/check-indices.ts'
-import { readCheckpoint } from '../schema/checkpoint.ts'
-import type { Checkpoint } from '../schema/checkpoint-record.ts'
-import type { ReadCluster } from '../schema/cluster.ts'
-import { type Existing, isDerived, isFormer, listIndices } from '../schema/list-indices.ts'
-import { SCHEMA } from '../schema/mappings.ts'
-import type { Names } from '../schema/names.ts'
-import { wantedIndices } from '../schema/wanted-indices.ts'
+import type { ReadPort } from '#store/read-port.ts'
+import { getMany } from '../client/read-documents.ts'
+import { describeDifference } from '../schema/check-indices.ts'
+import { type Checkpoint, readCheckpoint } from '../schema/checkpoint.ts'
+import { decodeDoc } from '../schema/documents.ts'
+import { type ExistingIndex, isDerived, isFormer, listIndices } from '../schema/index-states.ts'
+import { listWantedIndices, SCHEMA } from '../schema/mappings.ts'
+import { KIND, type Names, type ReadCluster } from '../schema/names.ts'
 
 export type MigrationState = {
   readonly checkpoint: Checkpoint
   /** Of the served store. */
   readonly names: Names
-  readonly existing: readonly Existing[]
+  readonly existing: readonly ExistingIndex[]
   readonly plan: MigrationPlan
   /** Whether the mapping of the API keys' index differs from this version's. */
   readonly keysDiffer: boolean
+  /** The generation of that index: a migration of an earlier version may not have recorded it. */
+  readonly keys: number
   /** Number of a generation that was never served. */
   readonly next: number
 }
 
 /** The differences between the served store and this version. */
-export const planMigration = async (cluster: ReadCluster): Promise<MigrationState> => {
+export async function planMigration(cluster: ReadCluster): Promise<MigrationState> {
   const { connection } = cluster
   const stored = await readCheckpoint(cluster)
   if (stored === undefined)
@@ -34,16 +38,18 @@ export const planMigration = async (cluster: ReadCluster): Promise<MigrationStat
   const { checkpoint } = stored
   const names = cluster.names.at(checkpoint.generations)
   const existing = await listIndices(cluster)
-  const generations = names.generations
-  const isServed = servedBy(names, checkpoint)
-  const differences = differencesOf(names, checkpoint, existing)
-  const reasons = [...rulesOf(checkpoint), ...differences.map(({ reason }) => reason)]
+  const isOfKeys = ({ of, aliases }: ExistingIndex) => of === 'keys' && aliases.includes(names.keys)
+  const keys = existing.find(isOfKeys)?.generation ?? 0
+  const isServed = selectServed(names, checkpoint)
+  const differences = listDifferences(names, checkpoint, existing)
+  const reasons = [...listRuleChanges(checkpoint), ...differences.map(({ reason }) => reason)]
   return {
     checkpoint,
     names,
     existing,
     keysDiffer: differences.some(({ of }) => of === 'keys'),
-    next: 1 + Math.max(0, ...Object.values(generations)),
+    keys,
+    next: 1 + Math.max(keys, ...Object.values(names.generations)),
     plan: {
       way: reasons.length === 0 ? 'none' : 'derive',
       reasons,
@@ -55,17 +61,19 @@ export const planMigration = async (cluster: ReadCluster): Promise<MigrationStat
   }
 }
 
-const rulesOf = ({ derivation, schema }: Checkpoint): readonly string[] => [
-  ...derivationReasons(derivation),
-  ...(schema === SCHEMA ? [] : [`documents of schema ${schema}; expected ${SCHEMA}`]),
-]
+function listRuleChanges({ derivation, schema }: Checkpoint): readonly string[] {
+  return [
+    ...derivationReasons(derivation),
+    ...(schema === SCHEMA ? [] : [`documents of schema ${schema}; expected ${SCHEMA}`]),
+  ]
+}
 
 /** API keys are served from the index behind their alias. */
-const servedBy = (names: Names, { partitions, schema }: Checkpoint): ((index: Existing) => boolean) => {
-  const served = new Set(wantedIndices(names, partitions).map(({ name }) => name))
+function selectServed(names: Names, { partitions, schema }: Checkpoint): (index: ExistingIndex) => boolean {
+  const served = new Set(listWantedIndices(names, partitions).map(({ name }) => name))
   // A loader creates the next partition before it commits its first batch.
   for (const index of historyIndices) served.add(names.partition(index, partitions.length))
-  const isOfEarlier = ({ of, generation }: Existing) =>
+  const isOfEarlier = ({ of, generation }: ExistingIndex) =>
     schema !== SCHEMA && isFormer(of) && generation === (names.generations[of] ?? 0)
   return index =>
     index.of === 'keys' ? index.aliases.includes(names.keys) : served.has(index.name) || isOfEarlier(index)
@@ -73,13 +81,49 @@ const servedBy = (names: Names, { partitions, schema }: Checkpoint): ((index: Ex
 
 type Different = { readonly of: string; readonly reason: string }
 
-const differencesOf = (names: Names, { partitions }: Checkpoint, existing: readonly Existing[]): readonly Different[] =>
-  wantedIndices(names, partitions).flatMap(({ of, name, alias, shape }): readonly Different[] => {
+function listDifferences(
+  names: Names,
+  { partitions }: Checkpoint,
+  existing: readonly ExistingIndex[],
+): readonly Different[] {
+  return listWantedIndices(names, partitions).flatMap(({ of, name, alias, shape }): readonly Different[] => {
     const found = existing.find(each =>
       each.of === 'keys' ? of === 'keys' && each.aliases.includes(alias) : each.name === name,
     )
     // The other indices have no documents of the chain, so creating them is enough.
     if (found === undefined) return isDerived(of) ? [{ of, reason: `${name}: does not exist` }] : []
-    const detail = mappingDifference(found.mapping, shape.mappings)
+    const detail = describeDifference(found.mapping, shape.mappings)
     return detail === undefined ? [] : [{ of, reason: `${found.name}: ${detail}` }]
   })
+}
+
+/**
+ * The served data, in which contracts are found where the version that wrote them put them: each kind of state had an index
+ * of its own. A migration reads no other kind of state.
+ */
+export function addFormerContracts(cluster: ReadCluster, source: ReadPort): ReadPort {
+  return {
+    ...source,
+    read: (work, how) =>
+      source.read(view => {
+        const get = async <I extends AnyIndex>(index: I, id: string): Promise<DocOf<I> | undefined> => {
+          const stored = index.name === contracts.name ? await readCheckpoint(cluster) : undefined
+          if (stored === undefined || stored.checkpoint.schema === SCHEMA) return view.get(index, id)
+          const { generations } = stored.checkpoint
+          return (await readFormerContract(cluster, cluster.names.at(generations).behind(contracts.name), id)) as
+            | DocOf<I>
+            | undefined
+        }
+        return work({ ...view, get })
+      }, how),
+  }
+}
+
+async function readFormerContract(
+  { connection }: ReadCluster,
+  index: string,
+  id: string,
+): Promise<ContractDoc | undefined> {
+  const [found] = await getMany(connection, [{ index, id }], { realtime: false })
+  return found && decodeDoc(contracts, id, { ...found.source, [KIND]: contracts.name })
+}

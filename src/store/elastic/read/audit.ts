@@ -7,20 +7,17 @@ import { series } from '#indices/series.ts'
 import { missingData } from '#store/missing-data.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
-import type { Pit } from '../client/point-in-time.ts'
-import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
-import type { PublishedMeta } from '../schema/checkpoint-record.ts'
-import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
-import type { Cluster, ReadCluster } from '../schema/cluster.ts'
-import { beforeIn, decode, type Source } from '../schema/documents.ts'
+import type { Pit, SortedHit, SortedHits } from '../client/read-documents.ts'
+import type { PublishedMeta } from '../schema/checkpoint.ts'
+import { readCheckpoint, readPublished, toStamp, toVersion } from '../schema/checkpoint.ts'
+import { decodeDoc, readBefore } from '../schema/documents.ts'
 import { isInCopies } from '../schema/index-states.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
-import type { Names } from '../schema/names.ts'
-import { partitionAt } from '../schema/partitions.ts'
-import { fromStateId, KIND, stateIndexOf, toStateId } from '../schema/state-ids.ts'
-import { OutOfDateCopy } from './out-of-date.ts'
-import { heightOf } from './view.ts'
-import { type MissingDocument, openWholePits } from './whole-pit.ts'
+import type { Cluster, Names, ReadCluster } from '../schema/names.ts'
+import { findPartition, fromStateId, getStateIndex, KIND, toStateId } from '../schema/names.ts'
+import { OutOfDateCopy } from './consistent-read.ts'
+import { type MissingDocument, openWholePits } from './hold-view.ts'
+import { parseHeight } from './view.ts'
 
 /** Documents per page: transactions of a few KB each make a page of a few MB. */
 const PAGE = 1_000
@@ -30,37 +27,29 @@ const WINDOW = 10_000
 const TRIES = 200
 const WAIT_MS = 50
 
-type Hit = {
-  readonly _index: string
-  readonly _id: string
-  readonly _version: number
-  readonly _source: Source
-  readonly sort: readonly unknown[]
-}
-type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
-type Reading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
+type AuditReading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
 
 /**
  * All stored documents of one published height: one point in time per index, taken while nothing newer was
  * visible, from copies that are not out of date. Documents that such copies lack were lost. `kinds`: the kinds of document
  * that are read.
  */
-export const openAudit = async (
+export async function openAudit(
   cluster: Cluster,
   kinds: readonly AnyIndex[] = [...historyIndices, ...stateIndices],
-): Promise<ElasticAudit> => {
+): Promise<ElasticAudit> {
   const { connection, names, clock } = cluster
   for (let attempt = 0; ; attempt++) {
     const at = await readPublished(cluster)
     if (at === undefined) throw nothingLoaded(`${connection.url}/${names.prefix}`)
     const own = names.at(at.generations)
-    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, wantedOf(own, at, kinds))
+    const { pits, close, isNewer, missing } = await openWholePits(cluster, at, listWantedPits(own, at, kinds))
     try {
       const reading = { connection, names: own, pits, at }
       const after = await readPublished(cluster)
       if (after?.batch === at.batch && (!isNewer || (await isQuiet(reading)))) {
         for (const lost of missing) await requireLost(reading, lost)
-        return auditOf(reading, close)
+        return createAudit(reading, close)
       }
       await close()
     } catch (error) {
@@ -76,26 +65,29 @@ export const openAudit = async (
 }
 
 /** The indices that one point in time covers, by their name. */
-const wantedOf = (names: Names, { partitions }: PublishedMeta, kinds: readonly AnyIndex[]) =>
-  new Map(
+function listWantedPits(names: Names, { partitions }: PublishedMeta, kinds: readonly AnyIndex[]) {
+  return new Map(
     kinds.map(index => [
-      nameOf(index),
+      namePit(index),
       index.kind === 'state'
         ? { indices: [names.state(index)] }
         : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) },
     ]),
   )
+}
 
 /** Name of the point in time that shows an index or kind of documents. */
-const nameOf = (index: AnyIndex): string => (index.kind === 'state' ? stateIndexOf(index) : index.name)
+function namePit(index: AnyIndex): string {
+  return index.kind === 'state' ? getStateIndex(index) : index.name
+}
 
 /** Throws `OutOfDateCopy` if a document that no point in time showed is in a copy that a master has in use. */
-const requireLost = async ({ connection }: Reading, { index, last }: MissingDocument): Promise<void> => {
+async function requireLost({ connection }: AuditReading, { index, last }: MissingDocument): Promise<void> {
   if (await isInCopies(connection, index, last)) throw new OutOfDateCopy(connection, index)
 }
 
-const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
-  const pit = pits.get(nameOf(index))
+function findPit({ pits }: AuditReading, index: AnyIndex): Pit {
+  const pit = pits.get(namePit(index))
   if (pit === undefined) throw new Failure('defect', `No point in time was opened for ${index.name}.`)
   return pit
 }
@@ -104,8 +96,9 @@ const pitOf = ({ pits }: Reading, index: AnyIndex): Pit => {
  * Whether no batch is committed beyond the published one. Then no loader wrote the newer documents, because
  * state is written only after its batch is committed.
  */
-const isQuiet = async (reading: Reading): Promise<boolean> =>
-  (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
+async function isQuiet(reading: AuditReading): Promise<boolean> {
+  return (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
+}
 
 /** A document of state at the published height; `doc` undefined: it cannot be read. */
 type PublishedDocument = {
@@ -119,82 +112,91 @@ type ElasticAudit = Audit & {
   published(after: number | undefined): ReturnType<typeof scanPublished>
 }
 
-const auditOf = (reading: Reading, close: () => Promise<void>): ElasticAudit => ({
-  at: reading.at.end,
-  scan: index => scan(reading, index),
-  published: after => scanPublished(reading, after),
-  getMany: async (index, ids) => {
-    const docs = new Map<string, StoredDocument<typeof index>['doc']>()
-    for (let from = 0; from < ids.length; from += PAGE) {
-      const hits = await hitsOf(reading, { index, ids: ids.slice(from, from + PAGE) }, { version: true })
-      for (const hit of hits) {
-        const { id, doc } = foundOf(reading, index, hit)
-        docs.set(id, doc)
+function createAudit(reading: AuditReading, close: () => Promise<void>): ElasticAudit {
+  return {
+    at: reading.at.end,
+    scan: index => scanIndex(reading, index),
+    published: after => scanPublished(reading, after),
+    getMany: async (index, ids) => {
+      const docs = new Map<string, StoredDocument<typeof index>['doc']>()
+      for (let from = 0; from < ids.length; from += PAGE) {
+        const hits = await searchIds(reading, { index, ids: ids.slice(from, from + PAGE) }, { version: true })
+        for (const hit of hits) {
+          const { id, doc } = toStored(reading, index, hit)
+          docs.set(id, doc)
+        }
       }
-    }
-    return ids.map(id => docs.get(id))
-  },
-  existing: async (index, ids) =>
-    new Set((await hitsOf(reading, { index, ids }, { _source: false })).map(({ _id }) => idOf(index, _id))),
-  placed: range => placed(reading, range),
-  close,
-})
+      return ids.map(id => docs.get(id))
+    },
+    existing: async (index, ids) =>
+      new Set(
+        (await searchIds(reading, { index, ids }, { _source: false })).map(({ _id }) => toDocumentId(index, _id)),
+      ),
+    placed: range => readPlaced(reading, range),
+    close,
+  }
+}
 
 /** Documents from the index where readers look for them. */
-const hitsOf = async (
-  reading: Reading,
+async function searchIds(
+  reading: AuditReading,
   { index, ids }: { readonly index: AnyIndex; readonly ids: readonly string[] },
   what: object,
-): Promise<readonly Hit[]> => {
-  const { hits } = await pitOf(reading, index).search<Hits>({
+): Promise<readonly SortedHit[]> {
+  const { hits } = await findPit(reading, index).search<SortedHits>({
     size: Math.min(WINDOW, ids.length * 2),
     track_total_hits: false,
     query: { ids: { values: index.kind === 'state' ? ids.map(id => toStateId(index, id)) : ids } },
     ...what,
   })
-  return hits.hits.filter(hit => strayOf(reading, index, hit) === undefined)
+  return hits.hits.filter(hit => findStray(reading, index, hit) === undefined)
 }
 
-const scan = async function* <I extends AnyIndex>(
-  reading: Reading,
+async function* scanIndex<I extends AnyIndex>(
+  reading: AuditReading,
   index: I,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const ofState = stateIndexOf(index) === 'state' ? { term: { [KIND]: index.name } } : { match_all: {} }
+  const ofState = getStateIndex(index) === 'state' ? { term: { [KIND]: index.name } } : { match_all: {} }
   const query = index.kind === 'state' ? ofState : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
-  for await (const hits of pagesOf(reading, index, query)) yield hits.map(hit => foundOf(reading, index, hit))
+  for await (const hits of searchPages(reading, index, query)) yield hits.map(hit => toStored(reading, index, hit))
 }
 
-const kinds = new Map<unknown, StateIndex>(stateIndices.map(index => [index.name, index]))
+const kindsByName = new Map<unknown, StateIndex>(stateIndices.map(index => [index.name, index]))
 
 /**
  * Documents of all kinds of state with a stamp above `after` (undefined: all), as they were at the published height: a
  * document of the batch that is being sent is replaced by the one before it.
  */
 async function* scanPublished(
-  reading: Reading,
+  reading: AuditReading,
   after: number | undefined,
 ): AsyncIterable<readonly PublishedDocument[]> {
   const query = after === undefined ? { match_all: {} } : { range: { [AT]: { gt: after } } }
   for (const first of [accounts, series])
-    for await (const hits of pagesOf(reading, first, query)) yield hits.flatMap(hit => publishedIn(hit, reading.at))
+    for await (const hits of searchPages(reading, first, query))
+      yield hits.flatMap(hit => readPublishedHit(hit, reading.at))
 }
 
 /** The document of a hit as it was at the published height; none: it was made later. */
-function publishedIn(hit: Hit, at: PublishedMeta): readonly PublishedDocument[] {
-  const index = kinds.get(hit._source[KIND] ?? series.name)
+function readPublishedHit(hit: SortedHit, at: PublishedMeta): readonly PublishedDocument[] {
+  const index = kindsByName.get(hit._source[KIND] ?? series.name)
   if (index === undefined) throw missingData(`The document '${hit._id}' is of no known kind.`)
-  const id = idOf(index, hit._id)
-  const stamp = stampOf(at)
-  if (hit._version <= versionAt(stamp)) return [{ index, id, doc: readable(index, hit) }]
-  const before = beforeIn(hit._source)
+  const id = toDocumentId(index, hit._id)
+  const stamp = toStamp(at)
+  if (hit._version <= toVersion(stamp)) return [{ index, id, doc: tryDecode(index, hit) }]
+  const before = readBefore(hit._source)
   // What was published at another height counts as unreadable.
   if (before?.at !== stamp) return [{ index, id, doc: undefined }]
-  return before.doc === undefined ? [] : [{ index, id, doc: readable(index, { ...hit, _source: before.doc }) }]
+  return before.doc === undefined ? [] : [{ index, id, doc: tryDecode(index, { ...hit, _source: before.doc }) }]
 }
 
-async function* pagesOf(reading: Reading, index: AnyIndex, query: object): AsyncGenerator<readonly Hit[]> {
-  const next = (after: readonly unknown[] | undefined): Promise<Hits> => {
-    const page = pitOf(reading, index).search<Hits>({
+async function* searchPages(
+  reading: AuditReading,
+  index: AnyIndex,
+  query: object,
+): AsyncGenerator<readonly SortedHit[]> {
+  const next = (after: readonly unknown[] | undefined): Promise<SortedHits> => {
+    const page = findPit(reading, index).search<SortedHits>({
       size: PAGE,
       version: true,
       track_total_hits: false,
@@ -216,40 +218,42 @@ async function* pagesOf(reading: Reading, index: AnyIndex, query: object): Async
   }
 }
 
-const foundOf = <I extends AnyIndex>(reading: Reading, index: I, hit: Hit): StoredDocument<I> => {
-  const stray = strayOf(reading, index, hit)
+function toStored<I extends AnyIndex>(reading: AuditReading, index: I, hit: SortedHit): StoredDocument<I> {
+  const stray = findStray(reading, index, hit)
   return {
-    id: idOf(index, hit._id),
+    id: toDocumentId(index, hit._id),
     // Readers refuse a version newer than the published one, so it counts as unreadable.
-    doc: index.kind === 'state' && hit._version > versionAt(stampOf(reading.at)) ? undefined : readable(index, hit),
+    doc: index.kind === 'state' && hit._version > toVersion(toStamp(reading.at)) ? undefined : tryDecode(index, hit),
     ...(stray === undefined ? {} : { stray }),
   }
 }
 
-const idOf = (index: AnyIndex, stored: string): string => (index.kind === 'state' ? fromStateId(index, stored) : stored)
+function toDocumentId(index: AnyIndex, stored: string): string {
+  return index.kind === 'state' ? fromStateId(index, stored) : stored
+}
 
-const readable = <I extends AnyIndex>(index: I, { _id, _source }: Hit): DocOf<I> | undefined => {
+function tryDecode<I extends AnyIndex>(index: I, { _id, _source }: SortedHit): DocOf<I> | undefined {
   try {
-    return decode(index, idOf(index, _id), _source)
+    return decodeDoc(index, toDocumentId(index, _id), _source)
   } catch {
     return undefined
   }
 }
 
 /** The index of a history document that belongs in another partition. */
-const strayOf = ({ names, at }: Reading, index: AnyIndex, { _index, _id }: Hit): string | undefined => {
-  const height = heightOf(_id)
+function findStray({ names, at }: AuditReading, index: AnyIndex, { _index, _id }: SortedHit): string | undefined {
+  const height = parseHeight(_id)
   if (index.kind === 'state') return undefined
-  return height !== undefined && _index === names.partition(index, partitionAt(at.partitions, height))
+  return height !== undefined && _index === names.partition(index, findPartition(at.partitions, height))
     ? undefined
     : _index
 }
 
-const placed = async (
-  reading: Reading,
+async function readPlaced(
+  reading: AuditReading,
   { after, until, limit }: Parameters<Audit['placed']>[0],
-): Promise<readonly PlacedRow[]> => {
-  const { hits } = await pitOf(reading, records).search<Hits>({
+): Promise<readonly PlacedRow[]> {
+  const { hits } = await findPit(reading, records).search<SortedHits>({
     size: Math.min(WINDOW, limit + 1),
     _source: ['places'],
     track_total_hits: false,

@@ -2,10 +2,9 @@ import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
-import { MISSING_INDEX } from '../client/failures.ts'
-import type { PublishedMeta } from '../schema/checkpoint-record.ts'
-import { consistentReads, NewerData } from './consistent-read.ts'
-import { READ_SERVES_MS } from './known-height.ts'
+import { MISSING_INDEX } from '../client/request.ts'
+import type { PublishedMeta } from '../schema/checkpoint.ts'
+import { NewerData, openReads, READ_SERVES_MS } from './consistent-read.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
@@ -31,7 +30,7 @@ const scripted = (heights: readonly number[]) => {
   let looks = 0
   const waits: number[] = []
   let now = 0
-  const { read, expire } = consistentReads({
+  const { read, expire } = openReads({
     readPublished: async () => {
       const height = heights[Math.min(looks++, heights.length - 1)]
       return height === undefined || height < 0 ? undefined : metaAt(height)
@@ -91,7 +90,7 @@ test('read: a height that another caller has read meanwhile is never undercut', 
 
 test('read: a failed read of the height, or the time-out of its caller, is not shared', async () => {
   let looks = 0
-  const { read } = consistentReads({
+  const { read } = openReads({
     readPublished: signal => {
       looks += 1
       if (looks > 1) return Promise.resolve(metaAt(4))
@@ -116,7 +115,7 @@ test('read: a failed read of the height, or the time-out of its caller, is not s
 
 test('read: a height whose repair another caller has seen meanwhile is refused although the earlier height was read just now', async () => {
   const published = [metaAt(4), { ...metaAt(5), mending: true as const }]
-  const { read, fresh, readUnrepaired } = consistentReads({
+  const { read, fresh, readUnrepaired } = openReads({
     readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
     ...STILL,
   })
@@ -131,7 +130,7 @@ test('read: a batch that is republished with its inventory is read with the new 
   const inventory = { batch: 'b4', indices: {}, last: { 'iost-lists-0': ['a', 5] as const } }
   const published: PublishedMeta[] = [metaAt(4), metaAt(4), { ...metaAt(4), inventory }]
   const opened: PublishedMeta[] = []
-  const { read, expire } = consistentReads({
+  const { read, expire } = openReads({
     readPublished: async () => (published.length > 1 ? published.shift() : published[0]),
     ...STILL,
     open: at => {

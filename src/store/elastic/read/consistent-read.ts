@@ -1,10 +1,163 @@
 import { Failure } from '#failure/failure.ts'
+import { otherVersion } from '#store/other-version.ts'
 import type { ReadEnd, Store, View } from '#store/port.ts'
 import type { wholeness } from '#store/wholeness.ts'
-import { isMissingIndex } from '../client/failures.ts'
-import type { PublishedMeta } from '../schema/checkpoint-record.ts'
-import { type HeightOptions, knownHeight, waitMs } from './known-height.ts'
-import { COPIES_TRIED, OutOfDateCopy } from './out-of-date.ts'
+import type { Connection } from '../client/request.ts'
+import { isMissingIndex } from '../client/request.ts'
+import { type PublishedMeta, toStamp } from '../schema/checkpoint.ts'
+import { EDITION } from '../schema/mappings.ts'
+
+/** Attempts before a read fails with `OutOfDateCopy`. With two copies, 1 of 256 reads meets the same one each time. */
+export const COPIES_TRIED = 8
+
+/** A copy lacks the last write to its index, because its server was cut off. Another copy may answer. */
+export class OutOfDateCopy extends Failure {
+  constructor({ url }: Pick<Connection, 'url'>, index: string) {
+    super('unavailable', `The copy of ${index} at ${url} that answered is out of date.`, {
+      help: 'A server was cut off from its cluster and has not noticed yet. Retry; if this persists, check the network between the servers.',
+      details: { index },
+    })
+  }
+}
+
+type HeightOptions = {
+  readonly readPublished: (signal: AbortSignal | undefined) => Promise<PublishedMeta | undefined>
+  readonly sleep: (ms: number) => Promise<void>
+  readonly now: () => number
+  readonly nothing: () => Failure
+  /** The failure for a height under repair. */
+  readonly underRepair: () => Failure
+}
+
+/** Pauses between attempts, milliseconds; publication follows a refresh within a few milliseconds. */
+const WAITS_MS = [2, 4, 8, 16, 32, 50]
+export function getWaitMs(attempt: number): number {
+  return WAITS_MS[Math.min(attempt, WAITS_MS.length - 1)] ?? 0
+}
+
+/** Number of reads, over about a second, after which a height below the last known one is believed. */
+const LAG_TRIES = 24
+/**
+ * The published height is read once for all callers within this time, in milliseconds. A busy service reads
+ * it a hundred times a second, not once per request.
+ */
+export const READ_SERVES_MS = 10
+
+/** The stamp of a published height; -1 before the first. */
+function getStampOrNone(published: PublishedMeta | undefined): number {
+  return published === undefined ? -1 : toStamp(published)
+}
+
+/** The published height as this process knows it: the last known height, and ways to read it again. */
+function openHeight({ readPublished, sleep, now, nothing, underRepair }: HeightOptions) {
+  let known: PublishedMeta | undefined
+  let shared: SharedRead | undefined
+  let mayReadUnrepaired = false
+
+  const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
+    const before = known
+    let read = await readPublished(signal)
+    // Nearly always the read height is the known one.
+    if (read === undefined || read !== before || known !== before) read = await taken(read, before, signal)
+    return requireRepaired(read)
+  }
+  /** The height, unless it is under repair. */
+  const requireRepaired = (published: PublishedMeta): PublishedMeta => {
+    if (published.mending && !mayReadUnrepaired) throw underRepair()
+    return published
+  }
+  /** The known height after a read that found `found`; `before`: the known height when that read began. */
+  const taken = async (
+    found: PublishedMeta | undefined,
+    before: PublishedMeta | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<PublishedMeta> => {
+    const least = getStampOrNone(before)
+    const read = await awaitNotBelow(least, found, { sleep, again: () => readPublished(signal) })
+    // A read that began later and ended sooner may have found a newer height meanwhile.
+    if (known !== undefined && read !== undefined && toStamp(known) > least && toStamp(read) < toStamp(known))
+      return known
+    // An equal record keeps its object and thus its cache. A batch is published again with its inventory.
+    if (read === undefined || !Bun.deepEquals(read, known)) known = read
+    if (known === undefined) throw nothing()
+    return known
+  }
+  /** Like `fresh`, or another caller's recent read; `known` may be newer than that read, never older. */
+  const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
+    const at = now()
+    if (shared !== undefined && Math.abs(at - shared.at) < READ_SERVES_MS)
+      return shared.isDone && known !== undefined && !known.mending ? known : afterThat(shared, signal)
+    shared = shareRead(at, fresh(signal))
+    return shared.reading
+  }
+  /** A read that failed, or whose caller gave up, is not used for other callers. */
+  const afterThat = async ({ reading }: SharedRead, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
+    return (await isFulfilled(reading)) && known !== undefined ? requireRepaired(known) : fresh(signal)
+  }
+  return {
+    known: () => known,
+    fresh,
+    current,
+    /** Called after a publication: the next caller reads the height itself. */
+    expire: (): void => {
+      shared = undefined
+    },
+    /** From now on the state of an unfinished repair is read, too. */
+    readUnrepaired: (): void => {
+      mayReadUnrepaired = true
+    },
+  }
+}
+
+function isFulfilled(reading: Promise<unknown>): Promise<boolean> {
+  return reading.then(
+    () => true,
+    () => false,
+  )
+}
+
+/** Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated. */
+async function awaitNotBelow(
+  least: number,
+  found: PublishedMeta | undefined,
+  { sleep, again }: Pick<HeightOptions, 'sleep'> & { readonly again: () => ReturnType<ReadPublished> },
+): Promise<PublishedMeta | undefined> {
+  let read = found
+  for (let attempt = 0; attempt < LAG_TRIES && getStampOrNone(read) < least; attempt++) {
+    await sleep(getWaitMs(attempt))
+    read = await again()
+  }
+  return read
+}
+
+/** A read of the height that several callers share. */
+type SharedRead = { readonly at: number; isDone: boolean; readonly reading: Promise<PublishedMeta> }
+function shareRead(at: number, reading: Promise<PublishedMeta>): SharedRead {
+  const made: SharedRead = { at, isDone: false, reading }
+  reading.then(
+    () => {
+      made.isDone = true
+    },
+    () => undefined,
+  )
+  return made
+}
+
+type ReadPublished = HeightOptions['readPublished']
+
+/**
+ * Reads the published height. Throws when a program of another edition has published it, such as the migration of a
+ * newer one: its documents may mean something else. Versions before the editions named none.
+ */
+export function readOwnEdition(read: ReadPublished, store: string): ReadPublished {
+  return async signal => {
+    const found = await read(signal)
+    const { edition = EDITION } = found ?? {}
+    if (edition !== EDITION)
+      throw otherVersion(store, `indices of edition ${edition}, but this process reads ${EDITION}`)
+    return found
+  }
+}
 
 /**
  * Thrown inside a view that could see data newer than its height: a loader has refreshed the state and is
@@ -21,7 +174,7 @@ export type OpenOptions = {
   readonly damaged?: boolean
 }
 
-export type ReadOptions = HeightOptions & {
+type ConsistentOptions = HeightOptions & {
   readonly open: (at: PublishedMeta, how: OpenOptions) => OpenedView
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** Maximum time that a read without a signal is retried, milliseconds. */
@@ -41,20 +194,20 @@ export type ReadOptions = HeightOptions & {
  *
  * Failures and empty results count only if the store has lost no data.
  */
-export const consistentReads = (options: ReadOptions) => {
+export function openReads(options: ConsistentOptions) {
   const { open, whole, now, onRead } = options
-  const height = knownHeight(options)
-  const { failureOf, waitToRepeat } = repeating(options)
+  const height = openHeight(options)
+  const { failureOf, waitToRepeat } = createRepeats(options)
   /** The height that a read begins with, and the published height, which may still be loading. */
   const begin = async ({ signal, damaged }: OpenOptions) => {
     const what = 'the store was checked'
-    if (signal?.aborted) throw deadlinePassed(what)
+    if (signal?.aborted) throw createDeadlineFailure(what)
     const checking = damaged === true ? undefined : whole.require()
-    if (checking !== undefined) await untilAborted(checking, signal, what)
+    if (checking !== undefined) await awaitUnlessAborted(checking, signal, what)
     const known = height.known()
     const current = height.current(signal)
     if (current instanceof Promise) current.catch(() => undefined)
-    return { at: known ?? (await seen(current, signal)), current }
+    return { at: known ?? (await awaitHeight(current, signal)), current }
   }
   const read: Store['read'] = async (work, how = {}) => {
     const { signal, damaged = false } = how
@@ -66,8 +219,8 @@ export const consistentReads = (options: ReadOptions) => {
       let { at, current } = await begin(how)
       for (let attempt = 0; ; retries++) {
         const opened = open(at, how)
-        const { value, failure } = await settled(work(opened.view), signal, at)
-        current = await seen(current, signal)
+        const { value, failure } = await settleWork(work(opened.view), signal, at)
+        current = await awaitHeight(current, signal)
         if (current.batch !== at.batch) {
           at = current
           continue
@@ -78,7 +231,7 @@ export const consistentReads = (options: ReadOptions) => {
         if (wrong === undefined) return value as Awaited<ReturnType<typeof work>>
         await waitToRepeat(wrong, tried)
         attempt += 1
-        current = at = await seen(height.fresh(signal), signal)
+        current = at = await awaitHeight(height.fresh(signal), signal)
       }
     } catch (thrown) {
       error = thrown
@@ -92,31 +245,34 @@ export const consistentReads = (options: ReadOptions) => {
 }
 
 /** Handles attempts that failed or found nothing. */
-const repeating = ({ whole, now, sleep, readPublished, timeoutMs }: ReadOptions) => ({
-  /** The error of an attempt that failed or found nothing; undefined: its result is right. */
-  failureOf: async (failure: unknown, tried: Attempt): Promise<unknown> => {
-    const { at, damaged, foundNothing, signal } = tried
-    if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new NewerData()
-    if (!damaged && (foundNothing || isNotFound(failure))) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
-    return failure
-  },
-  /** Resolves when a failed read may begin again; throws if the read must not be retried. */
-  waitToRepeat: async (failure: unknown, tried: Attempt): Promise<void> => {
-    const { at, attempt, since, signal } = tried
-    const isNewer = failure instanceof NewerData
-    const isOld = failure instanceof OutOfDateCopy
-    const isAborted = signal?.aborted === true
-    const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
-    if (mayGoWell && !isAborted && now() - since <= timeoutMs) return sleep(waitMs(attempt))
-    // All copies were out of date: servers are cut off, unless the store turns out to have lost data.
-    if (isOld) await untilAborted(whole.requireNow(), signal, STORE_SEEN)
-    if (!isNewer) throw failure
-    throw isAborted ? replaced(at) : unpublished(at)
-  },
-})
+function createRepeats({ whole, now, sleep, readPublished, timeoutMs }: ConsistentOptions) {
+  return {
+    /** The error of an attempt that failed or found nothing; undefined: its result is right. */
+    failureOf: async (failure: unknown, tried: ReadAttempt): Promise<unknown> => {
+      const { at, damaged, foundNothing, signal } = tried
+      if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new NewerData()
+      if (!damaged && (foundNothing || isNotFound(failure)))
+        await awaitUnlessAborted(whole.requireNow(), signal, STORE_SEEN)
+      return failure
+    },
+    /** Resolves when a failed read may begin again; throws if the read must not be retried. */
+    waitToRepeat: async (failure: unknown, tried: ReadAttempt): Promise<void> => {
+      const { at, attempt, since, signal } = tried
+      const isNewer = failure instanceof NewerData
+      const isOld = failure instanceof OutOfDateCopy
+      const isAborted = signal?.aborted === true
+      const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
+      if (mayGoWell && !isAborted && now() - since <= timeoutMs) return sleep(getWaitMs(attempt))
+      // All copies were out of date: servers are cut off, unless the store turns out to have lost data.
+      if (isOld) await awaitUnlessAborted(whole.requireNow(), signal, STORE_SEEN)
+      if (!isNewer) throw failure
+      throw isAborted ? createReplaced(at) : createUnpublished(at)
+    },
+  }
+}
 
 /** One attempt of a read. */
-type Attempt = {
+type ReadAttempt = {
   readonly at: PublishedMeta
   readonly attempt: number
   readonly since: number
@@ -129,37 +285,38 @@ const STORE_SEEN = 'the store was looked at'
 const HEIGHT_READ = 'the published height was read'
 
 /** The published height, which another caller may still be reading. */
-const seen = (
+function awaitHeight(
   published: PublishedMeta | Promise<PublishedMeta>,
   signal: AbortSignal | undefined,
-): PublishedMeta | Promise<PublishedMeta> =>
-  published instanceof Promise ? untilAborted(published, signal, HEIGHT_READ) : published
+): PublishedMeta | Promise<PublishedMeta> {
+  return published instanceof Promise ? awaitUnlessAborted(published, signal, HEIGHT_READ) : published
+}
 
 /**
  * The outcome of work: its value if `failure` is undefined. Work may wait for more than its own requests, so
  * it is abandoned when the signal aborts.
  */
-const settled = async <T>(
+async function settleWork<T>(
   work: Promise<T>,
   signal: AbortSignal | undefined,
   { end }: PublishedMeta,
-): Promise<{ readonly value?: T; readonly failure?: unknown }> => {
+): Promise<{ readonly value?: T; readonly failure?: unknown }> {
   try {
-    return { value: await untilAborted(work, signal, `the data of height ${end.height} was read`) }
+    return { value: await awaitUnlessAborted(work, signal, `the data of height ${end.height} was read`) }
   } catch (failure) {
     return { failure }
   }
 }
 
 /** The promise, or a 'deadline' failure when the signal aborts; `what` completes "The deadline passed before". */
-export const untilAborted = async <T>(
+export async function awaitUnlessAborted<T>(
   promise: Promise<T>,
   signal: AbortSignal | undefined,
   what: string,
-): Promise<T> => {
+): Promise<T> {
   if (signal === undefined) return promise
   const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = (): void => reject(deadlinePassed(what))
+  const abort = (): void => reject(createDeadlineFailure(what))
   if (signal.aborted) abort()
   signal.addEventListener('abort', abort, { once: true })
   try {
@@ -169,14 +326,20 @@ export const untilAborted = async <T>(
   }
 }
 
-export const deadlinePassed = (what: string): Failure => new Failure('deadline', `The deadline passed before ${what}.`)
+export function createDeadlineFailure(what: string): Failure {
+  return new Failure('deadline', `The deadline passed before ${what}.`)
+}
 
-const isNotFound = (failure: unknown): boolean => failure instanceof Failure && failure.kind === 'not_found'
+function isNotFound(failure: unknown): boolean {
+  return failure instanceof Failure && failure.kind === 'not_found'
+}
 
-const replaced = ({ end }: PublishedMeta): Failure =>
-  new Failure('deadline', `The deadline passed while height ${end.height} was being replaced.`)
+function createReplaced({ end }: PublishedMeta): Failure {
+  return new Failure('deadline', `The deadline passed while height ${end.height} was being replaced.`)
+}
 
-export const unpublished = ({ end }: PublishedMeta): Failure =>
-  new Failure('unavailable', `The batch after height ${end.height} is stored but not published.`, {
+export function createUnpublished({ end }: PublishedMeta): Failure {
+  return new Failure('unavailable', `The batch after height ${end.height} is stored but not published.`, {
     help: "The loader was killed while publishing; start it again. If a loader is running, another program changed a document; run 'iostlens verify'.",
   })
+}

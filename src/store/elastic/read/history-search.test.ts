@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { connect } from '../client/connection.ts'
-import { searchHistory } from './history-search.ts'
-import { OutOfDateCopy } from './out-of-date.ts'
+import { OutOfDateCopy } from './consistent-read.ts'
+import { searchHistory } from './proved-reads.ts'
 
 const INDEX = 'iost-transactions-000000'
 

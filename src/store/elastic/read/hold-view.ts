@@ -3,24 +3,127 @@ import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex, StateIndex } from '#indices/registry.ts'
 import type { HeldView, View } from '#store/port.ts'
 import { type Ranking, rankingOf } from '#store/ranking-page.ts'
-import type { Pit } from '../client/point-in-time.ts'
-import type { PublishedMeta } from '../schema/checkpoint-record.ts'
-import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
-import type { ReadCluster } from '../schema/cluster.ts'
-import { decode, type Source } from '../schema/documents.ts'
-import { fromStateId, stateIndexOf, toStateId } from '../schema/state-ids.ts'
-import { deadlinePassed, unpublished } from './consistent-read.ts'
-import { waitMs } from './known-height.ts'
-import { OutOfDateCopy } from './out-of-date.ts'
-import { queryOf } from './ranking.ts'
-import { openWholePits } from './whole-pit.ts'
+import type { SortedHit, SortedHits } from '../client/read-documents.ts'
+import { openPit, type Pit } from '../client/read-documents.ts'
+import { getLastDocuments, type LastDocument, type PublishedMeta, toStamp, toVersion } from '../schema/checkpoint.ts'
+import { decodeDoc } from '../schema/documents.ts'
+import { AT } from '../schema/mappings.ts'
+import { type Cluster, fromStateId, getStateIndex, type ReadCluster, toStateId } from '../schema/names.ts'
+import { COPIES_TRIED, createDeadlineFailure, createUnpublished, getWaitMs, OutOfDateCopy } from './consistent-read.ts'
+import { toQuery } from './search-state.ts'
+
+/** The indices of a point in time. */
+type WantedPit = {
+  readonly at: PublishedMeta
+  /** Indices with one shard each. */
+  readonly indices: readonly string[]
+  /** Alias of the indices; absent: they are listed by name. */
+  readonly alias?: string
+  /** Keep-alive after each search; absent: as long as an audit needs. */
+  readonly keep?: string
+}
+
+/** The documents of the published height that a point in time shows. */
+type Shown = {
+  /** Whether it shows a document written after the published height. */
+  readonly isNewer: boolean
+  /** The first index without its last document, and that document; undefined: each index has its own. */
+  readonly lacks: MissingDocument | undefined
+}
+export type MissingDocument = { readonly index: string; readonly last: LastDocument }
+
+/**
+ * A point in time that shows the last document of each index, so that nothing of the published height is missing. The
+ * copy of a server that was cut off lacks it; then another point in time is taken, which other copies may answer. If
+ * none of several shows the document, it is lost, or no other copy can be reached: `lacks` names it.
+ */
+async function openWholePit(
+  { connection, clock }: Pick<ReadCluster, 'connection'> & { readonly clock: Pick<Cluster['clock'], 'sleep'> },
+  { at, indices, alias, keep }: WantedPit,
+): Promise<Shown & { readonly pit: Pit }> {
+  for (let attempt = 0; ; attempt++) {
+    const pit = await openPit(connection, alias === undefined ? indices : [alias], keep)
+    try {
+      const shown = await findShown(pit, at, indices)
+      if (shown.lacks === undefined || attempt + 1 >= COPIES_TRIED) return { pit, ...shown }
+    } catch (error) {
+      await pit.close().catch(() => undefined)
+      throw error
+    }
+    await pit.close().catch(() => undefined)
+    await clock.sleep(getWaitMs(attempt))
+  }
+}
+
+/** Points in time of several groups of indices at a published height, by key of `wanted`; `close` closes all. */
+export async function openWholePits(
+  cluster: Parameters<typeof openWholePit>[0],
+  at: PublishedMeta,
+  wanted: ReadonlyMap<string, Omit<WantedPit, 'at'>>,
+) {
+  const pits = new Map<string, Pit>()
+  const close = async (): Promise<void> => {
+    await Promise.all([...pits.values()].map(pit => pit.close()))
+  }
+  let isNewer = false
+  const missing: MissingDocument[] = []
+  try {
+    for (const [name, each] of wanted) {
+      const taken = await openWholePit(cluster, { at, ...each })
+      pits.set(name, taken.pit)
+      isNewer ||= taken.isNewer
+      if (taken.lacks !== undefined) missing.push(taken.lacks)
+    }
+  } catch (error) {
+    await close().catch(() => undefined)
+    throw error
+  }
+  return { pits, close, isNewer, missing }
+}
+
+type ShownHits = {
+  readonly hits: {
+    readonly hits: readonly { readonly _index: string; readonly _id: string; readonly _version: number }[]
+  }
+}
+
+async function findShown(pit: Pit, at: PublishedMeta, indices: readonly string[]): Promise<Shown> {
+  const all = getLastDocuments(at)
+  const lasts = indices.flatMap((index): MissingDocument[] => {
+    const last = all[index]
+    return last === undefined ? [] : [{ index, last }]
+  })
+  const { hits } = await pit.search<ShownHits>({
+    // The last documents sort first, then any newer one.
+    size: lasts.length + 1,
+    version: true,
+    _source: false,
+    track_total_hits: false,
+    query: { bool: { should: [{ range: { [AT]: { gt: toStamp(at) } } }, ...lasts.map(matchExactly)] } },
+  })
+  const isShown = ({ index, last: [id, version] }: MissingDocument): boolean =>
+    hits.hits.some(hit => hit._index === index && hit._id === id && hit._version >= version)
+  return {
+    isNewer: hits.hits.some(({ _version }) => _version > toVersion(toStamp(at))),
+    lacks: lasts.find(last => !isShown(last)),
+  }
+}
+
+function matchExactly({ index, last: [id] }: MissingDocument) {
+  return {
+    constant_score: {
+      filter: { bool: { filter: [{ term: { _index: index } }, { ids: { values: [id] } }] } },
+      boost: 2,
+    },
+  }
+}
 
 /** Keep-alive of points in time that nobody closes: longer than a reader stalls or its plan makes it wait. */
 const KEEP = '5m'
 /** Documents per search: each search skips all documents that were read before. */
-const AT_ONCE = 5_000
+const HELD_AT_ONCE = 5_000
 
-type Options = {
+type HoldingOptions = {
   readonly indices: readonly StateIndex[]
   readonly signal: AbortSignal | undefined
   readonly timeoutMs: number
@@ -28,14 +131,6 @@ type Options = {
   readonly published: () => Promise<PublishedMeta>
   readonly viewOf: (at: PublishedMeta) => View
 }
-
-type Hit = {
-  readonly _id: string
-  readonly _version: number
-  readonly _source: Source
-  readonly sort: readonly unknown[]
-}
-type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 
 /**
  * A point in time of each index that is exactly the state of a published height. The reasons:
@@ -49,10 +144,10 @@ type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
  *
  * Between the refresh of a batch and its publication there are newer documents: the attempt is repeated.
  */
-export const holdView = async (
+export async function holdView(
   cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },
-  options: Options,
-): Promise<HeldView> => {
+  options: HoldingOptions,
+): Promise<HeldView> {
   const { signal, timeoutMs, published, viewOf } = options
   const { clock } = cluster
   const since = clock.now()
@@ -60,7 +155,7 @@ export const holdView = async (
     const at = await published()
     const names = cluster.names.at(at.generations)
     const wanted = options.indices.map(
-      index => [stateIndexOf(index), { indices: [names.state(index)], keep: KEEP }] as const,
+      index => [getStateIndex(index), { indices: [names.state(index)], keep: KEEP }] as const,
     )
     const { pits, close, isNewer, missing } = await openWholePits(cluster, at, new Map(wanted))
     const end = (): void => void close().catch(() => undefined)
@@ -68,18 +163,18 @@ export const holdView = async (
       const after = await published()
       const [lacks] = missing
       if (lacks !== undefined) throw new OutOfDateCopy(cluster.connection, lacks.index)
-      if (!isNewer && after.batch === at.batch && stampOf(after) === stampOf(at)) {
-        if (signal?.aborted) throw deadlinePassed(`the state of height ${at.end.height} was taken`)
-        return { view: heldView(viewOf(at), { at, pits, signal }), close: end }
+      if (!isNewer && after.batch === at.batch && toStamp(after) === toStamp(at)) {
+        if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was taken`)
+        return { view: createHeldView(viewOf(at), { at, pits, signal }), close: end }
       }
     } catch (error) {
       end()
       throw error
     }
     await close().catch(() => undefined)
-    if (signal?.aborted) throw deadlinePassed(`the state of height ${at.end.height} was taken`)
-    if (clock.now() - since > timeoutMs) throw unpublished(at)
-    await clock.sleep(waitMs(attempt))
+    if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was taken`)
+    if (clock.now() - since > timeoutMs) throw createUnpublished(at)
+    await clock.sleep(getWaitMs(attempt))
   }
 }
 
@@ -89,23 +184,23 @@ type Taken = {
   readonly signal: AbortSignal | undefined
 }
 
-const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View => {
+function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken): View {
   const pitOf = (index: AnyIndex): Pit => {
-    if (signal?.aborted) throw deadlinePassed(`the state of height ${at.end.height} was read`)
-    const pit = index.kind === 'state' ? pits.get(stateIndexOf(index)) : undefined
+    if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was read`)
+    const pit = index.kind === 'state' ? pits.get(getStateIndex(index)) : undefined
     if (pit === undefined) throw new Failure('defect', `No view is held for ${index.name}.`)
     return pit
   }
-  const cursors = new Map<string, ReturnType<typeof cursorOf>>()
+  const cursors = new Map<string, ReturnType<typeof openCursor>>()
   const getMany = async <I extends AnyIndex>(index: I, ids: readonly string[]) => {
     if (index.kind === 'history') return view.getMany(index, ids)
     const found = new Map<string, DocOf<I>>()
-    for (let from = 0; from < ids.length; from += AT_ONCE) {
-      const values = ids.slice(from, from + AT_ONCE).map(id => toStateId(index, id))
+    for (let from = 0; from < ids.length; from += HELD_AT_ONCE) {
+      const values = ids.slice(from, from + HELD_AT_ONCE).map(id => toStateId(index, id))
       const body = { size: values.length, version: true, track_total_hits: false, query: { ids: { values } } }
-      for (const { _id, _source } of exactly(at, await pitOf(index).search<Hits>(body))) {
+      for (const { _id, _source } of requireExact(at, await pitOf(index).search<SortedHits>(body))) {
         const id = fromStateId(index, _id)
-        found.set(id, decode(index, id, _source))
+        found.set(id, decodeDoc(index, id, _source))
       }
     }
     return ids.map(id => found.get(id))
@@ -121,7 +216,7 @@ const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View
     ) => {
       const key = JSON.stringify([index.name, order, group])
       const pit = pitOf(index)
-      const cursor = cursors.get(key) ?? cursorOf(pit, at, rankingOf({ index, order, group }) as Ranking<StateIndex>)
+      const cursor = cursors.get(key) ?? openCursor(pit, at, rankingOf({ index, order, group }) as Ranking<StateIndex>)
       cursors.set(key, cursor)
       // Documents of the index of the ranking.
       return (await cursor(offset, limit)) as unknown as readonly DocOf<I>[]
@@ -133,18 +228,18 @@ const heldView = ({ hold: _, ...view }: View, { at, pits, signal }: Taken): View
  * Documents of a ranking from one end to the other, for sequential callers; a step back starts from the top.
  * The next documents are read while the previous ones are used.
  */
-const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<StateIndex>) => {
-  const { query, sort } = queryOf({ index, order, group })
-  const search = async (after: readonly unknown[] | undefined): Promise<readonly Hit[]> => {
-    const answer = await pit.search<Hits>({
-      size: AT_ONCE,
+function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<StateIndex>) {
+  const { query, sort } = toQuery({ index, order, group })
+  const search = async (after: readonly unknown[] | undefined): Promise<readonly SortedHit[]> => {
+    const answer = await pit.search<SortedHits>({
+      size: HELD_AT_ONCE,
       version: true,
       track_total_hits: false,
       query,
       sort: [...sort, { _shard_doc: 'asc' }],
       search_after: after,
     })
-    return exactly(at, answer)
+    return requireExact(at, answer)
   }
   const begin = (): Walk => ({ position: 0, ready: [], next: search(undefined) })
   /** Takes the documents that were read ahead, and begins to read the next ones. */
@@ -153,12 +248,13 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
     const last = hits.at(-1)
     walk.next = undefined
     // A double among the sort values cannot represent every amount; the document has the amount as text.
-    if (last !== undefined && hits.length === AT_ONCE) walk.next = search([...keysOf(last, sort), last.sort.at(-1)])
+    if (last !== undefined && hits.length === HELD_AT_ONCE)
+      walk.next = search([...readSortKeys(last, sort), last.sort.at(-1)])
     // The failure is thrown when these documents are needed.
     walk.next?.catch(() => undefined)
     walk.ready = walk.ready.length === 0 ? hits : [...walk.ready, ...hits]
   }
-  const pass = async (walk: Walk, count: number): Promise<readonly Hit[]> => {
+  const pass = async (walk: Walk, count: number): Promise<readonly SortedHit[]> => {
     while (walk.ready.length < count && walk.next !== undefined) await more(walk)
     const passed = walk.ready.slice(0, count)
     walk.ready = walk.ready.slice(count)
@@ -170,8 +266,8 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
   const read = async (offset: number, limit: number) => {
     if (walk === undefined || offset < walk.position) walk = begin()
     while (walk.position < offset)
-      if ((await pass(walk, Math.min(AT_ONCE, offset - walk.position))).length === 0) return []
-    return (await pass(walk, limit)).map(({ _id, _source }) => decode(index, fromStateId(index, _id), _source))
+      if ((await pass(walk, Math.min(HELD_AT_ONCE, offset - walk.position))).length === 0) return []
+    return (await pass(walk, limit)).map(({ _id, _source }) => decodeDoc(index, fromStateId(index, _id), _source))
   }
   return (offset: number, limit: number): ReturnType<typeof read> => {
     const own = before.then(() => read(offset, limit))
@@ -183,21 +279,22 @@ const cursorOf = (pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<
 /**
  * Number of documents passed, the documents read beyond that, and the search for the following ones; undefined: none.
  */
-type Walk = { position: number; ready: readonly Hit[]; next: Promise<readonly Hit[]> | undefined }
+type Walk = { position: number; ready: readonly SortedHit[]; next: Promise<readonly SortedHit[]> | undefined }
 
 /** The values by which the ranking sorts a hit. */
-const keysOf = ({ _id, _source }: Hit, sort: ReturnType<typeof queryOf>['sort']): readonly unknown[] =>
-  sort.flatMap(Object.keys).map(field => {
+function readSortKeys({ _id, _source }: SortedHit, sort: ReturnType<typeof toQuery>['sort']): readonly unknown[] {
+  return sort.flatMap(Object.keys).map(field => {
     const value = _source[field]
     if (value === undefined || value === null)
       throw new Failure('defect', `Document '${_id}' has no ${field}, by which it is sorted.`)
     return value
   })
+}
 
 /** The hits, none of which is newer than the held height. */
-const exactly = (at: PublishedMeta, { hits }: Hits): readonly Hit[] => {
+function requireExact(at: PublishedMeta, { hits }: SortedHits): readonly SortedHit[] {
   for (const { _id, _version } of hits.hits)
-    if (_version > versionAt(stampOf(at)))
+    if (_version > toVersion(toStamp(at)))
       throw new Failure('defect', `Document '${_id}' is newer than height ${at.end.height}, which is held.`)
   return hits.hits
 }

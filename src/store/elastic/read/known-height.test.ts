@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { OtherVersion } from '#store/other-version.ts'
-import type { PublishedMeta } from '../schema/checkpoint-record.ts'
+import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'
-import { readOwnEdition } from './known-height.ts'
+import { readOwnEdition } from './consistent-read.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { partitionsOf } from './list-rows.ts'
+import { listRowPartitions } from './list-rows.ts'
 
 test('partitionsOf: the partitions with some of the rows are returned', () => {
   const starts = [
@@ -7,6 +7,6 @@ test('partitionsOf: the partitions with some of the rows are returned', () => {
     [2, 11],
     [5, 12],
   ] as const
-  const of = (first: number, last: number) => partitionsOf(starts, first, last)
+  const of = (first: number, last: number) => listRowPartitions(starts, first, last)
   expect([of(1, 10), of(10, 11), of(11, 11), of(12, 99), of(1, 99)]).toEqual([[0], [0, 2], [2], [5], [0, 2, 5]])
 })

@@ -1,16 +1,119 @@
+import { records } from '#indices/record.ts'
+import { ENTRY_CHARACTERS } from '#store/bounded-cache.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
-import type { HeldView, HoldOptions } from '#store/read-port.ts'
+import type { Hints } from '#store/ranking-start.ts'
+import type { HeldView, HoldOptions, ReadPort } from '#store/read-port.ts'
 import { underRepair } from '#store/repair-failures.ts'
 import { wholeness } from '#store/wholeness.ts'
-import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
-import type { Cluster } from '../schema/cluster.ts'
-import { lostToReaders } from '../schema/lost-indices.ts'
-import { FIRST_PARTITION } from '../schema/partitions.ts'
-import { consistentReads, untilAborted } from './consistent-read.ts'
+import {
+  getLastDocuments,
+  type LastDocuments,
+  type PublishedMeta,
+  readCheckpoint,
+  readPublished,
+} from '../schema/checkpoint.ts'
+import { checkLost } from '../schema/inventory.ts'
+import { type Cluster, FIRST_PARTITION, type Names } from '../schema/names.ts'
+import { awaitUnlessAborted, type OpenedView, type OpenOptions, openReads, readOwnEdition } from './consistent-read.ts'
 import { holdView } from './hold-view.ts'
-import { readOwnEdition } from './known-height.ts'
-import { viewsOf } from './open-views.ts'
+import type { DocumentCache } from './proved-reads.ts'
+import { openView } from './view.ts'
+
+/**
+ * Only a repair changes documents of a published batch; its changes are visible after this time at the
+ * latest. Milliseconds.
+ */
+const KEPT_MS = 1_000
+/** Maximum characters in the cache; 8,000,000 take at most 20 MB of memory. */
+const MAX_CHARACTERS = 8_000_000
+
+/** The data that all views of a published height share. */
+type Height = {
+  readonly of: PublishedMeta
+  readonly since: number
+  readonly names: Names
+  readonly last: LastDocuments
+  readonly recordIndices: readonly string[]
+  readonly remembered: DocumentCache
+}
+
+/**
+ * Opens views of published heights. Views of a height share a cache of its state: the documents do not change
+ * until the next height is published, and each was checked when it was read. A view keeps the cache with
+ * which it was opened; a view of another height gets a new one.
+ */
+export function createViews({ connection, names, clock, onCacheRead, hold }: ViewsOptions) {
+  const hints: Hints = new Map()
+  let height: Height | undefined
+  const heightOf = (published: PublishedMeta): Height => {
+    const now = clock.now()
+    if (height?.of !== published || Math.abs(now - height.since) >= KEPT_MS) {
+      const own = names.at(published.generations)
+      height = {
+        of: published,
+        since: now,
+        names: own,
+        last: getLastDocuments(published),
+        recordIndices: published.partitions.map((_, partition) => own.partition(records, partition)),
+        remembered: createStateCache(onCacheRead),
+      }
+    }
+    return height
+  }
+  return {
+    open: (published: PublishedMeta, { signal, damaged = false }: OpenOptions): OpenedView => {
+      const { names, last, recordIndices, remembered } = heightOf(published)
+      const opened = { foundNothing: false }
+      const view = openView(
+        {
+          ...{ connection, names, published, hints, recordIndices, signal },
+          pendingReads: [],
+          last: damaged ? {} : last,
+          cache: damaged ? NO_CACHE : remembered,
+          onNothing: () => {
+            opened.foundNothing = true
+          },
+        },
+        state => hold({ state, ...(signal === undefined ? {} : { signal }) }),
+      )
+      return Object.assign(opened, { view })
+    },
+    /** Later views share no cache with earlier ones. */
+    forget: (): void => {
+      height = undefined
+    },
+  }
+}
+
+type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
+  readonly clock: Pick<Cluster['clock'], 'now'>
+  readonly hold: ReadPort['hold']
+}
+
+/** For a view that does not report whether its reads are of its height. */
+const NO_CACHE: DocumentCache = { get: () => undefined, put: () => undefined }
+
+/** When full, the cache accepts no more entries: a second later it is dropped anyway. */
+export function createStateCache(onRead: (isHit: boolean) => void = () => undefined): DocumentCache {
+  const docs = new Map<string, NonNullable<ReturnType<DocumentCache['get']>>>()
+  let kept = 0
+  return {
+    get: (index, id) => {
+      const known = docs.get(`${index.name}/${id}`)
+      onRead(known !== undefined)
+      return known
+    },
+    put: (index, id, { doc: value, characters }) => {
+      const key = `${index.name}/${id}`
+      const size = ENTRY_CHARACTERS + characters
+      // Views that miss a document at the same time each read it; the cache stores it once.
+      if (docs.has(key) || kept + size > MAX_CHARACTERS) return
+      kept += size
+      docs.set(key, { value })
+    },
+  }
+}
 
 /** Time that a read without its own deadline is retried, milliseconds. */
 const TIMEOUT_MS = 10_000
@@ -21,15 +124,15 @@ export type Reading = ReturnType<typeof openReading>
  * Reads of one store: the published height, answers at one height, and refusals while data is lost. `ofAnyVersion`: also
  * indices of another version, for a migration.
  */
-export const openReading = (cluster: Cluster, { ofAnyVersion = false } = {}) => {
+export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
   const { clock } = cluster
   const store = `${cluster.connection.url}/${cluster.names.prefix}`
   const anyPublished = (signal?: AbortSignal) => readPublished(cluster, signal)
   const readable = ofAnyVersion ? anyPublished : readOwnEdition(anyPublished, store)
   const published = () => readable(undefined)
-  const { open, forget } = viewsOf({ ...cluster, hold: options => hold(options) })
-  const whole = wholeness({ check: () => lostToReaders(cluster, published), now: clock.now })
-  const { read, expire, fresh, readUnrepaired } = consistentReads({
+  const { open, forget } = createViews({ ...cluster, hold: options => hold(options) })
+  const whole = wholeness({ check: () => checkLost(cluster, published), now: clock.now })
+  const { read, expire, fresh, readUnrepaired } = openReads({
     ...{ readPublished: readable, open, whole, onRead: cluster.onRead },
     sleep: clock.sleep,
     now: clock.now,
@@ -38,7 +141,7 @@ export const openReading = (cluster: Cluster, { ofAnyVersion = false } = {}) => 
     underRepair: () => underRepair(store),
   })
   const requireWhole = async (signal?: AbortSignal): Promise<void> => {
-    await untilAborted(whole.require() ?? Promise.resolve(), signal, 'the store was checked')
+    await awaitUnlessAborted(whole.require() ?? Promise.resolve(), signal, 'the store was checked')
   }
   const hold = async ({ state: indices, signal }: HoldOptions): Promise<HeldView> => {
     await requireWhole(signal)
@@ -53,7 +156,7 @@ export const openReading = (cluster: Cluster, { ofAnyVersion = false } = {}) => 
   return {
     source: {
       published: async () => (await published())?.end,
-      identity: () => identityOf(cluster),
+      identity: () => readIdentity(cluster),
       read,
       hold,
     },
@@ -71,7 +174,7 @@ export const openReading = (cluster: Cluster, { ofAnyVersion = false } = {}) => 
   }
 }
 
-const identityOf: (cluster: Cluster) => ReturnType<Store['identity']> = async cluster => {
+async function readIdentity(cluster: Cluster): ReturnType<Store['identity']> {
   const stored = await readCheckpoint(cluster)
   if (stored === undefined) return undefined
   const { chainId, genesis, derivation } = stored.checkpoint

@@ -2,9 +2,9 @@ import { expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
 import { lists } from '#indices/list.ts'
 import { connect } from '../client/connection.ts'
-import type { PublishedMeta } from '../schema/checkpoint-record.ts'
-import { namesOf } from '../schema/names.ts'
-import { rememberState, viewsOf } from './open-views.ts'
+import type { PublishedMeta } from '../schema/checkpoint.ts'
+import { createNames } from '../schema/names.ts'
+import { createStateCache, createViews } from './open-reading.ts'
 
 const doc = { id: 'a' }
 const hold = (): never => {
@@ -17,7 +17,7 @@ const metaOf = (batch: string): PublishedMeta => ({
 })
 
 test('rememberState: missing documents are cached, too, and index and id are separate', () => {
-  const docs = rememberState()
+  const docs = createStateCache()
   docs.put(lists, 'a', { doc, characters: 1 })
   docs.put(lists, 'none', { doc: undefined, characters: 0 })
   expect(docs.get(lists, 'a')?.value).toEqual(doc)
@@ -28,7 +28,7 @@ test('rememberState: missing documents are cached, too, and index and id are sep
 
 test('rememberState: hits and misses are counted, and a full cache accepts no more', () => {
   const looks: boolean[] = []
-  const docs = rememberState(isHit => looks.push(isHit))
+  const docs = createStateCache(isHit => looks.push(isHit))
   for (const id of ['0', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
   expect(docs.get(lists, '1')).toBeDefined()
   expect(docs.get(lists, '2')).toBeUndefined()
@@ -36,7 +36,7 @@ test('rememberState: hits and misses are counted, and a full cache accepts no mo
 })
 
 test('rememberState: a document read by several views at the same time takes room once', () => {
-  const docs = rememberState()
+  const docs = createStateCache()
   for (let n = 0; n < 3; n++) docs.put(lists, 'a', { doc, characters: 3_000_000 })
   docs.put(lists, 'b', { doc, characters: 3_000_000 })
   expect(docs.get(lists, 'b')).toBeDefined()
@@ -45,9 +45,9 @@ test('rememberState: a document read by several views at the same time takes roo
 /** Views of a store without a server; their edition, the cache they share, distinguishes them. */
 const opener = () => {
   let now = 0
-  const views = viewsOf({
+  const views = createViews({
     connection: connect({ url: 'http://127.0.0.1:1' }),
-    names: namesOf('a'),
+    names: createNames('a'),
     clock: { now: () => now },
     hold,
   })
@@ -76,9 +76,9 @@ test('viewsOf: cached documents are shared by views of one batch, for a second, 
 })
 
 test('viewsOf: a view that reads damaged data shares no cache', () => {
-  const views = viewsOf({
+  const views = createViews({
     connection: connect({ url: 'http://127.0.0.1:1' }),
-    names: namesOf('a'),
+    names: createNames('a'),
     clock: { now: () => 0 },
     hold,
   })

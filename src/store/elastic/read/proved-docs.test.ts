@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Connection, connect } from '../client/connection.ts'
-import { provedDocs } from './proved-docs.ts'
+import { connect } from '../client/connection.ts'
+import type { Connection } from '../client/request.ts'
+import { getProvedDocs } from './proved-reads.ts'
 
 type Wanted = { readonly _index: string; readonly _id: string }
 
@@ -30,7 +31,7 @@ afterAll(async () => {
 test('provedDocs: each request proves the indices of its documents, whatever their number', async () => {
   const refs = Array.from({ length: 2_500 }, (_, n) => ({ index: `i${n % 300}`, id: `d${n}` }))
   const last = Object.fromEntries(refs.map(({ index }) => [index, ['last', 1] as const]))
-  const found = await provedDocs({ connection, last }, refs)
+  const found = await getProvedDocs({ connection, last }, refs)
   expect(found.map(got => got?.source['id'])).toEqual(refs.map(({ id }) => id))
   for (const docs of requests) {
     const proved = new Set(docs.filter(({ _id }) => _id === 'last').map(({ _index }) => _index))

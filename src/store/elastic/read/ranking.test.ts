@@ -10,12 +10,12 @@ import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { RankRange } from '#store/ranking-start.ts'
 import { stateShapes } from '../schema/mappings.ts'
-import { stateIndexOf } from '../schema/state-ids.ts'
-import { queryOf } from './ranking.ts'
-import { heightOf } from './view.ts'
+import { getStateIndex } from '../schema/names.ts'
+import { toQuery } from './search-state.ts'
+import { parseHeight } from './view.ts'
 
 test('queryOf: kind, group and positive amount are filters, and kind and group are the first sort keys', () => {
-  expect(queryOf({ index: balances, order: balances.orders.holders, group: 'iost' })).toEqual({
+  expect(toQuery({ index: balances, order: balances.orders.holders, group: 'iost' })).toEqual({
     query: {
       bool: {
         filter: [{ term: { kind: 'balances' } }, { term: { group: 'iost' } }, { range: { value: { gt: '0' } } }],
@@ -26,7 +26,7 @@ test('queryOf: kind, group and positive amount are filters, and kind and group a
 })
 
 test('queryOf: one positive amount of several is enough', () => {
-  expect(queryOf({ index: balances, order: balances.orders.ofOwner, group: 'alice' }).query).toEqual({
+  expect(toQuery({ index: balances, order: balances.orders.ofOwner, group: 'alice' }).query).toEqual({
     bool: {
       filter: [
         { term: { kind: 'balances' } },
@@ -45,7 +45,7 @@ test('queryOf: one positive amount of several is enough', () => {
 const richest = { index: wealth, order: wealth.orders.richest, group: undefined }
 
 /** The filters beside that of the kind. */
-const filtersOf = (range: Partial<RankRange>) => queryOf(richest, { tied: 0, ...range }).query.bool.filter.slice(1)
+const filtersOf = (range: Partial<RankRange>) => toQuery(richest, { tied: 0, ...range }).query.bool.filter.slice(1)
 
 test('queryOf: a range selects the amounts between its ends', () => {
   const most = 2n ** 63n - 1n
@@ -84,12 +84,12 @@ test('queryOf: a long tie is limited by a range of names', () => {
 })
 
 test('queryOf: an order that is not its kind’s first has its own sort, by the stored names of its fields', () => {
-  expect(queryOf({ index: votes, order: votes.orders.ofVoter, group: 'a' }).sort).toEqual([
+  expect(toQuery({ index: votes, order: votes.orders.ofVoter, group: 'a' }).sort).toEqual([
     { value: 'desc' },
     { group: 'asc' },
   ])
-  expect(queryOf({ index: producers, order: producers.orders.all, group: undefined }).sort).toEqual([{ member: 'asc' }])
-  expect(queryOf({ index: pledges, order: pledges.orders.ofPledger, group: 'a' }).sort).toEqual([{ seq: 'asc' }])
+  expect(toQuery({ index: producers, order: producers.orders.all, group: undefined }).sort).toEqual([{ member: 'asc' }])
+  expect(toQuery({ index: pledges, order: pledges.orders.ofPledger, group: 'a' }).sort).toEqual([{ seq: 'asc' }])
 })
 
 test('queryOf, stateShapes: each counted order is the sort on disk', () => {
@@ -97,7 +97,7 @@ test('queryOf, stateShapes: each counted order is the sort on disk', () => {
   for (const index of stateIndices) {
     const [order] = Object.values<Order>(index.orders)
     if (!order?.counted) continue
-    const asked = queryOf({ index, order, group: order.group && 'x' }).sort.flatMap(Object.entries)
+    const asked = toQuery({ index, order, group: order.group && 'x' }).sort.flatMap(Object.entries)
     expect<unknown>([index.name, sort]).toEqual([
       index.name,
       { field: asked.map(([field]) => field), order: asked.map(([, direction]) => direction) },
@@ -110,12 +110,12 @@ test('stateShapes: mapped fields of one name have one type in all kinds', () => 
   for (const index of stateIndices)
     for (const [name, { kind }] of Object.entries<Field>(index.fields)) {
       const type = properties[name]?.type
-      if (type !== undefined && stateIndexOf(index) === 'state')
+      if (type !== undefined && getStateIndex(index) === 'state')
         expect([index.name, name, type]).toEqual([index.name, name, kind === 'bool' ? 'boolean' : 'long'])
     }
 })
 
 test('heightOf: ids of history begin with the height', () => {
   const ids = ['000000000007', '000000000007-00001', '000000000012-00001-00002', '', '7', '0000000000071', 'x']
-  expect(ids.map(heightOf)).toEqual([7, 7, 12, undefined, undefined, undefined, undefined])
+  expect(ids.map(parseHeight)).toEqual([7, 7, 12, undefined, undefined, undefined, undefined])
 })

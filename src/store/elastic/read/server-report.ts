@@ -1,28 +1,28 @@
 import { writeJson } from '#chain/json.ts'
 import type { DiskRoom, ServerReport } from '#store/server-report.ts'
-import { requestJson } from '../client/request-json.ts'
-import type { ReadCluster } from '../schema/cluster.ts'
+import { requestJson } from '../client/request.ts'
+import type { ReadCluster } from '../schema/names.ts'
 
 /** Privileges of a loader's role on all indices (`indices/roles.yml`). */
 const LOADER = ['read', 'view_index_metadata', 'write', 'maintenance'] as const
 /** Statuses of servers that refuse the request or lack the API. */
 const UNTOLD = [400, 401, 403, 404, 405, 500]
 
-export const serverReportOf = async (cluster: ReadCluster): Promise<ServerReport> => {
-  const settings = await settingsOf(cluster)
+export async function readServerReport(cluster: ReadCluster): Promise<ServerReport> {
+  const settings = await readSettings(cluster)
   const create = settings?.('action.auto_create_index')
   return {
-    disks: (await readDisks(cluster))?.map(disk => ({ ...disk, leastBytes: leastOf(disk, settings) })),
-    missingPrivileges: await lacksOf(cluster),
-    blocked: await blockedOf(cluster),
+    disks: (await readDisks(cluster))?.map(disk => ({ ...disk, leastBytes: computeLeast(disk, settings) })),
+    missingPrivileges: await listMissingPrivileges(cluster),
+    blocked: await listBlocked(cluster),
     createsIndices: create === undefined ? undefined : create !== 'false',
   }
 }
 
-type Settings = (name: string) => string | undefined
+type ClusterSettings = (name: string) => string | undefined
 type Flat = Readonly<Record<string, unknown>> | undefined
 
-const settingsOf = async ({ connection }: ReadCluster): Promise<Settings | undefined> => {
+async function readSettings({ connection }: ReadCluster): Promise<ClusterSettings | undefined> {
   const { transient, persistent, defaults } = await requestJson<{
     readonly transient?: Flat
     readonly persistent?: Flat
@@ -41,7 +41,7 @@ const settingsOf = async ({ connection }: ReadCluster): Promise<Settings | undef
   }
 }
 
-type Stats = {
+type DiskStats = {
   readonly nodes?: Readonly<
     Record<
       string,
@@ -56,8 +56,8 @@ type Stats = {
 }
 
 /** The disks of the cluster's servers; undefined: this user may not know. */
-export const readDisks = async ({ connection }: ReadCluster): Promise<readonly DiskRoom[] | undefined> => {
-  const { nodes } = await requestJson<Stats>(connection, {
+export async function readDisks({ connection }: ReadCluster): Promise<readonly DiskRoom[] | undefined> {
+  const { nodes } = await requestJson<DiskStats>(connection, {
     what: 'read the state of the disks',
     method: 'GET',
     path: '/_nodes/stats/fs',
@@ -73,35 +73,39 @@ export const readDisks = async ({ connection }: ReadCluster): Promise<readonly D
 
 const LOW_WATERMARK = 'cluster.routing.allocation.disk.watermark.low'
 
-const leastOf = ({ totalBytes }: DiskRoom, settings: Settings | undefined): number =>
-  leastFree(totalBytes, {
+function computeLeast({ totalBytes }: DiskRoom, settings: ClusterSettings | undefined): number {
+  return computeLeastFree(totalBytes, {
     watermark: settings?.(LOW_WATERMARK) ?? '85%',
     headroom: settings?.(`${LOW_WATERMARK}.max_headroom`),
   })
+}
 
 /** Free bytes below which the low watermark is reached: a maximum used share, or a minimum of free bytes. */
-export const leastFree = (
+export function computeLeastFree(
   totalBytes: number,
   { watermark, headroom }: { readonly watermark: string; readonly headroom: string | undefined },
-): number => {
-  const bytes = bytesIn(watermark)
+): number {
+  const bytes = parseBytes(watermark)
   if (bytes !== undefined) return bytes
   const used = watermark.endsWith('%') ? Number.parseFloat(watermark) / 100 : Number(watermark)
   const share = Math.round(totalBytes * (1 - used))
-  return Math.min(share, (headroom === undefined ? undefined : bytesIn(headroom)) ?? share)
+  return Math.min(share, (headroom === undefined ? undefined : parseBytes(headroom)) ?? share)
 }
 
 const UNITS = ['b', 'kb', 'mb', 'gb', 'tb', 'pb']
 
 /** Parses a size such as `200gb`; undefined: not a number of bytes, such as a share or −1. */
-const bytesIn = (text: string): number | undefined => {
+function parseBytes(text: string): number | undefined {
   const [, digits, unit] = /^([\d.]+)([kmgtp]?b)$/i.exec(text) ?? []
   return digits === undefined || unit === undefined
     ? undefined
     : Number(digits) * 1_024 ** UNITS.indexOf(unit.toLowerCase())
 }
 
-const lacksOf = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly string[] | undefined> => {
+async function listMissingPrivileges({
+  connection,
+  names: { prefix },
+}: ReadCluster): Promise<readonly string[] | undefined> {
   const pattern = `${prefix}-*`
   const { index } = await requestJson<{
     readonly index?: Readonly<Record<string, Readonly<Record<string, boolean>>>>
@@ -116,7 +120,7 @@ const lacksOf = async ({ connection, names: { prefix } }: ReadCluster): Promise<
   return has === undefined ? undefined : LOADER.filter(privilege => has[privilege] !== true)
 }
 
-const blockedOf = async ({ connection, names: { prefix } }: ReadCluster): Promise<readonly string[]> => {
+async function listBlocked({ connection, names: { prefix } }: ReadCluster): Promise<readonly string[]> {
   const blocked = await requestJson<Readonly<Record<string, object>>>(connection, {
     what: 'read the settings of the indices',
     method: 'GET',

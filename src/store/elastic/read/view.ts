@@ -7,47 +7,45 @@ import { charactersOf } from '#store/bounded-cache.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { IsEnough, Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
-import type { Ref } from '../client/bulk-item.ts'
-import type { Got } from '../client/get-many.ts'
-import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
-import { decode } from '../schema/documents.ts'
-import { hashTerm } from '../schema/hash-term.ts'
-import { type Partitions, partitionAt } from '../schema/partitions.ts'
-import { toStateId } from '../schema/state-ids.ts'
+import type { Got } from '../client/read-documents.ts'
+import type { Ref } from '../client/request.ts'
+import { toStamp, toVersion } from '../schema/checkpoint.ts'
+import { decodeDoc, formatHashTerm } from '../schema/documents.ts'
+import { findPartition, type Partitions, toStateId } from '../schema/names.ts'
 import { NewerData } from './consistent-read.ts'
-import { type Hit, provedHistory, searchHistory } from './history-search.ts'
-import { partitionsOf, recordsOf } from './list-rows.ts'
-import { docsStartingWith } from './names.ts'
-import { newRecordsOf } from './new-records.ts'
-import { batchedDocs, type Reader } from './proved-docs.ts'
-import { rankedRows } from './ranking.ts'
+import { listRowPartitions, readNewRecords, readRows } from './list-rows.ts'
+import { getBatchedDocs, type HistoryHit, type Reader, searchHistory, searchProvedHistory } from './proved-reads.ts'
+import { findNamedDocs, readRankedRows } from './search-state.ts'
 
 /** A view of the published height. A read throws `NewerData` if it could see newer data, unless the state is held. */
-export const openView = (reader: Reader, hold: NonNullable<View['hold']>): View => ({
-  at: reader.published.end,
-  hold,
-  edition: reader.cache,
-  get: async (index, id) => (await getDocs(reader, index, [id]))[0],
-  getMany: (index, ids) => getDocs(reader, index, ids),
-  find: (index, field, ...[value, isEnough]) => find(reader, index, { field, values: [value], isEnough }),
-  findAny: (index, field, ...[values, isEnough]) => find(reader, index, { field, values, isEnough }),
-  startingWith: (index, text, limit) =>
-    docsStartingWith({ reader, getMany: ids => getDocs(reader, index, ids) }, index, { text, limit }),
-  page: (index, order, options) => pageOf(reader, { index, order }, options),
-  records: (list, first, last) => recordsOf(reader, list, [first, last]),
-  newRecords: (lists, height) => newRecordsOf(lists, height, places => placedDocs(reader, places, height)),
-  moments: (list, ordinals) => momentsOf(reader, list, ordinals),
-})
+export function openView(reader: Reader, hold: NonNullable<View['hold']>): View {
+  return {
+    at: reader.published.end,
+    hold,
+    edition: reader.cache,
+    get: async (index, id) => (await getDocs(reader, index, [id]))[0],
+    getMany: (index, ids) => getDocs(reader, index, ids),
+    find: (index, field, ...[value, isEnough]) => findDocs(reader, index, { field, values: [value], isEnough }),
+    findAny: (index, field, ...[values, isEnough]) => findDocs(reader, index, { field, values, isEnough }),
+    startingWith: (index, text, limit) =>
+      findNamedDocs({ reader, getMany: ids => getDocs(reader, index, ids) }, index, { text, limit }),
+    page: (index, order, options) => readPage(reader, { index, order }, options),
+    records: (list, first, last) => readRows(reader, list, [first, last]),
+    newRecords: (lists, height) => readNewRecords(lists, height, places => findPlaced(reader, places, height)),
+    moments: (list, ordinals) => readMoments(reader, list, ordinals),
+  }
+}
 
-const pageOf = async <I extends StateIndex>(
+async function readPage<I extends StateIndex>(
   reader: Reader,
   what: { readonly index: I; readonly order: keyof I['orders'] & string },
   options: { readonly group?: string; readonly offset: number; readonly limit: number },
-): Promise<readonly DocOf<I>[]> => {
+): Promise<readonly DocOf<I>[]> {
   const rows = await rankingPage(
     {
       segments: ids => getDocs(reader, segments, ids),
-      rows: (ranking, rows) => rankedRows({ reader, getMany: ids => getDocs(reader, what.index, ids) }, ranking, rows),
+      rows: (ranking, rows) =>
+        readRankedRows({ reader, getMany: ids => getDocs(reader, what.index, ids) }, ranking, rows),
       hints: reader.hints,
     },
     what,
@@ -58,92 +56,92 @@ const pageOf = async <I extends StateIndex>(
 }
 
 /** The height in an id of history; undefined for any other id. */
-export const heightOf = (id: string): number | undefined => {
+export function parseHeight(id: string): number | undefined {
   const digits = /^\d{12}(?=-|$)/.exec(id)?.[0]
   return digits === undefined ? undefined : Number(digits)
 }
 
-const getDocs = async <I extends AnyIndex>(
+async function getDocs<I extends AnyIndex>(
   reader: Reader,
   index: I,
   ids: readonly string[],
-): Promise<readonly (DocOf<I> | undefined)[]> => {
+): Promise<readonly (DocOf<I> | undefined)[]> {
   const known = ids.map(id => (index.kind === 'state' ? reader.cache.get(index, id) : undefined))
-  const refs = ids.map((id, at) => (known[at] === undefined ? refOf(reader, index, id) : undefined))
+  const refs = ids.map((id, at) => (known[at] === undefined ? toRef(reader, index, id) : undefined))
   const present = refs.filter(ref => ref !== undefined)
-  const found = present.length === 0 ? [] : await batchedDocs(reader, present)
+  const found = present.length === 0 ? [] : await getBatchedDocs(reader, present)
   let next = 0
   return refs.map((ref, at) => {
     // Cache entries are stored by name of index, so the document is of that index.
     if (ref === undefined) return known[at]?.value as DocOf<I> | undefined
     const answered = { id: ids[at] as string, got: found[next++] }
-    return index.kind === 'history' ? ofHistory(reader, index, answered) : ofState(reader, index, answered)
+    return index.kind === 'history' ? takeHistory(reader, index, answered) : takeState(reader, index, answered)
   })
 }
 
-type Answered = { readonly id: string; readonly got: Got | undefined }
+type AnsweredId = { readonly id: string; readonly got: Got | undefined }
 
 /** The document in a version of the view's height, which is cached; throws `NewerData` if it is newer. */
-const ofState = <I extends AnyIndex>(
+function takeState<I extends AnyIndex>(
   { published, cache }: Reader,
   index: I,
-  { id, got }: Answered,
-): DocOf<I> | undefined => {
-  if (got !== undefined && got.version > versionAt(stampOf(published))) throw new NewerData()
-  const doc = got === undefined ? undefined : decode(index, id, got.source)
+  { id, got }: AnsweredId,
+): DocOf<I> | undefined {
+  if (got !== undefined && got.version > toVersion(toStamp(published))) throw new NewerData()
+  const doc = got === undefined ? undefined : decodeDoc(index, id, got.source)
   cache.put(index, id, { doc, characters: charactersOf(got?.source) })
   return doc
 }
 
-const ofHistory = <I extends AnyIndex>(reader: Reader, index: I, { id, got }: Answered): DocOf<I> | undefined => {
-  if (got !== undefined) return decode(index, id, got.source)
+function takeHistory<I extends AnyIndex>(reader: Reader, index: I, { id, got }: AnsweredId): DocOf<I> | undefined {
+  if (got !== undefined) return decodeDoc(index, id, got.source)
   reader.onNothing()
   return undefined
 }
 
 /** undefined: no published document can have that id. */
-const refOf = (reader: Reader, index: AnyIndex, id: string): Ref | undefined => {
+function toRef(reader: Reader, index: AnyIndex, id: string): Ref | undefined {
   if (index.kind === 'state') return { index: reader.names.state(index), id: toStateId(index, id) }
-  const height = heightOf(id)
+  const height = parseHeight(id)
   if (height === undefined || height > reader.published.end.height) return undefined
-  return { index: partitionOf(reader, index, height), id }
+  return { index: namePartition(reader, index, height), id }
 }
 
-const partitionOf = (reader: Reader, index: HistoryIndex, height: number): string => {
+function namePartition(reader: Reader, index: HistoryIndex, height: number): string {
   const partitions: Partitions = reader.published.partitions
-  return reader.names.partition(index, partitionAt(partitions, height))
+  return reader.names.partition(index, findPartition(partitions, height))
 }
 
 /** More documents than ever share the first 8 bytes of a hash. */
-const MOST_FOUND = 16
+const MAX_FOUND = 16
 
-type Found<I extends HistoryIndex> = {
+type FindOptions<I extends HistoryIndex> = {
   readonly field: string
   readonly values: readonly bigint[]
   readonly isEnough: IsEnough<I> | undefined
 }
 
-const find = async <I extends HistoryIndex>(
+async function findDocs<I extends HistoryIndex>(
   reader: Reader,
   index: I,
-  { field, values, isEnough }: Found<I>,
-): Promise<readonly DocOf<I>[]> => {
+  { field, values, isEnough }: FindOptions<I>,
+): Promise<readonly DocOf<I>[]> {
   // By name of index, because an alias may point to another generation by now.
   const indices = reader.published.partitions.map((_, partition) => reader.names.partition(index, partition))
-  const terms = values.map(hashTerm)
+  const terms = values.map(formatHashTerm)
   const query = terms.length === 1 ? { term: { [field]: terms[0] } } : { terms: { [field]: terms } }
-  const size = MOST_FOUND * terms.length
+  const size = MAX_FOUND * terms.length
   const wanted = terms.length
-  const docsOf = (hits: readonly Hit[]) =>
-    inOrder(hits)
-      .filter(({ _id }) => (heightOf(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
-      .map(({ _id, _source }) => decode(index, _id, _source))
+  const docsOf = (hits: readonly HistoryHit[]) =>
+    sortHits(hits)
+      .filter(({ _id }) => (parseHeight(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
+      .map(({ _id, _source }) => decodeDoc(index, _id, _source))
   const search = {
     query,
     size,
     wanted,
     by: field,
-    isEnough: isEnough && ((hits: readonly Hit[]) => isEnough(docsOf(hits))),
+    isEnough: isEnough && ((hits: readonly HistoryHit[]) => isEnough(docsOf(hits))),
   }
   const docs = wanted === 0 ? [] : docsOf(await searchHistory(reader, indices, search))
   const isShort = new Set(docs.map(doc => Reflect.get(doc, field))).size < wanted
@@ -152,20 +150,20 @@ const find = async <I extends HistoryIndex>(
 }
 
 /** Rows at the view's height with one of the places, in the partitions of blocks above `height`. */
-const placedDocs = async (reader: Reader, places: readonly bigint[], height: number) => {
+async function findPlaced(reader: Reader, places: readonly bigint[], height: number) {
   const { partitions, end } = reader.published
-  const first = partitionAt(partitions, height + 1)
+  const first = findPartition(partitions, height + 1)
   const indices = partitions
     .map((_, partition) => reader.names.partition(records, partition))
     .filter((_, partition) => partition >= first)
   const query = { terms: { places: places.map(String) } }
   // A place without a row does not mean that the copy lacks one.
-  const found = await provedHistory(reader, indices, { query, size: places.length })
-  return found.map(({ _id, _source }) => decode(records, _id, _source)).filter(row => row.height <= end.height)
+  const found = await searchProvedHistory(reader, indices, { query, size: places.length })
+  return found.map(({ _id, _source }) => decodeDoc(records, _id, _source)).filter(row => row.height <= end.height)
 }
 
-const momentsOf = async (reader: Reader, list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]> => {
-  const partitions = new Set(ordinals.flatMap(ordinal => partitionsOf(list.starts, ordinal, ordinal)))
+async function readMoments(reader: Reader, list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]> {
+  const partitions = new Set(ordinals.flatMap(ordinal => listRowPartitions(list.starts, ordinal, ordinal)))
   const indices = [...partitions].map(partition => reader.recordIndices[partition] as string)
   const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))
   const hits = await searchHistory(reader, indices, {
@@ -178,14 +176,15 @@ const momentsOf = async (reader: Reader, list: ListDoc, ordinals: readonly numbe
     throw missingData(
       `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices.join(', ')}.`,
     )
-  return inOrder(hits).map(({ _source: { height, time } }) => ({
+  return sortHits(hits).map(({ _source: { height, time } }) => ({
     height: height as number,
     time: BigInt(time as string),
   }))
 }
 
 /** Sorts hits by id. */
-const inOrder = (hits: readonly Hit[]): readonly Hit[] =>
-  hits.every(({ _id }, at) => at === 0 || _id > (hits[at - 1] as Hit)._id)
+function sortHits(hits: readonly HistoryHit[]): readonly HistoryHit[] {
+  return hits.every(({ _id }, at) => at === 0 || _id > (hits[at - 1] as HistoryHit)._id)
     ? hits
     : hits.toSorted((a, b) => (a._id < b._id ? -1 : 1))
+}

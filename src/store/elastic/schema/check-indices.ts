@@ -1,50 +1,131 @@
 import { Failure } from '#failure/failure.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { Difference } from '#store/port.ts'
-import type { Connection } from '../client/connection.ts'
-import { requestJson } from '../client/request-json.ts'
-import { readCheckpoint } from './checkpoint.ts'
-import type { Cluster, ReadCluster } from './cluster.ts'
-import { lostOf } from './lost-indices.ts'
-import type { Mapping, StoredMapping } from './mappings.ts'
-import type { Names } from './names.ts'
-import { requireEmptyStore } from './require-empty.ts'
-import { onceStarted } from './wait-for-shards.ts'
-import { type Wanted, wantedIndices } from './wanted-indices.ts'
+import type { Clock } from '#time/clock.ts'
+import type { Connection } from '../client/request.ts'
+import { requestJson, toSearch } from '../client/request.ts'
+import { formatRestoreHelp, readCheckpoint } from './checkpoint.ts'
+import { isDerived, listIndices } from './index-states.ts'
+import { listLost } from './inventory.ts'
+import { listWantedIndices, type Mapping, type StoredMapping, type WantedIndex } from './mappings.ts'
+import { type Cluster, joinParts, type Names, type ReadCluster } from './names.ts'
+
+/** Pause between two attempts, milliseconds. */
+export const STARTED_WAIT_MS = 50
+/** Maximum wait, milliseconds. An empty shard starts within a second unless the cluster cannot allocate it. */
+const STARTED_TIMEOUT_MS = 30_000
+const UNAVAILABLE = 503
+
+type Waiting = Pick<Clock, 'elapsed' | 'sleep'>
+
+/**
+ * Retries a read of indices that may just have been created, perhaps by another process: an index exists
+ * before its shard has started, and does not answer until then.
+ */
+export async function awaitStarted<T>(read: () => Promise<T>, clock: Waiting): Promise<T> {
+  const since = clock.elapsed()
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      const starting = error instanceof Failure && error.details['status'] === UNAVAILABLE
+      if (!starting || clock.elapsed() - since > STARTED_TIMEOUT_MS) throw error
+      await clock.sleep(STARTED_WAIT_MS)
+    }
+  }
+}
+
+/** The checkpoint, once its shard has started. */
+export function readStartedCheckpoint(cluster: Cluster): ReturnType<typeof readCheckpoint> {
+  return awaitStarted(() => readCheckpoint(cluster), cluster.clock)
+}
+
+/** Resolves when every index that a loader reads answers. */
+export async function waitForShards(cluster: Cluster): Promise<void> {
+  const { connection, names } = cluster
+  const indices = names.states.join(',')
+  const search = toSearch(indices, { size: 0 }, { query: { filter_path: 'took' } })
+  await awaitStarted(() => requestJson(connection, search), cluster.clock)
+}
+
+async function requireEmpty(cluster: ReadCluster): Promise<void> {
+  const { connection, names } = cluster
+  const found = await findFirstDocument(cluster)
+  if (found === undefined) return
+  throw new Failure(
+    'damaged',
+    `There are documents in ${found} at ${connection.url}, but no checkpoint in ${names.meta}: it was lost.`,
+    { help: formatRestoreHelp(names) },
+  )
+}
+
+/** An index that contains a document of the chain; undefined: none does. */
+export async function findFirstDocument(cluster: ReadCluster): Promise<string | undefined> {
+  const { connection, names } = cluster
+  const indices = (await listIndices(cluster))
+    .filter(({ of }) => isDerived(of))
+    .filter(({ of, generation }) => !names.building || generation === names.generations[of])
+    .map(({ name }) => name)
+  for (const part of joinParts(indices)) {
+    const { hits } = await requestJson<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(
+      connection,
+      toSearch(part, { size: 1, _source: false }),
+    )
+    const [found] = hits?.hits ?? []
+    if (found !== undefined) return found._index
+  }
+  return undefined
+}
+
+/**
+ * Without a checkpoint a store begins with block 0. Throws 'damaged' if there are documents nevertheless: the
+ * checkpoint was lost, and a loader that starts over would count them twice. Documents that another loader
+ * has begun to write meanwhile are allowed.
+ */
+export async function requireEmptyStore(cluster: ReadCluster): Promise<void> {
+  const isBegun = async () => (await readCheckpoint(cluster)) !== undefined
+  if (await isBegun()) return
+  try {
+    await requireEmpty(cluster)
+  } catch (error) {
+    if (!(await isBegun())) throw error
+  }
+}
 
 /** A difference, with the index whose mapping it is in. */
-export type Found = Difference & {
+type FoundDifference = Difference & {
   readonly index?: string
   /** Whether this version made the index, so that something else has changed it. */
   readonly isOwn?: boolean
 }
 
-type Existing = Readonly<
+type CheckedIndices = Readonly<
   Record<string, { readonly aliases: Readonly<Record<string, unknown>>; readonly mappings: StoredMapping }>
 >
 
 /** The differences from the indices that `createIndices` would make; names without prefix and generation. */
-export const checkIndices = async (cluster: ReadCluster): Promise<readonly Difference[]> => {
+export async function checkIndices(cluster: ReadCluster): Promise<readonly Difference[]> {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
-  const wanted = wantedIndices(names.at(stored?.generations), stored?.partitions)
-  const existing = await requestJson<Existing>(connection, {
+  const wanted = listWantedIndices(names.at(stored?.generations), stored?.partitions)
+  const existing = await requestJson<CheckedIndices>(connection, {
     what: 'read the indices',
     method: 'GET',
     path: `/${[...new Set(wanted.map(({ alias }) => alias))].join(',')}`,
     query: { ignore_unavailable: 'true', filter_path: '*.aliases,*.mappings' },
   })
-  const found = wanted.flatMap(each => differenceOf(names, each, existing))
-  return withHelp(cluster, found, stored === undefined && !names.building ? 'nothing' : 'served')
+  const found = wanted.flatMap(each => compareIndex(names, each, existing))
+  return addHelp(cluster, found, stored === undefined && !names.building ? 'nothing' : 'served')
 }
 
 /** Name of an index in messages: that of the partition, or of the alias. */
-export const labelOf = (names: Names, { of, name, from }: Wanted): string =>
-  from === undefined ? of : name.slice(names.prefix.length + 1)
+export function formatLabel(names: Names, { of, name, from }: WantedIndex): string {
+  return from === undefined ? of : name.slice(names.prefix.length + 1)
+}
 
-const differenceOf = (names: Names, wanted: Wanted, existing: Existing): readonly Found[] => {
+function compareIndex(names: Names, wanted: WantedIndex, existing: CheckedIndices): readonly FoundDifference[] {
   const { alias, shape } = wanted
-  const name = labelOf(names, wanted)
+  const name = formatLabel(names, wanted)
   const found = Object.entries(existing).filter(
     ([index, { aliases }]) =>
       index === alias || (alias in aliases && (wanted.from === undefined || index === wanted.name)),
@@ -60,23 +141,23 @@ const differenceOf = (names: Names, wanted: Wanted, existing: Existing): readonl
   return found.flatMap(([index, { mappings }]) => {
     if (index === alias)
       return [{ name, problem: 'different' as const, detail: `${alias} is an index; expected an alias` }]
-    return differentIndex({ name, index }, mappings, shape.mappings)
+    return compareMapping({ name, index }, mappings, shape.mappings)
   })
 }
 
 /** The difference of an index from its expected mapping; [] for none. */
-export const differentIndex = (
+export function compareMapping(
   { name, index }: { readonly name: string; readonly index: string },
   stored: StoredMapping,
   expected: Mapping,
-): readonly Found[] => {
-  const detail = mappingDifference(stored, expected)
+): readonly FoundDifference[] {
+  const detail = describeDifference(stored, expected)
   if (detail === undefined) return []
   const isOwn = stored._meta?.fingerprint === expected._meta.fingerprint
   return [{ name, problem: 'different', detail: `${index}: ${detail}`, index, isOwn }]
 }
 
-export const mappingDifference = (stored: StoredMapping, expected: Mapping): string | undefined => {
+export function describeDifference(stored: StoredMapping, expected: Mapping): string | undefined {
   const { fingerprint } = stored._meta ?? {}
   if (fingerprint !== expected._meta.fingerprint)
     return `mapping ${fingerprint ?? 'of unknown origin'}; expected ${expected._meta.fingerprint}`
@@ -85,16 +166,18 @@ export const mappingDifference = (stored: StoredMapping, expected: Mapping): str
   const fields = new Set([...Object.keys(properties), ...Object.keys(expected.properties)])
   for (const field of fields)
     if (!Bun.deepEquals(properties[field], expected.properties[field]))
-      return `field ${field} is ${textOf(properties[field])}; expected ${textOf(expected.properties[field])}`
+      return `field ${field} is ${formatProperty(properties[field])}; expected ${formatProperty(expected.properties[field])}`
   for (const member of CHANGING)
-    if (stored[member] !== undefined) return `${member} is ${textOf(stored[member])}; expected nothing`
+    if (stored[member] !== undefined) return `${member} is ${formatProperty(stored[member])}; expected nothing`
   return undefined
 }
 
 /** Members that change what is stored or found of documents that fit the fields. */
 const CHANGING = ['_source', 'runtime'] as const
 
-const textOf = (property: unknown): string => JSON.stringify(property) ?? 'missing'
+function formatProperty(property: unknown): string {
+  return JSON.stringify(property) ?? 'missing'
+}
 
 /** A message names this many indices; `indices check` lists all. */
 const SHOWN = 5
@@ -106,16 +189,16 @@ const MIGRATE =
  * Adds the remedy where a migration is none: an index template would change the next indices too, and a store in which
  * nothing is loaded cannot be migrated. `kept`: what the indices hold; 'nothing' also for those just made.
  */
-export const withHelp = (
+export function addHelp(
   { connection: { url }, names: { prefix } }: ReadCluster,
-  differences: readonly Found[],
+  differences: readonly FoundDifference[],
   kept: 'nothing' | 'served',
-): readonly Difference[] => {
+): readonly Difference[] {
   const indices = differences.flatMap(({ index }) => index ?? [])
   const isChanged = differences.some(({ isOwn }) => isOwn)
   if (indices.length === 0 || (!isChanged && kept === 'served')) return differences
   const cause = isChanged
-    ? `This version made the indices that differ, and an index template of the cluster has probably changed them. ${excludeFrom(url, prefix)} `
+    ? `This version made the indices that differ, and an index template of the cluster has probably changed them. ${formatExclusion(url, prefix)} `
     : ''
   const anew =
     kept === 'served'
@@ -125,11 +208,12 @@ export const withHelp = (
 }
 
 /** How an operator keeps templates away from the indices of a store. */
-export const excludeFrom = (url: string, prefix: string): string =>
-  `Exclude ${prefix}-* from the index_patterns of that template (GET ${url}/_index_template and ${url}/_template list all).`
+export function formatExclusion(url: string, prefix: string): string {
+  return `Exclude ${prefix}-* from the index_patterns of that template (GET ${url}/_index_template and ${url}/_template list all).`
+}
 
 /** Throws 'conflict' on differences that creating indices cannot fix. */
-export const refuseDifferent = (connection: Connection, differences: readonly Difference[]): void => {
+export function refuseDifferent(connection: Connection, differences: readonly Difference[]): void {
   const different = differences.filter(({ problem }) => problem === 'different')
   if (different.length === 0) return
   const shown = different.slice(0, SHOWN).map(({ name, detail }) => `${name} (${detail})`)
@@ -141,7 +225,7 @@ export const refuseDifferent = (connection: Connection, differences: readonly Di
 }
 
 /** Throws 'conflict' unless every index exists as `createIndices` makes it. */
-export const requireIndices = async (cluster: ReadCluster): Promise<void> => {
+export async function requireIndices(cluster: ReadCluster): Promise<void> {
   const { connection, names } = cluster
   const differences = await checkIndices(cluster)
   refuseDifferent(connection, differences)
@@ -153,13 +237,14 @@ export const requireIndices = async (cluster: ReadCluster): Promise<void> => {
 }
 
 /** `checkIndices` as soon as the cluster has started. */
-export const checkShape = (cluster: Cluster): Promise<readonly Difference[]> =>
-  onceStarted(() => checkIndices(cluster), cluster.clock)
+export function checkShape(cluster: Cluster): Promise<readonly Difference[]> {
+  return awaitStarted(() => checkIndices(cluster), cluster.clock)
+}
 
 /** Like `checkIndices`, plus loaded data that is lost or was derived by another version's rules. */
-export const checkStore = async (cluster: Cluster): Promise<readonly Difference[]> => {
-  await onceStarted(() => requireEmptyStore(cluster), cluster.clock)
-  const lost = await lostOf(cluster)
+export async function checkStore(cluster: Cluster): Promise<readonly Difference[]> {
+  await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
+  const lost = await listLost(cluster)
   const named = new Set(lost.map(({ name }) => name))
   const others = await checkIndices(cluster)
   const stored = (await readCheckpoint(cluster))?.checkpoint

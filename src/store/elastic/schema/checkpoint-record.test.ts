@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { checkpointOf, publishedOf } from './checkpoint-record.ts'
+import { parseCheckpoint, parsePublished } from './checkpoint.ts'
 
 const END = { height: 3, hash: 'h', time: '1767225600000000000', lib: 8 }
 const INVENTORY = { batch: 'b', indices: { 'x-blocks-000000': ['uuid', 4], 'x-meta-0': ['uuid'] } }
@@ -87,8 +87,8 @@ const changed = (whole: object, [name = '', ...rest]: readonly string[], value: 
 const source = (value: object) => ({ body: JSON.stringify(value) })
 
 test.each([
-  { name: 'checkpoint', whole: CHECKPOINT, wrong: checkpoint, read: checkpointOf },
-  { name: 'published', whole: PUBLISHED, wrong: published, read: publishedOf },
+  { name: 'checkpoint', whole: CHECKPOINT, wrong: checkpoint, read: parseCheckpoint },
+  { name: 'published', whole: PUBLISHED, wrong: published, read: parsePublished },
 ] as const)(
   '$name: every member is checked, and values that a loader does not write are refused',
   ({ whole, wrong, read }) => {
@@ -109,13 +109,13 @@ test.each([
     name: 'checkpoint',
     whole: CHECKPOINT,
     optional: ['generations', 'retired', 'end', 'from', 'floor', 'epoch', 'mending', 'inventory'],
-    read: checkpointOf,
+    read: parseCheckpoint,
   },
   {
     name: 'published',
     whole: PUBLISHED,
     optional: ['generations', 'epoch', 'mending', 'inventory', 'edition'],
-    read: publishedOf,
+    read: parsePublished,
   },
 ] as const)('$name: optional members may be missing', ({ whole, optional, read }) => {
   for (const name of optional)
@@ -125,7 +125,7 @@ test.each([
 test('a document of neither kind is refused', () => {
   const others = [undefined, null, 1, 'x', [], {}, { body: 1 }, { body: '' }, { body: '[]' }, { body: '{"end":' }]
   for (const value of others) {
-    expect(checkpointOf(value)).toBeUndefined()
-    expect(publishedOf(value)).toBeUndefined()
+    expect(parseCheckpoint(value)).toBeUndefined()
+    expect(parsePublished(value)).toBeUndefined()
   }
 })

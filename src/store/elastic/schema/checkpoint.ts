@@ -1,46 +1,293 @@
+import { jsonIn } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import type { SeqNo } from '../client/bulk-item.ts'
-import type { Connection } from '../client/connection.ts'
-import { errorOf, MISSING_INDEX, toFailure } from '../client/failures.ts'
-import { type NamedRequest, parseAnswer, requestParsed } from '../client/request-json.ts'
-import type { Checkpoint, PublishedMeta } from './checkpoint-record.ts'
-import { checkpointOf, publishedOf, stampOf, versionAt } from './checkpoint-record.ts'
-import type { ReadCluster } from './cluster.ts'
+import type { Filling, Published } from '#store/port.ts'
+import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#store/published.ts'
+import type { Connection, SeqNo } from '../client/request.ts'
+import {
+  MISSING_INDEX,
+  type NamedRequest,
+  parseAnswer,
+  parseError,
+  requestParsed,
+  toFailure,
+} from '../client/request.ts'
 import { EDITION } from './mappings.ts'
-import type { Names } from './names.ts'
+import type { Generations, Names, Partitions, ReadCluster } from './names.ts'
+
+/** The last document that was written to an index, and its version; a document of history has version 1. */
+export type LastDocument = readonly [id: string, version: number]
+
+/** By name of index; absent: nothing was written to the index yet, or only by a version without this record. */
+export type LastDocuments = Readonly<Record<string, LastDocument>>
+
+/** The UUID of an index and the number of documents that belong in it; absent: not counted. */
+export type Holding = readonly [uuid: string, documents?: number]
+
+/** All indices of a store after a batch. */
+export type Inventory = {
+  /** Name of the batch. If it is not the last batch, a version without inventories wrote the last one. */
+  readonly batch: string
+  /** By name of index. */
+  readonly indices: Readonly<Record<string, Holding>>
+  /** The documents that a copy of each index must show to be used; absent in data of older versions. */
+  readonly last?: LastDocuments | undefined
+}
+
+/** The end of the stored chain, and the loader with the lease; one document, changed only by compare-and-set. */
+export type Checkpoint = {
+  readonly schema: number
+  readonly chainId: number
+  readonly genesis: string
+  readonly derivation: number
+  /** Random name of the loader that has the lease; `""`: none. */
+  readonly owner: string
+  /** Time of the last renewal of the lease, milliseconds since 1970. */
+  readonly renewed: number
+  /** Random name of this write: after an unclear answer it shows whether the write was carried out. */
+  readonly write: string
+  readonly partitions: Partitions
+  /** The generations of the store's indices; absent in data of older versions: the first of each. */
+  readonly generations?: Generations | undefined
+  /** The generation by which a migration is replacing these indices; no process may write them any more. */
+  readonly retired?: number | undefined
+  readonly filling: Filling
+  /**
+   * End of the last announced batch: all its history is stored, and its state may be on its way. It is published when its
+   * state is stored as well.
+   */
+  readonly end?: Published | undefined
+  /** Random name of the last announced batch; `""`: none. */
+  readonly batch: string
+  /** Name of the batch before it, which was published. Absent in data of older versions. */
+  readonly from?: string | undefined
+  /**
+   * Height of a batch that was announced and then abandoned, because the file of its loader was lost: some documents of
+   * state may be of this height. So the next batch must not end below it. Its history is in that partition, and stays there.
+   * Absent: there is none.
+   */
+  readonly floor?: { readonly height: number; readonly partition: number } | undefined
+  /** Raised when heights go back, so that stamps never do. Absent: 0. */
+  readonly epoch?: number | undefined
+  /** A repair is unfinished: the store must not be read or loaded. */
+  readonly mending?: true | undefined
+  /**
+   * Random name of the state, which each loader's file has, too. It is removed when documents change otherwise than by a
+   * batch, so that each such file is filled anew.
+   */
+  readonly state?: string | undefined
+  /** All indices of the store; absent in data of older versions. */
+  readonly inventory?: Inventory | undefined
+}
+
+/** The record that readers use. */
+export type PublishedMeta = {
+  readonly end: Published
+  readonly batch: string
+  readonly partitions: Partitions
+  readonly generations?: Generations | undefined
+  /** See `Checkpoint.epoch`. */
+  readonly epoch?: number | undefined
+  readonly mending?: true | undefined
+  readonly inventory?: Inventory | undefined
+  /** `EDITION` of the program that published it; absent in data of older versions. */
+  readonly edition?: string
+}
+
+/** Stamps per epoch: more than heights of any chain. */
+const STAMPS_PER_EPOCH = 2 ** 40
+
+/**
+ * Position of a height in the order of writing. State documents have the stamp of the batch that wrote them. Stamps only
+ * grow, even when a repair goes back to a smaller height. What a document is at a stamp follows from the chain alone, so
+ * two loaders write the same.
+ */
+export function toStamp({
+  end,
+  epoch = 0,
+}: {
+  readonly end: Pick<Published, 'height'>
+  readonly epoch?: number | undefined
+}): number {
+  return epoch * STAMPS_PER_EPOCH + end.height
+}
+
+/** The last stamp of an epoch. */
+export function getLastStamp(epoch: number): number {
+  return (epoch + 1) * STAMPS_PER_EPOCH - 1
+}
+
+/** The epoch of a stamp. */
+export function toEpoch(stamp: number): number {
+  return Math.floor(stamp / STAMPS_PER_EPOCH)
+}
+
+/** The height of a stamp. */
+export function toHeight(stamp: number): number {
+  return stamp % STAMPS_PER_EPOCH
+}
+
+/** Version of a document with a stamp; versions begin at 1. */
+export function toVersion(stamp: number): number {
+  return stamp + 1
+}
+
+const NO_DOCUMENTS: LastDocuments = {}
+
+/**
+ * The documents that every copy of an index must show to be used at a published height. A copy that shows the
+ * last document has all documents that were acknowledged before it (`orderItems`).
+ */
+export function getLastDocuments({
+  batch,
+  inventory,
+}: {
+  readonly batch: string
+  readonly inventory?: Inventory | undefined
+}): LastDocuments {
+  return inventory?.batch === batch ? (inventory.last ?? NO_DOCUMENTS) : NO_DOCUMENTS
+}
+
+/** The checkpoint in a document's `_source`; undefined: not a checkpoint. */
+export function parseCheckpoint(source: unknown): Checkpoint | undefined {
+  const body = parseBody(source)
+  if (body === undefined) return undefined
+  const { end, ...rest } = body
+  const published = end === undefined ? undefined : publishedFrom(end)
+  const whole =
+    [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed']].every(isCount) &&
+    [rest['owner'], rest['batch']].every(text => typeof text === 'string') &&
+    [rest['genesis'], rest['write']].every(text => typeof text === 'string' && text !== '') &&
+    arePartitions(rest['partitions']) &&
+    isFilling(rest['filling']) &&
+    areGenerations(rest['generations']) &&
+    (rest['retired'] === undefined || isCount(rest['retired'])) &&
+    (rest['from'] === undefined || typeof rest['from'] === 'string') &&
+    isFloor(rest['floor']) &&
+    isEpoch(rest['epoch']) &&
+    isUnderRepair(rest['mending']) &&
+    (rest['state'] === undefined || typeof rest['state'] === 'string') &&
+    isInventory(rest['inventory'])
+  if (!whole || (end !== undefined && published === undefined)) return undefined
+  // Each member was checked above.
+  return { ...rest, ...(published === undefined ? {} : { end: published }) } as Checkpoint
+}
+
+/** The published record in a document's `_source`; undefined: not such a record. */
+export function parsePublished(source: unknown): PublishedMeta | undefined {
+  const body = parseBody(source)
+  const end = publishedFrom(body?.['end'])
+  const whole =
+    typeof body?.['batch'] === 'string' &&
+    arePartitions(body['partitions']) &&
+    areGenerations(body['generations']) &&
+    isEpoch(body['epoch']) &&
+    isUnderRepair(body['mending']) &&
+    (body['edition'] === undefined || typeof body['edition'] === 'string') &&
+    isInventory(body['inventory'])
+  return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
+}
+
+function parseBody(source: unknown): Members | undefined {
+  const text = membersOf(source)?.['body']
+  return typeof text === 'string' ? membersOf(jsonIn(text)) : undefined
+}
+
+function arePartitions(value: unknown): boolean {
+  return (
+    Array.isArray(value) &&
+    value[0] === 0 &&
+    value.every((first, at) => isHeight(first) && (at === 0 || first > value[at - 1]))
+  )
+}
+
+function isFilling(value: unknown): boolean {
+  const { partition, documents } = membersOf(value) ?? {}
+  return isCount(partition) && isCount(documents)
+}
+
+function isFloor(value: unknown): boolean {
+  const { height, partition } = membersOf(value) ?? {}
+  return value === undefined || (isHeight(height) && isCount(partition))
+}
+
+/** Stamps stay below 2^50, so that they are exact as numbers. */
+export const MAX_EPOCH = 2 ** 10 - 1
+function isEpoch(value: unknown): boolean {
+  return value === undefined || (isCount(value) && value <= MAX_EPOCH)
+}
+
+/** Present only while it is true; any other value is invalid. */
+function isUnderRepair(value: unknown): boolean {
+  return value === undefined || value === true
+}
+
+/** Absent in data of older versions. */
+function areGenerations(value: unknown): boolean {
+  return value === undefined || (membersOf(value) !== undefined && Object.values(value as object).every(isCount))
+}
+
+/** Absent in data of older versions. */
+function areLast(value: unknown): boolean {
+  return (
+    value === undefined ||
+    (membersOf(value) !== undefined &&
+      Object.values(value as object).every(
+        each => Array.isArray(each) && typeof each[0] === 'string' && isCount(each[1]),
+      ))
+  )
+}
+
+/** Absent in data of older versions. */
+function isInventory(value: unknown): boolean {
+  if (value === undefined) return true
+  const { batch, indices, last } = membersOf(value) ?? {}
+  return (
+    typeof batch === 'string' &&
+    membersOf(indices) !== undefined &&
+    Object.values(indices as object).every(
+      holding =>
+        Array.isArray(holding) &&
+        holding.length <= 2 &&
+        typeof holding[0] === 'string' &&
+        (holding[1] === undefined || isCount(holding[1])),
+    ) &&
+    areLast(last)
+  )
+}
 
 const CHECKPOINT = 'checkpoint'
 const PUBLISHED = 'published'
 
-const write = (value: object): string =>
-  JSON.stringify({
+function formatRecord(value: object): string {
+  return JSON.stringify({
     body: JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item)),
   })
+}
 
 /**
  * The last published record of a connection and its text, cached: it is read a hundred times a second and
  * rarely changes.
  */
-const parsed = new WeakMap<Connection, { readonly text: string; readonly meta: PublishedMeta }>()
+const parsedRecords = new WeakMap<Connection, { readonly text: string; readonly meta: PublishedMeta }>()
 
-type Stored = {
+type StoredRecord = {
   readonly _seq_no: number
   readonly _primary_term: number
   readonly _source: unknown
 }
 
 /** undefined: the document or the index does not exist. Other errors, such as missing privileges, throw. */
-const read = async (cluster: ReadCluster, id: string): Promise<Stored | undefined> => {
-  const text = await readText(cluster, id)
+async function readRecord(cluster: ReadCluster, id: string): Promise<StoredRecord | undefined> {
+  const text = await readRecordText(cluster, id)
   if (text === undefined) return undefined
-  return parseAnswer<Stored>({ connection: cluster.connection, what: `read ${cluster.names.meta}` }, text)
+  return parseAnswer<StoredRecord>({ connection: cluster.connection, what: `read ${cluster.names.meta}` }, text)
 }
 
-const readText = (
+function readRecordText(
   { connection, names }: ReadCluster,
   id: string,
   signal?: AbortSignal,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const what = `read ${names.meta}`
   const request: NamedRequest = {
     ...{ what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal },
@@ -48,7 +295,7 @@ const readText = (
   }
   return requestParsed(connection, request, answer => {
     if (answer.status !== 404) return answer.text
-    const error = errorOf(answer)
+    const error = parseError(answer)
     if (error.type !== undefined && error.type !== MISSING_INDEX)
       throw toFailure({ connection, what }, { status: 404, error })
     return undefined
@@ -56,71 +303,77 @@ const readText = (
 }
 
 /** The record that readers use; the same object while its text is the same. undefined: none is published yet. */
-export const readPublished = async (cluster: ReadCluster, signal?: AbortSignal): Promise<PublishedMeta | undefined> => {
+export async function readPublished(cluster: ReadCluster, signal?: AbortSignal): Promise<PublishedMeta | undefined> {
   const { connection, names } = cluster
-  const text = await readText(cluster, PUBLISHED, signal)
+  const text = await readRecordText(cluster, PUBLISHED, signal)
   if (text === undefined) return undefined
-  const last = parsed.get(connection)
+  const last = parsedRecords.get(connection)
   if (last?.text === text) return last.meta
-  const stored = parseAnswer<Stored>({ connection, what: `read ${names.meta}` }, text)
-  const meta = publishedOf(stored._source)
-  if (meta === undefined) throw unreadable(cluster, PUBLISHED)
-  parsed.set(connection, { text, meta })
+  const stored = parseAnswer<StoredRecord>({ connection, what: `read ${names.meta}` }, text)
+  const meta = parsePublished(stored._source)
+  if (meta === undefined) throw createUnreadable(cluster, PUBLISHED)
+  parsedRecords.set(connection, { text, meta })
   return meta
 }
 
 /** Like `readPublished`, for a repair; undefined also for an unreadable document. */
-export const readablePublished = async (cluster: ReadCluster): Promise<PublishedMeta | undefined> => {
-  const stored = await read(cluster, PUBLISHED)
-  return stored === undefined ? undefined : publishedOf(stored._source)
+export async function tryReadPublished(cluster: ReadCluster): Promise<PublishedMeta | undefined> {
+  const stored = await readRecord(cluster, PUBLISHED)
+  return stored === undefined ? undefined : parsePublished(stored._source)
 }
 
 /** Text and version of the published document. Versions only grow, so a late writer cannot revert a height. */
-export const publishedDoc = (meta: Omit<PublishedMeta, 'edition'>) => ({
-  id: PUBLISHED,
-  version: versionAt(stampOf(meta)),
-  source: write({ ...meta, edition: EDITION }),
-})
+export function toPublishedDoc(meta: Omit<PublishedMeta, 'edition'>) {
+  return {
+    id: PUBLISHED,
+    version: toVersion(toStamp(meta)),
+    source: formatRecord({ ...meta, edition: EDITION }),
+  }
+}
 
-export const readCheckpoint = async (
+export async function readCheckpoint(
   cluster: ReadCluster,
-): Promise<(SeqNo & { readonly checkpoint: Checkpoint }) | undefined> => {
+): Promise<(SeqNo & { readonly checkpoint: Checkpoint }) | undefined> {
   const found = await findCheckpoint(cluster)
   if (found === undefined) return undefined
   const { checkpoint, ...seen } = found
-  if (checkpoint === undefined) throw unreadable(cluster, CHECKPOINT)
+  if (checkpoint === undefined) throw createUnreadable(cluster, CHECKPOINT)
   return { ...seen, checkpoint }
 }
 
 /** Like `readCheckpoint`, for a repair: an unreadable document has no `checkpoint`. */
-export const findCheckpoint = async (
+export async function findCheckpoint(
   cluster: ReadCluster,
-): Promise<(SeqNo & { readonly checkpoint: Checkpoint | undefined }) | undefined> => {
-  const stored = await read(cluster, CHECKPOINT)
+): Promise<(SeqNo & { readonly checkpoint: Checkpoint | undefined }) | undefined> {
+  const stored = await readRecord(cluster, CHECKPOINT)
   if (stored === undefined) return undefined
   const { _seq_no: seqNo, _primary_term: primaryTerm, _source } = stored
-  return { seqNo, primaryTerm, checkpoint: checkpointOf(_source) }
+  return { seqNo, primaryTerm, checkpoint: parseCheckpoint(_source) }
 }
 
 /** The remedy for a damaged record of the store. */
-export const restoreHelp = ({ meta }: Names): string =>
-  `Run: 'iostlens repair --node URL'. Or restore ${meta} from a snapshot.`
+export function formatRestoreHelp({ meta }: Names): string {
+  return `Run: 'iostlens repair --node URL'. Or restore ${meta} from a snapshot.`
+}
 
-const unreadable = ({ connection: { url }, names }: ReadCluster, id: string): Failure =>
-  new Failure('damaged', `Document '${id}' of ${names.meta} at ${url} is unreadable or invalid.`, {
-    help: restoreHelp(names),
+function createUnreadable({ connection: { url }, names }: ReadCluster, id: string): Failure {
+  return new Failure('damaged', `Document '${id}' of ${names.meta} at ${url} is unreadable or invalid.`, {
+    help: formatRestoreHelp(names),
   })
+}
 
 /** Path, query and body of the compare-and-set; `expected` undefined: no checkpoint may exist yet. */
-export const checkpointRequest = (names: Names, checkpoint: Checkpoint, expected: SeqNo | undefined) => ({
-  method: 'PUT' as const,
-  path: `/${names.meta}/_doc/${CHECKPOINT}`,
-  query: {
-    // Keeps a write from recreating a deleted index with a guessed mapping.
-    require_alias: 'true',
-    ...(expected === undefined
-      ? { op_type: 'create' }
-      : { if_seq_no: String(expected.seqNo), if_primary_term: String(expected.primaryTerm) }),
-  },
-  body: write(checkpoint),
-})
+export function toCheckpointRequest(names: Names, checkpoint: Checkpoint, expected: SeqNo | undefined) {
+  return {
+    method: 'PUT' as const,
+    path: `/${names.meta}/_doc/${CHECKPOINT}`,
+    query: {
+      // Keeps a write from recreating a deleted index with a guessed mapping.
+      require_alias: 'true',
+      ...(expected === undefined
+        ? { op_type: 'create' }
+        : { if_seq_no: String(expected.seqNo), if_primary_term: String(expected.primaryTerm) }),
+    },
+    body: formatRecord(checkpoint),
+  }
+}

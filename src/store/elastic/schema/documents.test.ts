@@ -4,9 +4,9 @@ import { defineIndex } from '#indices/define.ts'
 import { bool, hashStart, int, json, keyword, long, optional, places, text } from '#indices/fields.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
-import { decode, encode, stampText } from './documents.ts'
+import { decodeDoc, encodeDoc, stampText } from './documents.ts'
 import { AT } from './mappings.ts'
-import { GROUP, KIND, MEMBER, NAMED, VALUE } from './state-ids.ts'
+import { GROUP, KIND, MEMBER, NAMED, VALUE } from './names.ts'
 
 const every = defineIndex({
   name: 'every',
@@ -43,7 +43,7 @@ const document = fc.record(
 test('encode, decode: any document is read back unchanged', () => {
   fc.assert(
     fc.property(document, doc => {
-      const back = decode(every, doc.id, JSON.parse(stampText(encode(every, doc), 5)))
+      const back = decodeDoc(every, doc.id, JSON.parse(stampText(encodeDoc(every, doc), 5)))
       expect<unknown>(back).toEqual(doc)
     }),
   )
@@ -75,14 +75,14 @@ const refusals: readonly (readonly [string, object, string])[] = [
 ]
 for (const [name, over, message] of refusals)
   test(`encode: refuses ${name}`, async () => {
-    const refused = await failureOf(Promise.resolve({ ...whole, ...over }).then(doc => encode(every, doc)))
+    const refused = await failureOf(Promise.resolve({ ...whole, ...over }).then(doc => encodeDoc(every, doc)))
     expect(refused.kind).toBe('defect')
     expect(refused.message).toContain(message)
   })
 
 test('decode: a hash8 in the form of earlier versions is read, and one that no search finds is refused', () => {
-  const stored = JSON.parse(stampText(encode(every, whole), 5))
-  const read = (hash8: string) => decode(every, 'x', { ...stored, hash8 }).hash8
+  const stored = JSON.parse(stampText(encodeDoc(every, whole), 5))
+  const read = (hash8: string) => decodeDoc(every, 'x', { ...stored, hash8 }).hash8
   expect(stored.hash8).toBe('hAAAAAAAAAAA')
   expect([read('-42'), read('9223372036854775807')]).toEqual([-42n, 2n ** 63n - 1n])
   for (const unreadable of ['h', 'hAAAAAAAAAA', 'hAAAAAAAAAAB', 'hAAAAAAAAAAAA', 'AAAAAAAAAAA'])

@@ -1,11 +1,29 @@
+import { Buffer } from 'node:buffer'
 import { parseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
 import { missingData } from '#store/missing-data.ts'
-import { fromHashTerm, hashTerm } from './hash-term.ts'
 import { AT, BEFORE } from './mappings.ts'
-import { firstOrderOf, GROUP, KIND, NAMED, stateIndexOf, storedNamesOf, toStateId } from './state-ids.ts'
+import { GROUP, getFirstOrder, getStateIndex, getStoredNames, KIND, NAMED, toStateId } from './names.ts'
+
+/** No number begins with this letter: earlier versions stored numbers, which a migration reads. */
+const HASH_MARK = 'h'
+
+const hashBytes = Buffer.alloc(8)
+
+/** The stored and searched term of a field of kind `hash8`: shorter than the number. */
+export function formatHashTerm(value: bigint): string {
+  hashBytes.writeBigInt64BE(value)
+  return HASH_MARK + hashBytes.toString('base64url')
+}
+
+/** undefined: a search for the value would not find this term. Throws unless it is a term or a number. */
+function parseHashTerm(term: string): bigint | undefined {
+  if (!term.startsWith(HASH_MARK)) return BigInt(term)
+  const value = Buffer.from(term.slice(HASH_MARK.length), 'base64url').readBigInt64BE()
+  return formatHashTerm(value) === term ? value : undefined
+}
 
 /** `_source` of a document as parsed by JSON.parse; exact, because every 64-bit number in it is text. */
 export type Source = Readonly<Record<string, unknown>>
@@ -20,12 +38,12 @@ const MAX_TERM_BYTES = 32_766
  * A document as the text of its `_source`. Throws 'defect' on values that Elasticsearch would refuse, because
  * none of a committed batch's documents may be refused.
  */
-export const encode = (index: Index, doc: { readonly id: string }): string => {
-  const { kind, fields } = formOf(index)
-  if (doc.id === '' || !isPossibleId(idIn(index, doc.id)))
+export function encodeDoc(index: Index, doc: { readonly id: string }): string {
+  const { kind, fields } = getForm(index)
+  if (doc.id === '' || !isPossibleId(toStoredId(index, doc.id)))
     throw new Failure(
       'defect',
-      `Id '${doc.id}' of ${index.name} has ${Buffer.byteLength(doc.id)} bytes; it must have 1 to ${MAX_ID_BYTES - idIn(index, '').length} bytes of UTF-8.`,
+      `Id '${doc.id}' of ${index.name} has ${Buffer.byteLength(doc.id)} bytes; it must have 1 to ${MAX_ID_BYTES - toStoredId(index, '').length} bytes of UTF-8.`,
     )
   const values = doc as unknown as Source
   const written = [...kind]
@@ -36,7 +54,7 @@ export const encode = (index: Index, doc: { readonly id: string }): string => {
     if (text === undefined)
       throw new Failure(
         'defect',
-        `Field '${name}' of ${index.name} '${doc.id}' is not a ${field.kind} that can be stored: ${excerpt(value)}.`,
+        `Field '${name}' of ${index.name} '${doc.id}' is not a ${field.kind} that can be stored: ${formatExcerpt(value)}.`,
       )
     written.push(`"${stored}":${text}`)
   }
@@ -56,26 +74,28 @@ export function stampText(text: string, at: number, before?: Before<string>): st
 }
 
 /** What a stored document replaced; undefined: it is not one of a batch. */
-export function beforeIn(source: Source): Before<Source> | undefined {
+export function readBefore(source: Source): Before<Source> | undefined {
   return source[BEFORE] as Before<Source> | undefined
 }
 
-const idIn = (index: Index, id: string): string => (index.kind === 'state' ? toStateId(index, id) : id)
+function toStoredId(index: Index, id: string): string {
+  return index.kind === 'state' ? toStateId(index, id) : id
+}
 
-type Entry = readonly [name: string, field: Field, stored: string]
+type FieldEntry = readonly [name: string, field: Field, stored: string]
 /** The fields of an index, and the text of those by which the index `state` tells its kinds apart. */
-type Form = { readonly fields: readonly Entry[]; readonly kind: readonly string[] }
+type DocForm = { readonly fields: readonly FieldEntry[]; readonly kind: readonly string[] }
 
 /** Cached, because every document needs it. */
-const forms = new WeakMap<Index, Form>()
-const formOf = (index: Index): Form => {
+const forms = new WeakMap<Index, DocForm>()
+function getForm(index: Index): DocForm {
   const known = forms.get(index)
   if (known !== undefined) return known
-  const common = storedNamesOf(index)
-  const first = firstOrderOf(index)
-  const isOfMany = index.kind === 'state' && stateIndexOf(index) === 'state'
+  const common = getStoredNames(index)
+  const first = getFirstOrder(index)
+  const isOfMany = index.kind === 'state' && getStateIndex(index) === 'state'
   const made = {
-    fields: Object.entries(index.fields).map(([name, field]): Entry => [name, field, common[name] ?? name]),
+    fields: Object.entries(index.fields).map(([name, field]): FieldEntry => [name, field, common[name] ?? name]),
     kind: [
       ...(isOfMany ? [`"${KIND}":"${index.name}"`] : []),
       // A sort value that is missing cannot be continued from.
@@ -87,17 +107,21 @@ const formOf = (index: Index): Form => {
 }
 
 /** Whether Elasticsearch accepts a document with this id. */
-export const isPossibleId = (id: string): boolean =>
-  id !== '' && bytesUpTo(id, MAX_ID_BYTES) <= MAX_ID_BYTES && id.isWellFormed()
+export function isPossibleId(id: string): boolean {
+  return id !== '' && countBytes(id, MAX_ID_BYTES) <= MAX_ID_BYTES && id.isWellFormed()
+}
 
 /** Bytes of UTF-8; for a text that is too short to exceed `limit`, its length. */
-const bytesUpTo = (text: string, limit: number): number =>
-  text.length * 3 <= limit ? text.length : Buffer.byteLength(text)
+function countBytes(text: string, limit: number): number {
+  return text.length * 3 <= limit ? text.length : Buffer.byteLength(text)
+}
 
-const excerpt = (value: unknown): string => String(value).slice(0, 80)
+function formatExcerpt(value: unknown): string {
+  return String(value).slice(0, 80)
+}
 
 /** undefined: the value is not of the field's kind. Lone surrogates, which UTF-8 cannot encode, become U+FFFD. */
-const encodeValue = (field: Field, value: unknown): string | undefined => {
+function encodeValue(field: Field, value: unknown): string | undefined {
   switch (field.kind) {
     case 'keyword':
       return typeof value === 'string' ? encodeTerm(value) : undefined
@@ -123,29 +147,34 @@ const encodeValue = (field: Field, value: unknown): string | undefined => {
   }
 }
 
-const encodeTerm = (value: string): string | undefined =>
-  bytesUpTo(value, MAX_TERM_BYTES) <= MAX_TERM_BYTES ? JSON.stringify(value.toWellFormed()) : undefined
+function encodeTerm(value: string): string | undefined {
+  return countBytes(value, MAX_TERM_BYTES) <= MAX_TERM_BYTES ? JSON.stringify(value.toWellFormed()) : undefined
+}
 
-const encodePlaces = (value: readonly unknown[]): string | undefined =>
-  value.every(isInt64) ? `[${value.map(place => `"${place}"`).join(',')}]` : undefined
+function encodePlaces(value: readonly unknown[]): string | undefined {
+  return value.every(isInt64) ? `[${value.map(place => `"${place}"`).join(',')}]` : undefined
+}
 
-const encodeHash = (value: unknown): string | undefined => (isInt64(value) ? `"${hashTerm(value)}"` : undefined)
+function encodeHash(value: unknown): string | undefined {
+  return isInt64(value) ? `"${formatHashTerm(value)}"` : undefined
+}
 
-const isInt64 = (value: unknown): value is bigint =>
-  typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
+function isInt64(value: unknown): value is bigint {
+  return typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
+}
 
 /** The document in a `_source`. */
-export const decode = <I extends Index>(index: I, id: string, source: Source): DocOf<I> => {
+export function decodeDoc<I extends Index>(index: I, id: string, source: Source): DocOf<I> {
   const doc: Record<string, unknown> = { id }
-  const { kind, fields } = formOf(index)
+  const { kind, fields } = getForm(index)
   if (kind.length > 0 && source[KIND] !== index.name)
-    throw missingData(`Document '${id}' of ${index.name} is stored as one of ${excerpt(source[KIND])}.`)
+    throw missingData(`Document '${id}' of ${index.name} is stored as one of ${formatExcerpt(source[KIND])}.`)
   // Takes half the time of an iterator over the fields; a page has some 300 values.
   for (let at = 0; at < fields.length; at++) {
-    const [name, field, stored] = fields[at] as Entry
+    const [name, field, stored] = fields[at] as FieldEntry
     const value = source[stored]
     if (value === undefined && field.optional) continue
-    const read = value === undefined || value === null ? undefined : readerOf[field.kind](value)
+    const read = value === undefined || value === null ? undefined : READERS[field.kind](value)
     if (read === undefined) throw missingData(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
     doc[name] = read
   }
@@ -153,32 +182,114 @@ export const decode = <I extends Index>(index: I, id: string, source: Source): D
   return doc as DocOf<I>
 }
 
-const asItIs = (value: unknown): unknown => value
+function keepValue(value: unknown): unknown {
+  return value
+}
 
 /** The reader's result; undefined if it throws. */
-const tried =
-  (read: (value: unknown) => unknown) =>
-  (value: unknown): unknown => {
+function tryReader(read: (value: unknown) => unknown) {
+  return (value: unknown): unknown => {
     try {
       return read(value)
     } catch {
       return undefined
     }
   }
+}
 
 /** Parsers of values in `_source` by kind of field; undefined: this program does not write such a value. */
-const readerOf: Readonly<Record<Field['kind'], (value: unknown) => unknown>> = {
-  keyword: asItIs,
-  text: asItIs,
-  hash: asItIs,
-  hashes: asItIs,
-  word: asItIs,
-  packed: asItIs,
-  digits: asItIs,
-  long: tried(value => BigInt(value as string)),
-  int: asItIs,
-  bool: asItIs,
-  json: tried(value => parseJson(value as string)),
-  places: tried(value => (value as readonly string[]).map(BigInt)),
-  hash8: tried(value => fromHashTerm(value as string)),
+const READERS: Readonly<Record<Field['kind'], (value: unknown) => unknown>> = {
+  keyword: keepValue,
+  text: keepValue,
+  hash: keepValue,
+  hashes: keepValue,
+  word: keepValue,
+  packed: keepValue,
+  digits: keepValue,
+  long: tryReader(value => BigInt(value as string)),
+  int: keepValue,
+  bool: keepValue,
+  json: tryReader(value => parseJson(value as string)),
+  places: tryReader(value => (value as readonly string[]).map(BigInt)),
+  hash8: tryReader(value => parseHashTerm(value as string)),
+}
+
+/**
+ * The documents of a search's answer, read from the text that `encode` wrote. Parsing it as JSON takes three
+ * times as long, because an engine interns each short text (the places of twenty rows are some 150).
+ * undefined: the text has another form, as when a proxy or another program wrote it.
+ */
+export function parseHitDocs<I extends Index>(index: I, text: string): readonly DocOf<I>[] | undefined {
+  const first = text.indexOf(HITS_START)
+  if (first === -1 || !text.endsWith(HITS_END)) return undefined
+  const { pattern, entries } = getHitForm(index)
+  const docs: DocOf<I>[] = []
+  // A quote within a JSON text has a backslash before it, so a key matches nowhere else.
+  for (let at = text.indexOf(ID_START, first); at !== -1; at = text.indexOf(ID_START, pattern.lastIndex)) {
+    pattern.lastIndex = at
+    const found = pattern.exec(text)
+    if (found === null) return undefined
+    const doc: Record<string, unknown> = { id: found[1] }
+    for (let n = 0; n < entries.length; n++) {
+      const own = found[n + 2]
+      const { name, kind } = entries[n] as HitEntry
+      if (own !== undefined) doc[name] = parseValue(kind, own)
+    }
+    docs.push(doc as DocOf<I>)
+  }
+  return docs
+}
+
+const HITS_START = '"hits":['
+const ID_START = '"_id":"'
+const HITS_END = ']}}'
+
+type HitEntry = { readonly name: string; readonly kind: Field['kind'] }
+/** `pattern` matches a hit from its id to its last field; the id and each field are groups. */
+type HitForm = { readonly pattern: RegExp; readonly entries: readonly HitEntry[] }
+
+const hitForms = new WeakMap<Index, HitForm>()
+function getHitForm(index: Index): HitForm {
+  const known = hitForms.get(index)
+  if (known !== undefined) return known
+  const fields = Object.entries(index.fields)
+  const keyed = fields.map(([name, { kind, optional }], at) => {
+    const pair = `${at === 0 ? '' : ','}"${name}":${VALUE_PATTERNS[kind] ?? NEVER_PATTERN}`
+    return optional ? `(?:${pair})?` : pair
+  })
+  const made = {
+    pattern: new RegExp(`"_id":"([^"\\\\]*)"(?:,"_score":[^,"]*)?,"_source":\\{${keyed.join('')}(?=[,}])`, 'y'),
+    entries: fields.map(([name, { kind }]) => ({ name, kind })),
+  }
+  hitForms.set(index, made)
+  return made
+}
+
+const TEXT_PATTERN = '"([^"\\\\]*(?:\\\\.[^"\\\\]*)*)"'
+/** For kinds of fields that pages of lists do not show. */
+const NEVER_PATTERN = '(?!)()'
+/** Patterns of values in the text of a document, by kind of field. */
+const VALUE_PATTERNS: Readonly<Partial<Record<Field['kind'], string>>> = {
+  int: '(\\d+)',
+  bool: '(true|false)',
+  long: '"(-?\\d+)"',
+  keyword: TEXT_PATTERN,
+  text: TEXT_PATTERN,
+  hash: TEXT_PATTERN,
+  hashes: TEXT_PATTERN,
+  word: TEXT_PATTERN,
+  packed: TEXT_PATTERN,
+}
+
+function parseValue(kind: Field['kind'], text: string): unknown {
+  switch (kind) {
+    case 'int':
+      return Number(text)
+    case 'bool':
+      return text === 'true'
+    case 'long':
+      return BigInt(text)
+    default:
+      return text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text
+  }
 }

@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indices/record.ts'
-import { decode, encode, type Source } from './documents.ts'
-import { docsInHits } from './hits-text.ts'
+import { decodeDoc, encodeDoc, parseHitDocs, type Source } from './documents.ts'
 
 const KEYS = [...Object.keys(records.fields), '_id', '_source', 'hits']
 /** Texts that look like the surrounding answer. */
@@ -37,9 +36,9 @@ const answerOf = (sources: readonly (readonly [id: string, source: string])[]): 
 test('docsInHits: any documents are read as from parsed JSON', () => {
   fc.assert(
     fc.property(fc.array(record), docs => {
-      const sources = docs.map(doc => [doc.id, encode(records, doc)] as const)
-      const parsed = sources.map(([id, source]) => decode(listedRecords, id, JSON.parse(source) as Source))
-      expect(docsInHits(listedRecords, answerOf(sources))).toEqual(parsed)
+      const sources = docs.map(doc => [doc.id, encodeDoc(records, doc)] as const)
+      const parsed = sources.map(([id, source]) => decodeDoc(listedRecords, id, JSON.parse(source) as Source))
+      expect(parseHitDocs(listedRecords, answerOf(sources))).toEqual(parsed)
     }),
     { numRuns: 500 },
   )
@@ -49,9 +48,9 @@ const doc: RecordDoc = {
   ...{ id: '1', height: 1, tx: 2, index: 3, tx_hash: 'h', time: 4n, contract: 'c', action_name: 'a' },
   ...{ data: '[]', return: '', status_code: 'SUCCESS', from: 'f', to: 't', overflow: false, places: [5n] },
 }
-const source = encode(records, doc)
+const source = encodeDoc(records, doc)
 const read = (changed: string): readonly ListedRecord[] | undefined =>
-  docsInHits(listedRecords, answerOf([['1', changed]]))
+  parseHitDocs(listedRecords, answerOf([['1', changed]]))
 
 test('docsInHits: hits written in another form are left to the JSON parser', () => {
   expect(read(source)).toHaveLength(1)
@@ -75,6 +74,6 @@ test('docsInHits: hits written in another form are left to the JSON parser', () 
   }
   const whole = answerOf([['1', source]])
   const wholes = [whole.slice(0, -1), `${whole} `, whole.replace('"hits":[', '"other":['), '{}', '']
-  for (const each of wholes) expect(docsInHits(listedRecords, each)).toBeUndefined()
-  expect(docsInHits(listedRecords, answerOf([]))).toEqual([])
+  for (const each of wholes) expect(parseHitDocs(listedRecords, each)).toBeUndefined()
+  expect(parseHitDocs(listedRecords, answerOf([]))).toEqual([])
 })

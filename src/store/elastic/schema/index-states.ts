@@ -1,10 +1,153 @@
-import type { Connection } from '../client/connection.ts'
-import { type ElasticError, toFailure } from '../client/failures.ts'
-import { parseAnswer, pauseBeforeRetry, requestJson, requestOnce, requireValid } from '../client/request-json.ts'
-import type { LastDocument, LastDocuments } from './checkpoint-record.ts'
-import type { Counts } from './inventory.ts'
-import { inParts } from './names.ts'
-import { shardCopies } from './shard-copies.ts'
+import { Failure } from '#failure/failure.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
+import type { Connection } from '../client/request.ts'
+import {
+  type ElasticError,
+  type NamedRequest,
+  parseAnswer,
+  pauseBeforeRetry,
+  requestJson,
+  requestOnce,
+  requireValid,
+  toFailure,
+  toSearch,
+} from '../client/request.ts'
+import type { LastDocument, LastDocuments } from './checkpoint.ts'
+import { HEIGHT, type Mapping } from './mappings.ts'
+import { joinParts, KIND, type ReadCluster, STATE_INDICES } from './names.ts'
+
+/** An index with the prefix that any version of this program created. */
+export type ExistingIndex = {
+  readonly name: string
+  /** Name without prefix, generation and partition. */
+  readonly of: string
+  readonly generation: number
+  readonly aliases: readonly string[]
+  readonly mapping: Partial<Mapping>
+}
+
+const HISTORY_NAMES = new Set<string>(historyIndices.map(({ name }) => name))
+/** Earlier versions had an index for each kind of state. */
+const FORMER_NAMES = new Set<string>(stateIndices.map(({ name }) => name).filter(name => name !== 'series'))
+/** Indices whose documents come from the chain. */
+const DERIVED_NAMES = new Set<string>([...HISTORY_NAMES, ...STATE_INDICES, ...FORMER_NAMES])
+const ALL_NAMES = [...DERIVED_NAMES, 'meta', 'journal', 'keys']
+
+/** Whether the documents of an index come from the chain, by its name without prefix, generation and partition. */
+export function isDerived(of: string): boolean {
+  return DERIVED_NAMES.has(of)
+}
+
+/** Whether only stores of earlier versions have this index. */
+export function isFormer(of: string): boolean {
+  return FORMER_NAMES.has(of)
+}
+
+/** All indices of this store, served or not; those of other programs and prefixes are omitted. */
+export async function listIndices({ connection, names: { prefix } }: ReadCluster): Promise<readonly ExistingIndex[]> {
+  const all = await requestJson<
+    Readonly<Record<string, { readonly aliases: object; readonly mappings: Partial<Mapping> } | undefined>>
+  >(connection, {
+    what: 'read the indices',
+    method: 'GET',
+    path: `/${prefix}-*`,
+    query: { filter_path: '*.aliases,*.mappings' },
+  })
+  return Object.entries(all).flatMap(([name, found]) => {
+    const place = parseName(name.slice(prefix.length + 1))
+    return found === undefined || place === undefined
+      ? []
+      : [{ name, ...place, aliases: Object.keys(found.aliases ?? {}), mapping: found.mappings ?? {} }]
+  })
+}
+
+/** The parts of a name without its prefix; undefined: not one of our names. */
+function parseName(rest: string): { readonly of: string; readonly generation: number } | undefined {
+  const of = ALL_NAMES.find(name => rest.startsWith(`${name}-`))
+  if (of === undefined) return undefined
+  const tail = rest.slice(of.length + 1)
+  const [, generation] = (HISTORY_NAMES.has(of) ? /^(?:(\d+)-)?\d{6}$/ : /^(\d+)$/).exec(tail) ?? [undefined, '-']
+  return generation === '-' ? undefined : { of, generation: Number(generation ?? 0) }
+}
+
+/** Adds indices to aliases and removes them, all at once. */
+export async function updateAliases(
+  connection: Connection,
+  { actions, ...named }: Pick<NamedRequest, 'what' | 'timeoutMs'> & { readonly actions: readonly object[] },
+): Promise<void> {
+  await requestJson(connection, { ...named, method: 'POST', path: '/_aliases', body: JSON.stringify({ actions }) })
+}
+
+/** Number of documents of history in the indices up to a height. */
+export async function countUpTo(connection: Connection, indices: readonly string[], height: number): Promise<number> {
+  let documents = 0
+  for (const name of indices) {
+    const { count } = await requestJson<{ count: number }>(connection, {
+      what: `count ${name}`,
+      method: 'POST',
+      path: `/${name}/_count`,
+      body: JSON.stringify({ query: { range: { [HEIGHT]: { lte: height } } } }),
+    })
+    documents += count
+  }
+  return documents
+}
+
+/** Deletes indices permanently. */
+export async function deleteIndices(connection: Connection, names: readonly string[]): Promise<void> {
+  for (const name of names)
+    await requestJson(connection, {
+      what: `remove ${name}`,
+      method: 'DELETE',
+      path: `/${name}`,
+      acceptedStatuses: [404],
+    })
+}
+
+type ShardCopy = {
+  readonly index?: string
+  readonly node?: string | null
+  readonly state?: string
+}
+type ShardsAnswer = { readonly shards?: readonly (readonly ShardCopy[])[] }
+
+/** Time after which a server that has lost its master reports this. */
+const MASTER_TIMEOUT = '1s'
+
+/**
+ * The servers with a copy of each index (of one shard) that the elected master has in use. The master removes
+ * a copy that missed a write before that write is acknowledged. Throws 'unavailable' without a master, or
+ * when an index has no copy in use.
+ */
+export async function readShardCopies(
+  connection: Connection,
+  indices: readonly string[],
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, readonly string[]>> {
+  const found = new Map<string, string[]>()
+  for (const part of joinParts(indices)) {
+    const { shards = [] } = await requestJson<ShardsAnswer>(connection, {
+      what: `see the copies of ${part}`,
+      method: 'GET',
+      path: `/${part}/_search_shards`,
+      query: { master_timeout: MASTER_TIMEOUT, filter_path: 'shards.index,shards.node,shards.state' },
+      signal,
+    })
+    for (const { index = '', node, state } of shards.flat()) {
+      const inUse = state === 'STARTED' || state === 'RELOCATING'
+      if (inUse && typeof node === 'string') found.set(index, [...(found.get(index) ?? []), node])
+    }
+  }
+  for (const index of indices)
+    if (!found.has(index))
+      throw new Failure('unavailable', `No copy of ${index} at ${connection.url} is in use.`, {
+        help: 'Check the health of the cluster.',
+      })
+  return found
+}
+
+/** Counts of documents by name of index. */
+export type Counts = ReadonlyMap<string, number>
 
 /** State of an existing index in the cluster. */
 export type IndexState = {
@@ -19,16 +162,16 @@ type IndexAnswer = {
 }
 
 /** `local`: the state known to the server that answers, which needs no master and may be slightly out of date. */
-export type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local?: boolean }
+type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local?: boolean }
 
 /** The states of the existing indices, including closed ones. */
-export const indexStates = async (
+export async function readIndexStates(
   connection: Connection,
   indices: readonly string[],
   { signal, local = false }: StatesOptions = {},
-): Promise<ReadonlyMap<string, IndexState>> => {
+): Promise<ReadonlyMap<string, IndexState>> {
   const found = new Map<string, IndexState>()
-  for (const part of inParts(indices)) {
+  for (const part of joinParts(indices)) {
     const answers = await requestJson<Readonly<Record<string, IndexAnswer>>>(connection, {
       what: `see ${part}`,
       method: 'GET',
@@ -50,7 +193,7 @@ export const indexStates = async (
   return found
 }
 
-type Part = {
+type EachPart = {
   readonly status?: number
   readonly error?: ElasticError
   readonly hits?: {
@@ -64,33 +207,33 @@ type Part = {
 }
 
 /** Number of documents that a search sees in each index; takes the same time for any number. */
-export const countsOf = async (connection: Connection, indices: readonly string[]): Promise<Counts> => {
+export async function countDocuments(connection: Connection, indices: readonly string[]): Promise<Counts> {
   const parts = await searchEach(
     connection,
     indices.map(index => ({ index })),
     { size: 0, track_total_hits: true },
   )
-  return countsIn(connection, indices, parts)
+  return readCounts(connection, indices, parts)
 }
 
 /**
  * Like `countsOf`, but counted in every copy that the elected master has in use. Returns the highest count,
  * because a copy that was cut off has less. Throws 'unavailable' if a copy cannot be reached.
  */
-export const countsInCopies = async (connection: Connection, indices: readonly string[]): Promise<Counts> => {
-  const all = await inCopies(connection, indices)
+export async function countInCopies(connection: Connection, indices: readonly string[]): Promise<Counts> {
+  const all = await listCopies(connection, indices)
   const parts = await searchEach(connection, all, { size: 0, track_total_hits: true })
   const highest = new Map<string, number>()
   for (const [at, { index }] of all.entries()) {
-    const count = countsIn(connection, [index], [parts[at]]).get(index) ?? 0
+    const count = readCounts(connection, [index], [parts[at]]).get(index) ?? 0
     highest.set(index, Math.max(count, highest.get(index) ?? 0))
   }
   return highest
 }
 
 /** The last written document of each index; indices without documents are omitted. */
-export const newestDocuments = async (connection: Connection, indices: readonly string[]): Promise<LastDocuments> => {
-  const all = await inCopies(connection, indices)
+export async function findNewest(connection: Connection, indices: readonly string[]): Promise<LastDocuments> {
+  const all = await listCopies(connection, indices)
   const newest = {
     size: 1,
     version: true,
@@ -112,11 +255,7 @@ export const newestDocuments = async (connection: Connection, indices: readonly 
 }
 
 /** Whether a copy that a master has in use contains a document, in this version or a later one. */
-export const isInCopies = async (
-  connection: Connection,
-  index: string,
-  [id, version]: LastDocument,
-): Promise<boolean> => {
+export async function isInCopies(connection: Connection, index: string, [id, version]: LastDocument): Promise<boolean> {
   const search = {
     size: 1,
     version: true,
@@ -124,27 +263,37 @@ export const isInCopies = async (
     track_total_hits: false,
     query: { ids: { values: [id] } },
   }
-  const parts = await searchEach(connection, await inCopies(connection, [index]), search)
+  const parts = await searchEach(connection, await listCopies(connection, [index]), search)
   return parts.some(({ hits }) => (hits?.hits?.[0]?._version ?? -1) >= version)
 }
 
-type Copy = { readonly index: string; readonly preference?: string }
+type SearchedCopy = { readonly index: string; readonly preference?: string }
 
-const inCopies = async (connection: Connection, indices: readonly string[]): Promise<readonly Copy[]> =>
-  [...(await shardCopies(connection, indices))].flatMap(([index, nodes]) =>
+async function listCopies(connection: Connection, indices: readonly string[]): Promise<readonly SearchedCopy[]> {
+  return [...(await readShardCopies(connection, indices))].flatMap(([index, nodes]) =>
     nodes.map(node => ({ index, preference: `_only_nodes:${node}` })),
   )
+}
 
-const countsIn = (connection: Connection, indices: readonly string[], parts: readonly (Part | undefined)[]): Counts =>
-  new Map(
+function readCounts(
+  connection: Connection,
+  indices: readonly string[],
+  parts: readonly (EachPart | undefined)[],
+): Counts {
+  return new Map(
     indices.map((index, at) => [
       index,
       requireValid({ connection, what: `count ${index}` }, parts[at]?.hits?.total?.value, Number.isInteger),
     ]),
   )
+}
 
 /** Runs the same search in each index, or in one copy of it. */
-const searchEach = async (connection: Connection, all: readonly Copy[], search: object): Promise<readonly Part[]> => {
+async function searchEach(
+  connection: Connection,
+  all: readonly SearchedCopy[],
+  search: object,
+): Promise<readonly EachPart[]> {
   if (all.length === 0) return []
   for (let attempt = 0; ; attempt++)
     try {
@@ -154,11 +303,11 @@ const searchEach = async (connection: Connection, all: readonly Copy[], search: 
     }
 }
 
-const searchEachOnce = async (
+async function searchEachOnce(
   connection: Connection,
-  all: readonly Copy[],
+  all: readonly SearchedCopy[],
   search: object,
-): Promise<readonly Part[]> => {
+): Promise<readonly EachPart[]> {
   const what = `count ${all[0]?.index} and others`
   const answer = await requestOnce(connection, {
     what,
@@ -169,14 +318,30 @@ const searchEachOnce = async (
       .map(copy => `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`)
       .join(''),
   })
-  const parsed = parseAnswer<{ readonly responses?: readonly Part[] }>({ connection, what }, answer.text)
+  const parsed = parseAnswer<{ readonly responses?: readonly EachPart[] }>({ connection, what }, answer.text)
   const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
   for (const [at, { error, status = 503 }] of parts.entries())
     if (error !== undefined) {
-      const { index, preference } = all[at] as Copy
+      const { index, preference } = all[at] as SearchedCopy
       const origin = { connection, what: `count ${index}` }
       // A retryable status, so that a copy that has just moved is looked up again.
       throw toFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
     }
   return parts
+}
+
+/** More kinds of state than there will ever be. */
+const MAX_KINDS = 1_000
+
+type KindsAnswer = {
+  readonly aggregations?: {
+    readonly kinds: { readonly buckets: readonly { readonly key: string; readonly doc_count: number }[] }
+  }
+}
+
+/** Number of documents of each kind that a search sees in an index of several kinds. */
+export async function countKinds(connection: Connection, index: string): Promise<Counts> {
+  const kinds = { terms: { field: KIND, size: MAX_KINDS } }
+  const { aggregations } = await requestJson<KindsAnswer>(connection, toSearch(index, { size: 0, aggs: { kinds } }))
+  return new Map(aggregations?.kinds.buckets.map(({ key, doc_count }) => [key, doc_count]))
 }

@@ -1,56 +1,68 @@
+import { Failure } from '#failure/failure.ts'
 import { type Change, historyIndices, type StateIndex } from '#indices/registry.ts'
-import type { Batch } from '#store/port.ts'
-import type { Holding, Inventory, LastDocument } from './checkpoint-record.ts'
-import type { Names } from './names.ts'
-import type { Partitions } from './partitions.ts'
-import { toStateId } from './state-ids.ts'
-
-/** Counts of documents by name of index. */
-export type Counts = ReadonlyMap<string, number>
+import type { Batch, Difference } from '#store/port.ts'
+import type { Connection } from '../client/request.ts'
+import {
+  type Holding,
+  type Inventory,
+  type LastDocument,
+  type PublishedMeta,
+  readCheckpoint,
+  readPublished,
+} from './checkpoint.ts'
+import type { Counts } from './index-states.ts'
+import { countDocuments, countInCopies, type IndexState, readIndexStates } from './index-states.ts'
+import { EDITION, listWantedIndices, SCHEMA } from './mappings.ts'
+import { type Names, type Partitions, type ReadCluster, selectGenerations, toStateId } from './names.ts'
 
 /** Names of the indices of documents, with all partitions. */
-export const countedNames = (names: Names, partitions: Partitions): readonly string[] => [
-  ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
-  ...names.states,
-]
+export function listCounted(names: Names, partitions: Partitions): readonly string[] {
+  return [
+    ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
+    ...names.states,
+  ]
+}
 
 /**
  * All indices of an inventory: documents, checkpoint, and API keys, which are not counted because they belong to no batch. Indices under construction have no keys of their own.
  */
-export const listedNames = (names: Names, partitions: Partitions): readonly string[] => [
-  ...countedNames(names, partitions),
-  names.behind('meta'),
-  ...(names.building ? [] : [names.behind('keys')]),
-]
+export function listInventoried(names: Names, partitions: Partitions): readonly string[] {
+  return [...listCounted(names, partitions), names.behind('meta'), ...(names.building ? [] : [names.behind('keys')])]
+}
 
 /** Number of documents that a batch adds to each index of its partition. */
 export type Added = { readonly [I in (typeof historyIndices)[number]['name']]: number }
 
-export const addedBy = ({ blocks, transactions, records }: Pick<Batch, keyof Added>): Added => ({
-  blocks: blocks.length,
-  transactions: transactions.length,
-  records: records.length,
-})
+export function countAdded({ blocks, transactions, records }: Pick<Batch, keyof Added>): Added {
+  return {
+    blocks: blocks.length,
+    transactions: transactions.length,
+    records: records.length,
+  }
+}
 
-export const sumOf = (a: Added, b: Added): Added => ({
-  blocks: a.blocks + b.blocks,
-  transactions: a.transactions + b.transactions,
-  records: a.records + b.records,
-})
+export function addCounts(a: Added, b: Added): Added {
+  return {
+    blocks: a.blocks + b.blocks,
+    transactions: a.transactions + b.transactions,
+    records: a.records + b.records,
+  }
+}
 
 /** Ids of the last documents of each kind; absent: none was added. */
 export type LastIds = { readonly [I in keyof Added]?: string }
 
-export const lastIdsOf = (history: Pick<Batch, keyof Added>): LastIds =>
-  Object.fromEntries(
+export function findLastIds(history: Pick<Batch, keyof Added>): LastIds {
+  return Object.fromEntries(
     historyIndices.flatMap(({ name }) => {
       const last = history[name].at(-1)
       return last === undefined ? [] : [[name, last.id]]
     }),
   )
+}
 
 /** The inventory after a batch; `uuids`: those of a partition that it opens, `version`: that of its state. */
-export const inventoryAfter = (
+export function growInventory(
   before: Inventory,
   names: Names,
   {
@@ -70,7 +82,7 @@ export const inventoryAfter = (
     readonly version: number
     readonly uuids: ReadonlyMap<string, string>
   },
-): Inventory => {
+): Inventory {
   const indices: Record<string, Holding> = { ...before.indices }
   for (const [index, uuid] of uuids) indices[index] = [uuid, 0]
   const add = (index: string, more: number): void => {
@@ -90,4 +102,224 @@ export const inventoryAfter = (
   // The changes are written in this order, so the last one counts.
   for (const { index, doc } of changes) last[names.state(index)] = [toStateId(index, doc.id), version]
   return { batch: name, indices, last }
+}
+
+/** A difference from the inventory. */
+type Damage = {
+  /** Name of the index. */
+  readonly name: string
+  /** An operator can quickly fix `closed` and `hidden` (the alias is missing); the others mean lost data. */
+  readonly problem: 'missing' | 'other' | 'closed' | 'hidden' | 'documents'
+  /** One line, to be followed by a full stop. */
+  readonly detail: string
+  readonly help: string
+}
+
+type ExpectedIndices = {
+  readonly partitions: Partitions
+  readonly inventory: Inventory
+  /**
+   * Whether an index may have more documents than the inventory counts. For readers every index may, because
+   * a loader continues; for a loader the indices it writes ahead.
+   */
+  readonly mayHoldMore: (index: string) => boolean
+  /** Whether this version's indices are expected; a store of an earlier version has others. */
+  readonly isOwn?: boolean
+  /** Whether to check aliases; readers do not need them, because they read by name of index. */
+  readonly aliases: boolean
+  /** Whether to read the states without the master, see `StatesOptions`. */
+  readonly local?: boolean
+}
+
+/** Further comparisons before damage is believed. The hosts take turns, so different servers answer. */
+const FURTHER = 2
+
+/**
+ * Compares the indices with an inventory; []: nothing is lost. A server that is cut off from its cluster
+ * lacks the documents written since. So a difference counts only if it is found again, in every copy that a
+ * master has in use. Throws 'unavailable' if that cannot be determined.
+ */
+export async function findDamage(cluster: ReadCluster, expected: ExpectedIndices): Promise<readonly Damage[]> {
+  let damages = await compareOnce(cluster, expected, countDocuments)
+  for (let more = 0; more < FURTHER && damages.length > 0; more++)
+    damages = await compareOnce(cluster, expected, countInCopies)
+  return damages
+}
+
+async function compareOnce(
+  cluster: ReadCluster,
+  expected: ExpectedIndices,
+  countDocuments: (connection: Connection, indices: readonly string[]) => Promise<Counts>,
+): Promise<readonly Damage[]> {
+  const { connection, names } = cluster
+  const { partitions, inventory } = expected
+  const all = Object.entries(inventory.indices)
+  const counted = all.flatMap(([name, [, documents]]) => (documents === undefined ? [] : [{ name, documents }]))
+  // In parallel, because a loader waits for both twice per batch.
+  const counting = countDocuments(
+    connection,
+    counted.map(({ name }) => name),
+  )
+  // A missing or closed index cannot be counted; its state explains the damage.
+  counting.catch(() => undefined)
+  const existing = await readIndexStates(
+    connection,
+    all.map(([name]) => name),
+    { local: expected.local === true },
+  )
+  const aliases = expected.aliases ? mapAliases(names, partitions) : new Map<string, readonly string[]>()
+  const damages = all.flatMap(([name, [uuid]]) =>
+    compareState(cluster, { name, uuid, aliases: aliases.get(name) ?? [] }, existing.get(name)),
+  )
+  if (damages.length > 0) return damages
+  const { isOwn = true } = expected
+  const unnamed = (isOwn ? listCounted(names, partitions) : []).filter(
+    name => inventory.indices[name]?.[1] === undefined,
+  )
+  if (unnamed.length > 0)
+    return unnamed.map(name => {
+      const detail = `${name} at ${connection.url} is not in the store's list of its indices`
+      return { name, problem: 'other', detail, help: CHECK }
+    })
+  const counts = await counting
+  return counted.flatMap(({ name, documents }) => {
+    const found = counts.get(name) ?? 0
+    const isRight = found === documents || (found > documents && expected.mayHoldMore(name))
+    const detail = `${name} at ${connection.url} has ${found} documents, expected ${documents}`
+    return isRight ? [] : [{ name, problem: 'documents' as const, detail, help: RECOUNT }]
+  })
+}
+
+function mapAliases(names: Names, partitions: Partitions): ReadonlyMap<string, readonly string[]> {
+  return new Map(listWantedIndices(names, partitions).map(({ name, alias, into }) => [name, [alias, into]]))
+}
+
+const LOST = "Restore it from a snapshot, run 'iostlens repair', or run 'iostlens load' with another --store."
+const LOST_KEYS =
+  "Restore it from a snapshot. Or run 'iostlens repair', then create new keys with 'iostlens keys add': the old ones are lost."
+const CHECK = "Run: 'iostlens repair'. It checks the index, corrects what differs and then accepts it."
+const RECOUNT = "Run: 'iostlens repair'. Or restore the index from a snapshot of exactly this height."
+
+/** The damage of one index by its identity, without counting documents. */
+function compareState(
+  { connection: { url }, names }: ReadCluster,
+  { name, uuid, aliases }: { readonly name: string; readonly uuid: string; readonly aliases: readonly string[] },
+  existing: IndexState | undefined,
+): readonly Damage[] {
+  const isKeys = name === names.behind('keys')
+  const place = `${name} at ${url}`
+  if (existing === undefined) {
+    const detail = `${place} is gone, with ${isKeys ? 'the API keys in it' : 'the data that was loaded into it'}`
+    return [{ name, problem: 'missing', detail, help: isKeys ? LOST_KEYS : LOST }]
+  }
+  if (existing.uuid !== uuid) {
+    const origin = `the index that was ${isKeys ? 'created' : 'loaded'}`
+    const detail = `${place} is not ${origin}: its UUID is ${existing.uuid}, expected ${uuid}`
+    return [{ name, problem: 'other', detail, help: isKeys ? LOST_KEYS : CHECK }]
+  }
+  if (existing.closed)
+    return [{ name, problem: 'closed', detail: `${place} is closed`, help: `Open it: POST /${name}/_open.` }]
+  const help = "Run: 'iostlens indices create'."
+  const missing = aliases.filter(alias => !existing.aliases.has(alias))
+  return missing.map(alias => ({ name, problem: 'hidden', detail: `${place} has lost its alias ${alias}`, help }))
+}
+
+function isPassing({ problem }: Damage): boolean {
+  return problem === 'closed' || problem === 'hidden'
+}
+
+/** The failure for a loader. It waits for an operator's fix, and otherwise writes nothing. */
+export function toLoaderFailure(damages: readonly Damage[]): Failure | undefined {
+  return toReaderFailure(damages.toSorted((a, b) => Number(isPassing(a)) - Number(isPassing(b))))
+}
+
+/** The failure for readers: no request is answered until the damage is fixed. */
+function toReaderFailure(damages: readonly Damage[]): Failure | undefined {
+  const [first] = damages
+  if (first === undefined) return undefined
+  const { name, problem, detail, help } = first
+  const others = damages.length > 1 ? `, and ${damages.length - 1} more indices are damaged` : ''
+  const kind = isPassing(first) ? 'unavailable' : 'damaged'
+  return new Failure(kind, `${detail}${others}.`, { help, details: { index: name, problem } })
+}
+
+/** Checks before damage is believed, because a migration that ends meanwhile replaces indices. */
+const CHECKS = 3
+
+/** The failure of every answer while loaded data is lost; undefined: nothing is lost. */
+export async function checkLost(
+  cluster: ReadCluster,
+  published: () => Promise<PublishedMeta | undefined>,
+): Promise<Failure | undefined> {
+  let failure: Failure | undefined
+  for (let tried = 0; tried < CHECKS; tried++) {
+    const seen = await published()
+    if (seen?.inventory?.batch !== seen?.batch || seen?.inventory === undefined) return undefined
+    const { generations, partitions, inventory, edition = EDITION } = seen
+    const isOwn = edition === EDITION
+    const expected = { partitions, inventory, isOwn, aliases: false, mayHoldMore: () => true }
+    // Pages need no master, but only the master confirms damage: a server cut off knows no later indices.
+    const here = selectGenerations(cluster, generations)
+    const isDoubtful = (await findDamage(here, { ...expected, local: true })).length > 0
+    failure = isDoubtful ? toReaderFailure(await findDamage(here, expected)) : undefined
+    if (failure === undefined || (await published())?.batch === seen.batch) return failure
+  }
+  return failure
+}
+
+/** Checks that the index of API keys is the recorded one; returns the failure, or undefined. */
+export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) => Promise<Failure | undefined> {
+  const { names } = cluster
+  // The last known record also counts when the published one is gone.
+  let known: PublishedMeta | undefined
+  return async signal => {
+    let failure: Failure | undefined
+    for (let tried = 0; tried < CHECKS; tried++) {
+      known = (await readPublished(cluster, signal)) ?? known
+      const { batch, inventory, generations } = known ?? {}
+      const here = selectGenerations(cluster, generations)
+      const name = here.names.behind('keys')
+      const uuid = inventory?.indices[name]?.[0]
+      if (uuid === undefined || inventory?.batch !== batch) return undefined
+      failure = await checkKeys(here, { name, uuid, aliases: [names.keys] }, signal)
+      if (failure === undefined) return undefined
+      const now = await readPublished(cluster, signal)
+      if (now === undefined || now.batch === batch) return failure
+    }
+    return failure
+  }
+}
+
+/** The failure of the index of keys, if the master confirms it. */
+async function checkKeys(
+  here: ReadCluster,
+  known: Parameters<typeof compareState>[1],
+  signal: AbortSignal | undefined,
+): Promise<Failure | undefined> {
+  const seen = async (local: boolean): Promise<Failure | undefined> => {
+    const found = await readIndexStates(here.connection, [known.name], { signal, local })
+    return toReaderFailure(compareState(here, known, found.get(known.name)))
+  }
+  return (await seen(true)) && (await seen(false))
+}
+
+/** The lost indices for operators, according to the checkpoint. */
+export async function listLost(cluster: ReadCluster): Promise<readonly Difference[]> {
+  const { names } = cluster
+  const stored = (await readCheckpoint(cluster))?.checkpoint
+  if (stored?.inventory?.batch !== stored?.batch || stored?.inventory === undefined) return []
+  const { generations, partitions, inventory } = stored
+  const damages = await findDamage(selectGenerations(cluster, generations), {
+    partitions,
+    inventory,
+    isOwn: stored.schema === SCHEMA,
+    aliases: true,
+    // A batch may be under way.
+    mayHoldMore: () => true,
+  })
+  return damages.map(({ name, detail, help }) => ({
+    name: name.slice(names.prefix.length + 1),
+    problem: 'lost' as const,
+    detail: `${detail}. ${help}`,
+  }))
 }

@@ -3,10 +3,22 @@ import type { Index } from '#indices/define.ts'
 import type { Field } from '#indices/fields.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import { series } from '#indices/series.ts'
-import { GROUP, KIND, MEMBER, NAMED, stateIndexOf, storedNamesOf, VALUE } from './state-ids.ts'
+import {
+  FIRST_PARTITION,
+  GROUP,
+  getStateIndex,
+  getStoredNames,
+  KIND,
+  MEMBER,
+  NAMED,
+  type Names,
+  type Partitions,
+  STATE_INDICES,
+  VALUE,
+} from './names.ts'
 
 /** A field as Elasticsearch returns it: without defaults. */
-export type Property =
+type Property =
   | {
       readonly type: 'keyword' | 'long' | 'boolean'
       readonly index?: false
@@ -38,7 +50,7 @@ export const SCHEMA = 2
 const storedOnly: Property = { type: 'keyword', index: false, doc_values: false }
 const searchedLong: Property = { type: 'long', doc_values: false }
 
-const propertyOf = ({ kind, searched, sorted }: Field): Property => {
+function toProperty({ kind, searched, sorted }: Field): Property {
   const use = {
     ...(searched ? {} : { index: false as const }),
     ...(sorted ? {} : { doc_values: false as const }),
@@ -80,16 +92,16 @@ export const BEFORE = 'before'
 export const HEIGHT = 'height'
 
 /** Shape of an index of the registry. */
-export const shapeOf = (index: Index): IndexShape => {
+export function toShape(index: Index): IndexShape {
   const properties: Record<string, Property> = {}
-  for (const [name, field] of Object.entries(index.fields)) properties[name] = propertyOf(field)
+  for (const [name, field] of Object.entries(index.fields)) properties[name] = toProperty(field)
   if (index.kind === 'state') {
     properties[AT] = searchedLong
     properties[BEFORE] = { type: 'object', enabled: false }
   }
   // Only a loader's cleanup searches by height: doc values alone are small and fast enough.
   else properties[HEIGHT] = { type: 'long', index: false }
-  return shape(properties)
+  return createShape(properties)
 }
 
 const sortedKeyword: Property = { type: 'keyword' }
@@ -109,8 +121,8 @@ export const SORT = [
  * Only fields that some query uses are mapped. The others are stored with each document as they are, so kinds may have
  * fields of the same name and different types; the fingerprint covers them all.
  */
-const stateShape = (): IndexShape => {
-  const kinds = stateIndices.filter(index => stateIndexOf(index) === 'state')
+function createStateShape(): IndexShape {
+  const kinds = stateIndices.filter(index => getStateIndex(index) === 'state')
   const properties: Record<string, Property> = {
     [KIND]: sortedKeyword,
     [GROUP]: sortedKeyword,
@@ -119,14 +131,14 @@ const stateShape = (): IndexShape => {
     [NAMED]: { type: 'keyword', doc_values: false },
     [AT]: searchedLong,
   }
-  for (const index of kinds) Object.assign(properties, ownProperties(index))
+  for (const index of kinds) Object.assign(properties, listOwnProperties(index))
   const sort = { field: SORT.map(([field]) => field), order: SORT.map(([, direction]) => direction) }
-  return shape(properties, { sort }, { kinds })
+  return createShape(properties, { sort }, { kinds })
 }
 
 /** Fields of a kind that its orders use beside the common ones. */
-const ownProperties = (index: Index): Readonly<Record<string, Property>> => {
-  const common = storedNamesOf(index)
+function listOwnProperties(index: Index): Readonly<Record<string, Property>> {
+  const common = getStoredNames(index)
   const orders = Object.values(index.orders)
   const sorted = orders.flatMap(({ by }) => by.map(([field]) => field))
   const searched = orders.flatMap(({ group, positive = [], where }) => [group, where, ...positive])
@@ -138,16 +150,16 @@ const ownProperties = (index: Index): Readonly<Record<string, Property>> => {
           [name, { ...field, searched: searched.includes(name), sorted: sorted.includes(name) }] as const,
       )
       .filter(([, { searched, sorted }]) => searched || sorted)
-      .map(([name, field]) => [name, propertyOf(field)]),
+      .map(([name, field]) => [name, toProperty(field)]),
   )
 }
 
 /** `kinds`: the kinds of documents whose fields are not all mapped. `schema`: that of documents which belong to no chain. */
-const shape = (
+function createShape(
   properties: Readonly<Record<string, Property>>,
   settings: Readonly<Record<string, unknown>> = {},
   { kinds = [], schema = SCHEMA }: { readonly kinds?: readonly Index[]; readonly schema?: number } = {},
-): IndexShape => {
+): IndexShape {
   const fixed = { number_of_shards: 1, refresh_interval: '-1', ...settings }
   const fingerprint = createHash('sha256')
     .update(JSON.stringify([schema, fixed, properties, ...kinds]))
@@ -164,15 +176,15 @@ const shape = (
 }
 
 /** Shapes of the indices of state. */
-export const stateShapes = { state: stateShape(), series: shapeOf(series) } as const
+export const stateShapes = { state: createStateShape(), series: toShape(series) } as const
 
 /** Checkpoint and published height, found by id. */
-export const metaShape = shape({ body: storedOnly })
+export const metaShape = createShape({ body: storedOnly })
 
 /** Keys and their usage stay where they are when the documents of the chain change. */
 const KEYS_SCHEMA = 1
 
-export const keysShape = shape(
+export const keysShape = createShape(
   {
     hash: storedOnly,
     name: storedOnly,
@@ -187,7 +199,7 @@ export const keysShape = shape(
 )
 
 /** Requests by key, one document per day and process: [key, requests, time of the last request]. */
-export const usageShape = shape(
+export const usageShape = createShape(
   {
     day: { type: 'long' },
     process: { type: 'keyword' },
@@ -205,10 +217,52 @@ export const EDITION = createHash('sha256')
   .update(
     JSON.stringify([
       DERIVATION,
-      ...[...historyIndices.map(shapeOf), ...Object.values(stateShapes)].map(
+      ...[...historyIndices.map(toShape), ...Object.values(stateShapes)].map(
         ({ mappings }) => mappings._meta.fingerprint,
       ),
     ]),
   )
   .digest('hex')
   .slice(0, 16)
+
+export type WantedIndex = {
+  /** Name without prefix, generation and partition. */
+  readonly of: string
+  readonly name: string
+  readonly alias: string
+  /** Alias under which the index is written. */
+  readonly into: string
+  readonly shape: IndexShape
+  /** First height of a partition of history. */
+  readonly from?: number
+}
+
+/** Every index of a store, with its alias and shape; history in its partitions. */
+export function listWantedIndices(names: Names, partitions: Partitions = FIRST_PARTITION): readonly WantedIndex[] {
+  return [
+    ...historyIndices.flatMap(index =>
+      partitions.map((from, partition) => ({
+        of: index.name,
+        name: names.partition(index, partition),
+        alias: names.history(index),
+        into: names.intoPartition(index, partition),
+        shape: toShape(index),
+        from,
+      })),
+    ),
+    ...STATE_INDICES.map(name => toWanted(names, name, stateShapes[name])),
+    toWanted(names, 'meta', metaShape),
+    // API keys do not belong to a generation of documents.
+    ...(names.building ? [] : [{ ...toWanted(names, 'keys', keysShape), alias: names.keys, into: names.keys }]),
+  ]
+}
+
+function toWanted(names: Names, of: string, shape: IndexShape): WantedIndex {
+  return {
+    of,
+    name: names.behind(of),
+    alias: names.own(of),
+    into: names.own(of),
+    shape,
+  }
+}

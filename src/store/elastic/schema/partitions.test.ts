@@ -1,20 +1,20 @@
 import { expect, test } from 'bun:test'
 import { batchOf } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
-import { partitionAt, partitionsWith } from './partitions.ts'
+import { addPartition, findPartition } from './names.ts'
 
 test('partitionAt: the last partition that begins at or before the height is returned', () => {
-  expect([0, 9, 10, 19, 20, 1e9].map(height => partitionAt([0, 10, 20], height))).toEqual([0, 0, 1, 1, 2, 2])
-  expect(partitionAt([0], 5)).toBe(0)
+  expect([0, 9, 10, 19, 20, 1e9].map(height => findPartition([0, 10, 20], height))).toEqual([0, 0, 1, 1, 2, 2])
+  expect(findPartition([0], 5)).toBe(0)
 })
 
 test('partitionsWith: only the last or the next partition is accepted', async () => {
   const partitions = [0, 10]
   const batchTo = (partition: number) => batchOf(20, 25, { filling: { partition, documents: 6 } })
-  expect(partitionsWith(partitions, batchTo(1))).toBe(partitions)
-  expect(partitionsWith(partitions, batchTo(2))).toEqual([0, 10, 20])
+  expect(addPartition(partitions, batchTo(1))).toBe(partitions)
+  expect(addPartition(partitions, batchTo(2))).toEqual([0, 10, 20])
   for (const other of [0, 3]) {
-    const refused = await failureOf((async () => partitionsWith(partitions, batchTo(other)))())
+    const refused = await failureOf((async () => addPartition(partitions, batchTo(other)))())
     expect([refused.kind, refused.message]).toEqual([
       'defect',
       `Batch from block 20 belongs to partition ${other}, but the last one is 1.`,

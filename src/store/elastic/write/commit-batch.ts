@@ -1,26 +1,165 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { checkBatch } from '#store/batch.ts'
-import type { Batch } from '#store/port.ts'
+import type { Batch, BatchEnd, History, Published } from '#store/port.ts'
+import { membersOf, publishedFrom } from '#store/published.ts'
 import type { StateFile } from '#store/state-port.ts'
-import { refresh } from '../client/refresh.ts'
-import type { Checkpoint, Inventory } from '../schema/checkpoint-record.ts'
-import { stampOf, versionAt } from '../schema/checkpoint-record.ts'
-import type { Cluster } from '../schema/cluster.ts'
-import { createPartition, showPartition } from '../schema/create-partition.ts'
-import { type IndexState, indexStates } from '../schema/index-states.ts'
-import { addedBy, inventoryAfter, lastIdsOf, sumOf } from '../schema/inventory.ts'
-import type { Names } from '../schema/names.ts'
-import { partitionsWith } from '../schema/partitions.ts'
-import { formatContent } from './content.ts'
-import { writeHistory } from './history.ts'
-import type { HistoryAhead, Stored } from './history-ahead.ts'
+import { appendedHistory, type Bounds, batchWith, checkHistory, isFull, type WrittenAhead } from '../../batch.ts'
+import { refresh } from '../client/sender.ts'
+import { type Checkpoint, type Inventory, toStamp, toVersion } from '../schema/checkpoint.ts'
+import { createPartition, showPartition } from '../schema/create-indices.ts'
+import { type IndexState, readIndexStates } from '../schema/index-states.ts'
+import { type Added, addCounts, countAdded, findLastIds, growInventory, type LastIds } from '../schema/inventory.ts'
+import { addPartition, type Cluster, type Names } from '../schema/names.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
-import type { Lease } from './keep-lease.ts'
-import { publish } from './publish.ts'
-import { sendState, stampOfPublished, toItems } from './send-state.ts'
+import type { Lease } from './lease.ts'
+import { publishEnd, sendState, toPublishedStamp, toStateItems, writeHistory } from './send-documents.ts'
 
-type Options = {
+/** What a store has at the end of a batch. */
+type Content = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { readonly end: Published }
+
+/** The content of a checkpoint as text, for the loader's own file; undefined: there is no block yet. */
+function formatContent({ end, partitions, filling, inventory }: Checkpoint): string | undefined {
+  if (end === undefined) return undefined
+  const content: Content = { end, partitions, filling, inventory }
+  return JSON.stringify(content, (_key, item) => (typeof item === 'bigint' ? String(item) : item))
+}
+
+/** undefined: the text is not one of `formatContent`. */
+export function parseContent(text: string): Content | undefined {
+  const content = membersOf(JSON.parse(text))
+  const end = publishedFrom(content?.['end'])
+  // The text is of this program alone.
+  return end === undefined ? undefined : ({ ...content, end } as Content)
+}
+
+/** History that was written ahead of its batch. */
+type StoredAhead = {
+  /** Height of its first block. */
+  readonly first: number
+  readonly last: WrittenAhead
+  readonly filling: History['filling']
+  /** Number of its documents. */
+  readonly added: Added
+  readonly lastIds: LastIds
+  /** Settles when all history is written; rejects if a write failed. */
+  readonly written: Promise<void>
+}
+
+type AheadOptions = {
+  readonly cluster: Cluster
+  readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions' | 'filling'>
+  /** Appended history of this size is written at once; less is buffered and written with the batch in one bulk. */
+  readonly chunk: Bounds
+}
+
+const NO_HISTORY = { blocks: [], transactions: [], records: [] } as const
+
+/** The batch that is being committed; `done` settles when the commit does. */
+type UnderWay = { readonly batch: Batch; readonly done: Promise<void> }
+
+/**
+ * History of the next batch. For a large batch it is written while the batch is derived: above the
+ * checkpoint, where no reader looks and the next loader cleans up. After a failure it is discarded.
+ */
+export class HistoryAhead {
+  private readonly options: AheadOptions
+  private readonly held = appendedHistory()
+  private under: UnderWay | undefined
+  private stored: StoredAhead | undefined
+  private last: Promise<void> = Promise.resolve()
+
+  constructor(options: AheadOptions) {
+    this.options = options
+  }
+
+  async append(history: History): Promise<void> {
+    this.held.add(history)
+    if (!isFull(this.held.size, this.options.chunk)) return
+    const full = this.held.take()
+    if (full !== undefined) await this.store(full)
+  }
+
+  /**
+   * Commits the batch of the appended history. `work` gets the batch with the remaining history, and the
+   * record of the history written ahead. History appended from now on belongs to the next batch.
+   */
+  async commit(end: BatchEnd, work: (batch: Batch, stored: StoredAhead | undefined) => Promise<void>): Promise<void> {
+    const own = this.stored
+    const filling = own?.filling ?? this.options.checkpoint().filling
+    const rest = this.held.take() ?? { ...NO_HISTORY, filling }
+    const batch = { ...batchWith(rest, end, this.nextHeight()), ...(own && { first: own.first }) }
+    this.stored = undefined
+    const done = work(batch, own)
+    const mine = { batch, done }
+    this.under = mine
+    try {
+      await done
+    } finally {
+      if (this.under === mine) this.under = undefined
+    }
+  }
+
+  /** Resolves when no write is under way; the history written ahead is discarded. */
+  async forget(): Promise<void> {
+    this.stored = undefined
+    await this.last
+  }
+
+  private async store(history: History): Promise<void> {
+    this.options.cluster.requireLease?.()
+    const first = this.nextHeight()
+    checkHistory(history, first)
+    const end = history.blocks.at(-1)
+    if (end === undefined) return
+    const { filling } = history
+    const { stored, under } = this
+    if (stored !== undefined && stored.filling.partition !== filling.partition)
+      throw new Failure('defect', `History of block ${first} belongs to another partition than its batch.`)
+    const opens = stored === undefined && this.opens(first, filling)
+    const after = opens ? (under?.done ?? Promise.resolve()) : undefined
+    // After a failed write no further history is written.
+    const written = (stored?.written ?? this.last).then(() => this.write(history, after))
+    const added = countAdded(history)
+    this.stored = {
+      first: stored?.first ?? first,
+      last: { height: end.height, hash: end.hash, time: end.time },
+      filling,
+      added: stored === undefined ? added : addCounts(stored.added, added),
+      lastIds: { ...stored?.lastIds, ...findLastIds(history) },
+      written,
+    }
+    this.last = written.catch(() => {})
+    await written
+  }
+
+  private async write(history: History, after: Promise<void> | undefined): Promise<void> {
+    const { cluster } = this.options
+    const { partition } = history.filling
+    if (after !== undefined) {
+      // A cleanup covers at most one partition after that of the checkpoint. So nothing is written if the
+      // previous batch, which may have opened that partition, failed.
+      await after
+      await createPartition(cluster, partition)
+    }
+    await writeHistory(cluster, { partition, history })
+  }
+
+  /** Whether history that begins a batch opens a partition. */
+  private opens(first: number, filling: History['filling']): boolean {
+    const { partitions } = this.options.checkpoint()
+    const before = this.under === undefined ? partitions : addPartition(partitions, this.under.batch)
+    return addPartition(before, { first, filling }) !== before
+  }
+
+  /** The block after all history that was committed, is being committed or was written ahead. */
+  private nextHeight(): number {
+    const end = this.stored?.last ?? this.under?.batch.end ?? this.options.checkpoint().end
+    return (end?.height ?? -1) + 1
+  }
+}
+
+type CommitOptions = {
   readonly lease: Lease
   readonly keeper: InventoryKeeper
   readonly file: StateFile
@@ -29,13 +168,13 @@ type Options = {
   readonly restore: () => Promise<void>
 }
 
-export type BatchCommitter = { commit(batch: Batch, stored: Stored | undefined): Promise<void> }
+type BatchCommitter = { commit(batch: Batch, stored: StoredAhead | undefined): Promise<void> }
 
 /** Commits batches one after the other; after a failure, restores the store to its checkpoint first. */
-export const batchCommitter = ({ lease, keeper, file, ahead, restore }: Options): BatchCommitter => {
+export function createCommitter({ lease, keeper, file, ahead, restore }: CommitOptions): BatchCommitter {
   // Set while a batch is under way: after a failure the store must be restored before the next batch.
   let isUnclear = false
-  const recover = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
+  const recover = async (batch: Batch, stored: StoredAhead | undefined): Promise<void> => {
     if (stored !== undefined)
       throw new Failure('unavailable', `The history stored ahead of block ${batch.first} must be removed first.`)
     await ahead.forget()
@@ -43,38 +182,38 @@ export const batchCommitter = ({ lease, keeper, file, ahead, restore }: Options)
     await restore()
     isUnclear = false
   }
-  const commit = async (batch: Batch, stored: Stored | undefined): Promise<void> => {
+  const commit = async (batch: Batch, stored: StoredAhead | undefined): Promise<void> => {
     await stored?.written
     if (isUnclear) {
       await recover(batch, stored)
       if (lease.checkpoint().end?.hash === batch.end.hash) return
     }
     lease.cluster.requireLease()
-    const planned = plan(lease.cluster.names, lease.checkpoint(), { batch, stored })
+    const planned = planBatch(lease.cluster.names, lease.checkpoint(), { batch, stored })
     isUnclear = true
-    await carryOut({ lease, keeper, file }, planned)
+    await carryOutBatch({ lease, keeper, file }, planned)
     isUnclear = false
   }
   return { commit }
 }
 
-type Planned = ReturnType<typeof plan>
+type PlannedBatch = ReturnType<typeof planBatch>
 
 /** All writes of a batch. Throws, before anything is written, if the batch does not follow the checkpoint. */
-const plan = (
+function planBatch(
   names: Names,
   before: Checkpoint,
-  { batch, stored }: { readonly batch: Batch; readonly stored: Stored | undefined },
-) => {
+  { batch, stored }: { readonly batch: Batch; readonly stored: StoredAhead | undefined },
+) {
   checkBatch(batch, before.end, stored?.last)
-  const partitions = partitionsWith(before.partitions, batch)
+  const partitions = addPartition(before.partitions, batch)
   const { partition } = batch.filling
   if (stored !== undefined && stored.filling.partition !== partition)
     throw new Failure('defect', `The history stored ahead of block ${batch.first} is in another partition.`)
   requireFloor(before.floor, batch)
   const { end, epoch } = before
-  const stamp = stampOf({ end: batch.end, epoch })
-  const published = stampOfPublished(end && { end, epoch })
+  const stamp = toStamp({ end: batch.end, epoch })
+  const published = toPublishedStamp(end && { end, epoch })
   return {
     name: crypto.randomUUID(),
     before,
@@ -83,13 +222,13 @@ const plan = (
     partitions,
     partition,
     stamp,
-    items: toItems(names, batch.changes, { stamp, published }),
+    items: toStateItems(names, batch.changes, { stamp, published }),
     opens: partitions !== before.partitions,
   }
 }
 
 /** The batch writes all documents of an abandoned batch again, each where it is. */
-const requireFloor = (floor: Checkpoint['floor'], { end, filling }: Batch): void => {
+function requireFloor(floor: Checkpoint['floor'], { end, filling }: Batch): void {
   if (floor === undefined) return
   if (end.height < floor.height)
     throw new Failure('defect', `The batch ends at block ${end.height}, below block ${floor.height}.`)
@@ -105,15 +244,15 @@ const requireFloor = (floor: Checkpoint['floor'], { end, filling }: Batch): void
  * their next batch at this height or above. A batch that opens a partition creates its indices before the first step and
  * adds them to the readers' aliases after it.
  */
-const carryOut = async (
-  { lease, keeper, file }: Pick<Options, 'lease' | 'keeper' | 'file'>,
-  planned: Planned,
-): Promise<void> => {
+async function carryOutBatch(
+  { lease, keeper, file }: Pick<CommitOptions, 'lease' | 'keeper' | 'file'>,
+  planned: PlannedBatch,
+): Promise<void> {
   const { cluster } = lease
   const { names } = cluster
   const { name, before, batch, stored, partitions, partition, opens, stamp, items } = planned
   if (opens && stored === undefined) await createPartition(cluster, partition)
-  const inventories = await inventoriesOf(cluster, keeper.inventory(), planned)
+  const inventories = await planInventories(cluster, keeper.inventory(), planned)
   // History stored ahead is not searchable yet.
   const searchable = await writeHistory(cluster, { partition, history: batch, searchable: stored === undefined })
   if (!searchable)
@@ -139,25 +278,25 @@ const carryOut = async (
   await sendState(cluster, items, [...new Set(batch.changes.map(({ index }) => names.state(index)))])
   await keeper.require(inventories.applied, partitions)
   await lease.requireFresh()
-  await publish(cluster, { ...lease.checkpoint(), end })
+  await publishEnd(cluster, { ...lease.checkpoint(), end })
   await file.sent()
 }
 
 /** The inventory after a batch's history is written, and after its state is applied as well. */
-const inventoriesOf = async (
+async function planInventories(
   { connection, names }: Cluster,
   before: Inventory,
-  { name, batch, stored, partition, stamp, opens }: Planned,
-): Promise<{ readonly written: Inventory; readonly applied: Inventory }> => {
+  { name, batch, stored, partition, stamp, opens }: PlannedBatch,
+): Promise<{ readonly written: Inventory; readonly applied: Inventory }> {
   const opened = opens ? historyIndices.map(index => names.partition(index, partition)) : []
-  const states = opens ? await indexStates(connection, opened) : new Map<string, IndexState>()
+  const states = opens ? await readIndexStates(connection, opened) : new Map<string, IndexState>()
   const uuids = new Map([...states].map(([index, { uuid }]) => [index, uuid] as const))
-  const own = addedBy(batch)
-  const added = stored === undefined ? own : sumOf(stored.added, own)
-  const lastIds = { ...stored?.lastIds, ...lastIdsOf(batch) }
-  const grown = { name, partition, added, lastIds, version: versionAt(stamp), uuids }
+  const own = countAdded(batch)
+  const added = stored === undefined ? own : addCounts(stored.added, own)
+  const lastIds = { ...stored?.lastIds, ...findLastIds(batch) }
+  const grown = { name, partition, added, lastIds, version: toVersion(stamp), uuids }
   return {
-    written: inventoryAfter(before, names, { ...grown, changes: [] }),
-    applied: inventoryAfter(before, names, { ...grown, changes: batch.changes }),
+    written: growInventory(before, names, { ...grown, changes: [] }),
+    applied: growInventory(before, names, { ...grown, changes: batch.changes }),
   }
 }

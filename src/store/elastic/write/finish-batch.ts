@@ -1,25 +1,33 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices, stateIndices } from '#indices/registry.ts'
+import { blocks } from '#indices/block.ts'
+import type { DocOf } from '#indices/define.ts'
+import { blockId } from '#indices/position.ts'
+import { historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
+import { missingData } from '#store/missing-data.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
 import type { StateDocument, StateFile } from '#store/state-port.ts'
-import { sendBulk } from '../client/bulk.ts'
-import { versionedItem } from '../client/bulk-item.ts'
-import { getMany } from '../client/get-many.ts'
-import { refresh } from '../client/refresh.ts'
-import { restoreHelp } from '../schema/checkpoint.ts'
-import type { Checkpoint, Holding, Inventory, PublishedMeta } from '../schema/checkpoint-record.ts'
-import { lastDocuments, stampOf } from '../schema/checkpoint-record.ts'
-import type { Cluster } from '../schema/cluster.ts'
-import type { Names } from '../schema/names.ts'
-import { FIRST_PARTITION, type Partitions } from '../schema/partitions.ts'
-import type { Lease } from './keep-lease.ts'
-import { forcePublish, publish } from './publish.ts'
-import { removeHistoryAbove } from './remove-leftovers.ts'
-import { resendState, stampOfPublished } from './send-state.ts'
+import { sendBulk, toVersionedItem } from '../client/bulk.ts'
+import { getMany } from '../client/read-documents.ts'
+import { refresh } from '../client/sender.ts'
+import { openAudit } from '../read/audit.ts'
+import {
+  type Checkpoint,
+  formatRestoreHelp,
+  getLastDocuments,
+  type Holding,
+  type Inventory,
+  type PublishedMeta,
+  toHeight,
+  toStamp,
+} from '../schema/checkpoint.ts'
+import { type Cluster, FIRST_PARTITION, findPartition, type Names, type Partitions } from '../schema/names.ts'
+import type { Lease } from './lease.ts'
+import { removeUnannounced } from './rewrite-documents.ts'
+import { forcePublish, publishEnd, resendState, toPublishedStamp } from './send-documents.ts'
 
-type Parts = {
+type FinishParts = {
   readonly lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>
   readonly file: Pick<StateFile, 'mark' | 'unsent' | 'sent'>
   /** Throws unless the store has everything that is to be published. */
@@ -31,7 +39,7 @@ type Parts = {
  * Otherwise the batch is abandoned: the store is continued from its published height. In either case history above the
  * announced batch is removed, which belongs to none. May be repeated.
  */
-export async function finishBatch(parts: Parts, published: PublishedMeta | undefined): Promise<void> {
+export async function finishBatch(parts: FinishParts, published: PublishedMeta | undefined): Promise<void> {
   const { lease } = parts
   const { cluster } = lease
   const checkpoint = lease.checkpoint()
@@ -40,19 +48,19 @@ export async function finishBatch(parts: Parts, published: PublishedMeta | undef
   // The end is unknown, so no history can be identified as above it.
   if (checkpoint.mending && checkpoint.batch === '') throw unfinishedRepair(cluster.names.prefix)
   if (end !== undefined && published?.batch !== checkpoint.batch) {
-    const isNext = published === undefined || stampOf(published) < stampOf({ ...checkpoint, end })
-    const documents = isNext ? await toResend(cluster, checkpoint, parts.file) : undefined
+    const isNext = published === undefined || toStamp(published) < toStamp({ ...checkpoint, end })
+    const documents = isNext ? await listUnsent(cluster, checkpoint, parts.file) : undefined
     if (documents === undefined) await abandonBatch(lease, published)
-    else await resend({ ...checkpoint, end }, documents, { ...parts, published })
+    else await resendBatch({ ...checkpoint, end }, documents, { ...parts, published })
   }
-  await removeHistoryAbove(cluster, lease.checkpoint())
+  await removeUnannounced(cluster, lease.checkpoint())
 }
 
 /**
  * Documents of state that the store may lack of its announced batch: those of this loader's file; none if a repair stored
  * them before the checkpoint, or if the store has the last ones, which are sent after the others. undefined: unknown.
  */
-async function toResend(
+async function listUnsent(
   cluster: Cluster,
   checkpoint: Checkpoint,
   file: Pick<StateFile, 'mark' | 'unsent'>,
@@ -65,11 +73,11 @@ async function toResend(
 
 /**
  * Writes the last document of each index of state again, as it is. False: one is missing, so the state of the batch is
- * incomplete. An acknowledged write proves that all copies have those before it (`in-order.ts`).
+ * incomplete. An acknowledged write proves that all copies have those before it (`orderItems`).
  */
 async function acknowledgeLast(cluster: Cluster, checkpoint: Checkpoint): Promise<boolean> {
   const { names } = cluster
-  const last = lastDocuments(checkpoint)
+  const last = getLastDocuments(checkpoint)
   const aliases = new Map(stateIndices.map(index => [names.state(index), names.into(index)]))
   const refs = [...aliases].flatMap(([index, alias]) => {
     const [id, version] = last[index] ?? []
@@ -79,24 +87,24 @@ async function acknowledgeLast(cluster: Cluster, checkpoint: Checkpoint): Promis
   const items = stored.flatMap((got, at) => {
     const ref = refs[at]
     if (got === undefined || ref === undefined || got.version < ref.version) return []
-    return [versionedItem(ref, got.version, JSON.stringify(got.source))]
+    return [toVersionedItem(ref, got.version, JSON.stringify(got.source))]
   })
   if (refs.length === 0 || items.length < refs.length) return false
   await sendBulk(cluster, items)
   return true
 }
 
-async function resend(
+async function resendBatch(
   checkpoint: Checkpoint & { readonly end: Published },
   documents: readonly StateDocument[],
-  { lease: { cluster }, file, confirm, published }: Parts & { readonly published: PublishedMeta | undefined },
+  { lease: { cluster }, file, confirm, published }: FinishParts & { readonly published: PublishedMeta | undefined },
 ): Promise<void> {
-  await resendState(cluster, documents, { stamp: stampOf(checkpoint), published: stampOfPublished(published) })
+  await resendState(cluster, documents, { stamp: toStamp(checkpoint), published: toPublishedStamp(published) })
   await refresh(cluster, cluster.names.states)
   await confirm()
   // If the published record was deleted by hand a moment ago, its deletion has a conflicting version.
   if (published === undefined) await forcePublish(cluster, checkpoint)
-  else await publish(cluster, checkpoint)
+  else await publishEnd(cluster, checkpoint)
   if (documents.length > 0) await file.sent()
 }
 
@@ -110,15 +118,16 @@ async function abandonBatch(
   published: PublishedMeta | undefined,
 ): Promise<void> {
   const { end, filling, floor, from, inventory } = checkpoint()
-  if (published === undefined && from !== '') throw publishedLost(cluster)
-  const next = published === undefined ? emptyContent(inventory) : publishedContent(cluster.names, published)
+  if (published === undefined && from !== '') throw createPublishedLost(cluster)
+  const next = published === undefined ? createEmptyContent(inventory) : toPublishedContent(cluster.names, published)
   const announced = end && { height: end.height, partition: filling.partition }
   const least = announced && floor && floor.height > announced.height ? floor : announced
   const isAbove = least !== undefined && least.height > (published?.end.height ?? -1)
   await set({ ...next, floor: isAbove ? least : undefined })
 }
 
-function publishedContent(names: Names, published: PublishedMeta) {
+/** What a checkpoint says of the published end. */
+export function toPublishedContent(names: Names, published: PublishedMeta) {
   const { end, batch, partitions, epoch, inventory } = published
   return {
     end,
@@ -139,7 +148,7 @@ function countFilling(names: Names, partitions: Partitions, inventory: Inventory
 }
 
 /** What a store is before its first batch, with the indices that it was created with. */
-function emptyContent(inventory: Inventory | undefined) {
+function createEmptyContent(inventory: Inventory | undefined) {
   const counted = Object.entries(inventory?.indices ?? {}).map(
     ([name, [uuid, documents]]): readonly [string, Holding] => [name, documents === undefined ? [uuid] : [uuid, 0]],
   )
@@ -154,9 +163,9 @@ function emptyContent(inventory: Inventory | undefined) {
   }
 }
 
-function publishedLost({ connection: { url }, names }: Cluster): Failure {
+function createPublishedLost({ connection: { url }, names }: Cluster): Failure {
   return new Failure('damaged', `The record of what is published in ${names.meta} at ${url} is gone.`, {
-    help: restoreHelp(names),
+    help: formatRestoreHelp(names),
   })
 }
 
@@ -174,4 +183,51 @@ function requireSameEnd(
     `Checkpoint and published height in ${names.meta} at ${connection.url} differ: ${end.height} ${end.hash}, ${height} ${hash}.`,
     { help: "One of them was changed by another program. Run: 'iostlens repair --node URL'." },
   )
+}
+
+/**
+ * Makes the loader's file contain the state of the last batch, which must be published. A file of this store gets the
+ * documents that changed since its own stamp: state documents are never deleted, and each has the stamp of the batch that
+ * wrote it. Any other file is filled anew.
+ */
+export async function bringHome(lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>, file: StateFile): Promise<void> {
+  const { end, epoch, batch, state: store = crypto.randomUUID() } = lease.checkpoint()
+  if (lease.checkpoint().state === undefined) await lease.set({ state: store })
+  const { mark } = file
+  // Without a mark, a file may be filled in part.
+  if (end === undefined) return await file.clear()
+  const stamp = toStamp({ end, epoch })
+  if (mark?.store === store && mark.batch === batch) return
+  const isOfStore =
+    mark?.store === store && mark.stamp <= stamp && mark.hash === (await readHash(lease, toHeight(mark.stamp)))
+  if (!isOfStore) await file.clear()
+  await copyState(lease.cluster, file, isOfStore ? mark.stamp : undefined)
+  await file.put([], { store, stamp, hash: end.hash, batch })
+}
+
+/** The hash of a stored block. */
+async function readHash(
+  { cluster: { connection, names }, checkpoint }: Pick<Lease, 'cluster' | 'checkpoint'>,
+  height: number,
+): Promise<unknown> {
+  const index = names.partition(blocks, findPartition(checkpoint().partitions, height))
+  const [block] = await getMany(connection, [{ index, id: blockId(height) }], { realtime: true })
+  return block?.source['hash']
+}
+
+/** Copies the documents with a stamp above `after`, as they were at the published height; undefined: all. */
+async function copyState(cluster: Cluster, file: StateFile, after: number | undefined): Promise<void> {
+  const audit = await openAudit(cluster, stateIndices)
+  try {
+    for await (const page of audit.published(after)) await file.put(page.map(requireDocument))
+  } finally {
+    await audit.close()
+  }
+}
+
+type BroughtDocument = { readonly index: StateIndex; readonly id: string; readonly doc: DocOf<StateIndex> | undefined }
+
+function requireDocument({ index, id, doc }: BroughtDocument): StateDocument {
+  if (doc === undefined) throw missingData(`The document '${id}' of ${index.name} cannot be read.`)
+  return { index, doc } as StateDocument
 }

@@ -1,18 +1,17 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { MergeOptions } from '#store/port.ts'
-import type { Connection } from '../client/connection.ts'
-import { refresh } from '../client/refresh.ts'
-import { requestJson } from '../client/request-json.ts'
-import { addWriteBlock, isReadOnly } from '../client/write-block.ts'
+import type { Connection } from '../client/request.ts'
+import { requestJson } from '../client/request.ts'
+import { addWriteBlock, isReadOnly, refresh } from '../client/sender.ts'
 import { readPublished } from '../schema/checkpoint.ts'
-import type { Cluster } from '../schema/cluster.ts'
+import type { Cluster } from '../schema/names.ts'
 
 /** Merging 30 GB takes an hour on a slow disk. After a cut connection a retry waits for the same merge. */
 const MERGE_MS = 12 * 3_600_000
 
 /** Force-merges every partition before the last published one to one segment and makes it read-only. */
-export const forceMergeFinished = async (cluster: Cluster, { signal, onProgress }: MergeOptions): Promise<void> => {
+export async function forceMergeFinished(cluster: Cluster, { signal, onProgress }: MergeOptions): Promise<void> {
   const published = await readPublished(cluster, signal)
   const names = cluster.names.at(published?.generations)
   const partitions = published?.partitions ?? []
@@ -26,13 +25,13 @@ export const forceMergeFinished = async (cluster: Cluster, { signal, onProgress 
       continue
     }
     onProgress({ ...place, state: 'merging' })
-    await merge(cluster, name, signal)
+    await mergeIndex(cluster, name, signal)
     onProgress({ ...place, state: 'merged' })
   }
 }
 
 /** The index becomes read-only first, because a write after the merge would create new segments. */
-const merge = async (cluster: Cluster, name: string, signal: AbortSignal): Promise<void> => {
+async function mergeIndex(cluster: Cluster, name: string, signal: AbortSignal): Promise<void> {
   await addWriteBlock(cluster.connection, name, signal)
   const { _shards } = await requestJson<{ readonly _shards: { readonly failed: number } }>(cluster.connection, {
     what: `merge ${name}`,
@@ -56,7 +55,7 @@ type Stats = {
 }
 
 /** Whether the index is read-only and every copy has at most one segment. */
-const isMerged = async (connection: Connection, name: string, signal: AbortSignal): Promise<boolean> => {
+async function isMerged(connection: Connection, name: string, signal: AbortSignal): Promise<boolean> {
   if (!(await isReadOnly(connection, name, signal))) return false
   const stats = await requestJson<Stats>(connection, {
     what: `read the segments of ${name}`,

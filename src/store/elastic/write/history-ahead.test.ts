@@ -5,8 +5,8 @@ import { blockId } from '#indices/position.ts'
 import type { History } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { connect } from '../client/connection.ts'
-import { namesOf } from '../schema/names.ts'
-import { HistoryAhead } from './history-ahead.ts'
+import { createNames } from '../schema/names.ts'
+import { HistoryAhead } from './commit-batch.ts'
 
 const blockAt = (height: number): BlockDoc => ({
   ...{ id: blockId(height), height, hash: `hash ${height}`, hash8: 0n, parent_hash: '', version: 'V1' },
@@ -32,7 +32,7 @@ test('append: nothing is written to a partition after one that a failed batch sh
   try {
     const ahead = new HistoryAhead({
       cluster: {
-        ...{ connection, names: namesOf('p'), clock: systemClock, replicas: 0, leaseMs: 1_000 },
+        ...{ connection, names: createNames('p'), clock: systemClock, replicas: 0, leaseMs: 1_000 },
         ...{ writeTimeoutMs: 1_000, retryTimeoutMs: 1_000, onEvent: () => {} },
       },
       checkpoint: () => ({ partitions: [0], filling: { partition: 0, documents: 0 } }),

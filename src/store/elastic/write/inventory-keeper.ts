@@ -1,15 +1,99 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices } from '#indices/registry.ts'
-import { readCheckpoint, restoreHelp } from '../schema/checkpoint.ts'
-import type { Inventory } from '../schema/checkpoint-record.ts'
-import type { Cluster } from '../schema/cluster.ts'
-import { damageOf, loaderFailure } from '../schema/damage.ts'
-import { indexStates } from '../schema/index-states.ts'
-import type { Partitions } from '../schema/partitions.ts'
-import type { Lease } from './keep-lease.ts'
-import { publish } from './publish.ts'
-import { removeHistoryAbove } from './remove-leftovers.ts'
-import { adoptInventory, takeInventory } from './take-inventory.ts'
+import { accounts } from '#indices/account.ts'
+import { blocks } from '#indices/block.ts'
+import { lists } from '#indices/list.ts'
+import { records } from '#indices/record.ts'
+import { type AnyIndex, historyIndices } from '#indices/registry.ts'
+import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import { tokens } from '#indices/token.ts'
+import { transactions } from '#indices/transaction.ts'
+import { getMany } from '../client/read-documents.ts'
+import { type Checkpoint, formatRestoreHelp, type Inventory, readCheckpoint } from '../schema/checkpoint.ts'
+import { decodeDoc } from '../schema/documents.ts'
+import type { Counts } from '../schema/index-states.ts'
+import { countInCopies, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
+import { findDamage, listCounted, listInventoried, toLoaderFailure } from '../schema/inventory.ts'
+import { type Cluster, type Names, type Partitions, type ReadCluster, toStateId } from '../schema/names.ts'
+import type { Lease } from './lease.ts'
+import { removeUnannounced } from './rewrite-documents.ts'
+import { publishEnd } from './send-documents.ts'
+
+/** The inventory of the indices at present. Throws 'damaged' if one is missing. */
+async function takeInventory(
+  cluster: ReadCluster,
+  { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
+): Promise<Inventory> {
+  const { connection, names } = cluster
+  const listed = listInventoried(names, partitions)
+  const existing = await readIndexStates(connection, listed)
+  const missing = listed.find(name => !existing.has(name))
+  if (missing !== undefined)
+    throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
+      help: "Run: 'iostlens repair --node URL'.",
+    })
+  const counted = listCounted(names, partitions)
+  const counts = await countInCopies(connection, counted)
+  return {
+    batch,
+    last: await findNewest(connection, counted),
+    indices: Object.fromEntries(
+      [...existing].map(([name, { uuid }]) => {
+        const documents = counts.get(name)
+        return [name, documents === undefined ? [uuid] : [uuid, documents]]
+      }),
+    ),
+  }
+}
+
+/**
+ * The inventory of a store whose record was written anew, if the store has as many documents as were counted while loading.
+ * Throws 'damaged' otherwise: a store that lost data must not count as complete.
+ */
+async function adoptInventory(cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> {
+  const { connection, names } = cluster
+  const stock = await takeInventory(cluster, checkpoint)
+  const [got] = await getMany(connection, [{ index: names.state(statistics), id: toStateId(statistics, STATISTICS) }], {
+    realtime: false,
+  })
+  const counted = got === undefined ? undefined : decodeDoc(statistics, STATISTICS, got.source)
+  const height = checkpoint.end?.height ?? -1
+  const counts = new Map([
+    ...Object.entries(stock.indices).map(([name, [, documents = 0]]) => [name, documents] as const),
+    ...(await countKinds(connection, names.behind('state'))),
+  ])
+  for (const [index, wanted] of listKnownCounts(height, counted)) {
+    const found = sumCounts(counts, listCountedNames(names, checkpoint, index))
+    if (found !== wanted)
+      throw new Failure(
+        'damaged',
+        `${index.name} of ${names.prefix} at ${connection.url} has ${found} documents, but ${wanted} were loaded.`,
+        { help: "Run: 'iostlens repair'." },
+      )
+  }
+  return stock
+}
+
+/** Expected number of documents of an index, if the statistics of the chain contain it. */
+function listKnownCounts(height: number, counted: StatisticsDoc | undefined): readonly (readonly [AnyIndex, number])[] {
+  return [
+    [blocks, height + 1],
+    [statistics, height < 0 ? 0 : 1],
+    [transactions, counted?.transaction_count ?? 0],
+    [records, counted?.record_count ?? 0],
+    [accounts, counted?.account_count ?? 0],
+    [tokens, counted?.token_count ?? 0],
+    [lists, counted?.list_count ?? 0],
+  ]
+}
+
+function sumCounts(counts: Counts, indices: readonly string[]): number {
+  return indices.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
+}
+
+/** Names under which the documents of an index or kind are counted. */
+function listCountedNames(names: Names, { partitions }: Checkpoint, index: AnyIndex): readonly string[] {
+  return index.kind === 'state' ? [index.name] : partitions.map((_, partition) => names.partition(index, partition))
+}
 
 /** Compares the store with the inventory of its checkpoint, for a loader. */
 export class InventoryKeeper {
@@ -25,7 +109,7 @@ export class InventoryKeeper {
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))
     const { floor } = this.lease.checkpoint()
     const mayHoldMore = (index: string) => floor !== undefined || last.includes(index)
-    const failure = loaderFailure(await this.damages(of, partitions, mayHoldMore))
+    const failure = toLoaderFailure(await this.damages(of, partitions, mayHoldMore))
     if (failure !== undefined) throw failure
   }
 
@@ -35,7 +119,7 @@ export class InventoryKeeper {
     const { kept } = this
     const damages = kept === undefined ? [] : await this.damages(kept, partitions, () => true)
     // Documents of a batch that is sent again may be missing.
-    const failure = loaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
+    const failure = toLoaderFailure(damages.filter(({ problem }) => problem !== 'documents'))
     if (failure !== undefined) throw failure
   }
 
@@ -48,10 +132,8 @@ export class InventoryKeeper {
     const { kept } = this
     if (kept === undefined) return this.record(await adoptInventory(this.lease.cluster, this.lease.checkpoint()))
     // An abandoned batch has left documents that the next one overwrites.
-    const failure = loaderFailure(await this.damages(kept, partitions, () => floor !== undefined))
+    const failure = toLoaderFailure(await this.damages(kept, partitions, () => floor !== undefined))
     if (failure !== undefined) throw failure
-    const keys = await this.newKeys(kept)
-    if (keys !== undefined) await this.record({ ...kept, indices: { ...kept.indices, ...keys } })
   }
 
   /**
@@ -60,7 +142,7 @@ export class InventoryKeeper {
    */
   async accept(): Promise<void> {
     const { cluster, checkpoint } = this.lease
-    await removeHistoryAbove(cluster, checkpoint())
+    await removeUnannounced(cluster, checkpoint())
     await this.record(await takeInventory(cluster, checkpoint()))
   }
 
@@ -79,9 +161,9 @@ export class InventoryKeeper {
     if (kept === undefined) return failure
     const { cluster, checkpoint } = this.lease
     const found = await this.damages(kept, checkpoint().partitions, () => true)
-      .then(loaderFailure)
+      .then(toLoaderFailure)
       .catch(() => undefined)
-    return found ?? (await withoutCheckpoint(cluster).catch(() => undefined)) ?? failure
+    return found ?? (await checkCheckpoint(cluster).catch(() => undefined)) ?? failure
   }
 
   /** undefined: the store was just created, or its checkpoint written anew by a repair. */
@@ -90,29 +172,21 @@ export class InventoryKeeper {
     return inventory?.batch === batch ? inventory : undefined
   }
 
-  /** The index of keys, if the inventory lacks it: a migration of an earlier version has moved the keys there. */
-  private async newKeys(kept: Inventory): Promise<Inventory['indices'] | undefined> {
-    const { connection, names } = this.lease.cluster
-    const keys = names.behind('keys')
-    if (names.building || kept.indices[keys] !== undefined) return undefined
-    const found = (await indexStates(connection, [keys])).get(keys)
-    return found && { [keys]: [found.uuid] }
-  }
-
   private damages(inventory: Inventory, partitions: Partitions, mayHoldMore: (index: string) => boolean) {
-    return damageOf(this.lease.cluster, { partitions, inventory, mayHoldMore, aliases: true })
+    return findDamage(this.lease.cluster, { partitions, inventory, mayHoldMore, aliases: true })
   }
 
   private async record(inventory: Inventory): Promise<void> {
     await this.lease.set({ inventory })
     const checkpoint = this.lease.checkpoint()
-    if (checkpoint.end !== undefined) await publish(this.lease.cluster, { ...checkpoint, end: checkpoint.end })
+    if (checkpoint.end !== undefined) await publishEnd(this.lease.cluster, { ...checkpoint, end: checkpoint.end })
   }
 }
 
-const withoutCheckpoint = async (cluster: Cluster): Promise<Failure | undefined> =>
-  (await readCheckpoint(cluster)) === undefined
+async function checkCheckpoint(cluster: Cluster): Promise<Failure | undefined> {
+  return (await readCheckpoint(cluster)) === undefined
     ? new Failure('damaged', `The checkpoint in ${cluster.names.meta} at ${cluster.connection.url} is gone.`, {
-        help: restoreHelp(cluster.names),
+        help: formatRestoreHelp(cluster.names),
       })
     : undefined
+}

@@ -11,28 +11,31 @@ import {
 } from '#store/keys-port.ts'
 import {
   type ElasticError,
-  errorOf,
-  failureOf,
   isMissingIndex,
   MISSING_INDEX,
+  parseAnswer,
+  parseError,
   type RequestOrigin,
+  readFailure,
+  requestHits,
+  requestText,
   toFailure,
-} from '../client/failures.ts'
-import { parseAnswer, requestHits, requestText, searchOf } from '../client/request-json.ts'
-import type { ReadCluster } from '../schema/cluster.ts'
-import { lostKeysOf } from '../schema/lost-indices.ts'
+  toSearch,
+} from '../client/request.ts'
+import { createKeysCheck } from '../schema/inventory.ts'
+import type { ReadCluster } from '../schema/names.ts'
 
-type Hit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id' | 'note'> }
-type Written = Hit & { readonly _index: string; readonly _seq_no: number }
-type Stored = Hit & { readonly _seq_no: number; readonly _primary_term: number }
+type KeyHit = { readonly _id: string; readonly _source: Omit<StoredKey, 'id' | 'note'> }
+type WrittenKey = KeyHit & { readonly _index: string; readonly _seq_no: number }
+type ReadKey = KeyHit & { readonly _seq_no: number; readonly _primary_term: number }
 
 const AT_ONCE = 5_000
 
 const NO_KEYS: KeyPage = { keys: [], isStart: true, isEnd: true, mark: undefined }
 
 /** Keys in their own index: one document per key, whose id is the key's public id. */
-export const openKeys = (cluster: ReadCluster): KeyStore => {
-  const lost = lostKeysOf(cluster)
+export function openKeys(cluster: ReadCluster): KeyStore {
+  const lost = createKeysCheck(cluster)
   const requireKnown = async (signal?: AbortSignal): Promise<void> => {
     const failure = await lost(signal)
     if (failure !== undefined) throw failure
@@ -70,21 +73,27 @@ export const openKeys = (cluster: ReadCluster): KeyStore => {
   }
 }
 
-const pathOf = ({ names }: ReadCluster, id: string): string => `/${names.keys}/_doc/${encodeURIComponent(id)}`
+function formatKeyPath({ names }: ReadCluster, id: string): string {
+  return `/${names.keys}/_doc/${encodeURIComponent(id)}`
+}
 
 /** Name and note are one text. */
-const sourceOf = ({ note, ...key }: Omit<StoredKey, 'id'>) => ({
-  ...key,
-  name: nameWithNote(note === undefined ? key : { ...key, note }),
-})
+function formatKey({ note, ...key }: Omit<StoredKey, 'id'>) {
+  return {
+    ...key,
+    name: nameWithNote(note === undefined ? key : { ...key, note }),
+  }
+}
 
-const keyIn = ({ _id, _source }: Hit): StoredKey => ({ id: _id, ..._source, ...nameAndNoteIn(_source.name) })
+function parseKey({ _id, _source }: KeyHit): StoredKey {
+  return { id: _id, ..._source, ...nameAndNoteIn(_source.name) }
+}
 
 type BulkAnswer = {
   readonly items: readonly { readonly create: { readonly status: number; readonly error?: ElasticError } }[]
 }
 
-const addKeys = async ({ connection, names }: ReadCluster, keys: readonly StoredKey[]): Promise<void> => {
+async function addKeys({ connection, names }: ReadCluster, keys: readonly StoredKey[]): Promise<void> {
   const origin = { connection, what: `write ${names.keys}` }
   // Sent without retries: after a lost answer a second attempt would conflict with its own keys.
   const answer = await connection.send({
@@ -92,11 +101,11 @@ const addKeys = async ({ connection, names }: ReadCluster, keys: readonly Stored
     path: `/${names.keys}/_bulk`,
     query: { refresh: 'true', require_alias: 'true' },
     lines: keys
-      .flatMap(({ id, ...key }) => [{ create: { _id: id } }, sourceOf(key)])
+      .flatMap(({ id, ...key }) => [{ create: { _id: id } }, formatKey(key)])
       .map(line => `${JSON.stringify(line)}\n`)
       .join(''),
   })
-  if (answer.status >= 300) throw noIndex(origin, failureOf(origin, answer))
+  if (answer.status >= 300) throw toNoIndex(origin, readFailure(origin, answer))
   const { items } = parseAnswer<BulkAnswer>(origin, answer.text)
   for (const [at, { id }] of keys.entries()) {
     const { status, error } = items[at]?.create ?? {
@@ -104,16 +113,17 @@ const addKeys = async ({ connection, names }: ReadCluster, keys: readonly Stored
       error: { reason: 'the answer has no result for a key' },
     }
     if (status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
-    if (status >= 300) throw noIndex(origin, toFailure(origin, { status, error: error ?? {} }))
+    if (status >= 300) throw toNoIndex(origin, toFailure(origin, { status, error: error ?? {} }))
   }
 }
 
-const noIndex = ({ connection, what }: RequestOrigin, failure: Failure): Failure =>
-  isMissingIndex(failure)
+function toNoIndex({ connection, what }: RequestOrigin, failure: Failure): Failure {
+  return isMissingIndex(failure)
     ? new Failure('conflict', `There is no index to ${what} at ${connection.url}.`, {
         help: "Run: 'iostlens indices create'.",
       })
     : failure
+}
 
 /** Where a reader of keys is: the index, and the number of the last write that was read. */
 type KeyMark = readonly [index: string, seqNo: number]
@@ -128,16 +138,16 @@ const UNDER_WAY = 64
  * The keys that were written since the mark, in the order of their last writes, which have different numbers. A key that
  * is changed while others are read comes again.
  */
-const readKeyPage = async (
+async function readKeyPage(
   { connection, names }: ReadCluster,
   since: string | undefined,
   signal?: AbortSignal,
-): Promise<KeyPage> => {
+): Promise<KeyPage> {
   const [index, from] = since === undefined ? [undefined, -1] : (JSON.parse(since) as KeyMark)
   const search = (least: number) =>
-    requestHits<Written>(
+    requestHits<WrittenKey>(
       connection,
-      searchOf(
+      toSearch(
         names.keys,
         {
           ...{ size: AT_ONCE, seq_no_primary_term: true, sort: [{ _seq_no: 'asc' }] },
@@ -153,7 +163,7 @@ const readKeyPage = async (
   const first = isRead || from < UNDER_WAY ? hits : await search(0)
   const end = first.at(-1)
   return {
-    keys: first.map(keyIn),
+    keys: first.map(parseKey),
     isStart: !isRead,
     isEnd: first.length < AT_ONCE,
     mark: end === undefined ? undefined : JSON.stringify([end._index, end._seq_no] satisfies KeyMark),
@@ -161,7 +171,7 @@ const readKeyPage = async (
 }
 
 /** All keys in the existing index, even if it is not the one that was created. */
-export const listKeys = async (cluster: ReadCluster, signal?: AbortSignal): Promise<readonly StoredKey[]> => {
+export async function listKeys(cluster: ReadCluster, signal?: AbortSignal): Promise<readonly StoredKey[]> {
   const found = new Map<string, StoredKey>()
   for (let mark: string | undefined; ; ) {
     const page = await readKeyPage(cluster, mark, signal)
@@ -170,22 +180,22 @@ export const listKeys = async (cluster: ReadCluster, signal?: AbortSignal): Prom
     if (page.isEnd) break
     mark = page.mark
   }
-  return [...found.values()].toSorted(byCreation)
+  return [...found.values()].toSorted(compareCreation)
 }
 
-const changeKey = async (cluster: ReadCluster, id: string, terms: (now: KeyTerms) => KeyTerms): Promise<boolean> => {
+async function changeKey(cluster: ReadCluster, id: string, terms: (now: KeyTerms) => KeyTerms): Promise<boolean> {
   const { connection, names } = cluster
   const what = `write ${names.keys}`
-  const path = pathOf(cluster, id)
+  const path = formatKeyPath(cluster, id)
   for (;;) {
     const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
     if (answer.status === 404) {
-      if (errorOf(answer).type === undefined) return false
-      throw failureOf({ connection, what }, answer)
+      if (parseError(answer).type === undefined) return false
+      throw readFailure({ connection, what }, answer)
     }
-    const hit = parseAnswer<Stored>({ connection, what }, answer.text)
+    const hit = parseAnswer<ReadKey>({ connection, what }, answer.text)
     const { _seq_no, _primary_term } = hit
-    const { id: _, hash, created, ...now } = keyIn(hit)
+    const { id: _, hash, created, ...now } = parseKey(hit)
     const changed = terms(now)
     if (Bun.deepEquals(changed, now)) return true
     const written = await requestText(connection, {
@@ -198,7 +208,7 @@ const changeKey = async (cluster: ReadCluster, id: string, terms: (now: KeyTerms
         refresh: 'true',
         require_alias: 'true',
       },
-      body: JSON.stringify(sourceOf({ ...changed, hash, created })),
+      body: JSON.stringify(formatKey({ ...changed, hash, created })),
       acceptedStatuses: [409],
     })
     // 409: another process was faster, or an earlier attempt's answer was lost. Reading again shows which.
@@ -206,7 +216,7 @@ const changeKey = async (cluster: ReadCluster, id: string, terms: (now: KeyTerms
   }
 }
 
-const isCreated = async (cluster: ReadCluster): Promise<boolean> => {
+async function isCreated(cluster: ReadCluster): Promise<boolean> {
   const { connection, names } = cluster
   const what = `read ${names.meta}`
   const answer = await requestText(connection, {
@@ -216,10 +226,11 @@ const isCreated = async (cluster: ReadCluster): Promise<boolean> => {
     acceptedStatuses: [404],
   })
   if (answer.status !== 404) return true
-  const error = errorOf(answer)
-  if (error.type !== MISSING_INDEX) throw failureOf({ connection, what }, answer)
+  const error = parseError(answer)
+  if (error.type !== MISSING_INDEX) throw readFailure({ connection, what }, answer)
   return false
 }
 
-const byCreation = (a: StoredKey, b: StoredKey): number =>
-  a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id))
+function compareCreation(a: StoredKey, b: StoredKey): number {
+  return a.created - b.created || (a.id < b.id ? -1 : Number(a.id > b.id))
+}

@@ -6,35 +6,30 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import type { Filling, Identity, Published, Writer } from '#store/port.ts'
 import type { SettledEnd } from '#store/restored.ts'
 import type { FormerDocument, StateFile } from '#store/state-port.ts'
-import { sendBulk } from '../client/bulk.ts'
-import { deleteItem, versionedItem } from '../client/bulk-item.ts'
-import { forceVersion } from '../client/force-version.ts'
-import { getMany } from '../client/get-many.ts'
-import { refresh } from '../client/refresh.ts'
-import { requestJson } from '../client/request-json.ts'
-import { readablePublished } from '../schema/checkpoint.ts'
-import type { Checkpoint } from '../schema/checkpoint-record.ts'
-import { epochOf, heightAt, MAX_EPOCH, stampOf, versionAt } from '../schema/checkpoint-record.ts'
-import type { Cluster } from '../schema/cluster.ts'
-import { decode, encode, stampText } from '../schema/documents.ts'
-import { AT, HEIGHT } from '../schema/mappings.ts'
-import { type Partitions, partitionAt } from '../schema/partitions.ts'
-import { toStateId } from '../schema/state-ids.ts'
-import { parseContent } from './content.ts'
+import { deleteItem, sendBulk, toVersionedItem } from '../client/bulk.ts'
+import { getMany } from '../client/read-documents.ts'
+import { refresh, removeWriteBlock } from '../client/sender.ts'
+import type { Checkpoint } from '../schema/checkpoint.ts'
+import { MAX_EPOCH, toEpoch, toHeight, toStamp, toVersion, tryReadPublished } from '../schema/checkpoint.ts'
+import { decodeDoc, encodeDoc, stampText } from '../schema/documents.ts'
+import { countUpTo } from '../schema/index-states.ts'
+import { AT } from '../schema/mappings.ts'
+import type { Cluster } from '../schema/names.ts'
+import { findPartition, joinParts, type Partitions, toStateId } from '../schema/names.ts'
+import { parseContent } from './commit-batch.ts'
 import { finishBatch } from './finish-batch.ts'
-import type { Lease } from './keep-lease.ts'
-import { findEpoch, showState } from './newest-stamp.ts'
-import { forcePublish } from './publish.ts'
-import { removeHistoryFrom } from './remove-leftovers.ts'
-import { deletesAsSeen, makeWritable } from './rewrite-documents.ts'
+import type { Lease } from './lease.ts'
+import { findEpoch, refreshState } from './restore-checkpoint.ts'
+import { removeHistory, toSeenDeletes } from './rewrite-documents.ts'
+import { forcePublish, forceVersion } from './send-documents.ts'
 
 /** The part of a writer that repairs the store's own record. */
-export type RepairWriter = Pick<Writer, 'unfinished' | 'shut' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
+export type RepairPart = Pick<Writer, 'unfinished' | 'shut' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
 
 /** Time after which all reads that began before the store was closed have ended; later ones are refused. */
 const GRACE_MS = 1_000
 
-export const repairWriterOf = async (lease: Lease, file: StateFile): Promise<RepairWriter> => {
+export async function openRepair(lease: Lease, file: StateFile): Promise<RepairPart> {
   const { cluster } = lease
   const isClear = await tryToFinish(lease, file)
   return {
@@ -43,16 +38,16 @@ export const repairWriterOf = async (lease: Lease, file: StateFile): Promise<Rep
       return !isClear || lease.checkpoint().mending === true || lease.checkpoint().floor !== undefined
     },
     shut: () => lease.set({ mending: true }),
-    blockAt: height => blockAt(cluster, lease.checkpoint().partitions, height),
-    endings: () => (isClear ? endingsOf(cluster, lease.checkpoint(), file) : Promise.resolve([])),
-    takeBack: height => takeBack(lease, file, height),
-    settle: settled => settle(lease, file, settled),
+    blockAt: height => readBlock(cluster, lease.checkpoint().partitions, height),
+    endings: () => (isClear ? listEndings(cluster, lease.checkpoint(), file) : Promise.resolve([])),
+    takeBack: height => takeBackTo(lease, file, height),
+    settle: settled => settleEnd(lease, file, settled),
   }
 }
 
 /** Finishes the batch of a dead loader; false: that is no longer possible. */
-const tryToFinish = async (lease: Lease, file: StateFile): Promise<boolean> => {
-  const published = await readablePublished(lease.cluster)
+async function tryToFinish(lease: Lease, file: StateFile): Promise<boolean> {
+  const published = await tryReadPublished(lease.cluster)
   if (published?.batch === lease.checkpoint().batch) return true
   try {
     // The repair compares every document.
@@ -66,40 +61,40 @@ const tryToFinish = async (lease: Lease, file: StateFile): Promise<boolean> => {
   }
 }
 
-const blockAt = async (
+async function readBlock(
   { connection, names }: Cluster,
   partitions: Partitions,
   height: number,
-): Promise<BlockDoc | undefined> => {
-  const index = names.partition(blocks, partitionAt(partitions, height))
+): Promise<BlockDoc | undefined> {
+  const index = names.partition(blocks, findPartition(partitions, height))
   const [got] = await getMany(connection, [{ index, id: blockId(height) }], { realtime: true })
-  return got === undefined ? undefined : decode(blocks, blockId(height), got.source)
+  return got === undefined ? undefined : decodeDoc(blocks, blockId(height), got.source)
 }
 
 /**
  * Heights in the checkpoint, the published record, the loader's own file, and the document that every batch writes.
  */
-const endingsOf = async (cluster: Cluster, checkpoint: Checkpoint, file: StateFile): Promise<readonly number[]> => {
+async function listEndings(cluster: Cluster, checkpoint: Checkpoint, file: StateFile): Promise<readonly number[]> {
   const { connection, names } = cluster
-  const published = await readablePublished(cluster)
+  const published = await tryReadPublished(cluster)
   const ref = { index: names.state(statistics), id: toStateId(statistics, STATISTICS) }
   const [written] = await getMany(connection, [ref], { realtime: true })
   const at = written?.source[AT]
   return [
     checkpoint.end?.height,
     published?.end.height,
-    file.mark?.store === checkpoint.state && file.mark ? heightAt(file.mark.stamp) : undefined,
-    typeof at === 'number' ? heightAt(at) : undefined,
+    file.mark?.store === checkpoint.state && file.mark ? toHeight(file.mark.stamp) : undefined,
+    typeof at === 'number' ? toHeight(at) : undefined,
   ].filter(height => height !== undefined)
 }
 
 /** An epoch above all epochs ever written. */
-const nextEpoch = async (cluster: Cluster, { epoch = 0 }: Checkpoint): Promise<number> => {
+async function nextEpoch(cluster: Cluster, { epoch = 0 }: Checkpoint): Promise<number> {
   const { names } = cluster
-  const published = await readablePublished(cluster)
+  const published = await tryReadPublished(cluster)
   const [doc] = await getMany(cluster.connection, [{ index: names.meta, id: 'published' }], { realtime: true })
-  const known = [epoch, published?.epoch ?? 0, epochOf((doc?.version ?? 1) - 1)]
-  await showState(cluster)
+  const known = [epoch, published?.epoch ?? 0, toEpoch((doc?.version ?? 1) - 1)]
+  await refreshState(cluster)
   // Versions beyond are from another program.
   const next = (await findEpoch(cluster, Math.max(...known.filter(each => each <= MAX_EPOCH)))) + 1
   if (next <= MAX_EPOCH) return next
@@ -109,66 +104,54 @@ const nextEpoch = async (cluster: Cluster, { epoch = 0 }: Checkpoint): Promise<n
 }
 
 /** Sets the checkpoint and publishes it; readers that know an earlier one read again. */
-const publishNext = async (lease: Lease, next: Partial<Checkpoint> & { readonly end: Published }): Promise<void> => {
+async function publishNext(lease: Lease, next: Partial<Checkpoint> & { readonly end: Published }): Promise<void> {
   await lease.set({ batch: crypto.randomUUID(), ...next, from: undefined, floor: undefined })
   await forcePublish(lease.cluster, { ...lease.checkpoint(), end: next.end })
 }
 
 /** Whether the file has the state of the store at this end. */
-const isHome = ({ mark }: StateFile, { state }: Checkpoint, end: Pick<Published, 'height' | 'hash'>): boolean =>
-  mark !== undefined && mark.store === state && heightAt(mark.stamp) === end.height && mark.hash === end.hash
+function isHome({ mark }: StateFile, { state }: Checkpoint, end: Pick<Published, 'height' | 'hash'>): boolean {
+  return mark !== undefined && mark.store === state && toHeight(mark.stamp) === end.height && mark.hash === end.hash
+}
 
-const settle = async (lease: Lease, file: StateFile, { identity, end, open }: SettledEnd): Promise<void> => {
+async function settleEnd(lease: Lease, file: StateFile, { identity, end, open }: SettledEnd): Promise<void> {
   const { cluster } = lease
   const before = lease.checkpoint()
   const epoch = await nextEpoch(cluster, before)
   const partitions = before.partitions.filter((first, at) => at === 0 || first <= end.height)
   const state = before.floor === undefined && isHome(file, before, end) ? before.state : undefined
-  const next = { ...identityOf(identity), end, partitions, epoch, state }
+  const next = { ...pickIdentity(identity), end, partitions, epoch, state }
   if (!open) {
     // If the process is killed before the history is removed, the next repair must still know its partitions.
     await publishNext(lease, { ...next, partitions: before.partitions, mending: true })
     await cluster.clock.sleep(GRACE_MS)
   }
   await removeAbove(cluster, end.height, before.partitions)
-  const filling = await fillingOf(cluster, end.height, partitions)
+  const filling = await countFilling(cluster, end.height, partitions)
   if (open) await publishNext(lease, { ...next, filling, mending: undefined })
   else await lease.set({ partitions, filling })
 }
 
-const identityOf = ({ chainId, genesis, derivation }: Identity) => ({ chainId, genesis, derivation })
+function pickIdentity({ chainId, genesis, derivation }: Identity) {
+  return { chainId, genesis, derivation }
+}
 
-/** Removes history above a height from all partitions; a merged partition becomes writable for good. */
-const removeAbove = async (cluster: Cluster, height: number, partitions: Partitions): Promise<void> => {
-  const { names } = cluster
-  const first = partitionAt(partitions, height)
-  // A loader may have created one more partition.
-  const range = { first, last: partitions.length }
-  const indices = historyIndices.flatMap(index =>
-    partitions.slice(first).map((_, at) => names.partition(index, first + at)),
-  )
-  await makeWritable(cluster, indices)
-  await removeHistoryFrom(cluster, height, range)
+/** Removes history above a height; a merged partition becomes writable for good. */
+async function removeAbove(cluster: Cluster, height: number, partitions: Partitions): Promise<void> {
+  const numbers = partitions.map((_, number) => number).slice(findPartition(partitions, height))
+  const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))
+  for (const part of joinParts(indices)) await removeWriteBlock(cluster.connection, part)
+  await removeHistory(cluster, height, partitions)
 }
 
 /** Number of documents in the last partition up to a height. */
-const fillingOf = async ({ connection, names }: Cluster, height: number, partitions: Partitions): Promise<Filling> => {
+async function countFilling({ connection, names }: Cluster, height: number, partitions: Partitions): Promise<Filling> {
   const partition = partitions.length - 1
-  let documents = 0
-  for (const index of historyIndices) {
-    const name = names.partition(index, partition)
-    const { count } = await requestJson<{ count: number }>(connection, {
-      what: `count ${name}`,
-      method: 'POST',
-      path: `/${name}/_count`,
-      body: JSON.stringify({ query: { range: { [HEIGHT]: { lte: height } } } }),
-    })
-    documents += count
-  }
-  return { partition, documents }
+  const indices = historyIndices.map(index => names.partition(index, partition))
+  return { partition, documents: await countUpTo(connection, indices, height) }
 }
 
-const takeBack = async (lease: Lease, file: StateFile, height: number): Promise<Published | undefined> => {
+async function takeBackTo(lease: Lease, file: StateFile, height: number): Promise<Published | undefined> {
   const { cluster } = lease
   const before = lease.checkpoint()
   const { end: last } = before
@@ -177,10 +160,10 @@ const takeBack = async (lease: Lease, file: StateFile, height: number): Promise<
   const former = file.takeBack({ from: last.height, height }, text => parseContent(text)?.end.height)
   const target = former && parseContent(former.before)
   if (former === undefined || target === undefined) return undefined
-  await close(lease, last)
+  await closeStore(lease, last)
   const { end } = target
   const epoch = await nextEpoch(cluster, lease.checkpoint())
-  await putBack(cluster, former.documents, stampOf({ end, epoch }))
+  await putBackState(cluster, former.documents, toStamp({ end, epoch }))
   await removeAbove(cluster, end.height, lease.checkpoint().partitions)
   const batch = crypto.randomUUID()
   const inventory = target.inventory && { ...target.inventory, batch }
@@ -189,7 +172,7 @@ const takeBack = async (lease: Lease, file: StateFile, height: number): Promise<
 }
 
 /** Closes the store to readers. If this process dies, batches can still be reverted from this end. */
-const close = async (lease: Lease, end: Published): Promise<void> => {
+async function closeStore(lease: Lease, end: Published): Promise<void> {
   const { cluster } = lease
   const epoch = await nextEpoch(cluster, lease.checkpoint())
   await publishNext(lease, { end, epoch, mending: true })
@@ -197,9 +180,9 @@ const close = async (lease: Lease, end: Published): Promise<void> => {
 }
 
 /** Writes former documents with a new stamp, which is higher than any stamp that readers have seen. */
-const putBack = async (cluster: Cluster, documents: readonly FormerDocument[], stamp: number): Promise<void> => {
+async function putBackState(cluster: Cluster, documents: readonly FormerDocument[], stamp: number): Promise<void> {
   const { names } = cluster
-  const version = versionAt(stamp)
+  const version = toVersion(stamp)
   const gone = documents.flatMap(({ index, id, doc }) =>
     doc === undefined ? [deleteItem(names.state(index), toStateId(index, id))] : [],
   )
@@ -207,14 +190,14 @@ const putBack = async (cluster: Cluster, documents: readonly FormerDocument[], s
     doc === undefined
       ? []
       : [
-          versionedItem(
+          toVersionedItem(
             { index: names.into(index), id: toStateId(index, id) },
             version,
-            stampText(encode(index, doc), stamp),
+            stampText(encodeDoc(index, doc), stamp),
           ),
         ],
   )
-  await sendBulk(cluster, [...(await deletesAsSeen(cluster, gone)), ...put])
+  await sendBulk(cluster, [...(await toSeenDeletes(cluster, gone)), ...put])
   await forceVersion(cluster, [...gone, ...put], version)
   await refresh(cluster, [...new Set(documents.map(({ index }) => names.state(index)))])
 }

@@ -1,43 +1,132 @@
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
+import { historyIndices } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { identityFrom } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
 import type { RestoreOutcome } from '#store/restored.ts'
-import { getMany } from '../client/get-many.ts'
-import { requestJson } from '../client/request-json.ts'
-import { findCheckpoint, readablePublished } from '../schema/checkpoint.ts'
-import type { Checkpoint } from '../schema/checkpoint-record.ts'
-import { at, type Cluster } from '../schema/cluster.ts'
+import { getMany } from '../client/read-documents.ts'
+import type { Connection } from '../client/request.ts'
+import { requestHits, requestJson, toSearch } from '../client/request.ts'
+import { refresh } from '../client/sender.ts'
+import { awaitStarted, findFirstDocument } from '../schema/check-indices.ts'
+import {
+  type Checkpoint,
+  findCheckpoint,
+  getLastStamp,
+  MAX_EPOCH,
+  type PublishedMeta,
+  toStamp,
+  tryReadPublished,
+} from '../schema/checkpoint.ts'
 import { createIndex } from '../schema/create-indices.ts'
-import { decode } from '../schema/documents.ts'
-import { type Existing, listIndices } from '../schema/list-indices.ts'
-import { metaShape, SCHEMA } from '../schema/mappings.ts'
-import type { Generations, Names } from '../schema/names.ts'
-import { firstDocument } from '../schema/require-empty.ts'
-import { onceStarted } from '../schema/wait-for-shards.ts'
-import { compareAndSet } from './compare-and-set.ts'
-import { findPartitions, findPublishedEnd } from './find-published-end.ts'
-import { forcePublish } from './publish.ts'
+import { decodeDoc } from '../schema/documents.ts'
+import { type ExistingIndex, listIndices, updateAliases } from '../schema/index-states.ts'
+import { findDamage } from '../schema/inventory.ts'
+import { AT, EDITION, HEIGHT, metaShape, SCHEMA } from '../schema/mappings.ts'
+import {
+  type Cluster,
+  type Generations,
+  type Names,
+  type Partitions,
+  type ReadCluster,
+  selectGenerations,
+} from '../schema/names.ts'
+import { toPublishedContent } from './finish-batch.ts'
+import { compareAndSet } from './lease.ts'
+import { removeUnannounced } from './rewrite-documents.ts'
+
+/** Makes all state visible to the searches below: a loader that died while writing had not refreshed it. */
+export function refreshState(cluster: Cluster): Promise<void> {
+  return refresh(cluster, cluster.names.states, { ignore_unavailable: 'true' })
+}
+
+/** Whether any visible state document has a stamp between two stamps. */
+async function isNewerThan(cluster: ReadCluster, stamp: number, below = Number.MAX_SAFE_INTEGER): Promise<boolean> {
+  const { connection, names } = cluster
+  const list = names.states.join(',')
+  const query = { bool: { filter: [{ range: { [AT]: { gt: stamp, lt: below } } }] } }
+  const mayBeMissing = { query: { ignore_unavailable: 'true' } }
+  const hits = await requestHits(connection, toSearch(list, { size: 1, _source: false, query }, mayBeMissing))
+  return hits.length > 0
+}
+
+/** The highest epoch of any state document, if it is above `from`; else `from`. */
+export async function findEpoch(cluster: ReadCluster, from: number): Promise<number> {
+  let epoch = from
+  while (epoch < MAX_EPOCH && (await isNewerThan(cluster, getLastStamp(epoch), getLastStamp(MAX_EPOCH)))) epoch++
+  return epoch
+}
+
+/** The published content, if the versions of the state and the documents of each index agree with it. */
+async function findPublishedContent(cluster: Cluster, published: PublishedMeta) {
+  const { names } = cluster
+  const { end, batch, partitions, inventory } = published
+  if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
+  const blockCounts = partitions.map((_, at) => inventory.indices[names.partition(blocks, at)]?.[1] ?? 0)
+  if (blockCounts.reduce((sum, count) => sum + count, 0) !== end.height + 1) return undefined
+  await refreshState(cluster)
+  if (await isNewerThan(cluster, toStamp(published))) return undefined
+  // The next batch was under way.
+  await removeUnannounced(cluster, { end, partitions })
+  const damages = await findDamage(cluster, { partitions, inventory, aliases: false, mayHoldMore: () => false })
+  return damages.length > 0 ? undefined : toPublishedContent(names, published)
+}
+
+/** First heights of the partitions, from the published record and the stored blocks. */
+async function findPartitions(
+  { connection, names }: Cluster,
+  existing: readonly ExistingIndex[],
+  published: Partitions | undefined,
+): Promise<Partitions> {
+  const there = new Set(existing.map(({ name }) => name))
+  const partitions: number[] = [0]
+  for (let partition = 1; ; partition++) {
+    const all = historyIndices.map(index => names.partition(index, partition))
+    const isKnown = published !== undefined && partition < published.length
+    if (!isKnown && !all.some(name => there.has(name))) return partitions
+    const first = published?.[partition] ?? (await findFirstHeight(connection, all))
+    if (first === undefined) return partitions
+    if (first <= (partitions.at(-1) ?? 0))
+      throw new Failure('damaged', `Partition ${partition} of ${names.prefix} begins at block ${first}.`, {
+        help: "Run 'iostlens load' with another --store, or restore a snapshot.",
+      })
+    partitions.push(first)
+  }
+}
+
+async function findFirstHeight(connection: Connection, indices: readonly string[]): Promise<number | undefined> {
+  const { aggregations } = await requestJson<{
+    readonly aggregations?: { readonly first: { readonly value: number | null } }
+  }>(
+    connection,
+    toSearch(
+      String(indices),
+      { size: 0, aggs: { first: { min: { field: HEIGHT } } } },
+      { query: { ignore_unavailable: 'true' } },
+    ),
+  )
+  return aggregations?.first.value ?? undefined
+}
 
 /**
  * Writes the checkpoint again if it is lost or unreadable: from the published record if the store agrees with it.
  * Otherwise the checkpoint contains only the known chain and partitions, and the store is closed to all but a repair,
  * which derives the state anew. No loader can continue meanwhile, because its own checkpoint is gone.
  */
-export const restoreCheckpoint = async (served: Cluster): Promise<RestoreOutcome> => {
+export async function restoreCheckpoint(served: Cluster): Promise<RestoreOutcome> {
   const existing = await listIndices(served)
-  if ((await firstDocument(served)) === undefined) return 'whole'
+  if ((await findFirstDocument(served)) === undefined) return 'whole'
   await showMeta(served, existing)
-  const found = await onceStarted(() => findCheckpoint(served), served.clock)
+  const found = await awaitStarted(() => findCheckpoint(served), served.clock)
   if (found?.checkpoint !== undefined) return 'whole'
-  const published = await readablePublished(served)
-  const cluster = at(served, published?.generations ?? generationsIn(served.names, existing))
+  const published = await tryReadPublished(served)
+  const cluster = selectGenerations(served, published?.generations ?? findGenerations(served.names, existing))
   const partitions = await findPartitions(cluster, existing, published?.partitions)
-  const identity = await identityIn(cluster)
-  const exact = published && (await findPublishedEnd(cluster, published))
+  const identity = await readChainIdentity(cluster)
+  const exact = published && (await findPublishedContent(cluster, published))
   const next: Omit<Checkpoint, 'write'> = {
     schema: SCHEMA,
     ...identity,
@@ -57,14 +146,11 @@ export const restoreCheckpoint = async (served: Cluster): Promise<RestoreOutcome
     throw new Failure('conflict', `Another program wrote the checkpoint in ${served.names.meta} meanwhile.`, {
       retryable: true,
     })
-  if (exact === undefined) return 'open'
-  // The published record also lists the indices, and one of them may have been replaced.
-  await forcePublish({ ...cluster, names: served.names }, { ...held.checkpoint, end: exact.end })
-  return 'exact'
+  return exact === undefined ? 'open' : 'exact'
 }
 
 /** Restores the alias of the index of checkpoint and published height, or creates that index. */
-const showMeta = async (cluster: Cluster, existing: readonly Existing[]): Promise<void> => {
+async function showMeta(cluster: Cluster, existing: readonly ExistingIndex[]): Promise<void> {
   const { connection, names } = cluster
   const all = existing.filter(({ of }) => of === 'meta')
   if (all.some(({ aliases }) => aliases.includes(names.meta))) return
@@ -73,16 +159,14 @@ const showMeta = async (cluster: Cluster, existing: readonly Existing[]): Promis
     const made = { name: `${names.meta}-0`, shape: metaShape, aliases: [names.meta] }
     return await createIndex(cluster, made)
   }
-  await requestJson(connection, {
+  await updateAliases(connection, {
     what: `put ${last.name} behind its alias`,
-    method: 'POST',
-    path: '/_aliases',
-    body: JSON.stringify({ actions: [{ add: { index: last.name, alias: names.meta } }] }),
+    actions: [{ add: { index: last.name, alias: names.meta } }],
   })
 }
 
 /** The served generation of each index: the one with the alias, or the only one. */
-const generationsIn = (names: Names, existing: readonly Existing[]): Generations => {
+function findGenerations(names: Names, existing: readonly ExistingIndex[]): Generations {
   const generations: Record<string, number> = {}
   for (const of of new Set(existing.map(each => each.of))) {
     const all = existing.filter(each => each.of === of)
@@ -99,7 +183,7 @@ const generationsIn = (names: Names, existing: readonly Existing[]): Generations
 }
 
 /** The identity of the chain, from its first blocks. */
-const identityIn = async ({ connection, names }: Cluster): Promise<Identity> => {
+async function readChainIdentity({ connection, names }: Cluster): Promise<Identity> {
   const inFirst = [
     { index: names.partition(blocks, 0), id: blockId(0) },
     { index: names.partition(blocks, 0), id: blockId(1) },
@@ -107,8 +191,8 @@ const identityIn = async ({ connection, names }: Cluster): Promise<Identity> => 
   ]
   const [first, second, transaction] = await getMany(connection, inFirst, { realtime: true })
   return identityFrom(`${connection.url}/${names.prefix}`, {
-    first: first && decode(blocks, blockId(0), first.source),
-    second: second && decode(blocks, blockId(1), second.source),
-    transaction: transaction && decode(transactions, transactionId(0, 0), transaction.source),
+    first: first && decodeDoc(blocks, blockId(0), first.source),
+    second: second && decodeDoc(blocks, blockId(1), second.source),
+    transaction: transaction && decodeDoc(transactions, transactionId(0, 0), transaction.source),
   })
 }

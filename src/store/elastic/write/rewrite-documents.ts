@@ -1,54 +1,104 @@
-import type { AnyIndex } from '#indices/registry.ts'
+import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
-import { sendBulk } from '../client/bulk.ts'
-import { type BulkItem, deleteItem, deleteSeenItem, indexItem, versionedItem } from '../client/bulk-item.ts'
-import { forceVersion } from '../client/force-version.ts'
-import { getMany } from '../client/get-many.ts'
-import { refresh } from '../client/refresh.ts'
-import { addWriteBlock, isReadOnly, removeWriteBlock } from '../client/write-block.ts'
-import { heightOf } from '../read/view.ts'
-import { versionAt } from '../schema/checkpoint-record.ts'
-import type { Cluster } from '../schema/cluster.ts'
-import { encode, stampText } from '../schema/documents.ts'
-import { partsOf } from '../schema/names.ts'
-import { type Partitions, partitionAt } from '../schema/partitions.ts'
-import { toStateId } from '../schema/state-ids.ts'
+import { type BulkItem, deleteItem, deleteSeenItem, indexItem, sendBulk, toVersionedItem } from '../client/bulk.ts'
+import { getMany } from '../client/read-documents.ts'
+import { requestHits, toSearch } from '../client/request.ts'
+import { addWriteBlock, isReadOnly, refresh, removeWriteBlock } from '../client/sender.ts'
+import { parseHeight } from '../read/view.ts'
+import { type Checkpoint, toVersion } from '../schema/checkpoint.ts'
+import { encodeDoc, stampText } from '../schema/documents.ts'
+import { HEIGHT } from '../schema/mappings.ts'
+import { type Cluster, findPartition, type Partitions, splitNames, toStateId } from '../schema/names.ts'
+import { forceVersion } from './send-documents.ts'
+
+type RemovedHit = {
+  readonly _index: string
+  readonly _id: string
+  readonly _seq_no: number
+  readonly _primary_term: number
+}
+
+const REMOVED_AT_ONCE = 5000
+const MAY_BE_MISSING = { ignore_unavailable: 'true' }
+
+/** Removes history above the checkpoint, which a dead loader wrote and did not announce. */
+export async function removeUnannounced(
+  cluster: Cluster,
+  { end, floor, partitions }: Pick<Checkpoint, 'end' | 'floor' | 'partitions'>,
+): Promise<void> {
+  await removeHistory(cluster, Math.max(floor?.height ?? -1, end?.height ?? -1), partitions)
+}
+
+/**
+ * Removes history above a height. A loader may have created one more partition. Each document is deleted only in the
+ * version that was found, so that a delayed delete cannot remove a later document. Indices may be missing.
+ */
+export async function removeHistory(cluster: Cluster, height: number, partitions: Partitions): Promise<void> {
+  const first = findPartition(partitions, height)
+  const numbers = Array.from({ length: partitions.length - first + 1 }, (_, at) => first + at)
+  const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))
+  for (const part of splitNames(indices)) await removeAbove(cluster, part, height)
+}
+
+async function removeAbove(cluster: Cluster, indices: readonly string[], height: number): Promise<void> {
+  for (;;) {
+    await refresh(cluster, indices, MAY_BE_MISSING)
+    const search = {
+      ...{ size: REMOVED_AT_ONCE, _source: false, seq_no_primary_term: true, sort: ['_doc'] },
+      query: { bool: { filter: [{ range: { [HEIGHT]: { gt: height } } }] } },
+    }
+    const how = { query: MAY_BE_MISSING, timeoutMs: cluster.writeTimeoutMs }
+    const hits = await requestHits<RemovedHit>(cluster.connection, toSearch(String(indices), search, how))
+    if (hits.length === 0) return
+    const items = hits.map(hit =>
+      deleteSeenItem({ index: hit._index, id: hit._id }, { seqNo: hit._seq_no, primaryTerm: hit._primary_term }),
+    )
+    await sendBulk(cluster, items)
+  }
+}
 
 /**
  * Corrects documents one by one. State gets the stamp of the published height: readers of that height accept
  * it, and later writes of a loader overwrite it. Places are part of their rows.
  */
-export const rewriteDocuments = async (
+export async function rewriteDocuments(
   cluster: Cluster,
   { partitions, stamp }: { readonly partitions: Partitions; readonly stamp: number },
   { put, remove }: Rewrite,
-): Promise<void> => {
+): Promise<void> {
   const { names } = cluster
-  const version = versionAt(stamp)
+  const version = toVersion(stamp)
   const storedIn = (index: AnyIndex, id: string): string =>
-    index.kind === 'state' ? names.state(index) : names.partition(index, partitionAt(partitions, heightOf(id) ?? 0))
+    index.kind === 'state'
+      ? names.state(index)
+      : names.partition(index, findPartition(partitions, parseHeight(id) ?? 0))
   const into = (index: AnyIndex, id: string): string =>
-    index.kind === 'state' ? names.into(index) : names.intoPartition(index, partitionAt(partitions, heightOf(id) ?? 0))
+    index.kind === 'state'
+      ? names.into(index)
+      : names.intoPartition(index, findPartition(partitions, parseHeight(id) ?? 0))
   const gone = remove.map(({ index, id, stray }) =>
     deleteItem(stray ?? storedIn(index, id), index.kind === 'state' ? toStateId(index, id) : id),
   )
   const items: readonly BulkItem[] = [
-    ...(await deletesAsSeen(cluster, gone)),
+    ...(await toSeenDeletes(cluster, gone)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
-        ? versionedItem(
+        ? toVersionedItem(
             { index: into(index, doc.id), id: toStateId(index, doc.id) },
             version,
-            stampText(encode(index, doc), stamp),
+            stampText(encodeDoc(index, doc), stamp),
           )
-        : indexItem(into(index, doc.id), doc.id, encode(index, doc)),
+        : indexItem(into(index, doc.id), doc.id, encodeDoc(index, doc)),
     ),
   ]
   const indices = [
     ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
   ]
-  const closed = await makeWritable(cluster, indices)
+  // Merged partitions are read-only.
+  const closed: string[] = []
+  for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
   try {
+    for (const name of closed) await removeWriteBlock(cluster.connection, name)
     await sendBulk(cluster, items)
   } finally {
     for (const name of closed) await addWriteBlock(cluster.connection, name)
@@ -57,25 +107,17 @@ export const rewriteDocuments = async (
   const written = items.slice(items.length - put.length)
   const state = [...gone.filter((_, at) => isState(at, remove)), ...written.filter((_, at) => isState(at, put))]
   await forceVersion(cluster, state, version)
-  for (const part of partsOf(indices)) await refresh(cluster, part)
+  for (const part of splitNames(indices)) await refresh(cluster, part)
 }
 
 /**
  * Deletes for the existing documents, each in the version that was read: a delete with an explicit version
  * would recreate a missing index.
  */
-export const deletesAsSeen = async (cluster: Cluster, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> => {
+export async function toSeenDeletes(cluster: Cluster, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> {
   const found = await getMany(cluster.connection, gone, { realtime: true })
   return gone.flatMap(({ index, id }, at) => {
     const got = found[at]
     return got === undefined ? [] : [deleteSeenItem({ index, id }, got)]
   })
-}
-
-/** Removes the write block from `indices` that have one, such as merged partitions; returns their names. */
-export const makeWritable = async (cluster: Cluster, indices: readonly string[]): Promise<readonly string[]> => {
-  const closed: string[] = []
-  for (const name of indices) if (await isReadOnly(cluster.connection, name)) closed.push(name)
-  for (const name of closed) await removeWriteBlock(cluster.connection, name)
-  return closed
 }

@@ -2,25 +2,23 @@ import { parseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { isAbsent } from '#store/absent-store.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
-import { failureOf, isMissingIndex } from '../client/failures.ts'
-import { requestHits, requestText, searchOf } from '../client/request-json.ts'
-import { checkIndices } from '../schema/check-indices.ts'
-import type { Cluster } from '../schema/cluster.ts'
+import { isMissingIndex, readFailure, requestHits, requestText, toSearch } from '../client/request.ts'
+import { awaitStarted, checkIndices } from '../schema/check-indices.ts'
 import { createIndex } from '../schema/create-indices.ts'
 import { usageShape } from '../schema/mappings.ts'
-import { onceStarted } from '../schema/wait-for-shards.ts'
+import type { Cluster } from '../schema/names.ts'
 
 /** One process's counts of one day: its keys with their requests and the time of the last request. */
 type Counted = Map<string, { readonly requests: number; readonly last: number }>
 /** A process's document of a day, and the last known documents of other processes. */
-type Own = {
+type OwnDay = {
   readonly process: string
   readonly day: number
   counted: Counted
   version: number
   others: readonly KeyDay[]
 }
-type Hit = {
+type UsageHit = {
   readonly _id: string
   readonly _source: { readonly day: number; readonly body: string }
   readonly sort: readonly unknown[]
@@ -35,11 +33,11 @@ const TIMEOUT_MS = 5_000
  * whole and with its own versions. So a write whose answer was lost may be repeated without double counting,
  * and the counts of a killed process are preserved.
  */
-export const openUsage = (cluster: Cluster): Usage => {
-  let own: Own | undefined
-  const write = async (next: Own): Promise<void> => {
+export function openUsage(cluster: Cluster): Usage {
+  let own: OwnDay | undefined
+  const write = async (next: OwnDay): Promise<void> => {
     try {
-      await put(cluster, next)
+      await putDay(cluster, next)
     } catch (error) {
       if (!isMissingIndex(error)) throw error
       const { names } = cluster
@@ -51,12 +49,12 @@ export const openUsage = (cluster: Cluster): Usage => {
         shape: usageShape,
         aliases: [names.served('usage')],
       })
-      await put(cluster, next)
+      await putDay(cluster, next)
     }
   }
   return {
     add: async (day, counts, at) => {
-      if (own?.day !== day) own = newDay(day)
+      if (own?.day !== day) own = createDay(day)
       const mine = own
       if (counts.size > 0) {
         const counted: Counted = new Map(mine.counted)
@@ -66,39 +64,43 @@ export const openUsage = (cluster: Cluster): Usage => {
         await write({ ...mine, counted })
         mine.counted = counted
         // Runs once a day; the next process removes the remaining documents.
-        if (mine.version === 1) await forget(cluster, day - USAGE_DAYS).catch(() => undefined)
+        if (mine.version === 1) await forgetDays(cluster, day - USAGE_DAYS).catch(() => undefined)
       }
       mine.others = await readDays(cluster, {
         filter: [{ term: { day } }],
-        must_not: [{ ids: { values: [idOf(mine)] } }],
+        must_not: [{ ids: { values: [formatDayId(mine)] } }],
       }).catch((cause: unknown) => {
         // The requests are stored already; the last known counts of the others are the best available.
         if (counts.size === 0) throw cause
         return mine.others
       })
-      return totals(mine.others, mine.counted)
+      return sumDays(mine.others, mine.counted)
     },
-    since: async day => merged(await readDays(cluster, { filter: [{ range: { day: { gte: day } } }] })),
+    since: async day => mergeDays(await readDays(cluster, { filter: [{ range: { day: { gte: day } } }] })),
     close: async () => {},
   }
 }
 
 /** Each day gets a random process name: a clock that goes back leaves the day's first document unchanged. */
-const newDay = (day: number): Own => ({
-  ...{ process: crypto.getRandomValues(new Uint8Array(8)).toHex(), day },
-  ...{ counted: new Map(), version: 0, others: [] },
-})
+function createDay(day: number): OwnDay {
+  return {
+    ...{ process: crypto.getRandomValues(new Uint8Array(8)).toHex(), day },
+    ...{ counted: new Map(), version: 0, others: [] },
+  }
+}
 
-const idOf = ({ day, process }: Pick<Own, 'day' | 'process'>): string => `${day}-${process}`
+function formatDayId({ day, process }: Pick<OwnDay, 'day' | 'process'>): string {
+  return `${day}-${process}`
+}
 
-const put = async ({ connection, names }: Cluster, own: Own): Promise<void> => {
+async function putDay({ connection, names }: Cluster, own: OwnDay): Promise<void> {
   const index = names.served('usage')
   const what = `write ${index}`
   const body = JSON.stringify([...own.counted].map(([key, { requests, last }]) => [key, requests, last]))
   const answer = await requestText(connection, {
     what,
     method: 'PUT',
-    path: `/${index}/_doc/${idOf(own)}`,
+    path: `/${index}/_doc/${formatDayId(own)}`,
     query: {
       version: String(own.version),
       version_type: 'external',
@@ -110,11 +112,11 @@ const put = async ({ connection, names }: Cluster, own: Own): Promise<void> => {
     // 409: an earlier attempt of this same write, whose answer was lost.
     acceptedStatuses: [404, 409],
   })
-  if (answer.status === 404) throw failureOf({ connection, what }, answer)
+  if (answer.status === 404) throw readFailure({ connection, what }, answer)
 }
 
 /** All matching documents, page by page. */
-const readDays = async (cluster: Cluster, bool: object): Promise<readonly KeyDay[]> => {
+async function readDays(cluster: Cluster, bool: object): Promise<readonly KeyDay[]> {
   const found: KeyDay[] = []
   for (let after: readonly unknown[] | undefined; ; ) {
     const page = await searchPage(cluster, { bool, after })
@@ -126,10 +128,10 @@ const readDays = async (cluster: Cluster, bool: object): Promise<readonly KeyDay
   }
 }
 
-const searchPage = (
+function searchPage(
   { connection, names, clock }: Cluster,
   { bool, after }: { readonly bool: object; readonly after?: readonly unknown[] | undefined },
-): Promise<readonly Hit[]> => {
+): Promise<readonly UsageHit[]> {
   const index = names.served('usage')
   const sorted = (type: string) => ({ order: 'asc', unmapped_type: type })
   const search = {
@@ -138,11 +140,11 @@ const searchPage = (
   }
   // Before the first count there is no index; another process may just have created it.
   const how = { query: { ignore_unavailable: 'true' }, timeoutMs: TIMEOUT_MS }
-  return onceStarted(() => requestHits<Hit>(connection, searchOf(index, search, how)), clock)
+  return awaitStarted(() => requestHits<UsageHit>(connection, toSearch(index, search, how)), clock)
 }
 
 /** Removes one page of the documents before a day. Runs once a day, and a day has one document per process. */
-const forget = async (cluster: Cluster, day: number): Promise<void> => {
+async function forgetDays(cluster: Cluster, day: number): Promise<void> {
   const { connection, names } = cluster
   const index = names.served('usage')
   const what = `write ${index}`
@@ -158,14 +160,14 @@ const forget = async (cluster: Cluster, day: number): Promise<void> => {
   })
 }
 
-const totals = (others: readonly KeyDay[], own: Counted): ReadonlyMap<string, number> => {
+function sumDays(others: readonly KeyDay[], own: Counted): ReadonlyMap<string, number> {
   const all = new Map([...own].map(([key, { requests }]) => [key, requests]))
   for (const { key, requests } of others) all.set(key, (all.get(key) ?? 0) + requests)
   return all
 }
 
 /** One entry per key and day. */
-const merged = (found: readonly KeyDay[]): readonly KeyDay[] => {
+function mergeDays(found: readonly KeyDay[]): readonly KeyDay[] {
   const all = new Map<string, KeyDay>()
   for (const each of found) {
     const name = `${each.day} ${each.key}`

@@ -1,53 +1,58 @@
 import { Failure } from '#failure/failure.ts'
 import type { Bounds } from '#store/batch.ts'
-import type { Identity, Writer } from '#store/port.ts'
+import type { Identity, Store, Writer } from '#store/port.ts'
 import type { OpenStateFile, StateFile } from '#store/state-port.ts'
+import { within } from '#time/deadline.ts'
 import { tryAgain } from '../client/sender.ts'
-import { OutOfDateCopy } from '../read/out-of-date.ts'
-import type { ProofContext } from '../read/proved-docs.ts'
-import { transactionsOf } from '../read/transactions-of.ts'
-import { readPublished } from '../schema/checkpoint.ts'
-import { type LastDocuments, lastDocuments, stampOf } from '../schema/checkpoint-record.ts'
-import type { Cluster } from '../schema/cluster.ts'
-import { acquireLease, requireServed } from './acquire-lease.ts'
-import { bringHome } from './bring-home.ts'
-import { batchCommitter } from './commit-batch.ts'
-import { finishBatch } from './finish-batch.ts'
-import { HistoryAhead } from './history-ahead.ts'
+import { OutOfDateCopy } from '../read/consistent-read.ts'
+import { findTransactions } from '../read/list-rows.ts'
+import type { Reading } from '../read/open-reading.ts'
+import type { ProofContext } from '../read/proved-reads.ts'
+import { awaitStarted, requireEmptyStore, requireIndices, waitForShards } from '../schema/check-indices.ts'
+import { getLastDocuments, type LastDocuments, readCheckpoint, readPublished, toStamp } from '../schema/checkpoint.ts'
+import { createIndices, refuseLost } from '../schema/create-indices.ts'
+import { type Cluster, selectGenerations } from '../schema/names.ts'
+import { createCommitter, HistoryAhead } from './commit-batch.ts'
+import { bringHome, finishBatch } from './finish-batch.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
-import { keepLease, type Lease } from './keep-lease.ts'
-import { recordMovedKeys } from './record-moved-keys.ts'
-import { type RepairWriter, repairWriterOf } from './repair.ts'
+import { acquireLease, keepLease, type Lease, requireServed } from './lease.ts'
+import { openRepair, type RepairPart } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
 /** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
 const BOUNDS = { documents: 200_000, bytes: Number.POSITIVE_INFINITY, changes: 25_000 }
 
-export type WriterOptions = {
-  readonly cluster: Cluster
-  readonly identity: Identity
+type SoleWriterOptions = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** Amount of history that is written ahead of its batch at once. */
   readonly chunk: Bounds
-  /** Whether the writer is for a repair, which accepts the store as it is. */
-  readonly repair: boolean
   /** Opens the loader's own file with the state. */
   readonly openStateFile: OpenStateFile
+  /** Informed of each change, so that readers of the same process see it at once. */
+  readonly reading: Reading
+}
+
+type WriterOptions = Omit<SoleWriterOptions, 'reading'> & {
+  readonly cluster: Cluster
+  readonly identity: Identity
+  /** Whether the writer is for a repair, which accepts the store as it is. */
+  readonly repair: boolean
+  readonly onChange: () => void
   readonly onRelease: () => void
 }
 
 /**
  * Takes over the store and restores it to its checkpoint. If the process is killed, the next loader continues
- * from the checkpoint. Most of the history of a batch may be written ahead of it, see `history-ahead.ts`.
+ * from the checkpoint. Most of the history of a batch may be written ahead of it, see `HistoryAhead`.
  */
-export const openWriter = async (options: WriterOptions): Promise<Writer> => {
+async function openWriter(options: WriterOptions): Promise<Writer> {
   const { lease, keeper, file, restore, repair } = await takeStore(options)
   const { cluster } = lease
   const { chunk } = options
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
-  const { commit } = batchCommitter({ lease, keeper, file, ahead, restore })
-  const { inTurn, settled } = turns()
+  const { commit } = createCommitter({ lease, keeper, file, ahead, restore })
+  const { inTurn, settled } = createTurns(options.onChange)
   /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
   const named = async <T>(work: Promise<T>): Promise<T> => {
     try {
@@ -56,7 +61,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
       throw await keeper.reasonFor(error)
     }
   }
-  const ofHistory = wholeCopiesOf(cluster, () => lastDocuments(lease.checkpoint()))
+  const ofHistory = createWholeReads(cluster, () => getLastDocuments(lease.checkpoint()))
   return {
     get checkpoint() {
       return lease.checkpoint().end
@@ -74,7 +79,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     append: history => named(ahead.append(history)),
     commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
     accept: () => inTurn(() => keeper.accept()),
-    rewrite: rewrite => inTurn(() => rewriteUnder(lease, rewrite)),
+    rewrite: rewrite => inTurn(() => rewriteState(lease, rewrite)),
     get unfinished() {
       return repair?.unfinished ?? false
     },
@@ -84,7 +89,7 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
     takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
     settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
     openState: async () => file,
-    transactionsOf: hashes => named(ofHistory(proving => transactionsOf(proving, lease.checkpoint(), hashes))),
+    transactionsOf: hashes => named(ofHistory(proving => findTransactions(proving, lease.checkpoint(), hashes))),
     release: async () => {
       await settled()
       file.close()
@@ -96,9 +101,8 @@ export const openWriter = async (options: WriterOptions): Promise<Writer> => {
 }
 
 /** Reads from a copy that shows these documents; if a copy is out of date, the next attempt may reach another copy. */
-const wholeCopiesOf =
-  (cluster: Cluster, last: () => LastDocuments) =>
-  <T>(read: (proving: Cluster & ProofContext) => Promise<T>): Promise<T> =>
+function createWholeReads(cluster: Cluster, last: () => LastDocuments) {
+  return <T>(read: (proving: Cluster & ProofContext) => Promise<T>): Promise<T> =>
     tryAgain(cluster, async () => {
       try {
         return { done: await read({ ...cluster, last: last() }) }
@@ -107,17 +111,16 @@ const wholeCopiesOf =
         throw error
       }
     })
+}
 
 /**
  * Takes the lease. Unless for a repair, restores the store to its checkpoint, checks that no data is lost, and brings the
  * loader's file up to it.
  */
-const takeStore = async (options: WriterOptions) => {
+async function takeStore(options: WriterOptions) {
   const { identity } = options
   const requirement = options.repair ? requireServed : undefined
-  const acquired = await acquireLease(options.cluster, identity, requirement)
-  const { cluster, held } = await recordMovedKeys(options.cluster, acquired)
-  const lease = keepLease(cluster, held)
+  const lease = keepLease(options.cluster, await acquireLease(options.cluster, identity, requirement))
   const keeper = new InventoryKeeper(lease)
   let file: StateFile | undefined
   const restore = async (opened: StateFile): Promise<void> => {
@@ -133,7 +136,7 @@ const takeStore = async (options: WriterOptions) => {
   try {
     const opened = options.openStateFile()
     file = opened
-    const repair = options.repair ? await repairWriterOf(lease, opened) : undefined
+    const repair = options.repair ? await openRepair(lease, opened) : undefined
     if (repair === undefined) await restore(opened)
     return { lease, keeper, file: opened, restore: () => restore(opened), repair }
   } catch (error) {
@@ -145,11 +148,11 @@ const takeStore = async (options: WriterOptions) => {
 }
 
 /** Runs work sequentially, even if the caller does not wait. */
-const turns = () => {
+function createTurns(onDone: () => void) {
   let last: Promise<void> = Promise.resolve()
   return {
     inTurn: <T>(work: () => Promise<T>): Promise<T> => {
-      const done = last.then(work)
+      const done = last.then(work).finally(onDone)
       last = done.then(
         () => {},
         () => {},
@@ -161,14 +164,70 @@ const turns = () => {
 }
 
 /** Corrects documents. Those of state change otherwise than by a batch, so every loader's file is filled anew. */
-const rewriteUnder = async (lease: Lease, rewrite: Parameters<Writer['rewrite']>[0]): Promise<void> => {
+async function rewriteState(lease: Lease, rewrite: Parameters<Writer['rewrite']>[0]): Promise<void> {
   // The write also makes sure that this process still has the lease.
   await lease.set({ state: undefined })
   const { partitions, end, epoch } = lease.checkpoint()
-  await rewriteDocuments(lease.cluster, { partitions, stamp: end ? stampOf({ end, epoch }) : 0 }, rewrite)
+  await rewriteDocuments(lease.cluster, { partitions, stamp: end ? toStamp({ end, epoch }) : 0 }, rewrite)
 }
 
-const requireRepair = (repair: RepairWriter | undefined): RepairWriter => {
+function requireRepair(repair: RepairPart | undefined): RepairPart {
   if (repair === undefined) throw new Failure('defect', 'The store was not locked for a repair.')
   return repair
+}
+
+/**
+ * Time that writes under way get to end when the store is closed, milliseconds; every write may be
+ * interrupted anywhere.
+ */
+const CLOSE_MS = 2_000
+
+/** The only writer of this process in a store. */
+export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWriterOptions) {
+  const { names } = cluster
+  let isTaken = false
+  let writer: Writer | undefined
+  const onRelease = (): void => {
+    isTaken = false
+    writer = undefined
+  }
+  const takeOver: Store['takeOver'] = async (identity, { repair = false } = {}) => {
+    if (isTaken)
+      throw new Failure('conflict', `Another loader of this process is writing to ${names.prefix}.`, {
+        retryable: true,
+      })
+    isTaken = true
+    try {
+      const served = await requireWritable(cluster, repair)
+      const onChange = (): void => {
+        reading.expire()
+        if (repair) reading.checkAgain()
+      }
+      writer = await openWriter({ ...options, cluster: served, identity, repair, onChange, onRelease })
+      if (repair) reading.beginRepair()
+      return writer
+    } catch (error) {
+      onRelease()
+      throw error
+    }
+  }
+  return {
+    takeOver,
+    /** If Elasticsearch is unreachable, the lease expires by itself. */
+    release: async (): Promise<void> => {
+      if (writer !== undefined) await within(writer.release(), { ms: CLOSE_MS }).catch(() => undefined)
+    },
+  }
+}
+
+/** The served generation, once all its indices exist and answer; a repair also creates the lost ones. */
+async function requireWritable(cluster: Cluster, repair: boolean): Promise<Cluster> {
+  const stored = await readCheckpoint(cluster)
+  if (stored === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
+  if (repair) await createIndices(cluster, { repair })
+  else await refuseLost(cluster)
+  await requireIndices(cluster)
+  const served = selectGenerations(cluster, stored?.checkpoint.generations)
+  await waitForShards(served)
+  return served
 }

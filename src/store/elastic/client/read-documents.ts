@@ -1,0 +1,141 @@
+import { isPossibleId, type Source } from '../schema/documents.ts'
+import type { Connection, Ref, SeqNo } from './request.ts'
+import {
+  callTyped,
+  type ElasticError,
+  MISSING_INDEX,
+  type NamedRequest,
+  parseAnswer,
+  type RequestOrigin,
+  requestJson,
+  requestParsed,
+  requireValid,
+  toFailure,
+} from './request.ts'
+
+export type Got = SeqNo & { readonly source: Source; readonly version: number }
+type AnsweredDoc = {
+  readonly _id: string
+  readonly _version?: number
+  readonly _seq_no?: number
+  readonly _primary_term?: number
+  readonly found?: boolean
+  readonly _source?: Source
+  readonly error?: ElasticError
+}
+
+/** Documents per request: transactions of a few KB each make an answer of a few MB. */
+export const DOCS_AT_ONCE = 1000
+
+type GetOptions = { readonly realtime: boolean; readonly signal?: AbortSignal | undefined }
+
+/**
+ * Documents by id, in the order of the ids; undefined for a missing one. With `realtime` false the read sees
+ * the same as a search (as of the last refresh), with true the latest write. Ids come from data of signers,
+ * and Elasticsearch refuses to look for an id that no document can have: such a document counts as missing.
+ */
+export async function getMany(
+  connection: Connection,
+  refs: readonly Ref[],
+  reading: GetOptions,
+): Promise<readonly (Got | undefined)[]> {
+  const possible = refs.filter(({ id }) => isPossibleId(id))
+  const found = await getPossible(connection, possible, reading)
+  if (possible.length === refs.length) return found
+  let next = 0
+  return refs.map(({ id }) => (isPossibleId(id) ? found[next++] : undefined))
+}
+
+async function getPossible(
+  connection: Connection,
+  refs: readonly Ref[],
+  { realtime, signal }: GetOptions,
+): Promise<readonly (Got | undefined)[]> {
+  const found: (Got | undefined)[] = []
+  for (let from = 0; from < refs.length; from += DOCS_AT_ONCE) {
+    const part = refs.slice(from, from + DOCS_AT_ONCE)
+    const request: NamedRequest = {
+      what: `read ${part[0]?.index}`,
+      method: 'POST',
+      path: '/_mget',
+      query: { realtime: String(realtime) },
+      body: JSON.stringify({ docs: part.map(({ index, id }) => ({ _index: index, _id: id })) }),
+      signal,
+    }
+    found.push(
+      ...(await requestParsed(connection, request, ({ text }) => parseDocs({ connection, ...request }, part, text))),
+    )
+  }
+  return found
+}
+
+function parseDocs(origin: RequestOrigin, refs: readonly Ref[], text: string): readonly (Got | undefined)[] {
+  const { docs } = parseAnswer<{ readonly docs?: readonly AnsweredDoc[] }>(origin, text) ?? {}
+  return requireValid(origin, docs, all => Array.isArray(all) && all.length === refs.length).map((doc, at) =>
+    readDoc(
+      origin,
+      requireValid(origin, doc, ({ _id }) => _id === refs[at]?.id),
+    ),
+  )
+}
+
+function readDoc({ connection }: RequestOrigin, doc: AnsweredDoc): Got | undefined {
+  if (doc.error !== undefined) {
+    // An error inside an answer has no status: the index is missing or a shard is unreachable.
+    const status = doc.error.type === MISSING_INDEX ? 404 : 503
+    throw toFailure({ connection, what: `read '${doc._id}'` }, { status, error: doc.error })
+  }
+  if (doc.found !== true) return undefined
+  return {
+    source: doc._source ?? {},
+    version: doc._version ?? 0,
+    seqNo: doc._seq_no ?? 0,
+    primaryTerm: doc._primary_term ?? 0,
+  }
+}
+
+/** A hit of a search that asks for versions and sorts. */
+export type SortedHit = {
+  readonly _index: string
+  readonly _id: string
+  readonly _version: number
+  readonly _source: Source
+  readonly sort: readonly unknown[]
+}
+
+export type SortedHits = { readonly hits: { readonly hits: readonly SortedHit[] } }
+
+/** A point in time of some indices: all its searches see the same documents, regardless of later writes. */
+export type Pit = {
+  readonly search: <T>(body: object, query?: Readonly<Record<string, string>>) => Promise<T>
+  readonly close: () => Promise<void>
+}
+
+/** Keep-alive after each search; an auditor pauses less than this between two searches. */
+const KEEP_ALIVE = '30m'
+
+export async function openPit(connection: Connection, indices: readonly string[], keep = KEEP_ALIVE): Promise<Pit> {
+  const index = indices.join(',')
+  const what = `search ${index}`
+  let { id } = await callTyped(connection, { what }, (client, options) =>
+    client.openPointInTime({ index, keep_alive: keep }, options),
+  )
+  return {
+    search: async <T>(body: object, query = {}) => {
+      const answer = await requestJson<T & { pit_id?: string }>(connection, {
+        what,
+        method: 'POST',
+        path: '/_search',
+        query: { allow_partial_search_results: 'false', ...query },
+        body: JSON.stringify({ ...body, pit: { id, keep_alive: keep } }),
+      })
+      id = answer.pit_id ?? id
+      return answer
+    },
+    close: async () => {
+      await callTyped(connection, { what, acceptedStatuses: [404] }, (client, options) =>
+        client.closePointInTime({ id }, options),
+      )
+    },
+  }
+}

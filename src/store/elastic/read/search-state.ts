@@ -1,0 +1,302 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf, Index, Order } from '#indices/define.ts'
+import type { NamedIndex, StateIndex } from '#indices/registry.ts'
+import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/standing.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { Ranking, Rows } from '#store/ranking-page.ts'
+import type { RankRange } from '#store/ranking-start.ts'
+import type { SortedHit } from '../client/read-documents.ts'
+import { requestJson, requireValid } from '../client/request.ts'
+import { toStamp, toVersion } from '../schema/checkpoint.ts'
+import { decodeDoc, MAX_ID_BYTES } from '../schema/documents.ts'
+import { AT, SORT } from '../schema/mappings.ts'
+import { fromStateId, getFirstOrder, getStoredNames, isSortedOnDisk, KIND, NAMED, toStateId } from '../schema/names.ts'
+import { NewerData, OutOfDateCopy } from './consistent-read.ts'
+import { type Reader, searchOneCopy } from './proved-reads.ts'
+
+/** One search of a ranking, in addition to its query and sort. */
+type RankingStep = {
+  readonly size: number
+  readonly from?: number
+  readonly search_after?: Keys | undefined
+  readonly _source?: false
+  readonly stored_fields?: '_none_'
+}
+/** The sort values of a hit. */
+type Keys = readonly unknown[]
+type RankingSearch = (step: RankingStep) => Promise<readonly SortedHit[]>
+
+/** Limit of `from` + `size` (`index.max_result_window`). */
+const WINDOW = 10_000
+
+/** Reads documents by their ids. */
+type GetMany<I extends StateIndex> = (ids: readonly string[]) => Promise<readonly (DocOf<I> | undefined)[]>
+
+/** Rows of an order, of one published height. */
+export async function readRankedRows<I extends StateIndex>(
+  { reader, getMany }: { readonly reader: Reader; readonly getMany: GetMany<I> },
+  { index, order, group }: Ranking<I>,
+  { range, skip, limit }: Rows,
+): Promise<readonly DocOf<I>[]> {
+  const search = createSearch(reader, reader.names.state(index), toQuery({ index, order, group }, range))
+  const after = walksTie(range) ? toKeys(index, group, range.after) : undefined
+  if (after !== undefined && skip > 0 && skip + limit <= WINDOW) {
+    // The names identify the page's documents, so the tie is walked once.
+    const keys = await search({ size: skip + limit, search_after: after, ...KEYS_ONLY })
+    const ids = keys.slice(skip).map(({ sort }) => memberId(group, String(sort.at(-1))))
+    return (await getMany(ids)).map((doc, at) => doc ?? refuseLost(index, ids[at]))
+  }
+  const hits =
+    after === undefined && skip + limit <= WINDOW
+      ? await search({ from: skip, size: limit })
+      : await searchDeep(search, { after, offset: skip, limit })
+  return hits.map(({ _id, _source }) => decodeDoc(index, fromStateId(index, _id), _source))
+}
+
+function refuseLost(index: StateIndex, id: string | undefined): never {
+  throw missingData(`A ranking of ${index.name} has '${id}', which is not there.`)
+}
+
+/** Options for hits without their documents, which cost ten times as much. */
+const KEYS_ONLY = { _source: false, stored_fields: '_none_' } as const
+
+/** Hits after certain sort values, or more hits than the window allows, in steps of at most 10,000. */
+async function searchDeep(
+  search: RankingSearch,
+  {
+    after: first,
+    offset,
+    limit,
+  }: { readonly after: Keys | undefined; readonly offset: number; readonly limit: number },
+): Promise<readonly SortedHit[]> {
+  let after = first
+  for (let skip = offset; skip > 0; ) {
+    const size = Math.min(skip, WINDOW)
+    const passed = await search({ size, search_after: after, ...KEYS_ONLY })
+    if (passed.length < size) return []
+    after = passed.at(-1)?.sort
+    skip -= size
+  }
+  const found: SortedHit[] = []
+  while (found.length < limit) {
+    const size = Math.min(limit - found.length, WINDOW)
+    const part = await search({ size, search_after: after })
+    found.push(...part)
+    if (part.length < size) break
+    after = part.at(-1)?.sort
+  }
+  return found
+}
+
+type Asked = { readonly index: Index; readonly order: Order; readonly group: string | undefined }
+
+/** Query and sort of an order, whole or within a range. The sort of a first order is that on disk, so it needs no sorting. */
+export function toQuery({ index, order: declared, group }: Asked, range?: RankRange) {
+  const order = toStoredOrder(index, declared)
+  const { group: groupField, positive, where, by } = order
+  const above = (positive ?? []).map(field => ({ range: { [field]: { gt: '0' } } }))
+  const conditions = [
+    { term: { [KIND]: index.name } },
+    ...(groupField === undefined ? [] : [{ term: { [groupField]: group } }]),
+    ...(where === undefined ? [] : [{ term: { [where]: true } }]),
+    ...(range !== undefined ? toRange(order, range) : above.length < 2 ? above : [matchAny(above)]),
+  ]
+  const isOnDisk = declared === getFirstOrder(index) && isSortedOnDisk(declared)
+  return {
+    query: { bool: { filter: conditions } },
+    sort: (isOnDisk ? SORT : by).map(([field, direction]) => ({ [field]: direction })),
+  }
+}
+
+/** An order with the names under which its fields are stored. */
+function toStoredOrder(index: Index, { group, positive, where, by, ...rest }: Order): Order {
+  const common = getStoredNames(index)
+  const stored = (field: string): string => common[field] ?? field
+  return {
+    ...rest,
+    ...(group === undefined ? {} : { group: stored(group) }),
+    ...(positive === undefined ? {} : { positive: positive.map(stored) }),
+    ...(where === undefined ? {} : { where: stored(where) }),
+    by: by.map(([field, direction]) => [stored(field), direction]),
+  }
+}
+
+function matchAny(should: readonly object[]) {
+  return { bool: { should, minimum_should_match: 1 } }
+}
+
+/** Longest tie whose members are skipped one by one, at some 40 ns each; excluding them by name costs as much. */
+const WALKED = 32_768
+
+/** Whether a range begins within a tie that is short enough to be skipped from its start. */
+function walksTie(range: RankRange | undefined): range is RankRange & { readonly after: Standing } {
+  return range?.after !== undefined && range.after.name !== LAST_NAME && range.tied <= WALKED
+}
+
+function toKeys({ name: kind }: Index, group = '', { amount, name }: Standing): Keys {
+  return [kind, group, amount, name]
+}
+
+/**
+ * Amounts are bounded on both sides, so the search visits only the few documents between, at any depth. If
+ * the range begins within a tie, `search_after` skips the names before, comparing every document of the tie.
+ * In a long tie a range of names excludes them, at a cost proportional to the number of names.
+ */
+function toRange(order: Order, range: RankRange): readonly object[] {
+  const { after, until } = range
+  const fields = standingFields(order)
+  const least = until === undefined ? getLeast(order) : { gte: String(until.amount) }
+  const between = (bounds: object) => ({ range: { [fields.amount]: bounds } })
+  if (after === undefined) return Object.keys(least).length === 0 ? [] : [between(least)]
+  const most = String(after.amount)
+  if (after.name === LAST_NAME) return [between({ ...least, lt: most })]
+  const amounts = between({ ...least, lte: most })
+  if (walksTie(range)) return [amounts]
+  const isWithinTie = until?.amount === after.amount && until.name !== LAST_NAME
+  const names = { gt: after.name, ...(isWithinTie ? { lte: until.name } : {}) }
+  const later = { range: { [fields.member]: names } }
+  // A range inside one tie has no smaller amounts.
+  return [amounts, isWithinTie ? later : matchAny([between({ lt: most }), later])]
+}
+
+function getLeast({ positive }: Order): object {
+  return positive === undefined ? {} : { gt: '0' }
+}
+
+/**
+ * Searches of one ranking. Each request contains a second search, on the same copy, for any document newer
+ * than the view. The versions of the hits alone would not be enough, because a document that has left the
+ * ranking is in no hit. Throws `NewerData` if there is one.
+ */
+function createSearch(reader: Reader, index: string, ranking: object): RankingSearch {
+  const stamp = toStamp(reader.published)
+  const newer = {
+    size: 0,
+    track_total_hits: 1,
+    terminate_after: 1,
+    query: { range: { [AT]: { gt: stamp } } },
+  }
+  return async step => {
+    const searches = [{ ...ranking, ...step, version: true }, newer]
+    const [found, later] = await searchOneCopy<SortedHit>(reader, index, searches)
+    const hits = requireValid(
+      { connection: reader.connection, what: `search ${index}` },
+      found?.hits?.hits,
+      Array.isArray,
+    )
+    const isNewer = hits.some(({ _version }) => _version > toVersion(stamp))
+    if (isNewer || (later?.hits?.total?.value ?? 1) > 0) throw new NewerData()
+    return hits
+  }
+}
+
+type NamesReading<I extends NamedIndex> = {
+  readonly reader: Reader
+  readonly getMany: (ids: readonly string[]) => Promise<readonly (DocOf<I> | undefined)[]>
+}
+type Terms = {
+  readonly terms?: readonly string[]
+  readonly complete?: boolean
+  readonly _shards?: { readonly failed?: number }
+}
+
+/** Time limit of the server's search for terms; a list of terms takes it some milliseconds. */
+const TERMS_TIMEOUT = '10s'
+
+/** Names per further request, when documents of some of the first names no longer exist. */
+const MORE_NAMES = 1_000
+
+/**
+ * Documents whose names begin with a text, by name. The names come from the sorted list of terms itself, because a
+ * search would visit all matches. Terms of removed or changed documents stay in the list for a while, so the documents
+ * decide. Throws `NewerData` when data newer than the view could be seen, because a name may have disappeared with it.
+ * Throws `OutOfDateCopy` when the list lacks a name, because it may be from any copy.
+ */
+export async function findNamedDocs<I extends NamedIndex>(
+  { reader, getMany }: NamesReading<I>,
+  index: I,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): Promise<readonly DocOf<I>[]> {
+  // Names are ids; Elasticsearch may refuse a query for a longer text.
+  if (Buffer.byteLength(toStateId(index, text)) > MAX_ID_BYTES) return []
+  const field: string = index.named
+  const found: DocOf<I>[] = []
+  for (let after: string | undefined; ; ) {
+    const size = after === undefined ? limit : Math.max(limit, MORE_NAMES)
+    const names = await listTerms(reader, index, { text, size, after })
+    const docs = await getMany(names)
+    found.push(
+      ...docs.filter(doc => doc !== undefined && Reflect.get(doc, field) === doc.id).map(doc => doc as DocOf<I>),
+    )
+    after = names.at(-1)
+    if (names.length < size || found.length >= limit) break
+  }
+  const until = found.length < limit ? undefined : found.at(-1)?.id
+  await requireAllNames(reader, index, { text, until, found })
+  return found.slice(0, limit)
+}
+
+type WantedNames = {
+  readonly text: string
+  readonly size: number
+  readonly after: string | undefined
+}
+
+async function listTerms(
+  reader: Reader,
+  index: NamedIndex,
+  { text, size, after }: WantedNames,
+): Promise<readonly string[]> {
+  const { connection, signal } = reader
+  const alias = reader.names.state(index)
+  const what = `list names of ${alias}`
+  const answer = await requestJson<Terms>(connection, {
+    what,
+    method: 'POST',
+    path: `/${alias}/_terms_enum`,
+    body: JSON.stringify({
+      field: NAMED,
+      string: toStateId(index, text),
+      size,
+      timeout: TERMS_TIMEOUT,
+      search_after: after === undefined ? undefined : toStateId(index, after),
+    }),
+    signal,
+  })
+  if (answer.complete !== true || answer._shards?.failed !== 0)
+    throw new Failure('unavailable', `Elasticsearch at ${connection.url} listed only part of the names of ${alias}.`, {
+      help: 'Check the health of the cluster, then retry.',
+      retryable: true,
+    })
+  return requireValid({ connection, what }, answer.terms, Array.isArray).map(name => fromStateId(index, name))
+}
+
+/** Names from `text` to the last name with that prefix, or to `until`, inclusive. */
+type Span = {
+  readonly text: string
+  readonly until: string | undefined
+  readonly found: readonly { readonly id: string }[]
+}
+
+async function requireAllNames(reader: Reader, index: NamedIndex, { text, until, found }: Span): Promise<void> {
+  const name = reader.names.state(index)
+  const from = toStateId(index, text)
+  const within =
+    until === undefined
+      ? { prefix: { [NAMED]: from } }
+      : { range: { [NAMED]: { gte: from, lte: toStateId(index, until) } } }
+  const [named, newer] = await searchOneCopy<{ readonly _id: string }>(reader, name, [
+    { size: found.length + 1, _source: false, query: { bool: { filter: [within] } } },
+    {
+      size: 0,
+      track_total_hits: 1,
+      terminate_after: 1,
+      query: { range: { [AT]: { gt: toStamp(reader.published) } } },
+    },
+  ])
+  const origin = { connection: reader.connection, what: `search ${name}` }
+  if (requireValid(origin, newer?.hits?.total?.value) > 0) throw new NewerData()
+  const known = new Set(found.map(({ id }) => toStateId(index, id)))
+  for (const { _id } of requireValid(origin, named?.hits?.hits, Array.isArray))
+    if (!known.has(_id)) throw new OutOfDateCopy(reader.connection, name)
+}

@@ -1,0 +1,321 @@
+import { Failure } from '#failure/failure.ts'
+import { type HistoryIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import type { SnapshotName, SnapshotOptions, SnapshotProgress, WritePosition } from '#store/snapshots-port.ts'
+import { parseAnswer, parseError, readFailure, requestJson, requestText } from './client/request.ts'
+import { refresh } from './client/sender.ts'
+import { readPublished } from './schema/checkpoint.ts'
+import { countKinds, listIndices } from './schema/index-states.ts'
+import { type Cluster, getStateIndex, joinParts, type ReadCluster } from './schema/names.ts'
+
+/** In the index of checkpoint and published height, so that each snapshot contains it. */
+const MANIFEST_ID = 'manifest'
+
+export async function keepText({ connection, names }: ReadCluster, text: string): Promise<void> {
+  await requestJson(connection, {
+    what: `write ${names.meta}`,
+    method: 'PUT',
+    path: `/${names.meta}/_doc/${MANIFEST_ID}`,
+    query: { require_alias: 'true' },
+    body: JSON.stringify({ body: text }),
+  })
+}
+
+export async function readKeptText({ connection, names }: ReadCluster): Promise<string | undefined> {
+  const what = `read ${names.meta}`
+  const path = `/${names.meta}/_doc/${MANIFEST_ID}`
+  const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
+  if (answer.status === 404) return undefined
+  const found = parseAnswer<{ readonly _source?: { readonly body?: unknown } }>({ connection, what }, answer.text)
+  const text = found._source?.body
+  return typeof text === 'string' ? text : undefined
+}
+
+const POLL_MS = 200
+/** Stricter than the server, which treats other names as patterns or refuses them. */
+const SNAPSHOT_NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/
+
+type SnapshotSizes = { readonly size_in_bytes?: number }
+type SnapshotStatus = {
+  readonly snapshots: readonly {
+    readonly stats?: { readonly processed?: SnapshotSizes; readonly incremental?: SnapshotSizes }
+  }[]
+}
+type SnapshotInfo = {
+  readonly snapshots: readonly {
+    readonly snapshot: string
+    readonly state: string
+    readonly metadata?: { readonly iostlens?: string }
+    readonly failures?: readonly { readonly index?: string; readonly reason?: string }[]
+  }[]
+}
+
+function formatPath({ repository, name }: SnapshotName): string {
+  return `/_snapshot/${encodeURIComponent(repository)}/${encodeURIComponent(name)}`
+}
+
+/** `Snapshots.take`. The server continues if this process dies, and the next run waits for it. */
+export async function takeSnapshot(
+  cluster: Cluster,
+  snapshot: SnapshotName,
+  { signal, onProgress }: SnapshotOptions,
+): Promise<void> {
+  const { connection, clock } = cluster
+  if (!SNAPSHOT_NAME.test(snapshot.name))
+    throw new Failure('usage', `The name of the snapshot is '${snapshot.name}'; it must match ${SNAPSHOT_NAME.source}.`)
+  const mark = await readMark(cluster)
+  await beginSnapshot(cluster, snapshot, mark)
+  const what = `take the snapshot ${snapshot.name}`
+  for (;;) {
+    signal.throwIfAborted()
+    const { snapshots } = await requestJson<SnapshotInfo>(connection, {
+      what,
+      method: 'GET',
+      path: formatPath(snapshot),
+    })
+    const [{ state, metadata, failures } = { state: 'MISSING' }] = snapshots
+    if (metadata?.iostlens !== mark) throw createTaken(snapshot)
+    if (state === 'SUCCESS') return
+    if (state !== 'IN_PROGRESS' && state !== 'STARTED')
+      throw new Failure(
+        'unavailable',
+        `The snapshot ${snapshot.name} ended as ${state}: ${failures?.[0]?.index ?? ''} ${failures?.[0]?.reason ?? ''}.`,
+        { help: `Delete it (DELETE ${formatPath(snapshot)}), then take it again.`, retryable: false },
+      )
+    const status = await requestJson<SnapshotStatus>(connection, {
+      what,
+      method: 'GET',
+      path: `${formatPath(snapshot)}/_status`,
+    })
+    const { processed, incremental } = status.snapshots[0]?.stats ?? {}
+    onProgress({ done: processed?.size_in_bytes ?? 0, of: incremental?.size_in_bytes ?? 0 })
+    await clock.sleep(POLL_MS)
+  }
+}
+
+/** Distinguishes snapshots of one state of the store from others. */
+async function readMark(cluster: Cluster): Promise<string> {
+  return new Bun.CryptoHasher('sha256').update((await readKeptText(cluster)) ?? '').digest('hex')
+}
+
+/**
+ * Throws 'usage' unless the store has the same content as the snapshot of this name. Its indices may have
+ * been restored by hand, or from another snapshot by a run that was killed.
+ */
+async function requireSameStore(cluster: Cluster, snapshot: SnapshotName): Promise<void> {
+  const { connection, names } = cluster
+  const what = `see the snapshot ${snapshot.name}`
+  const { snapshots } = await requestJson<SnapshotInfo>(connection, { what, method: 'GET', path: formatPath(snapshot) })
+  const found = snapshots.find(each => each.snapshot === snapshot.name)
+  if (found?.metadata?.iostlens === (await readMark(cluster))) return
+  throw new Failure('usage', `${names.prefix} is not what the snapshot ${snapshot.name} has.`, {
+    help: 'Name the snapshot that its indices were restored from, or delete the indices to restore this one.',
+  })
+}
+
+async function beginSnapshot(cluster: Cluster, snapshot: SnapshotName, mark: string): Promise<void> {
+  const { connection, names, writeTimeoutMs } = cluster
+  const indices = (await listIndices(cluster)).map(({ name }) => name)
+  const what = `take the snapshot ${snapshot.name}`
+  const answer = await requestText(connection, {
+    what,
+    method: 'PUT',
+    path: formatPath(snapshot),
+    body: JSON.stringify({
+      // Counts of requests are in an optional index.
+      indices: [...indices, `${names.served('usage')}-*`].join(','),
+      ignore_unavailable: false,
+      include_global_state: false,
+      metadata: { iostlens: mark },
+    }),
+    timeoutMs: writeTimeoutMs,
+    acceptedStatuses: [400, 404, 409],
+  })
+  if (answer.status < 300) return
+  const { type } = parseError(answer)
+  if (type === 'repository_missing_exception')
+    throw new Failure('usage', `Elasticsearch at ${connection.url} has no repository ${snapshot.repository}.`, {
+      help: 'Register it (PUT /_snapshot/NAME), or set --repository to an existing one.',
+    })
+  // The mark tells whose snapshot has the name.
+  if (type !== 'invalid_snapshot_name_exception' && type !== 'snapshot_name_already_in_use_exception')
+    throw readFailure({ connection, what }, answer)
+}
+
+function createTaken({ repository, name }: SnapshotName): Failure {
+  return new Failure('usage', `There is a snapshot ${name} of another state in ${repository}; none is replaced.`, {
+    help: 'Name one that does not exist yet.',
+  })
+}
+
+const RESTORE_POLL_MS = 200
+/** Consecutive checks without recovery after which open shards count as lost; the server retries five times. */
+const IDLE_CHECKS = 50
+
+type RecoveredShards = Readonly<
+  Record<
+    string,
+    | {
+        readonly shards: readonly {
+          readonly primary: boolean
+          readonly stage: string
+          readonly index: {
+            readonly size: { readonly total_in_bytes: number; readonly recovered_in_bytes: number }
+          }
+        }[]
+      }
+    | undefined
+  >
+>
+
+/** `Snapshots.restore`. The server continues if this process dies, and the next run waits for it. */
+export async function restoreSnapshot(
+  cluster: Cluster,
+  snapshot: SnapshotName,
+  { signal, onProgress }: SnapshotOptions,
+): Promise<boolean> {
+  const isNew = (await listIndices(cluster)).length === 0
+  if (isNew) await beginRestore(cluster, snapshot)
+  const indices = (await listIndices(cluster)).map(({ name }) => name)
+  for (let idle = 0; ; ) {
+    signal.throwIfAborted()
+    const { open, ...progress } = await readRecovery(cluster, indices)
+    onProgress(progress)
+    const [first] = open
+    if (first === undefined) {
+      await requireSameStore(cluster, snapshot)
+      return isNew
+    }
+    idle = (await isWorking(cluster)) ? 0 : idle + 1
+    if (idle === IDLE_CHECKS)
+      throw new Failure('damaged', `${first} could not be restored from the snapshot ${snapshot.name}.`, {
+        help: `GET /_cluster/allocation/explain gives the reason. Then delete the indices and restore another snapshot.`,
+        details: { index: first },
+      })
+    await cluster.clock.sleep(RESTORE_POLL_MS)
+  }
+}
+
+async function beginRestore({ connection, names, writeTimeoutMs }: Cluster, snapshot: SnapshotName): Promise<void> {
+  const what = `restore the snapshot ${snapshot.name}`
+  const { snapshots } = await requestJson<{ snapshots: readonly { readonly indices: readonly string[] }[] }>(
+    connection,
+    { what, method: 'GET', path: formatPath(snapshot) },
+  )
+  const ours = (snapshots[0]?.indices ?? []).filter(name => name.startsWith(`${names.prefix}-`))
+  if (ours.length === 0)
+    throw new Failure('usage', `The snapshot ${snapshot.name} has no index of ${names.prefix}.`, {
+      help: 'Set --store to the prefix that the snapshot was taken of.',
+    })
+  await requestJson(connection, {
+    what,
+    method: 'POST',
+    path: `${formatPath(snapshot)}/_restore`,
+    body: JSON.stringify({ indices: ours.join(','), include_global_state: false, include_aliases: true }),
+    timeoutMs: writeTimeoutMs,
+  })
+}
+
+/** Indices whose primary is not active yet, and the restored bytes. */
+async function readRecovery(
+  { connection }: Cluster,
+  indices: readonly string[],
+): Promise<SnapshotProgress & { readonly open: readonly string[] }> {
+  const open: string[] = []
+  let [done, of] = [0, 0]
+  for (const part of joinParts(indices)) {
+    const shards = await requestJson<RecoveredShards>(connection, {
+      what: `see the recovery of ${part}`,
+      method: 'GET',
+      path: `/${part}/_recovery`,
+      query: { filter_path: '*.shards.primary,*.shards.stage,*.shards.index.size' },
+    })
+    for (const name of part.split(',')) {
+      const primary = shards[name]?.shards.find(shard => shard.primary)
+      if (primary?.stage !== 'DONE') open.push(name)
+      done += primary?.index.size.recovered_in_bytes ?? 0
+      of += primary?.index.size.total_in_bytes ?? 0
+    }
+  }
+  return { open, done, of }
+}
+
+async function isWorking({ connection, names }: Cluster): Promise<boolean> {
+  const { initializing_shards: working } = await requestJson<{ readonly initializing_shards: number }>(connection, {
+    what: `see the health of ${names.prefix}`,
+    method: 'GET',
+    path: `/_cluster/health/${names.prefix}-*`,
+  })
+  return working > 0
+}
+
+type WrittenShard = {
+  readonly routing: { readonly primary: boolean }
+  readonly docs: { readonly count: number }
+  readonly seq_no: { readonly max_seq_no: number }
+}
+type WrittenStats = {
+  readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly WrittenShard[]>> }>>
+}
+
+/**
+ * `Snapshots.writePositions`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers. Kinds of
+ * state that share an index have the same number, and each its own documents.
+ */
+export async function readWritePositions(cluster: Cluster): Promise<readonly WritePosition[]> {
+  const { connection } = cluster
+  const at = await readPublished(cluster)
+  if (at === undefined) return []
+  const names = cluster.names.at(at.generations)
+  const history = historyIndices.flatMap(index =>
+    at.partitions.map((_, partition) => ({
+      name: names.partition(index, partition),
+      place: toPlace(index, partition),
+    })),
+  )
+  const written = [...history.map(({ name }) => name), ...names.states]
+  const stands = await readStands(cluster, written)
+  for (const part of joinParts(written)) await refresh(cluster, part.split(','))
+  const standOf = (name: string): Stand => {
+    const stand = stands.get(name)
+    if (stand === undefined) throw new Failure('unavailable', `Index ${name} has no primary shard at the moment.`)
+    return stand
+  }
+  const kinds = await countKinds(connection, names.behind('state'))
+  return [
+    ...history.map(({ name, place }) => ({ ...place, ...standOf(name) })),
+    ...stateIndices.map(index => {
+      const { operation, documents } = standOf(names.state(index))
+      const own = getStateIndex(index) === 'state' ? (kinds.get(index.name) ?? 0) : documents
+      return { index: index.name, operation, documents: own }
+    }),
+  ]
+}
+
+type Stand = Pick<WritePosition, 'operation' | 'documents'>
+
+function toPlace({ name }: HistoryIndex, partition: number): Pick<WritePosition, 'index' | 'partition'> {
+  return {
+    index: name,
+    partition,
+  }
+}
+
+async function readStands({ connection }: Cluster, names: readonly string[]): Promise<ReadonlyMap<string, Stand>> {
+  const found = new Map<string, Stand>()
+  for (const part of joinParts(names)) {
+    const { indices } = await requestJson<WrittenStats>(connection, {
+      what: `see how far ${part} was written`,
+      method: 'GET',
+      path: `/${part}/_stats/docs`,
+      query: { level: 'shards', filter_path: '**.routing.primary,**.docs.count,**.seq_no.max_seq_no' },
+    })
+    for (const [name, { shards }] of Object.entries(indices ?? {})) {
+      const primary = Object.values(shards)
+        .flat()
+        .find(({ routing }) => routing.primary)
+      if (primary === undefined) continue
+      found.set(name, { operation: primary.seq_no.max_seq_no, documents: primary.docs.count })
+    }
+  }
+  return found
+}

@@ -1,0 +1,273 @@
+import { jsonIn } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import { NOTHING_FILLED } from '#store/batch.ts'
+import { checkIdentity } from '#store/identity.ts'
+import type { Identity } from '#store/port.ts'
+import { membersOf } from '#store/published.ts'
+import { unfinishedRepair } from '#store/repair-failures.ts'
+import type { TryResult } from '#time/retry.ts'
+import type { Connection, SeqNo } from '../client/request.ts'
+import {
+  BLOCKED,
+  type ElasticResponse,
+  formatReason,
+  isTransient,
+  NO_WRITE_INDEX,
+  parseError,
+  type Request,
+  readFailure,
+} from '../client/request.ts'
+import { tryAgain } from '../client/sender.ts'
+import { awaitStarted, requireEmptyStore } from '../schema/check-indices.ts'
+import { type Checkpoint, readCheckpoint, toCheckpointRequest } from '../schema/checkpoint.ts'
+import { SCHEMA } from '../schema/mappings.ts'
+import { type Cluster, FIRST_PARTITION, type Names } from '../schema/names.ts'
+
+/** The checkpoint and the sequence number of its last write. */
+type StoredCheckpoint = SeqNo & { readonly checkpoint: Checkpoint }
+
+/**
+ * Writes the checkpoint if it has not changed since it was read; undefined: another process wrote it. After an unclear
+ * answer the same compare-and-set is sent again. If the first attempt was not carried out, the second one may be; if it
+ * was, the second one is refused, and the stored checkpoint has the name of this write.
+ */
+export async function compareAndSet(
+  cluster: Cluster,
+  next: Omit<Checkpoint, 'write'>,
+  expected: SeqNo | undefined,
+): Promise<StoredCheckpoint | undefined> {
+  const { names } = cluster
+  const checkpoint = { ...next, write: crypto.randomUUID() }
+  const request = { ...toCheckpointRequest(names, checkpoint, expected), timeoutMs: cluster.writeTimeoutMs }
+  return tryAgain(cluster, async (): Promise<TryResult<StoredCheckpoint | undefined>> => {
+    const answer = await trySend(cluster.connection, request)
+    if (typeof answer === 'string') return { retryReason: answer }
+    const written = answer.status < 300 ? parseWritten(answer) : undefined
+    if (written !== undefined) return { done: { checkpoint, ...written } }
+    const error = parseError(answer)
+    // The write was refused, or its answer lacks the sequence number: the stored checkpoint shows whether it
+    // was carried out.
+    if (answer.status === 409 || answer.status < 300)
+      return resolveConflict(cluster, { next, checkpoint, expected }, formatReason(error))
+    // A migration has replaced the generation.
+    if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return { done: undefined }
+    if (isTransient(answer.status) || error.type === BLOCKED) return { retryReason: formatReason(error) }
+    throw readFailure({ connection: cluster.connection, what: `write ${names.meta}` }, answer)
+  })
+}
+
+type SetAttempt = {
+  readonly next: Omit<Checkpoint, 'write'>
+  readonly checkpoint: Checkpoint
+  readonly expected: SeqNo | undefined
+}
+
+async function resolveConflict(
+  cluster: Cluster,
+  { next, checkpoint, expected }: SetAttempt,
+  reason: string,
+): Promise<TryResult<StoredCheckpoint | undefined>> {
+  const now = await readCheckpoint(cluster)
+  // The stored write is an earlier attempt whose answer was lost. One copy has it; only the answer to a write
+  // proves that all copies do.
+  if (now?.checkpoint.write === checkpoint.write) return { done: await compareAndSet(cluster, next, now) }
+  // If this copy shows no other write, it lags, or the copy that refused is gone with the other write.
+  return isSameWrite(now, expected) ? { retryReason: reason } : { done: undefined }
+}
+
+function isSameWrite(now: SeqNo | undefined, expected: SeqNo | undefined): boolean {
+  return now?.seqNo === expected?.seqNo && now?.primaryTerm === expected?.primaryTerm
+}
+
+/** undefined: the answer to the write cannot be read. */
+function parseWritten({ text }: ElasticResponse): SeqNo | undefined {
+  const { _seq_no: seqNo, _primary_term: primaryTerm } = membersOf(jsonIn(text)) ?? {}
+  const isKnown = Number.isInteger(seqNo) && Number.isInteger(primaryTerm)
+  return isKnown ? ({ seqNo, primaryTerm } as SeqNo) : undefined
+}
+
+/** The answer, or the reason why there is none. */
+async function trySend(connection: Connection, request: Request): Promise<ElasticResponse | string> {
+  try {
+    return await connection.send(request)
+  } catch (error) {
+    if (error instanceof Failure && error.retryable) return error.message
+    throw error
+  }
+}
+
+const SIGNS_PER_LEASE = 3
+
+/**
+ * Renewals that prove another loader alive: one write of a killed loader may still arrive late. Because of
+ * compare-and-set a second one cannot.
+ */
+const SIGNS_OF_LIFE = 2
+
+/** Pause between two renewals. */
+function getSignMs(leaseMs: number): number {
+  return Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
+}
+
+/**
+ * Takes the lease for a new random owner. While another loader has it, waits until that loader renews it
+ * ('conflict') or until it expires after `leaseMs`. If that loader is alive after all, its next commit fails:
+ * safety does not depend on clocks. `require` throws if the checkpoint must not be continued.
+ */
+export async function acquireLease(
+  cluster: Cluster,
+  identity: Identity,
+  require = requireLoadable,
+): Promise<StoredCheckpoint> {
+  const { names } = cluster
+  const seen = await awaitFreeCheckpoint(cluster, stored => {
+    require(cluster, stored, identity)
+  })
+  if (seen === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
+  const owner = crypto.randomUUID()
+  const next = {
+    ...(seen?.checkpoint ?? createEmptyCheckpoint(names, identity)),
+    owner,
+    renewed: cluster.clock.now(),
+  }
+  const held = await compareAndSet(cluster, next, seen)
+  if (held === undefined)
+    throw new Failure('conflict', `Another loader has just locked ${names.prefix}.`, { retryable: true })
+  return held
+}
+
+async function awaitFreeCheckpoint(
+  cluster: Cluster,
+  require: (stored: Checkpoint) => void,
+): Promise<StoredCheckpoint | undefined> {
+  const { names, leaseMs } = cluster
+  const { clock } = cluster
+  let since = clock.elapsed()
+  let seen = await readCheckpoint(cluster)
+  let last = seen
+  let signs = 0
+  while (seen !== undefined) {
+    require(seen.checkpoint)
+    const { owner, renewed } = seen.checkpoint
+    if (owner === '' || clock.now() - renewed > leaseMs || clock.elapsed() - since > leaseMs) return seen
+    if (seen.seqNo !== last?.seqNo) {
+      since = clock.elapsed()
+      last = seen
+      signs += 1
+    }
+    if (signs === SIGNS_OF_LIFE)
+      throw new Failure('conflict', `Another loader is writing ${names.prefix} at ${cluster.connection.url}.`, {
+        help: 'Stop it first; a store can have only one loader.',
+        retryable: true,
+      })
+    await clock.sleep(getSignMs(leaseMs) / 2)
+    seen = await readCheckpoint(cluster)
+  }
+  return undefined
+}
+
+/** Throws if a loader must not continue from this checkpoint. */
+function requireLoadable(cluster: Cluster, stored: Checkpoint, identity: Identity): void {
+  requireServed(cluster, stored, identity)
+  if (stored.mending) throw unfinishedRepair(`${cluster.connection.url}/${cluster.names.prefix}`)
+}
+
+/** Throws if this store must not be written. */
+export function requireServed({ connection: { url }, names }: Cluster, stored: Checkpoint, identity: Identity): void {
+  const { generations, retired } = stored
+  // Retryable: the next try finds the generation that is served then.
+  if (retired !== undefined || !Bun.deepEquals(generations ?? {}, names.generations))
+    throw new Failure('unavailable', `A migration is replacing the indices of ${names.prefix} at ${url}.`, {
+      help: "If none is running, one was stopped right before its end. Run 'iostlens indices migrate' again.",
+    })
+  requireIdentity(stored, identity, `${url}/${names.prefix}`)
+}
+
+function createEmptyCheckpoint(names: Names, identity: Identity): Omit<Checkpoint, 'owner' | 'renewed' | 'write'> {
+  return {
+    schema: SCHEMA,
+    chainId: identity.chainId,
+    genesis: identity.genesis,
+    derivation: identity.derivation,
+    partitions: FIRST_PARTITION,
+    generations: names.generations,
+    filling: NOTHING_FILLED,
+    batch: '',
+  }
+}
+
+function requireIdentity(stored: Checkpoint, wanted: Identity, store: string): void {
+  checkIdentity(store, stored, wanted)
+  if (stored.schema !== SCHEMA)
+    throw new Failure(
+      'conflict',
+      `${store} has documents of schema ${stored.schema}, but the loader needs ${SCHEMA}.`,
+      { help: "Run: 'iostlens indices migrate'. Or use the version that loaded the store." },
+    )
+}
+
+/** The checkpoint while this process has the lease. */
+export type Lease = ReturnType<typeof keepLease>
+
+type NextCheckpoint = Partial<Omit<Checkpoint, 'write'>>
+
+/** Keeps a lease: renews it, changes the checkpoint one write at a time, and releases it. */
+export function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
+  const { names, leaseMs } = cluster
+  let held = acquired
+  let state: 'held' | 'lost' | 'released' = 'held'
+  let turn: Promise<unknown> = Promise.resolve()
+  const requireLease = (): void => {
+    if (state === 'held') return
+    throw new Failure(
+      'conflict',
+      state === 'lost' ? `Another loader has taken over ${names.prefix}.` : `This loader has released ${names.prefix}.`,
+      { retryable: state === 'lost' },
+    )
+  }
+  const set = (next: NextCheckpoint): Promise<void> => {
+    const done = turn.then(async () => {
+      requireLease()
+      const { write: _, ...current } = held.checkpoint
+      const set = await compareAndSet(cluster, { ...current, renewed: cluster.clock.now(), ...next }, held)
+      if (set === undefined) state = 'lost'
+      else held = set
+      requireLease()
+    })
+    turn = done.catch(() => {})
+    return done
+  }
+  let signing = false
+  const timer = setInterval(() => {
+    if (signing || state !== 'held') return
+    signing = true
+    // If the lease is lost, the next commit throws. If Elasticsearch is unreachable, events report it and the
+    // next renewal tries again.
+    set({})
+      .catch(() => {})
+      .finally(() => {
+        signing = false
+      })
+  }, getSignMs(leaseMs))
+  timer.unref()
+  const stop = (): void => clearInterval(timer)
+  const release = async (): Promise<void> => {
+    stop()
+    if (state === 'held')
+      await set({ owner: '' }).catch(error => {
+        if (state === 'held') throw error
+      })
+    if (state === 'held') state = 'released'
+  }
+  return {
+    /** For writes under this lease. */
+    cluster: { ...cluster, requireLease },
+    checkpoint: () => held.checkpoint,
+    set,
+    renew: () => set({}),
+    /** Renews the lease if this process may have been suspended: another loader could have taken over since. */
+    requireFresh: () => (cluster.clock.now() - held.checkpoint.renewed > leaseMs / 2 ? set({}) : Promise.resolve()),
+    stop,
+    release,
+  }
+}

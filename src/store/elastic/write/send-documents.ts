@@ -1,0 +1,250 @@
+import { Failure } from '#failure/failure.ts'
+import type { DocOf } from '#indices/define.ts'
+import { type Change, type HistoryIndex, historyIndices } from '#indices/registry.ts'
+import { missingData } from '#store/missing-data.ts'
+import type { History, Published } from '#store/port.ts'
+import type { StateDocument } from '#store/state-port.ts'
+import {
+  type BulkItem,
+  createItem,
+  deleteSeenItem,
+  ONE_REQUEST_BYTES,
+  sendAcknowledged,
+  sendBulk,
+  toVersionedItem,
+} from '../client/bulk.ts'
+import { DOCS_AT_ONCE, type Got, getMany } from '../client/read-documents.ts'
+import { requestText } from '../client/request.ts'
+import { refresh, type Sender } from '../client/sender.ts'
+import { type Checkpoint, toPublishedDoc, toStamp, toVersion } from '../schema/checkpoint.ts'
+import { type Before, encodeDoc, readBefore, type Source, stampText } from '../schema/documents.ts'
+import { AT, BEFORE } from '../schema/mappings.ts'
+import { type Cluster, type Names, toStateId } from '../schema/names.ts'
+
+/**
+ * Moves the last item of each index behind all others of that index. If all items fit one request, `first` ends with
+ * the last items: Elasticsearch carries out the items of an index in order, on each copy. Otherwise `last` returns
+ * them, to be sent after `first` is acknowledged. Either way, a copy that shows the last document of an index has the
+ * others, because a copy that missed an acknowledged write is removed from the set that gets later writes.
+ */
+function orderItems(items: Iterable<BulkItem>) {
+  const held = new Map<string, BulkItem>()
+  const first = function* (): Generator<BulkItem, void, void> {
+    let bytes = 0
+    for (const item of items) {
+      const before = held.get(item.index)
+      if (before !== undefined) yield before
+      held.set(item.index, item)
+      bytes += item.bytes
+    }
+    if (bytes > ONE_REQUEST_BYTES) return
+    yield* held.values()
+    held.clear()
+  }
+  return { first: first(), last: (): readonly BulkItem[] => [...held.values()] }
+}
+
+type HistoryDocuments = Pick<History, 'blocks' | 'transactions' | 'records'>
+
+type WantedHistory = { readonly partition: number; readonly history: HistoryDocuments; readonly searchable?: boolean }
+
+/** Writes history until it is acknowledged, each index's last document after its others. Returns `BulkResult.searchable`. */
+export async function writeHistory(
+  cluster: Sender & { readonly names: Names },
+  { partition, history, ...options }: WantedHistory,
+): Promise<boolean> {
+  const { first, last } = orderItems(listHistoryItems(cluster.names, partition, history))
+  const searchable = await sendAcknowledged(cluster, first, options)
+  const left = last()
+  return left.length === 0 ? searchable : (await sendAcknowledged(cluster, left)) && searchable
+}
+
+/** Writes of history, encoded lazily. Throws 'defect' on a document that could not be stored. */
+function* listHistoryItems(
+  names: Names,
+  partition: number,
+  history: HistoryDocuments,
+): Generator<BulkItem, void, void> {
+  for (const index of historyIndices) {
+    const name = names.intoPartition(index, partition)
+    const docs: readonly DocOf<HistoryIndex>[] = history[index.name]
+    for (const doc of docs) yield createItem(name, doc.id, encodeDoc(index, doc))
+  }
+}
+
+/** The stamp of a batch, and that of the published height before it; −1: nothing is published. */
+type Stamps = { readonly stamp: number; readonly published: number }
+
+/** The stamp of a published end; −1: there is none. */
+export function toPublishedStamp(published: Parameters<typeof toStamp>[0] | undefined): number {
+  return published === undefined ? -1 : toStamp(published)
+}
+
+/**
+ * Texts of documents. The document that a batch replaces is often one that the previous batch has written, and as long as
+ * it is cached as such, its text is, too.
+ */
+const texts = new WeakMap<object, string>()
+
+/** The writes of the state documents of a batch; newer documents stay. Throws 'defect' on one that cannot be stored. */
+export function toStateItems(
+  names: Names,
+  changes: readonly Change[],
+  { stamp, published }: Stamps,
+): readonly BulkItem[] {
+  const version = toVersion(stamp)
+  return changes.map(({ index, doc, before }) => {
+    const text = encodeDoc(index, doc)
+    texts.set(doc, text)
+    const former = before && (texts.get(before) ?? encodeDoc(index, before))
+    const source = stampText(text, stamp, { at: published, doc: former })
+    return toVersionedItem({ index: names.into(index), id: toStateId(index, doc.id) }, version, source)
+  })
+}
+
+/** Sends state documents and makes them searchable. May be repeated. `indices`: those of the documents. */
+export async function sendState(
+  cluster: Cluster,
+  items: readonly BulkItem[],
+  indices: readonly string[],
+): Promise<void> {
+  const { first, last } = orderItems(items)
+  const { searchable } = await sendBulk(cluster, first, { searchable: true })
+  const left = last()
+  if (left.length > 0) await sendBulk(cluster, left)
+  if (!searchable || left.length > 0) await refresh(cluster, indices)
+}
+
+/**
+ * Sends the state documents of a batch again, after a loader died while sending them. The store has the documents that
+ * they replace: as they are, or in those that were sent. All are written, because a document that was found is only in one
+ * copy for certain.
+ */
+export async function resendState(
+  cluster: Cluster,
+  documents: readonly StateDocument[],
+  { stamp, published }: Stamps,
+): Promise<void> {
+  const { connection, names } = cluster
+  const version = toVersion(stamp)
+  const items: BulkItem[] = []
+  for (let from = 0; from < documents.length; from += DOCS_AT_ONCE) {
+    const part = documents.slice(from, from + DOCS_AT_ONCE)
+    const refs = part.map(({ index, doc }) => ({ index: names.into(index), id: toStateId(index, doc.id) }))
+    const stored = await getMany(connection, refs, { realtime: true })
+    part.forEach(({ index, doc }, at) => {
+      const ref = refs[at]
+      if (ref === undefined) return
+      const source = stampText(encodeDoc(index, doc), stamp, readFormer(stored[at], published))
+      items.push(toVersionedItem(ref, version, source))
+    })
+  }
+  const { first, last } = orderItems(items)
+  await sendBulk(cluster, first)
+  await sendBulk(cluster, last())
+}
+
+/** What was published, from what the store has. */
+function readFormer(stored: Got | undefined, published: number): Before<string> {
+  if (stored === undefined) return { at: published }
+  if (stored.version <= toVersion(published)) {
+    const { [AT]: _at, [BEFORE]: _before, ...former } = stored.source as Source
+    return { at: published, doc: JSON.stringify(former) }
+  }
+  const before = readBefore(stored.source)
+  if (before?.at !== published) throw missingData('A document of state does not name what was published before it.')
+  return { at: published, doc: before.doc && JSON.stringify(before.doc) }
+}
+
+/** Elasticsearch keeps the version of a deleted document for a minute (`index.gc_deletes`). */
+const FORCE_TIMEOUT_MS = 90_000
+const FORCE_WAIT_MS = 300
+
+/**
+ * Makes sure that versioned writes were carried out. Elasticsearch ignores a write if a higher version is
+ * stored or was deleted a moment ago. The document with the higher version is then deleted, and the write is
+ * sent again once the deletion is forgotten.
+ */
+export async function forceVersion(sender: Sender, items: readonly BulkItem[], version: number): Promise<void> {
+  let left = await findUnwritten(sender, items, version)
+  if (left.length === 0) return
+  const indices = [...new Set(left.map(({ item }) => item.index))]
+  const since = sender.clock.elapsed()
+  await forgetDeletes(sender, indices, '0s')
+  try {
+    for (; left.length > 0; left = await findUnwritten(sender, items, version)) {
+      if (sender.clock.elapsed() - since > FORCE_TIMEOUT_MS)
+        throw new Failure(
+          'conflict',
+          `Newer versions of ${left[0]?.item.index} '${left[0]?.item.id}' keep appearing.`,
+          { help: 'Another program is writing to these indices. Stop it.' },
+        )
+      await sendBulk(
+        sender,
+        left.flatMap(({ seen }) => (seen === undefined ? [] : [seen])),
+      )
+      await sender.clock.sleep(FORCE_WAIT_MS)
+      await refresh(sender, indices)
+      await sendBulk(
+        sender,
+        left.map(({ item }) => item),
+      )
+    }
+  } finally {
+    await forgetDeletes(sender, indices, null)
+  }
+}
+
+type Unwritten = {
+  readonly item: BulkItem
+  /** Deletes the conflicting document; undefined: only the version of a deleted document conflicts. */
+  readonly seen: BulkItem | undefined
+}
+
+async function findUnwritten(
+  sender: Sender,
+  items: readonly BulkItem[],
+  version: number,
+): Promise<readonly Unwritten[]> {
+  const stored = await getMany(sender.connection, items, { realtime: true })
+  return items.flatMap((item, at) => {
+    const got = stored[at]
+    const done = item.action === 'delete' ? got === undefined : got?.version === version
+    if (done) return []
+    const seen = got === undefined ? undefined : deleteSeenItem(item, got)
+    return [{ item, seen }]
+  })
+}
+
+/** If the user lacks the privilege to change the setting, forgetting takes longer. */
+async function forgetDeletes(sender: Sender, indices: readonly string[], after: string | null): Promise<void> {
+  const list = indices.join(',')
+  await requestText(sender.connection, {
+    what: `set ${list}`,
+    method: 'PUT',
+    path: `/${list}/_settings`,
+    body: JSON.stringify({ index: { gc_deletes: after } }),
+    timeoutMs: sender.writeTimeoutMs,
+    acceptedStatuses: [401, 403],
+  })
+}
+
+type Ended = Checkpoint & { readonly end: Published }
+
+/** Publishes a checkpoint to readers. A later one stays published. */
+export async function publishEnd(cluster: Cluster, checkpoint: Ended): Promise<void> {
+  await sendBulk(cluster, [toPublishedItem(cluster.names, checkpoint).item])
+}
+
+/** Like `publish`, also if the record was deleted a moment ago or has a later version. */
+export async function forcePublish(cluster: Cluster, checkpoint: Ended): Promise<void> {
+  const { item, version } = toPublishedItem(cluster.names, checkpoint)
+  await sendBulk(cluster, [item])
+  await forceVersion(cluster, [item], version)
+}
+
+function toPublishedItem(names: Names, checkpoint: Ended): { readonly item: BulkItem; readonly version: number } {
+  const { end, batch, partitions, generations, epoch, mending, inventory } = checkpoint
+  const { id, version, source } = toPublishedDoc({ end, batch, partitions, generations, epoch, mending, inventory })
+  return { item: toVersionedItem({ index: names.meta, id }, version, source), version }
+}
