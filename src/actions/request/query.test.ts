@@ -71,14 +71,14 @@ test('readParams: an address in mixed case is refused with the form that the cha
   const [mixed, lower] = ['0x7C92f5FE3F67B836DF744E98F2fad8e42743F9CC', '0x7c92f5fe3f67b836df744e98f2fad8e42743f9cc']
   const remedy = `The chain writes addresses in lower case: ${lower}.`
   expect(refused([['account', mixed]])).toEndWith(remedy)
-  expect(refused([['accounts', `admin,${mixed}`]])).toEndWith(remedy)
+  expect(refused([['account', `admin,${mixed}`]])).toEndWith(remedy)
   expect(refused([['account', lower]])).toBe('accepted')
   expect(refused([['account', `${mixed}0`]])).not.toContain('lower case:')
 })
 
 test('readParams: a list has at most 50 values, each of them valid', () => {
-  const read = (accounts: string) => readParams(getAccountTx.params, [['accounts', accounts]], { unknown: 'refuse' })
-  expect(read(Array.from({ length: 50 }, () => 'admin').join(','))['accounts']).toHaveLength(50)
+  const read = (accounts: string) => readParams(getAccountTx.params, [['account', accounts]], { unknown: 'refuse' })
+  expect(read(Array.from({ length: 50 }, () => 'admin').join(','))['account']).toHaveLength(50)
   for (const accounts of [
     '',
     ',',
