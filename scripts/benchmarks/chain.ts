@@ -45,10 +45,20 @@ export async function prepareChain(
   const flags = Object.entries(size).flatMap(([flag, value]) => [`--${flag}`, `${value}`])
   const node = await startServer(folder, [join(ROOT, 'scripts/generate-chain'), ...flags])
   const write = ['archive', 'write', archive, '--node', node.url, '--to', `${blocks}`]
-  const { out: _, ...cost } = await runCommand(folder, [BINARY, ...write])
+  const { seconds, cpu, peak } = await runCommand(folder, [BINARY, ...write])
   await node.stop()
   const bytes = readdirSync(archive).reduce((sum, file) => sum + readFileSize(join(archive, file)), 0)
-  return { chain, cost: { blocks: blocks - before, ...cost, MB: bytes / 1e6, 'bytes a block': bytes / (blocks + 1) } }
+  return {
+    chain,
+    cost: {
+      blocks: blocks - before,
+      seconds,
+      'CPU s': cpu,
+      'peak MB': peak,
+      MB: bytes / 1e6,
+      'bytes a block': bytes / (blocks + 1),
+    },
+  }
 }
 
 /** The last block of an archive; −1: there is none. */

@@ -3,9 +3,9 @@ import { cpus, loadavg, totalmem } from 'node:os'
 /** A row of a table; the names are the headings. Absent values stay empty. */
 export type TableRow = Readonly<Record<string, string | number | undefined>>
 
-/** Formats rows as a Markdown table with aligned columns; the first row has all headings. */
+/** Formats rows as a Markdown table with aligned columns, without empty ones; the first row has all headings. */
 export function formatTable(rows: readonly TableRow[]): string {
-  const heading = Object.keys(rows[0] ?? {})
+  const heading = Object.keys(rows[0] ?? {}).filter(name => rows.some(row => row[name] !== undefined))
   const cells = rows.map(row => heading.map(name => formatCell(row[name])))
   const widths = heading.map((name, column) => Math.max(3, name.length, ...cells.map(row => row[column]?.length ?? 0)))
   const line = (row: readonly string[]): string =>

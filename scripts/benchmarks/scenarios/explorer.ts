@@ -8,8 +8,8 @@ import type { Chain } from '../chain.ts'
 import { openPlace, type Place } from '../place.ts'
 import { countShares, formatTable, type TableRow } from '../report.ts'
 
-/** Number of calls of each page and of its actions; a tenth more are not measured. */
-const CALLS = 200
+/** Number of calls of each page and of its actions for each second of the run; a tenth more are not measured. */
+const CALLS = 20
 
 /** Pages that are opened most often, and those that cost most. */
 const listPaths = ({ name, hub, token, last }: Chain): readonly string[] => [
@@ -23,13 +23,14 @@ export async function measureExplorer(place: Place): Promise<string> {
   const store = openPlace(place.path, place.elastic?.url)
   const none = { get: () => undefined }
   const deps: AnswerDeps = { store, node: undefined, prices: none, profiles: none, clock: systemClock }
+  const calls = CALLS * place.options.seconds * place.options.rounds
   const rows: TableRow[] = []
-  for (const path of listPaths(place.chain)) rows.push(await measurePage(deps, path))
+  for (const path of listPaths(place.chain)) rows.push(await measurePage(deps, path, calls))
   await store.close()
   return formatTable(rows)
 }
 
-async function measurePage(deps: AnswerDeps, path: string): Promise<TableRow> {
+async function measurePage(deps: AnswerDeps, path: string, count: number): Promise<TableRow> {
   const { signal } = new AbortController()
   const show = async (): Promise<string> => {
     const shown = await showPage(deps, createRequest(path), { signal, turn: atOnce })
@@ -44,7 +45,7 @@ async function measurePage(deps: AnswerDeps, path: string): Promise<TableRow> {
       signal,
     })
   const [page, alone] = [[] as number[], [] as number[]]
-  for (let call = -CALLS / 10; call < CALLS; call++)
+  for (let call = -Math.ceil(count / 10); call < count; call++)
     for (const [times, run] of [[page, show] as const, [alone, ask] as const]) {
       const start = performance.now()
       await run()

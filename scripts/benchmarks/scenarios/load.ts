@@ -35,7 +35,7 @@ export async function measureLoad(place: Place): Promise<string> {
 
 /** Height and documents of history of a store; it may not exist yet. */
 async function readCounts({ folder, store }: Place): Promise<{ readonly height: number; readonly documents: number }> {
-  const child = Bun.spawn([BINARY, 'status', '--json', '--sample', '0', '--store', store], {
+  const child = Bun.spawn([BINARY, 'status', '--json', '--store', store], {
     cwd: folder,
     stderr: 'ignore',
   })

@@ -19,13 +19,13 @@ test.each([
   ['startblock', "Unknown parameter 'startblock'; use 'start_block': First block of the range, inclusive."],
   [
     'Address',
-    "Unknown parameter 'Address'; use 'account': Account name. Also accepts a contract id, a public key that owns tokens, or 0.",
+    "Unknown parameter 'Address'; use 'account': Account name, or up to 50 of them joined by commas. Also accepts contract ids, public keys that own tokens, and 0.",
   ],
   ['pages', "Unknown parameter 'pages'; the nearest one is 'page'."],
   ['acount', "Unknown parameter 'acount'; the nearest one is 'account'."],
   [
     '__proto__',
-    "Unknown parameter '__proto__'; this action takes account, accounts, direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, page, size, sort, start_block, end_block, start_time, end_time, start_date, end_date, start_seq, end_seq, head, after, csv, lang, format, compat, numbers.",
+    "Unknown parameter '__proto__'; this action takes account, direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, page, size, sort, start_block, end_block, start_time, end_time, start_date, end_date, start_seq, end_seq, head, after, csv, lang, format, compat, numbers.",
   ],
 ])('readParams: a name that the action does not have is refused, %j', (name, message) => {
   expect(refusal(getAccountTx.params, name)).toBe(message)
