@@ -8,7 +8,7 @@ import { processMetrics } from './metrics/process-metrics.ts'
 import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
 import { servingThreads } from './serving-threads.ts'
-import { LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
+import { LOGGING, NODE, SERVING, STORE } from './settings.ts'
 import { untilStopped } from './stop.ts'
 
 export const serve: Command = {
