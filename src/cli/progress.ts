@@ -114,7 +114,7 @@ const fitting = (needed: readonly string[], more: readonly string[], columns: nu
 }
 
 /** A duration in at most two units: `3 h 12 min`. */
-export const timeText = (seconds: number): string => {
+const timeText = (seconds: number): string => {
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`

@@ -6,7 +6,7 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 
 const BENCH = join(ROOT, 'scripts/bench')
 const SCENARIOS = ['load', 'pages', 'exports', 'explorer', 'copies']
-const SMALL = ['--blocks', '300', '--holders', '200', '--clients', '8', '--seconds', '1', '--rounds', '1']
+const SMALL = ['--blocks', '150', '--holders', '200', '--clients', '8', '--seconds', '1', '--rounds', '1']
 const url = elasticsearchUrl()
 
 const measure = async (store: string): Promise<void> => {
