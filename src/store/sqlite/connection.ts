@@ -103,8 +103,7 @@ export const openOrCreate = (path: string, name: string): Connection =>
   })
 
 /** A database in memory. */
-const openMemory = (): Connection =>
-  connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
+const openMemory = (): Connection => connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
 
 /** Runs `work` on a temporary database in memory. */
 export const inMemory = <T>(work: (connection: Connection) => T): T => {
