@@ -20,7 +20,8 @@ export type Chain = {
   readonly token: string
 }
 
-export type ChainSize = { readonly blocks: number; readonly holders: number }
+/** `isUsed`: whether a scenario reads the chain. */
+export type ChainSize = { readonly blocks: number; readonly holders: number; readonly isUsed: boolean }
 
 /** The height after which everything that moved is back: short, so that the same objects are read repeatedly. */
 const CYCLE = 8_192
@@ -29,7 +30,7 @@ const CYCLE = 8_192
 export async function prepareChain(
   folder: string,
   name: Chain['name'],
-  { blocks, holders }: ChainSize,
+  { blocks, holders, isUsed }: ChainSize,
 ): Promise<{ readonly chain: Chain; readonly cost?: TableRow }> {
   if (name === 'recorded') {
     const archive = join(ROOT, 'test/chain/devnet/archive')
@@ -39,7 +40,7 @@ export async function prepareChain(
   const archive = join(folder, `${name}-archive`)
   const chain: Chain = { name, archive, last: blocks, hub: 'busy_hub', token: 'coin' }
   const before = await readArchiveHeight(archive)
-  if (before >= blocks) return { chain }
+  if (before >= blocks || !isUsed) return { chain }
   const voters = Math.ceil(holders / 10)
   const size = { profile: name, holders, voters, cycle: CYCLE, blocks }
   const flags = Object.entries(size).flatMap(([flag, value]) => [`--${flag}`, `${value}`])

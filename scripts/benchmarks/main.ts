@@ -83,15 +83,15 @@ async function printSection(title: string, measure: () => Promise<string>): Prom
 
 async function run(): Promise<void> {
   console.log(`# What was measured\n\n${describeMachine()}\n`)
-  const { chain, cost } = await prepareChain(folder, chainName, size)
+  const isUsed = wanted.length === 0 || wanted.some(name => name !== 'live')
+  const { chain, cost } = await prepareChain(folder, chainName, { ...size, isUsed })
   if (cost !== undefined) await printSection(`archive write, ${chain.name}`, async () => formatTable([cost]))
   for (const kind of stores) {
     const place = await createPlace(kind, { chain, folder, prefix, options })
     elastic ??= place.elastic?.url
     // Each scenario but `live` reads the loaded chain.
     const names = Object.keys(SCENARIOS).filter(
-      name =>
-        wanted.length === 0 || wanted.includes(name) || (name === 'load' && wanted.some(other => other !== 'live')),
+      name => wanted.length === 0 || wanted.includes(name) || (name === 'load' && isUsed),
     )
     for (const name of names)
       await printSection(`${name}, ${chain.name}, ${kind}`, () => (SCENARIOS[name] as typeof measureLoad)(place))

@@ -20,7 +20,7 @@ export async function measureFeeds(readers: number, start: () => Promise<Service
         await measureReaders(
           service,
           name,
-          Array.from({ length: readers }, (_, at) => `${paths[at % paths.length]}&format=sse${head}`),
+          Array.from({ length: readers }, (_, at) => `${paths[at % paths.length]}format=sse${head}`),
         ),
       )
       await service.stop()
@@ -28,11 +28,12 @@ export async function measureFeeds(readers: number, start: () => Promise<Service
   return rows
 }
 
+/** Paths of feeds, up to the parameters that all have. */
 async function findPaths(service: Service, list: 'accounts' | 'blocks'): Promise<readonly string[]> {
-  if (list === 'blocks') return ['/api/base/get-block-list?size=20']
+  if (list === 'blocks') return ['/api/base/get-block-list?']
   type Wealth = { readonly wealth: readonly { readonly account: string }[] }
   const { wealth } = await readAnswer<Wealth>(service, 'module=base&action=get-wealth-list&size=100')
-  return wealth.map(({ account }) => `/api/account/get-account-tx?account=${encodeURIComponent(account)}`)
+  return wealth.map(({ account }) => `/api/account/get-account-tx?account=${encodeURIComponent(account)}&`)
 }
 
 async function measureReaders(service: Service, name: string, paths: readonly string[]): Promise<TableRow> {
