@@ -8,8 +8,7 @@ import { defineList } from './list/paging.ts'
 import { accountPlan } from './list/record-plan.ts'
 import { checkFilters, checkRecordRange } from './request/check-records.ts'
 import { csvLayout } from './request/csv.ts'
-import { owner, paging, sort } from './request/parameter-types.ts'
-import { severalOf } from './request/parameters.ts'
+import { owners, paging, sort } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
 import {
   counterparty,
@@ -49,43 +48,18 @@ const recordFilters = {
   ...textFilters,
 }
 
-type RequestedAccounts = {
-  readonly account?: string | undefined
-  readonly accounts?: readonly string[] | undefined
-}
-
-/** Throws 'bad_request' unless exactly one of `account` and `accounts` is given. */
-const checkAccounts = ({ account, accounts }: RequestedAccounts): void => {
-  if ((account === undefined) !== (accounts === undefined)) return
-  throw badRequest(
-    account === undefined
-      ? {
-          en: "Parameter 'account' is missing; give it, or several of them in 'accounts'.",
-          zh: "缺少参数 'account'；请提供该参数，或以 'accounts' 提供多个账户。",
-        }
-      : {
-          en: "Parameters 'account' and 'accounts' cannot be combined; put all of them in 'accounts'.",
-          zh: "参数 'account' 与 'accounts' 不能同时使用；请全部放入 'accounts'。",
-        },
-    { parameter: account === undefined ? 'account' : 'accounts' },
-  )
-}
-
 /**
  * Throws 'bad_request' for a book of several accounts: a transfer between two of them would have one line,
  * but belong to both.
  */
-const checkBook = ({
-  accounts,
-  csv,
-}: Pick<RequestedAccounts, 'accounts'> & { readonly csv?: string | undefined }): void => {
-  if (accounts === undefined || csv === undefined) return
+function checkBook({ account, csv }: { readonly account: readonly string[]; readonly csv?: string | undefined }): void {
+  if (account.length === 1 || csv === undefined) return
   throw badRequest(
     {
-      en: `Parameter 'csv' is '${csv}', which is for a single account; give 'account' in place of 'accounts', and request one file per account.`,
-      zh: `参数 'csv' 的值为 '${csv}'，仅适用于单个账户；请用 'account' 代替 'accounts'，并为每个账户分别请求文件。`,
+      en: `Parameter 'csv' is '${csv}', which is for a single account; give one name in 'account', and request one file per account.`,
+      zh: `参数 'csv' 的值为 '${csv}'，仅适用于单个账户；请在 'account' 中只给出一个名称，并为每个账户分别请求文件。`,
     },
-    { parameter: 'accounts' },
+    { parameter: 'account' },
   )
 }
 
@@ -95,22 +69,11 @@ export const getAccountTx = defineList({
   action: 'get-account-tx',
   title: { en: 'Account transactions', zh: '账户交易记录' },
   summary: {
-    en: 'Actions of an account and token movements to or from it, newest first; sort=asc returns the exact reverse. There is one row per action of a transaction, including failed ones, and one row per token movement (transfer, transferFreeze, issue, destroy) or sign-up that is not itself an action. The filters direction, counterparty, token, func_name, failed, memo, memo_prefix and min_amount can be combined, also with ranges. direction=in, with or without one token, one token, func_name and failed=1 each have a list of their own with seq, total and any page. Other combinations are searched for: rows have an id in place of seq, total may be null, a page may have fewer rows than size, even none, and next in the answer, given as after, goes on where it ended; an answer without next is the end. With accounts in place of account, the rows of up to 50 accounts come in one order, each once, with the names of those it belongs to. Also accepts contract ids, public keys that own tokens, and 0.',
-    zh: '账户调用的方法以及转入、转出该账户的代币，最新的在前；sort=asc 时顺序完全相反。交易中的每个方法调用（包括失败的）为一行；并非由方法直接产生的代币变动（transfer、transferFreeze、issue、destroy）和账户注册也各为一行。筛选条件 direction、counterparty、token、func_name、failed、memo、memo_prefix、min_amount 可以组合使用，也可与区间同时使用。direction=in（可另加一个代币）、单个 token、func_name、failed=1 各有专门的列表，带 seq、total，可访问任意页。其他组合需要逐条查找：记录以 id 代替 seq，total 可能为 null，一页的行数可能少于 size 甚至为零；将响应中的 next 作为 after 传入即可从结束处继续，没有 next 即为末尾。用 accounts 代替 account 时，最多 50 个账户的记录按同一顺序返回，每条一次，并注明属于其中哪些账户。也可查询合约 ID、持有代币的公钥和 0。',
+    en: 'Actions of an account and token movements to or from it, newest first; sort=asc returns the exact reverse. There is one row per action of a transaction, including failed ones, and one row per token movement (transfer, transferFreeze, issue, destroy) or sign-up that is not itself an action. The filters direction, counterparty, token, func_name, failed, memo, memo_prefix and min_amount can be combined, also with ranges. direction=in, with or without one token, one token, func_name and failed=1 each have a list of their own with seq, total and any page. Other combinations are searched for: rows have an id in place of seq, total may be null, a page may have fewer rows than size, even none, and next in the answer, given as after, goes on where it ended; an answer without next is the end. With several names in account, up to 50 joined by commas, the rows of all of them come in one order, each once, with the names of those it belongs to. Also accepts contract ids, public keys that own tokens, and 0.',
+    zh: '账户调用的方法以及转入、转出该账户的代币，最新的在前；sort=asc 时顺序完全相反。交易中的每个方法调用（包括失败的）为一行；并非由方法直接产生的代币变动（transfer、transferFreeze、issue、destroy）和账户注册也各为一行。筛选条件 direction、counterparty、token、func_name、failed、memo、memo_prefix、min_amount 可以组合使用，也可与区间同时使用。direction=in（可另加一个代币）、单个 token、func_name、failed=1 各有专门的列表，带 seq、total，可访问任意页。其他组合需要逐条查找：记录以 id 代替 seq，total 可能为 null，一页的行数可能少于 size 甚至为零；将响应中的 next 作为 after 传入即可从结束处继续，没有 next 即为末尾。account 可为多个名称（最多 50 个，以英文逗号分隔），此时这些账户的记录按同一顺序返回，每条一次，并注明属于其中哪些账户。也可查询合约 ID、持有代币的公钥和 0。',
   },
   params: Type.Object({
-    account: Type.Optional(owner()),
-    accounts: Type.Optional(
-      severalOf(owner(), {
-        description: {
-          en: 'In place of account: account names, up to 50, joined by commas.',
-          zh: '代替 account：账户名，最多 50 个，以英文逗号分隔。',
-        },
-        example: 'busyhub,tokenboss',
-        sample: 'accounts',
-        elsewhere: ['addresses', 'names', 'owners', 'users'],
-      }),
-    ),
+    account: owners(),
     ...recordFilters,
     ...paging,
     sort: sort(),
@@ -119,9 +82,8 @@ export const getAccountTx = defineList({
     csv: csvLayout('koinly'),
   }),
   check: params => {
-    checkAccounts(params)
     checkBook(params)
-    const isEach = params.accounts !== undefined
+    const isEach = params.account.length > 1
     if (!isEach && !hasFilters(params)) return checkHeadRange(params)
     const { filters } = partsOf(params)
     checkFilters(filters)
@@ -132,12 +94,11 @@ export const getAccountTx = defineList({
   source: {
     state: [],
     isFeed: true,
-    isSearched: ({ accounts, ...params }) =>
-      isSearched(accountPlan([''], partsOf(params).filters, accounts !== undefined)),
-    open: async (found, { account, accounts, csv, ...params }) => {
+    isSearched: ({ account, ...params }) => isSearched(accountPlan([''], partsOf(params).filters, account.length > 1)),
+    open: async (found, { account, csv, ...params }) => {
       // Books need fields that the old service did not have.
       const context: Context = csv === undefined ? found : { ...found, compat: 'none' }
-      const names = await ownersOfAll(context, accounts ?? [account ?? ''])
+      const names = await ownersOfAll(context, account)
       const { filters, asked } = partsOf(params)
       const [only = ''] = names
       const book =
@@ -148,9 +109,9 @@ export const getAccountTx = defineList({
         })
       const form = { contract: 'compat', isBook: csv !== undefined } as const
       const withBook = <L extends object>(listing: L) => (book === undefined ? listing : { ...listing, book })
-      if (accounts === undefined && !hasFilters(filters))
+      if (account.length === 1 && !hasFilters(filters))
         return withBook(await listedRecords(context, listOf.account(only), { ...asked, ...form }))
-      const plan = accountPlan(names, await foundFilters(context, filters), accounts !== undefined)
+      const plan = accountPlan(names, await foundFilters(context, filters), account.length > 1)
       return withBook(await plannedRecords(context, plan, { ...asked, ...form }))
     },
   },

@@ -10,8 +10,8 @@ import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
+import { stageProgress } from './progress.ts'
 import { provedJson, provedLines } from './proved-text.ts'
-import { stageProgress } from './stage-progress.ts'
 
 /** The parts and options of a command's audit, except the store. */
 export type AuditSetup = {

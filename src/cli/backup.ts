@@ -6,7 +6,7 @@ import { backupSnapshot } from '#transfer/backup-snapshot.ts'
 import { documentsIn } from '#transfer/manifest.ts'
 import type { Call, Command } from './command.ts'
 import { closeAfter, openStore, requireExisting } from './compose.ts'
-import { LOGGING, STORE } from './setting-groups.ts'
+import { LOGGING, STORE } from './settings.ts'
 import { requireRepository, withProgress } from './transferring.ts'
 
 export const backup: Command = {

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { copyStore } from '#transfer/copy.ts'
 import type { Command } from './command.ts'
 import { openStore, requireExisting, requireUsable, storeAddressOf, withStore } from './compose.ts'
-import { LOADING, LOGGING, STORE } from './setting-groups.ts'
+import { LOADING, LOGGING, STORE } from './settings.ts'
 import { withProgress } from './transferring.ts'
 
 export const copy: Command = {

@@ -52,7 +52,12 @@ export const commandHelp = (command: Command): string =>
 const synopsis = ({ name, words = [] }: Command): string => [name, ...words].join(' ')
 
 const settingHelp = (name: SettingName): readonly string[] => {
-  const { value, about, fallback, secret } = settingOf(name)
+  const {
+    reader: { value },
+    about,
+    fallback,
+    secret,
+  } = settingOf(name)
   const shown = flagsOf(name).map(flag =>
     value === 'BOOL' ? `--${flag}` : `--${flag} ${flag === name ? value : 'PATH'}`,
   )

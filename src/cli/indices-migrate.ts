@@ -8,7 +8,7 @@ import type { Call, Command } from './command.ts'
 import { withStore } from './compose.ts'
 import type { ExitCode } from './exit-code.ts'
 import { progressView } from './progress.ts'
-import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
+import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 
 export const indicesMigrate: Command = {
   name: 'indices migrate',

@@ -4,7 +4,7 @@ import { schema } from '#store/sqlite/tables.ts'
 import type { Command } from './command.ts'
 import { requireExisting, storeAddressOf, withStore } from './compose.ts'
 import type { StoreAddress } from './readers.ts'
-import { LOGGING, STORE } from './setting-groups.ts'
+import { LOGGING, STORE } from './settings.ts'
 
 export const indicesCreate: Command = {
   name: 'indices create',

@@ -8,8 +8,7 @@ import type { Command } from './command.ts'
 import { withStore } from './compose.ts'
 import { jsonOf, keyUsageOf, planText, stateOf, timeText } from './keys-shown.ts'
 import { onHolder, requireHolder } from './on-holder.ts'
-import { LOGGING, STORE } from './setting-groups.ts'
-import type { Values } from './settings.ts'
+import { LOGGING, STORE, type Values } from './settings.ts'
 
 /** The plan in the settings, with its limits replaced by those that are set. */
 export const planIn = (

@@ -6,7 +6,7 @@ import { copyKeys } from '#transfer/copy-keys.ts'
 import { formatKeys, parseKeys, readStoredKey } from '#transfer/key-file.ts'
 import type { Command } from './command.ts'
 import { withStore } from './compose.ts'
-import { LOGGING, STORE } from './setting-groups.ts'
+import { LOGGING, STORE } from './settings.ts'
 
 export const keysExport: Command = {
   name: 'keys export',

@@ -9,7 +9,7 @@ import { requireExisting, withStore } from './compose.ts'
 import { planIn } from './keys-change.ts'
 import { type KeyUsage, keyUsageOf, shapeOf, stateOf, timeText } from './keys-shown.ts'
 import { onHolder } from './on-holder.ts'
-import { LOGGING, STORE } from './setting-groups.ts'
+import { LOGGING, STORE } from './settings.ts'
 
 export const keysAdd: Command = {
   name: 'keys add',

@@ -9,8 +9,7 @@ import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
 import { serveMetrics, watchEventLoop } from './metrics/serve-metrics.ts'
 import { type ProgressView, progressView } from './progress.ts'
 import { logRun } from './run-lines.ts'
-import { LOADING, LOGGING, NODE, STORE } from './setting-groups.ts'
-import type { Values } from './settings.ts'
+import { LOADING, LOGGING, NODE, STORE, type Values } from './settings.ts'
 import { withChain } from './with-chain.ts'
 
 export const load: Command = {

@@ -1,3 +1,4 @@
+import { parseArgs } from 'node:util'
 import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { FlagTexts } from './read-settings.ts'
@@ -10,10 +11,6 @@ export type Arguments = {
   readonly help: boolean
 }
 
-const HELP: ReadonlySet<string> = new Set(['--help', '-h'])
-
-type Flag = { readonly name: SettingName; readonly file: boolean }
-
 /** The flags of a setting, without the dashes. */
 export const flagsOf = (name: SettingName): readonly string[] => {
   const { secret } = settingOf(name)
@@ -25,60 +22,39 @@ export const flagsOf = (name: SettingName): readonly string[] => {
  * Parses the arguments after a command's name: `--flag VALUE`, `--flag=VALUE`, and `--` before words that begin with a
  * dash. Throws 'usage' for a flag that is unknown to the command, repeated, or without its value.
  */
-export const parseArguments = (
-  command: string,
-  settings: readonly SettingName[],
-  args: readonly string[],
-): Arguments => {
-  const known = flagsIn(settings)
+export function parseArguments(command: string, settings: readonly SettingName[], args: readonly string[]): Arguments {
+  const known = new Map(settings.flatMap(name => flagsOf(name).map(flag => [flag, name] as const)))
+  const types = [...known].map(([flag, name]) => [flag, { type: isSwitch(name) ? 'boolean' : 'string' }] as const)
+  // Its own errors have no remedy, so it only splits the arguments.
+  const { tokens, positionals } = parseArgs({
+    args: [...args],
+    options: { help: { type: 'boolean', short: 'h' }, ...Object.fromEntries(types) },
+    ...{ strict: false, allowPositionals: true, tokens: true },
+  })
   const flags = new Map<SettingName, { text: string; file: boolean }>()
-  const words: string[] = []
-  let help = false
-  for (let at = 0; at < args.length; at++) {
-    const arg = args[at] ?? ''
-    if (arg === '--') {
-      words.push(...args.slice(at + 1))
-      break
-    }
-    if (HELP.has(arg)) {
-      help = true
-      continue
-    }
-    if (!arg.startsWith('-') || arg === '-') {
-      words.push(arg)
-      continue
-    }
-    const { flag, attached } = flagIn(arg, known, command)
-    if (flags.has(flag.name)) throw new Failure('usage', `Flag --${flag.name} is given twice.`)
-    const text = attached ?? valueFor(flag, args[at + 1])
-    if (attached === undefined && !isSwitch(flag)) at++
-    flags.set(flag.name, { text, file: flag.file })
+  const options = tokens.filter(token => token.kind === 'option')
+  for (const { name: flag, index, value, inlineValue = false } of options) {
+    if (flag === 'help' && !inlineValue) continue
+    const name = known.get(flag)
+    if (name === undefined)
+      throw unknownFlag(command, /^--[^=]*|.*/.exec(args[index] ?? '')?.[0] ?? '', [...known.keys()])
+    if (flags.has(name)) throw new Failure('usage', `Flag --${name} is given twice.`)
+    flags.set(name, { text: readValue(name, { flag, value, isAttached: inlineValue }), file: flag !== name })
   }
-  return { flags, words, help }
+  return { flags, words: positionals, help: options.some(({ name, inlineValue }) => name === 'help' && !inlineValue) }
 }
 
-/** The flags of some settings, by their text after the dashes. */
-const flagsIn = (settings: readonly SettingName[]): ReadonlyMap<string, Flag> =>
-  new Map(settings.flatMap(name => flagsOf(name).map(flag => [flag, { name, file: flag !== name }])))
+type Given = { readonly flag: string; readonly value: string | undefined; readonly isAttached: boolean }
 
-/** The flag in an argument, and the value after its `=`. Throws 'usage' when the command has no such flag. */
-const flagIn = (arg: string, known: ReadonlyMap<string, Flag>, command: string) => {
-  const [, written = arg, attached] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(arg) ?? []
-  const flag = known.get(written)
-  if (flag === undefined) throw unknownFlag(command, written, [...known.keys()])
-  return { flag, attached }
+function readValue(name: SettingName, { flag, value, isAttached }: Given): string {
+  if (isSwitch(name)) return value ?? 'true'
+  if (value !== undefined && (isAttached || !value.startsWith('--'))) return value
+  const wanted = flag === name ? settingOf(name).reader.value : 'PATH'
+  throw new Failure('usage', `Flag --${flag} needs a value: ${wanted}.`)
 }
 
-const isSwitch = ({ name }: Flag): boolean => settingOf(name).value === 'BOOL'
-
-const valueFor = (flag: Flag, next: string | undefined): string => {
-  if (isSwitch(flag)) return 'true'
-  if (next === undefined || next.startsWith('--'))
-    throw new Failure(
-      'usage',
-      `Flag --${flag.name}${flag.file ? '-file' : ''} needs a value: ${flag.file ? 'PATH' : settingOf(flag.name).value}.`,
-    )
-  return next
+function isSwitch(name: SettingName): boolean {
+  return settingOf(name).reader.value === 'BOOL'
 }
 
 /** What to do in place of a flag that a command once had. */

@@ -1,6 +1,7 @@
 import { grouped } from '#explorer/format/amount.ts'
 import type { Log } from '#failure/log.ts'
 import type { Progress } from '#load/load-options.ts'
+import { createPace } from '#time/pace.ts'
 import { type Limit, type LoadPace, paceKeeper } from './load-pace.ts'
 import type { Screen } from './stderr.ts'
 
@@ -8,6 +9,15 @@ import type { Screen } from './stderr.ts'
 const INTERVAL_MS = 10_000
 /** Maximum progress between two updates of a chain that is being followed; more is a load. */
 const HEAD_BLOCKS = 100
+
+type ProgressOptions = {
+  readonly screen: Screen
+  readonly log: Log
+  /** Milliseconds, monotonic. */
+  readonly now: () => number
+}
+/** `from`: last loaded height, −1: nothing. */
+type LoadOptions = ProgressOptions & { readonly from: number }
 
 export type ProgressView = {
   update(progress: Progress): void
@@ -21,15 +31,7 @@ export type ProgressView = {
  * Shows the progress of a load, as a bar on a terminal, otherwise as a log line per interval. Both have the
  * rates, the time left and the limiting part.
  */
-export const progressView = (options: {
-  readonly screen: Screen
-  readonly log: Log
-  /** Milliseconds, monotonic. */
-  readonly now: () => number
-  /** Last loaded height, −1: nothing. */
-  readonly from: number
-}): ProgressView => {
-  const { screen, log, now, from } = options
+export const progressView = ({ screen, log, now, from }: LoadOptions): ProgressView => {
   const keeper = paceKeeper(now, { from })
   let lastLine = Number.NEGATIVE_INFINITY
   let behind = false
@@ -112,9 +114,62 @@ const fitting = (needed: readonly string[], more: readonly string[], columns: nu
 }
 
 /** A duration in at most two units: `3 h 12 min`. */
-export const timeText = (seconds: number): string => {
+const timeText = (seconds: number): string => {
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`
   return `${Math.floor(seconds / 86_400)} d ${Math.floor((seconds % 86_400) / 3_600)} h`
 }
+
+/** Progress of a stage of a long command; `of` undefined: the total is unknown. */
+export type Stage = { readonly stage: string; readonly done: number; readonly of?: number | undefined }
+
+/** `doing`: names of the command's work, for the bar and for the log. */
+type StageOptions = ProgressOptions & { readonly doing: { readonly bar: string; readonly log: string } }
+
+/**
+ * Shows the progress, the rate and the time left of a command: a line that is redrawn on a terminal,
+ * otherwise a log line per interval.
+ */
+export const stageProgress = ({ screen, log, now, doing }: StageOptions): ((at: Stage) => void) => {
+  let known = ''
+  let pace = createPace()
+  let lastLine = now()
+  return at => {
+    if (at.stage !== known) {
+      known = at.stage
+      pace = createPace()
+    }
+    pace.note(now(), at.done)
+    const figures = {
+      ...at,
+      perSecond: Math.round(pace.perSecond()),
+      left: secondsLeft(at, pace.perSecond()),
+    }
+    if (screen.isTerminal) screen.bar(stageText(doing.bar, figures))
+    else if (now() - lastLine >= INTERVAL_MS) {
+      lastLine = now()
+      log('info', doing.log, stageFields(figures))
+    }
+  }
+}
+
+/** Seconds left; undefined: unknown. */
+const secondsLeft = ({ done, of }: Stage, perSecond: number): number | undefined =>
+  of === undefined || perSecond <= 0 ? undefined : Math.ceil(Math.max(0, of - done) / perSecond)
+
+type Figures = Stage & { readonly perSecond: number; readonly left: number | undefined }
+
+const stageText = (doing: string, { stage, done, of, perSecond, left }: Figures): string => {
+  const share = of === undefined || of === 0 ? '' : ` of ${of} (${Math.floor((100 * done) / of)} %)`
+  const time = left === undefined || left === 0 ? '' : `  ${timeText(left)} left`
+  return `${doing} ${stage}: ${done}${share}  ${perSecond}/s${time}`
+}
+
+const stageFields = ({ stage, done, of, perSecond, left }: Figures) => ({
+  stage,
+  done,
+  ...(of === undefined ? {} : { of }),
+  per_second: perSecond,
+  ...(left === undefined ? {} : { seconds_left: left }),
+})

@@ -9,6 +9,8 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
  * Nothing is coerced: `1e3` and ` 2` are not numbers.
  */
 export type Reader<T> = {
+  /** The placeholder for the value in help texts. */
+  readonly value: string
   /** Text of the rule, to follow "must be ". */
   readonly rule: string
   /** The value; undefined when the text breaks the rule. */
@@ -16,6 +18,7 @@ export type Reader<T> = {
 }
 
 export const count = (least: number, most: number): Reader<number> => ({
+  value: 'N',
   rule: `a whole number from ${least} to ${most}`,
   read: text => {
     if (!/^\d{1,15}$/.test(text)) return undefined
@@ -34,6 +37,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 
 /** A duration, parsed to milliseconds. */
 export const duration = (leastMs: number, mostMs: number): Reader<number> => ({
+  value: 'TIME',
   rule: `a time from ${durationText(leastMs)} to ${durationText(mostMs)}, such as 500ms, 10s, 5m, 12h, 90d`,
   read: text => {
     const [, digits, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? []
@@ -45,8 +49,8 @@ export const duration = (leastMs: number, mostMs: number): Reader<number> => ({
 
 /** A duration, or `never`. */
 export const durationOrNever = (leastMs: number, mostMs: number): Reader<number | 'never'> => {
-  const { rule, read } = duration(leastMs, mostMs)
-  return { rule: `${rule}, or never`, read: text => (text === 'never' ? 'never' : read(text)) }
+  const { value, rule, read } = duration(leastMs, mostMs)
+  return { value, rule: `${rule}, or never`, read: text => (text === 'never' ? 'never' : read(text)) }
 }
 
 const durationText = (ms: number): string => {
@@ -56,28 +60,33 @@ const durationText = (ms: number): string => {
 
 /** Accepts the texts of either reader; the first one is tried first. */
 export const either = <A, B>(one: Reader<A>, other: Reader<B>): Reader<A | B> => ({
+  value: `${one.value}|${other.value}`,
   rule: `${one.rule}, or ${other.rule}`,
   read: text => one.read(text) ?? other.read(text),
 })
 
-export const choice = <const C extends string>(...choices: readonly C[]): Reader<C> => ({
+export const choice = <const C extends string>(value: string, choices: readonly C[]): Reader<C> => ({
+  value,
   rule: `one of ${choices.join(', ')}`,
   read: text => choices.find(known => known === text),
 })
 
 /** A switch; its flag needs no value. */
 export const yesNo: Reader<boolean> = {
+  value: 'BOOL',
   rule: 'true or false',
   read: text => (text === 'true' ? true : text === 'false' ? false : undefined),
 }
 
 export const path: Reader<string> = {
+  value: 'PATH',
   rule: 'a path',
   read: text => (text === '' || text.includes('\0') ? undefined : text),
 }
 
 /** One line of text, such as a password. */
 export const line: Reader<string> = {
+  value: 'TEXT',
   rule: 'text without line breaks or other control characters',
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the rule refuses
   read: text => (text === '' || /[\u0000-\u001f\u007f]/.test(text) ? undefined : text),
@@ -85,12 +94,14 @@ export const line: Reader<string> = {
 
 /** A text that needs no escapes in a URL, no longer than the keyring accepts. */
 export const testKey: Reader<string> = {
+  value: 'TEXT',
   rule: `off, or 4 to ${KEY_MAX_LENGTH} of the characters A-Z a-z 0-9 . _ ~ -`,
   read: text => (text === 'off' || (/^[\w.~-]{4,}$/.test(text) && text.length <= KEY_MAX_LENGTH) ? text : undefined),
 }
 
 /** Path prefix of all URLs: `""` for none, otherwise without a trailing slash. */
 export const basePath: Reader<string> = {
+  value: '/PATH',
   rule: '/ or a path such as /iost, of the characters A-Z a-z 0-9 . _ ~ - and /',
   read: text =>
     text === '/' || /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+\/?$/.test(text) ? text.replace(/\/$/, '') : undefined,
@@ -98,6 +109,7 @@ export const basePath: Reader<string> = {
 
 /** The public URL of the service, with a trailing slash. */
 export const publicUrl: Reader<string> = {
+  value: 'URL',
   rule: 'an http:// or https:// URL without user, query or fragment, such as https://iost.example/',
   read: text => {
     const url = httpUrl(text)
@@ -108,6 +120,7 @@ export const publicUrl: Reader<string> = {
 export type Address = { readonly host: string; readonly port: number }
 
 export const address: Reader<Address> = {
+  value: 'HOST:PORT',
   rule: 'HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080',
   read: text => {
     const [, six, name, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text) ?? []
@@ -125,6 +138,7 @@ const SOCKET_BYTES = 90
 
 /** The address on which a service listens. */
 export const listenAddress: Reader<Address | SocketPath> = {
+  value: 'HOST:PORT|unix:PATH',
   rule: `${address.rule}, or unix:PATH with a whole path of at most ${SOCKET_BYTES} bytes`,
   read: text => {
     if (!text.startsWith('unix:')) return address.read(text)
@@ -136,12 +150,14 @@ export const listenAddress: Reader<Address | SocketPath> = {
 
 /** Access rights of a file, as for `chmod`. */
 export const fileMode: Reader<number> = {
+  value: 'MODE',
   rule: 'access rights as three octal digits, such as 660',
   read: text => (/^[0-7]{3}$/.test(text) ? Number.parseInt(text, 8) : undefined),
 }
 
 /** URLs of nodes, and folders or URLs of archives of blocks. */
 export const nodeUrls: Reader<readonly string[]> = {
+  value: 'URL[,URL]',
   rule: 'one or more http:// or https:// URLs without query or fragment (% in a password is written %25), or archive:FOLDER or archive:URL, comma-separated',
   read: text => {
     const urls = text.split(',').map(part => nodeUrl(part.trim()))
@@ -176,6 +192,7 @@ const hasReadableUser = ({ username, password }: URL): boolean => {
 
 /** Addresses and ranges of trusted proxies; `unix`: all clients of the Unix socket. */
 export const proxies: Reader<readonly Trusted[]> = {
+  value: 'CIDR[,CIDR]',
   rule: 'one or more IP addresses or CIDR ranges, or unix, comma-separated, such as 10.0.0.0/8,fd00::/8',
   read: text => {
     const parts = text.split(',').map(part => part.trim())
@@ -186,6 +203,7 @@ export const proxies: Reader<readonly Trusted[]> = {
 
 /** A path or URL of a file. */
 export const pathOrUrl: Reader<{ readonly path: string } | { readonly url: string }> = {
+  value: 'PATH|URL',
   rule: 'a path, or an http:// or https:// URL',
   read: text => {
     if (/^[a-z][a-z0-9+.-]*:\/\//i.test(text))
@@ -210,6 +228,7 @@ export type StoreAddress =
 const PREFIX = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
 export const storeAddress: Reader<StoreAddress> = {
+  value: 'STORE',
   rule: 'sqlite:PATH, or http(s)://HOST:PORT[,HOST:PORT]/PREFIX with a PREFIX of a-z, 0-9, _ and - (default iostlens; % in a password is written %25)',
   read: text => {
     const file = /^sqlite:(.+)$/.exec(text)?.[1]

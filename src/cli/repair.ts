@@ -10,7 +10,7 @@ import { systemClock } from '#time/clock.ts'
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Call, Command } from './command.ts'
 import { connectNode, requireExisting, requireUsable, withStore } from './compose.ts'
-import { LOGGING, NODE, STORE } from './setting-groups.ts'
+import { LOGGING, NODE, STORE } from './settings.ts'
 
 export const repair: Command = {
   name: 'repair',

@@ -7,7 +7,7 @@ import { restoreFile } from '#transfer/restore-file.ts'
 import { restoreFromSnapshot } from '#transfer/restore-snapshot.ts'
 import type { Call, Command } from './command.ts'
 import { openStore, storeAddressOf } from './compose.ts'
-import { LOGGING, NODE, STORE } from './setting-groups.ts'
+import { LOGGING, NODE, STORE } from './settings.ts'
 import { requireRepository, withNode, withProgress } from './transferring.ts'
 
 export const restore: Command = {

@@ -7,7 +7,7 @@ import type { ExitCode } from './exit-code.ts'
 import { catalogue } from './metrics/catalogue.ts'
 import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
-import { LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
+import { LOGGING, NODE, SERVING, STORE } from './settings.ts'
 import { untilStopped } from './stop.ts'
 
 export const serve: Command = {

@@ -14,7 +14,7 @@ import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
 import { connectNode, requireUsable, withStore } from './compose.ts'
 import { provedJson, provedLines } from './proved-text.ts'
-import { LOGGING, NODE, STORE } from './setting-groups.ts'
+import { LOGGING, NODE, STORE } from './settings.ts'
 
 export const status: Command = {
   name: 'status',

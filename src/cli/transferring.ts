@@ -4,7 +4,7 @@ import { systemClock } from '#time/clock.ts'
 import type { DigestOptions } from '#transfer/digest.ts'
 import type { Call } from './command.ts'
 import { connectNode } from './compose.ts'
-import { stageProgress } from './stage-progress.ts'
+import { stageProgress } from './progress.ts'
 
 /** Runs work on whole stores with a progress display. Throws 'deadline' when it was stopped before its end. */
 export const withProgress = async <T>(

@@ -12,7 +12,7 @@ import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
 import { progressView } from './progress.ts'
 import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
-import { LOADING, LOGGING, NODE, SERVING, STORE } from './setting-groups.ts'
+import { LOADING, LOGGING, NODE, SERVING, STORE } from './settings.ts'
 import { welcome } from './welcome.ts'
 import { withChain } from './with-chain.ts'
 

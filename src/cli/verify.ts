@@ -1,7 +1,7 @@
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
 import type { Command } from './command.ts'
 import { requireExisting, requireUsable, withStore } from './compose.ts'
-import { LOGGING, NODE, STORE } from './setting-groups.ts'
+import { LOGGING, NODE, STORE } from './settings.ts'
 
 export const verify: Command = {
   name: 'verify',

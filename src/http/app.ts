@@ -18,6 +18,7 @@ import { type Handler, parse, type Service } from './exchange.ts'
 import { explorerPages } from './explorer/routes.ts'
 import { type OpenFeeds, openFeeds } from './feed/open-feeds.ts'
 import { createGateway, type Gateway } from './gateway/gateway.ts'
+import { type Health, watchHealth } from './health.ts'
 import { beforeRouting } from './methods.ts'
 import { metricsHandler } from './metrics.ts'
 import { answerApi, respond } from './request.ts'
@@ -70,6 +71,7 @@ const routesOf = (options: AppOptions, { service, gate, feeds }: Parts) => {
   const { store, node, prices, priceHistory, profiles, rankingMs } = options
   const { defaults, basePath, clock, version, stallMs, maxLagMs, readyNeedsNode = false } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
+  const readHealth = watchHealth({ ...options, counts: service.counts })
   // Callers of the API and visitors of pages share cached data of the past.
   const answering = {
     ...{ store, node, head: options.head, prices, priceHistory, profiles, clock, rankingMs },
@@ -87,13 +89,13 @@ const routesOf = (options: AppOptions, { service, gate, feeds }: Parts) => {
     ['/api/:module/:action', api],
     ['/rpc/*', open('rpc', rpcHandler(gatewayOf(options, service.counts), gate))],
     ['/health', open('health', healthHandler(version))],
-    ['/ready', open('ready', readyHandler({ ...options, maxLagMs, readyNeedsNode, counts: service.counts }))],
+    ['/ready', open('ready', readyHandler({ ...options, readHealth, maxLagMs, readyNeedsNode }))],
     ['/usage', open('usage', usageHandler(gate, defaults))],
     ['/docs', start],
     ...assets.all.map(({ name, handler }) => [`/assets/${name}`, open('asset', handler)] as const),
     ...[
       ...documentsOf(options, { site, files: assets.reference, ...gate }),
-      ...pagesForOperators(options, { site, counts: service.counts }),
+      ...pagesForOperators(options, { site, readHealth }),
     ].map(([path, { kind, handler }]) => [path, open(kind, handler)] as const),
     ...explorerPages({ ...options, ...answering, site }, { gate, feeds, service, start, unknown }),
   ]
@@ -144,7 +146,7 @@ type Page = { readonly kind: string; readonly handler: Handler }
 /** The paths for operators. */
 const pagesForOperators = (
   options: AppOptions,
-  own: { readonly site: Site; readonly counts: HttpCounts },
+  own: { readonly site: Site; readonly readHealth: () => Promise<Health> },
 ): readonly (readonly [path: string, page: Page])[] => {
   const { metrics, maxLagMs } = options
   const status = { kind: 'status', handler: statusHandler({ ...options, ...own, maxLagMs }) }

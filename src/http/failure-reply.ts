@@ -4,7 +4,7 @@ import { type Failure, PublicFailure } from '#failure/failure.ts'
 import { NothingLoaded } from '#store/nothing-loaded.ts'
 import { codes } from './codes.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
-import { EMPTY } from './status-page/service-status.ts'
+import { EMPTY } from './troubles.ts'
 
 /** The language and format of a failure, and secrets that its message must not contain. */
 export type ReplyOptions = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }

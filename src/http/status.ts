@@ -1,17 +1,10 @@
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { Failure } from '#failure/failure.ts'
-import type { Node } from '#node/port.ts'
-import type { Published } from '#store/port.ts'
-import type { ServedStore } from '#store/require-servable.ts'
-import type { Clock } from '#time/clock.ts'
-import type { HttpCounts } from './counts.ts'
 import type { Handler } from './exchange.ts'
-import { type Freshness, freshnessOf } from './freshness.ts'
-import { publishedLately } from './published-lately.ts'
-import { JSON_TYPE, type Reply, textReply } from './reply.ts'
-import { behindTroubles, EMPTY, freshFields, storeTrouble } from './status-page/service-status.ts'
+import { type Freshness, type Health, isWhole, listFreshFields } from './health.ts'
+import { JSON_TYPE, textReply } from './reply.ts'
 import type { Stopping } from './stopping.ts'
+import { findLoadTroubles, findTroubles } from './troubles.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 
@@ -22,15 +15,12 @@ export const healthHandler =
     textReply(200, { type: JSON_TYPE, text: writeJson({ status: 'ok', version }) }, { headers: NOT_CACHED })
 
 export type ReadyOptions = {
-  readonly store: ServedStore
-  readonly node: Node | undefined
+  readonly readHealth: () => Promise<Health>
   readonly version: string
-  readonly clock: Pick<Clock, 'now' | 'elapsed'>
   /** Maximum age of the last loaded block; undefined: any age. */
   readonly maxLagMs: number | undefined
   /** Whether faults of the node and of loading count, too. */
   readonly readyNeedsNode: boolean
-  readonly counts: Pick<HttpCounts, 'damageMet'>
   readonly stopping?: Pick<Stopping, 'signal'>
 }
 
@@ -40,28 +30,20 @@ export type ReadyOptions = {
  * the service stops. Replicas share their node and their loader, so a fault of these makes none of them unready unless
  * `readyNeedsNode` is set. Unknown fields are null.
  */
-export const readyHandler = (options: ReadyOptions): Handler => {
-  const { store, version, clock } = options
-  const published = publishedLately(store, clock)
+export const readyHandler = ({ readHealth, version, maxLagMs, readyNeedsNode, stopping }: ReadyOptions): Handler => {
   return async () => {
-    if (options.stopping?.signal.aborted === true) return notReady({ reason: 'The service is stopping.', version })
-    const at = await published()
-    if (at instanceof Failure) return notReady({ reason: storeTrouble(at).what.en, version })
-    if (at === undefined) return notReady({ reason: EMPTY.what.en, version })
-    return loadedReply(at, options)
+    if (stopping?.signal.aborted === true) return notReady({ reason: 'The service is stopping.', version })
+    const health = await readHealth()
+    const { published, fresh } = health
+    if (published === undefined || fresh === undefined)
+      return notReady({ reason: findTroubles(health)[0]?.what.en, version })
+    const { height, time } = published
+    const state = { height, time: toIso(time), whole: isWhole(health), ...listFreshFields(fresh), version }
+    const [fault] = readyNeedsNode ? findLoadTroubles(fresh) : []
+    const reason = fault?.what.en ?? tooOld(fresh, maxLagMs)
+    if (reason !== undefined) return notReady({ reason, ...state })
+    return textReply(200, { type: JSON_TYPE, text: writeJson({ ready: true, ...state }) }, { headers: NOT_CACHED })
   }
-}
-
-/** The answer for a store with blocks. */
-const loadedReply = (at: Published, options: ReadyOptions): Reply => {
-  const { node, version, clock, maxLagMs, readyNeedsNode, counts } = options
-  const fresh = freshnessOf(at, node, clock)
-  const whole = counts.damageMet.read() === 0
-  const state = { height: at.height, time: toIso(at.time), whole, ...freshFields(fresh), version }
-  const [fault] = readyNeedsNode ? behindTroubles(fresh) : []
-  const reason = fault?.what.en ?? tooOld(fresh, maxLagMs)
-  if (reason !== undefined) return notReady({ reason, ...state })
-  return textReply(200, { type: JSON_TYPE, text: writeJson({ ready: true, ...state }) }, { headers: NOT_CACHED })
 }
 
 const tooOld = ({ lagSeconds }: Freshness, maxLagMs: number | undefined): string | undefined => {

@@ -118,7 +118,7 @@ describe('get-account-tx', () => {
   test('get-account-tx: in compat an unknown name among others hides no row of theirs', async () => {
     const compat = { compat: 'iostabc' } as const
     for (const [known, mixed, unknown] of [
-      [{ accounts: 'busyhub,admin' }, { accounts: 'nosuchacc,busyhub,admin' }, { accounts: 'nosuchacc,nosuch1' }],
+      [{ account: 'busyhub,admin' }, { account: 'nosuchacc,busyhub,admin' }, { account: 'nosuchacc,nosuch1' }],
       [
         { account: 'busyhub', token: 'iost,zero0' },
         { account: 'busyhub', token: 'iost,nosuch,zero0' },

@@ -132,7 +132,7 @@ test('accounts: the rows of several accounts come in one order, each once, with 
         if (plainPasses(row, name, filter)) whose.set(row, [...(whose.get(row) ?? []), name])
     const place = ({ height }: PlainRow) => height
     const expected = [...whose].toSorted(([a], [b]) => place(a) - place(b))
-    const params = { accounts: names.join(','), ...paramsOf(filter), sort: 'asc', size: '500' }
+    const params = { account: names.join(','), ...paramsOf(filter), sort: 'asc', size: '500' }
     const { rows } = await walked('get-account-tx', params)
     const shown = (hash: string, index: number, accounts: readonly string[]) =>
       `${hash} ${index} ${accounts.toSorted().join(' ')}`
@@ -164,7 +164,7 @@ test('filters: what no row can pass and what needs numbers is refused', async ()
     await refused({ account, memo: 'x', head: '1' }),
     await refused({ account, memo: 'x', start_seq: '1' }),
     await refused({ account, min_amount: '1e3' }),
-    await refused({ account, accounts: 'admin' }),
+    await refused({ account: 'admin,BAD' }),
     await refused({}),
     await refused({ account, counterparty: 'nosuch' }),
     await refused({ token: 'iost', direction: 'in' }, 'get-token-tx'),

@@ -136,7 +136,7 @@ export const sameAnswersSuite = (opened: () => Store): void => {
     const names = ['busyhub', 'admin', 'user_001', 'user_071', 'tokenboss', 'gas.iost', 'deadaddr']
     const lists: readonly (() => Readonly<Record<string, string>>)[] = [
       () => ({ module: 'account', action: 'get-account-tx', account: pick(names) }),
-      () => ({ module: 'account', action: 'get-account-tx', accounts: `${pick(names)},${pick(names)}` }),
+      () => ({ module: 'account', action: 'get-account-tx', account: `${pick(names)},${pick(names)}` }),
       () => ({ module: 'token', action: 'get-token-tx', token: pick(['iost', 'ram', 'contribute']) }),
       () => ({ module: 'contract', action: 'get-contract-tx', contract: pick(['token.iost', 'gas.iost']) }),
     ]

@@ -5,32 +5,28 @@ import { ROOT } from '../support/root.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 
 const BENCH = join(ROOT, 'scripts/bench')
+const SCENARIOS = ['load', 'pages', 'exports', 'explorer', 'copies']
+const SMALL = ['--blocks', '150', '--holders', '200', '--clients', '8', '--seconds', '1', '--rounds', '1']
 const url = elasticsearchUrl()
 
-/** Headings of the whole report, in order. */
-const SECTIONS = [
-  'Loading busy blocks, Elasticsearch',
-  'Answers, Elasticsearch',
-  'Exports, Elasticsearch',
-  'Loading busy blocks, SQLite',
-  'Answers, SQLite',
-  'Exports, SQLite',
-  'Loading near-empty blocks, Elasticsearch',
-  'Loading near-empty blocks, SQLite',
-  'Promises',
-]
-
-test.skipIf(url === undefined)('bench: every section runs on a small chain, and no files are left', async () => {
+const measure = async (store: string): Promise<void> => {
   await using folder = await cliFolder()
-  const { code, out, err } = await spawnIn(folder.path, [BENCH, '--blocks', '20', '--out', 'report.md'], {
-    ELASTICSEARCH_URL: url ?? '',
+  const { code, out, err } = await spawnIn(folder.path, [BENCH, ...SCENARIOS, ...SMALL, '--store', store], {
+    BENCH_FOLDER: folder.path,
+    ...(url !== undefined && { ELASTICSEARCH_URL: url }),
   }).ended
   // When a section fails, stderr says why.
   expect({ code, err: code === 0 ? '' : err }).toEqual({ code: 0, err: '' })
-  expect([...out.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(SECTIONS)
-  expect(await Bun.file(join(folder.path, 'report.md')).text()).toBe(out)
-  const [, prefix = ''] = /Indices (bench-\w+)-/.exec(out) ?? []
-  expect(prefix).not.toBe('')
-  const left = (await (await fetch(`${url}/${prefix}*`)).json()) as object
-  expect(Object.keys(left)).toEqual([])
+  const titles = SCENARIOS.map(scenario => `${scenario}, busy, ${store}`)
+  expect([...out.matchAll(/^## (.*)$/gm)].map(([, title]) => title)).toEqual(['archive write, busy', ...titles])
+  expect([...new Bun.Glob('iostlens-bench-*').scanSync({ cwd: folder.path, onlyFiles: false })]).toEqual([])
+}
+
+test('bench: every scenario runs on a small chain, and no files are left', () => measure('sqlite'))
+
+test.skipIf(url === undefined)('bench: every scenario runs on Elasticsearch, and no indices are left', async () => {
+  const listed = async () => Object.keys((await (await fetch(`${url}/bench-*`)).json()) as object)
+  const before = new Set(await listed())
+  await measure('elasticsearch')
+  expect((await listed()).filter(index => !before.has(index))).toEqual([])
 })

@@ -15,7 +15,6 @@ test.each([
   'follow',
   'check-loaded',
   'bench',
-  'rehearse',
   'generate-chain',
   'replay',
 ])('scripts: %s prints its help from any folder', async script => {

@@ -16,7 +16,7 @@ const HEIGHT = 750
 const NEXT = 755
 const ORPHANS = 3
 const LIST = 'module=base&action=get-block-list&format=sse'
-const SEARCHED = 'module=account&action=get-account-tx&accounts=admin,token.iost&format=sse'
+const SEARCHED = 'module=account&action=get-account-tx&account=admin,token.iost&format=sse'
 
 const replay = replayedNode(NEXT)
 

@@ -56,7 +56,7 @@ test.each([
 
 test.each([
   ['get-account-tx', 'account=busyhub&direction=in&min_amount=5'],
-  ['get-account-tx', 'accounts=admin,tokenboss&memo_prefix=t'],
+  ['get-account-tx', 'account=admin,tokenboss&memo_prefix=t'],
   ['get-contract-tx', 'contract=token.iost&counterparty=busyhub'],
   ['get-token-tx', 'token=iost&counterparty=user_001&min_amount=1'],
 ])('openapi: lines of %s found by %s match their document', async (name, query) => {

@@ -13,7 +13,7 @@ beforeAll(() => {
 
 const LISTS = [
   'module=account&action=get-account-tx&account=busyhub&counterparty=user_001&min_amount=0.5',
-  'module=account&action=get-account-tx&accounts=admin,tokenboss,user_001&direction=in',
+  'module=account&action=get-account-tx&account=admin,tokenboss,user_001&direction=in',
   'module=token&action=get-token-tx&token=iost&memo=the%20last%20one',
 ]
 

@@ -74,6 +74,20 @@ export const owner = () =>
     read: text => (isPossibleName(text) || isHash(text) ? text : undefined),
   })
 
+/** One or several owners. */
+export function owners() {
+  return severalOf(owner(), {
+    description: {
+      en: 'Account name, or up to 50 of them joined by commas. Also accepts contract ids, public keys that own tokens, and 0.',
+      zh: '账户名，或最多 50 个以英文逗号分隔的账户名。也可以是合约 ID、持有代币的公钥或 0。',
+    },
+    example: 'busyhub',
+    sample: 'account',
+    elsewhere: ['accounts', 'addresses', 'names', 'owners', 'users', ...ACCOUNT_ELSEWHERE],
+    isMostlyOne: true,
+  })
+}
+
 export const producer = (aliases: readonly string[] = []) =>
   word<string>({
     type: 'string',

@@ -55,6 +55,8 @@ export type Word<T = unknown> = {
   readonly elsewhere?: readonly string[]
   /** The description of each value of a list, so that a refusal names the invalid one. */
   readonly each?: Word
+  /** For a list that is mostly one value: a refusal of a single one speaks of no list. */
+  readonly isMostlyOne?: true
   /** Parses a text; undefined: the value breaks the rule. Called only with texts that match `pattern`; for lists, any. */
   readonly read: (text: string) => T | undefined
 }
@@ -93,7 +95,7 @@ const MOST_VALUES = 50
 /** A parameter for a list of values of another parameter's type, joined by commas; duplicates are allowed. */
 export const severalOf = <T>(
   schema: TUnsafe<T>,
-  about: Pick<Word, 'description' | 'example' | 'sample' | 'aliases' | 'elsewhere'>,
+  about: Pick<Word, 'description' | 'example' | 'sample' | 'aliases' | 'elsewhere' | 'isMostlyOne'>,
 ): TUnsafe<readonly T[]> => {
   const each = wordOf(schema) as Word<T>
   const one = each.pattern.replace(/^\^|\$$/g, '')

@@ -19,13 +19,13 @@ test.each([
   ['startblock', "Unknown parameter 'startblock'; use 'start_block': First block of the range, inclusive."],
   [
     'Address',
-    "Unknown parameter 'Address'; use 'account': Account name. Also accepts a contract id, a public key that owns tokens, or 0.",
+    "Unknown parameter 'Address'; use 'account': Account name, or up to 50 of them joined by commas. Also accepts contract ids, public keys that own tokens, and 0.",
   ],
   ['pages', "Unknown parameter 'pages'; the nearest one is 'page'."],
   ['acount', "Unknown parameter 'acount'; the nearest one is 'account'."],
   [
     '__proto__',
-    "Unknown parameter '__proto__'; this action takes account, accounts, direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, page, size, sort, start_block, end_block, start_time, end_time, start_date, end_date, start_seq, end_seq, head, after, csv, lang, format, compat, numbers.",
+    "Unknown parameter '__proto__'; this action takes account, direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, page, size, sort, start_block, end_block, start_time, end_time, start_date, end_date, start_seq, end_seq, head, after, csv, lang, format, compat, numbers.",
   ],
 ])('readParams: a name that the action does not have is refused, %j', (name, message) => {
   expect(refusal(getAccountTx.params, name)).toBe(message)
@@ -71,14 +71,14 @@ test('readParams: an address in mixed case is refused with the form that the cha
   const [mixed, lower] = ['0x7C92f5FE3F67B836DF744E98F2fad8e42743F9CC', '0x7c92f5fe3f67b836df744e98f2fad8e42743f9cc']
   const remedy = `The chain writes addresses in lower case: ${lower}.`
   expect(refused([['account', mixed]])).toEndWith(remedy)
-  expect(refused([['accounts', `admin,${mixed}`]])).toEndWith(remedy)
+  expect(refused([['account', `admin,${mixed}`]])).toEndWith(remedy)
   expect(refused([['account', lower]])).toBe('accepted')
   expect(refused([['account', `${mixed}0`]])).not.toContain('lower case:')
 })
 
 test('readParams: a list has at most 50 values, each of them valid', () => {
-  const read = (accounts: string) => readParams(getAccountTx.params, [['accounts', accounts]], { unknown: 'refuse' })
-  expect(read(Array.from({ length: 50 }, () => 'admin').join(','))['accounts']).toHaveLength(50)
+  const read = (accounts: string) => readParams(getAccountTx.params, [['account', accounts]], { unknown: 'refuse' })
+  expect(read(Array.from({ length: 50 }, () => 'admin').join(','))['account']).toHaveLength(50)
   for (const accounts of [
     '',
     ',',

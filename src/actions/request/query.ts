@@ -124,7 +124,11 @@ export const takes = (params: TObject, name: string): boolean =>
 const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown => {
   const [first, second] = givenIn(query, names)
   if (first === undefined)
-    throw against(name, { word }, { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` })
+    throw against(
+      name,
+      { word: (word.isMostlyOne && word.each) || word },
+      { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` },
+    )
   if (second !== undefined && second.text !== first.text)
     throw badRequest(
       {
@@ -135,10 +139,11 @@ const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown 
     )
   const value = (pattern?.test(first.text) ?? true) ? word.read(first.text) : undefined
   if (value !== undefined) return value
-  refuseOneOf(first, word)
+  const isOne = word.isMostlyOne === true && !first.text.includes(',')
+  if (!isOne) refuseOneOf(first, word)
   throw against(
     first.key,
-    { word, text: first.text },
+    { word: (isOne && word.each) || word, text: first.text },
     {
       en: `Parameter '${first.key}' is ${shown(first.text)}`,
       zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,

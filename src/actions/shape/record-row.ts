@@ -111,8 +111,8 @@ const accountsField = () =>
   Type.Optional({
     ...rowsOf(
       Type.String(),
-      'Only with accounts: those of the accounts that the row belongs to.',
-      '仅在使用 accounts 时出现：该记录所属的账户。',
+      'Only for several accounts: those of them that the row belongs to.',
+      '仅在查询多个账户时出现：该记录所属的账户。',
     ),
     [SEARCHED_ONLY]: true,
   })

@@ -6,7 +6,7 @@ import type { Archive } from '#archive/reader.ts'
 import type { ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { type ArchiveNodeOptions, archiveNode } from '#node/archive-node.ts'
-import type { Stage } from '../stage-progress.ts'
+import type { Stage } from '../progress.ts'
 
 export type Checking = {
   /** Path or URL of the archive, with the user and password of a URL. */

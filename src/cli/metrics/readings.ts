@@ -1,8 +1,6 @@
 import { readdirSync } from 'node:fs'
-import { Failure } from '#failure/failure.ts'
 import type { Queues } from '#gate/queues.ts'
-import { type Freshness, freshnessOf } from '#http/freshness.ts'
-import { type PublishedLately, publishedLately } from '#http/published-lately.ts'
+import { type Freshness, type Health, watchHealth } from '#http/health.ts'
 import type { ScrapedMetric } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
@@ -26,12 +24,13 @@ export type ReadFrom = {
 
 /** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
 export const readings = (from: ReadFrom, counts: Pick<Counts, 'damageMet'>): readonly ScrapedMetric[] => {
-  const published = publishedLately(from.store, from.clock)
+  const readHealth = watchHealth({ ...from, counts })
   return [
-    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
-      (await published()) instanceof Failure || counts.damageMet.read() > 0 ? 0 : 1,
-    ),
-    ...heightReadings(from, published),
+    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () => {
+      const { failure, isDamageMet } = await readHealth()
+      return failure !== undefined || isDamageMet ? 0 : 1
+    }),
+    ...heightReadings(readHealth),
     ...diskReadings(from),
     ...nodeReadings(from),
     ...(from.queues === undefined ? [] : queueReadings(from.queues)),
@@ -48,24 +47,18 @@ const gauge = (
   read: () => number | null | undefined | Promise<number | null | undefined>,
 ) => ({ name, help, type: 'gauge', read: async () => one(await read()) }) as const
 
-const heightReadings = ({ node, clock }: ReadFrom, published: PublishedLately): readonly ScrapedMetric[] => {
-  const at = async () => {
-    const found = await published()
-    return found instanceof Failure ? undefined : found
-  }
-  const fresh = async <K extends keyof Freshness>(name: K): Promise<Freshness[K] | undefined> => {
-    const found = await at()
-    return found === undefined ? undefined : freshnessOf(found, node, clock)[name]
-  }
+const heightReadings = (readHealth: () => Promise<Health>): readonly ScrapedMetric[] => {
+  const fresh = async <K extends keyof Freshness>(name: K): Promise<Freshness[K] | undefined> =>
+    (await readHealth()).fresh?.[name]
   return [
     gauge(
       'iostlens_published_height',
       'Height of the last block that is loaded and published.',
-      async () => (await at())?.height,
+      async () => (await readHealth()).published?.height,
     ),
     gauge('iostlens_published_timestamp_seconds', 'Time of that block.', async () => {
-      const found = await at()
-      return found === undefined ? undefined : Number(found.time / 1_000_000n) / 1_000
+      const { published } = await readHealth()
+      return published === undefined ? undefined : Number(published.time / 1_000_000n) / 1_000
     }),
     gauge('iostlens_lag_seconds', "Age of the last loaded block by this machine's clock.", () => fresh('lagSeconds')),
     gauge(

@@ -10,9 +10,9 @@ import { streamOf } from '../export/stream.ts'
 import { failureFields } from '../failure-reply.ts'
 import { eventOf, FEED_TYPE } from '../feed/events.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
-import { freshnessOf } from '../freshness.ts'
+import { measureFreshness } from '../health.ts'
 import type { Reply } from '../reply.ts'
-import { troublesOf } from '../status-page/service-status.ts'
+import { findTroubles } from '../troubles.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 
 /** Milliseconds before a browser reconnects. After a stop, all browsers reconnect at the same time. */
@@ -56,10 +56,9 @@ const liveReply = (
   /** A store without new blocks becomes stale, so each heartbeat checks it again. */
   const statusEvent = (): string => {
     if (known === undefined) return BEAT
-    const [trouble] = troublesOf(freshnessOf(known, node, clock), {
-      maxLagMs,
-      isDamageMet: counts.damageMet.read() > 0,
-    })
+    const fresh = measureFreshness(known, node, clock)
+    const isDamageMet = counts.damageMet.read() > 0
+    const [trouble] = findTroubles({ fresh, isDamageMet, failure: undefined, isNodeSilent: false }, maxLagMs)
     return eventOf('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
   }
   const leave = feeds.hub.watch({

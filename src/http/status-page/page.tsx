@@ -1,12 +1,25 @@
 /** @jsxImportSource @kitajs/html */
 import { escapeHtml } from '@kitajs/html'
+import { toIso } from '#chain/time.ts'
 import { grouped } from '#explorer/format/amount.ts'
 import { formatDuration } from '#explorer/format/time.ts'
 import type { Lang, Site } from '#explorer/page.ts'
 import { At } from '#explorer/part/amount.tsx'
 import { ServicePage, type Shell } from '#explorer/part/document.tsx'
 import { type Fact, Facts } from '#explorer/part/section.tsx'
-import { reportedText, type ServiceStatus } from './service-status.ts'
+import { type Health, isWhole, listFreshFields } from '../health.ts'
+import type { Trouble } from '../troubles.ts'
+
+/** The status of a service, for people and programs. */
+export type ServiceStatus = {
+  readonly version: string
+  /** Start of the service, ISO-8601 UTC. */
+  readonly since: string
+  readonly health: Health
+  /** Published blocks per second since the first observation; null: observed for too short a time. */
+  readonly blocksPerSecond: number | null
+  readonly troubles: readonly Trouble[]
+}
 
 /** The status as a page of HTML. Its links are relative. */
 export const statusPage = async (
@@ -53,9 +66,10 @@ export const statusPage = async (
 type Say = (en: string, zh: string) => string
 
 const factsOf = (
-  { whole, height, time, fresh, blocksPerSecond, since, version }: ServiceStatus,
+  { health, blocksPerSecond, since, version }: ServiceStatus,
   { say, lang }: { readonly say: Say; readonly lang: Lang },
 ): readonly Fact[] => {
+  const { published, fresh } = health
   const unknown = say('unknown', '未知')
   const duration = (seconds: number): string => formatDuration(seconds, lang)
   const byNode = (value: string | undefined): string =>
@@ -67,17 +81,17 @@ const factsOf = (
     behind === null || behindSeconds === null
       ? undefined
       : `${say(`${grouped(String(behind))} blocks, `, `${grouped(String(behind))} 个区块，`)}${duration(behindSeconds)}`
-  const reported = fresh === null ? null : reportedText(fresh)
+  const { node_heard: reported } = listFreshFields(fresh)
   return [
-    ['Store readable and whole', '存储可读且完整', whole ? say('yes', '是') : say('NO', '否')],
-    ['Last loaded block', '最后加载的区块', height === null ? unknown : grouped(String(height))],
-    ['Time of that block', '区块时间', time === null ? unknown : <At iso={time} />],
+    ['Store readable and whole', '存储可读且完整', isWhole(health) ? say('yes', '是') : say('NO', '否')],
+    ['Last loaded block', '最后加载的区块', published === undefined ? unknown : grouped(String(published.height))],
+    ['Time of that block', '区块时间', published === undefined ? unknown : <At iso={toIso(published.time)} />],
     ['Age of that block', '距今', lagSeconds === null ? unknown : duration(lagSeconds)],
     ['Behind the node', '落后全节点', byNode(distance)],
     [
       'Last response from the node',
       '最近一次收到全节点响应',
-      reported === null ? byNode(fresh === null ? undefined : say('never', '从未')) : <At iso={reported} />,
+      reported === null ? byNode(fresh === undefined ? undefined : say('never', '从未')) : <At iso={reported} />,
     ],
     ['Blocks per second', '每秒区块数', String(blocksPerSecond ?? unknown)],
     ['Serving since', '开始服务时间', <At iso={since} />],

@@ -50,7 +50,7 @@ const programFor = (module: string): string => `(async () => {
       return new Response(text.slice(0, text.indexOf('\\n\\n', text.indexOf('data: ')) + 2), response)
     },
   })
-  const search = { accounts: 'busyhub,user_001', direction: 'in', start_block: 0 }
+  const search = { account: 'busyhub,user_001', direction: 'in', start_block: 0 }
   const first = async (rows, of) => {
     const read = []
     for await (const row of rows) if (read.push(of(row)) === ${FOLLOWED}) return read

@@ -1,105 +1,51 @@
 import { BEHIND } from '#actions/find/loading.ts'
 import type { Text } from '#actions/text.ts'
-import { toIso } from '#chain/time.ts'
-import { Failure } from '#failure/failure.ts'
+import type { Failure } from '#failure/failure.ts'
 import type { Unfit } from '#node/chain-info.ts'
 import { unfitText } from '#node/judge.ts'
-import type { Node } from '#node/port.ts'
 import { AbsentStore } from '#store/absent-store.ts'
 import { OtherVersion } from '#store/other-version.ts'
-import type { Published } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
-import { type Freshness, freshnessOf } from '../freshness.ts'
+import type { Freshness, Health } from './health.ts'
 
 /** A fault, and its remedy for the operator. */
 export type Trouble = { readonly what: Text; readonly help: Text }
 
-/** The status of a service, for people and programs. null: unknown. */
-export type ServiceStatus = {
-  readonly version: string
-  /** Start of the service, ISO-8601 UTC. */
-  readonly since: string
-  /** Whether the store can be read and passes the integrity checks made while serving. */
-  readonly whole: boolean
-  readonly height: number | null
-  readonly time: string | null
-  readonly fresh: Freshness | null
-  /** Published blocks per second since the first observation; null: observed for too short a time. */
-  readonly blocksPerSecond: number | null
-  readonly troubles: readonly Trouble[]
-}
-
-export type StatusSources = {
-  readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
-  readonly version: string
-  readonly clock: Pick<Clock, 'now'>
-  readonly maxLagMs: number | undefined
-  /** Whether answers were refused because of damage. */
-  readonly isDamageMet: boolean
-  readonly since: number
-  readonly blocksPerSecond: number | null
-}
-
 /** Age of a stale block, milliseconds. Blocks are irreversible, and loaded, about 40 seconds after they were made. */
 const OLD_MS = 300_000
 
-export const serviceStatusOf = (published: Published | undefined | Failure, from: StatusSources): ServiceStatus => {
-  const { version, since, blocksPerSecond, node, clock, maxLagMs, isDamageMet } = from
-  const common = { version, since: new Date(since).toISOString(), blocksPerSecond, whole: true }
-  const unknown = { ...common, height: null, time: null, fresh: null }
-  if (published instanceof Failure) return { ...unknown, whole: false, troubles: [storeTrouble(published)] }
-  if (published === undefined)
-    return {
-      ...unknown,
-      troubles: [EMPTY, ...(node !== undefined && node.lastInfo() === undefined ? [NODE_ALONE] : [])],
-    }
-  const { height, time } = published
-  const fresh = freshnessOf(published, node, clock)
-  const troubles = troublesOf(fresh, { maxLagMs, isDamageMet })
-  return { ...common, whole: !isDamageMet, height, time: toIso(time), fresh, troubles }
+/** The faults of a service, most important first. */
+export function findTroubles(
+  { failure, fresh, isDamageMet, isNodeSilent }: Omit<Health, 'published'>,
+  maxLagMs = OLD_MS,
+): readonly Trouble[] {
+  if (failure !== undefined) return [describeFailure(failure)]
+  if (fresh === undefined) return [EMPTY, ...(isNodeSilent ? [NODE_ALONE] : [])]
+  return [
+    ...(isDamageMet ? [LOST] : []),
+    ...findLoadTroubles(fresh),
+    ...(fresh.lagSeconds === null ? [CLOCK] : []),
+    ...(fresh.lagSeconds !== null && fresh.lagSeconds * 1_000 > maxLagMs ? [OLD] : []),
+  ]
 }
 
 /** The fault of a store that cannot be served from. */
-export const storeTrouble = (failure: Failure): Trouble => {
+function describeFailure(failure: Failure): Trouble {
   if (failure instanceof AbsentStore) return ABSENT
   if (failure instanceof OtherVersion) return OTHER
   return failure.kind === 'damaged' ? LOST : UNREADABLE
 }
 
 /** Faults of the node and of loading, most important first. */
-export const behindTroubles = ({ node, unfit, behind, isFarBehind }: Freshness): readonly Trouble[] => [
-  ...(unfit === undefined ? [] : [unfitTrouble(unfit)]),
-  ...(isFarBehind ? [FAR_BEHIND] : []),
-  ...(node === 'unreachable' ? [NODE_SILENT] : []),
-  ...(node === 'reachable' && behind === null ? [NODE_BEHIND] : []),
-]
+export function findLoadTroubles({ node, unfit, behind, isFarBehind }: Freshness): readonly Trouble[] {
+  return [
+    ...(unfit === undefined ? [] : [describeUnfit(unfit)]),
+    ...(isFarBehind ? [FAR_BEHIND] : []),
+    ...(node === 'unreachable' ? [NODE_SILENT] : []),
+    ...(node === 'reachable' && behind === null ? [NODE_BEHIND] : []),
+  ]
+}
 
-/** Faults of a service whose store has blocks. */
-export const troublesOf = (
-  fresh: Freshness,
-  { maxLagMs = OLD_MS, isDamageMet }: Pick<StatusSources, 'maxLagMs' | 'isDamageMet'>,
-): readonly Trouble[] => [
-  ...(isDamageMet ? [LOST] : []),
-  ...behindTroubles(fresh),
-  ...(fresh.lagSeconds === null ? [CLOCK] : []),
-  ...(fresh.lagSeconds !== null && fresh.lagSeconds * 1_000 > maxLagMs ? [OLD] : []),
-]
-
-/** The fields of the freshness in `/ready` and `/status`. */
-export const freshFields = (fresh: Freshness | null) => ({
-  lib: fresh?.lib ?? null,
-  behind: fresh?.behind ?? null,
-  behind_seconds: fresh?.behindSeconds ?? null,
-  lag_seconds: fresh?.lagSeconds ?? null,
-  node: fresh?.node ?? null,
-  node_heard: reportedText(fresh),
-})
-
-/** Time of the node's last answer, ISO-8601 UTC; null: unknown. */
-export const reportedText = (fresh: Freshness | null): string | null =>
-  fresh === null || fresh.reportedAt === null ? null : new Date(fresh.reportedAt).toISOString()
-
-const unfitTrouble = (unfit: Unfit): Trouble =>
+const describeUnfit = (unfit: Unfit): Trouble =>
   trouble(
     `${unfitText(unfit, 'the node')}.`,
     unfit.is === 'foreign'
