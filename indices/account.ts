@@ -14,7 +14,7 @@ export type Permission = {
   readonly items: readonly PermissionItem[]
   readonly threshold: string
 }
-export type Group = { readonly name: string; readonly items: readonly PermissionItem[] }
+export type PermissionGroup = { readonly name: string; readonly items: readonly PermissionItem[] }
 
 /** Accounts signed up, genesis included. Id: the name. */
 export const accounts = defineIndex({
@@ -30,7 +30,7 @@ export const accounts = defineIndex({
     tx_hash: text(),
     /** In the node's order. Arrays, not objects: `__proto__` is a legal name. */
     permissions: json<readonly Permission[]>(),
-    groups: json<readonly Group[]>(),
+    groups: json<readonly PermissionGroup[]>(),
   },
 })
 export type AccountDoc = DocOf<typeof accounts>

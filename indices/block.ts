@@ -40,14 +40,14 @@ export const blocks = defineIndex({
 export type BlockDoc = DocOf<typeof blocks>
 
 /** Hashes of a block's transactions, in order. */
-export const hashesIn = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): readonly string[] =>
+export const listBlockHashes = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): readonly string[] =>
   tx_hashes === '' ? [] : tx_hashes.split(' ')
 
 /**
  * Ids of the documents that hold a block's transactions. The block's own document holds the base transaction,
  * which genesis does not have.
  */
-export const transactionIdsOf = (doc: Pick<BlockDoc, 'height' | 'tx_hashes' | 'base'>): readonly string[] =>
-  hashesIn(doc)
+export const listTransactionIds = (doc: Pick<BlockDoc, 'height' | 'tx_hashes' | 'base'>): readonly string[] =>
+  listBlockHashes(doc)
     .map((_, tx) => transactionId(doc.height, tx))
     .slice(doc.base === undefined ? 0 : 1)

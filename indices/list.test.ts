@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { listAndOrdinal, placeOf } from './list.ts'
+import { listAndOrdinal, toPlace } from './list.ts'
 
 test('placeOf: a place is of its own list, and no other list begins within it', () => {
   const last = 2 ** 32 - 1
@@ -8,6 +8,6 @@ test('placeOf: a place is of its own list, and no other list begins within it', 
     [1, last],
     [2_000_000_000, last],
   ] as const)
-    expect(listAndOrdinal(placeOf(list, ordinal))).toEqual({ list, ordinal })
-  for (const ordinal of [-1, last + 1, 2 ** 40]) expect(() => placeOf(1, ordinal)).toThrow(RangeError)
+    expect(listAndOrdinal(toPlace(list, ordinal))).toEqual({ list, ordinal })
+  for (const ordinal of [-1, last + 1, 2 ** 40]) expect(() => toPlace(1, ordinal)).toThrow(RangeError)
 })

@@ -48,7 +48,7 @@ export const listKey = (kind: ListKind, name: string, within = ''): string =>
 const ORDINALS = 2n ** 32n
 
 /** Place of a row in a list: list number · 2^32 + ordinal. Throws RangeError for a place in another list. */
-export const placeOf = (list: number, ordinal: number): bigint => {
+export function toPlace(list: number, ordinal: number): bigint {
   if (ordinal < 0 || ordinal >= ORDINALS)
     throw new RangeError(`A list has no row ${ordinal}: it has fewer than ${ORDINALS} rows.`)
   return BigInt(list) * ORDINALS + BigInt(ordinal)

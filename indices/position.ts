@@ -19,17 +19,17 @@ const PARTS = Array.from({ length: 1_000 }, (_, value) => `-${String(value).padS
  * The id of a block. With `tx`, the position in the block (0 is the base transaction), the id of a
  * transaction. With `index` too, the row's number in the transaction, the id of a record.
  */
-export const idOf = (height: number, tx?: number, index?: number): string => {
+export function formatId(height: number, tx?: number, index?: number): string {
   if (!(Number.isInteger(height) && height >= 0 && height < HEIGHTS)) throw misfit(height, HEIGHT_DIGITS)
   // The digits follow a one, which is cut off. This takes a third of the time of padStart, and every row read
   // has an id.
   const block = String(HEIGHTS + height).slice(1)
   if (tx === undefined) return block
-  const transaction = block + (PARTS[tx] ?? partOf(tx))
-  return index === undefined ? transaction : transaction + (PARTS[index] ?? partOf(index))
+  const transaction = block + (PARTS[tx] ?? formatPart(tx))
+  return index === undefined ? transaction : transaction + (PARTS[index] ?? formatPart(index))
 }
 
-const partOf = (value: number): string => {
+function formatPart(value: number): string {
   if (!(Number.isInteger(value) && value >= 0 && value < TX_PLACES)) throw misfit(value, TX_DIGITS)
   return `-${String(value).padStart(TX_DIGITS, '0')}`
 }
@@ -37,15 +37,15 @@ const partOf = (value: number): string => {
 const misfit = (value: number, digits: number): RangeError =>
   new RangeError(`Position ${value} does not fit ${digits} digits.`)
 
-export const blockId = (height: number): string => idOf(height)
-export const transactionId = (height: number, tx: number): string => idOf(height, tx)
-export const recordId = (height: number, tx: number, index: number): string => idOf(height, tx, index)
+export const blockId = (height: number): string => formatId(height)
+export const transactionId = (height: number, tx: number): string => formatId(height, tx)
+export const recordId = (height: number, tx: number, index: number): string => formatId(height, tx, index)
 
 const DASH = '-'.charCodeAt(0)
 const ZERO = '0'.charCodeAt(0)
 
 /** The number in the given digits from `from` on; NaN if other characters are there. */
-const numberAt = (id: string, from: number, digits: number): number => {
+function parseDigits(id: string, from: number, digits: number): number {
   let value = 0
   for (let at = from; at < from + digits; at += 1) {
     const digit = id.charCodeAt(at) - ZERO
@@ -62,17 +62,17 @@ const ROW_AT = TX_AT + TX_DIGITS + 1
 export const idLength = (parts: number): number => HEIGHT_DIGITS + (parts - 1) * (1 + TX_DIGITS)
 
 /** The height (0), transaction (1) or row (2) in an id of that length; NaN if the id has no such part there. */
-export const partOfId = (id: string, part: number): number => {
-  if (part === 0) return numberAt(id, 0, HEIGHT_DIGITS)
+export function partOfId(id: string, part: number): number {
+  if (part === 0) return parseDigits(id, 0, HEIGHT_DIGITS)
   const at = part === 1 ? TX_AT : ROW_AT
-  return id.charCodeAt(at - 1) === DASH ? numberAt(id, at, part === 1 ? TX_DIGITS : ROW_DIGITS) : Number.NaN
+  return id.charCodeAt(at - 1) === DASH ? parseDigits(id, at, part === 1 ? TX_DIGITS : ROW_DIGITS) : Number.NaN
 }
 
 /**
  * The height of an id, with the transaction and the row if it has them; undefined: it is not the id of a
  * block, transaction or record.
  */
-export const positionOf = (id: string): readonly number[] | undefined => {
+export function parsePosition(id: string): readonly number[] | undefined {
   const { length } = id
   const position = [partOfId(id, 0)]
   if (length >= TX_AT) position.push(partOfId(id, 1))

@@ -55,7 +55,7 @@ export type AnyIndex = HistoryIndex | StateIndex
 export type NamedIndex = typeof accounts | typeof contracts | typeof producers | typeof tokens
 
 /** A state document after a batch, with its index. */
-export type Change = {
+export type StateChange = {
   [I in StateIndex as I['name']]: {
     readonly index: I
     readonly doc: DocOf<I>

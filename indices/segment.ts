@@ -41,10 +41,10 @@ export const segmentsId = (index: string, leaf: number, group: string): string =
  * The segment with the member at `offset` (from 0), and the number of its members to skip; undefined: there
  * is no such member.
  */
-export const segmentAt = (
+export function findSegment(
   list: readonly Segment[],
   offset: number,
-): { readonly segment: Segment; readonly skip: number } | undefined => {
+): { readonly segment: Segment; readonly skip: number } | undefined {
   let skip = offset
   for (const segment of list) {
     if (skip < segment[2]) return { segment, skip }

@@ -1,4 +1,4 @@
-import { numberIn, numberText } from './series-number.ts'
+import { numberText, parsePackedNumber } from './series-number.ts'
 
 /** The cause of a change of an amount. */
 export type Cause =
@@ -44,7 +44,7 @@ const LETTER_OF = { freeze: 'f', block: 'b', ram: 'm', due: 'd', tx: 't' } as co
  * The text of an entry: `offset,tx,cause,change[,more …];`. The offset is counted from the height of the
  * part; 0 is left out. The change is in the format of `numberText`.
  */
-export const entryText = ({ height, tx, cause, change, times, more }: Entry, base: number): string => {
+export function entryText({ height, tx, cause, change, times, more }: Entry, base: number): string {
   const offset = height - base
   const of = 'index' in cause ? cause.index : times === 1 ? '' : times
   const letter = cause.kind === 'row' ? '' : LETTER_OF[cause.kind]
@@ -56,25 +56,25 @@ export const entryText = ({ height, tx, cause, change, times, more }: Entry, bas
 const escaped = (text: string): string => (/[,;%]/.test(text) ? encodeURIComponent(text.toWellFormed()) : text)
 
 /** The entries of a part, in order. Throws an Error if the text was not written by `entryText`. */
-export const entriesIn = (text: string, base: number): readonly Entry[] =>
+export const parseEntries = (text: string, base: number): readonly Entry[] =>
   text
     .split(';')
     .slice(0, -1)
-    .map(part => entryIn(part, base))
+    .map(part => parseEntry(part, base))
 
 /** Whether amounts were frozen or became due in these entries of a balance. */
-export const isFrozenIn = (text: string): boolean => /[fd]/.test(text)
+export const hasFrozenEntry = (text: string): boolean => /[fd]/.test(text)
 
 /**
  * The text of a part after one more change that its last entry can absorb: both are of kind `block`, equal,
  * and in consecutive blocks. undefined: the last entry does not match. Nearly every block calls this, so only
  * the last entry is parsed.
  */
-export const prolonged = (
+export function prolonged(
   text: string,
   { height, tx, change }: Pick<Entry, 'height' | 'tx' | 'change'>,
   base: number,
-): string | undefined => {
+): string | undefined {
   const begin = text.lastIndexOf(';', text.length - 2) + 1
   const end = `,${numberText(change)};`
   const behind = text.length - end.length
@@ -87,20 +87,20 @@ export const prolonged = (
   return `${text.slice(0, cause + 1)}${times + 1}${end}`
 }
 
-const entryIn = (text: string, base: number): Entry => {
+function parseEntry(text: string, base: number): Entry {
   const [offset = '', tx = '', of = '', change = '', ...more] = text.split(',')
-  const { cause, times } = causeIn(of)
+  const { cause, times } = parseCause(of)
   return {
     height: base + Number(offset),
     tx: Number(tx),
     cause,
-    change: numberIn(change),
+    change: parsePackedNumber(change),
     times,
     more: more.map(each => (each.includes('%') ? decodeURIComponent(each) : each)),
   }
 }
 
-const causeIn = (text: string): { readonly cause: Cause; readonly times: number } => {
+function parseCause(text: string): { readonly cause: Cause; readonly times: number } {
   const kind = LETTERS[text.charAt(0) as Letter]
   if (kind === undefined) return { cause: { kind: 'row', index: Number(text) }, times: 1 }
   if (kind === 'freeze') return { cause: { kind, index: Number(text.slice(1)) }, times: 1 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { seeded } from '#test/support/seeded.ts'
-import { numberIn, numberText } from './series-number.ts'
+import { numberText, parsePackedNumber } from './series-number.ts'
 
 const next = seeded(36)
 const random = (digits: number): bigint =>
@@ -12,7 +12,7 @@ test('numberText: any number is read as it was, in fewer letters where it is lon
   for (const each of [...ends, ...others])
     for (const value of [each, -each]) {
       const text = numberText(value)
-      expect(numberIn(text)).toBe(value)
+      expect(parsePackedNumber(text)).toBe(value)
       expect(text).not.toMatch(/[,;%]/)
       expect(text.length).toBeLessThanOrEqual(String(value).length)
     }
@@ -24,5 +24,5 @@ test('numberText: any number is read as it was, in fewer letters where it is lon
 })
 
 test('numberIn: another text is refused', () => {
-  for (const text of ['1.5', '^1Z', '^12 ', '^-1', 'x']) expect(() => numberIn(text)).toThrow(SyntaxError)
+  for (const text of ['1.5', '^1Z', '^12 ', '^-1', 'x']) expect(() => parsePackedNumber(text)).toThrow(SyntaxError)
 })

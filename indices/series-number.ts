@@ -10,14 +10,14 @@ const MARK = '^'
  * The text of a number: a decimal, or base 36 if it has many digits (masks have 60), which takes two thirds
  * of the space.
  */
-export const numberText = (value: bigint): string => {
+export function numberText(value: bigint): string {
   const decimal = String(value)
   if (decimal.length < LONG) return decimal
   return value < 0n ? `-${MARK}${(-value).toString(36)}` : `${MARK}${value.toString(36)}`
 }
 
 /** The number in a text that `numberText` wrote. Throws SyntaxError if the text is not one. */
-export const numberIn = (text: string): bigint => {
+export function parsePackedNumber(text: string): bigint {
   const mark = text.indexOf(MARK)
   if (mark < 0) return BigInt(text)
   let value = 0n

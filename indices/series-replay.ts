@@ -1,6 +1,6 @@
 import type { Frozen } from './balance.ts'
 import type { Entry } from './series-entry.ts'
-import { numberIn, numberText } from './series-number.ts'
+import { numberText, parsePackedNumber } from './series-number.ts'
 
 /** An owner's amounts of a token, in its smallest unit. */
 export type Held = {
@@ -11,14 +11,14 @@ export type Held = {
 }
 
 /** The owner's amounts when a part of `seriesOf.balance` began, read from its opening. */
-export const heldAt = ([available = '0', frozen = '0', ...rest]: readonly string[]): Held => {
+export function parseHeld([available = '0', frozen = '0', ...rest]: readonly string[]): Held {
   const list: Frozen[] = []
   for (let at = 0; at + 1 < rest.length; at += 2) list.push([rest[at] ?? '0', rest[at + 1] ?? '0'])
   return { available: BigInt(available), frozen: BigInt(frozen), list }
 }
 
 /** The owner's amounts after `times` of the changes that an entry represents. */
-export const heldAfter = (held: Held, { cause, change, more: [until, own] }: Entry, times = 1): Held => {
+export function applyHeldEntry(held: Held, { cause, change, more: [until, own] }: Entry, times = 1): Held {
   const { available, frozen, list } = held
   if (cause.kind === 'due')
     return { available: available + change, frozen: frozen - change, list: afterRelease(list, change) }
@@ -42,7 +42,7 @@ const openingOfHeld = ({ available, frozen, list }: Held): readonly string[] => 
  * The list with one more frozen amount, in the node's place: by time, then amount (go-iost
  * `vm/native/token_v1.go` freezeBalance).
  */
-const withFrozen = (list: readonly Frozen[], [amount, time]: Frozen): readonly Frozen[] => {
+function withFrozen(list: readonly Frozen[], [amount, time]: Frozen): readonly Frozen[] {
   const at = list.findIndex(
     ([otherAmount, otherTime]) => (BigInt(otherTime) - BigInt(time) || BigInt(otherAmount) - BigInt(amount)) > 0n,
   )
@@ -50,7 +50,7 @@ const withFrozen = (list: readonly Frozen[], [amount, time]: Frozen): readonly F
 }
 
 /** The list without the first amounts, which became due together: as many as add up to the amount. */
-const afterRelease = (list: readonly Frozen[], amount: bigint): readonly Frozen[] => {
+function afterRelease(list: readonly Frozen[], amount: bigint): readonly Frozen[] {
   let released = 0n
   let count = 0
   while (count < list.length && released < amount) {
@@ -64,14 +64,15 @@ const afterRelease = (list: readonly Frozen[], amount: bigint): readonly Frozen[
 export type Votes = ReadonlyMap<string, bigint>
 
 /** Votes when a part of `seriesOf.voter` began, read from its opening. */
-export const votesAt = (opening: readonly string[]): Votes => {
+export function parseVotes(opening: readonly string[]): Votes {
   const votes = new Map<string, bigint>()
-  for (let at = 0; at + 1 < opening.length; at += 2) votes.set(opening[at] ?? '', numberIn(opening[at + 1] ?? '0'))
+  for (let at = 0; at + 1 < opening.length; at += 2)
+    votes.set(opening[at] ?? '', parsePackedNumber(opening[at + 1] ?? '0'))
   return votes
 }
 
 /** Votes after one more change. */
-export const votesAfter = (votes: Votes, { change, more: [name = ''] }: Entry): Votes => {
+export function applyVoteEntry(votes: Votes, { change, more: [name = ''] }: Entry): Votes {
   const after = new Map(votes)
   const now = (votes.get(name) ?? 0n) + change
   if (now === 0n) after.delete(name)
@@ -80,9 +81,9 @@ export const votesAfter = (votes: Votes, { change, more: [name = ''] }: Entry): 
 }
 
 /** The opening of the next part of a balance. */
-export const balanceAfter = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
-  openingOfHeld(entries.reduce((held, entry) => heldAfter(held, entry, entry.times), heldAt(opening)))
+export const computeBalanceOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
+  openingOfHeld(entries.reduce((held, entry) => applyHeldEntry(held, entry, entry.times), parseHeld(opening)))
 
 /** The opening of the next part of a voter. */
-export const ballotsAfter = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
-  [...entries.reduce(votesAfter, votesAt(opening))].flatMap(([name, votes]) => [name, numberText(votes)])
+export const computeBallotOpening = (opening: readonly string[], entries: readonly Entry[]): readonly string[] =>
+  [...entries.reduce(applyVoteEntry, parseVotes(opening))].flatMap(([name, votes]) => [name, numberText(votes)])

@@ -65,7 +65,7 @@ export const seriesOf = {
   votersCoefficient: (producer: string): string => `@c/${producer}`,
   candidatesCoefficient: '@k',
   /**
-   * The masks of a voter in 10^-58, by producer. The value 1 under the name `doubtOf(producer)` marks a mask
+   * The masks of a voter in 10^-58, by producer. The value 1 under the name `formatDoubt(producer)` marks a mask
    * that cannot be known. Opening: as for `voter`. Gains and losses stay 0.
    */
   voterMasks: (voter: string): string => `@m/${voter}`,
@@ -90,4 +90,4 @@ export const seriesOf = {
 export const fullPart = (key: string, part: number): string => `#${part}/${key}`
 
 /** The name under which masks record that earnings from a producer before its contract wrote receipts are unknown. */
-export const doubtOf = (producer: string): string => `?${producer}`
+export const formatDoubt = (producer: string): string => `?${producer}`

@@ -34,7 +34,7 @@ type CountedOrder = {
 }
 
 /** Name and fields of the counted order of an index; undefined: it has none. */
-export const countedOrderOf = (index: Index): CountedOrder | undefined => {
+export function findCountedOrder(index: Index): CountedOrder | undefined {
   for (const [name, order] of Object.entries(index.orders))
     if (order.counted) {
       const { group, where, positive } = order
@@ -44,7 +44,7 @@ export const countedOrderOf = (index: Index): CountedOrder | undefined => {
 }
 
 /** A document's standing in a counted order; undefined: it is in the index but not in the ranking. */
-export const standingOf = (order: CountedOrder, doc: object): Standing | undefined => {
+export function findStanding(order: CountedOrder, doc: object): Standing | undefined {
   // The field names come from the index's own definition.
   const amount = Reflect.get(doc, order.amount) as bigint | number
   if (order.isPositive && amount <= 0) return undefined
@@ -56,7 +56,7 @@ export const standingOf = (order: CountedOrder, doc: object): Standing | undefin
  * Fields of a counted order. It sorts by an amount, descending, then by a name, ascending; only the amount
  * may have to be above zero. Throws TypeError for an order of another form.
  */
-export const standingFields = ({ by, positive = [] }: Order): { readonly amount: string; readonly member: string } => {
+export function standingFields({ by, positive = [] }: Order): { readonly amount: string; readonly member: string } {
   const [amount, member] = by
   if (amount?.[1] !== 'desc' || member?.[1] !== 'asc' || by.length !== 2)
     throw new TypeError(`An order that is counted goes by an amount and a name, not by ${by.join(' ')}.`)
@@ -72,37 +72,37 @@ export const compareStandings = (a: Standing, b: Standing): number =>
   a.amount === b.amount ? compareNames(a.name, b.name) : a.amount > b.amount ? -1 : 1
 
 /** Compares as the bytes of UTF-8 do, that is by code points; JavaScript compares UTF-16 units. */
-const compareNames = (a: string, b: string): number => {
+function compareNames(a: string, b: string): number {
   const length = Math.min(a.length, b.length)
   for (let at = 0; at < length; at++) {
     const [left, right] = [a.charCodeAt(at), b.charCodeAt(at)]
-    if (left !== right) return weightOf(left) - weightOf(right)
+    if (left !== right) return weighUnit(left) - weighUnit(right)
   }
   return a.length - b.length
 }
 
 const isSurrogate = (unit: number): boolean => unit >= 0xd800 && unit < 0xe000
 /** Surrogate pairs encode code points above all single units. */
-const weightOf = (unit: number): number => (isSurrogate(unit) ? unit + 0x10000 : unit)
+const weighUnit = (unit: number): number => (isSurrogate(unit) ? unit + 0x10000 : unit)
 
 /** The standing after which a segment begins; undefined: at the top. */
-export const beginOf = ([amount, name]: Segment): Standing | undefined =>
+export const getSegmentStart = ([amount, name]: Segment): Standing | undefined =>
   amount === '' ? undefined : { amount: BigInt(amount), name }
 
 /**
  * Whether a segment begins before a standing whose amount is given in digits. Amounts are compared as text,
  * because many segments are compared for each standing.
  */
-export const beginsBefore = (
+export function isEarlierSegment(
   [amount, name]: Segment,
   standing: { readonly amount: string; readonly name: string },
-): boolean => {
+): boolean {
   if (amount === '') return true
   return amount === standing.amount ? compareNames(name, standing.name) < 0 : isLarger(amount, standing.amount)
 }
 
 /** Whether `a` > `b`; both are integers in digits without leading zeros. */
-const isLarger = (a: string, b: string): boolean => {
+function isLarger(a: string, b: string): boolean {
   if (a.startsWith('-') || b.startsWith('-')) return BigInt(a) > BigInt(b)
   return a.length === b.length ? a > b : a.length > b.length
 }
@@ -111,7 +111,7 @@ const isLarger = (a: string, b: string): boolean => {
  * A predicate for documents within a range of a counted order. It allocates nothing, because all documents of
  * a batch are tested for each range.
  */
-export const standsIn = (order: CountedOrder, range: StandingRange): ((doc: object) => boolean) => {
+export function createRangeTest(order: CountedOrder, range: StandingRange): (doc: object) => boolean {
   const { group, amount, member, isPositive, where } = order
   const { group: ofGroup = '', after, until } = range
   // The field names come from the index's own definition.

@@ -29,7 +29,7 @@ export const runId = (run: number): string => String(run)
 export type Stretch = { readonly height: number; readonly first: number; readonly count: number }
 
 /** The blocks of a run, in order, with the transactions that belong to the run. */
-export const stretchesOf = ({ blocks }: Pick<TransactionRunDoc, 'blocks'>): readonly Stretch[] => {
+export function listStretches({ blocks }: Pick<TransactionRunDoc, 'blocks'>): readonly Stretch[] {
   const stretches: Stretch[] = []
   let height = 0
   for (let at = 0; at + 2 < blocks.length; at += 3) {
@@ -40,10 +40,10 @@ export const stretchesOf = ({ blocks }: Pick<TransactionRunDoc, 'blocks'>): read
 }
 
 /** The numbers of a run after one more block. */
-export const withStretch = (
+export function withStretch(
   { blocks }: Pick<TransactionRunDoc, 'blocks'>,
   { height, first, count }: Stretch,
-): readonly number[] => {
+): readonly number[] {
   let last = 0
   for (let at = 0; at < blocks.length; at += 3) last += blocks[at] ?? 0
   return [...blocks, height - last, first, count]

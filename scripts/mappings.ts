@@ -7,7 +7,7 @@ import { type IndexShape, keysShape, metaShape, stateShapes, toShape } from '#st
 export const FOLDER = 'indices/mappings'
 
 /** The files of that folder: text by path from the project's root. */
-export const mappingFiles = (): ReadonlyMap<string, string> => {
+export function mappingFiles(): ReadonlyMap<string, string> {
   const shapes: readonly (readonly [name: string, shape: IndexShape])[] = [
     ...historyIndices.map(index => [index.name, toShape(index)] as const),
     ...Object.entries(stateShapes),

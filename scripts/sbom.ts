@@ -19,7 +19,7 @@ type PackageJson = {
 const packageJson = (folder: string): Promise<PackageJson> => Bun.file(join(folder, 'package.json')).json()
 
 /** Folder of the package that a module belongs to: the innermost below `node_modules` with a name and a version. */
-const packageFolder = async (module: string): Promise<string | undefined> => {
+async function packageFolder(module: string): Promise<string | undefined> {
   for (let folder = dirname(join(root, module)); folder.includes('node_modules'); folder = dirname(folder)) {
     if (!existsSync(join(folder, 'package.json'))) continue
     const { name, version } = await packageJson(folder)
@@ -33,7 +33,7 @@ const components = new Contrib.FromNodePackageJson.Builders.ComponentBuilder(
   new Contrib.License.Factories.LicenseFactory(parse),
 )
 
-const componentOf = async (folder: string, type: Enums.ComponentType): Promise<Models.Component> => {
+async function componentOf(folder: string, type: Enums.ComponentType): Promise<Models.Component> {
   const component = components.makeComponent(await Bun.file(join(folder, 'package.json')).json(), type)
   if (component === undefined) throw new Error(`${folder}/package.json names no package.`)
   const { group, name, version } = component
@@ -42,7 +42,7 @@ const componentOf = async (folder: string, type: Enums.ComponentType): Promise<M
   return component
 }
 
-const bun = (version: string): Models.Component => {
+function bun(version: string): Models.Component {
   const purl = new PackageURL('npm', undefined, 'bun', version).toString()
   return new Models.Component(Enums.ComponentType.Platform, 'bun', {
     version,

@@ -1,5 +1,5 @@
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { environmentName, settingNames, settings } from '#cli/settings.ts'
 
 /** A table in a document that is generated from a registry; it is between two comments with its name. */
@@ -20,7 +20,7 @@ export const tables: readonly Table[] = [
       ...actions.map(({ module, action, params, title }) => [
         module,
         action,
-        parametersOf(params)
+        listParameters(params)
           .map(({ name, required }) => (required ? `**${name}**` : name))
           .join(', '),
         title.en,
@@ -45,7 +45,7 @@ const textOf = ([heading = [], ...rows]: readonly (readonly string[])[]): string
   [heading, heading.map(() => '---'), ...rows].map(row => `| ${row.join(' | ')} |`).join('\n')
 
 /** The text of a document with its table generated again. Throws when the comments around the table are missing. */
-export const withTable = ({ document, name, rows }: Table, text: string): string => {
+export function withTable({ document, name, rows }: Table, text: string): string {
   const [begin, end] = [`<!-- ${name}: made by scripts/generate.ts -->\n`, `<!-- /${name} -->`]
   const [from, to] = [text.indexOf(begin), text.indexOf(end)]
   if (from < 0 || to < from) throw new Error(`${document} has no section between ${begin.trim()} and ${end}.`)

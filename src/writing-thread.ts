@@ -3,4 +3,4 @@ import { type ToWriting, writeInThread } from '#store/sqlite/threads/write-in-th
 
 // The program of a thread that writes the batches of a long load; `scripts/build` puts it into the binary beside main.ts.
 const take = writeInThread(answer => parentPort?.postMessage(answer))
-parentPort?.on('message', (told: ToWriting) => take(told))
+parentPort?.on('message', (message: ToWriting) => take(message))

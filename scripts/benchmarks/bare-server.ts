@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { parseArgs } from 'node:util'
-import { lists, placeOf } from '#indices/list.ts'
+import { lists, toPlace } from '#indices/list.ts'
 import { recordsSql } from '#store/sqlite/read.ts'
 import { openPlace } from './place.ts'
 
@@ -22,17 +22,21 @@ const { values } = parseArgs({
 const SIZE = 20
 
 const store = openPlace(values.path, values.elastic)
-const list = await store.read(view => view.get(lists, values.list))
+const list = requireList(await store.read(view => view.get(lists, values.list)))
 await store.close()
-if (list === undefined) throw new Error(`The store has no list '${values.list}'.`)
 
-/** The places of a page, oldest first; page 1 is the newest. */
-const readPlaces = (url: string): readonly [bigint, bigint] => {
-  const last = list.count - SIZE * (Number(new URL(url).searchParams.get('page')) - 1)
-  return [placeOf(list.number, Math.max(1, last - SIZE + 1)), placeOf(list.number, last)]
+function requireList<T>(found: T | undefined): T {
+  if (found === undefined) throw new Error(`The store has no list '${values.list}'.`)
+  return found
 }
 
-const answerSqlite = (): ((url: string) => Response) => {
+/** The places of a page, oldest first; page 1 is the newest. */
+function readPlaces(url: string): readonly [bigint, bigint] {
+  const last = list.count - SIZE * (Number(new URL(url).searchParams.get('page')) - 1)
+  return [toPlace(list.number, Math.max(1, last - SIZE + 1)), toPlace(list.number, last)]
+}
+
+function answerSqlite(): (url: string) => Response {
   const rows = new Database(values.path, { readonly: true }).query(recordsSql)
   return url =>
     new Response(
@@ -43,7 +47,7 @@ const answerSqlite = (): ((url: string) => Response) => {
     )
 }
 
-const answerElastic = async (url: string): Promise<Response> => {
+async function answerElastic(url: string): Promise<Response> {
   const [gte, lte] = readPlaces(url).map(String)
   const body = JSON.stringify({ track_total_hits: false, query: { range: { places: { gte, lte } } }, size: SIZE })
   const headers = { 'content-type': 'application/json' }

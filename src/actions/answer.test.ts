@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { inTurn, type Slot } from './answer.ts'
+import { holdPermit, type Permit } from './answer.ts'
 
 test('inTurn: a place is released when the work ends or fails', async () => {
   let taken = 0
-  const turn = async (): Promise<Slot> => {
+  const acquire = async (): Promise<Permit> => {
     taken += 1
     return {
       waitForNode: ask => ask(),
@@ -13,8 +13,8 @@ test('inTurn: a place is released when the work ends or fails', async () => {
       },
     }
   }
-  expect(await inTurn(turn, async () => taken)).toBe(1)
+  expect(await holdPermit(acquire, async () => taken)).toBe(1)
   expect(taken).toBe(0)
-  await expect(inTurn(turn, () => Promise.reject(new Error('x')))).rejects.toThrow('x')
+  await expect(holdPermit(acquire, () => Promise.reject(new Error('x')))).rejects.toThrow('x')
   expect(taken).toBe(0)
 })

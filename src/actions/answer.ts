@@ -1,29 +1,29 @@
 import { writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { HeadSource } from '#head/head-state.ts'
-import { type HeadAt, headAt, NO_HEAD } from '#head/head-state.ts'
+import { type HeadAt, NO_HEAD, selectHead } from '#head/head-state.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store, View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
+import type { AnswerCache } from './answer-cache.ts'
 import {
-  type Action,
+  type ApiAction,
   type Context,
+  formatActionName,
   type NodeWait,
-  nameOf,
   type PriceHistory,
   type Prices,
   type Profiles,
 } from './define.ts'
-import type { KeptDayEnds } from './find/kept-day-ends.ts'
-import type { KeptRankings } from './find/kept-rankings.ts'
-import { isFarBehind } from './find/loading.ts'
-import type { KeptAnswers } from './kept-answers.ts'
-import { type Paged, pagedOf, rawOf, wholeOf } from './list/paging.ts'
+import type { DayEndCache } from './find/day-end-cache.ts'
+import { isCatchingUp } from './find/loading.ts'
+import type { RankingCache } from './find/ranking-cache.ts'
+import { buildWholeList, findPaged, type Paged, toRawPage } from './list/paging.ts'
 import { type ReleaseView, readAndRelease } from './read-and-release.ts'
 import { actions } from './registry.ts'
 import { checkCsv } from './request/csv.ts'
 import type { Options } from './request/options.ts'
-import { type Query, readParams, routeFor, takes } from './request/query.ts'
+import { type Query, readParams, requireAction, takes } from './request/query.ts'
 
 /** Dependencies of `answer`; built once by the caller. */
 export type AnswerDeps = {
@@ -36,15 +36,15 @@ export type AnswerDeps = {
   readonly profiles: Profiles
   readonly clock: Clock
   /** Cache of rankings of the past; absent: they are not cached. */
-  readonly rankings?: KeptRankings | undefined
+  readonly rankings?: RankingCache | undefined
   /** Cache of the last blocks of days; absent: they are searched for each time. */
-  readonly dayEnds?: KeptDayEnds | undefined
+  readonly dayEnds?: DayEndCache | undefined
   /** Work limit for a page of a ranking that is not cached, ms; absent: no limit. */
   readonly rankingMs?: number | undefined
 }
 
 /** A slot among the requests in progress. */
-export type Slot = Waits & {
+export type Permit = Waits & {
   /** Releases the slot to the next request. Further calls have no effect. */
   leave(): void
 }
@@ -53,16 +53,16 @@ export type Slot = Waits & {
 type Waits = Pick<Context, 'waitForNode' | 'waitAfterRead' | 'longWork'>
 
 /** Waits for a slot. Throws 'unavailable' when too many requests wait or the wait is too long. */
-export type Turn = () => Promise<Slot>
+export type AcquirePermit = () => Promise<Permit>
 
-const FREE: Slot = { waitForNode: work => work(), waitAfterRead: work => work(), leave: () => undefined }
+const FREE: Permit = { waitForNode: work => work(), waitAfterRead: work => work(), leave: () => undefined }
 
 /** For work that does not queue. */
-export const atOnce: Turn = async () => FREE
+export const acquireFreely: AcquirePermit = async () => FREE
 
 /** Holds a slot for the time of `work`. */
-export const inTurn = async <T>(turn: Turn, work: (place: Slot) => Promise<T>): Promise<T> => {
-  const place = await turn()
+export async function holdPermit<T>(acquire: AcquirePermit, work: (place: Permit) => Promise<T>): Promise<T> {
+  const place = await acquire()
   try {
     return await work(place)
   } finally {
@@ -83,22 +83,22 @@ export type Answer = {
 }
 
 /** A call of the interface: its parameters, and the options read from them. */
-export type Call = { readonly query: Query; readonly options: Options }
+export type ApiCall = { readonly query: Query; readonly options: Options }
 
-type CallContext = Pick<Context, 'signal' | 'prolong'> & { readonly turn?: Turn }
+type CallContext = Pick<Context, 'signal' | 'prolong'> & { readonly acquire?: AcquirePermit }
 
 /**
  * Answers one call of the interface. Throws Failure: 'bad_request' before the store is read; then
  * 'not_found', 'loading', 'unavailable', 'deadline'.
  */
-export const answer = async (
+export async function answer(
   deps: AnswerDeps,
-  call: Call,
-  { turn = atOnce, ...limits }: CallContext,
-): Promise<Answer> => {
-  const request = askedBy(call, limits)
+  call: ApiCall,
+  { acquire = acquireFreely, ...limits }: CallContext,
+): Promise<Answer> {
+  const request = parseAnswerRequest(call, limits)
   const { signal } = limits
-  const place = await turn()
+  const place = await acquire()
   try {
     return request.action.endsAtNode === true
       ? await readAndRelease(
@@ -116,21 +116,23 @@ export const answer = async (
 export type WrittenAnswer = Omit<Answer, 'data'> & { readonly text: string }
 
 /** Like `answer`, but equal calls share an answer while the content of the store is the same. */
-export const sharedAnswer = async (
-  deps: AnswerDeps & { readonly kept: KeptAnswers<WrittenAnswer> },
-  call: Call,
-  { turn = atOnce, ...limits }: CallContext,
-): Promise<Answer | WrittenAnswer> => {
-  const request = askedBy(call, limits)
+export async function sharedAnswer(
+  deps: AnswerDeps & { readonly cache: AnswerCache<WrittenAnswer> },
+  call: ApiCall,
+  { acquire = acquireFreely, ...limits }: CallContext,
+): Promise<Answer | WrittenAnswer> {
+  const request = parseAnswerRequest(call, limits)
   const { signal } = limits
   // The blocks above belong to a branch, and change more often than equal calls repeat.
-  if (request.action.isOfStore !== true || request.params['head'] === 1) return answer(deps, call, { ...limits, turn })
-  const place = await turn()
-  const lookup = deps.kept.begin()
+  if (request.action.isOfStore !== true || request.params['head'] === 1)
+    return answer(deps, call, { ...limits, acquire })
+  const place = await acquire()
+  const lookup = deps.cache.begin()
   try {
     const found = await deps.store.read(
       async view => {
-        const key = view.edition === undefined ? undefined : keyOf(request, isFarBehind({ view, node: deps.node }))
+        const key =
+          view.edition === undefined ? undefined : formatAnswerKey(request, isCatchingUp({ view, node: deps.node }))
         const known = await lookup.find(view.edition, key, signal)
         return known ?? written(await run(deps, request, { view, waits: place }), call.options)
       },
@@ -145,7 +147,7 @@ export const sharedAnswer = async (
 }
 
 /** The body of a success: `data` in its envelope, or bare. */
-export const successText = (data: unknown, { format, numbers }: Pick<Options, 'format' | 'numbers'>): string => {
+export function successText(data: unknown, { format, numbers }: Pick<Options, 'format' | 'numbers'>): string {
   const text = writeJson(data, { numbers })
   return format === 'bare' ? text : `{"code":0,"message":"OK","data":${text}}`
 }
@@ -167,56 +169,56 @@ const leaving = ({ waitAfterRead, ...others }: Waits, leave: ReleaseView): Waits
 type Limits = Pick<Context, 'signal' | 'prolong'>
 type AnswerRequest = ReturnType<typeof readCall> & { readonly options: Options; readonly limits: Limits }
 
-const askedBy = (call: Call, limits: Limits): AnswerRequest => {
+function parseAnswerRequest(call: ApiCall, limits: Limits): AnswerRequest {
   const { action, params } = readCall(call)
   return { action, params, options: call.options, limits }
 }
 
 /** The inputs of an answer from the store, other than the content of the store itself. */
-const keyOf = ({ action, params, options }: AnswerRequest, isBehind: boolean): string =>
-  JSON.stringify([action.module, nameOf(action), params, options, isBehind], (_name, value) =>
+const formatAnswerKey = ({ action, params, options }: AnswerRequest, isBehind: boolean): string =>
+  JSON.stringify([action.module, formatActionName(action), params, options, isBehind], (_name, value) =>
     typeof value === 'bigint' ? `${value}n` : value,
   )
 
-const run = async (
+async function run(
   deps: AnswerDeps,
   { action, params, options, limits }: AnswerRequest,
   { view, waits }: { readonly view: View; readonly waits: Waits },
-): Promise<Answer> => {
+): Promise<Answer> {
   const { compat } = options
   const { waitForNode, waitAfterRead, longWork } = waits
-  const context = contextFor(deps, { view, params, compat, waitForNode, waitAfterRead, longWork, ...limits })
+  const context = createContext(deps, { view, params, compat, waitForNode, waitAfterRead, longWork, ...limits })
   const takesName = (name: string): boolean => takes(action.params, name)
   const { head } = context
   try {
     const data = await action.run(context, params)
-    const paged = action.list === undefined ? undefined : pagedOf(params, data)
+    const paged = action.list === undefined ? undefined : findPaged(params, data)
     return { data, at: view.at, head, paged, takes: takesName }
   } catch (error) {
     if (compat !== 'iostabc' || !(error instanceof Failure) || error.kind !== 'not_found') throw error
-    const data = nothingOf(action, params)
-    return { data, at: view.at, head, paged: pagedOf(params, data), takes: takesName }
+    const data = createEmptyAnswer(action, params)
+    return { data, at: view.at, head, paged: findPaged(params, data), takes: takesName }
   }
 }
 
 /** The context in which an action answers a call with these parameters. */
-export const contextFor = (
+export function createContext(
   { store: _, head: source, ...deps }: AnswerDeps,
   call: Pick<Context, 'view' | 'compat' | 'signal' | 'prolong' | 'waitForNode' | 'longWork'> & {
     /** Absent: the view is needed to the end. */
     readonly waitAfterRead?: NodeWait
     readonly params: Readonly<Record<string, unknown>>
   },
-): Context => {
+): Context {
   const { params, view, waitAfterRead = call.waitForNode, ...others } = call
-  const branch = source === undefined ? NO_HEAD : headAt(source.current(), view.at)
+  const branch = source === undefined ? NO_HEAD : selectHead(source.current(), view.at)
   const head = params['head'] === 1 ? { head: branch } : undefined
   return { ...deps, branch, ...head, view, waitAfterRead, ...others }
 }
 
 /** The action of a call and its parameters. Throws 'bad_request'. */
-export const readCall = ({ query, options }: Call) => {
-  const action = routeFor(query, actions)
+export function readCall({ query, options }: ApiCall) {
+  const action = requireAction(query, actions)
   const params = readParams(action.params, query, {
     unknown: options.compat === 'iostabc' ? 'ignore' : 'refuse',
   })
@@ -226,9 +228,9 @@ export const readCall = ({ query, options }: Call) => {
 }
 
 /** The old service's answer for unknown things: no fields, and no rows for lists. */
-const nothingOf = ({ list }: Action, params: Readonly<Record<string, unknown>>): unknown => {
+function createEmptyAnswer({ list }: ApiAction, params: Readonly<Record<string, unknown>>): unknown {
   if (list === undefined) return {}
   const { page, size } = params
-  if (typeof page !== 'bigint' || typeof size !== 'number') return wholeOf(list, [])
-  return { [list]: [], page: rawOf(page), size, total: 0 }
+  if (typeof page !== 'bigint' || typeof size !== 'number') return buildWholeList(list, [])
+  return { [list]: [], page: toRawPage(page), size, total: 0 }
 }

@@ -1,6 +1,6 @@
 import { parseExact, writeJson } from '#chain/json.ts'
 import type { Published } from '#store/port.ts'
-import { type AnswerDeps, atOnce, contextFor, inTurn, type Turn } from './answer.ts'
+import { type AcquirePermit, type AnswerDeps, acquireFreely, createContext, holdPermit } from './answer.ts'
 import type { Typed } from './define.ts'
 import { type StorageReader, storageReader } from './find/contract-storage.ts'
 import { readParams } from './request/query.ts'
@@ -32,15 +32,15 @@ export type AskContext = {
 export const askAtOneHeight = async <T>(
   deps: AnswerDeps,
   work: (asking: AskContext) => Promise<T>,
-  { signal, turn = atOnce }: { readonly signal: AbortSignal; readonly turn?: Turn },
+  { signal, acquire = acquireFreely }: { readonly signal: AbortSignal; readonly acquire?: AcquirePermit },
 ): Promise<T> =>
-  inTurn(turn, ({ waitForNode, longWork }) =>
+  holdPermit(acquire, ({ waitForNode, longWork }) =>
     deps.store.read(
       view => {
         const ask: Ask = async (action, parameters = {}) => {
           const params = readParams(action.params, Object.entries(parameters), { unknown: 'refuse' })
           action.check?.(params)
-          const context = contextFor(deps, { view, params, compat: 'none', signal, waitForNode, longWork })
+          const context = createContext(deps, { view, params, compat: 'none', signal, waitForNode, longWork })
           const data = await action.run(context, params)
           // Texts of the chain that are JSON are included unchanged; their numbers keep their digits, too.
           return parseExact(writeJson(data, { numbers: 'string' })) as never

@@ -5,8 +5,8 @@ import type { StateIndex } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import type { KeptDayEnds } from './find/kept-day-ends.ts'
-import type { KeptRankings } from './find/kept-rankings.ts'
+import type { DayEndCache } from './find/day-end-cache.ts'
+import type { RankingCache } from './find/ranking-cache.ts'
 import type { Listing } from './list/list-rows.ts'
 import type { SearchListing } from './list/searched.ts'
 import type { Text } from './text.ts'
@@ -56,9 +56,9 @@ export type Context = {
   readonly signal: AbortSignal
   readonly clock: Clock
   /** Cache of rankings of the past; absent: they are not cached. */
-  readonly rankings?: KeptRankings | undefined
+  readonly rankings?: RankingCache | undefined
   /** Cache of the last blocks of days; absent: they are not cached. */
-  readonly dayEnds?: KeptDayEnds | undefined
+  readonly dayEnds?: DayEndCache | undefined
   /** Work limit for a page of a ranking of the past, ms; absent: no limit. */
   readonly rankingMs?: number | undefined
   /** The caller's limits of rankings of the past; absent: none. */
@@ -122,10 +122,10 @@ export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {
 }
 
 /** One query of the interface: its parameters, its result, its documentation and its implementation. */
-export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
+export type ApiAction<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly module: string
   readonly action: string
-  /** Unique name over all modules, if another module has an action of the same name (`nameOf`); absent: `action`. */
+  /** Unique name over all modules, if another module has an action of the same name (`formatActionName`); absent: `action`. */
   readonly name?: string
   readonly title: Text
   /** The contract with callers: order, paging, units, the meaning of absent fields. Published in the reference. */
@@ -161,16 +161,16 @@ export type Action<P extends TObject = TObject, R extends TSchema = TSchema> = {
 }
 
 /** Unique name of an action over all modules: of its file, its page in the reference and its operation. */
-export const nameOf = ({ name, action }: Pick<Action, 'name' | 'action'>): string => name ?? action
+export const formatActionName = ({ name, action }: Pick<ApiAction, 'name' | 'action'>): string => name ?? action
 
 /** An action with the type of its answer in the form of `numbers=string` (used by `ask.ts`). */
-export type Typed<A = unknown> = Action & {
+export type Typed<A = unknown> = ApiAction & {
   /** Never set: it only carries the type. */
   readonly answer?: A
 }
 
 /** Declares an action; its `run` is typed by its parameters. */
-export const defineAction = <P extends TObject, R extends TSchema>(action: Action<P, R>): Typed<Static<R>> =>
+export const defineAction = <P extends TObject, R extends TSchema>(action: ApiAction<P, R>): Typed<Static<R>> =>
   // The registry has actions of all parameter types. `answer` passes each action the values that its own
   // parameters parsed.
   action as unknown as Typed<Static<R>>

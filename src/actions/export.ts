@@ -1,25 +1,33 @@
 import { Failure } from '#failure/failure.ts'
-import { headAt } from '#head/head-state.ts'
+import { selectHead } from '#head/head-state.ts'
 import type { Published, View } from '#store/port.ts'
-import { type AnswerDeps, answer, type Call, inTurn, readCall, type Slot, type Turn } from './answer.ts'
+import {
+  type AcquirePermit,
+  type AnswerDeps,
+  type ApiCall,
+  answer,
+  holdPermit,
+  type Permit,
+  readCall,
+} from './answer.ts'
 import type { Book } from './books/book.ts'
-import type { Action, Context, ListSource } from './define.ts'
+import type { ApiAction, Context, ListSource } from './define.ts'
 import { ofOneChain } from './find/blocks-at.ts'
 import { type Listing, ROWS_AT_ONCE } from './list/list-rows.ts'
-import { exportFactsIn } from './list/paging.ts'
-import { readAhead } from './list/read-ahead.ts'
+import { getExportFacts } from './list/paging.ts'
+import { prefetchResults } from './list/read-ahead.ts'
 import { readParts } from './list/read-parts.ts'
 import type { Rows } from './list/rows.ts'
 import { inParts } from './list/search.ts'
 import type { SearchListing } from './list/searched.ts'
 import type { ExportFormat } from './request/options.ts'
-import { oneOf, type Query } from './request/query.ts'
+import { findSingleValue, type Query } from './request/query.ts'
 import { badRequest } from './request/refusals.ts'
-import { besideRows, columnsOf } from './shape/results.ts'
+import { findColumns, pickOtherFields } from './shape/results.ts'
 
 /** All rows of a list, at one height. */
 export type Export = {
-  readonly action: Action
+  readonly action: ApiAction
   readonly at: Published
   /** Number of rows; undefined: unknown until all are read. */
   readonly total: number | undefined
@@ -41,31 +49,31 @@ export type Export = {
 }
 
 /** `signal` aborts all reading; each read waits for its turn. */
-export type ExportOptions = Pick<Context, 'signal' | 'prolong'> & { readonly turn: Turn }
+export type ExportOptions = Pick<Context, 'signal' | 'prolong'> & { readonly acquire: AcquirePermit }
 
 /**
  * Opens the export of a list. Throws Failure: 'bad_request' also for an action without a list, and for page
  * parameters; otherwise like `answer`.
  */
-export const openExport = async (
+export async function openExport(
   deps: AnswerDeps,
-  call: Call & { readonly format: ExportFormat },
+  call: ApiCall & { readonly format: ExportFormat },
   options: ExportOptions,
-): Promise<Export> => {
+): Promise<Export> {
   const { action, params } = readCall(call)
   const isPaged = Object.hasOwn(action.params.properties, 'page')
   if (action.list === undefined || (isPaged && action.source === undefined)) throw noList(call.format)
   refusePages(call)
   if (params['head'] === 1) throw noHead(call.format)
   const compat = call.options.compat === 'iostabc' ? action.compatResult : undefined
-  const columns = columnsOf(compat ?? action.result, action.list)?.usual
+  const columns = findColumns(compat ?? action.result, action.list)?.usual
   const common = { action, columns }
   const { source } = action
   if (source === undefined) return { ...common, ...(await readWhole(deps, call, { ...options, list: action.list })) }
   const open: Open = async (view, { waitForNode, longWork }, isDryRun) => {
     const { store: _, head, ...others } = deps
     const { compat } = call.options
-    const branch = headAt(head?.current(), view.at)
+    const branch = selectHead(head?.current(), view.at)
     try {
       return await source.open(
         {
@@ -87,30 +95,30 @@ export const openExport = async (
   return { action, columns: named ?? own ?? columns, ...opened }
 }
 
-type Open = (view: View, waits: Slot, isDryRun?: true) => Promise<Listing | SearchListing>
+type Open = (view: View, waits: Permit, isDryRun?: true) => Promise<Listing | SearchListing>
 type Opened = Omit<Export, 'action' | 'columns'> & { readonly columns?: readonly string[] }
 
 /** The old service returns no rows for unknown things. */
 const NOTHING: Listing = { total: 0, docs: async () => [], rows: async () => ({ rows: [] }) }
 
 /** A list that is short enough for a single answer. */
-const readWhole = async (
+async function readWhole(
   deps: AnswerDeps,
-  call: Call,
+  call: ApiCall,
   { list, ...options }: ExportOptions & { readonly list: string },
-): Promise<Opened> => {
+): Promise<Opened> {
   const { data, at } = await answer(deps, call, options)
   const fields = data as Readonly<Record<string, unknown>>
   const rows = (fields[list] ?? []) as readonly unknown[]
-  const { columns, heights } = exportFactsIn(data)
+  const { columns, heights } = getExportFacts(data)
   const listing: Listing = {
     total: rows.length,
     docs: async (_view, offset, limit) => rows.slice(offset, offset + limit),
     rows: async (_view, docs) => ({ rows: docs }),
-    beside: besideRows(fields, list),
+    beside: pickOtherFields(fields, list),
     ...(heights === undefined ? {} : { heights }),
   }
-  return { ...openedOf(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }
+  return { ...createExportSource(listing, at, work => work(NO_VIEW)), ...(columns === undefined ? {} : { columns }) }
 }
 
 /** For rows in memory, which need no view. */
@@ -121,37 +129,37 @@ const NO_VIEW = undefined as unknown as View
  * be at any later height. Only a repair can roll blocks back. As long as the store has the block of the
  * height with the same hash, all rows up to it belong to the same chain.
  */
-const follow = async (
+async function follow(
   { store }: AnswerDeps,
-  { signal, turn, open }: ExportOptions & { readonly open: Open },
-): Promise<Opened & { readonly fields?: readonly string[]; readonly named?: readonly string[] }> => {
-  const { listing, at } = await inTurn(turn, slot =>
+  { signal, acquire, open }: ExportOptions & { readonly open: Open },
+): Promise<Opened & { readonly fields?: readonly string[]; readonly named?: readonly string[] }> {
+  const { listing, at } = await holdPermit(acquire, slot =>
     store.read(async view => ({ listing: await open(view, slot), at: view.at }), { signal }),
   )
   const read: Read = work =>
-    inTurn(turn, () => store.read(view => ofOneChain(view, [at], () => work(view)), { signal }))
+    holdPermit(acquire, () => store.read(view => ofOneChain(view, [at], () => work(view)), { signal }))
   if (!('search' in listing)) {
     const { columns: named } = listing
-    return { ...openedOf(listing, at, read), ...(named === undefined ? {} : { named }) }
+    return { ...createExportSource(listing, at, read), ...(named === undefined ? {} : { named }) }
   }
   const { total, fields, book } = listing
   return { at, total, fields, book, rows: begin => foundRows(listing, read, begin), close: () => undefined }
 }
 
 /** A list of state, which changes with every height. The store holds a snapshot for it. */
-const hold = async (
+async function hold(
   { store }: AnswerDeps,
   { state }: ListSource,
-  { signal, turn, open }: ExportOptions & { readonly open: Open },
-): Promise<Opened> => {
+  { signal, acquire, open }: ExportOptions & { readonly open: Open },
+): Promise<Opened> {
   // This read refuses like any answer, also when rows are missing because data is lost.
-  await inTurn(turn, slot => store.read(view => open(view, slot, true), { signal }))
-  const held = await inTurn(turn, () => store.hold({ state, signal }))
+  await holdPermit(acquire, slot => store.read(view => open(view, slot, true), { signal }))
+  const held = await holdPermit(acquire, () => store.hold({ state, signal }))
   try {
-    const listing = await inTurn(turn, slot => open(held.view, slot))
+    const listing = await holdPermit(acquire, slot => open(held.view, slot))
     if ('search' in listing) throw new Failure('defect', 'Lists of state are not searched.')
     return {
-      ...openedOf(listing, held.view.at, work => inTurn(turn, () => work(held.view))),
+      ...createExportSource(listing, held.view.at, work => holdPermit(acquire, () => work(held.view))),
       close: held.close,
     }
   } catch (error) {
@@ -162,13 +170,13 @@ const hold = async (
 
 type Read = <T>(work: (view: View) => Promise<T>) => Promise<T>
 
-const openedOf = (listing: Listing, at: Published, read: Read): Opened => ({
+const createExportSource = (listing: Listing, at: Published, read: Read): Opened => ({
   at,
   total: listing.total,
   book: listing.book,
   beside: listing.beside,
   heights: listing.heights,
-  rows: begin => rowsOf(listing, read, begin),
+  rows: begin => readExportRows(listing, read, begin),
   close: () => undefined,
 })
 
@@ -178,7 +186,7 @@ const AHEAD = 2
 /** Up to a thousand documents: those that fit in memory already as rows, the others for later. */
 type Part = { readonly rows: Rows; readonly later: readonly (readonly unknown[])[] }
 
-const rowsOf = async function* (
+const readExportRows = async function* (
   listing: Listing,
   read: Read,
   begin: () => Promise<void>,
@@ -194,7 +202,7 @@ const rowsOf = async function* (
       return { rows: ahead.length === 0 ? NO_ROWS : await rows(view, ahead), later }
     })
   }
-  for await (const part of readAhead({ count: Math.ceil(total / ROWS_AT_ONCE), most: AHEAD }, readPart)) {
+  for await (const part of prefetchResults({ count: Math.ceil(total / ROWS_AT_ONCE), most: AHEAD }, readPart)) {
     yield part.rows
     for (const docs of part.later) yield await read(view => rows(view, docs))
   }
@@ -237,9 +245,9 @@ const noHead = (format: ExportFormat): Failure =>
   )
 
 /** A part of an export would look like the whole. */
-const refusePages = ({ query, format }: { readonly query: Query; readonly format: ExportFormat }): void => {
+function refusePages({ query, format }: { readonly query: Query; readonly format: ExportFormat }): void {
   for (const name of ['page', 'size'])
-    if (oneOf(query, name) !== undefined)
+    if (findSingleValue(query, name) !== undefined)
       throw badRequest(
         {
           en: `Parameter '${name}' does not go with format=${format}, which returns the whole list; leave it out.`,

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { listOf } from '#indices/list.ts'
 import { defineAction } from './define.ts'
-import { ownerOf } from './find/owner.ts'
-import { MOST_DAYS, recordsByDay } from './find/records-by-day.ts'
+import { resolveOwner } from './find/owner.ts'
+import { MAX_DAYS, recordsByDay } from './find/records-by-day.ts'
 import { requestedDays } from './find/requested-days.ts'
-import { wholeOf } from './list/paging.ts'
-import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
+import { buildWholeList } from './list/paging.ts'
+import { createDateCheck, DAYS_DEFAULT, dates } from './request/dates.ts'
 import { owner } from './request/parameter-types.ts'
 import { isDayOver, utcDay } from './shape/days.ts'
 import { count, listOfRows, shape } from './shape/results.ts'
 
-const checkDates = datesWithin(MOST_DAYS)
+const checkDates = createDateCheck(MAX_DAYS)
 
 const row = shape({
   date: utcDay,
@@ -27,17 +27,17 @@ export const getAccountActivity = defineAction({
   action: 'get-account-activity',
   title: { en: 'Account activity', zh: '账户活跃度' },
   summary: {
-    en: `How many records an account has on each UTC day of the range, oldest first, both ends included, at most ${MOST_DAYS} days. Records are the rows of get-account-tx. Days before the first block and after the last published one are left out; a day without records has 0. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. Accepts the same names as get-account-tx.`,
-    zh: `区间内每个 UTC 日该账户的记录数，从早到晚排列，含首尾两日，最多 ${MOST_DAYS} 天。记录即 get-account-tx 的行。首个区块之前与最新已发布区块之后的日期不列出；没有记录的日期为 0。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。可查询的名称与 get-account-tx 相同。`,
+    en: `How many records an account has on each UTC day of the range, oldest first, both ends included, at most ${MAX_DAYS} days. Records are the rows of get-account-tx. Days before the first block and after the last published one are left out; a day without records has 0. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. Accepts the same names as get-account-tx.`,
+    zh: `区间内每个 UTC 日该账户的记录数，从早到晚排列，含首尾两日，最多 ${MAX_DAYS} 天。记录即 get-account-tx 的行。首个区块之前与最新已发布区块之后的日期不列出；没有记录的日期为 0。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。可查询的名称与 get-account-tx 相同。`,
   },
   params: Type.Object({ account: owner(), ...dates }),
   check: checkDates,
   result: listOfRows('days', row, { en: 'Days.', zh: '日期列表。' }),
   list: 'days',
   run: async (context, { account, ...given }) => {
-    const name = await ownerOf(context, account)
+    const name = await resolveOwner(context, account)
     const days = await requestedDays(context, given, checkDates)
-    return wholeOf('days', await recordsByDay(context.view, listOf.account(name), days))
+    return buildWholeList('days', await recordsByDay(context.view, listOf.account(name), days))
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],

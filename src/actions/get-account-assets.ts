@@ -1,19 +1,19 @@
 import { Type } from '@sinclair/typebox'
 import { seriesOf } from '#indices/series.ts'
-import { heldAt } from '#indices/series-replay.ts'
+import { parseHeld } from '#indices/series-replay.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
 import { heldTokens } from './find/held-tokens.ts'
-import { ownerOf } from './find/owner.ts'
-import { momentOf } from './find/point.ts'
-import { sumsThen, votesThen } from './find/series.ts'
-import { unclaimedThen } from './find/unclaimed.ts'
+import { resolveOwner } from './find/owner.ts'
+import { findMoment } from './find/point.ts'
+import { readSums, readVotes } from './find/series.ts'
+import { readUnclaimed } from './find/unclaimed.ts'
 import { owner } from './request/parameter-types.ts'
 import { checkPoint, point } from './request/point.ts'
 import { iostAssets, iostShown, unclaimedRewards, unclaimedShown } from './shape/assets.ts'
 import { heldTokenFields, heldTokenRows } from './shape/held-tokens.ts'
 import { pointFields, pointShown } from './shape/point.ts'
-import { described, rowsOf, shape, text } from './shape/results.ts'
+import { defineRows, described, shape, text } from './shape/results.ts'
 
 /** All assets of an owner. */
 export const getAccountAssets = defineAction({
@@ -34,19 +34,19 @@ export const getAccountAssets = defineAction({
       'More about the rewards that were not withdrawn yet, in IOST.',
       '尚未领取的奖励明细（IOST）。',
     ),
-    tokens: rowsOf(shape(heldTokenFields), 'Tokens other than iost.', 'iost 以外的代币。'),
+    tokens: defineRows(shape(heldTokenFields), 'Tokens other than iost.', 'iost 以外的代币。'),
     ...pointFields,
   }),
   run: async (context, { account, ...asked }) => {
     const { view } = context
-    const [name, then] = await Promise.all([ownerOf(context, account), momentOf(context, asked)])
+    const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])
     const { height } = then ?? view.at
     const [tokens, pledged, [votes, unclaimed]] = await Promise.all([
       heldTokens(view, name, then),
-      sumsThen(view, [seriesOf.pledgedForItself(name), seriesOf.pledgedForOthers(name)], height),
-      claimsThen(view, name, height),
+      readSums(view, [seriesOf.pledgedForItself(name), seriesOf.pledgedForOthers(name)], height),
+      readPastClaims(view, name, height),
     ])
-    const { available, frozen } = tokens.find(({ token }) => token === 'iost') ?? heldAt([])
+    const { available, frozen } = tokens.find(({ token }) => token === 'iost') ?? parseHeld([])
     const [pledged_for_itself = 0n, pledged_for_others = 0n] = pledged
     const others = tokens.filter(({ token }) => token !== 'iost')
     return {
@@ -71,7 +71,7 @@ export const getAccountAssets = defineAction({
 })
 
 /** The votes of an owner after a block, and the amounts that it could withdraw for them. */
-const claimsThen = async (view: View, owner: string, height: number) => {
-  const votes = await votesThen(view, seriesOf.voter(owner), height)
-  return [votes, await unclaimedThen(view, { owner, votes, height })] as const
+async function readPastClaims(view: View, owner: string, height: number) {
+  const votes = await readVotes(view, seriesOf.voter(owner), height)
+  return [votes, await readUnclaimed(view, { owner, votes, height })] as const
 }

@@ -3,19 +3,19 @@ import { balanceId, balances } from '#indices/balance.ts'
 import type { Held } from '#indices/series-replay.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { ballot, ballotsOf, ballotsThen } from './find/ballots.ts'
-import { ownerOf } from './find/owner.ts'
-import { momentOf } from './find/point.ts'
-import { heldThen } from './find/series.ts'
+import { ballot, readBallots, readPastBallots } from './find/ballots.ts'
+import { resolveOwner } from './find/owner.ts'
+import { findMoment } from './find/point.ts'
+import { readHeld } from './find/series.ts'
 import { owner } from './request/parameter-types.ts'
 import { checkPoint, point } from './request/point.ts'
 import { pointFields, pointShown } from './shape/point.ts'
-import { described, exact, rowsOf, shape, text } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { defineRows, described, exact, shape, text } from './shape/results.ts'
+import { toIost } from './shape/values.ts'
 
 const frozen = shape({
   total: exact('Sum of the list, in IOST.', '列表合计（IOST）。'),
-  list: rowsOf(
+  list: defineRows(
     shape({
       amount: exact('IOST.', '数量（IOST）。'),
       time: text(
@@ -29,7 +29,7 @@ const frozen = shape({
 })
 const locked = shape({
   total: exact('Sum of the list, in IOST.', '列表合计（IOST）。'),
-  list: rowsOf(ballot, 'Producers the account votes for.', '账户所投的生产者。'),
+  list: defineRows(ballot, 'Producers the account votes for.', '账户所投的生产者。'),
 })
 
 /** IOST of an owner: available, frozen and locked in votes. */
@@ -52,20 +52,20 @@ export const getAccountBalance = defineAction({
   }),
   run: async (context, { account, ...asked }) => {
     const { view } = context
-    const [name, then] = await Promise.all([ownerOf(context, account), momentOf(context, asked)])
+    const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])
     const [held, { total, ballots }] = await Promise.all(
       then === undefined
-        ? [heldNow(view, name), ballotsOf(view, name)]
-        : [heldThen(view, balanceId('iost', name), then.height), ballotsThen(view, name, then.height)],
+        ? [heldNow(view, name), readBallots(view, name)]
+        : [readHeld(view, balanceId('iost', name), then.height), readPastBallots(view, name, then.height)],
     )
     return {
       name,
-      balance: iostOf(held.available),
+      balance: toIost(held.available),
       frozen_balance: {
-        total: iostOf(held.frozen),
-        list: held.list.map(([amount, time]) => ({ amount: iostOf(BigInt(amount)), time })),
+        total: toIost(held.frozen),
+        list: held.list.map(([amount, time]) => ({ amount: toIost(BigInt(amount)), time })),
       },
-      vote_balance: { total: iostOf(total), list: ballots },
+      vote_balance: { total: toIost(total), list: ballots },
       ...pointShown(then),
     }
   },
@@ -74,7 +74,7 @@ export const getAccountBalance = defineAction({
   example: { account: 'busyhub' },
 })
 
-const heldNow = async (view: View, owner: string): Promise<Held> => {
+async function heldNow(view: View, owner: string): Promise<Held> {
   const balance = await view.get(balances, balanceId('iost', owner))
   return {
     available: balance?.amount ?? 0n,

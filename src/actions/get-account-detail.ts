@@ -1,18 +1,18 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
-import { gasAt, gasRateOf, STORED_GAS_SCALE } from '#chain/gas.ts'
+import { computeGas, computeGasRate, STORED_GAS_SCALE } from '#chain/gas.ts'
 import { Exact } from '#chain/json.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { pledges } from '#indices/pledge.ts'
 import { type ResourceDoc, resources } from '#indices/resource.ts'
 import { defineAction } from './define.ts'
-import { ballot, ballotsOf } from './find/ballots.ts'
+import { ballot, readBallots } from './find/ballots.ts'
 import { unknown } from './find/unknown.ts'
 import { wholeOrder } from './list/whole-list.ts'
 import { account } from './request/parameter-types.ts'
-import { byName, described, exact, flag, rowsOf, shape, text } from './shape/results.ts'
-import { gasOf, iostOf } from './shape/values.ts'
+import { byName, defineRows, described, exact, flag, shape, text } from './shape/results.ts'
+import { toGas, toIost } from './shape/values.ts'
 
 const item = shape({
   id: text('Public key or account.', '公钥或账户。'),
@@ -22,13 +22,13 @@ const item = shape({
 })
 const permission = shape({
   name: text('Name of the permission.', '权限名。'),
-  group_names: rowsOf(Type.String(), 'Groups that have this permission.', '拥有该权限的组。'),
-  items: rowsOf(item, 'Keys and accounts that have this permission.', '拥有该权限的公钥与账户。'),
+  group_names: defineRows(Type.String(), 'Groups that have this permission.', '拥有该权限的组。'),
+  items: defineRows(item, 'Keys and accounts that have this permission.', '拥有该权限的公钥与账户。'),
   threshold: text('Required sum of weights.', '所需权重之和。'),
 })
 const group = shape({
   name: text('Name of the group.', '组名。'),
-  items: rowsOf(item, 'Keys and accounts of the group.', '组内的公钥与账户。'),
+  items: defineRows(item, 'Keys and accounts of the group.', '组内的公钥与账户。'),
 })
 const gasInfo = shape({
   current_total: exact('Gas balance at the time of the published block.', '截至该区块时间的 gas 余额。'),
@@ -36,7 +36,7 @@ const gasInfo = shape({
   pledge_gas: exact('The same as current_total.', '与 current_total 相同。'),
   increase_speed: exact('Gas gained per second.', '每秒增加的 gas。'),
   limit: exact('Gas limit of the account.', 'gas 上限。'),
-  pledged_info: rowsOf(
+  pledged_info: defineRows(
     shape({
       pledger: text(
         "The account that receives the gas (the field name is the node's).",
@@ -70,7 +70,7 @@ export const getAccountDetail = defineAction({
     ram_info: described(ramInfo, 'RAM in bytes, as strings.', 'RAM 信息（字节数，字符串格式）。'),
     permissions: byName(permission, 'Permissions by name.', '以名称为键的权限。'),
     groups: byName(group, 'Groups by name.', '以名称为键的组。'),
-    vote_infos: rowsOf(ballot, 'Producers the account votes for.', '账户所投的生产者。'),
+    vote_infos: defineRows(ballot, 'Producers the account votes for.', '账户所投的生产者。'),
   }),
   run: async (context, { account: name }) => {
     const { view } = context
@@ -80,10 +80,10 @@ export const getAccountDetail = defineAction({
       view.get(resources, name),
       view.get(balances, balanceId('ram', name)),
       wholeOrder(view, { index: pledges, order: 'ofPledger', group: name }),
-      ballotsOf(view, name),
+      readBallots(view, name),
     ])
-    const gas = gasOf(gasAt(resource, view.at.time))
-    const rate = gasRateOf(resource.gas_pledge)
+    const gas = toGas(computeGas(resource, view.at.time))
+    const rate = computeGasRate(resource.gas_pledge)
     return {
       name,
       gas_info: {
@@ -92,7 +92,7 @@ export const getAccountDetail = defineAction({
         pledge_gas: gas,
         increase_speed: new Exact(fromUnits(rate.value, rate.scale)),
         limit: new Exact(fromUnits(resource.gas_limit, STORED_GAS_SCALE)),
-        pledged_info: pledged.map(doc => ({ pledger: doc.beneficiary, amount: iostOf(doc.amount) })),
+        pledged_info: pledged.map(doc => ({ pledger: doc.beneficiary, amount: toIost(doc.amount) })),
       },
       ram_info: {
         available: String(ram?.amount ?? 0n),

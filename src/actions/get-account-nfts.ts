@@ -5,8 +5,8 @@ import { contracts } from '#indices/contract.ts'
 import type { DocOf } from '#indices/define.ts'
 import { lists } from '#indices/list.ts'
 import { countOfItems, holdings, items } from '#indices/token721.ts'
-import { inRunsOfNfts, nftsOf } from './find/nfts.ts'
-import { ownerOf } from './find/owner.ts'
+import { inRunsOfNfts, readNfts } from './find/nfts.ts'
+import { resolveOwner } from './find/owner.ts'
 import { defineList } from './list/paging.ts'
 import { owner, paging } from './request/parameter-types.ts'
 import { nftFields, nftShown } from './shape/nfts.ts'
@@ -32,7 +32,7 @@ export const getAccountNfts = defineList({
   source: {
     state: [holdings, items, lists, accounts, contracts, balances],
     open: async (context, { account }) => {
-      const group = await ownerOf(context, account)
+      const group = await resolveOwner(context, account)
       const counted = await context.view.get(holdings, countOfItems(group))
       return {
         total: counted?.count ?? 0,
@@ -40,7 +40,7 @@ export const getAccountNfts = defineList({
         parts: inRunsOfNfts<DocOf<typeof holdings>>,
         rows: async (view, docs) => {
           const ids = docs.map(({ item }) => item)
-          const nfts = await nftsOf(view, ids)
+          const nfts = await readNfts(view, ids)
           return {
             rows: nfts.map((doc, at) => ({ ...nftShown(doc), since_block: (docs[at]?.since ?? 1) - 1 })),
           }

@@ -16,13 +16,13 @@ import {
   failedOnly,
   funcName,
   hasFilters,
-  partsOf,
+  splitFilters,
   textFilters,
   tokens,
 } from './request/record-filters.ts'
 import { badRequest } from './request/refusals.ts'
 import { isSearched, plannedRecords } from './shape/found-records.ts'
-import { movementsOf } from './shape/record-bookings.ts'
+import { createRecordBookings } from './shape/record-bookings.ts'
 import { recordLists } from './shape/record-row.ts'
 import { listedRecords } from './shape/rows.ts'
 
@@ -85,7 +85,7 @@ export const getAccountTx = defineList({
     checkBook(params)
     const isEach = params.account.length > 1
     if (!isEach && !hasFilters(params)) return checkHeadRange(params)
-    const { filters } = partsOf(params)
+    const { filters } = splitFilters(params)
     checkFilters(filters)
     checkRecordRange(params, isSearched(accountPlan([''], filters, isEach)))
   },
@@ -94,18 +94,19 @@ export const getAccountTx = defineList({
   source: {
     state: [],
     isFeed: true,
-    isSearched: ({ account, ...params }) => isSearched(accountPlan([''], partsOf(params).filters, account.length > 1)),
+    isSearched: ({ account, ...params }) =>
+      isSearched(accountPlan([''], splitFilters(params).filters, account.length > 1)),
     open: async (found, { account, csv, ...params }) => {
       // Books need fields that the old service did not have.
       const context: Context = csv === undefined ? found : { ...found, compat: 'none' }
       const names = await ownersOfAll(context, account)
-      const { filters, asked } = partsOf(params)
+      const { filters, asked } = splitFilters(params)
       const [only = ''] = names
       const book =
         csv &&
         openBook(context, {
           ...{ csv, account: only, tokens: filters.token ?? [], filters, range: asked },
-          bookingsOf: movementsOf(only),
+          bookingsOf: createRecordBookings(only),
         })
       const form = { contract: 'compat', isBook: csv !== undefined } as const
       const withBook = <L extends object>(listing: L) => (book === undefined ? listing : { ...listing, book })

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
-import { dateOf } from '#chain/time.ts'
+import { formatDate } from '#chain/time.ts'
 import { balanceId } from '#indices/balance.ts'
 import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { openBook } from './books/open-book.ts'
 import type { Context } from './define.ts'
-import { ownerOf } from './find/owner.ts'
-import { heightsOf, requestedSteps } from './find/requested-steps.ts'
-import { flowsThen, NO_FLOWS } from './find/series.ts'
+import { resolveOwner } from './find/owner.ts'
+import { listStepHeights, requestedSteps } from './find/requested-steps.ts'
+import { NO_FLOWS, readFlows } from './find/series.ts'
 import { unknown } from './find/unknown.ts'
-import { type Change, changesOf } from './list/changes.ts'
+import { openChangeList, type SeriesChange } from './list/changes.ts'
 import type { Listing, Numbered } from './list/list-rows.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
@@ -20,7 +20,7 @@ import { owner, paging, sort, token } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
 import { boundsOfSteps, checkSteps, type RangeOfSteps } from './request/range-steps.ts'
 import { type Step, step } from './request/step.ts'
-import { balanceChangeRows, changesIn } from './shape/balance-changes.ts'
+import { balanceChangeRows, createChangeBookings } from './shape/balance-changes.ts'
 import { changeFields } from './shape/changes.ts'
 import { described, listOfRows, shape, text } from './shape/results.ts'
 import { stepFields } from './shape/steps.ts'
@@ -97,21 +97,21 @@ export const getBalanceHistory = defineList({
     isFeed: true,
     open: async (context, { account, token: symbol = 'iost', csv, ...requested }) => {
       const { view, compat } = context
-      const [name, found] = await Promise.all([ownerOf(context, account), view.get(tokens, symbol)])
+      const [name, found] = await Promise.all([resolveOwner(context, account), view.get(tokens, symbol)])
       if (found === undefined) throw unknown(context, 'token', symbol)
       if (requested.step !== undefined)
-        return stepsOf(
+        return listBalanceSteps(
           context,
           { ...requested, step: requested.step },
           { id: balanceId(symbol, name), decimal: found.decimal },
         )
-      const all = await changesOf(view, seriesOf.balance(balanceId(symbol, name)))
+      const all = await openChangeList(view, seriesOf.balance(balanceId(symbol, name)))
       const listing = {
         ...(await numberedRows(context, all, requested)),
         rows: balanceChangeRows({ owner: name, decimal: found.decimal, compat, isLabelled: csv === 'koinly' }),
       }
       if (csv === undefined) return listing
-      const book = { csv, account: name, tokens: [symbol], range: requested, bookingsOf: changesIn(symbol) }
+      const book = { csv, account: name, tokens: [symbol], range: requested, bookingsOf: createChangeBookings(symbol) }
       return { ...listing, book: openBook(context, book) }
     },
   },
@@ -124,18 +124,18 @@ type StepOptions = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 
 type Balance = { readonly id: string; readonly decimal: number }
 
 /** Opening and closing balance of each step, with the sums of increases and decreases. */
-const stepsOf = async (
+async function listBalanceSteps(
   context: Context,
   { step: by, sort: order, ...requested }: StepOptions,
   { id, decimal }: Balance,
-): Promise<Listing<Numbered<Change>>> => {
+): Promise<Listing<Numbered<SeriesChange>>> {
   const steps = await requestedSteps(context, { step: by, ...boundsOfSteps(requested) })
-  const flows = await flowsThen(context.view, seriesOf.balance(id), heightsOf(steps))
+  const flows = await readFlows(context.view, seriesOf.balance(id), listStepHeights(steps))
   const shown = (units: bigint): string => fromUnits(units, decimal)
   const rows = steps.map(({ first, isWhole }, at) => {
     const [before = NO_FLOWS, after = NO_FLOWS] = [flows[at], flows[at + 1]]
     return {
-      date: dateOf(first),
+      date: formatDate(first),
       complete: isWhole,
       opening: shown(before.gained - before.lost),
       in: shown(after.gained - before.gained),

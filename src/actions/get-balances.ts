@@ -4,15 +4,15 @@ import type { Failure } from '#failure/failure.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { tokens } from '#indices/token.ts'
 import { type Context, defineAction } from './define.ts'
-import { ownersOf } from './find/owner.ts'
-import { nullFor, unknown } from './find/unknown.ts'
+import { findOwners } from './find/owner.ts'
+import { toNull, unknown } from './find/unknown.ts'
 import { owner, token, tokenAs } from './request/parameter-types.ts'
-import { severalOf } from './request/parameters.ts'
+import { defineListParameter } from './request/parameters.ts'
 import { badRequest } from './request/refusals.ts'
-import { rowsOf, shape, text } from './shape/results.ts'
+import { defineRows, shape, text } from './shape/results.ts'
 
 /** Maximum number of balances in one call. */
-const MOST_BALANCES = 500
+const MAX_BALANCES = 500
 
 const entry = shape({
   account: text('Name of the account or other owner.', '账户或其他持有者的名称。'),
@@ -27,18 +27,18 @@ export const getBalances = defineAction({
   action: 'get-balances',
   title: { en: 'Balances of several accounts', zh: '多个账户的余额' },
   summary: {
-    en: `Balances of one token, or of several with tokens, for up to 50 accounts, all of the same block. There is one entry for each account, in the order requested; an account that never occurred on the chain gives null. With tokens there is one entry for each account and token, the tokens of an account in the order requested, at most ${MOST_BALANCES} in all. An account that never had the token has 0. Frozen amounts that are due count as available. Also accepts contract ids, public keys that own tokens, and 0.`,
-    zh: `一次查询最多 50 个账户的某一代币余额，或以 tokens 查询多种代币的余额，全部取自同一区块。每个账户一项，按请求的顺序排列；使用 tokens 时每个账户的每种代币一项，同一账户的代币按请求的顺序排列，总计最多 ${MOST_BALANCES} 项。从未在链上出现过的账户为 null，从未持有该代币的账户余额为 0。已到期的冻结金额计入可用余额。也可使用合约 ID、持有代币的公钥和 0。`,
+    en: `Balances of one token, or of several with tokens, for up to 50 accounts, all of the same block. There is one entry for each account, in the order requested; an account that never occurred on the chain gives null. With tokens there is one entry for each account and token, the tokens of an account in the order requested, at most ${MAX_BALANCES} in all. An account that never had the token has 0. Frozen amounts that are due count as available. Also accepts contract ids, public keys that own tokens, and 0.`,
+    zh: `一次查询最多 50 个账户的某一代币余额，或以 tokens 查询多种代币的余额，全部取自同一区块。每个账户一项，按请求的顺序排列；使用 tokens 时每个账户的每种代币一项，同一账户的代币按请求的顺序排列，总计最多 ${MAX_BALANCES} 项。从未在链上出现过的账户为 null，从未持有该代币的账户余额为 0。已到期的冻结金额计入可用余额。也可使用合约 ID、持有代币的公钥和 0。`,
   },
   params: Type.Object({
-    accounts: severalOf(owner(), {
+    accounts: defineListParameter(owner(), {
       description: {
         en: 'Account names, up to 50, joined by commas; a name may occur more than once.',
         zh: '账户名，最多 50 个，以英文逗号分隔；可重复。',
       },
       example: 'busyhub,tokenboss,deadaddr',
       sample: 'accounts',
-      elsewhere: ['account', 'addresses', 'address', 'names', 'owners', 'users'],
+      foreignNames: ['account', 'addresses', 'address', 'names', 'owners', 'users'],
     }),
     token: Type.Optional(
       tokenAs({
@@ -47,23 +47,23 @@ export const getBalances = defineAction({
       }),
     ),
     tokens: Type.Optional(
-      severalOf(token(), {
+      defineListParameter(token(), {
         description: {
           en: 'Token symbols, up to 50, joined by commas; instead of token.',
           zh: '代币符号，最多 50 个，以英文逗号分隔；用于代替 token。',
         },
         example: 'iost,ram',
-        elsewhere: ['symbols', 'contracts'],
+        foreignNames: ['symbols', 'contracts'],
       }),
     ),
   }),
   check: ({ accounts, token: symbol, tokens: symbols }) => {
     if (symbols === undefined) return
     if (symbol !== undefined) throw eitherToken(symbol)
-    if (accounts.length * symbols.length > MOST_BALANCES) throw tooMany(accounts.length, symbols.length)
+    if (accounts.length * symbols.length > MAX_BALANCES) throw tooMany(accounts.length, symbols.length)
   },
   result: shape({
-    balances: rowsOf(
+    balances: defineRows(
       Type.Union([entry, Type.Null()]),
       'An entry for each account, in the order requested; null for a name that never occurred.',
       '每个账户一项，按请求的顺序排列；从未出现过的名称为 null。',
@@ -72,8 +72,8 @@ export const getBalances = defineAction({
   run: async (context, { accounts, token: symbol = 'iost', tokens: several }) => {
     const { view } = context
     const symbols = several ?? [symbol]
-    const decimals = await decimalsOf(context, symbols)
-    const owners = await ownersOf(view, accounts)
+    const decimals = await requireDecimals(context, symbols)
+    const owners = await findOwners(view, accounts)
     const pairs = [...new Set(owners.values())].flatMap(name => symbols.map(each => balanceId(each, name)))
     const ids = [...new Set(pairs)]
     const docs = await view.getMany(balances, ids)
@@ -82,7 +82,7 @@ export const getBalances = defineAction({
       balances: accounts.flatMap(given => {
         const account = owners.get(given)
         return symbols.map(each => {
-          if (account === undefined) return nullFor(unknown(context, 'owner', given))
+          if (account === undefined) return toNull(unknown(context, 'owner', given))
           const doc = byId.get(balanceId(each, account))
           const decimal = decimals.get(each) ?? 0
           return {
@@ -101,7 +101,7 @@ export const getBalances = defineAction({
 })
 
 /** Decimal places by token. Throws 'not_found' for a token that never existed. */
-const decimalsOf = async (context: Context, symbols: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+async function requireDecimals(context: Context, symbols: readonly string[]): Promise<ReadonlyMap<string, number>> {
   const found = await context.view.getMany(tokens, symbols)
   return new Map(
     symbols.map((symbol, at) => {
@@ -124,8 +124,8 @@ const eitherToken = (symbol: string): Failure =>
 const tooMany = (accounts: number, symbols: number): Failure =>
   badRequest(
     {
-      en: `${accounts} accounts with ${symbols} tokens are ${accounts * symbols} balances; a call returns at most ${MOST_BALANCES}. Name fewer accounts or tokens.`,
-      zh: `${accounts} 个账户与 ${symbols} 种代币共 ${accounts * symbols} 项余额，一次查询最多 ${MOST_BALANCES} 项；请减少账户或代币。`,
+      en: `${accounts} accounts with ${symbols} tokens are ${accounts * symbols} balances; a call returns at most ${MAX_BALANCES}. Name fewer accounts or tokens.`,
+      zh: `${accounts} 个账户与 ${symbols} 种代币共 ${accounts * symbols} 项余额，一次查询最多 ${MAX_BALANCES} 项；请减少账户或代币。`,
     },
     { parameter: 'tokens' },
   )

@@ -4,11 +4,11 @@ import { toIso } from '#chain/time.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { defineList } from './list/paging.ts'
-import { listingOf } from './list/whole-list.ts'
+import { createOrderListing } from './list/whole-list.ts'
 import { paging } from './request/parameter-types.ts'
-import { count, createdAt, exact, listOfRows, shape, text } from './shape/results.ts'
-import { transferability, transferabilityOf } from './shape/transferability.ts'
-import { amountOf } from './shape/values.ts'
+import { count, defineCreatedTime, exact, listOfRows, shape, text } from './shape/results.ts'
+import { toTransferability, transferability } from './shape/transferability.ts'
+import { toAmount } from './shape/values.ts'
 
 const row = shape({
   symbol: text('Name of the token.', '代币名称。'),
@@ -22,7 +22,7 @@ const row = shape({
   ),
   total_supply: text('Maximum supply, in token units.', '最大供应量（代币单位）。'),
   ...transferability,
-  created_at: createdAt(),
+  created_at: defineCreatedTime(),
 })
 
 /** Every token of the chain. */
@@ -42,15 +42,15 @@ export const getBaseTokenList = defineList({
     state: [tokens, statistics],
     open: async ({ view }) => {
       const total = (await view.get(statistics, STATISTICS))?.token_count ?? 0
-      return listingOf({ index: tokens, order: 'byHolders' }, total, doc => ({
+      return createOrderListing({ index: tokens, order: 'byHolders' }, total, doc => ({
         symbol: doc.symbol,
         full_name: doc.full_name,
         holder_count: doc.holder_count,
         issuer: doc.issuer,
         decimal: doc.decimal,
-        current_supply: amountOf(doc.current_supply, doc.decimal),
+        current_supply: toAmount(doc.current_supply, doc.decimal),
         total_supply: fromUnits(doc.total_supply, doc.decimal),
-        ...transferabilityOf(doc),
+        ...toTransferability(doc),
         created_at: toIso(doc.time),
       }))
     },

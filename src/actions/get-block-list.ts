@@ -5,15 +5,15 @@ import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { refuseBeyondLoaded } from './find/loading.ts'
 import { withHead } from './list/head-rows.ts'
-import type { Numbered, NumberedList } from './list/list-rows.ts'
+import type { Numbered, OrdinalList } from './list/list-rows.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { rowIdText } from './list/row-id.ts'
 import { paging, sort } from './request/parameter-types.ts'
-import { checkHeadRange, headOptions, type Range, range } from './request/range.ts'
-import { headFields, statusOf } from './shape/head-status.ts'
+import { checkHeadRange, headOptions, type RowRange, range } from './request/range.ts'
+import { headFields, toRowStatus } from './shape/head-status.ts'
 import { count, exact, irreversibleSeq, listOfRows, shape, text } from './shape/results.ts'
-import { gasOf, timeOf } from './shape/values.ts'
+import { toGas, toTime } from './shape/values.ts'
 
 const fields = {
   ...headFields(),
@@ -28,7 +28,7 @@ const fields = {
   tx_count: count('Number of transactions, including the base transaction.', '交易数（含 base 交易）。'),
   gas_usage: exact('Total gas paid by the transactions of the block.', '区块内所有交易支付的 gas 总量。'),
 }
-const listFor = <P extends TProperties>(row: P) =>
+const defineListResult = <P extends TProperties>(row: P) =>
   listOfRows('blocks', shape(row), { en: 'Blocks of this page.', zh: '区块列表。' })
 
 /** The blocks of the chain: the row of block n is the one with number n + 1. */
@@ -42,21 +42,21 @@ export const getBlockList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
   check: checkHeadRange,
-  result: listFor({ seq: irreversibleSeq(), ...fields }),
-  compatResult: listFor(fields),
+  result: defineListResult({ seq: irreversibleSeq(), ...fields }),
+  compatResult: defineListResult(fields),
   list: 'blocks',
   source: {
     state: [],
     isFeed: true,
     open: async (context, { sort: order, head: _, ...asked }) => {
       const { view, head, compat } = context
-      const all: NumberedList<BlockDoc> = {
+      const all: OrdinalList<BlockDoc> = {
         count: view.at.height + 1,
         followed: { kind: 'blocks' },
         idOf: ({ id }) => id,
-        moments: blocksAt,
+        moments: readNumberedBlocks,
         docs: (reading, first, last) =>
-          blocksAt(
+          readNumberedBlocks(
             reading,
             Array.from({ length: last - first + 1 }, (_, at) => first + at),
           ),
@@ -71,14 +71,14 @@ export const getBlockList = defineList({
             ...(compat === 'iostabc' || above !== undefined ? {} : { seq }),
             ...(head === undefined
               ? {}
-              : { id: rowIdText({ position: doc.id, hash: doc.hash }), status: statusOf(above) }),
+              : { id: rowIdText({ position: doc.id, hash: doc.hash }), status: toRowStatus(above) }),
             number: doc.height,
             hash: doc.hash,
-            time: timeOf(doc.time),
+            time: toTime(doc.time),
             witness: doc.witness,
             witness_account: doc.witness_account,
             tx_count: doc.tx_count,
-            gas_usage: gasOf(doc.gas_usage),
+            gas_usage: toGas(doc.gas_usage),
           })),
         }),
       }
@@ -90,7 +90,7 @@ export const getBlockList = defineList({
 })
 
 /** The same range with its heights converted to row numbers, which need no search. */
-const bySeq = <R extends Range>({ start_block = 0n, end_block, start_seq = 0n, end_seq, ...others }: R) => {
+function bySeq<R extends RowRange>({ start_block = 0n, end_block, start_seq = 0n, end_seq, ...others }: R) {
   const after = start_block + 1n
   const last = end_block === undefined ? undefined : end_block + 1n
   const until = last === undefined || (end_seq !== undefined && end_seq < last) ? end_seq : last
@@ -102,7 +102,7 @@ const bySeq = <R extends Range>({ start_block = 0n, end_block, start_seq = 0n, e
 }
 
 /** The blocks with these numbers in the list. Throws 'damaged' if one is missing. */
-const blocksAt = async (view: View, seqs: readonly number[]) => {
+async function readNumberedBlocks(view: View, seqs: readonly number[]) {
   const ids = seqs.map(seq => blockId(seq - 1))
   const docs = await view.getMany(blocks, ids)
   return docs.map((doc, at) => {

@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import { hashesIn } from '#indices/block.ts'
+import { listBlockHashes } from '#indices/block.ts'
 import { defineAction } from './define.ts'
 import { findBlock } from './find/block.ts'
-import { wholeOf } from './list/paging.ts'
+import { buildWholeList } from './list/paging.ts'
 import { hash, number } from './request/parameter-types.ts'
 import { listOfRows } from './shape/results.ts'
 
@@ -20,7 +20,7 @@ export const getBlockTx = defineAction({
   list: 'transactions',
   run: async (context, name) => {
     const { doc } = await findBlock(context, name)
-    return wholeOf('transactions', hashesIn(doc))
+    return buildWholeList('transactions', listBlockHashes(doc))
   },
   fails: ['not_found', 'loading', 'bad_block'],
   example: { number: '4851' },

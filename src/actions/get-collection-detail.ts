@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
-import { collectionOf } from './find/nfts.ts'
+import { requireCollection } from './find/nfts.ts'
 import { collection } from './request/nft.ts'
 import { collectionFields, collectionShown } from './shape/collections.ts'
 import { shape } from './shape/results.ts'
@@ -16,7 +16,7 @@ export const getCollectionDetail = defineAction({
   },
   params: Type.Object({ collection: collection() }),
   result: shape(collectionFields),
-  run: async (context, { collection: symbol }) => collectionShown(await collectionOf(context, symbol)),
+  run: async (context, { collection: symbol }) => collectionShown(await requireCollection(context, symbol)),
   isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { collection: 'nft_cats' },

@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { collections } from '#indices/token721.ts'
 import { defineList } from './list/paging.ts'
-import { listingOf } from './list/whole-list.ts'
+import { createOrderListing } from './list/whole-list.ts'
 import { paging } from './request/parameter-types.ts'
 import { collectionFields, collectionShown } from './shape/collections.ts'
 import { listOfRows, shape } from './shape/results.ts'
@@ -26,7 +26,7 @@ export const getCollectionList = defineList({
     state: [collections, statistics],
     open: async ({ view }) => {
       const total = (await view.get(statistics, STATISTICS))?.collection_count ?? 0
-      return listingOf({ index: collections, order: 'byIssued' }, total, collectionShown)
+      return createOrderListing({ index: collections, order: 'byIssued' }, total, collectionShown)
     },
   },
   isOfStore: true,

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { collections, itemId, items } from '#indices/token721.ts'
-import { collectionOf, inRunsOfNfts, nftsOf } from './find/nfts.ts'
+import { inRunsOfNfts, readNfts, requireCollection } from './find/nfts.ts'
 import { defineList } from './list/paging.ts'
 import { collection } from './request/nft.ts'
 import { paging, sort } from './request/parameter-types.ts'
@@ -22,7 +22,7 @@ export const getCollectionNfts = defineList({
   source: {
     state: [collections, items],
     open: async (context, { collection: symbol, sort: order }) => {
-      const { issued } = await collectionOf(context, symbol)
+      const { issued } = await requireCollection(context, symbol)
       return {
         total: issued,
         // Items are numbered in the order of issue, so the ids of a page need no look-up.
@@ -31,7 +31,7 @@ export const getCollectionNfts = defineList({
             itemId(symbol, String(order === 'asc' ? offset + at : issued - 1 - offset - at)),
           ),
         parts: inRunsOfNfts<string>,
-        rows: async (view, ids) => ({ rows: (await nftsOf(view, ids)).map(nftShown) }),
+        rows: async (view, ids) => ({ rows: (await readNfts(view, ids)).map(nftShown) }),
       }
     },
   },

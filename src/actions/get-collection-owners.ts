@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { collectionOwners, collections } from '#indices/token721.ts'
-import { collectionOf } from './find/nfts.ts'
+import { requireCollection } from './find/nfts.ts'
 import { defineList } from './list/paging.ts'
-import { listingOf } from './list/whole-list.ts'
+import { createOrderListing } from './list/whole-list.ts'
 import { collection } from './request/nft.ts'
 import { paging } from './request/parameter-types.ts'
 import { count, listOfRows, shape, text } from './shape/results.ts'
@@ -27,9 +27,9 @@ export const getCollectionOwners = defineList({
   source: {
     state: [collections, collectionOwners],
     open: async (context, { collection: symbol }) => {
-      const { owner_count } = await collectionOf(context, symbol)
+      const { owner_count } = await requireCollection(context, symbol)
       const order = { index: collectionOwners, order: 'ofCollection', group: symbol } as const
-      return listingOf(order, owner_count, doc => ({ account: doc.owner, count: doc.count }))
+      return createOrderListing(order, owner_count, doc => ({ account: doc.owner, count: doc.count }))
     },
   },
   isOfStore: true,

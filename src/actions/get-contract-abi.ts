@@ -2,9 +2,9 @@ import { Type } from '@sinclair/typebox'
 import { contracts } from '#indices/contract.ts'
 import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
-import { wholeOf } from './list/paging.ts'
+import { buildWholeList } from './list/paging.ts'
 import { contract } from './request/parameter-types.ts'
-import { listOfRows, rowsOf, shape, text } from './shape/results.ts'
+import { defineRows, listOfRows, shape, text } from './shape/results.ts'
 
 const limit = shape({
   token: text('Token name; * means all tokens.', '代币名称，* 表示全部。'),
@@ -12,8 +12,12 @@ const limit = shape({
 })
 const row = shape({
   name: text('Name of the action.', '方法名。'),
-  args: rowsOf(Type.String(), 'Argument types: string, number, bool, json.', '参数类型：string、number、bool、json。'),
-  amount_limit: rowsOf(
+  args: defineRows(
+    Type.String(),
+    'Argument types: string, number, bool, json.',
+    '参数类型：string、number、bool、json。',
+  ),
+  amount_limit: defineRows(
     limit,
     "Maximum amounts of the caller's tokens that the action may spend.",
     '该方法可动用的调用者代币上限。',
@@ -35,7 +39,7 @@ export const getContractAbi = defineAction({
   run: async (context, { contract: id }) => {
     const found = await context.view.get(contracts, id)
     if (found === undefined) throw unknown(context, 'contract', id)
-    return wholeOf(
+    return buildWholeList(
       'abis',
       found.abis.map(({ name, args, amount_limit }) => ({ name, args, amount_limit })),
     )

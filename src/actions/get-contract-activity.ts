@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
 import { requireContract } from './find/listed.ts'
-import { MOST_DAYS, recordsByDay } from './find/records-by-day.ts'
+import { MAX_DAYS, recordsByDay } from './find/records-by-day.ts'
 import { requestedDays } from './find/requested-days.ts'
-import { wholeOf } from './list/paging.ts'
+import { buildWholeList } from './list/paging.ts'
 import { contractList } from './list/record-plan.ts'
-import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
+import { createDateCheck, DAYS_DEFAULT, dates } from './request/dates.ts'
 import { actionName, contract } from './request/parameter-types.ts'
 import { isDayOver, utcDay } from './shape/days.ts'
 import { count, listOfRows, shape } from './shape/results.ts'
 
-const checkDates = datesWithin(MOST_DAYS)
+const checkDates = createDateCheck(MAX_DAYS)
 
 const row = shape({
   date: utcDay,
@@ -27,8 +27,8 @@ export const getContractActivity = defineAction({
   action: 'get-contract-activity',
   title: { en: 'Contract activity', zh: '合约活跃度' },
   summary: {
-    en: `How many records a contract, or with action_name one action of it, has on each UTC day of the range, oldest first, both ends included, at most ${MOST_DAYS} days. Records are the rows of get-contract-tx. Days before the first block and after the last published one are left out; a day without records has 0. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days.`,
-    zh: `区间内每个 UTC 日该合约的记录数；指定 action_name 时为该方法的记录数。从早到晚排列，含首尾两日，最多 ${MOST_DAYS} 天。记录即 get-contract-tx 的行。首个区块之前与最新已发布区块之后的日期不列出；没有记录的日期为 0。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。`,
+    en: `How many records a contract, or with action_name one action of it, has on each UTC day of the range, oldest first, both ends included, at most ${MAX_DAYS} days. Records are the rows of get-contract-tx. Days before the first block and after the last published one are left out; a day without records has 0. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days.`,
+    zh: `区间内每个 UTC 日该合约的记录数；指定 action_name 时为该方法的记录数。从早到晚排列，含首尾两日，最多 ${MAX_DAYS} 天。记录即 get-contract-tx 的行。首个区块之前与最新已发布区块之后的日期不列出；没有记录的日期为 0。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。`,
   },
   params: Type.Object({ contract: contract(), action_name: actionName(), ...dates }),
   check: checkDates,
@@ -37,7 +37,7 @@ export const getContractActivity = defineAction({
   run: async (context, { contract: id, action_name, ...given }) => {
     await requireContract(context, id)
     const days = await requestedDays(context, given, checkDates)
-    return wholeOf('days', await recordsByDay(context.view, contractList(id, action_name), days))
+    return buildWholeList('days', await recordsByDay(context.view, contractList(id, action_name), days))
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],

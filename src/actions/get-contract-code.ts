@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { argumentsAsRead } from '#chain/arguments.ts'
-import { CONTRACT_AT, deployedFrom } from '#chain/contract-code.ts'
+import { CONTRACT_AT, parseDeployedContract } from '#chain/contract-code.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { contracts } from '#indices/contract.ts'
 import { transactionId } from '#indices/position.ts'
@@ -34,7 +34,7 @@ export const getContractCode = defineAction({
     const found = await view.get(contracts, id)
     if (found === undefined) throw unknown({ view, ...context }, 'contract', id)
     const { contract: contract_id, language, version, code_at } = found
-    const code = code_at === undefined ? NOWHERE : await codeAt(view, code_at)
+    const code = code_at === undefined ? NOWHERE : await readDeployedCode(view, code_at)
     return { contract_id, language, version, ...code }
   },
   isOfStore: true,
@@ -44,17 +44,17 @@ export const getContractCode = defineAction({
 
 const NOWHERE = { code: '', block: '', tx_hash: '' }
 
-const codeAt = async (view: View, [height, tx, position]: readonly [number, number, number]) => {
+async function readDeployedCode(view: View, [height, tx, position]: readonly [number, number, number]) {
   const doc = await view.get(transactions, transactionId(height, tx))
   const action = doc && decodeTransaction(doc.body).actions[position]
   const at = CONTRACT_AT.get(action?.actionName ?? '')
-  const deployed = at === undefined ? undefined : deployedFrom(textOf(action?.data ?? '', at))
+  const deployed = at === undefined ? undefined : parseDeployedContract(getCodeArgument(action?.data ?? '', at))
   if (doc === undefined || deployed === undefined)
     throw missingData(`There is no code in action ${position} of transaction ${tx} of block ${height}.`)
   return { code: deployed.code, block: String(height), tx_hash: doc.hash }
 }
 
-const textOf = (data: string, at: number): string => {
+function getCodeArgument(data: string, at: number): string {
   const value = argumentsAsRead(data)?.[at]
   return typeof value === 'string' ? value : ''
 }

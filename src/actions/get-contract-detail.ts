@@ -4,7 +4,7 @@ import { contracts } from '#indices/contract.ts'
 import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
 import { contract } from './request/parameter-types.ts'
-import { createdAt, shape, text, txHash } from './shape/results.ts'
+import { defineCreatedTime, shape, text, txHash } from './shape/results.ts'
 
 /** Publisher and deployment of a contract. */
 export const getContractDetail = defineAction({
@@ -19,7 +19,7 @@ export const getContractDetail = defineAction({
   result: shape({
     contract_id: text('Contract id.', '合约 ID。'),
     publisher: text('Account that deployed the contract.', '部署该合约的账户。'),
-    created_at: createdAt(),
+    created_at: defineCreatedTime(),
     tx_hash: txHash(),
   }),
   run: async (context, { contract: id }) => {

@@ -1,23 +1,23 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import { toIso } from '#chain/time.ts'
 import { listOf, lists } from '#indices/list.ts'
-import { type NumberedRecord, recordsOf } from './list/numbered.ts'
+import { listRecords, type NumberedRecord } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { paging, sort } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
-import { count, createdAt, listOfRows, seq, shape, text, txHash } from './shape/results.ts'
+import { count, defineCreatedTime, listOfRows, seq, shape, text, txHash } from './shape/results.ts'
 
 const fields = {
   contract_id: text('Contract id.', '合约 ID。'),
   publisher: text('Account that deployed the contract.', '部署该合约的账户。'),
-  created_at: createdAt(),
+  created_at: defineCreatedTime(),
   tx_hash: txHash(),
   records: count(
     'Number of records of the contract: the total of get-contract-tx.',
     '该合约的记录数，即 get-contract-tx 的 total。',
   ),
 }
-const listFor = <P extends TProperties>(row: P) =>
+const defineListResult = <P extends TProperties>(row: P) =>
   listOfRows('contracts', shape(row), { en: 'Contracts of this page.', zh: '合约列表。' })
 
 /** Every contract that was deployed. */
@@ -31,15 +31,15 @@ export const getContractList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listFor({ seq: seq(), ...fields }),
-  compatResult: listFor(fields),
+  result: defineListResult({ seq: seq(), ...fields }),
+  compatResult: defineListResult(fields),
   list: 'contracts',
   source: {
     // For the number of records of each contract.
     state: [lists],
     open: async (context, asked) => {
       const { compat } = context
-      const found = await recordsOf(context, listOf.contracts, asked)
+      const found = await listRecords(context, listOf.contracts, asked)
       return {
         ...found,
         rows: async (view, docs: readonly NumberedRecord[]) => {

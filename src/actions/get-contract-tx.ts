@@ -11,7 +11,7 @@ import {
   direction,
   failedOnly,
   hasFilters,
-  partsOf,
+  splitFilters,
   textFilters,
   tokens,
 } from './request/record-filters.ts'
@@ -52,7 +52,7 @@ export const getContractTx = defineList({
   }),
   check: params => {
     if (!hasFilters(params)) return checkHeadRange(params)
-    const { filters } = partsOf(params)
+    const { filters } = splitFilters(params)
     checkContractFilters(params.contract, filters)
     checkRecordRange(params, isSearched(contractPlan(params.contract, params.action_name, filters)))
   },
@@ -62,10 +62,10 @@ export const getContractTx = defineList({
     state: [],
     isFeed: true,
     isSearched: ({ contract: id, action_name, ...params }) =>
-      isSearched(contractPlan(id, action_name, partsOf(params).filters)),
+      isSearched(contractPlan(id, action_name, splitFilters(params).filters)),
     open: async (context, { contract: id, action_name, ...params }) => {
       await requireContract(context, id)
-      const { filters, asked } = partsOf(params)
+      const { filters, asked } = splitFilters(params)
       if (!hasFilters(filters))
         return listedRecords(context, contractList(id, action_name), { ...asked, contract: 'always' })
       const plan = contractPlan(id, action_name, await foundFilters(context, filters))

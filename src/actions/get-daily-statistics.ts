@@ -1,22 +1,22 @@
 import { Type } from '@sinclair/typebox'
-import { dateOf } from '#chain/time.ts'
+import { formatDate } from '#chain/time.ts'
 import { defineAction } from './define.ts'
 import { daysOfAccount } from './find/account-days.ts'
-import { type Day, daysBetween } from './find/days.ts'
+import { type Day, readDays } from './find/days.ts'
 import { requestedDays } from './find/requested-days.ts'
 import { daysOfToken } from './find/token-days.ts'
-import { wholeOf } from './list/paging.ts'
-import { DAYS_DEFAULT, dates, datesWithin } from './request/dates.ts'
+import { buildWholeList } from './list/paging.ts'
+import { createDateCheck, DAYS_DEFAULT, dates } from './request/dates.ts'
 import { owner, token } from './request/parameter-types.ts'
 import { isDayOver, utcDay } from './shape/days.ts'
-import { ramPricesOf } from './shape/ram-market.ts'
+import { computeRamPrices } from './shape/ram-market.ts'
 import { count, exact, listOfRows, shape } from './shape/results.ts'
 import { accountDayRow, tokenDayRow } from './shape/token-days.ts'
-import { gasOf, iostOf } from './shape/values.ts'
+import { toGas, toIost } from './shape/values.ts'
 
 /** Maximum number of days in one answer: a leap year. */
-const DAYS_MOST = 366
-const checkDates = datesWithin(DAYS_MOST)
+const MAX_DAYS = 366
+const checkDates = createDateCheck(MAX_DAYS)
 
 const row = shape({
   date: utcDay,
@@ -58,8 +58,8 @@ export const getDailyStatistics = defineAction({
   action: 'get-daily-statistics',
   title: { en: 'Daily statistics', zh: '每日统计' },
   summary: {
-    en: `Figures of each UTC day of the range, oldest first, both ends included, at most ${DAYS_MOST} days. Days before the first block and after the last published one are left out; a day without blocks has zeros, and the RAM prices and votes of the last day before it. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. With token, the rows have the figures of that token. With account, they have what that account received and sent of the token, or of iost without one: in and out add up all changes of its available and frozen balance together, as get-balance-history does with step=day; a frozen amount that comes due and a transfer to itself do not count, while a transferFreeze to itself counts once each way.`,
-    zh: `区间内每个 UTC 日的统计，从早到晚排列，含首尾两日，最多 ${DAYS_MOST} 天。首个区块之前与最新已发布区块之后的日期不列出；没有区块的日期各项为 0，RAM 价格与票数取此前最近一日的值。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。提供 token 时，各行为该代币的统计。提供 account 时，各行为该账户收付该代币（不提供 token 时为 iost）的统计：in 与 out 是可用与冻结合计的全部变动之和，与 get-balance-history 的 step=day 一致；冻结金额到期与转给自己不计为变动，以 transferFreeze 转给自己则收付各计一次。`,
+    en: `Figures of each UTC day of the range, oldest first, both ends included, at most ${MAX_DAYS} days. Days before the first block and after the last published one are left out; a day without blocks has zeros, and the RAM prices and votes of the last day before it. Without end_date the range ends with the day of the last published block, without start_date it has ${DAYS_DEFAULT} days. With token, the rows have the figures of that token. With account, they have what that account received and sent of the token, or of iost without one: in and out add up all changes of its available and frozen balance together, as get-balance-history does with step=day; a frozen amount that comes due and a transfer to itself do not count, while a transferFreeze to itself counts once each way.`,
+    zh: `区间内每个 UTC 日的统计，从早到晚排列，含首尾两日，最多 ${MAX_DAYS} 天。首个区块之前与最新已发布区块之后的日期不列出；没有区块的日期各项为 0，RAM 价格与票数取此前最近一日的值。不提供 end_date 时截至最新已发布区块所在日期，不提供 start_date 时为 ${DAYS_DEFAULT} 天。提供 token 时，各行为该代币的统计。提供 account 时，各行为该账户收付该代币（不提供 token 时为 iost）的统计：in 与 out 是可用与冻结合计的全部变动之和，与 get-balance-history 的 step=day 一致；冻结金额到期与转给自己不计为变动，以 transferFreeze 转给自己则收付各计一次。`,
   },
   params: Type.Object({
     account: Type.Optional(owner()),
@@ -76,16 +76,16 @@ export const getDailyStatistics = defineAction({
     const asked = await requestedDays(context, given, checkDates)
     if (account !== undefined) {
       const rows = await daysOfAccount(context, { account, symbol: symbol ?? 'iost' }, asked)
-      return wholeOf('days', rows, { columns: Object.keys(accountDayRow.properties) })
+      return buildWholeList('days', rows, { columns: Object.keys(accountDayRow.properties) })
     }
     if (symbol !== undefined)
-      return wholeOf('days', await daysOfToken(context, symbol, asked), {
+      return buildWholeList('days', await daysOfToken(context, symbol, asked), {
         columns: Object.keys(tokenDayRow.properties),
       })
-    const days = await daysBetween(context.view, asked)
-    return wholeOf(
+    const days = await readDays(context.view, asked)
+    return buildWholeList(
       'days',
-      days.map(day => rowOf(day, asked.today)),
+      days.map(day => toStatisticsRow(day, asked.today)),
     )
   },
   isOfStore: true,
@@ -93,8 +93,8 @@ export const getDailyStatistics = defineAction({
   example: { start_date: '2026-11-21', end_date: '2026-11-21' },
 })
 
-const rowOf = ({ day, doc }: Day, today: number) => ({
-  date: dateOf(day),
+const toStatisticsRow = ({ day, doc }: Day, today: number) => ({
+  date: formatDate(day),
   complete: day < today,
   blocks: doc.blocks,
   transactions: doc.transactions,
@@ -103,10 +103,10 @@ const rowOf = ({ day, doc }: Day, today: number) => ({
   token_movements: doc.movements,
   new_accounts: doc.new_accounts,
   new_contracts: doc.new_contracts,
-  gas_usage: gasOf(doc.gas_usage),
-  iost_moved: iostOf(BigInt(doc.iost_moved)),
-  ram_fee: iostOf(doc.ram_fees),
-  ...ramPricesOf(doc.ram),
-  votes: iostOf(doc.votes),
+  gas_usage: toGas(doc.gas_usage),
+  iost_moved: toIost(BigInt(doc.iost_moved)),
+  ram_fee: toIost(doc.ram_fees),
+  ...computeRamPrices(doc.ram),
+  votes: toIost(doc.votes),
   highest_tps: doc.highest_tps,
 })

@@ -5,7 +5,7 @@ import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { missingData } from '#store/missing-data.ts'
 import { type Context, defineAction } from './define.ts'
-import { blockOnBranch, isBeside } from './find/branch.ts'
+import { blockOnBranch, isOffBranch } from './find/branch.ts'
 import { sharedQuery } from './find/head.ts'
 import { blockAnswer, blockFromNode, blockResult, type FoundBlock } from './shape/block-answer.ts'
 
@@ -49,7 +49,7 @@ const headBlockOf = sharedQuery(async node => {
  * The head block if it is above the stored blocks. Also undefined while no node on the branch of the stored
  * blocks reports one.
  */
-const newerBlock = async (context: Context): Promise<FoundBlock | undefined> => {
+async function newerBlock(context: Context): Promise<FoundBlock | undefined> {
   const { branch, node, view } = context
   const tip = branch.height === undefined ? undefined : blockOnBranch(context, { height: branch.height })
   if (tip !== undefined) return tip
@@ -57,5 +57,5 @@ const newerBlock = async (context: Context): Promise<FoundBlock | undefined> => 
   const head = await context.waitForNode(() => headBlockOf(context))
   if (head === undefined || head.block.height <= view.at.height) return undefined
   const doc = await blockFromNode(view, head.block)
-  return isBeside(context, doc) ? undefined : { status: head.status, doc }
+  return isOffBranch(context, doc) ? undefined : { status: head.status, doc }
 }

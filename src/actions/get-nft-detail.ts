@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
-import { nftOf } from './find/nfts.ts'
+import { requireNft } from './find/nfts.ts'
 import { collection, tokenId } from './request/nft.ts'
 import { nftFields, nftShown } from './shape/nfts.ts'
 import { shape } from './shape/results.ts'
@@ -16,7 +16,7 @@ export const getNftDetail = defineAction({
   },
   params: Type.Object({ collection: collection(), token_id: tokenId() }),
   result: shape(nftFields),
-  run: async (context, { collection: symbol, token_id }) => nftShown(await nftOf(context, symbol, token_id)),
+  run: async (context, { collection: symbol, token_id }) => nftShown(await requireNft(context, symbol, token_id)),
   isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { collection: 'nft_cats', token_id: '0' },

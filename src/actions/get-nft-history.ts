@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { seriesOf } from '#indices/series.ts'
-import { nftOf } from './find/nfts.ts'
-import { changesOf } from './list/changes.ts'
+import { requireNft } from './find/nfts.ts'
+import { openChangeList } from './list/changes.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { collection, tokenId } from './request/nft.ts'
@@ -34,8 +34,8 @@ export const getNftHistory = defineList({
   source: {
     state: [],
     open: async (context, { collection: symbol, token_id, ...asked }) => {
-      const { id } = await nftOf(context, symbol, token_id)
-      const all = await changesOf(context.view, seriesOf.item(id))
+      const { id } = await requireNft(context, symbol, token_id)
+      const all = await openChangeList(context.view, seriesOf.item(id))
       const nothing = { from: () => undefined, after: () => undefined }
       return {
         ...(await numberedRows(context, all, asked)),

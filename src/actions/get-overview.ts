@@ -5,9 +5,9 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import { type Context, defineAction } from './define.ts'
-import { ramPricesOf } from './shape/ram-market.ts'
+import { computeRamPrices } from './shape/ram-market.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
-import { doubleOf, iostOf } from './shape/values.ts'
+import { toDouble, toIost } from './shape/values.ts'
 
 /** Owners whose IOST does not circulate: the reward pools of the chain, and an address that no one can spend from. */
 export const NOT_CIRCULATING: readonly string[] = ['bonus.iost', 'issue.iost', 'vote_producer.iost', 'deadaddr']
@@ -74,18 +74,18 @@ export const getOverview = defineAction({
     const price = context.prices.get()
     return {
       account_count: figures?.account_count ?? 0,
-      all_votes: iostOf(figures?.producer_votes ?? 0n),
-      circulating_supply: iostOf((iost?.current_supply ?? 0n) - outside),
+      all_votes: toIost(figures?.producer_votes ?? 0n),
+      circulating_supply: toIost((iost?.current_supply ?? 0n) - outside),
       usd_price: price === undefined ? null : new Exact(price.usd),
       cny_price: price === undefined ? null : new Exact(price.cny),
       rank: price === undefined ? null : price.rank,
       price_time: price === undefined ? null : price.time,
       contract_count: figures?.contract_count ?? 0,
       token_count: figures?.token_count ?? 0,
-      head_block: String(headOf(context)),
+      head_block: String(getHeadHeight(context)),
       lib_block: view.at.height,
       highest_tps: String(figures?.highest_tps ?? 0),
-      ...marketOf(figures?.ram ?? { left: '0', used: '0', balance: '0' }),
+      ...toRamMarket(figures?.ram ?? { left: '0', used: '0', balance: '0' }),
     }
   },
   fails: [],
@@ -96,21 +96,21 @@ export const getOverview = defineAction({
  * The head of the branch whose rows lists return with head=1. Without such a branch, the last head that a
  * node reported.
  */
-const headOf = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'>): number =>
+const getHeadHeight = ({ view, node, branch }: Pick<Context, 'view' | 'node' | 'branch'>): number =>
   branch.height ?? Math.max(view.at.height, node?.lastInfo()?.headBlock ?? 0)
 
-const notCirculating = async (view: View): Promise<bigint> => {
+async function notCirculating(view: View): Promise<bigint> {
   const ids = NOT_CIRCULATING.map(owner => balanceId('iost', owner))
   const docs = await view.getMany(balances, ids)
   return docs.reduce((sum, doc) => sum + (doc?.amount ?? 0n) + (doc?.frozen ?? 0n), 0n)
 }
 
-const marketOf = (ram: { readonly left: string; readonly used: string; readonly balance: string }) => {
+function toRamMarket(ram: { readonly left: string; readonly used: string; readonly balance: string }) {
   const left = Number(ram.left)
   const used = Number(ram.used)
   return {
-    ...ramPricesOf(ram),
-    total_ram: doubleOf(used + left).text,
-    used_ram: doubleOf(used).text,
+    ...computeRamPrices(ram),
+    total_ram: toDouble(used + left).text,
+    used_ram: toDouble(used).text,
   }
 }

@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox'
-import { dayOf } from '#chain/time.ts'
+import { toDay } from '#chain/time.ts'
 import { type ProducerDoc, producers } from '#indices/producer.ts'
 import { defineAction, type Profile } from './define.ts'
-import { dividendRateOf, placeIn, RATE_DECIMALS } from './find/dividend.ts'
+import { computeDividendRate, computeRank, RATE_DECIMALS } from './find/dividend.ts'
 import { unknown } from './find/unknown.ts'
 import { wholeOrder } from './list/whole-list.ts'
 import { producer } from './request/parameter-types.ts'
 import { nameProducerStatus, producerStatus } from './shape/producer-status.ts'
 import { byName, count, exact, flag, shape, text } from './shape/results.ts'
-import { amountOf, iostOf } from './shape/values.ts'
+import { toAmount, toIost } from './shape/values.ts'
 
 const profileText = (en: string, zh: string) =>
   text(`${en} From the operator's profile file.`, `${zh}来自运营者的资料文件。`)
@@ -68,8 +68,8 @@ export const getProducerDetail = defineAction({
     const table = (await wholeOrder(view, { index: producers, order: 'all' })).filter(({ registered }) => registered)
     const found = table.find(doc => doc.account === account)
     if (found === undefined) throw unknown(context, 'producer', account)
-    const today = dayOf(view.at.time)
-    const rateOf = (doc: ProducerDoc) => dividendRateOf(doc, today)
+    const today = toDay(view.at.time)
+    const rateOf = (doc: ProducerDoc) => computeDividendRate(doc, today)
     const profile = profiles.get(account) ?? NO_PROFILE
     return {
       account,
@@ -78,15 +78,15 @@ export const getProducerDetail = defineAction({
       block_count: found.block_count,
       description: profile.description,
       description_en: profile.description_en,
-      dividend_rate: amountOf(rateOf(found), RATE_DECIMALS),
-      dividend_rate_ranking: placeIn(table, found, rateOf),
+      dividend_rate: toAmount(rateOf(found), RATE_DECIMALS),
+      dividend_rate_ranking: computeRank(table, found, rateOf),
       isProducer: found.is_producer,
       loc: found.loc,
       logo: profile.logo,
       online: found.online,
       pubkey: found.pubkey,
-      ranking: placeIn(table, found, ({ votes }) => votes),
-      received_award: iostOf(found.received_award),
+      ranking: computeRank(table, found, ({ votes }) => votes),
+      received_award: toIost(found.received_award),
       social_media: profile.social_media,
       statement: profile.statement,
       statement_en: profile.statement_en,
@@ -94,7 +94,7 @@ export const getProducerDetail = defineAction({
       type: profile.type,
       type_en: profile.type_en,
       url: found.url,
-      votes: iostOf(found.votes),
+      votes: toIost(found.votes),
     }
   },
   fails: ['not_found', 'loading'],

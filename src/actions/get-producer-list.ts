@@ -1,14 +1,14 @@
 import { Type } from '@sinclair/typebox'
-import { dayOf } from '#chain/time.ts'
+import { toDay } from '#chain/time.ts'
 import { producers } from '#indices/producer.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { DAYS_OF_CHANGE, votesBefore } from './find/votes-by-day.ts'
+import { DAYS_OF_CHANGE, getOpeningVotes } from './find/votes-by-day.ts'
 import { defineList } from './list/paging.ts'
 import { rankedListing } from './list/whole-list.ts'
 import { paging, sort } from './request/parameter-types.ts'
 import { nameProducerStatus, producerStatus } from './shape/producer-status.ts'
 import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { toIost } from './shape/values.ts'
 
 const row = shape({
   account: text('Account name of the producer.', '生产者的账户名。'),
@@ -55,21 +55,21 @@ export const getProducerList = defineList({
     state: [producers, statistics],
     open: async ({ view, profiles }, { sort: direction }) => {
       const total = (await view.get(statistics, STATISTICS))?.producer_count ?? 0
-      const first = dayOf(view.at.time) - DAYS_OF_CHANGE + 1
+      const first = toDay(view.at.time) - DAYS_OF_CHANGE + 1
       const order = { index: producers, order: 'ranked' } as const
       return rankedListing(order, { total, sort: direction }, (doc, rank) => ({
         account: doc.account,
         alias: profiles.get(doc.account)?.alias ?? '',
         alias_en: profiles.get(doc.account)?.alias_en ?? '',
         ranking: rank,
-        votes: iostOf(doc.votes),
-        votes_change_7d: iostOf(doc.votes - votesBefore(doc, first)),
+        votes: toIost(doc.votes),
+        votes_change_7d: toIost(doc.votes - getOpeningVotes(doc, first)),
         voter_count: doc.voter_count,
         status: nameProducerStatus(doc),
         online: doc.online,
         isProducer: doc.is_producer,
         block_count: doc.block_count,
-        received_award: iostOf(doc.received_award),
+        received_award: toIost(doc.received_award),
         loc: doc.loc,
         url: doc.url,
       }))

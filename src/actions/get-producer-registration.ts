@@ -10,7 +10,7 @@ import { unknown } from './find/unknown.ts'
 import { producer } from './request/parameter-types.ts'
 import { nameProducerStatus, producerStatusIfRegistered } from './shape/producer-status.ts'
 import { count, exact, flag, shape, text } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { toIost } from './shape/values.ts'
 
 /** The registration of a producer, current or former. */
 export const getProducerRegistration = defineAction({
@@ -61,11 +61,11 @@ export const getProducerRegistration = defineAction({
       account,
       registered: found.registered,
       ...(found.registered ? { status: nameProducerStatus(found) } : {}),
-      ...(found.unregistered === undefined ? {} : await momentOf(context.view, found.unregistered)),
-      votes: iostOf(found.votes),
+      ...(found.unregistered === undefined ? {} : await readUnregistration(context.view, found.unregistered)),
+      votes: toIost(found.votes),
       voter_count: found.voter_count,
       block_count: found.block_count,
-      received_award: iostOf(found.received_award),
+      received_award: toIost(found.received_award),
       pubkey: found.pubkey,
       loc: found.loc,
       url: found.url,
@@ -76,7 +76,7 @@ export const getProducerRegistration = defineAction({
   example: { producer: 'prod_11' },
 })
 
-const momentOf = async (view: View, height: number) => {
+async function readUnregistration(view: View, height: number) {
   const block = await view.get(blocks, blockId(height))
   if (block === undefined) throw missingData(`Block ${height} is not stored.`)
   return { unregistered_block: height, unregistered_at: toIso(block.time) }

@@ -2,16 +2,16 @@ import { Type } from '@sinclair/typebox'
 import { producers } from '#indices/producer.ts'
 import { series } from '#indices/series.ts'
 import { votes } from '#indices/vote.ts'
-import { momentOf } from './find/point.ts'
+import { findMoment } from './find/point.ts'
 import { unknown } from './find/unknown.ts'
-import { votersThen } from './find/voters-then.ts'
+import { readPastVoters } from './find/voters-then.ts'
 import { defineList } from './list/paging.ts'
-import { asRows, listingOf, rankingIn } from './list/whole-list.ts'
+import { asRows, createMemoryListing, createOrderListing } from './list/whole-list.ts'
 import { pageIfAsked, producer, sizeIfAsked } from './request/parameter-types.ts'
 import { checkPoint, hasPoint, point } from './request/point.ts'
 import { pointFields, pointShown } from './shape/point.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { toIost } from './shape/values.ts'
 
 const row = shape({
   account: text('Account or contract of the voter.', '投票者（账户或合约）。'),
@@ -44,18 +44,20 @@ export const getProducerVoter = defineList({
     open: async (context, { producer: account, ...asked }) => {
       const found = await context.view.get(producers, account)
       if (found === undefined) throw unknown(context, 'producer', account)
-      const then = hasPoint(asked) ? await momentOf(context, asked) : undefined
+      const then = hasPoint(asked) ? await findMoment(context, asked) : undefined
       if (then !== undefined)
         return {
-          ...rankingIn(await votersThen(context, account, then.height), ([voter, units]) => ({
+          ...createMemoryListing(await readPastVoters(context, account, then.height), ([voter, units]) => ({
             account: voter,
-            votes: iostOf(units),
+            votes: toIost(units),
           })),
           beside: pointShown(then),
           heights: [then.height],
         }
       const order = { index: votes, order: 'voters', group: account } as const
-      return asRows(listingOf(order, found.voter_count, doc => ({ account: doc.voter, votes: iostOf(doc.votes) })))
+      return asRows(
+        createOrderListing(order, found.voter_count, doc => ({ account: doc.voter, votes: toIost(doc.votes) })),
+      )
     },
   },
   isOfStore: true,

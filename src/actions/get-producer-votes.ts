@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox'
-import { dateOf, dayOf } from '#chain/time.ts'
+import { formatDate, toDay } from '#chain/time.ts'
 import { producers, VOTE_DAYS } from '#indices/producer.ts'
 import { defineAction } from './define.ts'
 import { genesisDay } from './find/days.ts'
 import { unknown } from './find/unknown.ts'
 import { votesByDay } from './find/votes-by-day.ts'
-import { wholeOf } from './list/paging.ts'
+import { buildWholeList } from './list/paging.ts'
 import { producer } from './request/parameter-types.ts'
 import { isDayOver, utcDay } from './shape/days.ts'
 import { exact, listOfRows, shape } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { toIost } from './shape/values.ts'
 
 const row = shape({
   date: utcDay,
@@ -37,15 +37,15 @@ export const getProducerVotes = defineAction({
     const { view } = context
     const [found, genesis] = await Promise.all([view.get(producers, account), genesisDay(view)])
     if (found?.registered !== true) throw unknown(context, 'producer', account)
-    const today = dayOf(view.at.time)
+    const today = toDay(view.at.time)
     const days = votesByDay(found, Math.max(genesis, today - VOTE_DAYS + 1), today)
-    return wholeOf(
+    return buildWholeList(
       'days',
       days.map(({ day, votes, change }) => ({
-        date: dateOf(day),
+        date: formatDate(day),
         complete: day < today,
-        votes: iostOf(votes),
-        change: iostOf(change),
+        votes: toIost(votes),
+        change: toIost(change),
       })),
     )
   },

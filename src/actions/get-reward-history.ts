@@ -4,7 +4,7 @@ import { seriesOf } from '#indices/series.ts'
 import type { Entry } from '#indices/series-entry.ts'
 import { rewardStep, rewardSteps } from './find/reward-steps.ts'
 import { unknown } from './find/unknown.ts'
-import { type Change, changesOf } from './list/changes.ts'
+import { openChangeList, type SeriesChange } from './list/changes.ts'
 import type { Numbered } from './list/list-rows.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
@@ -14,7 +14,7 @@ import { checkSteps } from './request/range-steps.ts'
 import { step } from './request/step.ts'
 import { changeFields, changeRows } from './shape/changes.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { toIost } from './shape/values.ts'
 
 const { seq, ...fields } = {
   ...changeFields,
@@ -58,8 +58,8 @@ export const getRewardHistory = defineList({
       const { view, compat } = context
       if ((await view.get(producers, account)) === undefined) throw unknown(context, 'producer', account)
       if (requested.step !== undefined)
-        return rewardSteps<Numbered<Change>>(context, account, { ...requested, step: requested.step })
-      const all = await changesOf(view, seriesOf.rewards(account))
+        return rewardSteps<Numbered<SeriesChange>>(context, account, { ...requested, step: requested.step })
+      const all = await openChangeList(view, seriesOf.rewards(account))
       return { ...(await numberedRows(context, all, requested)), rows: changeRows(NOTHING, compat, shown) }
     },
   },
@@ -73,9 +73,9 @@ const NOTHING = { from: () => null, after: () => null }
 
 const shown = ({ change, more: [kind = '', other = '0'] }: Entry) => ({
   action_name: NAMES.get(kind) ?? kind,
-  producer_amount: iostOf(kind === 'exchange' || kind === 'candidate' ? change : 0n),
-  added_for_voters: iostOf(kind === 'candidate' ? BigInt(other) : kind === 'topup' ? change : 0n),
-  taken_by_voters: iostOf(kind === 'voters' ? change : 0n),
+  producer_amount: toIost(kind === 'exchange' || kind === 'candidate' ? change : 0n),
+  added_for_voters: toIost(kind === 'candidate' ? BigInt(other) : kind === 'topup' ? change : 0n),
+  taken_by_voters: toIost(kind === 'voters' ? change : 0n),
 })
 
 const NAMES: ReadonlyMap<string, string> = new Map([

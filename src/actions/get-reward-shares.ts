@@ -6,16 +6,16 @@ import { producers } from '#indices/producer.ts'
 import { series } from '#indices/series.ts'
 import { votes } from '#indices/vote.ts'
 import type { Context } from './define.ts'
-import { type Moment, momentOf } from './find/point.ts'
+import { findMoment, type StateMoment } from './find/point.ts'
 import { unknown } from './find/unknown.ts'
-import { type Share, sharesBetween } from './find/vote-seconds.ts'
+import { readVoteShares, type Share } from './find/vote-seconds.ts'
 import { defineList } from './list/paging.ts'
-import { rankingIn } from './list/whole-list.ts'
+import { createMemoryListing } from './list/whole-list.ts'
 import { pageIfAsked, producer, sizeIfAsked } from './request/parameter-types.ts'
-import { checkPeriod, type Period, period } from './request/period.ts'
+import { type BlockPeriod, checkPeriod, period } from './request/period.ts'
 import { badRequest } from './request/refusals.ts'
 import { count, exact, listOfRows, shape, text } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { toIost } from './shape/values.ts'
 
 const row = shape({
   account: text('Account or contract of the voter.', '投票者（账户或合约）。'),
@@ -72,12 +72,12 @@ export const getRewardShares = defineList({
     open: async (context, { producer: account, ...asked }) => {
       const { view } = context
       if ((await view.get(producers, account)) === undefined) throw unknown(context, 'producer', account)
-      const [start, end] = await periodOf(context, asked)
-      const shares = await sharesBetween(context, account, [start, end])
+      const [start, end] = await requirePeriod(context, asked)
+      const shares = await readVoteShares(context, account, [start, end])
       const all = shares.reduce((sum, { weight }) => sum + weight, 0n)
       const length = end.time - start.time
       return {
-        ...rankingIn(shares, share => rowOf(share, all, length)),
+        ...createMemoryListing(shares, share => toShareRow(share, all, length)),
         heights: [start.height, end.height],
         beside: {
           start_block: start.height,
@@ -95,23 +95,23 @@ export const getRewardShares = defineList({
   example: { producer: 'producer000' },
 })
 
-const rowOf = ({ voter, first, last, weight }: Share, all: bigint, length: bigint) => ({
+const toShareRow = ({ voter, first, last, weight }: Share, all: bigint, length: bigint) => ({
   account: voter,
-  start_votes: iostOf(first),
-  end_votes: iostOf(last),
+  start_votes: toIost(first),
+  end_votes: toIost(last),
   mean_votes: new Exact(fromUnits((weight * 10n ** 10n) / length, CUT)),
   vote_seconds: new Exact(fromUnits(weight, WEIGHT_DECIMALS)),
   share: new Exact(fromUnits(all === 0n ? 0n : (weight * 10n ** BigInt(CUT)) / all, CUT)),
 })
 
-/** The two blocks of a period. Throws like `momentOf`, and 'bad_request' if the first is not before the last. */
-const periodOf = async (context: Context, asked: Period): Promise<readonly [Moment, Moment]> => {
+/** The two blocks of a period. Throws like `findMoment`, and 'bad_request' if the first is not before the last. */
+async function requirePeriod(context: Context, asked: BlockPeriod): Promise<readonly [StateMoment, StateMoment]> {
   const { start_block, start_time, end_block, end_time } = asked
   const [start, last] = await Promise.all([
-    momentOf(context, { at_block: start_block, at_time: start_time }, 'start'),
-    momentOf(context, { at_block: end_block, at_time: end_time }, 'end'),
+    findMoment(context, { at_block: start_block, at_time: start_time }, 'start'),
+    findMoment(context, { at_block: end_block, at_time: end_time }, 'end'),
   ])
-  const first = start ?? (await momentOf(context, { at_block: 0n }))
+  const first = start ?? (await findMoment(context, { at_block: 0n }))
   const end = last ?? context.view.at
   if (first === undefined || first.time >= end.time)
     throw badRequest(

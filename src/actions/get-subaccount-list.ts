@@ -3,19 +3,19 @@ import { toIso } from '#chain/time.ts'
 import { accounts } from '#indices/account.ts'
 import { listOf } from '#indices/list.ts'
 import { unknown } from './find/unknown.ts'
-import { type NumberedRecord, recordsOf } from './list/numbered.ts'
+import { listRecords, type NumberedRecord } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { account, paging, sort } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
-import { createdAt, listOfRows, seq, shape, text, txHash } from './shape/results.ts'
+import { defineCreatedTime, listOfRows, seq, shape, text, txHash } from './shape/results.ts'
 
 const fields = {
   name: text('Account name.', '账户名。'),
   created_by: text('Account that created this account.', '创建者账户。'),
-  created_at: createdAt(),
+  created_at: defineCreatedTime(),
   tx_hash: txHash(),
 }
-const listFor = <P extends TProperties>(row: P) =>
+const defineListResult = <P extends TProperties>(row: P) =>
   listOfRows('accounts', shape(row), { en: 'Accounts of this page.', zh: '账户列表。' })
 
 /** The accounts that an account created. */
@@ -29,8 +29,8 @@ export const getSubaccountList = defineList({
   },
   params: Type.Object({ account: account(), ...paging, sort: sort(), ...range }),
   check: checkRange,
-  result: listFor({ seq: seq(), ...fields }),
-  compatResult: listFor(fields),
+  result: defineListResult({ seq: seq(), ...fields }),
+  compatResult: defineListResult(fields),
   list: 'accounts',
   source: {
     state: [],
@@ -44,7 +44,7 @@ export const getSubaccountList = defineList({
         created_at: toIso(doc.time),
         tx_hash: doc.tx_hash,
       })
-      const found = await recordsOf(context, listOf.created(name), asked)
+      const found = await listRecords(context, listOf.created(name), asked)
       return { ...found, rows: async (_view, docs: readonly NumberedRecord[]) => ({ rows: docs.map(rowOf) }) }
     },
   },

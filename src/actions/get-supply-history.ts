@@ -1,23 +1,23 @@
 import { Type } from '@sinclair/typebox'
 import { fromUnits } from '#chain/amount.ts'
-import { dateOf, startOfDay } from '#chain/time.ts'
+import { formatDate, startOfDay } from '#chain/time.ts'
 import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
-import { checkStepDates, heightsOf, requestedSteps } from './find/requested-steps.ts'
-import { flowsThen, NO_FLOWS } from './find/series.ts'
+import { checkStepDates, listStepHeights, requestedSteps } from './find/requested-steps.ts'
+import { NO_FLOWS, readFlows } from './find/series.ts'
 import { unknown } from './find/unknown.ts'
-import { wholeOf } from './list/paging.ts'
+import { buildWholeList } from './list/paging.ts'
 import { type Dates, dates } from './request/dates.ts'
 import { token } from './request/parameter-types.ts'
-import { checkRange, type Range, range } from './request/range.ts'
+import { checkRange, type RowRange, range } from './request/range.ts'
 import { step } from './request/step.ts'
 import { count, flag, listOfRows, shape, text } from './shape/results.ts'
 
 const { start_block, end_block, start_time, end_time } = range
 const blockRange = { start_block, end_block, start_time, end_time }
 
-const checkAsked = ({ start_date, end_date, ...blocks }: Dates & Omit<Range, 'start_date' | 'end_date'>) => {
+function checkAsked({ start_date, end_date, ...blocks }: Dates & Omit<RowRange, 'start_date' | 'end_date'>) {
   checkStepDates({ start_date, end_date })
   checkRange({
     ...blocks,
@@ -56,16 +56,16 @@ export const getSupplyHistory = defineAction({
     const found = await view.get(tokens, symbol)
     if (found === undefined) throw unknown(context, 'token', symbol)
     const steps = await requestedSteps(context, { step: by, ...asked })
-    const heights = heightsOf(steps)
+    const heights = listStepHeights(steps)
     const [supply, holders] = await Promise.all([
-      flowsThen(view, seriesOf.supply(symbol), heights),
-      flowsThen(view, seriesOf.holders(symbol), heights),
+      readFlows(view, seriesOf.supply(symbol), heights),
+      readFlows(view, seriesOf.holders(symbol), heights),
     ])
     const shown = (units: bigint) => fromUnits(units, found.decimal)
     const rows = steps.map(({ first, isWhole }, at) => {
       const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [supply[at], supply[at + 1], holders[at + 1]]
       return {
-        date: dateOf(first),
+        date: formatDate(first),
         complete: isWhole,
         issued: shown(after.gained - before.gained),
         destroyed: shown(after.lost - before.lost),
@@ -73,7 +73,7 @@ export const getSupplyHistory = defineAction({
         holders: Number(held.gained - held.lost),
       }
     })
-    return wholeOf('steps', rows)
+    return buildWholeList('steps', rows)
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],

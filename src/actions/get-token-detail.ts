@@ -5,9 +5,9 @@ import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
 import { unknown } from './find/unknown.ts'
 import { token } from './request/parameter-types.ts'
-import { count, createdAt, exact, shape, text, txHash } from './shape/results.ts'
-import { transferability, transferabilityOf } from './shape/transferability.ts'
-import { amountOf } from './shape/values.ts'
+import { count, defineCreatedTime, exact, shape, text, txHash } from './shape/results.ts'
+import { toTransferability, transferability } from './shape/transferability.ts'
+import { toAmount } from './shape/values.ts'
 
 /** A token. */
 export const getTokenDetail = defineAction({
@@ -31,7 +31,7 @@ export const getTokenDetail = defineAction({
     ),
     ...transferability,
     holder_count: count('Number of owners with a balance above 0.', '余额大于 0 的持有者数。'),
-    created_at: createdAt(),
+    created_at: defineCreatedTime(),
     tx_hash: txHash(),
   }),
   run: async (context, { token: symbol }) => {
@@ -43,8 +43,8 @@ export const getTokenDetail = defineAction({
       issuer: found.issuer,
       decimal: found.decimal,
       total_supply: fromUnits(found.total_supply, found.decimal),
-      current_supply: amountOf(found.current_supply, found.decimal),
-      ...transferabilityOf(found),
+      current_supply: toAmount(found.current_supply, found.decimal),
+      ...toTransferability(found),
       holder_count: found.holder_count,
       created_at: toIso(found.time),
       tx_hash: found.tx_hash,

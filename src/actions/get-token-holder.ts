@@ -4,11 +4,11 @@ import { balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
 import { series } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
-import { holdersThen } from './find/holders-then.ts'
-import { momentOf } from './find/point.ts'
+import { readPastHolders } from './find/holders-then.ts'
+import { findMoment } from './find/point.ts'
 import { unknown } from './find/unknown.ts'
 import { defineList } from './list/paging.ts'
-import { asRows, listingOf, rankingIn } from './list/whole-list.ts'
+import { asRows, createMemoryListing, createOrderListing } from './list/whole-list.ts'
 import { paging, token } from './request/parameter-types.ts'
 import { checkPoint, hasPoint, point } from './request/point.ts'
 import { pointFields, pointShown } from './shape/point.ts'
@@ -46,15 +46,17 @@ export const getTokenHolder = defineList({
         balance: fromUnits(units, found.decimal),
         symbol,
       })
-      const then = hasPoint(asked) ? await momentOf(context, asked) : undefined
+      const then = hasPoint(asked) ? await findMoment(context, asked) : undefined
       if (then !== undefined)
         return {
-          ...rankingIn(await holdersThen(context, symbol, then.height), ([owner, units]) => rowOf(owner, units)),
+          ...createMemoryListing(await readPastHolders(context, symbol, then.height), ([owner, units]) =>
+            rowOf(owner, units),
+          ),
           beside: pointShown(then),
           heights: [then.height],
         }
       const order = { index: balances, order: 'holders', group: symbol } as const
-      return asRows(listingOf(order, found.holder_count, doc => rowOf(doc.owner, doc.amount)))
+      return asRows(createOrderListing(order, found.holder_count, doc => rowOf(doc.owner, doc.amount)))
     },
   },
   isOfStore: true,

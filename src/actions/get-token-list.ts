@@ -1,9 +1,9 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
 import { heldTokens } from './find/held-tokens.ts'
-import { ownerOf } from './find/owner.ts'
-import { momentOf } from './find/point.ts'
-import { wholeOf } from './list/paging.ts'
+import { resolveOwner } from './find/owner.ts'
+import { findMoment } from './find/point.ts'
+import { buildWholeList } from './list/paging.ts'
 import { owner } from './request/parameter-types.ts'
 import { checkPoint, point } from './request/point.ts'
 import { type HeldTokenRow, heldTokenFields, heldTokenRows } from './shape/held-tokens.ts'
@@ -12,7 +12,7 @@ import { listOfRows, shape } from './shape/results.ts'
 
 const { frozen_list: _, ...usual } = heldTokenFields
 
-const listFor = <P extends TProperties>(row: P) =>
+const defineListResult = <P extends TProperties>(row: P) =>
   shape({
     ...listOfRows('tokens', shape(row), { en: 'Tokens.', zh: '代币列表。' }).properties,
     ...pointFields,
@@ -29,14 +29,14 @@ export const getTokenList = defineAction({
   },
   params: Type.Object({ account: owner(), ...point }),
   check: checkPoint,
-  result: listFor(heldTokenFields),
-  compatResult: listFor(usual),
+  result: defineListResult(heldTokenFields),
+  compatResult: defineListResult(usual),
   list: 'tokens',
   run: async (context, { account, ...asked }) => {
-    const [name, then] = await Promise.all([ownerOf(context, account), momentOf(context, asked)])
+    const [name, then] = await Promise.all([resolveOwner(context, account), findMoment(context, asked)])
     const rows = await heldTokenRows(context.view, await heldTokens(context.view, name, then))
     const shown = context.compat === 'iostabc' ? rows.map(withoutList) : rows
-    return { ...wholeOf('tokens', shown, then && { heights: [then.height] }), ...pointShown(then) }
+    return { ...buildWholeList('tokens', shown, then && { heights: [then.height] }), ...pointShown(then) }
   },
   isOfStore: true,
   fails: ['not_found', 'loading'],

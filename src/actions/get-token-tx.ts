@@ -7,7 +7,7 @@ import { tokenPlan } from './list/record-plan.ts'
 import { checkFilters, checkRecordRange, checkSide } from './request/check-records.ts'
 import { paging, sort, token } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
-import { counterparty, direction, funcName, hasFilters, partsOf, textFilters } from './request/record-filters.ts'
+import { counterparty, direction, funcName, hasFilters, splitFilters, textFilters } from './request/record-filters.ts'
 import { isSearched, plannedRecords } from './shape/found-records.ts'
 import { recordLists } from './shape/record-row.ts'
 import { listedRecords } from './shape/rows.ts'
@@ -43,7 +43,7 @@ export const getTokenTx = defineList({
   }),
   check: ({ token: symbol, ...params }) => {
     if (!hasFilters(params)) return checkHeadRange(params)
-    const { filters } = partsOf(params)
+    const { filters } = splitFilters(params)
     checkFilters(filters)
     checkSide(filters)
     checkRecordRange(params, isSearched(tokenPlan(symbol, filters)))
@@ -53,10 +53,10 @@ export const getTokenTx = defineList({
   source: {
     state: [],
     isFeed: true,
-    isSearched: ({ token: symbol, ...params }) => isSearched(tokenPlan(symbol, partsOf(params).filters)),
+    isSearched: ({ token: symbol, ...params }) => isSearched(tokenPlan(symbol, splitFilters(params).filters)),
     open: async (context, { token: symbol, ...params }) => {
       await requireToken(context, symbol)
-      const { filters, asked } = partsOf(params)
+      const { filters, asked } = splitFilters(params)
       if (!hasFilters(filters)) return listedRecords(context, listOf.token(symbol), { ...asked, contract: 'always' })
       const plan = tokenPlan(symbol, await foundFilters(context, filters))
       return plannedRecords(context, plan, { ...asked, contract: 'always' })

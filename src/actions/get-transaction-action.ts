@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
 import { findTransaction } from './find/transaction.ts'
-import { wholeOf } from './list/paging.ts'
+import { buildWholeList } from './list/paging.ts'
 import { hash } from './request/parameter-types.ts'
 import { listOfRows } from './shape/results.ts'
 import { actionRow } from './shape/transaction-rows.ts'
@@ -22,7 +22,7 @@ export const getTransactionAction = defineAction({
   run: async (context, { tx_hash }) => {
     const { body } = await findTransaction({ ...context, waitForNode: context.waitAfterRead }, tx_hash)
     const { actions } = JSON.parse(body) as { readonly actions: readonly Row[] }
-    return wholeOf(
+    return buildWholeList(
       'actions',
       actions.map(({ contract, action_name, data }) => ({ contract, action_name, data })),
     )

@@ -3,18 +3,18 @@ import { summarizeTransaction } from '#chain/decode-transaction.ts'
 import { toIso } from '#chain/time.ts'
 import { defineList } from './list/paging.ts'
 import { rowIds } from './list/row-id.ts'
-import { type NumberedTransaction, transactionsOf } from './list/transactions.ts'
+import { listTransactions, type NumberedTransaction } from './list/transactions.ts'
 import { paging, sort } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
-import { headFields, statusOf } from './shape/head-status.ts'
-import { count, createdAt, exact, irreversibleSeq, listOfRows, shape, text, txHash } from './shape/results.ts'
-import { gasOf } from './shape/values.ts'
+import { headFields, toRowStatus } from './shape/head-status.ts'
+import { count, defineCreatedTime, exact, irreversibleSeq, listOfRows, shape, text, txHash } from './shape/results.ts'
+import { toGas } from './shape/values.ts'
 
 const fields = {
   ...headFields(),
   tx_hash: txHash(),
   block: text('Block number (height).', '区块高度。'),
-  created_at: createdAt(),
+  created_at: defineCreatedTime(),
   publisher: text('Account that published the transaction.', '发布者账户。'),
   contract: text(
     'Contract of the first action; empty for a transaction without actions.',
@@ -28,7 +28,7 @@ const fields = {
   status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
   gas_fee: exact('Gas paid.', '支付的 gas。'),
 }
-const listFor = <P extends TProperties>(row: P) =>
+const defineListResult = <P extends TProperties>(row: P) =>
   listOfRows('transactions', shape(row), { en: 'Transactions of this page.', zh: '交易列表。' })
 
 /** The transactions of the whole chain. */
@@ -42,8 +42,8 @@ export const getTransactionList = defineList({
   },
   params: Type.Object({ ...paging, sort: sort(), ...range, ...headOptions }),
   check: checkHeadRange,
-  result: listFor({ seq: irreversibleSeq(), ...fields }),
-  compatResult: listFor(fields),
+  result: defineListResult({ seq: irreversibleSeq(), ...fields }),
+  compatResult: defineListResult(fields),
   list: 'transactions',
   source: {
     // Runs of transactions are only appended to, so no state has to be held.
@@ -55,7 +55,7 @@ export const getTransactionList = defineList({
         const { publisher, actions, first, statusCode, gasUsage } = summarizeTransaction(doc.body)
         return {
           ...(compat === 'iostabc' || above !== undefined ? {} : { seq: number }),
-          ...(id === undefined ? {} : { id, status: statusOf(above) }),
+          ...(id === undefined ? {} : { id, status: toRowStatus(above) }),
           tx_hash: doc.hash,
           block: String(doc.height),
           created_at: toIso(time),
@@ -64,10 +64,10 @@ export const getTransactionList = defineList({
           action_name: first?.actionName ?? '',
           actions,
           status_code: statusCode,
-          gas_fee: gasOf(gasUsage),
+          gas_fee: toGas(gasUsage),
         }
       }
-      const found = await transactionsOf(context, asked)
+      const found = await listTransactions(context, asked)
       return {
         ...found,
         rows: async (reading, docs: readonly NumberedTransaction[]) => {

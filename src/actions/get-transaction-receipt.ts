@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
 import { findTransaction } from './find/transaction.ts'
-import { wholeOf } from './list/paging.ts'
+import { buildWholeList } from './list/paging.ts'
 import { hash } from './request/parameter-types.ts'
 import { listOfRows } from './shape/results.ts'
 import { receiptRow } from './shape/transaction-rows.ts'
@@ -23,7 +23,7 @@ export const getTransactionReceipt = defineAction({
     const { body } = await findTransaction({ ...context, waitForNode: context.waitAfterRead }, tx_hash)
     const { tx_receipt } = JSON.parse(body) as { readonly tx_receipt: Receipts | null }
     const rows = (tx_receipt?.receipts ?? []).map(({ func_name, content }) => ({ func_name, content }))
-    return wholeOf('receipts', rows)
+    return buildWholeList('receipts', rows)
   },
   fails: ['not_found', 'loading', 'bad_block'],
   example: { tx_hash: '4aSfS9vs1bsvVAybT1Ehcp9LWL9EjMFSHRKs2cWS1wHx' },

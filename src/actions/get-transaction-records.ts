@@ -1,11 +1,11 @@
 import { Type } from '@sinclair/typebox'
 import { transactionId } from '#indices/position.ts'
 import { defineAction } from './define.ts'
-import { TRANSACTIONS, textsOf } from './find/overflow.ts'
+import { readRowTexts, TRANSACTIONS } from './find/overflow.ts'
 import { findTransactions } from './find/transaction.ts'
 import { recordsOfTransactions } from './find/transaction-records.ts'
-import { foundOf } from './find/unknown.ts'
-import { wholeOf } from './list/paging.ts'
+import { requireFound } from './find/unknown.ts'
+import { buildWholeList } from './list/paging.ts'
 import { withOwnData } from './list/rows.ts'
 import { transactionHashes } from './request/parameter-types.ts'
 import { transactionRecords } from './shape/record-row.ts'
@@ -34,7 +34,7 @@ export const getTransactionRecords = defineAction({
   run: async (context, { tx_hashes }) => {
     const hashes = [...new Set(tx_hashes)]
     const known = await findTransactions(context, hashes)
-    const found = foundOf(
+    const found = requireFound(
       context,
       'transaction',
       hashes.map(name => [name, known.get(name)]),
@@ -47,12 +47,12 @@ export const getTransactionRecords = defineAction({
     )
     const all = docs.flat()
     const statuses = found.flatMap(({ status }, at) => (docs[at] ?? []).map(() => status))
-    const texts = await textsOf(async () => bodies, all, { asked: TRANSACTIONS })
+    const texts = await readRowTexts(async () => bodies, all, { asked: TRANSACTIONS })
     const rows = writtenRows(all, { texts, compat: context.compat }, at => ({
       status: statuses[at],
       isNamed: true,
     }))
-    return wholeOf('records', withOwnData(rows))
+    return buildWholeList('records', withOwnData(rows))
   },
   fails: ['not_found', 'loading', 'bad_block'],
   example: { tx_hashes: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp' },

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
 import { findTransactions } from './find/transaction.ts'
-import { nullFor, unknown } from './find/unknown.ts'
+import { toNull, unknown } from './find/unknown.ts'
 import { transactionHashes } from './request/parameter-types.ts'
-import { rowsOf, shape } from './shape/results.ts'
+import { defineRows, shape } from './shape/results.ts'
 import { transactionAnswer, transactionResult } from './shape/transaction-answer.ts'
 
 /** Several transactions by their hashes. */
@@ -21,11 +21,11 @@ export const getTransactions = defineAction({
         en: 'Hashes of transactions, up to 50, joined by commas; a hash may occur more than once.',
         zh: '交易哈希，最多 50 个，以英文逗号分隔；可重复。',
       },
-      elsewhere: ['tx_hash'],
+      foreignNames: ['tx_hash'],
     }),
   }),
   result: shape({
-    transactions: rowsOf(
+    transactions: defineRows(
       Type.Union([transactionResult, Type.Null()]),
       'An entry for each hash, in the order requested; null for a transaction that does not exist.',
       '每个哈希一项，按请求的顺序排列；不存在的交易为 null。',
@@ -37,7 +37,7 @@ export const getTransactions = defineAction({
     return {
       transactions: tx_hashes.map(name => {
         const one = found.get(name)
-        return one === undefined ? nullFor(unknown(context, 'transaction', name)) : transactionAnswer(one)
+        return one === undefined ? toNull(unknown(context, 'transaction', name)) : transactionAnswer(one)
       }),
     }
   },

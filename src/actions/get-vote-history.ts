@@ -1,15 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { seriesOf } from '#indices/series.ts'
-import { votesAfter, votesAt } from '#indices/series-replay.ts'
-import { ownerOf } from './find/owner.ts'
-import { changesOf } from './list/changes.ts'
+import { applyVoteEntry, parseVotes } from '#indices/series-replay.ts'
+import { resolveOwner } from './find/owner.ts'
+import { openChangeList } from './list/changes.ts'
 import { numberedRows } from './list/numbered.ts'
 import { defineList } from './list/paging.ts'
 import { owner, paging, sort } from './request/parameter-types.ts'
 import { checkRange, range } from './request/range.ts'
 import { changeFields, changeRows } from './shape/changes.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { toIost } from './shape/values.ts'
 
 const { seq, ...fields } = {
   ...changeFields,
@@ -45,15 +45,15 @@ export const getVoteHistory = defineList({
     isFeed: true,
     open: async (context, { account, ...asked }) => {
       const { view, compat } = context
-      const all = await changesOf(view, seriesOf.voter(await ownerOf(context, account)))
-      const votes = { from: votesAt, after: votesAfter }
+      const all = await openChangeList(view, seriesOf.voter(await resolveOwner(context, account)))
+      const votes = { from: parseVotes, after: applyVoteEntry }
       return {
         ...(await numberedRows(context, all, asked)),
         rows: changeRows(votes, compat, ({ change, more: [producer = ''] }, after) => ({
           producer,
-          change: iostOf(change),
-          votes: iostOf(after.get(producer) ?? 0n),
-          total_votes: iostOf([...after.values()].reduce((sum, each) => sum + each, 0n)),
+          change: toIost(change),
+          votes: toIost(after.get(producer) ?? 0n),
+          total_votes: toIost([...after.values()].reduce((sum, each) => sum + each, 0n)),
         })),
       }
     },

@@ -2,10 +2,10 @@ import { Type } from '@sinclair/typebox'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
 import { defineList } from './list/paging.ts'
-import { listingOf } from './list/whole-list.ts'
+import { createOrderListing } from './list/whole-list.ts'
 import { paging } from './request/parameter-types.ts'
 import { exact, listOfRows, shape, text } from './shape/results.ts'
-import { iostOf } from './shape/values.ts'
+import { toIost } from './shape/values.ts'
 
 const row = shape({
   symbol: text('Always iost.', '恒为 iost。'),
@@ -32,13 +32,13 @@ export const getWealthList = defineList({
     state: [wealth, statistics],
     open: async ({ view }) => {
       const total = (await view.get(statistics, STATISTICS))?.wealth_count ?? 0
-      return listingOf({ index: wealth, order: 'richest' }, total, doc => ({
+      return createOrderListing({ index: wealth, order: 'richest' }, total, doc => ({
         symbol: 'iost',
         account: doc.owner,
-        balance: iostOf(doc.total),
-        token_balance: iostOf(doc.token),
-        vote_balance: iostOf(doc.vote),
-        frozen_balance: iostOf(doc.frozen),
+        balance: toIost(doc.total),
+        token_balance: toIost(doc.token),
+        vote_balance: toIost(doc.vote),
+        frozen_balance: toIost(doc.frozen),
       }))
     },
   },

@@ -7,11 +7,11 @@ export type ReleaseView = () => Promise<void>
  * Reads the store for work that may release its view early and continue without it, so that a wait for a node
  * holds no connection of the store. After `leave`, only the height of the view may be used.
  */
-export const readAndRelease = async <T>(
+export async function readAndRelease<T>(
   store: Pick<Store, 'read'>,
   work: (view: View, leave: ReleaseView) => Promise<T>,
   signal: AbortSignal,
-): Promise<T> => {
+): Promise<T> {
   const read = await store.read(
     view => {
       const leaving = Promise.withResolvers<void>()

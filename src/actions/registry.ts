@@ -1,4 +1,4 @@
-import type { Action } from './define.ts'
+import type { ApiAction } from './define.ts'
 import { getAccountActivity } from './get-account-activity.ts'
 import { getAccountAssets } from './get-account-assets.ts'
 import { getAccountBalance } from './get-account-balance.ts'
@@ -50,7 +50,7 @@ import { getWealthList } from './get-wealth-list.ts'
 import { search } from './search.ts'
 
 /** All actions of the interface, in the order of the reference. */
-export const actions: readonly Action[] = [
+export const actions: readonly ApiAction[] = [
   getOverview,
   getDailyStatistics,
   getWealthList,

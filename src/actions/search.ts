@@ -1,10 +1,10 @@
 import { Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
-import { MOST_COMPARED } from './find/full-names.ts'
+import { MAX_COMPARED } from './find/full-names.ts'
 import { refuseWhileLoading } from './find/loading.ts'
-import { matchesOf, TYPES } from './find/matches.ts'
-import { wholeOf } from './list/paging.ts'
-import { word } from './request/parameters.ts'
+import { findMatches, TYPES } from './find/matches.ts'
+import { buildWholeList } from './list/paging.ts'
+import { defineParameter } from './request/parameters.ts'
 import { shown } from './request/refusals.ts'
 import { described, flag, listOfRows, shape, text } from './shape/results.ts'
 
@@ -35,28 +35,28 @@ export const search = defineAction({
   action: 'search',
   title: { en: 'Search', zh: '搜索' },
   summary: {
-    en: `What a text names: an account, a block (number or hash), a transaction (hash), a contract (id, with or without the prefix Contract), a token, a registered producer or an NFT collection (its whole symbol); these matches come first, in this order: account, block, transaction, contract, token, producer, collection. Then the accounts, contracts, tokens and producers whose names begin with the text, by name, at most 10 of each kind together with the exact match. Upper and lower case differ, except in an address that begins with 0x, and no character is a wildcard. A public key names the producer whose blocks it signs, and itself where it owns tokens. Where no name begins with the text, matches are the blocks, transactions and contracts with a shortened hash or id (its beginning, of at least 10 characters, then optionally …, ... or .. and its end), else tokens whose full name begins with the text, or is the text if this is one letter, in any case, among the ${MOST_COMPARED} with the most holders. An empty text matches nothing.`,
-    zh: `查找文本所指代的对象：账户、区块（高度或哈希）、交易（哈希）、合约（ID，Contract 前缀可省略）、代币、已注册的生产者或 NFT 合集（完整符号），完全匹配的排在最前，依次为账户、区块、交易、合约、代币、生产者、合集。其后是名称以该文本开头的账户、合约、代币与生产者，按名称排列，每类连同完全匹配的最多 10 个。区分大小写（0x 开头的地址除外），没有通配符。公钥指代以其签名出块的生产者；若该公钥持有代币，也指代其自身。没有名称以该文本开头时，匹配缩写的哈希或 ID（至少前 10 个字符，其后可接 …、... 或 .. 与末尾部分）所对应的区块、交易与合约；若仍无结果，则在持有者最多的 ${MOST_COMPARED} 种代币中匹配全名以该文本开头者（文本只有一个字符时，全名须与其相同；不区分大小写）。空文本不匹配任何对象。`,
+    en: `What a text names: an account, a block (number or hash), a transaction (hash), a contract (id, with or without the prefix Contract), a token, a registered producer or an NFT collection (its whole symbol); these matches come first, in this order: account, block, transaction, contract, token, producer, collection. Then the accounts, contracts, tokens and producers whose names begin with the text, by name, at most 10 of each kind together with the exact match. Upper and lower case differ, except in an address that begins with 0x, and no character is a wildcard. A public key names the producer whose blocks it signs, and itself where it owns tokens. Where no name begins with the text, matches are the blocks, transactions and contracts with a shortened hash or id (its beginning, of at least 10 characters, then optionally …, ... or .. and its end), else tokens whose full name begins with the text, or is the text if this is one letter, in any case, among the ${MAX_COMPARED} with the most holders. An empty text matches nothing.`,
+    zh: `查找文本所指代的对象：账户、区块（高度或哈希）、交易（哈希）、合约（ID，Contract 前缀可省略）、代币、已注册的生产者或 NFT 合集（完整符号），完全匹配的排在最前，依次为账户、区块、交易、合约、代币、生产者、合集。其后是名称以该文本开头的账户、合约、代币与生产者，按名称排列，每类连同完全匹配的最多 10 个。区分大小写（0x 开头的地址除外），没有通配符。公钥指代以其签名出块的生产者；若该公钥持有代币，也指代其自身。没有名称以该文本开头时，匹配缩写的哈希或 ID（至少前 10 个字符，其后可接 …、... 或 .. 与末尾部分）所对应的区块、交易与合约；若仍无结果，则在持有者最多的 ${MAX_COMPARED} 种代币中匹配全名以该文本开头者（文本只有一个字符时，全名须与其相同；不区分大小写）。空文本不匹配任何对象。`,
   },
   params: Type.Object({
-    text: word<string>({
+    text: defineParameter<string>({
       type: 'string',
       description: { en: 'Text to search for.', zh: '要搜索的文本。' },
       rule: { en: 'a text', zh: '文本' },
       pattern: '^[\\s\\S]*$',
       example: 'busyhub',
       sample: 'account',
-      elsewhere: ['q', 'query', 'search', 'keyword', 'keywords', 'term', 'name', 'id', 'hash', 'key'],
+      foreignNames: ['q', 'query', 'search', 'keyword', 'keywords', 'term', 'name', 'id', 'hash', 'key'],
       read: given => given,
     }),
   }),
   result: listOfRows('matches', row, { en: 'Matches.', zh: '匹配列表。' }),
   list: 'matches',
   run: async (context, { text: given }) => {
-    const matches = await matchesOf(context, given)
+    const matches = await findMatches(context, given)
     if (matches.length === 0)
       refuseWhileLoading(context, { en: `A match for ${shown(given)}`, zh: `${shown(given)} 的匹配结果` })
-    return wholeOf('matches', matches)
+    return buildWholeList('matches', matches)
   },
   fails: ['loading', 'bad_block'],
   example: { text: 'busyhub' },

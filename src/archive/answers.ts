@@ -1,8 +1,8 @@
 import { encodeBase58 } from '#chain/base58.ts'
-import { headHash, origInfoOf, rawHeadFrom } from '#chain/head.ts'
+import { decodeOrigInfo, decodeRawHead, headHash } from '#chain/head.ts'
 import { parseAnswer } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
-import { type BlockLines, codeIn, isShownOtherwise, lineOf } from './block-lines.ts'
+import { type BlockLines, findLine, isShownOtherwise, parseBlockCode } from './block-lines.ts'
 import { damagedFile } from './chunk.ts'
 import type { Archive } from './reader.ts'
 
@@ -45,7 +45,7 @@ export const archiveAnswers =
         )
       case 'getRawBlockByNumber':
         return withBlock(archive, words[0], lines => {
-          const raw = lineOf(lines, 'r')
+          const raw = findLine(lines, 'r')
           if (raw !== undefined && raw.length > most * BASE64_GROWTH) return 'too_large'
           return raw === undefined
             ? refused(2, 'the archive does not have this raw block')
@@ -53,7 +53,7 @@ export const archiveAnswers =
         })
       case 'getBlockHeaderByRange': {
         const { start, end } = JSON.parse(body ?? '{}') as { readonly start: number; readonly end: number }
-        return listOf(
+        return formatAnswerList(
           'block_list',
           (await within(archive, start, end - 1)).map(({ head }) => head),
           most,
@@ -62,7 +62,7 @@ export const archiveAnswers =
       case 'getBlockTxsByContract': {
         const { from_block, to_block } = JSON.parse(body ?? '{}') as Record<'from_block' | 'to_block', number>
         const blocks = await within(archive, from_block, to_block)
-        return listOf('blocktx_list', blocks.filter(each => !isShownOtherwise(each)).map(listEntry), most)
+        return formatAnswerList('blocktx_list', blocks.filter(each => !isShownOtherwise(each)).map(listEntry), most)
       }
       case 'getContract':
         return await contract(archive, decodeURIComponent(words[0] ?? ''))
@@ -74,7 +74,7 @@ export const archiveAnswers =
 /** Four letters of base64 for three bytes. */
 const BASE64_GROWTH = 4 / 3
 
-const listOf = (name: string, entries: readonly string[], most: number): ArchiveAnswer | 'too_large' =>
+const formatAnswerList = (name: string, entries: readonly string[], most: number): ArchiveAnswer | 'too_large' =>
   entries.reduce((sum, { length }) => sum + length, 0) > most
     ? 'too_large'
     : found(`{"${name}":[${entries.join(',')}]}`)
@@ -82,7 +82,7 @@ const listOf = (name: string, entries: readonly string[], most: number): Archive
 const listEntry = ({ height, transactions }: BlockLines): string =>
   `{"status":"IRREVERSIBLE","block_number":"${height}","tx_list":${transactions}}`
 
-const chainInfo = ({ manifest }: Archive): string => {
+function chainInfo({ manifest }: Archive): string {
   const { chain_id, net_name, height, hash, time } = manifest
   return JSON.stringify({
     net_name,
@@ -101,24 +101,24 @@ const chainInfo = ({ manifest }: Archive): string => {
 }
 
 /** The blocks of a range that the archive contains. */
-const within = async (archive: Archive, from: number, to: number): Promise<readonly BlockLines[]> => {
+async function within(archive: Archive, from: number, to: number): Promise<readonly BlockLines[]> {
   const first = archive.manifest.files[0]?.from ?? 0
   const [low, high] = [Math.max(from, first), Math.min(to, archive.manifest.height)]
   return low > high ? [] : archive.blocks(low, high)
 }
 
-const withBlock = async (
+async function withBlock(
   archive: Archive,
   word: string | undefined,
   answer: (lines: BlockLines) => ArchiveAnswer | 'too_large',
-): Promise<ArchiveAnswer | 'too_large'> => {
+): Promise<ArchiveAnswer | 'too_large'> {
   const height = /^[0-9]{1,15}$/.test(word ?? '') ? Number(word) : -1
   const [lines] = height < 0 ? [] : await within(archive, height, height)
   return lines === undefined ? NOT_FOUND : answer(lines)
 }
 
 /** The result of `read`, which parses lines of a block. Throws Failure 'damaged' when they are wrong. */
-const readFrom = <T>(archive: Archive, { height }: BlockLines, read: () => T): T => {
+function readArchived<T>(archive: Archive, { height }: BlockLines, read: () => T): T {
   try {
     return read()
   } catch (error) {
@@ -127,13 +127,13 @@ const readFrom = <T>(archive: Archive, { height }: BlockLines, read: () => T): T
   }
 }
 
-const blockAnswer = (archive: Archive, lines: BlockLines, complete: boolean): string => {
-  const { head, count } = readFrom(archive, lines, () => ({
-    head: rawHeadFrom(parseAnswer(lines.head, 'head'), { key: 'archive' }),
+function blockAnswer(archive: Archive, lines: BlockLines, complete: boolean): string {
+  const { head, count } = readArchived(archive, lines, () => ({
+    head: decodeRawHead(parseAnswer(lines.head, 'head'), { key: 'archive' }),
     count: (parseAnswer(lines.transactions, 'transactions') as readonly unknown[]).length,
   }))
-  const info = lineOf(lines, 'i')
-  const origInfo = lineOf(lines, 'o') ?? JSON.stringify(origInfoOf(head.info))
+  const info = findLine(lines, 'i')
+  const origInfo = findLine(lines, 'o') ?? JSON.stringify(decodeOrigInfo(head.info))
   const block = JSON.stringify({
     hash: headHash(head),
     version: String(head.version),
@@ -151,10 +151,10 @@ const blockAnswer = (archive: Archive, lines: BlockLines, complete: boolean): st
 }
 
 /** The code of a contract from the last block that deployed it, in a node's form. */
-const contract = async (archive: Archive, id: string): Promise<ArchiveAnswer> => {
+async function contract(archive: Archive, id: string): Promise<ArchiveAnswer> {
   const file = archive.manifest.files.findLast(({ contracts }) => contracts.some(([known]) => known === id))
   const height = file?.contracts.findLast(([known]) => known === id)?.[1]
   const [lines] = height === undefined ? [] : await archive.blocks(height, height)
-  const code = lines && readFrom(archive, lines, () => codeIn(lines)).findLast(each => each.id === id)
+  const code = lines && readArchived(archive, lines, () => parseBlockCode(lines)).findLast(each => each.id === id)
   return code === undefined ? refused(2, 'contract not found') : found(JSON.stringify(code))
 }

@@ -1,6 +1,6 @@
 import { decodeBase58 } from '#chain/base58.ts'
 import type { Block, ContractCode } from '#chain/block.ts'
-import { headHash, infoForms, origInfoOf, type RawHead } from '#chain/head.ts'
+import { decodeOrigInfo, headHash, infoForms, type RawHead } from '#chain/head.ts'
 import { parseAnswer } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
 
@@ -34,9 +34,9 @@ const base64 = (hash: string): string => Buffer.from(decodeBase58(hash)).toStrin
 export const NO_SIGN = { algorithm: 0, sig: '', pubKey: '' }
 
 /** The lines of a block. Throws Failure 'bad_block' when the hash of its header is not the block's hash. */
-export const linesOf = ({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): BlockLines => {
+export function formatBlockLines({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): BlockLines {
   const { height, version, witness, time } = block
-  const info = Buffer.from(infoOf(block))
+  const info = Buffer.from(formatBlockInfo(block))
   const head = {
     version,
     parentHash: base64(block.parentHash),
@@ -54,7 +54,7 @@ export const linesOf = ({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): Bl
     transactions: `[${block.transactions.map(({ body }) => body).join(',')}]`,
     more: [
       ...(block.info === '{}' ? [] : [`i${block.info}`]),
-      ...(block.origInfo === origInfoOf(info) ? [] : [`o${JSON.stringify(block.origInfo)}`]),
+      ...(block.origInfo === decodeOrigInfo(info) ? [] : [`o${JSON.stringify(block.origInfo)}`]),
       ...(raw === undefined ? [] : [`r${Buffer.from(raw).toString('base64')}`]),
       ...code.map(each => `c${JSON.stringify(each)}`),
     ],
@@ -65,7 +65,7 @@ export const linesOf = ({ block, sign = NO_SIGN, raw, code }: ArchivedBlock): Bl
  * The text of `info` in the block's header. Nodes return several forms of it alike; this is the form that
  * gives the block's hash.
  */
-const infoOf = (block: Block): string => {
+function formatBlockInfo(block: Block): string {
   const head: Omit<RawHead, 'sign' | 'info'> = {
     version: BigInt(block.version),
     parentHash: decodeBase58(block.parentHash),
@@ -82,13 +82,13 @@ const infoOf = (block: Block): string => {
 }
 
 /** The text of a chunk of blocks. */
-export const textOf = (blocks: readonly BlockLines[]): string =>
+export const joinBlockLines = (blocks: readonly BlockLines[]): string =>
   blocks.map(({ head, transactions, more }) => `${[head, transactions, ...more].join('\n')}\n`).join('')
 
 /** A head has some hundred bytes, unless its `info` lists the transactions of the block (`INFO` in `bounds.ts`). */
-const MOST_HEAD_BYTES = 512 * 1024
+const MAX_HEAD_BYTES = 512 * 1024
 /** Optional lines of a block: `i`, `o`, `r`, and one for each system contract that it deploys. */
-const MOST_OPTIONAL_LINES = 100
+const MAX_OPTIONAL_LINES = 100
 
 const LINE_FEED = 0x0a
 const FIRST_OF_HEAD = 0x7b
@@ -98,10 +98,10 @@ const FIRST_OF_TRANSACTIONS = 0x5b
  * The blocks in the text of a chunk, UTF-8, which has `count` blocks from height `from` on; undefined when the text is
  * malformed. Only the bytes of expected lines become strings: a chunk may consist of line feeds.
  */
-export const readLines = (
+export function readLines(
   text: Buffer,
   { from, count }: { readonly from: number; readonly count: number },
-): readonly BlockLines[] | undefined => {
+): readonly BlockLines[] | undefined {
   const blocks: BlockLines[] = []
   let at = 0
   /** The next line, if it begins with this byte and has at most `most` bytes; '' otherwise. */
@@ -113,11 +113,11 @@ export const readLines = (
     return read
   }
   while (blocks.length < count) {
-    const head = line(FIRST_OF_HEAD, MOST_HEAD_BYTES)
+    const head = line(FIRST_OF_HEAD, MAX_HEAD_BYTES)
     const transactions = head && line(FIRST_OF_TRANSACTIONS)
     const more: string[] = []
     for (let next = transactions; next !== '' && at < text.length && text[at] !== FIRST_OF_HEAD; more.push(next))
-      next = more.length < MOST_OPTIONAL_LINES ? line(text[at]) : ''
+      next = more.length < MAX_OPTIONAL_LINES ? line(text[at]) : ''
     if (transactions === '' || more.at(-1) === '') return undefined
     blocks.push({ height: from + blocks.length, head, transactions, more })
   }
@@ -125,13 +125,13 @@ export const readLines = (
 }
 
 /** The optional line with a prefix, without that prefix; undefined when the block has none. */
-export const lineOf = ({ more }: BlockLines, sign: 'r' | 'c' | 'i' | 'o'): string | undefined =>
+export const findLine = ({ more }: BlockLines, sign: 'r' | 'c' | 'i' | 'o'): string | undefined =>
   more.find(line => line.startsWith(sign))?.slice(1)
 
 /** The code of the contracts that a block deploys. Throws Failure 'bad_block' for a line that is not JSON. */
-export const codeIn = ({ more }: BlockLines): readonly ContractCode[] =>
+export const parseBlockCode = ({ more }: BlockLines): readonly ContractCode[] =>
   more.flatMap(line => (line.startsWith('c') ? [parseAnswer(line.slice(1), 'contract') as ContractCode] : []))
 
 /** Whether the answer of getBlockByNumber has fields that do not follow from the header and transactions. */
 export const isShownOtherwise = (lines: BlockLines): boolean =>
-  lineOf(lines, 'i') !== undefined || lineOf(lines, 'o') !== undefined
+  findLine(lines, 'i') !== undefined || findLine(lines, 'o') !== undefined

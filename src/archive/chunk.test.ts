@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { measureJson } from '#chain/json-text.ts'
 import { readLines } from './block-lines.ts'
-import { chunksIn, MOST_TEXT_BYTES, unpackChunk } from './chunk.ts'
-import { FORMAT, type Manifest, manifestText, readManifest, sha256 } from './manifest.ts'
+import { MAX_TEXT_BYTES, parseChunkTable, unpackChunk } from './chunk.ts'
+import { type ArchiveManifest, FORMAT, manifestText, readManifest, sha256 } from './manifest.ts'
 
 /** A chunk of these bytes, as listed in the table of a file. */
 const chunkOf = (bytes: Uint8Array) => ({
@@ -14,28 +14,28 @@ test('unpackChunk: a few bytes that decompress to more than a chunk can contain 
   const part = Bun.zstdCompressSync(Buffer.alloc(16 * 1024 * 1024, 'x'))
   const bomb = Buffer.concat(Array.from({ length: 9 }, () => part))
   expect(bomb.byteLength).toBeLessThan(100_000)
-  await expect(unpackChunk(bomb, chunkOf(bomb), 'a.blocks', MOST_TEXT_BYTES)).rejects.toMatchObject({
+  await expect(unpackChunk(bomb, chunkOf(bomb), 'a.blocks', MAX_TEXT_BYTES)).rejects.toMatchObject({
     kind: 'damaged',
-    message: `Archive file a.blocks: its blocks 0 to 9 cannot be decompressed to at most ${MOST_TEXT_BYTES} bytes.`,
+    message: `Archive file a.blocks: its blocks 0 to 9 cannot be decompressed to at most ${MAX_TEXT_BYTES} bytes.`,
   })
 })
 
 test('unpackChunk: bytes that are not compressed data are refused as damaged even with the right hash', async () => {
   const bytes = Buffer.from('not compressed')
-  await expect(unpackChunk(bytes, chunkOf(bytes), 'a.blocks', MOST_TEXT_BYTES)).rejects.toMatchObject({
+  await expect(unpackChunk(bytes, chunkOf(bytes), 'a.blocks', MAX_TEXT_BYTES)).rejects.toMatchObject({
     kind: 'damaged',
   })
 })
 
 test('chunksIn: an invalid table is refused as damaged', () => {
   const right = chunkOf(Buffer.from('x'))
-  expect(chunksIn(JSON.stringify([right]), 'a.blocks', 10)).toEqual([right])
+  expect(parseChunkTable(JSON.stringify([right]), 'a.blocks', 10)).toEqual([right])
   for (const wrong of [
     ...[{}, [null], [{ ...right, from: '0' }], [{ ...right, to: -1 }], [{ ...right, bytes: 1e12 }]],
     // More blocks than a chunk has, and more entries than the file has blocks.
     ...[[{ ...right, to: 100 }], Array.from({ length: 200 }, () => [])],
   ])
-    expect(() => chunksIn(JSON.stringify(wrong), 'a.blocks', 10)).toThrow('its table cannot be read')
+    expect(() => parseChunkTable(JSON.stringify(wrong), 'a.blocks', 10)).toThrow('its table cannot be read')
 })
 
 test('readManifest: a manifest that does not describe its files is refused as damaged even with the right hash', () => {
@@ -54,7 +54,7 @@ test('readManifest: a manifest that does not describe its files is refused as da
         blocks_per_file: 10,
       },
       ...{ height: 9, hash: 'h', time: '1', files },
-    } as Manifest)
+    } as ArchiveManifest)
   expect(readManifest(manifestWith([file]), 'm').files).toHaveLength(1)
   for (const wrong of [null, { ...file, contracts: undefined }, { ...file, to: 9.5 }, { ...file, table_sha256: 1 }])
     expect(() => readManifest(manifestWith([wrong]), 'm')).toThrow('it does not describe each of its files')

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { zstdDecompress } from 'node:zlib'
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { isWholeNumber, sha256 } from './manifest.ts'
 
@@ -43,7 +43,7 @@ const LEVEL = 9
  * can decompress to any size. Nodes send no block of more than 10,000,000 bytes to each other (`OF_EXECUTION`), so a
  * valid chunk is shorter even if its last block is as large and is stored in its raw form too.
  */
-export const MOST_TEXT_BYTES = 48 * 1024 * 1024
+export const MAX_TEXT_BYTES = 48 * 1024 * 1024
 
 /** Nearly all chunks are shorter, compressed or not; longer ones are read one at a time. */
 export const USUAL_TEXT_BYTES = 8 * 1024 * 1024
@@ -55,21 +55,21 @@ export const compressed = (text: string): Promise<Uint8Array> => Bun.zstdCompres
  * from those that were written.
  */
 // biome-ignore lint/complexity/useMaxParams: the place in the file and the limit belong to no common record.
-export const unpackChunk = async (
+export async function unpackChunk(
   bytes: Uint8Array,
   chunk: Chunk,
   where: string,
   most: number,
-): Promise<Buffer | undefined> => {
+): Promise<Buffer | undefined> {
   const what = `its blocks ${chunk.from} to ${chunk.to}`
   if (bytes.byteLength !== chunk.bytes || sha256(bytes) !== chunk.sha256)
     throw damagedFile(where, `${what} do not have the hash of the table at its end`)
   try {
     return await decompressed(bytes, { maxOutputLength: most })
   } catch (error) {
-    if ((error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE' && most < MOST_TEXT_BYTES)
+    if ((error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE' && most < MAX_TEXT_BYTES)
       return undefined
-    throw damagedFile(where, `${what} cannot be decompressed to at most ${MOST_TEXT_BYTES} bytes`)
+    throw damagedFile(where, `${what} cannot be decompressed to at most ${MAX_TEXT_BYTES} bytes`)
   }
 }
 
@@ -80,22 +80,22 @@ export const tableText = (chunks: readonly Chunk[]): string => JSON.stringify(ch
 
 /** A chunk takes 13 parts of a table (`measureJson`), and has a block at least. */
 const PARTS_OF_CHUNK = 16
-const MOST_TABLE_PARTS = 1_000_000
+const MAX_TABLE_PARTS = 1_000_000
 
 /** The chunks that the table of a file with `blocks` blocks lists. Throws Failure 'damaged' for any other text. */
-export const chunksIn = (table: string, where: string, blocks: number): readonly Chunk[] => {
-  const chunks = jsonIn(table, Math.min(MOST_TABLE_PARTS, PARTS_OF_CHUNK * blocks))
+export function parseChunkTable(table: string, where: string, blocks: number): readonly Chunk[] {
+  const chunks = tryParseJson(table, Math.min(MAX_TABLE_PARTS, PARTS_OF_CHUNK * blocks))
   if (Array.isArray(chunks) && chunks.every(isChunk)) return chunks
   throw damagedFile(where, 'its table cannot be read')
 }
 
-const isChunk = (value: unknown): value is Chunk => {
+function isChunk(value: unknown): value is Chunk {
   const { from, to, offset, bytes, sha256: hash } = (value ?? {}) as Record<keyof Chunk, unknown>
   return (
     [from, to, offset, bytes].every(isWholeNumber) &&
     Number(from) <= Number(to) &&
     Number(to) - Number(from) < CHUNK_BLOCKS &&
-    Number(bytes) <= MOST_TEXT_BYTES &&
+    Number(bytes) <= MAX_TEXT_BYTES &&
     typeof hash === 'string'
   )
 }

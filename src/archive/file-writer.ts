@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
-import { type BlockLines, codeIn, textOf } from './block-lines.ts'
-import { type Chunk, compressed, LENGTH_DIGITS, MAGIC, MOST_TEXT_BYTES, tableText } from './chunk.ts'
+import { type BlockLines, joinBlockLines, parseBlockCode } from './block-lines.ts'
+import { type Chunk, compressed, LENGTH_DIGITS, MAGIC, MAX_TEXT_BYTES, tableText } from './chunk.ts'
 import { type ArchiveFile, sha256 } from './manifest.ts'
 
 /** Suffix of files that are being written. The next run removes any that a killed process left behind. */
@@ -18,7 +18,7 @@ export type FileWriter = {
 }
 
 /** Creates the file whose first block is at height `from`. */
-export const fileWriter = async (folder: string, from: number): Promise<FileWriter> => {
+export async function fileWriter(folder: string, from: number): Promise<FileWriter> {
   const path = join(folder, `${from}${PART}`)
   const file = await open(path, 'w')
   const hash = createHash('sha256')
@@ -34,11 +34,11 @@ export const fileWriter = async (folder: string, from: number): Promise<FileWrit
   await put(Buffer.from(MAGIC))
   return {
     add: async lines => {
-      const text = textOf(lines)
+      const text = joinBlockLines(lines)
       const first = lines[0]?.height ?? from
       const range = { from: first, to: first + lines.length - 1 }
       const length = Buffer.byteLength(text)
-      if (length > MOST_TEXT_BYTES)
+      if (length > MAX_TEXT_BYTES)
         throw new Failure(
           'bad_block',
           `Blocks ${first} to ${range.to} have ${length} bytes, which no reader of archives accepts.`,
@@ -48,7 +48,7 @@ export const fileWriter = async (folder: string, from: number): Promise<FileWrit
       chunks.push({ ...range, offset: bytes, bytes: part.byteLength, sha256: sha256(part) })
       content.update(text)
       contentBytes += length
-      for (const block of lines) for (const { id } of codeIn(block)) contracts.push([id, block.height])
+      for (const block of lines) for (const { id } of parseBlockCode(block)) contracts.push([id, block.height])
       await put(part)
     },
     end: async (to, lastHash) => {

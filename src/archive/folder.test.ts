@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { folderAt } from './folder.ts'
+import { openFolder } from './folder.ts'
 
 const PART = new Uint8Array(1024 * 1024)
 
 /** A server that responds with this status and a body that never ends. */
-const endless = (status: number) => {
+function endless(status: number) {
   const cancelled = Promise.withResolvers<void>()
   const server = Bun.serve({
     port: 0,
@@ -24,7 +24,7 @@ const endless = (status: number) => {
 test('folderAt: a server that sends more bytes than requested is refused, and the rest is not read', async () => {
   const { server, cancelled } = endless(206)
   try {
-    await expect(folderAt(String(server.url)).bytes('a.blocks', 0, 10)).rejects.toMatchObject({
+    await expect(openFolder(String(server.url)).bytes('a.blocks', 0, 10)).rejects.toMatchObject({
       kind: 'damaged',
       message: `Archive file ${server.url}a.blocks: the server returned more than the 10 bytes requested from byte 0 on.`,
     })
@@ -37,7 +37,7 @@ test('folderAt: a server that sends more bytes than requested is refused, and th
 test.each([401, 403])('folderAt: a server that denies a file with %d is not said to have none', async status => {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status }) })
   try {
-    const { text, bytes } = folderAt(server.url.href)
+    const { text, bytes } = openFolder(server.url.href)
     const says = (file: string) => ({
       kind: 'usage',
       message: `${server.url.href}${file}: the server answers with status ${status}.`,
@@ -57,7 +57,7 @@ test('folderAt: only a file that is not there is said to be none', async () => {
     fetch: ({ url }) => new Response(null, { status: url.endsWith('/gone') ? 410 : 400 }),
   })
   try {
-    const { text } = folderAt(server.url.href)
+    const { text } = openFolder(server.url.href)
     expect(String(await text('gone').catch(error => error))).toContain('it has no gone')
     expect(String(await text('other').catch(error => error))).toContain('answers with status 400')
   } finally {
@@ -68,7 +68,7 @@ test('folderAt: only a file that is not there is said to be none', async () => {
 test('folderAt: an endless text is refused, and the rest is not read', async () => {
   const { server, cancelled } = endless(200)
   try {
-    await expect(folderAt(String(server.url)).text('manifest.json')).rejects.toMatchObject({
+    await expect(openFolder(String(server.url)).text('manifest.json')).rejects.toMatchObject({
       kind: 'damaged',
     })
     await cancelled

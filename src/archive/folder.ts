@@ -1,9 +1,9 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Failure, messageOf } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { fetchPeer } from '#peer/fetch-peer.ts'
 import { readBody, UnreadBody } from '#peer/read-body.ts'
-import { authorizationIn } from './authorization.ts'
+import { buildAuthorization } from './authorization.ts'
 import { damagedFile } from './chunk.ts'
 
 /** Read access to the files of an archive, local or remote. */
@@ -20,7 +20,7 @@ export type Folder = {
 }
 
 /** The folder of an archive: a path, or an http(s) URL whose server supports range requests. */
-export const folderAt = (location: string): Folder =>
+export const openFolder = (location: string): Folder =>
   /^https?:\/\//.test(location) ? remoteFolder(location) : localFolder(location)
 
 const localFolder = (path: string): Folder => ({
@@ -29,7 +29,7 @@ const localFolder = (path: string): Folder => ({
     const where = join(path, name)
     try {
       const { size } = await stat(where)
-      if (size > MOST_FILE_BYTES) throw tooLong(where)
+      if (size > MAX_FILE_BYTES) throw tooLong(where)
       return await readFile(where, 'utf8')
     } catch (cause) {
       if (cause instanceof Failure) throw cause
@@ -50,7 +50,7 @@ const localFolder = (path: string): Folder => ({
 })
 
 /** Whether there is no such file, not even its folder. */
-export const isMissing = (cause: unknown): boolean => {
+export function isMissing(cause: unknown): boolean {
   const { code } = cause as { readonly code?: unknown }
   return code === 'ENOENT' || code === 'ENOTDIR'
 }
@@ -62,7 +62,7 @@ const noArchive = (where: string, name: string, cause: unknown): Failure =>
   })
 
 const unreadable = (where: string, cause: unknown): Failure =>
-  new Failure('unavailable', `${where} cannot be read: ${messageOf(cause)}.`, {
+  new Failure('unavailable', `${where} cannot be read: ${getErrorMessage(cause)}.`, {
     cause,
   })
 
@@ -86,13 +86,13 @@ const TIMEOUT_MS = 60_000
  * Maximum size of a file that is read whole: a manifest of 50,000 files, as an archive of mainnet would have,
  * takes some 25 MB.
  */
-const MOST_FILE_BYTES = 64 * 1024 * 1024
+const MAX_FILE_BYTES = 64 * 1024 * 1024
 
-const tooLong = (where: string): Failure => damagedFile(where, `it has more than ${MOST_FILE_BYTES} bytes`)
+const tooLong = (where: string): Failure => damagedFile(where, `it has more than ${MAX_FILE_BYTES} bytes`)
 
-const remoteFolder = (location: string): Folder => {
+function remoteFolder(location: string): Folder {
   const url = new URL(location.endsWith('/') ? location : `${location}/`)
-  const headers = authorizationIn(url)
+  const headers = buildAuthorization(url)
   url.username = ''
   url.password = ''
   const name = url.href.replace(/\/$/, '')
@@ -123,7 +123,7 @@ const remoteFolder = (location: string): Folder => {
       if (isGone(response)) throw noArchive(name, file, response.status)
       if (response.status !== 200)
         throw new Failure('usage', `${where}: the server answers with status ${response.status}.`)
-      const body = await bodyOf(response, MOST_FILE_BYTES, where)
+      const body = await readBoundedBody(response, MAX_FILE_BYTES, where)
       if (body === undefined) throw tooLong(where)
       const text = new TextDecoder('utf-8', { ignoreBOM: true }).decode(body)
       const etag = response.headers.get('etag')
@@ -136,7 +136,7 @@ const remoteFolder = (location: string): Folder => {
       if (isGone(response)) throw damagedFile(where, 'it is missing')
       if (response.status === 416) throw damagedFile(where, `it ends before byte ${to}`)
       if (response.status !== 206) throw noRange(where, response.status)
-      const part = await bodyOf(response, to - from, where)
+      const part = await readBoundedBody(response, to - from, where)
       if (part === undefined)
         throw damagedFile(where, `the server returned more than the ${to - from} bytes requested from byte ${from} on`)
       if (part.byteLength !== to - from) throw damagedFile(where, `it ends before byte ${to}`)
@@ -148,7 +148,7 @@ const remoteFolder = (location: string): Folder => {
 /**
  * The body of a response; undefined when it has more than `most` bytes, and the rest is not read. Throws 'unavailable'.
  */
-const bodyOf = async (response: Response, most: number, where: string): Promise<Uint8Array | undefined> => {
+async function readBoundedBody(response: Response, most: number, where: string): Promise<Uint8Array | undefined> {
   try {
     return await readBody(response, { most })
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 
@@ -32,7 +32,7 @@ export type ArchiveFile = {
 }
 
 /** Description of an archive. Its files follow each other without a gap. */
-export type Manifest = {
+export type ArchiveManifest = {
   readonly format: typeof FORMAT
   readonly chain_id: number
   /**
@@ -57,7 +57,7 @@ export type Manifest = {
  * The text of a manifest: JSON whose last member is the hash of everything before it, so that any changed
  * byte is detected.
  */
-export const manifestText = (manifest: Manifest): string => {
+export function manifestText(manifest: ArchiveManifest): string {
   const body = JSON.stringify(manifest, null, 1).slice(0, -2)
   return `${body},\n "sha256": "${sha256(body)}"\n}\n`
 }
@@ -68,7 +68,7 @@ export const sha256 = (bytes: string | Uint8Array): string => createHash('sha256
  * Reads a manifest. Throws Failure 'damaged' when it differs from the output of `manifestText`, 'usage' for
  * another format.
  */
-export const readManifest = (text: string, where: string): Manifest => {
+export function readManifest(text: string, where: string): ArchiveManifest {
   const damaged = (reason: string): Failure =>
     new Failure('damaged', `${where}: ${reason}.`, {
       help: 'Get the file again from where the archive is published.',
@@ -76,30 +76,30 @@ export const readManifest = (text: string, where: string): Manifest => {
   const [, body, hash] = /^([\s\S]*),\n "sha256": "([0-9a-f]{64})"\n\}\n$/.exec(text) ?? []
   if (body === undefined) throw damaged('it is not the manifest of an archive of blocks')
   if (sha256(body) !== hash) throw damaged('its text does not have the hash at its end')
-  const manifest = hasFewKeys(body) ? (jsonIn(`${body}\n}`, MOST_PARTS) as Manifest | undefined) : undefined
+  const manifest = hasFewKeys(body) ? (tryParseJson(`${body}\n}`, MAX_PARTS) as ArchiveManifest | undefined) : undefined
   if (manifest === undefined) throw damaged('it cannot be read')
   if (manifest.format !== FORMAT)
     throw new Failure('usage', `${where} has format ${manifest.format}; this version reads format ${FORMAT}.`, {
       help: 'Use a version of iostlens that reads this format.',
     })
-  const wrong = faultOf(manifest)
+  const wrong = findManifestFault(manifest)
   if (wrong !== undefined) throw damaged(wrong)
   return manifest
 }
 
 /** A file takes some 30 parts of a manifest (`measureJson`), so these are 100,000 files or a thousand million blocks. */
-const MOST_PARTS = 3_000_000
+const MAX_PARTS = 3_000_000
 /** Each different key costs several times as much as a value. A manifest has 18 of them. */
-const MOST_KEYS = 50
+const MAX_KEYS = 50
 
-const hasFewKeys = (text: string): boolean => {
+function hasFewKeys(text: string): boolean {
   const keys = new Set<string>()
-  for (const [key] of text.matchAll(/"[^"]*":/g)) if (keys.add(key).size > MOST_KEYS) return false
+  for (const [key] of text.matchAll(/"[^"]*":/g)) if (keys.add(key).size > MAX_KEYS) return false
   return true
 }
 
 /** The inconsistency in a manifest whose hash is correct; undefined: none. */
-const faultOf = ({ files, proof, height, hash }: Manifest): string | undefined => {
+function findManifestFault({ files, proof, height, hash }: ArchiveManifest): string | undefined {
   if (!Array.isArray(files) || files.length === 0) return 'it names no files'
   if (!files.every(isFile)) return 'it does not describe each of its files'
   if (!PROOF_LEVELS.includes(proof)) return `its level of proof '${proof}' does not exist`
@@ -116,7 +116,7 @@ const faultOf = ({ files, proof, height, hash }: Manifest): string | undefined =
 export const isWholeNumber = (value: unknown): boolean => Number.isSafeInteger(value) && Number(value) >= 0
 
 /** Whether an entry of a manifest has all fields of a file that are used. */
-const isFile = (value: unknown): boolean => {
+function isFile(value: unknown): boolean {
   const file = (value ?? {}) as Record<keyof ArchiveFile, unknown>
   const { name, hash, sha256: whole, content_sha256, table_sha256, contracts } = file
   return (

@@ -2,16 +2,16 @@ import { Failure } from '#failure/failure.ts'
 import { type BlockLines, readLines } from './block-lines.ts'
 import {
   type Chunk,
-  chunksIn,
   damagedFile,
   LENGTH_DIGITS,
-  MOST_TEXT_BYTES,
+  MAX_TEXT_BYTES,
+  parseChunkTable,
   USUAL_TEXT_BYTES,
   unpackChunk,
 } from './chunk.ts'
-import { type Folder, folderAt } from './folder.ts'
-import { type ArchiveFile, MANIFEST, type Manifest, readManifest, sha256 } from './manifest.ts'
-import { rememberedFor } from './remembered.ts'
+import { type Folder, openFolder } from './folder.ts'
+import { type ArchiveFile, type ArchiveManifest, MANIFEST, readManifest, sha256 } from './manifest.ts'
+import { createMemo } from './remembered.ts'
 
 /**
  * Chunks cached as text: answers for ranges read each chunk twice, and several ranges are read at a time. Chunks of busy
@@ -23,7 +23,7 @@ const KEPT_CHUNKS = { most: 12, characters: 12_000_000 }
 const KEPT_TABLES = 4
 
 export type Archive = {
-  readonly manifest: Manifest
+  readonly manifest: ArchiveManifest
   readonly folder: Folder
   /** Lines of the blocks `from` … `to`. Throws Failure 'damaged' with the file's name. */
   blocks(from: number, to: number): Promise<readonly BlockLines[]>
@@ -39,18 +39,18 @@ export type Archive = {
 }
 
 /** Opens an archive by its manifest. Throws Failure 'usage', 'damaged', 'unavailable'. */
-export const openArchive = async (location: string): Promise<Archive> => {
-  const folder = folderAt(location)
-  return archiveIn(folder, await folder.text(MANIFEST))
+export async function openArchive(location: string): Promise<Archive> {
+  const folder = openFolder(location)
+  return parseArchive(folder, await folder.text(MANIFEST))
 }
 
-const archiveIn = (folder: Folder, text: string): Archive => {
+function parseArchive(folder: Folder, text: string): Archive {
   const manifest = readManifest(text, `${folder.name}/${MANIFEST}`)
   const hash = sha256(text)
-  const tables = rememberedFor<readonly Chunk[]>({ most: KEPT_TABLES })
-  const chunks = rememberedFor<readonly BlockLines[]>({ ...KEPT_CHUNKS, sizeOf: charactersIn })
+  const tables = createMemo<readonly Chunk[]>({ most: KEPT_TABLES })
+  const chunks = createMemo<readonly BlockLines[]>({ ...KEPT_CHUNKS, sizeOf: countLineCharacters })
   const readLarge = oneAtATime()
-  const file = (height: number): ArchiveFile | undefined => fileWith(manifest, height)
+  const file = (height: number): ArchiveFile | undefined => findArchiveFile(manifest, height)
   const tableOf = (of: ArchiveFile): Promise<readonly Chunk[]> => tables(of.name, () => readTable(folder, of))
   const chunkAt: Archive['chunkAt'] = async height => {
     const of = file(height)
@@ -81,7 +81,7 @@ const archiveIn = (folder: Folder, text: string): Archive => {
     grown: async () => {
       const now = await folder.text(MANIFEST)
       if (sha256(now) === hash) return archive
-      const next = archiveIn(folder, now)
+      const next = parseArchive(folder, now)
       requireSameFiles(folder, next.manifest, manifest)
       return next
     },
@@ -90,14 +90,14 @@ const archiveIn = (folder: Folder, text: string): Archive => {
 }
 
 /** Files of an archive never change: a reader may already have loaded blocks from them. */
-const requireSameFiles = (folder: Folder, now: Manifest, before: Manifest): void => {
+function requireSameFiles(folder: Folder, now: ArchiveManifest, before: ArchiveManifest): void {
   for (const [at, file] of before.files.entries())
     if (now.files[at]?.name !== file.name || now.files[at].sha256 !== file.sha256)
       throw damagedFile(`${folder.name}/${file.name}`, 'it was replaced or removed while the archive was read')
 }
 
 /** The file that contains a block, by binary search: an archive of mainnet has tens of thousands of files. */
-const fileWith = ({ files }: Manifest, height: number): ArchiveFile | undefined => {
+function findArchiveFile({ files }: ArchiveManifest, height: number): ArchiveFile | undefined {
   let [low, high] = [0, files.length]
   while (low < high) {
     const middle = (low + high) >> 1
@@ -108,33 +108,33 @@ const fileWith = ({ files }: Manifest, height: number): ArchiveFile | undefined 
   return found !== undefined && found.from <= height ? found : undefined
 }
 
-const charactersIn = (lines: readonly BlockLines[]): number =>
+const countLineCharacters = (lines: readonly BlockLines[]): number =>
   lines.reduce((sum, { head, transactions }) => sum + head.length + transactions.length, 0)
 
 /** Maximum bytes of a table: an entry has some 170, and a file has a chunk for each 100 blocks or fewer. */
-const MOST_TABLE_BYTES = 16 * 1024 * 1024
+const MAX_TABLE_BYTES = 16 * 1024 * 1024
 
-const readTable = async (
+async function readTable(
   folder: Folder,
   { name, bytes, table_sha256, from, to }: ArchiveFile,
-): Promise<readonly Chunk[]> => {
+): Promise<readonly Chunk[]> {
   const where = `${folder.name}/${name}`
   const digits = Buffer.from(await folder.bytes(name, bytes - LENGTH_DIGITS, bytes)).toString('latin1')
   const length = Number(digits)
-  if (!/^[0-9]+$/.test(digits) || length > Math.min(bytes - LENGTH_DIGITS, MOST_TABLE_BYTES))
+  if (!/^[0-9]+$/.test(digits) || length > Math.min(bytes - LENGTH_DIGITS, MAX_TABLE_BYTES))
     throw damagedFile(where, 'its last bytes are not the length of a table')
   const table = await folder.bytes(name, bytes - LENGTH_DIGITS - length, bytes - LENGTH_DIGITS)
   if (sha256(table) !== table_sha256) throw damagedFile(where, `its table does not have the hash in ${MANIFEST}`)
-  return chunksIn(Buffer.from(table).toString(), where, to - from + 1)
+  return parseChunkTable(Buffer.from(table).toString(), where, to - from + 1)
 }
 
 type ReadingChunk = { readonly chunk: Chunk; readonly readLarge: ReturnType<typeof oneAtATime> }
 
-const readChunk = async (
+async function readChunk(
   folder: Folder,
   { name }: ArchiveFile,
   { chunk, readLarge }: ReadingChunk,
-): Promise<readonly BlockLines[]> => {
+): Promise<readonly BlockLines[]> {
   const where = `${folder.name}/${name}`
   const { from, to, offset, bytes } = chunk
   const read = async (most: number): Promise<readonly BlockLines[] | undefined> => {
@@ -145,7 +145,7 @@ const readChunk = async (
     return lines
   }
   const usual = bytes > USUAL_TEXT_BYTES ? undefined : await read(USUAL_TEXT_BYTES)
-  const lines = usual ?? (await readLarge(() => read(MOST_TEXT_BYTES)))
+  const lines = usual ?? (await readLarge(() => read(MAX_TEXT_BYTES)))
   if (lines === undefined) throw new Failure('defect', `The blocks from ${from} on in ${where} were not read.`)
   return lines
 }

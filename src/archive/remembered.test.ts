@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { rememberedFor } from './remembered.ts'
+import { createMemo } from './remembered.ts'
 
 /** Remembers texts, and the keys that had to be made, in order. */
-const remembering = (bounds: { readonly most: number; readonly characters?: number }) => {
+function remembering(bounds: { readonly most: number; readonly characters?: number }) {
   const made: string[] = []
-  const remembered = rememberedFor<string>({ ...bounds, sizeOf: text => text.length })
+  const remembered = createMemo<string>({ ...bounds, sizeOf: text => text.length })
   const of = (key: string): Promise<string> =>
     remembered(key, async () => {
       made.push(key)
@@ -32,7 +32,7 @@ test('rememberedFor: calls for a value under way share it, whatever its size wil
 })
 
 test('rememberedFor: a value that could not be made is made again', async () => {
-  const remembered = rememberedFor<string>({ most: 2 })
+  const remembered = createMemo<string>({ most: 2 })
   const failing = remembered('a', () => Promise.reject(new Error('unreadable')))
   await expect(failing).rejects.toThrow('unreadable')
   expect(await remembered('a', async () => 'read')).toBe('read')

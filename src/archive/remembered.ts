@@ -2,7 +2,7 @@
 type Bounds<T> = { readonly most: number; readonly characters?: number; readonly sizeOf?: (value: T) => number }
 
 /** Caches one value per key; beyond `most` values, or `characters` in values that have arrived, it drops the oldest. */
-export const rememberedFor = <T>({ most, characters = 0, sizeOf = () => 0 }: Bounds<T>) => {
+export function createMemo<T>({ most, characters = 0, sizeOf = () => 0 }: Bounds<T>) {
   const known = new Map<string, Promise<T>>()
   const sizes = new Map<string, number>()
   const drop = (key: string): void => {

@@ -5,14 +5,14 @@ import type { Block } from '#chain/block.ts'
 import { changesProducers } from '#chain/effects.ts'
 import { signatureFault } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
-import { type ArchivedBlock, type BlockLines, linesOf, NO_SIGN } from './block-lines.ts'
+import { type ArchivedBlock, type BlockLines, formatBlockLines, NO_SIGN } from './block-lines.ts'
 import { CHUNK_BLOCKS, CHUNK_CHARACTERS } from './chunk.ts'
 import { type FileWriter, fileWriter, PART } from './file-writer.ts'
 import { isMissing } from './folder.ts'
-import { FORMAT, MANIFEST, type Manifest, manifestText, readManifest } from './manifest.ts'
+import { type ArchiveManifest, FORMAT, MANIFEST, manifestText, readManifest } from './manifest.ts'
 
 /** Identity of an archive's chain, and the division into files. */
-export type ArchiveOf = Pick<Manifest, 'chain_id' | 'genesis_hash' | 'proof' | 'blocks_per_file'>
+export type ArchiveOf = Pick<ArchiveManifest, 'chain_id' | 'genesis_hash' | 'proof' | 'blocks_per_file'>
 
 /** The blocks to write. */
 export type Writing = {
@@ -32,20 +32,20 @@ export type Writing = {
  * 'conflict' when the archive is of another chain or divided in another way, 'damaged' when its manifest is, 'usage'
  * when the folder cannot be made. Resolves with the manifest, or undefined when no file is complete.
  */
-export const writeArchive = async (
+export async function writeArchive(
   folder: string,
   of: ArchiveOf,
   { source, from, to, onWritten }: Writing,
-): Promise<Manifest | undefined> => {
+): Promise<ArchiveManifest | undefined> {
   await makeFolder(folder)
   await removeParts(folder)
-  let manifest = await manifestIn(folder)
+  let manifest = await findManifest(folder)
   if (manifest !== undefined) requireSame(folder, manifest, of)
   const first = (manifest?.height ?? from - 1) + 1
   if (first > to) return manifest
   let file: FileWriter | undefined
   try {
-    for await (const { lines, last, endsFile } of chunksOf(source(first, manifest?.hash), of, to)) {
+    for await (const { lines, last, endsFile } of chunkBlocks(source(first, manifest?.hash), of, to)) {
       file ??= await fileWriter(folder, lines[0]?.height ?? first)
       await file.add(lines)
       if (!endsFile) continue
@@ -68,7 +68,7 @@ const described = ({ chain_id, genesis_hash, proof, blocks_per_file }: ArchiveOf
   ...{ chain_id, net_name: '', genesis_hash, proof, blocks_per_file },
 })
 
-const makeFolder = async (folder: string): Promise<void> => {
+async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true })
   } catch (cause) {
@@ -82,11 +82,11 @@ const makeFolder = async (folder: string): Promise<void> => {
 /**
  * Number of blocks in a complete file of the archive in a folder; undefined when it has none. Throws as `readManifest`.
  */
-export const blocksPerFileIn = async (folder: string): Promise<number | undefined> =>
-  (await manifestIn(folder))?.blocks_per_file
+export const readBlocksPerFile = async (folder: string): Promise<number | undefined> =>
+  (await findManifest(folder))?.blocks_per_file
 
 /** The manifest of the archive in a folder; undefined when it has none. Throws as `readManifest`. */
-const manifestIn = async (folder: string): Promise<Manifest | undefined> => {
+async function findManifest(folder: string): Promise<ArchiveManifest | undefined> {
   const path = join(folder, MANIFEST)
   try {
     return readManifest(await readFile(path, 'utf8'), path)
@@ -96,7 +96,7 @@ const manifestIn = async (folder: string): Promise<Manifest | undefined> => {
   }
 }
 
-const requireSame = (folder: string, known: Manifest, of: ArchiveOf): void => {
+function requireSame(folder: string, known: ArchiveManifest, of: ArchiveOf): void {
   for (const name of ['chain_id', 'genesis_hash', 'proof', 'blocks_per_file'] as const)
     if (known[name] !== of[name])
       throw new Failure('conflict', `The archive in ${folder} has ${name} ${known[name]}, not ${of[name]}.`, {
@@ -104,7 +104,7 @@ const requireSame = (folder: string, known: Manifest, of: ArchiveOf): void => {
       })
 }
 
-const removeParts = async (folder: string): Promise<void> => {
+async function removeParts(folder: string): Promise<void> {
   for (const name of await readdir(folder)) if (name.endsWith(PART)) await rm(join(folder, name))
 }
 
@@ -118,7 +118,7 @@ type ChunkOfBlocks = {
  * Splits blocks into runs that are compressed together. The end of a run depends only on its blocks, so that the same
  * blocks make the same files. The last block of a run keeps its signature, which proves all blocks before it.
  */
-const chunksOf = async function* (
+const chunkBlocks = async function* (
   blocks: AsyncIterable<ArchivedBlock>,
   { proof, blocks_per_file: each }: ArchiveOf,
   to: number,
@@ -131,7 +131,7 @@ const chunksOf = async function* (
     for (const { body } of block.transactions) characters += body.length
     const endsFile = block.height === to || (block.height + 1) % each === 0
     if (!endsFile && (block.height + 1) % CHUNK_BLOCKS !== 0 && characters < CHUNK_CHARACTERS) continue
-    yield { lines: withNeededSignatures(run, proof).map(linesOf), last: block, endsFile }
+    yield { lines: withNeededSignatures(run, proof).map(formatBlockLines), last: block, endsFile }
     run = []
     characters = 0
   }
@@ -141,7 +141,7 @@ const chunksOf = async function* (
  * Drops the signatures that the proof does not need. One signature proves all blocks before it, so the last
  * block keeps its own. Blocks that change the producers keep theirs too. Throws as `requireSigned`.
  */
-const withNeededSignatures = (run: readonly ArchivedBlock[], proof: ArchiveOf['proof']): readonly ArchivedBlock[] => {
+function withNeededSignatures(run: readonly ArchivedBlock[], proof: ArchiveOf['proof']): readonly ArchivedBlock[] {
   const last = run.at(-1)
   return run.map(each => {
     if (each !== last && !changesProducers(each.block)) return { ...each, sign: undefined }
@@ -151,7 +151,7 @@ const withNeededSignatures = (run: readonly ArchivedBlock[], proof: ArchiveOf['p
 }
 
 /** Throws Failure 'bad_block' unless the block has a valid signature: an archive without it could not be loaded. */
-const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: ArchivedBlock): void => {
+function requireSigned({ block: { height, hash, witness }, sign = NO_SIGN }: ArchivedBlock): void {
   const fault = height === 0 ? undefined : signatureFault(decodeBase58(hash), { witness, sign })
   if (fault === undefined) return
   throw new Failure('bad_block', `Block ${height}: ${fault}.`, {
@@ -161,7 +161,7 @@ const requireSigned = ({ block: { height, hash, witness }, sign = NO_SIGN }: Arc
 }
 
 /** Replaces the text of a file atomically. */
-const replace = async (path: string, text: string): Promise<void> => {
+async function replace(path: string, text: string): Promise<void> {
   const part = `${path}${PART}`
   const file = await open(part, 'w')
   try {

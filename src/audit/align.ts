@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
-import { proofsBelow, recordedLevel } from '#store/published.ts'
+import { recordedLevel, trimProofs } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import { lastWhere } from './last-where.ts'
 import { isAbsurd } from './record.ts'
@@ -37,16 +37,16 @@ export type AlignResult = {
  * hash, and the last common one is found by bisection. The undo data of the last batches is then applied down
  * to it. The new end is a block of the node that passed the proofs of loading.
  */
-export const align = async (parts: Parts, signal: AbortSignal): Promise<AlignResult> => {
+export async function align(parts: Parts, signal: AbortSignal): Promise<AlignResult> {
   const { writer, node } = parts
-  const identity = await identityOf(parts, signal)
-  const last = mostSaid(await writer.endings())
+  const identity = await requireChainIdentity(parts, signal)
+  const last = findCommonHeight(await writer.endings())
   const top = last ?? (await lastWhere(undefined, async height => (await writer.blockAt(height)) !== undefined))
   if (top < 0)
     throw new Failure('conflict', `${parts.store.name} has no block from which loading could continue.`, {
       help: "Run 'iostlens load' with another --store.",
     })
-  const lib = node === undefined ? top : await libOf(node, signal)
+  const lib = node === undefined ? top : await requireLib(node, signal)
   const common = await lastCommon(parts, Math.min(top, lib), signal)
   if (common === lib && lib < top)
     throw new Failure(
@@ -54,14 +54,14 @@ export const align = async (parts: Parts, signal: AbortSignal): Promise<AlignRes
       `The node's last irreversible block ${lib} is below the last stored block ${top}.`,
       { help: 'Wait until the node has that block, or set another node with --node.' },
     )
-  const end = await endAt(parts, { height: common, lib }, signal)
+  const end = await fetchEnd(parts, { height: common, lib }, signal)
   if (last === undefined || (common === last && writer.unfinished)) return await closed(writer, identity, end)
   if (common === last) return await settled(parts, identity, end)
   return (await back(parts, identity, { last, end })) ?? (await closed(writer, identity, end))
 }
 
 /** The height named by more records than any other, and by at least two. */
-const mostSaid = (endings: readonly number[]): number | undefined => {
+function findCommonHeight(endings: readonly number[]): number | undefined {
   const counts = new Map<number, number>()
   for (const height of endings) counts.set(height, (counts.get(height) ?? 0) + 1)
   const [first, second] = [...counts].toSorted(([, a], [, b]) => b - a)
@@ -72,31 +72,32 @@ const mostSaid = (endings: readonly number[]): number | undefined => {
  * Identifies the chain by its genesis block, not by the store's record. Throws 'conflict' if the node is of
  * another chain.
  */
-const identityOf = async ({ store, writer, node }: Parts, signal: AbortSignal): Promise<Identity> => {
-  const said = await store.identity()
-  if (said === undefined) throw nothingLoaded(store.name)
-  if (node === undefined) return said
+async function requireChainIdentity({ store, writer, node }: Parts, signal: AbortSignal): Promise<Identity> {
+  const claimed = await store.identity()
+  if (claimed === undefined) throw nothingLoaded(store.name)
+  if (node === undefined) return claimed
   const { chainId } = await node.chainInfo(signal)
   const genesis = await node.blockHash(0, signal)
-  const stored = (await writer.blockAt(0))?.hash ?? said.genesis
-  const isSame = genesis !== undefined && (genesis === stored || (genesis === said.genesis && chainId === said.chainId))
+  const stored = (await writer.blockAt(0))?.hash ?? claimed.genesis
+  const isSame =
+    genesis !== undefined && (genesis === stored || (genesis === claimed.genesis && chainId === claimed.chainId))
   if (!isSame)
     throw new Failure(
       'conflict',
-      `The node's chain is ${chainId} with genesis ${genesis}, the store's ${said.chainId} with ${stored}.`,
+      `The node's chain is ${chainId} with genesis ${genesis}, the store's ${claimed.chainId} with ${stored}.`,
       { help: 'Set a node of the stored chain with --node.' },
     )
-  return { ...said, chainId, genesis }
+  return { ...claimed, chainId, genesis }
 }
 
 /** The node's last irreversible block; the node must have that block. */
-const libOf = async (node: Node, signal: AbortSignal): Promise<number> => {
+async function requireLib(node: Node, signal: AbortSignal): Promise<number> {
   const { libBlock } = await node.chainInfo(signal)
   if ((await node.blockHash(libBlock, signal)) !== undefined) return libBlock
   throw new Failure('unavailable', `The node does not have the last irreversible block ${libBlock} that it reports.`)
 }
 
-const lastCommon = async ({ writer, node, store }: Parts, top: number, signal: AbortSignal): Promise<number> => {
+async function lastCommon({ writer, node, store }: Parts, top: number, signal: AbortSignal): Promise<number> {
   const isCommon = async (height: number): Promise<boolean> => {
     signal.throwIfAborted()
     const stored = await writer.blockAt(height)
@@ -114,17 +115,17 @@ const lastCommon = async ({ writer, node, store }: Parts, top: number, signal: A
 type EndPlace = { readonly height: number; readonly lib: number }
 
 /** The record of a block as the end of the store. It is the node's own block, proved like any loaded one. */
-const endAt = async (parts: Parts, place: EndPlace, signal: AbortSignal): Promise<Published> => {
+async function fetchEnd(parts: Parts, place: EndPlace, signal: AbortSignal): Promise<Published> {
   const end = await blockAsEnd(parts, place, signal)
   const { proved } = parts.writer.checkpoint ?? {}
-  return proved === undefined ? end : { ...end, proved: proofsBelow(proved, place.height + 1) }
+  return proved === undefined ? end : { ...end, proved: trimProofs(proved, place.height + 1) }
 }
 
-const blockAsEnd = async (
+async function blockAsEnd(
   { writer, node, store, clock, prove }: Parts,
   { height, lib }: EndPlace,
   signal: AbortSignal,
-): Promise<Published> => {
+): Promise<Published> {
   if (node !== undefined) {
     const parent = height === 0 ? undefined : (await writer.blockAt(height - 1))?.hash
     const level = prove ?? recordedLevel(writer.checkpoint ?? {}, height)
@@ -136,14 +137,14 @@ const blockAsEnd = async (
   }
   const stored = await writer.blockAt(height)
   if (stored === undefined) throw new Failure('conflict', `${store.name} has no block ${height}.`)
-  const said = (await store.published().catch(() => undefined))?.lib ?? height
+  const claimed = (await store.published().catch(() => undefined))?.lib ?? height
   const own = { height, hash: stored.hash, time: stored.time }
-  return { ...own, lib: isAbsurd({ ...own, lib: said }, clock.now()) ? height : said }
+  return { ...own, lib: isAbsurd({ ...own, lib: claimed }, clock.now()) ? height : claimed }
 }
 
-const settled = async ({ store, writer, clock }: Parts, identity: Identity, end: Published): Promise<AlignResult> => {
-  const said = [writer.checkpoint, await store.published().catch(() => undefined)]
-  const isSaid = said.every(
+async function settled({ store, writer, clock }: Parts, identity: Identity, end: Published): Promise<AlignResult> {
+  const claimed = [writer.checkpoint, await store.published().catch(() => undefined)]
+  const isSaid = claimed.every(
     each =>
       each?.height === end.height && each.hash === end.hash && each.time === end.time && !isAbsurd(each, clock.now()),
   )
@@ -153,11 +154,11 @@ const settled = async ({ store, writer, clock }: Parts, identity: Identity, end:
 }
 
 /** Undoes batches down to the end; undefined when the undo data does not reach that far. */
-const back = async (
+async function back(
   { writer, store, clock }: Parts,
   identity: Identity,
   { last, end }: { readonly last: number; readonly end: Published },
-): Promise<AlignResult | undefined> => {
+): Promise<AlignResult | undefined> {
   const { checkpoint } = writer
   const stored = await writer.blockAt(last)
   // Batches are undone from the end of the last one.
@@ -172,7 +173,7 @@ const back = async (
   return { way: 'back', end: reached, identity, from: last }
 }
 
-const closed = async (writer: Writer, identity: Identity, end: Published): Promise<AlignResult> => {
+async function closed(writer: Writer, identity: Identity, end: Published): Promise<AlignResult> {
   await writer.settle({ identity, end, open: false })
   return { way: 'closed', end, identity }
 }

@@ -13,7 +13,7 @@ import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import { recordedLevel } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
 import { compareIndex, type Sides } from './compare.ts'
-import { correctionsOf } from './corrections.ts'
+import { createCorrections } from './corrections.ts'
 import type { Finding } from './finding.ts'
 import { compareAccounts } from './node-accounts.ts'
 import { compareBalances } from './node-balances.ts'
@@ -23,7 +23,7 @@ import { compareRecord } from './record.ts'
 import { compareRows } from './rows.ts'
 import { spread } from './sample.ts'
 import { openScratch, type Scratch } from './scratch.ts'
-import { BadNodeBlock, damagedBlocks, type Source } from './source.ts'
+import { type AuditSource, BadNodeBlock, damagedBlocks } from './source.ts'
 import { type NodeSides, OtherHeight } from './storage-rows.ts'
 
 export type AuditParts = {
@@ -68,7 +68,7 @@ const NEAR = 5_000
  * Compares every document and every row at one published height. Memory use is bounded; the scratch store
  * takes about as much space as the embedded store of the same chain.
  */
-export const audit = async (parts: AuditParts, given: AuditOptions): Promise<AuditResult> => {
+export async function audit(parts: AuditParts, given: AuditOptions): Promise<AuditResult> {
   const options = { collect: collector(), ...given }
   const { store, node } = parts
   const identity = await store.identity()
@@ -87,7 +87,7 @@ export const audit = async (parts: AuditParts, given: AuditOptions): Promise<Aud
     unproved.add(height)
   }
   const levelAt = (height: number): ProofLevel => parts.prove ?? recordedLevel(published, height)
-  const source: Source = { store, node, lib, levelAt, sampled, signal: options.signal, onUnproved }
+  const source: AuditSource = { store, node, lib, levelAt, sampled, signal: options.signal, onUnproved }
   const scratch = await openScratch(parts.scratch, {
     audited: store,
     source,
@@ -95,14 +95,14 @@ export const audit = async (parts: AuditParts, given: AuditOptions): Promise<Aud
     collect: options.collect,
   })
   try {
-    const audited = await auditOver(parts, options, { scratch, source, published, identity })
+    const audited = await runAudit(parts, options, { scratch, source, published, identity })
     return { ...audited, notes: [...audited.notes, ...unprovedNote(unproved)] }
   } finally {
     await scratch.close()
   }
 }
 
-const unprovedNote = (heights: ReadonlySet<number>): readonly string[] => {
+function unprovedNote(heights: ReadonlySet<number>): readonly string[] {
   const [first] = heights
   if (first === undefined) return []
   return [
@@ -112,16 +112,16 @@ const unprovedNote = (heights: ReadonlySet<number>): readonly string[] => {
 
 type Begun = {
   readonly scratch: Scratch
-  readonly source: Source
+  readonly source: AuditSource
   readonly published: Published
   readonly identity: Identity
 }
 
-const auditOver = async (
+async function runAudit(
   parts: AuditParts,
   options: Required<AuditOptions>,
   { scratch, source, published, identity }: Begun,
-): Promise<AuditResult> => {
+): Promise<AuditResult> {
   const { store } = parts
   const fill = (at: Published) =>
     filled(scratch, at, height => options.onProgress({ stage: 'blocks', done: height + 1, of: at.height + 1 }))
@@ -142,11 +142,11 @@ const auditOver = async (
 }
 
 /** Derives the stored blocks up to `at`. Resolves with the failure that prevented it, or undefined. */
-const filled = async (
+async function filled(
   scratch: Scratch,
   at: Published,
   onHeight: (height: number) => void,
-): Promise<Failure | undefined> => {
+): Promise<Failure | undefined> {
   try {
     await scratch.fill(at, onHeight)
     return undefined
@@ -157,11 +157,11 @@ const filled = async (
 }
 
 /** Reports every block from which deriving is impossible. */
-const damaged = async (
-  source: Source,
+async function damaged(
+  source: AuditSource,
   { at, failed }: { readonly at: Published; readonly failed: Failure },
   { onFinding }: AuditOptions,
-): Promise<AuditResult> => {
+): Promise<AuditResult> {
   const tell = (id: string, reason: string): void =>
     onFinding({
       index: blocks.name,
@@ -189,15 +189,15 @@ const damaged = async (
   }
 }
 
-const compareAll = async (
+async function compareAll(
   parts: AuditParts,
   { stored, identity }: { readonly stored: Audit; readonly identity: Identity },
   options: Required<AuditOptions>,
-): Promise<void> => {
+): Promise<void> {
   const { scratch, writer, clock } = parts
   const { onFinding } = options
   const expected = await scratch.audit()
-  const corrections = correctionsOf(writer)
+  const corrections = createCorrections(writer)
   try {
     for (const index of [...historyIndices, ...stateIndices]) {
       const looked = counting(index.name, options)
@@ -217,10 +217,7 @@ const compareAll = async (
 }
 
 /** Reports progress, keeps memory use flat, and throws when `signal` aborts. */
-const counting = (
-  stage: string,
-  { onProgress, signal, collect }: Required<AuditOptions>,
-): ((count: number) => void) => {
+function counting(stage: string, { onProgress, signal, collect }: Required<AuditOptions>): (count: number) => void {
   let done = 0
   return count => {
     signal.throwIfAborted()
@@ -231,11 +228,11 @@ const counting = (
 }
 
 /** Compares with the node's storage; documents corrected in the meantime are read again. */
-const compareWithNode = async (
+async function compareWithNode(
   { store, writer, node }: AuditParts,
   stored: Audit,
   options: Required<AuditOptions>,
-): Promise<readonly string[]> => {
+): Promise<readonly string[]> {
   if (node === undefined) return []
   if (writer === undefined) return await compareStorage(node, stored, options)
   const now = await store.audit()
@@ -246,11 +243,7 @@ const compareWithNode = async (
   }
 }
 
-const compareStorage = async (
-  node: Node,
-  stored: Audit,
-  options: Required<AuditOptions>,
-): Promise<readonly string[]> => {
+async function compareStorage(node: Node, stored: Audit, options: Required<AuditOptions>): Promise<readonly string[]> {
   const { onFinding, signal } = options
   const sides = (stage: string): NodeSides => ({
     node,
@@ -272,10 +265,10 @@ const compareStorage = async (
 }
 
 /** The reason to go on without the comparison; undefined: the error is no such reason. */
-const whyNotCompared = (
+function whyNotCompared(
   error: unknown,
   { node, stored }: { readonly node: Node; readonly stored: Audit },
-): string | undefined => {
+): string | undefined {
   if (error instanceof OtherHeight)
     return `The node returns the state of block ${error.height} only, but block ${stored.at.height} is published`
   // An archive of blocks has no state.

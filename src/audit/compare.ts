@@ -22,7 +22,7 @@ export type Sides = {
  * Compares every document of an index, byte for byte. Stored documents are read by pages and compared with the expected
  * ones of the same ids. If fewer were met than expected, the expected documents are then compared with the stored ones.
  */
-export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void> => {
+export async function compareIndex(sides: Sides, index: AnyIndex): Promise<void> {
   let met = 0
   for await (const page of sides.stored.scan(index)) {
     const ids = page.map(({ id }) => id)
@@ -38,11 +38,11 @@ export const compareIndex = async (sides: Sides, index: AnyIndex): Promise<void>
   if (met !== wanted) await findMissing(sides, index)
 }
 
-const compareOne = async (
+async function compareOne(
   { found, corrections }: Sides,
   index: AnyIndex,
   { id, doc, stray, expected }: StoredDocument & { readonly expected: DocOf<AnyIndex> | undefined },
-): Promise<void> => {
+): Promise<void> {
   const finding = (field: string, stored: string, wanted: string): void =>
     found({ index: index.name, id, field, stored, expected: wanted, by: 'replay' })
   if (expected === undefined || stray !== undefined) {
@@ -67,7 +67,7 @@ const differingFields = (index: AnyIndex, stored: object, expected: object) =>
 
 const written = (value: unknown): string => (value === undefined ? ABSENT : writeJson(value))
 
-const findMissing = async ({ stored, expected, found, corrections }: Sides, index: AnyIndex): Promise<void> => {
+async function findMissing({ stored, expected, found, corrections }: Sides, index: AnyIndex): Promise<void> {
   for await (const page of expected.scan(index)) {
     const ids = page.map(({ id }) => id)
     const there = await stored.existing(index, ids)

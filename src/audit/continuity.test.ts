@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { BlockDoc, blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import type { Published, Store } from '#store/port.ts'
-import { continuity, runsFor } from './continuity.ts'
+import { continuity, splitHeights } from './continuity.ts'
 
 const LAST = 450
 const hashOf = (height: number) => `hash${height}`
@@ -27,7 +27,7 @@ const block = (height: number): BlockDoc => ({
 })
 
 /** A store with blocks 0 … 450, each with a base transaction and another one; some documents are changed or removed. */
-const storeWith = (changes: ReadonlyMap<string, object | undefined>): Pick<Store, 'read'> => {
+function storeWith(changes: ReadonlyMap<string, object | undefined>): Pick<Store, 'read'> {
   const docs = new Map<string, object>()
   for (let height = 0; height <= LAST; height++) {
     docs.set(blockId(height), block(height))
@@ -71,13 +71,13 @@ test('continuity: the check of an empty store at a great height ends after a few
 })
 
 test('runsFor: all heights once with `all`, otherwise a sample with both ends', () => {
-  expect(runsFor(0, false)).toEqual([{ from: 0, to: 0 }])
-  expect(runsFor(450, true)).toEqual([
+  expect(splitHeights(0, false)).toEqual([{ from: 0, to: 0 }])
+  expect(splitHeights(450, true)).toEqual([
     { from: 0, to: 199 },
     { from: 200, to: 399 },
     { from: 400, to: 450 },
   ])
-  const spread = runsFor(300_000_000, false)
+  const spread = splitHeights(300_000_000, false)
   expect([spread.length, spread[0], spread.at(-1)]).toEqual([
     25,
     { from: 0, to: 199 },

@@ -1,4 +1,4 @@
-import { type BlockDoc, blocks, hashesIn, transactionIdsOf } from '#indices/block.ts'
+import { type BlockDoc, blocks, listBlockHashes, listTransactionIds } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Published, Store } from '#store/port.ts'
@@ -10,7 +10,7 @@ const TRANSACTIONS = 500
 /** Number of runs that are read without `all`, the first and the last among them. */
 const RUNS = 25
 /** Limit of the problems reported: nobody reads more. */
-const MOST_PROBLEMS = 20
+const MAX_PROBLEMS = 20
 
 export type Continuity = {
   /** Number of blocks checked. */
@@ -28,7 +28,7 @@ export type Checked = { readonly blocks: number; readonly of: number }
  * checks every block, otherwise runs of 200 spread evenly, the first and the last among them. Stored history
  * never changes, so a loader may run at the same time.
  */
-export const continuity = async (
+export async function continuity(
   store: Pick<Store, 'read'>,
   options: {
     readonly published: Published
@@ -36,15 +36,15 @@ export const continuity = async (
     readonly signal: AbortSignal
     readonly onProgress?: (looked: Checked) => void
   },
-): Promise<Continuity> => {
+): Promise<Continuity> {
   const { published, all, signal, onProgress } = options
   const problems: string[] = []
   const looked = { blocks: 0, transactions: 0 }
-  const runs = runsFor(published.height, all)
+  const runs = splitHeights(published.height, all)
   const of = runs.reduce((sum, { from, to }) => sum + to - from + 1, 0)
   let previous: BlockDoc | undefined
   for (const { from, to } of runs) {
-    if (problems.length >= MOST_PROBLEMS) break
+    if (problems.length >= MAX_PROBLEMS) break
     signal.throwIfAborted()
     const docs = await getBlocks(store, { from, to }, signal)
     for (const [at, doc] of docs.entries()) {
@@ -54,7 +54,7 @@ export const continuity = async (
         parent: previous?.height === height - 1 ? previous.hash : undefined,
         hash: height === published.height ? published.hash : undefined,
       }
-      const problem = problemOf(doc, expected)
+      const problem = findBlockProblem(doc, expected)
       if (problem !== undefined) problems.push(problem)
       previous = doc
     }
@@ -65,13 +65,13 @@ export const continuity = async (
     looked.blocks += docs.length
     onProgress?.({ blocks: looked.blocks, of })
   }
-  return { ...looked, problems: problems.slice(0, MOST_PROBLEMS) }
+  return { ...looked, problems: problems.slice(0, MAX_PROBLEMS) }
 }
 
 type Run = { readonly from: number; readonly to: number }
 
 /** Disjoint ranges of heights within 0 … `height`, ascending. */
-export const runsFor = (height: number, all: boolean): readonly Run[] => {
+export function splitHeights(height: number, all: boolean): readonly Run[] {
   const count = Math.ceil((height + 1) / RUN)
   const chosen = new Set<number>()
   if (all || count <= RUNS) for (let run = 0; run < count; run++) chosen.add(run)
@@ -79,11 +79,11 @@ export const runsFor = (height: number, all: boolean): readonly Run[] => {
   return [...chosen].map(run => ({ from: run * RUN, to: Math.min(height, run * RUN + RUN - 1) }))
 }
 
-const getBlocks = (
+function getBlocks(
   store: Pick<Store, 'read'>,
   { from, to }: Run,
   signal: AbortSignal,
-): Promise<readonly (BlockDoc | undefined)[]> => {
+): Promise<readonly (BlockDoc | undefined)[]> {
   const ids = Array.from({ length: to - from + 1 }, (_, at) => blockId(from + at))
   return store.read(view => view.getMany(blocks, ids), { signal, damaged: true })
 }
@@ -96,25 +96,25 @@ type Expected = {
   readonly hash: string | undefined
 }
 
-const problemOf = (doc: BlockDoc | undefined, { height, parent, hash }: Expected): string | undefined => {
+function findBlockProblem(doc: BlockDoc | undefined, { height, parent, hash }: Expected): string | undefined {
   if (doc === undefined) return `block ${height} is missing`
   if (doc.height !== height) return `block ${height} is stored as block ${doc.height}`
   if (parent !== undefined && doc.parent_hash !== parent)
     return `block ${height} has the parent hash ${doc.parent_hash}, but block ${height - 1} has the hash ${parent}`
   if (hash !== undefined && doc.hash !== hash)
     return `block ${height} has the hash ${doc.hash}, but ${hash} is published`
-  const hashes = hashesIn(doc).length
+  const hashes = listBlockHashes(doc).length
   return hashes === doc.tx_count ? undefined : `block ${height} has ${hashes} of ${doc.tx_count} transaction hashes`
 }
 
-const lookAtTransactions = async (
+async function lookAtTransactions(
   store: Pick<Store, 'read'>,
   stored: readonly { readonly height: number; readonly doc: BlockDoc }[],
   signal: AbortSignal,
-): Promise<{ readonly count: number; readonly problems: readonly string[] }> => {
+): Promise<{ readonly count: number; readonly problems: readonly string[] }> {
   const expected = stored.flatMap(({ height, doc }) => {
-    const hashes = hashesIn(doc)
-    const ids = transactionIdsOf({ ...doc, height })
+    const hashes = listBlockHashes(doc)
+    const ids = listTransactionIds({ ...doc, height })
     return ids.map((id, at) => ({ id, hash: hashes[at + hashes.length - ids.length] }))
   })
   const problems: string[] = []

@@ -16,7 +16,7 @@ export type Corrections = {
 const AT_ONCE = 500
 
 /** Corrections written by `writer`; undefined: nothing is written. */
-export const correctionsOf = (writer: Pick<Writer, 'rewrite'> | undefined): Corrections => {
+export function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined): Corrections {
   let put: Put[] = []
   let remove: Remove[] = []
   let unplace: bigint[] = []

@@ -9,7 +9,7 @@ const BEGIN = 1 << 10
 /**
  * Stores 64 bits of each text's hash: among ten million, the chance of a collision is below one in a hundred thousand.
  */
-export const distinct = (): Distinct => {
+export function distinct(): Distinct {
   let slots = new BigUint64Array(BEGIN)
   let count = 0
   /** Index of the hash, or of the free slot for it; 0 marks a free slot. */

@@ -28,14 +28,14 @@ const SHOWN = 20
 /** Maximum number of characters shown of a value. */
 const LETTERS = 160
 
-export const findings = (shownOfKind = SHOWN): Findings => {
+export function findings(shownOfKind = SHOWN): Findings {
   const shown: Finding[] = []
   const totals = new Map<string, number>()
   let count = 0
   let beyondRepair = 0
   return {
     add: finding => {
-      const kind = kindOf(finding)
+      const kind = formatFindingKind(finding)
       const before = totals.get(kind) ?? 0
       totals.set(kind, before + 1)
       count += 1
@@ -54,7 +54,7 @@ export const findings = (shownOfKind = SHOWN): Findings => {
 }
 
 /** The kind of a finding. Rows of all lists are one kind. */
-const kindOf = ({ index, field }: Finding): string => `${index} ${field.replace(/^row \d+$/, 'row')}`
+const formatFindingKind = ({ index, field }: Finding): string => `${index} ${field.replace(/^row \d+$/, 'row')}`
 
 /** `index id field: stored … expected …`. */
 export const findingText = ({ index, id, field, stored, expected, by }: Finding): string =>

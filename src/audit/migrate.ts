@@ -29,7 +29,7 @@ export type DeriveOptions = {
  * loader may run until then; the blocks that it adds in the meantime are derived at the end. After a kill at
  * any moment, the next run continues. Resolves with false when the result is not whole and replaces nothing.
  */
-export const migrateByDeriving = async (parts: DeriveParts, options: DeriveOptions): Promise<boolean> => {
+export async function migrateByDeriving(parts: DeriveParts, options: DeriveOptions): Promise<boolean> {
   const { store, node, scratch, clock } = parts
   const beside = await store.migrating.beside()
   try {
@@ -50,11 +50,11 @@ export const migrateByDeriving = async (parts: DeriveParts, options: DeriveOptio
 }
 
 /** Loads the new data up to the end of the served data, or further if a node has more. */
-const fill = async (
+async function fill(
   { store, node, clock }: DeriveParts,
   beside: Store,
   { load: options }: DeriveOptions,
-): Promise<void> => {
+): Promise<void> {
   const { source } = store.migrating
   const [identity, at] = [await source.identity(), await source.published()]
   if (identity === undefined || at === undefined) throw nothingLoaded(store.name)

@@ -23,14 +23,14 @@ type Account = {
 }
 
 /** Checks that every account of auth.iost is stored with its permissions and groups, and that no others are. */
-export const compareAccounts = async (sides: NodeSides): Promise<void> => {
+export async function compareAccounts(sides: NodeSides): Promise<void> {
   let there = 0
   for await (const page of storageRows(sides, AUTH, 'auth-')) {
     const ids = page.map(([name]) => name)
     const docs = await sides.stored.getMany(accounts, ids)
     for (const [at, [name, value]] of page.entries()) {
       there += 1
-      const expected = fieldsOf(parseExact(value) as unknown as Account)
+      const expected = toStoredFields(parseExact(value) as unknown as Account)
       for (const field of ['permissions', 'groups'] as const) {
         const doc = docs[at]
         const stored = doc && writeJson(doc[field])
@@ -44,19 +44,19 @@ export const compareAccounts = async (sides: NodeSides): Promise<void> => {
 }
 
 /** The fields in their stored form: sorted by name, weights and thresholds as text. */
-const fieldsOf = ({ permissions, groups }: Account) => ({
+const toStoredFields = ({ permissions, groups }: Account) => ({
   permissions: writeJson(
     byName(permissions).map(({ name, groups: names, items, threshold }) => ({
       name,
       group_names: names ?? [],
-      items: items.map(itemOf),
+      items: items.map(toStoredItem),
       threshold: writeJson(threshold),
     })),
   ),
-  groups: writeJson(byName(groups).map(({ name, items }) => ({ name, items: items.map(itemOf) }))),
+  groups: writeJson(byName(groups).map(({ name, items }) => ({ name, items: items.map(toStoredItem) }))),
 })
 
-const itemOf = ({ id, is_key_pair, weight, permission }: Item) => ({
+const toStoredItem = ({ id, is_key_pair, weight, permission }: Item) => ({
   id,
   is_key_pair: is_key_pair === true,
   weight: writeJson(weight),

@@ -11,7 +11,7 @@ const TOKEN = 'token.iost'
  * Compares every balance and frozen amount with the rows of token.iost. `TB<owner>-<token>` has the available
  * amount without frozen amounts that are due but not merged yet, `TF<owner>-<token>` has the frozen amounts.
  */
-export const compareBalances = async (sides: NodeSides): Promise<void> => {
+export async function compareBalances(sides: NodeSides): Promise<void> {
   const due = new Map<string, bigint>()
   for await (const page of storageRows(sides, TOKEN, 'TF')) await compareFrozen(sides, page, due)
   let positive = 0
@@ -52,12 +52,12 @@ const balanceRows = (page: readonly Row[]): readonly Row[] =>
     return hyphen < 0 ? [] : [[balanceId(key.slice(hyphen + 1), key.slice(0, hyphen)), value] as const]
   })
 
-const compareFrozen = async (sides: NodeSides, page: readonly Row[], due: Map<string, bigint>): Promise<void> => {
+async function compareFrozen(sides: NodeSides, page: readonly Row[], due: Map<string, bigint>): Promise<void> {
   const rows = balanceRows(page)
   const ids = rows.map(([id]) => id)
   const docs = await sides.stored.getMany(balances, ids)
   for (const [at, [id, value]] of rows.entries()) {
-    const entries = frozenIn(value)
+    const entries = decodeFrozen(value)
     const now = sides.stored.at.time
     for (const [amount, time] of entries) if (BigInt(time) <= now) due.set(id, (due.get(id) ?? 0n) + BigInt(amount))
     const locked = writeJson(entries.filter(([, time]) => BigInt(time) > now))
@@ -73,14 +73,14 @@ const compareFrozen = async (sides: NodeSides, page: readonly Row[], due: Map<st
 }
 
 /** Decodes a value that is JSON text of base64 of JSON: `[{"Amount":…,"Ftime":…}]`. */
-const frozenIn = (value: string): readonly Frozen[] => {
+function decodeFrozen(value: string): readonly Frozen[] {
   const list = parseExact(Buffer.from(parseJson(value) as string, 'base64').toString())
   return ((list as readonly { readonly Amount: unknown; readonly Ftime: unknown }[] | null) ?? []).map(
     ({ Amount, Ftime }) => [integer(Amount), integer(Ftime)] as const,
   )
 }
 
-const integer = (value: unknown): string => {
+function integer(value: unknown): string {
   const text = writeJson(value)
   if (!/^-?\d+$/.test(text)) throw new Failure('bad_block', `The node stores an invalid frozen amount: ${text}.`)
   return text

@@ -6,7 +6,7 @@ import type { Identity, Published } from '#store/port.ts'
 type Served = { readonly chainId: number; readonly genesis: string | undefined }
 
 /** Throws 'conflict' when the node is of another chain than the stored one. */
-export const requireStored = ({ chainId, genesis }: Served, stored: Identity): void => {
+export function requireStored({ chainId, genesis }: Served, stored: Identity): void {
   if (chainId === stored.chainId && genesis === stored.genesis) return
   throw new Failure(
     'conflict',
@@ -19,11 +19,11 @@ export const requireStored = ({ chainId, genesis }: Served, stored: Identity): v
  * Returns the node's last irreversible block. Throws 'conflict' when the node is of another chain than the
  * stored one, 'unavailable' when it is behind the published height.
  */
-export const requireSameChain = async (
+export async function requireSameChain(
   node: Node,
   { identity, published }: { readonly identity: Identity; readonly published: Published },
   signal: AbortSignal,
-): Promise<number> => {
+): Promise<number> {
   const [{ chainId, libBlock }, genesis] = [await node.chainInfo(signal), await node.blockHash(0, signal)] as const
   requireStored({ chainId, genesis }, identity)
   if (libBlock < published.height)

@@ -3,7 +3,7 @@ import type { StoredDocument } from '#store/port.ts'
 import { type NodeSides, reportDifference } from './storage-rows.ts'
 
 /** Stored documents that have a row in the node's storage. */
-export type Counted<I extends StateIndex> = {
+export type NodeCounted<I extends StateIndex> = {
   readonly index: I
   /** Describes these documents in a finding. */
   readonly id: string
@@ -11,11 +11,11 @@ export type Counted<I extends StateIndex> = {
 }
 
 /** Compares the number of stored documents with the number of the node's rows. */
-export const compareCount = async <I extends StateIndex>(
+export async function compareCount<I extends StateIndex>(
   sides: NodeSides,
-  { index, id, counts }: Counted<I>,
+  { index, id, counts }: NodeCounted<I>,
   expected: number,
-): Promise<void> => {
+): Promise<void> {
   let stored = 0
   for await (const page of sides.stored.scan(index)) stored += page.filter(counts).length
   if (stored !== expected)

@@ -16,11 +16,11 @@ const PRODUCERS = 'u_1-'
 const DECIMALS = 8
 
 /** Compares every vote for a producer with the node's, and checks that no others are stored. */
-export const compareVotes = async (sides: NodeSides): Promise<void> => {
+export async function compareVotes(sides: NodeSides): Promise<void> {
   let positive = 0
   for await (const page of storageRows(sides, VOTE, PRODUCERS)) {
     const rows = page.flatMap(([voter, value]) =>
-      votesIn(value).map(([producer, units]) => [voteId(producer, voter), units] as const),
+      parseNodeVotes(value).map(([producer, units]) => [voteId(producer, voter), units] as const),
     )
     const ids = rows.map(([id]) => id)
     const docs = await sides.stored.getMany(votes, ids)
@@ -42,7 +42,7 @@ export const compareVotes = async (sides: NodeSides): Promise<void> => {
 }
 
 /** Producers may be named `12345` or `__proto__`, so the keys are read from the text, not from an object. */
-const votesIn = (value: string): readonly (readonly [producer: string, units: bigint])[] =>
+const parseNodeVotes = (value: string): readonly (readonly [producer: string, units: bigint])[] =>
   [...memberSpans(value)].map(([producer, [from, to]]) => {
     const [amount] = parseJson(value.slice(from, to)) as readonly unknown[]
     if (typeof amount !== 'string')

@@ -3,7 +3,7 @@ import type { Block, Transaction } from '#chain/block.ts'
 import { checkBlock, lossyReceipts, restoredReceipt } from '#chain/check.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { Failure } from '#failure/failure.ts'
-import { type BlockDoc, hashesIn } from '#indices/block.ts'
+import { type BlockDoc, listBlockHashes } from '#indices/block.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 
 export type RebuiltBlock = {
@@ -17,18 +17,18 @@ type Expected = { readonly height: number; readonly parentHash: string | undefin
 /**
  * Rebuilds a block from its stored documents and checks it like one from a node: its parent, its number of
  * transactions, the merkle roots of their hashes and receipts, its own hash. `docs` are in the order of
- * `transactionIdsOf`. A receipt that is stored with lost bytes was proved by its raw form when it was loaded;
+ * `listTransactionIds`. A receipt that is stored with lost bytes was proved by its raw form when it was loaded;
  * the raw form is not stored. When the root does not determine the lost bytes, the receipts of that block are
  * not proved again. Throws Failure 'bad_block' with the reason.
  */
-export const rebuildBlock = (
+export function rebuildBlock(
   doc: BlockDoc,
   docs: readonly (TransactionDoc | undefined)[],
   expected: Expected,
-): RebuiltBlock => {
+): RebuiltBlock {
   const bad = (reason: string): Failure => new Failure('bad_block', `Block ${expected.height}: ${reason}.`)
   try {
-    const transactions = transactionsOf(doc, docs, bad)
+    const transactions = rebuildTransactions(doc, docs, bad)
     const block: Block = {
       height: doc.height,
       hash: doc.hash,
@@ -51,7 +51,7 @@ export const rebuildBlock = (
 }
 
 /** Whether the receipts are proved too. Throws Failure 'bad_block' for faults that lost bytes do not explain. */
-const isProved = (block: Block, { height, parentHash }: Expected): boolean => {
+function isProved(block: Block, { height, parentHash }: Expected): boolean {
   const lossy = lossyReceipts(block)
   const restored = lossy.flatMap(index => {
     const receipt = lossy.length === 1 ? restoredReceipt(block, index) : undefined
@@ -67,12 +67,12 @@ const isProved = (block: Block, { height, parentHash }: Expected): boolean => {
   }
 }
 
-const transactionsOf = (
+function rebuildTransactions(
   doc: BlockDoc,
   docs: readonly (TransactionDoc | undefined)[],
   bad: (reason: string) => Failure,
-): readonly Transaction[] => {
-  const hashes = hashesIn(doc)
+): readonly Transaction[] {
+  const hashes = listBlockHashes(doc)
   const base = toBaseTransaction(doc)
   const own = base === undefined ? [] : [decodeTransaction(base)]
   const others = docs.map((each, at) => {

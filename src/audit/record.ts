@@ -27,10 +27,10 @@ type Recorded = {
  * Compares the store's record of its end and chain with the blocks. Returns the correct record, or undefined
  * when the stored one is correct.
  */
-export const compareRecord = async (
+export async function compareRecord(
   { stored: { at: stored }, expected, identity }: Recorded,
   { found, nowMs }: { readonly found: (finding: Finding) => void; readonly nowMs: number },
-): Promise<Omit<SettledEnd, 'open'> | undefined> => {
+): Promise<Omit<SettledEnd, 'open'> | undefined> {
   let isRight = true
   const tell = (place: Pick<Finding, 'index' | 'id' | 'field'>, is: unknown, wanted: unknown): void => {
     if (is === wanted) return

@@ -25,11 +25,11 @@ export type RepairResult = { readonly aligned: AlignResult; readonly audited?: A
  * end was wrong. Otherwise it checks all documents with `auditAll`. A store that was closed for the repair is
  * reopened if everything could be derived again.
  */
-export const repair = async (
+export async function repair(
   parts: Parts,
   signal: AbortSignal,
   auditAll: (writer: Writer) => Promise<AuditResult>,
-): Promise<RepairResult> => {
+): Promise<RepairResult> {
   const found = await align(parts, signal)
   const isRestored = parts.restored === 'exact' && found.way === 'right'
   const aligned: AlignResult = isRestored ? { ...found, way: 'settled' } : found

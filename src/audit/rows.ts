@@ -16,7 +16,7 @@ const ORDINALS = 2n ** 32n
  * Checks that each of the places 1 … count of every list has exactly the row that belongs there, and that no
  * row is elsewhere. Reads all places in order, page by page.
  */
-export const compareRows = async (sides: Sides): Promise<void> => {
+export async function compareRows(sides: Sides): Promise<void> {
   for (let after = FIRST; after < LAST; ) {
     const { expected, stored, until } = await nextPage(sides, after)
     await comparePage(sides, expected, stored)
@@ -26,7 +26,7 @@ export const compareRows = async (sides: Sides): Promise<void> => {
 }
 
 /** The next page of both sides. It is shorter where many more rows are stored than expected. */
-const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
+async function nextPage({ stored, expected }: Sides, after: bigint) {
   const wanted = (await expected.placed({ after, until: LAST, limit: PAGE })).slice(0, PAGE + 1)
   const isLast = wanted.length <= PAGE
   for (let length = Math.min(PAGE, wanted.length); ; length = length >> 1) {
@@ -41,11 +41,7 @@ const nextPage = async ({ stored, expected }: Sides, after: bigint) => {
   }
 }
 
-const comparePage = async (
-  sides: Sides,
-  expected: readonly PlacedRow[],
-  stored: readonly PlacedRow[],
-): Promise<void> => {
+async function comparePage(sides: Sides, expected: readonly PlacedRow[], stored: readonly PlacedRow[]): Promise<void> {
   const wanted = new Map(expected.map(({ place, id }) => [place, id]))
   const there = new Map<bigint, string[]>()
   for (const { place, id } of stored) there.set(place, [...(there.get(place) ?? []), id])
@@ -53,7 +49,7 @@ const comparePage = async (
     place => there.get(place)?.join(' ') !== wanted.get(place),
   )
   if (places.length === 0) return
-  const names = await namesOf(sides, new Set(places.map(place => Number(place / ORDINALS))))
+  const names = await readListNames(sides, new Set(places.map(place => Number(place / ORDINALS))))
   for (const place of places) {
     const id = wanted.get(place)
     sides.found({
@@ -70,13 +66,13 @@ const comparePage = async (
 }
 
 /** Stores the expected row again, with all its places. */
-const putRow = async ({ scratch, corrections }: Sides, id: string): Promise<void> => {
+async function putRow({ scratch, corrections }: Sides, id: string): Promise<void> {
   const doc = await scratch.read(view => view.get(records, id))
   if (doc !== undefined) await corrections.put({ index: records, doc })
 }
 
 /** Keys of lists by their number. */
-const namesOf = async ({ expected }: Sides, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> => {
+async function readListNames({ expected }: Sides, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> {
   const names = new Map<number, string>()
   for await (const page of expected.scan(lists))
     for (const { doc } of page) if (doc !== undefined && numbers.has(doc.number)) names.set(doc.number, doc.id)

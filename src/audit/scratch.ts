@@ -7,7 +7,7 @@ import { PROVED_BEFORE } from '#load/proving.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
-import { type Source, storedBlocks } from './source.ts'
+import { type AuditSource, storedBlocks } from './source.ts'
 
 /** A temporary store that is filled from the blocks of another one. */
 export type Scratch = {
@@ -22,15 +22,15 @@ export type Scratch = {
 type Origin = {
   /** The store being audited. Lists record the partitions of that store in which their rows begin. */
   readonly audited: Pick<Store, 'partitions'>
-  readonly source: Source
+  readonly source: AuditSource
   readonly identity: Identity
   readonly collect: Collect
 }
 
-export const openScratch = async (store: Store, { audited, source, identity, collect }: Origin): Promise<Scratch> => {
+export async function openScratch(store: Store, { audited, source, identity, collect }: Origin): Promise<Scratch> {
   await store.create()
   const writer = await store.takeOver(identity)
-  const partitions = partitionsOf(writer)
+  const partitions = createPartitioning(writer)
   const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const stages = {
     ...{ deriver: derive, proof: PROVED_BEFORE, clock: systemClock },
@@ -49,7 +49,7 @@ export const openScratch = async (store: Store, { audited, source, identity, col
       partitions.follow((await audited.partitions?.firsts()) ?? ONE_PIECE)
       const { checkpoint } = writer
       const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
-      const blocks = blocksOf(storedBlocks(source, range))
+      const blocks = flattenRuns(storedBlocks(source, range))
       await fill({ ...stages, batches }, blocks, { lib: at.lib, signal: source.signal })
       source.signal.throwIfAborted()
     },
@@ -64,7 +64,7 @@ export const openScratch = async (store: Store, { audited, source, identity, col
 const ONE_PIECE: readonly number[] = [0]
 
 /** Lists name the partitions of the audited store; the scratch store itself has only one. */
-const partitionsOf = (writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } => {
+function createPartitioning(writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } {
   let firsts = ONE_PIECE
   let next = (writer.checkpoint?.height ?? -1) + 1
   return {
@@ -80,6 +80,6 @@ const partitionsOf = (writer: Writer): Partitioning & { follow(firsts: readonly 
   }
 }
 
-async function* blocksOf(runs: AsyncIterable<readonly LoadedBlock[]>): AsyncGenerator<LoadedBlock> {
+async function* flattenRuns(runs: AsyncIterable<readonly LoadedBlock[]>): AsyncGenerator<LoadedBlock> {
   for await (const run of runs) yield* run
 }

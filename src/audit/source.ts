@@ -1,11 +1,11 @@
 import type { Block, ContractCode, LoadedBlock } from '#chain/block.ts'
 import { PARENT_HASH } from '#chain/check.ts'
-import { contractsToAskIn } from '#chain/effects.ts'
+import { listUnknownContracts } from '#chain/effects.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { LINKED, type ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { unless } from '#failure/unless.ts'
-import { blocks, transactionIdsOf } from '#indices/block.ts'
+import { blocks, listTransactionIds } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
 import { blockId } from '#indices/position.ts'
 import { transactions } from '#indices/transaction.ts'
@@ -18,7 +18,7 @@ const RUN = 100
 /** Transactions per read. */
 const TRANSACTIONS = 500
 
-export type Source = {
+export type AuditSource = {
   /** Without `audit`, the store is of another version, and is read as far as this version can. */
   readonly store: Pick<Store, 'read'> & Partial<Pick<Store, 'audit'>>
   /** Supplies a block when the stored one is wrong or `sampled` is true for it. */
@@ -38,7 +38,7 @@ export type Source = {
  * replaced by the node's; without a node, 'bad_block' is thrown with the reason.
  */
 export const storedBlocks = async function* (
-  source: Source,
+  source: AuditSource,
   range: { readonly from: number; readonly to: number; readonly parent: string | undefined },
 ): AsyncGenerator<readonly LoadedBlock[]> {
   let { parent } = range
@@ -48,7 +48,7 @@ export const storedBlocks = async function* (
     const { rebuild } = await stored(source, heights)
     const run: LoadedBlock[] = []
     for (const height of heights) {
-      const loaded = await blockAt(source, { height, parent, isLast: height === range.to }, rebuild)
+      const loaded = await readSourceBlock(source, { height, parent, isLast: height === range.to }, rebuild)
       parent = loaded.block.hash
       run.push(loaded)
     }
@@ -58,7 +58,7 @@ export const storedBlocks = async function* (
 
 /** Every wrong stored block up to `to`, with the reason. Each is checked against the stored block before it. */
 export const damagedBlocks = async function* (
-  source: Source,
+  source: AuditSource,
   to: number,
 ): AsyncGenerator<{ readonly height: number; readonly reason: string }> {
   let previous: Awaited<ReturnType<typeof stored>>['docs'][number]
@@ -67,14 +67,14 @@ export const damagedBlocks = async function* (
     const heights = Array.from({ length: Math.min(RUN, to - from + 1) }, (_, at) => from + at)
     const { docs, rebuild } = await stored(source, heights)
     for (const [at, height] of heights.entries()) {
-      const reason = reasonOf(() => rebuild(height, previous?.hash))
+      const reason = findRebuildFault(() => rebuild(height, previous?.hash))
       if (reason !== undefined) yield { height, reason }
       previous = docs[at]
     }
   }
 }
 
-const reasonOf = (rebuild: () => RebuiltBlock): string | undefined => {
+function findRebuildFault(rebuild: () => RebuiltBlock): string | undefined {
   try {
     rebuild()
     return undefined
@@ -91,9 +91,9 @@ type Next = { readonly height: number; readonly parent: string | undefined; read
 
 type Rebuild = (height: number, parent: string | undefined) => RebuiltBlock
 
-const stored = async ({ store, signal }: Source, heights: readonly number[]) => {
+async function stored({ store, signal }: AuditSource, heights: readonly number[]) {
   const docs = await store.read(view => view.getMany(blocks, heights.map(blockId)), { signal, damaged: true })
-  const ids = docs.map(doc => (doc === undefined ? [] : transactionIdsOf(doc)))
+  const ids = docs.map(doc => (doc === undefined ? [] : listTransactionIds(doc)))
   const all = ids.flat()
   const found = new Map<string, Awaited<ReturnType<typeof read>>[number]>()
   const read = (part: readonly string[]) =>
@@ -110,7 +110,7 @@ const stored = async ({ store, signal }: Source, heights: readonly number[]) => 
   return { docs, rebuild }
 }
 
-const blockAt = async (source: Source, next: Next, rebuild: Rebuild): Promise<LoadedBlock> => {
+async function readSourceBlock(source: AuditSource, next: Next, rebuild: Rebuild): Promise<LoadedBlock> {
   const { node } = source
   const { height, parent } = next
   if (node !== undefined && source.sampled(height)) return await nodeBlock(source, node, next)
@@ -118,7 +118,7 @@ const blockAt = async (source: Source, next: Next, rebuild: Rebuild): Promise<Lo
     const { block, proved } = rebuild(height, parent)
     if (!proved && node !== undefined) return await nodeBlock(source, node, next)
     if (!proved) source.onUnproved?.(height)
-    return { block, systemCode: await codeOf(source, block), proof: LINKED }
+    return { block, systemCode: await fetchSourceCode(source, block), proof: LINKED }
   } catch (error) {
     if (!(error instanceof Failure) || error.kind !== 'bad_block' || node === undefined) throw error
     return await nodeBlock(source, node, next)
@@ -128,11 +128,11 @@ const blockAt = async (source: Source, next: Next, rebuild: Rebuild): Promise<Lo
 /** Proof of the node's own block failed, which says nothing about the stored one. */
 export class BadNodeBlock extends Failure {}
 
-const nodeBlock = async (
-  { signal, lib, levelAt }: Source,
+async function nodeBlock(
+  { signal, lib, levelAt }: AuditSource,
   node: Node,
   { height, parent, isLast }: Next,
-): Promise<LoadedBlock> => {
+): Promise<LoadedBlock> {
   const range = {
     from: height,
     to: height,
@@ -161,10 +161,10 @@ const nodeBlock = async (
  * The code of the contracts whose ABIs are not in the chain. It comes from the node; without a node, the
  * stored ABIs are trusted.
  */
-const codeOf = async (source: Source, block: Block): Promise<readonly ContractCode[]> => {
+async function fetchSourceCode(source: AuditSource, block: Block): Promise<readonly ContractCode[]> {
   const { node, signal } = source
   const code: ContractCode[] = []
-  for (const id of contractsToAskIn(block)) {
+  for (const id of listUnknownContracts(block)) {
     if (node !== undefined) {
       const given = await node.contractCode(id, signal)
       if (given !== undefined) code.push(given)
@@ -180,7 +180,7 @@ const codeOf = async (source: Source, block: Block): Promise<readonly ContractCo
 }
 
 /** Reads the contract without the checks of a serving reader, which would wait for data of another version. */
-const storedContract = async ({ store, signal }: Source, id: string) => {
+async function storedContract({ store, signal }: AuditSource, id: string) {
   if (store.audit === undefined)
     // A document that cannot be read counts as missing.
     return await unless(

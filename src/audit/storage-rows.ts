@@ -60,6 +60,6 @@ export const storageRows = async function* (
   }
 }
 
-const requireHeight = (page: { readonly height: number; readonly hash: string }, at: Published): void => {
+function requireHeight(page: { readonly height: number; readonly hash: string }, at: Published): void {
   if (page.height !== at.height || page.hash !== at.hash) throw new OtherHeight(page.height)
 }

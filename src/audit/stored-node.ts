@@ -3,14 +3,14 @@ import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published } from '#store/port.ts'
-import { type Source, storedBlocks } from './source.ts'
+import { type AuditSource, storedBlocks } from './source.ts'
 
 /**
  * A node that serves the stored blocks up to a published height. Each block is checked by its parent, its
  * merkle roots and its own hash.
  */
 export const storedNode = (
-  source: Omit<Source, 'node' | 'sampled'>,
+  source: Omit<AuditSource, 'node' | 'sampled'>,
   { chainId }: Identity,
   at: Published,
 ): BlockSource => ({

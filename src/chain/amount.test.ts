@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { fromUnits, product, sum, toUnits, unitsAsRead, unitsOf, unitsRounded } from './amount.ts'
+import { fromUnits, parseUnits, product, sum, toUnits, unitsAsRead, unitsRounded } from './amount.ts'
 
 const AMOUNTS: readonly (readonly [string, number, { readonly units: bigint; readonly shown: string }])[] = [
   ['0', 8, { units: 0n, shown: '0' }],
@@ -40,7 +40,7 @@ const NO_AMOUNTS = [
   '1\n',
 ]
 test.each(NO_AMOUNTS)('toUnits: %p is not an amount', text => {
-  expect(unitsOf(text, 8)).toBeUndefined()
+  expect(parseUnits(text, 8)).toBeUndefined()
   expect(() => toUnits(text, 8)).toThrow(`Amount "${text}" is not a decimal number without sign and exponent.`)
 })
 

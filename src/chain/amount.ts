@@ -7,38 +7,38 @@ import { Failure } from '#failure/failure.ts'
 const AMOUNT = /^(?:[0-9]+\.)?[0-9]+$/
 const AS_READ = /^(?:--)*([0-9]+)(?:\.([0-9]*))?/
 
-const unitsFrom = (whole: string, fraction: string, decimals: number): bigint =>
+const joinUnits = (whole: string, fraction: string, decimals: number): bigint =>
   BigInt(whole + fraction.slice(0, decimals).padEnd(decimals, '0'))
 
 /**
  * Converts a decimal text to the token's smallest unit and truncates excess decimals: ("1234.56789", 4) →
  * 12345678n. undefined: the text is not an amount.
  */
-export const unitsOf = (text: string, decimals: number): bigint | undefined => {
+export function parseUnits(text: string, decimals: number): bigint | undefined {
   if (!AMOUNT.test(text)) return undefined
   const point = text.indexOf('.')
-  return point < 0 ? unitsFrom(text, '', decimals) : unitsFrom(text.slice(0, point), text.slice(point + 1), decimals)
+  return point < 0 ? joinUnits(text, '', decimals) : joinUnits(text.slice(0, point), text.slice(point + 1), decimals)
 }
 
-/** `unitsOf` for a text that must be an amount. Throws Failure 'bad_block'. */
-export const toUnits = (text: string, decimals: number): bigint => {
-  const units = unitsOf(text, decimals)
+/** `parseUnits` for a text that must be an amount. Throws Failure 'bad_block'. */
+export function toUnits(text: string, decimals: number): bigint {
+  const units = parseUnits(text, decimals)
   if (units === undefined)
     throw new Failure('bad_block', `Amount "${text.slice(0, 100)}" is not a decimal number without sign and exponent.`)
   return units
 }
 
 /**
- * `unitsOf` that also accepts the texts that the node's parser accepts (go-iost `common/decimal.go`
+ * `parseUnits` that also accepts the texts that the node's parser accepts (go-iost `common/decimal.go`
  * NewDecimalFromString): token.iost 1.0.0 and gas.iost write the caller's own text into the receipt. The
  * parser stops at the last decimal, needs no digit after the point, and ignores pairs of minus signs:
  * ("1.20294517598E7", 8) → 120294517n, ("--5.", 8) → 500000000n. undefined: the text is not an amount.
  */
-export const unitsAsRead = (text: string, decimals: number): bigint | undefined => {
-  const units = unitsOf(text, decimals)
+export function unitsAsRead(text: string, decimals: number): bigint | undefined {
+  const units = parseUnits(text, decimals)
   if (units !== undefined) return units
   const match = AS_READ.exec(text)
-  return match === null ? undefined : unitsFrom(match[1] ?? '0', match[2] ?? '', decimals)
+  return match === null ? undefined : joinUnits(match[1] ?? '0', match[2] ?? '', decimals)
 }
 
 const NUMBER = /^([0-9]*)(?:\.([0-9]*))?(?:e([+-]?[0-9]+))?$/i
@@ -49,7 +49,7 @@ const BASES = [
   { base: 2, prefix: '0b', form: /^(?:0b)+([01]+)(?:\.([01]*))?$/i },
 ] as const
 /** Digits before the point of the greatest amount in JavaScript (go-iost `libjs/float64.js` MaxFloat64). */
-const MOST_DIGITS = 19
+const MAX_DIGITS = 19
 /** Decimals that bignumber.js keeps when it converts a number from another base (DECIMAL_PLACES). */
 const BASE_DECIMALS = 20
 
@@ -59,7 +59,7 @@ const BASE_DECIMALS = 20
  * `toFixed`): ("4.56e-8", 8) → 5n. undefined: the text is no such number, it has a minus, or its number has more
  * digits than contracts accept.
  */
-export const unitsRounded = (text: string, decimals: number): bigint | undefined => {
+export function unitsRounded(text: string, decimals: number): bigint | undefined {
   const plain = text.trim().replace(/^\+(?=[\w.])/, '')
   const match = NUMBER.exec(plain)
   if (match === null) return unitsInBase(plain, decimals)
@@ -69,13 +69,13 @@ export const unitsRounded = (text: string, decimals: number): bigint | undefined
   const places = decimals - fraction.length + Number(exponent)
   // Checked first: a power of ten with a long exponent would fill the memory.
   if (digits === '' || digits.length + places < 0) return 0n
-  if (digits.length + places > MOST_DIGITS + decimals) return undefined
+  if (digits.length + places > MAX_DIGITS + decimals) return undefined
   if (places >= 0) return BigInt(digits) * 10n ** BigInt(places)
   return dividedRounded(BigInt(digits), 10n ** BigInt(-places))
 }
 
 /** `unitsRounded` for a number in another base: ("0x1.8", 8) → 150000000n. */
-const unitsInBase = (text: string, decimals: number): bigint | undefined => {
+function unitsInBase(text: string, decimals: number): bigint | undefined {
   for (const { base, prefix, form } of BASES) {
     const [, whole, fraction = ''] = form.exec(text) ?? []
     if (whole === undefined) continue
@@ -92,7 +92,7 @@ const unitsInBase = (text: string, decimals: number): bigint | undefined => {
 const dividedRounded = (number: bigint, by: bigint): bigint => (2n * number + by) / (2n * by)
 
 /** Smallest units as decimal text in token units: no exponent, no trailing zeros, (150000000n, 8) → "1.5". */
-export const fromUnits = (units: bigint, decimals: number): string => {
+export function fromUnits(units: bigint, decimals: number): string {
   const sign = units < 0n ? '-' : ''
   const digits = String(units < 0n ? -units : units).padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)
@@ -108,20 +108,20 @@ export function trimZeros(digits: string): string {
 }
 
 /** A decimal text as a whole number of units, and the number of its decimals. */
-const partsOf = (text: string): { readonly units: bigint; readonly scale: number } => {
+function parseDecimal(text: string): { readonly units: bigint; readonly scale: number } {
   const point = text.indexOf('.')
   return { units: BigInt(text.replace('.', '')), scale: point < 0 ? 0 : text.length - point - 1 }
 }
 
 /** The exact product of two decimal texts: ("1.5", "0.0051") → "0.00765". */
-export const product = (a: string, b: string): string => {
-  const [one, other] = [partsOf(a), partsOf(b)]
+export function product(a: string, b: string): string {
+  const [one, other] = [parseDecimal(a), parseDecimal(b)]
   return fromUnits(one.units * other.units, one.scale + other.scale)
 }
 
 /** The exact sum of two decimal texts. */
-export const sum = (a: string, b: string): string => {
-  const [one, other] = [partsOf(a), partsOf(b)]
+export function sum(a: string, b: string): string {
+  const [one, other] = [parseDecimal(a), parseDecimal(b)]
   const scale = Math.max(one.scale, other.scale)
   const at = ({ units, scale: own }: typeof one): bigint => units * 10n ** BigInt(scale - own)
   return fromUnits(at(one) + at(other), scale)

@@ -10,26 +10,26 @@ const COMMA_AT_END = ',]'
  * that ends the text (go-iost `vm/monitor.go` UnmarshalArgs; NewJson of go-simplejson decodes one value of a stream).
  * Lone surrogates in an argument are replaced, as Go does.
  */
-export const argumentsAsRead = (data: string): readonly ExactJson[] | undefined => {
-  const args = listIn(data)
+export function argumentsAsRead(data: string): readonly ExactJson[] | undefined {
+  const args = parseArgumentList(data)
   // Only an escape can write a lone surrogate.
   return data.includes('\\u') ? args?.map(wellFormed) : args
 }
 
 const wellFormed = (value: ExactJson): ExactJson => (typeof value === 'string' ? value.toWellFormed() : value)
 
-const listIn = (data: string): readonly ExactJson[] | undefined => {
-  const whole = exactIn(data)
-  if (whole !== undefined) return listOf(whole)
+function parseArgumentList(data: string): readonly ExactJson[] | undefined {
+  const whole = tryParseExact(data)
+  if (whole !== undefined) return asArgumentList(whole)
   const text = data.endsWith(COMMA_AT_END) ? `${data.slice(0, -COMMA_AT_END.length)}]` : data
   const end = afterList(text)
-  return end === undefined ? undefined : listOf(exactIn(text.slice(0, end)))
+  return end === undefined ? undefined : asArgumentList(tryParseExact(text.slice(0, end)))
 }
 
-const listOf = (value: ExactJson | undefined): readonly ExactJson[] | undefined =>
+const asArgumentList = (value: ExactJson | undefined): readonly ExactJson[] | undefined =>
   Array.isArray(value) ? (value as readonly ExactJson[]) : undefined
 
-const exactIn = (text: string): ExactJson | undefined => {
+function tryParseExact(text: string): ExactJson | undefined {
   try {
     return parseExact(text)
   } catch {

@@ -16,7 +16,7 @@ export const isBase = (block: Block, position: number): boolean =>
  * id, `w` key of the parent's witness, `g` the parent's gas × 100, `f` third element of `parent` when true, `t`
  * receiver and `a` amount of the contribute, `x` receipts before it. Hash and time come from the block.
  */
-export type Difference = {
+export type BaseDifference = {
   readonly c: number
   readonly w: string
   readonly g: string
@@ -44,32 +44,33 @@ const CONTRIBUTE = /^\["contribute","([^"\\]*)","([0-9.]+)"\]$/
  * The stored form of the base transaction in a block of this time, as JSON text. A transaction that does not
  * follow the template is stored whole (`body`).
  */
-export const fromBaseTransaction = (tx: Transaction, time: bigint): string => {
-  const difference = differenceOf(tx, time)
-  return difference === undefined ? `{"body":${tx.body}}` : textOf(difference)
+export function fromBaseTransaction(tx: Transaction, time: bigint): string {
+  const difference = findDifference(tx, time)
+  return difference === undefined ? `{"body":${tx.body}}` : formatDifference(difference)
 }
 
 /**
  * The difference between the base transaction in a block of this time and the template; undefined: it does
  * not follow the template.
  */
-export const differenceOf = (tx: Transaction, time: bigint): Difference | undefined => {
+export function findDifference(tx: Transaction, time: bigint): BaseDifference | undefined {
   if (tx instanceof Templated && tx.time === time) return tx.difference
   const difference = readDifference(tx)
   // A difference is valid only if it reproduces the very same text.
-  const isSame = difference !== undefined && bodyOf(difference, { hash: tx.hash, time }) === tx.body
+  const isSame = difference !== undefined && formatBody(difference, { hash: tx.hash, time }) === tx.body
   return isSame ? difference : undefined
 }
 
 /** The base transaction with this difference, as if its text had been decoded. */
-export const baseTransactionOf = (difference: Difference, own: Own): Transaction => new Templated(difference, own)
+export const buildBaseTransaction = (difference: BaseDifference, own: Own): Transaction =>
+  new Templated(difference, own)
 
 /**
  * The template as a decoded transaction. The difference saves another comparison with the template. It is a
  * private field, so that the object equals a transaction decoded from its text.
  */
 class Templated implements Transaction {
-  readonly #difference: Difference
+  readonly #difference: BaseDifference
   readonly hash: string
   readonly time: bigint
   readonly expiration = 0n
@@ -85,7 +86,7 @@ class Templated implements Transaction {
   readonly receipt: Transaction['receipt']
   readonly body: string
 
-  constructor(difference: Difference, own: Own) {
+  constructor(difference: BaseDifference, own: Own) {
     this.#difference = difference
     this.hash = own.hash
     this.time = own.time
@@ -102,27 +103,27 @@ class Templated implements Transaction {
         { funcName: 'token.iost/issue', content: contributeText(difference) },
       ],
     }
-    this.body = bodyOf(difference, own)
+    this.body = formatBody(difference, own)
   }
 
-  get difference(): Difference {
+  get difference(): BaseDifference {
     return this.#difference
   }
 }
 
 /** The node's object of a block's base transaction, compact, otherwise unchanged; undefined: there is none. */
-export const toBaseTransaction = ({ base, tx_hashes, time }: BaseBlock): string | undefined => {
+export function toBaseTransaction({ base, tx_hashes, time }: BaseBlock): string | undefined {
   if (base === undefined) return undefined
   const body = memberSpans(base).get('body')
   if (body !== undefined) return compactJson(base, body)
-  return bodyOf(JSON.parse(base) as Difference, { hash: tx_hashes.split(' ', 1)[0] ?? '', time })
+  return formatBody(JSON.parse(base) as BaseDifference, { hash: tx_hashes.split(' ', 1)[0] ?? '', time })
 }
 
 /** A base transaction's payment for the parent block: the receiver, and the amount as decimal text. */
 export type Paid = { readonly to: string; readonly amount: string }
 
 /** The payment for the parent if the block contains nothing else; undefined: the block has more, or less. */
-export const contributeIn = (block: Block): Paid | undefined => {
+export function findContribution(block: Block): Paid | undefined {
   const [tx] = block.transactions
   if (tx === undefined || block.transactions.length > 1 || !isBase(block, 0) || !applies(tx)) return undefined
   const [action] = tx.actions
@@ -135,11 +136,11 @@ export const contributeIn = (block: Block): Paid | undefined => {
   return to === undefined || amount === undefined ? undefined : { to, amount }
 }
 
-const readDifference = (tx: Transaction): Difference | undefined => {
+function readDifference(tx: Transaction): BaseDifference | undefined {
   const [, w, g, flag] = PARENT.exec(tx.actions[0]?.data ?? '') ?? []
   const [, t, a] = CONTRIBUTE.exec(tx.receipt.receipts.at(-1)?.content ?? '') ?? []
   if (w === undefined || g === undefined || t === undefined || a === undefined) return undefined
-  const others = tx.receipt.receipts.slice(0, -1).map(receiptOf)
+  const others = tx.receipt.receipts.slice(0, -1).map(toTemplateReceipt)
   return {
     c: tx.chainId,
     w,
@@ -151,7 +152,7 @@ const readDifference = (tx: Transaction): Difference | undefined => {
   }
 }
 
-const receiptOf = ({ funcName, content }: Receipt) => ({ func_name: funcName, content })
+const toTemplateReceipt = ({ funcName, content }: Receipt) => ({ func_name: funcName, content })
 
 /** Characters that JSON writes unchanged, however deeply a text is nested in other JSON texts. */
 const PLAIN = /^[ !#-[\]-~]*$/
@@ -160,16 +161,16 @@ const PLAIN = /^[ !#-[\]-~]*$/
 const escaped = (text: string): string => (PLAIN.test(text) ? text : JSON.stringify(text).slice(1, -1))
 
 /** The data of the action, which names the parent. */
-const parentText = ({ w, g, f }: Difference): string => `[{"parent":["${w}", "${g}", ${f ?? false}]}]`
+const parentText = ({ w, g, f }: BaseDifference): string => `[{"parent":["${w}", "${g}", ${f ?? false}]}]`
 
 /** The content of the last receipt, which pays for the parent. */
-const contributeText = ({ t, a }: Difference): string => `["contribute","${escaped(t)}","${escaped(a)}"]`
+const contributeText = ({ t, a }: BaseDifference): string => `["contribute","${escaped(t)}","${escaped(a)}"]`
 
 /**
  * The text of the template, in the node's order of fields. It is joined from strings, since JSON.stringify of
  * an object takes five times as long.
  */
-const bodyOf = (difference: Difference, { hash, time }: Own): string => {
+function formatBody(difference: BaseDifference, { hash, time }: Own): string {
   const { c, x = [] } = difference
   const own = escaped(hash)
   const parent = JSON.stringify(parentText(difference))
@@ -185,6 +186,6 @@ const bodyOf = (difference: Difference, { hash, time }: Own): string => {
 }
 
 /** The stored text of the difference. */
-const textOf = ({ c, w, g, f, t, a, x }: Difference): string =>
+const formatDifference = ({ c, w, g, f, t, a, x }: BaseDifference): string =>
   `{"c":${c},"w":"${escaped(w)}","g":"${escaped(g)}",${f === undefined ? '' : `"f":${f},`}"t":"${escaped(t)}",` +
   `"a":"${escaped(a)}"${x === undefined ? '' : `,"x":${JSON.stringify(x)}`}}`

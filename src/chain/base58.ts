@@ -53,7 +53,7 @@ const groups = new Float64Array(GROUPS)
 const text = Buffer.alloc(GROUPS * LETTERS_OF_GROUP)
 
 /** Base58 of 32 bytes, ten times faster than of any number: hashes and keys come by the hundred thousand. */
-export const base58Of32 = (bytes: Uint8Array): string => {
+export function base58Of32(bytes: Uint8Array): string {
   sumGroups(bytes)
   let carry = 0
   for (let group = GROUPS - 1; group >= 0; group -= 1) {
@@ -70,7 +70,7 @@ export const base58Of32 = (bytes: Uint8Array): string => {
   return zeros === 0 ? written : '1'.repeat(zeros) + written
 }
 
-const sumGroups = (bytes: Uint8Array): void => {
+function sumGroups(bytes: Uint8Array): void {
   groups.fill(0)
   for (let limb = 0; limb < LIMBS; limb += 1) {
     const value = (bytes[2 * limb] ?? 0) * 256 + (bytes[2 * limb + 1] ?? 0)
@@ -81,7 +81,7 @@ const sumGroups = (bytes: Uint8Array): void => {
   }
 }
 
-const writeGroup = (at: number, value: number): void => {
+function writeGroup(at: number, value: number): void {
   const high = (value / PAIR) | 0
   const low = value - high * PAIR
   const first = (high / PAIR) | 0
@@ -97,7 +97,7 @@ const writeGroup = (at: number, value: number): void => {
  * Decodes a text of 43 or 44 letters, the usual lengths of 32 bytes, in half the time of the general case. undefined:
  * another length, a letter outside the alphabet, a leading zero, or a number that does not have exactly 32 bytes.
  */
-export const bytesOf32 = (letters: string): Uint8Array | undefined => {
+export function bytesOf32(letters: string): Uint8Array | undefined {
   const missing = text.length - letters.length
   if (missing < 1 || missing > 2 || letters.charCodeAt(0) === FIRST_LETTER) return undefined
   if (!sumLimbs(letters, missing)) return undefined
@@ -114,7 +114,7 @@ export const bytesOf32 = (letters: string): Uint8Array | undefined => {
 }
 
 /** false: a letter is not in the alphabet. */
-const sumLimbs = (letters: string, missing: number): boolean => {
+function sumLimbs(letters: string, missing: number): boolean {
   limbs.fill(0)
   let at = 0
   for (let group = 0; group < GROUPS; group += 1) {
@@ -143,7 +143,7 @@ const WRITTEN_POWER = 58n ** BigInt(WRITTEN)
 
 /** Multiplies the lowest `used` limbs by `factor` and adds `summand`; returns the limbs in use then. */
 // biome-ignore lint/complexity/useMaxParams: the innermost step of every hash that is read; a record would be one more object a call.
-const multiplyAdd = (limbs: number[], used: number, factor: number, summand: number): number => {
+function multiplyAdd(limbs: number[], used: number, factor: number, summand: number): number {
   let carry = summand
   for (let at = 0; at < used; at += 1) {
     const product = (limbs[at] ?? 0) * factor + carry
@@ -158,7 +158,7 @@ const multiplyAdd = (limbs: number[], used: number, factor: number, summand: num
 /** The bytes of a base58 text; each leading `1` is a zero byte. undefined: letters outside the alphabet. */
 export const base58Bytes = (text: string): Uint8Array | undefined => bytesOf32(text) ?? bytesOfAny(text)
 
-const bytesOfAny = (text: string): Uint8Array | undefined => {
+function bytesOfAny(text: string): Uint8Array | undefined {
   const { length } = text
   const limbs: number[] = []
   let used = 0
@@ -177,11 +177,11 @@ const bytesOfAny = (text: string): Uint8Array | undefined => {
   let highest = limbs[used - 1] ?? 0
   let digits = used * LIMB_BYTES
   for (; digits > 0 && highest < 2 ** 16; highest *= 256) digits -= 1
-  return bytesOf(limbs, zeros, digits)
+  return toBigEndian(limbs, zeros, digits)
 }
 
 /** The lowest `count` bytes of a number, highest first, after `zeros` zero bytes. */
-const bytesOf = (limbs: readonly number[], zeros: number, count: number): Uint8Array => {
+function toBigEndian(limbs: readonly number[], zeros: number, count: number): Uint8Array {
   const bytes = new Uint8Array(zeros + count)
   let place = zeros + count
   for (const limb of limbs)
@@ -193,14 +193,14 @@ const bytesOf = (limbs: readonly number[], zeros: number, count: number): Uint8A
 }
 
 /** `base58Bytes` for a text that must be base58. Throws Failure 'bad_block'. */
-export const decodeBase58 = (text: string): Uint8Array => {
+export function decodeBase58(text: string): Uint8Array {
   const bytes = base58Bytes(text)
   if (bytes === undefined) throw new Failure('bad_block', `"${text.slice(0, 100)}" is not base58.`)
   return bytes
 }
 
 /** Base58 of bytes; "" for no bytes. */
-export const encodeBase58 = (bytes: Uint8Array): string => {
+export function encodeBase58(bytes: Uint8Array): string {
   if (bytes.length === 32) return base58Of32(bytes)
   let zeros = 0
   while (bytes[zeros] === 0) zeros += 1

@@ -86,7 +86,7 @@ export type ContractCode = {
 /** A block with the data that must be fetched with it before it can be derived. */
 export type LoadedBlock = {
   readonly block: Block
-  /** Contracts added or changed in this block whose ABI is not in the chain (`contractsToAskIn`). */
+  /** Contracts added or changed in this block whose ABI is not in the chain (`listUnknownContracts`). */
   readonly systemCode: readonly ContractCode[]
   /** The proof of the block itself; `systemCode` is never proved. */
   readonly proof: Proof

@@ -46,7 +46,7 @@ export const INFO: Bound = { most: 262_144, rule: 'no list of the transactions o
 export const STORED: Bound = { most: 4_194_304, rule: 'no value of a contract is longer' }
 
 /** Maximum cost of a transaction or a block as a number: the gas of a block is 8,000,000. */
-export const MOST_GAS = 1e12
+export const MAX_GAS = 1e12
 
 /**
  * Maximum depth of brackets in an answer. Nodes nest at most ten deep; texts of users are in strings, where

@@ -3,10 +3,10 @@ import { encodeBase58 } from './base58.ts'
 import type { Block, Transaction, TxReceipt } from './block.ts'
 import { hashBytes, merklePath, merkleRoot, rootOnPath } from './hash.ts'
 import { headHash, infoForms, type RawHead } from './head.ts'
-import { jsonIn } from './json.ts'
+import { tryParseJson } from './json.ts'
 import type { RawBlock } from './raw-block.ts'
-import { isShownOf, mayHaveLost, receiptHash, uncut } from './receipt-hash.ts'
-import { differingField, hashedPartOf, transactionHash } from './transaction-hash.ts'
+import { isShownReceipt, mayHaveLost, receiptHash, uncut } from './receipt-hash.ts'
+import { differingField, toHashedTransaction, transactionHash } from './transaction-hash.ts'
 
 const bad = (block: Block, reason: string): Failure =>
   new Failure('bad_block', `Block ${block.height}: ${reason}.`, { details: { height: block.height } })
@@ -33,7 +33,7 @@ export type KnownParts = {
 }
 
 /** The place of a block in its chain. */
-export type Place = {
+export type ChainPosition = {
   /** The parent's hash; undefined: not known, or genesis. */
   readonly parentHash: string | undefined
   /** The requested height; absent: the block's own. */
@@ -45,11 +45,11 @@ export type Place = {
  * hash from its head, the Merkle roots of its transactions and of their receipts, and its base transaction's
  * own hash. Throws Failure 'bad_block' with height and reason.
  */
-export const checkBlock = (
+export function checkBlock(
   block: Block,
-  { parentHash, height = block.height }: Place,
+  { parentHash, height = block.height }: ChainPosition,
   known: KnownParts = {},
-): void => {
+): void {
   if (block.height !== height) throw bad(block, `block ${height} was requested`)
   if (hashBytes(block.hash) === undefined) throw bad(block, `hash "${block.hash.slice(0, 60)}" is not a hash`)
   if (height === 0 ? block.parentHash !== '' : hashBytes(block.parentHash) === undefined)
@@ -63,7 +63,7 @@ export const checkBlock = (
   if (block.txCount !== block.transactions.length)
     throw bad(block, `${block.transactions.length} of ${block.txCount} transactions`)
   checkContents(block, known)
-  if (!isHeadOf(block, known.info))
+  if (!isOwnHead(block, known.info))
     throw new Failure('bad_block', `Block ${block.height}: its head does not have the hash ${block.hash}.`, {
       details: { height: block.height, rule: OWN_HASH },
     })
@@ -73,7 +73,7 @@ export const checkBlock = (
  * The checks of `checkBlock` that remain for a block whose hash was computed from its raw head: the data that
  * the head covers.
  */
-export const checkContents = (block: Block, known: KnownParts = {}): void => {
+export function checkContents(block: Block, known: KnownParts = {}): void {
   const hashes = transactionHashes(block, known)
   checkReceipts(block, hashes, known)
   if (block.height === 0) return
@@ -81,13 +81,13 @@ export const checkContents = (block: Block, known: KnownParts = {}): void => {
   if (base?.publisher !== BASE_PUBLISHER)
     throw bad(block, `first transaction is published by "${base?.publisher ?? ''}", not by ${BASE_PUBLISHER}`)
   // The base transaction has no signatures, so its hash is that of its text.
-  const hash = transactionHash(hashedPartOf(base))
+  const hash = transactionHash(toHashedTransaction(base))
   if (!isSame(hash, hashes[0] ?? NOTHING))
     throw bad(block, `base transaction ${base.hash} has a text with the hash ${encodeBase58(hash)}`)
 }
 
 /** Whether the hash is its head's: with the bytes of `info` if known, else with any that nodes show so. */
-const isHeadOf = (block: Block, info: Uint8Array | undefined): boolean => {
+function isOwnHead(block: Block, info: Uint8Array | undefined): boolean {
   const bytes = (text: string) => hashBytes(text) ?? new Uint8Array()
   const head = {
     version: BigInt(block.version),
@@ -111,7 +111,7 @@ const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(o
 const isRoot = (root: Uint8Array, text: string, bytes: Uint8Array | undefined): boolean =>
   bytes === undefined ? encodeBase58(root) === text : isSame(root, bytes)
 
-const transactionHashes = (block: Block, { head }: KnownParts): readonly Uint8Array[] => {
+function transactionHashes(block: Block, { head }: KnownParts): readonly Uint8Array[] {
   const hashes = block.transactions.map(({ hash }) => {
     const bytes = hashBytes(hash)
     if (bytes === undefined) throw bad(block, `transaction hash "${hash.slice(0, 60)}" is not a hash`)
@@ -123,11 +123,11 @@ const transactionHashes = (block: Block, { head }: KnownParts): readonly Uint8Ar
   return hashes
 }
 
-const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: raw, head }: KnownParts): void => {
+function checkReceipts(block: Block, hashes: readonly Uint8Array[], { receipts: raw, head }: KnownParts): void {
   if (raw === 'later') return
   const leaves = block.transactions.map(({ hash, receipt }, index) => {
     const whole = raw?.get(index)
-    if (whole !== undefined && !isShownOf(receipt, whole))
+    if (whole !== undefined && !isShownReceipt(receipt, whole))
       throw bad(block, `receipt of transaction ${hash} differs in the raw block`)
     const leaf = receiptHash(hashes[index] ?? NOTHING, whole ?? receipt)
     if (leaf === undefined)
@@ -146,7 +146,7 @@ const checkReceipts = (block: Block, hashes: readonly Uint8Array[], { receipts: 
  * Restores the bytes that were cut off the message of the receipt at `index`. They are proved: with them the
  * Merkle root of the receipts is that of the head. undefined: no such bytes were found.
  */
-export const restoredReceipt = (block: Block, index: number): TxReceipt | undefined => {
+export function restoredReceipt(block: Block, index: number): TxReceipt | undefined {
   const leaves = block.transactions.map(
     ({ hash, receipt }) => receiptHash(hashBytes(hash) ?? NOTHING, receipt) ?? NOTHING,
   )
@@ -163,8 +163,8 @@ export const lossyReceipts = ({ transactions }: Block): readonly number[] =>
   transactions.flatMap(({ receipt }, index) => (mayHaveLost(receipt) ? [index] : []))
 
 /** The parent block as described by the base transaction: its witness and Σ gas usage × 100. */
-const parentOf = (block: Block): readonly unknown[] | undefined => {
-  const data = jsonIn(block.transactions[0]?.actions[0]?.data ?? '')
+function parseParent(block: Block): readonly unknown[] | undefined {
+  const data = tryParseJson(block.transactions[0]?.actions[0]?.data ?? '')
   const parent = Array.isArray(data) ? (data[0] as { readonly parent?: unknown } | null)?.parent : undefined
   return Array.isArray(parent) ? parent : undefined
 }
@@ -173,14 +173,14 @@ const parentOf = (block: Block): readonly unknown[] | undefined => {
  * Checks a block's base transaction against its parent: it contains the parent's witness and gas × 100.
  * Throws Failure 'bad_block'.
  */
-export const checkBaseTransaction = (block: Block, parent: Block): void => {
-  const said = parentOf(block)
+export function checkBaseTransaction(block: Block, parent: Block): void {
+  const stated = parseParent(block)
   const gas = parent.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
-  if (said === undefined) throw bad(block, 'base transaction does not name the parent')
-  if (said[0] !== parent.witness || said[1] !== String(gas))
+  if (stated === undefined) throw bad(block, 'base transaction does not name the parent')
+  if (stated[0] !== parent.witness || stated[1] !== String(gas))
     throw bad(
       block,
-      `base transaction says witness ${said[0]} and gas ${said[1]} of its parent, block ${parent.height} has ${parent.witness} and ${gas}`,
+      `base transaction says witness ${stated[0]} and gas ${stated[1]} of its parent, block ${parent.height} has ${parent.witness} and ${gas}`,
     )
 }
 
@@ -189,7 +189,7 @@ export const checkBaseTransaction = (block: Block, parent: Block): void => {
  * its transactions and receipts. The message of one receipt may have been cut inside a character if the root identifies
  * the missing bytes; other lost bytes are errors. `height` is the requested one. Throws Failure 'bad_block'.
  */
-export const checkAlone = (block: Block, height = block.height): void => {
+export function checkAlone(block: Block, height = block.height): void {
   try {
     checkBlock(block, { parentHash: undefined, height })
   } catch (error) {
@@ -207,14 +207,14 @@ export const isWholeByItself = ({ height, transactions }: Block): boolean => hei
  * Checks that the text of each transaction matches its hash, by the raw form, which has the signatures that
  * the hash covers. Throws Failure 'bad_block' with the transaction and its field.
  */
-export const checkWhole = (block: Block, raw: RawBlock): void => {
+export function checkWhole(block: Block, raw: RawBlock): void {
   if (raw.transactions.length !== block.transactions.length)
     throw bad(block, `${raw.transactions.length} of ${block.transactions.length} transactions in the raw block`)
   for (const transaction of block.transactions) requireWhole(block, raw, transaction)
 }
 
 /** `checkWhole` for one transaction of the block. Throws Failure 'bad_block'. */
-export const requireWhole = (block: Block, raw: RawBlock, transaction: Transaction): void => {
+export function requireWhole(block: Block, raw: RawBlock, transaction: Transaction): void {
   const index = block.transactions.indexOf(transaction)
   const hashed = raw.transactions[index]
   if (hashed === undefined || encodeBase58(transactionHash(hashed)) !== transaction.hash)

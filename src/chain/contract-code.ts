@@ -17,12 +17,12 @@ export const CONTRACT_AT: ReadonlyMap<string, number> = new Map([
  * Parses a contract given as an action's argument: JSON text, or base64 of protobuf (go-iost
  * `vm/native/system.go` setCode). undefined: neither (genesis texts from which the code was removed).
  */
-export const deployedFrom = (text: string): Deployed | undefined => {
+export function parseDeployedContract(text: string): Deployed | undefined {
   if (text === '') return undefined
   return text.startsWith('{') ? fromJson(text) : fromProtobuf(Buffer.from(text, 'base64'))
 }
 
-const fromJson = (text: string): Deployed | undefined => {
+function fromJson(text: string): Deployed | undefined {
   try {
     const contract = parseExact(text)
     const info = field(contract, 'info')
@@ -46,51 +46,51 @@ const fromJson = (text: string): Deployed | undefined => {
 }
 
 /** Go reads object keys in any letter case; the last one that matches counts. */
-const field = (value: ExactJson | undefined, name: string): ExactJson | undefined => {
+function field(value: ExactJson | undefined, name: string): ExactJson | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value) || value instanceof Exact) return undefined
   let found: ExactJson | undefined
   for (const [key, entry] of Object.entries(value))
     if (key.toLowerCase() === name.toLowerCase()) found = entry as ExactJson
   return found
 }
-const textField = (value: ExactJson | undefined, name: string): string => {
+function textField(value: ExactJson | undefined, name: string): string {
   const entry = field(value, name)
   return typeof entry === 'string' ? entry : ''
 }
-const listField = (value: ExactJson | undefined, name: string): readonly ExactJson[] => {
+function listField(value: ExactJson | undefined, name: string): readonly ExactJson[] {
   const entry = field(value, name)
   return Array.isArray(entry) ? entry : []
 }
 
 /** Uses the field numbers of go-iost `core/contract/contract.proto`. */
-const fromProtobuf = (bytes: Uint8Array): Deployed | undefined => {
+function fromProtobuf(bytes: Uint8Array): Deployed | undefined {
   const contract = protobufFields(bytes)
   if (contract === undefined) return undefined
-  const info = protobufFields(bytesOf(contract, 2)) ?? []
+  const info = protobufFields(getFieldBytes(contract, 2)) ?? []
   return {
-    id: textIn(contract, 1),
-    language: textIn(info, 1),
-    version: textIn(info, 2),
+    id: getFieldText(contract, 1),
+    language: getFieldText(info, 1),
+    version: getFieldText(info, 2),
     abis: info
       .filter(({ number }) => number === 3)
       .map(({ bytes: abi }) => {
         const parts = protobufFields(abi) ?? []
         return {
-          name: textIn(parts, 1),
+          name: getFieldText(parts, 1),
           args: parts.filter(({ number }) => number === 2).map(({ bytes: arg }) => utf8(arg)),
           amount_limit: parts
             .filter(({ number }) => number === 3)
             .map(({ bytes: limit }) => {
               const pair = protobufFields(limit) ?? []
-              return { token: textIn(pair, 1), value: textIn(pair, 2) }
+              return { token: getFieldText(pair, 1), value: getFieldText(pair, 2) }
             }),
         }
       }),
-    code: textIn(contract, 3),
+    code: getFieldText(contract, 3),
   }
 }
 
 const utf8 = (bytes: Uint8Array): string => new TextDecoder().decode(bytes)
-const bytesOf = (fields: readonly ProtobufField[], number: number): Uint8Array =>
+const getFieldBytes = (fields: readonly ProtobufField[], number: number): Uint8Array =>
   fields.findLast(field => field.number === number)?.bytes ?? new Uint8Array()
-const textIn = (fields: readonly ProtobufField[], number: number): string => utf8(bytesOf(fields, number))
+const getFieldText = (fields: readonly ProtobufField[], number: number): string => utf8(getFieldBytes(fields, number))

@@ -1,4 +1,4 @@
-import { unitsOf } from './amount.ts'
+import { parseUnits } from './amount.ts'
 import { base58Bytes } from './base58.ts'
 import type { Action, Receipt, Transaction, TxReceipt } from './block.ts'
 import { type Bound, HASH, IN_GENESIS, IN_TRANSACTION, OF_EXECUTION, RECEIPTS, WORD } from './bounds.ts'
@@ -6,127 +6,142 @@ import {
   asInt64,
   asObject,
   bounded,
-  decimalOf,
-  type Fields,
+  getMember,
+  getOptionalText,
   int64Of,
-  integerOf,
   invalidValue,
-  listOf,
-  memberOf,
-  objectOf,
-  optionalTextOf,
+  type JsonFields,
   overBound,
   type Path,
   parseAnswer,
-  textOf,
-  textsOf,
+  requireDecimal,
+  requireInteger,
+  requireList,
+  requireObject,
+  requireText,
+  requireTexts,
 } from './json-fields.ts'
-import { compactJson, elementSpans, isCompactedTo, memberSpans, type Span } from './json-text.ts'
+import { compactJson, elementSpans, isCompactForm, memberSpans, type TextSpan } from './json-text.ts'
 
 /** Gas has two decimals: the node stores it as an integer × 100 and prints that divided by 100. */
 const GAS_DECIMALS = 2
 
 /** An object in a JSON text: its position, and its parsed value. */
-export type Written = { readonly text: string; readonly span: Span; readonly value: unknown }
+export type Written = { readonly text: string; readonly span: TextSpan; readonly value: unknown }
 
 /**
  * Decodes a transaction object. `data`: bound of the data of an action. Throws Failure 'bad_block' with the
  * path of the invalid value.
  */
-export const transactionAt = ({ text, span, value }: Written, path: Path, data: Bound = IN_GENESIS): Transaction => {
+export function decodeWrittenTransaction(
+  { text, span, value }: Written,
+  path: Path,
+  data: Bound = IN_GENESIS,
+): Transaction {
   asObject(value, path)
-  return transactionFrom({ value, body: transactionText(text, span, value) }, path, data)
+  return decodeBodiedTransaction({ value, body: transactionText(text, span, value) }, path, data)
 }
 
 /** A transaction object, and its text from `transactionText`. */
 type Bodied = { readonly value: unknown; readonly body: string }
 
-/** `transactionAt` for a text that was made before. */
-export const transactionFrom = ({ value, body }: Bodied, path: Path, data: Bound = IN_GENESIS): Transaction => {
+/** `decodeWrittenTransaction` for a text that was made before. */
+export function decodeBodiedTransaction({ value, body }: Bodied, path: Path, data: Bound = IN_GENESIS): Transaction {
   const fields = asObject(value, path)
-  const hash = textOf(fields, 'hash', path, HASH)
+  const hash = requireText(fields, 'hash', path, HASH)
   return {
     hash,
     time: int64Of(fields, 'time', path),
     expiration: int64Of(fields, 'expiration', path),
-    gasRatio: decimalOf(fields, 'gas_ratio', path),
-    gasLimit: decimalOf(fields, 'gas_limit', path),
+    gasRatio: requireDecimal(fields, 'gas_ratio', path),
+    gasLimit: requireDecimal(fields, 'gas_limit', path),
     delay: int64Of(fields, 'delay', path),
-    chainId: chainIdOf(fields, path),
-    actions: listOf(fields, 'actions', path).map((action, index) =>
-      actionFrom(action, { above: { above: path, key: 'actions' }, key: index }, data),
+    chainId: decodeChainId(fields, path),
+    actions: requireList(fields, 'actions', path).map((action, index) =>
+      decodeAction(action, { above: { above: path, key: 'actions' }, key: index }, data),
     ),
-    signers: textsOf(fields, 'signers', path),
-    publisher: textOf(fields, 'publisher', path),
-    referredTx: referredTxOf(fields, path),
-    amountLimit: amountLimitsOf(fields, path),
-    receipt: txReceiptFrom(objectOf(fields, 'tx_receipt', path), { hash, body }, { above: path, key: 'tx_receipt' }),
+    signers: requireTexts(fields, 'signers', path),
+    publisher: requireText(fields, 'publisher', path),
+    referredTx: decodeReferredTx(fields, path),
+    amountLimit: decodeAmountLimits(fields, path),
+    receipt: decodeTxReceipt(
+      requireObject(fields, 'tx_receipt', path),
+      { hash, body },
+      { above: path, key: 'tx_receipt' },
+    ),
     body,
   }
 }
 
-const chainIdOf = (fields: Fields, above: Path): number => {
-  const id = integerOf(fields, 'chain_id', above)
+function decodeChainId(fields: JsonFields, above: Path): number {
+  const id = requireInteger(fields, 'chain_id', above)
   if (id < 0) throw invalidValue({ above, key: 'chain_id' }, id, 'a number from 0')
   return id
 }
 
 /** The hash covers the decoded bytes: a text that is not base58 would be hashed as if it were missing. */
-const referredTxOf = (fields: Fields, above: Path): string => {
-  const text = optionalTextOf(fields, 'referred_tx', above, HASH)
+function decodeReferredTx(fields: JsonFields, above: Path): string {
+  const text = getOptionalText(fields, 'referred_tx', above, HASH)
   if (base58Bytes(text) === undefined) throw invalidValue({ above, key: 'referred_tx' }, text, 'base58')
   return text
 }
 
 /** Decodes the text of one transaction object, such as a stored `body`. Throws Failure 'bad_block'. */
 export const decodeTransaction = (text: string): Transaction =>
-  transactionAt({ text, span: [0, text.length], value: parseAnswer(text, 'transaction') }, { key: 'transaction' })
+  decodeWrittenTransaction(
+    { text, span: [0, text.length], value: parseAnswer(text, 'transaction') },
+    { key: 'transaction' },
+  )
 
-const actionFrom = (value: unknown, path: Path, data: Bound): Action => {
+function decodeAction(value: unknown, path: Path, data: Bound): Action {
   const fields = asObject(value, path)
   return {
-    contract: textOf(fields, 'contract', path),
-    actionName: textOf(fields, 'action_name', path),
-    data: textOf(fields, 'data', path, data),
+    contract: requireText(fields, 'contract', path),
+    actionName: requireText(fields, 'action_name', path),
+    data: requireText(fields, 'data', path, data),
   }
 }
 
 /** `amount_limit` of a transaction or of an ABI. */
-export const amountLimitsOf = (fields: Fields, above: Path): Transaction['amountLimit'] =>
-  listOf(fields, 'amount_limit', above).map((value, index) => {
+export const decodeAmountLimits = (fields: JsonFields, above: Path): Transaction['amountLimit'] =>
+  requireList(fields, 'amount_limit', above).map((value, index) => {
     const path = { above: { above, key: 'amount_limit' }, key: index }
     const limit = asObject(value, path)
-    return { token: textOf(limit, 'token', path), value: textOf(limit, 'value', path) }
+    return { token: requireText(limit, 'token', path), value: requireText(limit, 'value', path) }
   })
 
-const txReceiptFrom = (fields: Fields, { hash, body }: Pick<Transaction, 'hash' | 'body'>, path: Path): TxReceipt => {
-  const own = optionalTextOf(fields, 'tx_hash', path, HASH)
+function decodeTxReceipt(
+  fields: JsonFields,
+  { hash, body }: Pick<Transaction, 'hash' | 'body'>,
+  path: Path,
+): TxReceipt {
+  const own = getOptionalText(fields, 'tx_hash', path, HASH)
   if (own !== '' && own !== hash) throw invalidValue({ above: path, key: 'tx_hash' }, own, `its transaction's, ${hash}`)
   return {
-    gasUsage: gasUsageOf(fields, path),
-    ramUsage: ramUsageOf(fields, body, path),
-    statusCode: textOf(fields, 'status_code', path, WORD),
-    message: textOf(fields, 'message', path, OF_EXECUTION),
-    returns: textsOf(fields, 'returns', path, OF_EXECUTION),
-    receipts: listOf(fields, 'receipts', path, RECEIPTS).map((value, index) =>
-      receiptFrom(value, { above: { above: path, key: 'receipts' }, key: index }),
+    gasUsage: decodeGasUsage(fields, path),
+    ramUsage: decodeRamUsage(fields, body, path),
+    statusCode: requireText(fields, 'status_code', path, WORD),
+    message: requireText(fields, 'message', path, OF_EXECUTION),
+    returns: requireTexts(fields, 'returns', path, OF_EXECUTION),
+    receipts: requireList(fields, 'receipts', path, RECEIPTS).map((value, index) =>
+      decodeReceipt(value, { above: { above: path, key: 'receipts' }, key: index }),
     ),
   }
 }
 
 /** Gas × 100, from a receipt's `gas_usage`. More than two decimals are invalid. */
-const gasUsageOf = (fields: Fields, above: Path): bigint => {
-  const text = decimalOf(fields, 'gas_usage', above)
+function decodeGasUsage(fields: JsonFields, above: Path): bigint {
+  const text = requireDecimal(fields, 'gas_usage', above)
   const point = text.indexOf('.')
   if (point >= 0 && text.length - point - 1 > GAS_DECIMALS)
-    throw invalidValue({ above, key: 'gas_usage' }, memberOf(fields, 'gas_usage'), 'a number of at most two decimals')
-  return unitsOf(text, GAS_DECIMALS) ?? 0n
+    throw invalidValue({ above, key: 'gas_usage' }, getMember(fields, 'gas_usage'), 'a number of at most two decimals')
+  return parseUnits(text, GAS_DECIMALS) ?? 0n
 }
 
 /** A parsed object lists payers such as `12345` first, so the order is taken from the text. */
-const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUsage'] => {
+function decodeRamUsage(fields: JsonFields, body: string, above: Path): TxReceipt['ramUsage'] {
   const path = { above, key: 'ram_usage' }
-  const usage = asObject(memberOf(fields, 'ram_usage'), path)
+  const usage = asObject(getMember(fields, 'ram_usage'), path)
   const payers = Object.keys(usage)
   if (payers.length > IN_TRANSACTION.most) throw overBound(path, `${payers.length} payers`, IN_TRANSACTION)
   for (const payer of payers) bounded(payer, path, IN_TRANSACTION)
@@ -137,11 +152,11 @@ const ramUsageOf = (fields: Fields, body: string, above: Path): TxReceipt['ramUs
   return own === undefined ? [] : [...memberSpans(body, own[0]).keys()].map(usedBy)
 }
 
-const receiptFrom = (value: unknown, path: Path): Receipt => {
+function decodeReceipt(value: unknown, path: Path): Receipt {
   const fields = asObject(value, path)
   return {
-    funcName: textOf(fields, 'func_name', path),
-    content: textOf(fields, 'content', path, OF_EXECUTION),
+    funcName: requireText(fields, 'func_name', path),
+    content: requireText(fields, 'content', path, OF_EXECUTION),
   }
 }
 
@@ -158,22 +173,22 @@ export type TransactionSummary = Pick<Transaction, 'publisher'> &
  * Reads only these fields of a stored `body`: a page of transactions needs neither arguments nor receipts.
  * The values equal those of `decodeTransaction`. Throws Failure 'bad_block'.
  */
-export const summarizeTransaction = (body: string): TransactionSummary => {
+export function summarizeTransaction(body: string): TransactionSummary {
   const path = { key: 'transaction' }
   const fields = asObject(parseAnswer(body, 'transaction'), path)
   const inReceipt = { above: path, key: 'tx_receipt' }
-  const receipt = objectOf(fields, 'tx_receipt', path)
-  const actions = listOf(fields, 'actions', path)
+  const receipt = requireObject(fields, 'tx_receipt', path)
+  const actions = requireList(fields, 'actions', path)
   const inFirst = { above: { above: path, key: 'actions' }, key: 0 }
   const first = actions.length === 0 ? undefined : asObject(actions[0], inFirst)
   return {
-    publisher: textOf(fields, 'publisher', path),
-    statusCode: textOf(receipt, 'status_code', inReceipt, WORD),
-    gasUsage: gasUsageOf(receipt, inReceipt),
+    publisher: requireText(fields, 'publisher', path),
+    statusCode: requireText(receipt, 'status_code', inReceipt, WORD),
+    gasUsage: decodeGasUsage(receipt, inReceipt),
     actions: actions.length,
     first: first && {
-      contract: textOf(first, 'contract', inFirst),
-      actionName: textOf(first, 'action_name', inFirst),
+      contract: requireText(first, 'contract', inFirst),
+      actionName: requireText(first, 'action_name', inFirst),
     },
   }
 }
@@ -201,7 +216,7 @@ const TRANSACTION: Shape = {
 const isList = (shape: Shape | readonly [Shape]): shape is readonly [Shape] => Array.isArray(shape)
 
 /** Whether all members of the value are in the shape, at any depth. */
-const fits = (value: unknown, shape: Shape): boolean => {
+function fits(value: unknown, shape: Shape): boolean {
   const open: Fitting[] = [{ value, shape }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) if (!fitsOutside(next, open)) return false
   return true
@@ -210,7 +225,7 @@ const fits = (value: unknown, shape: Shape): boolean => {
 type Fitting = { readonly value: unknown; readonly shape: Shape | readonly [Shape] }
 
 /** Whether the value's own members are known; nested values are added to `open`. */
-const fitsOutside = ({ value, shape }: Fitting, open: Fitting[]): boolean => {
+function fitsOutside({ value, shape }: Fitting, open: Fitting[]): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (isList(shape)) {
     if (Array.isArray(value)) for (const entry of value) open.push({ value: entry, shape: shape[0] })
@@ -224,7 +239,7 @@ const fitsOutside = ({ value, shape }: Fitting, open: Fitting[]): boolean => {
   return true
 }
 
-const written = (text: string, span: Span, shape: Shape | readonly [Shape] | undefined): string => {
+function written(text: string, span: TextSpan, shape: Shape | readonly [Shape] | undefined): string {
   const first = text[span[0]] ?? ''
   if (first === '[') {
     const each = shape !== undefined && isList(shape) ? shape[0] : undefined
@@ -249,11 +264,11 @@ const written = (text: string, span: Span, shape: Shape | readonly [Shape] | und
  * parsed. Data that no hash covers is left out, since nothing could prove it: unknown members, all but the
  * last of several members with one name, digits beyond a double's.
  */
-export const transactionText = (text: string, span: Span, value: unknown): string => {
+export function transactionText(text: string, span: TextSpan, value: unknown): string {
   if (!fits(value, TRANSACTION)) return written(text, span, TRANSACTION)
   // Nearly always the node's own text. A new string: a part of the answer would keep all of it in memory.
   const usual = JSON.stringify(value)
   const [from, to] = span
   const isUsual = usual.length === to - from && text.startsWith(usual, from)
-  return isUsual || isCompactedTo(usual, text, span) ? usual : written(text, span, TRANSACTION)
+  return isUsual || isCompactForm(usual, text, span) ? usual : written(text, span, TRANSACTION)
 }

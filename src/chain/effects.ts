@@ -1,6 +1,6 @@
 import { argumentsAsRead } from './arguments.ts'
 import type { Action, Block, Transaction } from './block.ts'
-import { contractIdOf, isSystemContract } from './names.ts'
+import { isSystemContract, toContractId } from './names.ts'
 
 /** Whether a transaction failed. A delayed one did not fail, though it has not been executed yet. */
 export const hasFailed = (tx: { readonly receipt: { readonly statusCode: string } }): boolean =>
@@ -26,7 +26,7 @@ export const isMovement = (contract: string, name: string): boolean =>
  * Contract and function in a receipt's `func_name`, such as `token.iost/transfer`: the parts before and after
  * the first `/`. Without a `/` the function is empty.
  */
-export const partsOfFuncName = (funcName: string): { readonly contract: string; readonly name: string } => {
+export function partsOfFuncName(funcName: string): { readonly contract: string; readonly name: string } {
   const slash = funcName.indexOf('/')
   return slash < 0
     ? { contract: funcName, name: '' }
@@ -37,7 +37,7 @@ export const partsOfFuncName = (funcName: string): { readonly contract: string; 
  * The contract of the chain itself that an action of system.iost installs, if its code is not in the chain: in genesis,
  * or by updateNativeCode with a version (go-iost `vm/native/system.go`).
  */
-const placedBy = ({ contract, actionName, data }: Action, height: number): string | undefined => {
+function findInstalledContract({ contract, actionName, data }: Action, height: number): string | undefined {
   const isUpdate = actionName === 'updateNativeCode'
   if (contract !== 'system.iost' || !(isUpdate || (actionName === 'initSetCode' && height === 0))) return undefined
   const [id, version] = argumentsAsRead(data) ?? []
@@ -53,10 +53,10 @@ export type Within = { readonly id: string; readonly position: number }
  * `vm/native/system.go` setCode). The evidence is this id among the transaction's return values, RAM payers
  * or receipts.
  */
-export const contractWithin = ({ actions, receipt, hash }: Transaction): Within | undefined => {
+export function findNestedContract({ actions, receipt, hash }: Transaction): Within | undefined {
   const outer = actions.findIndex(({ contract }) => !isSystemContract(contract))
   if (outer < 0 || actions.some(isSetCode)) return undefined
-  const id = contractIdOf(hash)
+  const id = toContractId(hash)
   const returned = receipt.returns.findIndex(text => text.includes(id))
   if (returned >= 0) return { id, position: returned }
   const isNamed =
@@ -72,17 +72,17 @@ const isSetCode = ({ contract, actionName }: Action): boolean => contract === 's
  * be asked for the ABI. They are the contracts of the chain itself (genesis `initSetCode`, successful
  * `updateNativeCode`) and those that contracts deployed. Other contracts of users have their ABI in the chain.
  */
-export const contractsToAskIn = ({ height, transactions }: Block): readonly string[] => {
+export function listUnknownContracts({ height, transactions }: Block): readonly string[] {
   const ids: string[] = []
   for (const tx of transactions) if (!hasFailed(tx)) pushToAsk(ids, tx, height)
   return ids.length > 1 ? [...new Set(ids)] : ids
 }
 
-const pushToAsk = (ids: string[], tx: Transaction, height: number): void => {
-  const within = applies(tx) ? contractWithin(tx) : undefined
+function pushToAsk(ids: string[], tx: Transaction, height: number): void {
+  const within = applies(tx) ? findNestedContract(tx) : undefined
   if (within !== undefined) ids.push(within.id)
   for (const action of tx.actions) {
-    const id = placedBy(action, height)
+    const id = findInstalledContract(action, height)
     if (id !== undefined) ids.push(id)
   }
 }
@@ -138,7 +138,7 @@ export const namesKeySilently = ({ transactions }: Transactions): boolean =>
 const saysSo = (tx: Transaction, name: string, data: string): boolean =>
   tx.receipt.receipts.some(({ funcName, content }) => funcName === `${PREFIX}${name}` && sameParties(content, data))
 
-const sameParties = (content: string, data: string): boolean => {
+function sameParties(content: string, data: string): boolean {
   const [account, key] = argumentsAsRead(content) ?? []
   const [ofAccount, ofKey] = argumentsAsRead(data) ?? []
   return typeof account === 'string' && account === ofAccount && key === ofKey

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { gasAt, gasRateOf } from './gas.ts'
+import { computeGas, computeGasRate } from './gas.ts'
 
 const SECOND = 1_000_000_000n
 const start = 1_795_247_000n * SECOND
@@ -10,7 +10,7 @@ const state = (pledge: bigint, stock: bigint) => ({
   gas_updated: start,
 })
 
-describe('gasRateOf', () => {
+describe('computeGasRate', () => {
   const cases: readonly (readonly [pledge: bigint, value: bigint, scale: number])[] = [
     [0n, 0n, 2],
     [101_000_000_000n, 116_150n, 2],
@@ -18,33 +18,33 @@ describe('gasRateOf', () => {
     [1n, 115n, 10],
   ]
   test('gasRateOf: trailing zeros are dropped before the multiplication', () => {
-    expect(cases.map(([pledge]) => gasRateOf(pledge))).toEqual(cases.map(([, value, scale]) => ({ value, scale })))
+    expect(cases.map(([pledge]) => computeGasRate(pledge))).toEqual(cases.map(([, value, scale]) => ({ value, scale })))
   })
   test('gasRateOf: an overflow of int64 falls back to whole IOST', () => {
-    expect(gasRateOf(90_000_000_000_000_001n)).toEqual({ value: 900_000_000n * 115n, scale: 2 })
+    expect(computeGasRate(90_000_000_000_000_001n)).toEqual({ value: 900_000_000n * 115n, scale: 2 })
   })
 })
 
-describe('gasAt', () => {
+describe('computeGas', () => {
   test('gasAt: gas grows by 1.15 a second per IOST from the stored amount', () => {
-    expect(gasAt(state(10n ** 10n, 5000n), start + 10n * SECOND)).toBe(500n + 115_000n)
+    expect(computeGas(state(10n ** 10n, 5000n), start + 10n * SECOND)).toBe(500n + 115_000n)
   })
   test('gasAt: growth is rounded to the scale of the rate, then cut to two decimals', () => {
     // 1.4 IOST: 1.610 gas/s; half a second and a bit is 0.8050…161 → 0.805 at scale 3 → 0.80
-    expect(gasAt(state(140_000_000n, 0n), start + SECOND / 2n + 100_000n)).toBe(80n)
+    expect(computeGas(state(140_000_000n, 0n), start + SECOND / 2n + 100_000n)).toBe(80n)
   })
   test('gasAt: the third decimal of a stock counts until it is cut', () => {
     // 0.008 + 0.805 gas
-    expect(gasAt(state(140_000_000n, 8n), start + SECOND / 2n)).toBe(81n)
+    expect(computeGas(state(140_000_000n, 8n), start + SECOND / 2n)).toBe(81n)
   })
   test('gasAt: gas never exceeds the limit', () => {
-    expect(gasAt(state(10n ** 9n, 2_999_999_000n), start + 1000n * SECOND)).toBe(300_000_000n)
+    expect(computeGas(state(10n ** 9n, 2_999_999_000n), start + 1000n * SECOND)).toBe(300_000_000n)
   })
   test('gasAt: growth stops after three days', () => {
-    const three = gasAt(state(10n ** 9n, 0n), start + 3n * 86_400n * SECOND)
-    expect(gasAt(state(10n ** 9n, 0n), start + 9n * 86_400n * SECOND)).toBe(three)
+    const three = computeGas(state(10n ** 9n, 0n), start + 3n * 86_400n * SECOND)
+    expect(computeGas(state(10n ** 9n, 0n), start + 9n * 86_400n * SECOND)).toBe(three)
   })
   test('gasAt: an account without a pledge keeps its stored amount', () => {
-    expect(gasAt({ gas_pledge: 0n, gas_limit: 0n, gas_stock: 0n, gas_updated: 0n }, start)).toBe(0n)
+    expect(computeGas({ gas_pledge: 0n, gas_limit: 0n, gas_stock: 0n, gas_updated: 0n }, start)).toBe(0n)
   })
 })

@@ -34,7 +34,7 @@ const INT64_MAX = 2n ** 63n - 1n
 export type Scaled = { readonly value: bigint; readonly scale: number }
 
 /** Gas per second for a pledge in 10^-8 IOST; its scale is the one at which the node rounds growth. */
-export const gasRateOf = (pledge: bigint): Scaled => {
+export function computeGasRate(pledge: bigint): Scaled {
   let value = pledge
   let scale = IOST_SCALE
   while (scale > 0 && value % 10n === 0n) {
@@ -47,10 +47,10 @@ export const gasRateOf = (pledge: bigint): Scaled => {
 }
 
 /** Gas × 100 at `time` (nanoseconds since 1970, a block's time). */
-export const gasAt = (state: GasState, time: bigint): bigint => {
-  const rate = gasRateOf(state.gas_pledge)
+export function computeGas(state: GasState, time: bigint): bigint {
+  const rate = computeGasRate(state.gas_pledge)
   const seconds = state.gas_updated > 0n ? Math.min(Number(time - state.gas_updated) / 1e9, MAX_SECONDS) : 0
-  const grown = grownBy(rate.value, seconds)
+  const grown = multiplyRate(rate.value, seconds)
   if (grown === undefined) return reportedGas(state.gas_stock)
   const scale = Math.max(rate.scale, STORED_GAS_SCALE)
   const ofStored = 10n ** BigInt(scale - STORED_GAS_SCALE)
@@ -67,7 +67,7 @@ const reportedGas = (stored: bigint): bigint => stored / 10n ** BigInt(STORED_GA
 export const storedGas = (gas: bigint): bigint => gas * 10n ** BigInt(STORED_GAS_SCALE - GAS_SCALE)
 
 /** The product as the node's double gives it, as an integer; undefined if the node detects an overflow. */
-const grownBy = (rate: bigint, seconds: number): bigint | undefined => {
+function multiplyRate(rate: bigint, seconds: number): bigint | undefined {
   if (rate * BigInt(Math.ceil(seconds)) > INT64_MAX) return undefined
   return BigInt(Math.round(Number(rate) * seconds))
 }

@@ -12,7 +12,7 @@ const HASHES = 2n ** 256n
  * The possible `hash8` numbers of hashes whose base58 begins with a text: some 150 for 10 letters, and fewer
  * for more. Empty: no hash begins with the text, or it is too short.
  */
-export const hash8sBeginningWith = (text: string): readonly bigint[] => {
+export function listHash8Candidates(text: string): readonly bigint[] {
   if (text.length < LEAST || text.length > Math.max(...LENGTHS) || !BEGINNING.test(text)) return []
   const number = [...text].reduce((sum, letter) => sum * 58n + BigInt(ALPHABET.indexOf(letter)), 0n)
   const found = new Set<bigint>()

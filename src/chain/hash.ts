@@ -7,7 +7,7 @@ const HASH_BYTES = 32
 const LETTERS = { least: 32, most: 44 }
 
 /** The 32 bytes of a hash; undefined: the text is not a hash. */
-export const hashBytes = (text: string): Uint8Array | undefined => {
+export function hashBytes(text: string): Uint8Array | undefined {
   if (text.length < LETTERS.least || text.length > LETTERS.most) return undefined
   const bytes = base58Bytes(text)
   return bytes?.length === HASH_BYTES ? bytes : undefined
@@ -17,7 +17,7 @@ export const hashBytes = (text: string): Uint8Array | undefined => {
  * First 8 bytes of a hash as a signed 64-bit integer (big endian). It finds a block or transaction; the
  * stored hash confirms the match. Throws Failure 'bad_block' for a text that is not base58 of 32 bytes.
  */
-export const hash8 = (text: string): bigint => {
+export function hash8(text: string): bigint {
   const bytes = hashBytes(text)
   if (bytes === undefined)
     throw new Failure('bad_block', `Hash "${text.slice(0, 100)}" is not base58 of ${HASH_BYTES} bytes.`)
@@ -30,7 +30,7 @@ const FIRST_BYTES = 8
 const first = new DataView(new ArrayBuffer(FIRST_BYTES))
 
 /** SHA3-256, the chain's only hash function. */
-export const sha3 = (bytes: Uint8Array): Uint8Array => {
+export function sha3(bytes: Uint8Array): Uint8Array {
   const digest = new Uint8Array(HASH_BYTES)
   Bun.CryptoHasher.hash('sha3-256', bytes, digest)
   return digest
@@ -40,7 +40,7 @@ export const sha3 = (bytes: Uint8Array): Uint8Array => {
 const pair = new Uint8Array(2 * HASH_BYTES)
 
 /** SHA3-256 of two hashes, concatenated. */
-export const sha3OfPair = (left: Uint8Array, right: Uint8Array): Uint8Array => {
+export function sha3OfPair(left: Uint8Array, right: Uint8Array): Uint8Array {
   if (left.length !== HASH_BYTES || right.length !== HASH_BYTES) return sha3(Buffer.concat([left, right]))
   pair.set(left)
   pair.set(right, HASH_BYTES)
@@ -64,7 +64,7 @@ let view = new DataView(scratch.buffer)
 let utf8 = Buffer.from(scratch.buffer)
 
 /** Grows the buffer so that it reaches `end`. */
-const growTo = (end: number): void => {
+function growBuffer(end: number): void {
   const grown = new Uint8Array(Math.max(2 * scratch.length, end))
   grown.set(scratch)
   scratch = grown
@@ -73,10 +73,10 @@ const growTo = (end: number): void => {
 }
 
 /** Writes the parts one after the other; returns the position after them. */
-const write = (parts: readonly Part[], from: number): number => {
+function write(parts: readonly Part[], from: number): number {
   let at = from
   for (const part of parts) {
-    if (at + LONG > scratch.length) growTo(at + LONG)
+    if (at + LONG > scratch.length) growBuffer(at + LONG)
     if (typeof part === 'bigint') {
       view.setBigInt64(at, part)
       at += LONG
@@ -95,9 +95,9 @@ const write = (parts: readonly Part[], from: number): number => {
 type Letters = string | Uint8Array
 
 /** Writes bytes, or a text as UTF-8; returns the position after them. */
-const writeBytes = (part: Letters, at: number): number => {
+function writeBytes(part: Letters, at: number): number {
   const { length } = part
-  if (at + LETTER_BYTES * length > scratch.length) growTo(at + LETTER_BYTES * length)
+  if (at + LETTER_BYTES * length > scratch.length) growBuffer(at + LETTER_BYTES * length)
   if (typeof part !== 'string') {
     scratch.set(part, at)
     return at + length
@@ -115,18 +115,18 @@ const writeBytes = (part: Letters, at: number): number => {
  * The chain's encoding of hashed data (go-iost common, SimpleEncoder): bigints as 64 and numbers as 32 bits,
  * big endian; texts, bytes and lists after their 32-bit length.
  */
-export const encodeSimple = (parts: readonly Part[]): Uint8Array => {
+export function encodeSimple(parts: readonly Part[]): Uint8Array {
   const end = write(parts, 0)
   return scratch.slice(0, end)
 }
 
 /** SHA3-256 of `encodeSimple`. */
-export const hashSimple = (parts: readonly Part[]): Uint8Array => {
+export function hashSimple(parts: readonly Part[]): Uint8Array {
   const end = write(parts, 0)
   return sha3(scratch.subarray(0, end))
 }
 
-const parentsOf = (level: readonly Uint8Array[]): readonly Uint8Array[] => {
+function hashLevel(level: readonly Uint8Array[]): readonly Uint8Array[] {
   const parents: Uint8Array[] = []
   for (let at = 0; at < level.length; at += 2) {
     const left = level[at] ?? new Uint8Array()
@@ -139,10 +139,10 @@ const parentsOf = (level: readonly Uint8Array[]): readonly Uint8Array[] => {
  * Root of the chain's Merkle tree: SHA3-256 over pairs, level by level. A missing right node repeats the left
  * one; a single leaf is h(l‖l). Without leaves the root has no bytes (go-iost core/merkletree).
  */
-export const merkleRoot = (leaves: readonly Uint8Array[]): Uint8Array => {
+export function merkleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   if (leaves.length === 0) return new Uint8Array()
   let level = leaves
-  do level = parentsOf(level)
+  do level = hashLevel(level)
   while (level.length > 1)
   return level[0] ?? new Uint8Array()
 }
@@ -151,14 +151,14 @@ export const merkleRoot = (leaves: readonly Uint8Array[]): Uint8Array => {
 export type MerklePath = readonly { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[]
 
 /** The path of one leaf. With it, the root for another leaf in the same place takes one hash per level. */
-export const merklePath = (leaves: readonly Uint8Array[], index: number): MerklePath => {
+export function merklePath(leaves: readonly Uint8Array[], index: number): MerklePath {
   const path: { readonly neighbour: Uint8Array | undefined; readonly isLeft: boolean }[] = []
   let level = leaves
   let at = index
   do {
     const isLeft = at % 2 === 1
     path.push({ neighbour: level[isLeft ? at - 1 : at + 1], isLeft })
-    level = parentsOf(level)
+    level = hashLevel(level)
     at = Math.floor(at / 2)
   } while (level.length > 1)
   return path

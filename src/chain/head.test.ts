@@ -14,7 +14,7 @@ const signed = (sig: Uint8Array, algorithm = 1) => ({
 })
 const sig = secp256k1.sign(hash, secret, { prehash: false })
 /** The same signature with the other s, which the chain does not accept. */
-const highS = (): Uint8Array => {
+function highS(): Uint8Array {
   const { r, s } = secp256k1.Signature.fromBytes(sig)
   return new secp256k1.Signature(r, secp256k1.Point.Fn.ORDER - s).toBytes()
 }

@@ -4,20 +4,20 @@ import { base58Bytes, encodeBase58 } from './base58.ts'
 import type { Block } from './block.ts'
 import { HASH, INFO, PUBLIC_KEY, SIGNATURE } from './bounds.ts'
 import { hashSimple } from './hash.ts'
-import { jsonIn } from './json.ts'
+import { tryParseJson } from './json.ts'
 import {
   asObject,
   base64Of,
-  countOf,
-  type Fields,
+  getMember,
   int64Of,
-  integerOf,
-  listOf,
-  memberOf,
-  objectOf,
+  type JsonFields,
   type Path,
   parseAnswer,
-  textOf,
+  requireCount,
+  requireInteger,
+  requireList,
+  requireObject,
+  requireText,
 } from './json-fields.ts'
 
 /** A block's head in the form that the chain hashes, with hashes and `info` as bytes. */
@@ -35,28 +35,28 @@ export type RawHead = {
 }
 
 /** Decodes the answer of getBlockHeaderByRange. Throws Failure 'bad_block'. */
-export const decodeRawHeads = (text: string): readonly RawHead[] => {
+export function decodeRawHeads(text: string): readonly RawHead[] {
   const answer = asObject(parseAnswer(text, 'getBlockHeaderByRange'), { key: 'answer' })
-  return listOf(answer, 'block_list', { key: 'answer' }).map((value, index) =>
-    rawHeadFrom(value, { above: { key: 'block_list' }, key: index }),
+  return requireList(answer, 'block_list', { key: 'answer' }).map((value, index) =>
+    decodeRawHead(value, { above: { key: 'block_list' }, key: index }),
   )
 }
 
 /** The head of a block in its storage form (`{head, sign, …}`). Throws Failure 'bad_block'. */
-export const rawHeadFrom = (value: unknown, above: Path): RawHead => {
+export function decodeRawHead(value: unknown, above: Path): RawHead {
   const block = asObject(value, above)
   const path: Path = { above, key: 'head' }
-  const fields = objectOf(block, 'head', above)
+  const fields = requireObject(block, 'head', above)
   return {
     version: int64Of(fields, 'version', path),
     parentHash: base64Of(fields, 'parentHash', path, HASH),
     txMerkleHash: base64Of(fields, 'txMerkleHash', path, HASH),
     txReceiptMerkleHash: base64Of(fields, 'txReceiptMerkleHash', path, HASH),
     info: base64Of(fields, 'info', path, INFO),
-    height: countOf(fields, 'number', path),
-    witness: textOf(fields, 'witness', path, PUBLIC_KEY),
+    height: requireCount(fields, 'number', path),
+    witness: requireText(fields, 'witness', path, PUBLIC_KEY),
     time: int64Of(fields, 'time', path),
-    sign: memberOf(block, 'sign'),
+    sign: getMember(block, 'sign'),
   }
 }
 
@@ -92,8 +92,8 @@ type OldInfo = { readonly mode: number; readonly thread: number; readonly batch_
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
-const oldInfo = (info: string): OldInfo | undefined => {
-  const { mode, thread, batch_index: batch } = (jsonIn(info) ?? {}) as Partial<Record<keyof OldInfo, unknown>>
+function oldInfo(info: string): OldInfo | undefined {
+  const { mode, thread, batch_index: batch } = (tryParseJson(info) ?? {}) as Partial<Record<keyof OldInfo, unknown>>
   return isCount(mode) && isCount(thread) && Array.isArray(batch) && batch.every(isCount)
     ? { mode, thread, batch_index: batch }
     : undefined
@@ -103,12 +103,12 @@ const oldInfo = (info: string): OldInfo | undefined => {
  * The texts that `info` in the head may have if a node shows this `info` (compact JSON, `{}` for null) and
  * `orig_info`, which is the very text unless empty. An empty list: the answer is impossible.
  */
-export const infoForms = ({ info, origInfo }: Pick<Block, 'info' | 'origInfo'>): readonly string[] => {
+export function infoForms({ info, origInfo }: Pick<Block, 'info' | 'origInfo'>): readonly string[] {
   if (info === '{}') return origInfo === '' ? PLAIN : [origInfo]
   return origInfo === '' ? oldForms(info) : oldForms(info).filter(form => form === origInfo)
 }
 
-const oldForms = (info: string): readonly string[] => {
+function oldForms(info: string): readonly string[] {
   const old = oldInfo(info)
   if (old === undefined || info !== JSON.stringify(old)) return []
   const { mode, thread, batch_index: batch } = old
@@ -119,7 +119,7 @@ const oldForms = (info: string): readonly string[] => {
 }
 
 /** `orig_info` of a block whose node shows no `info`: the text in its head, unless in a usual form. */
-export const origInfoOf = (bytes: Uint8Array): string => {
+export function decodeOrigInfo(bytes: Uint8Array): string {
   const text = Buffer.from(bytes).toString()
   return (PLAIN as readonly string[]).includes(text) ? '' : text
 }
@@ -142,10 +142,10 @@ const KEY_BYTES = { ed25519: 32, secp256k1: 33 }
 const SPKI = Buffer.from('302a300506032b6570032100', 'hex')
 
 /** Parses `{algorithm, sig, pubKey}`. Throws Failure 'bad_block'. */
-export const decodeSignature = (value: unknown, path: Path): Signature => {
-  const fields: Fields = asObject(value, path)
+export function decodeSignature(value: unknown, path: Path): Signature {
+  const fields: JsonFields = asObject(value, path)
   return {
-    algorithm: integerOf(fields, 'algorithm', path),
+    algorithm: requireInteger(fields, 'algorithm', path),
     sig: base64Of(fields, 'sig', path, SIGNATURE),
     pubKey: base64Of(fields, 'pubKey', path, PUBLIC_KEY),
   }
@@ -153,12 +153,12 @@ export const decodeSignature = (value: unknown, path: Path): Signature => {
 
 const keys = new Map<string, KeyObject>()
 /** There are some hundred producers; keys that a lying node invents must not fill the memory. */
-const MOST_KEYS = 1_000
+const MAX_KEYS = 1_000
 
-const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
+function createWitnessKey(witness: string, bytes: Uint8Array): KeyObject {
   const known = keys.get(witness)
   if (known !== undefined) return known
-  if (keys.size >= MOST_KEYS) keys.clear()
+  if (keys.size >= MAX_KEYS) keys.clear()
   const key = createPublicKey({ key: Buffer.concat([SPKI, bytes]), format: 'der', type: 'spki' })
   keys.set(witness, key)
   return key
@@ -168,10 +168,10 @@ const keyOf = (witness: string, bytes: Uint8Array): KeyObject => {
  * The reason why the signature of a block's head is invalid; undefined: it is valid. `hash` is the block's hash,
  * `witness` the key (base58) in its head. Throws Failure 'bad_block' if `sign` does not have the form of a signature.
  */
-export const signatureFault = (
+export function signatureFault(
   hash: Uint8Array,
   { witness, sign: given }: Pick<RawHead, 'witness' | 'sign'>,
-): string | undefined => {
+): string | undefined {
   const sign = decodeSignature(given, { above: { key: 'head' }, key: 'sign' })
   if (sign.sig.length === 0) return 'its head has no signature'
   const kind = (sign.algorithm & BYTE) === ED25519 ? 'ed25519' : 'secp256k1'
@@ -183,7 +183,7 @@ export const signatureFault = (
   try {
     const isValid =
       kind === 'ed25519'
-        ? verify(null, hash, keyOf(witness, key), sign.sig)
+        ? verify(null, hash, createWitnessKey(witness, key), sign.sig)
         : secp256k1.verify(sign.sig, hash, key, { prehash: false, lowS: true })
     if (isValid) return undefined
   } catch {

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { type Bound, DEPTH, IN_TRANSACTION, INT64, MOST_GAS, PARTS } from './bounds.ts'
+import { type Bound, DEPTH, IN_TRANSACTION, INT64, MAX_GAS, PARTS } from './bounds.ts'
 import { measureJson } from './json-text.ts'
 
 /**
@@ -10,7 +10,7 @@ import { measureJson } from './json-text.ts'
 
 /** The path of a value, from the outermost name inwards; joined only for an error. */
 export type Path = { readonly above?: Path; readonly key: string | number }
-export type Fields = { readonly [key: string]: unknown }
+export type JsonFields = { readonly [key: string]: unknown }
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
 const MAX_INT64 = 2n ** 63n - 1n
@@ -18,13 +18,13 @@ const MIN_INT64 = -(2n ** 63n)
 /** Number of characters of a wrong value that a message repeats. */
 const SHOWN = 80
 
-const pathText = (path: Path): string => {
+function pathText(path: Path): string {
   const own = typeof path.key === 'number' ? `[${path.key}]` : path.key
   if (path.above === undefined) return own
   return typeof path.key === 'number' ? `${pathText(path.above)}${own}` : `${pathText(path.above)}.${own}`
 }
 
-const shown = (value: unknown): string => {
+function shown(value: unknown): string {
   if (value === undefined) return 'nothing'
   const text = JSON.stringify(typeof value === 'string' ? value.slice(0, SHOWN) : value)
   return text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
@@ -39,7 +39,7 @@ export const overBound = (path: Path, found: string, { most, rule }: Bound): Fai
   new Failure('bad_block', `${pathText(path)}: ${found} are more than ${most}: ${rule}.`)
 
 /** Returns the text. Throws Failure 'bad_block' when it is longer than the bound. */
-export const bounded = (text: string, path: Path, bound: Bound): string => {
+export function bounded(text: string, path: Path, bound: Bound): string {
   if (text.length > bound.most) throw overBound(path, `${text.length} characters`, bound)
   return text
 }
@@ -48,7 +48,7 @@ export const bounded = (text: string, path: Path, bound: Bound): string => {
 const ESCAPE = /\\(?:u[dD][89abAB]..\\u[dD][c-fC-F]..|(u[dD][89a-fA-F]..)|.)/gs
 
 /** The first escaped lone surrogate. The chain's texts have none, and bytes of others could hide in it. */
-const halfLetter = (text: string): string | undefined => {
+function halfLetter(text: string): string | undefined {
   if (!text.includes('\\ud') && !text.includes('\\uD')) return undefined
   for (const [, half] of text.matchAll(ESCAPE)) if (half !== undefined) return half
   return undefined
@@ -58,7 +58,7 @@ const halfLetter = (text: string): string | undefined => {
  * Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers), for text nested so
  * deep that recursive code could overflow, for text with so many parts that they would fill the memory, and for lone surrogates (`\ud800`), which nodes write as U+FFFD.
  */
-export const parseAnswer = (text: string, name: string): unknown => {
+export function parseAnswer(text: string, name: string): unknown {
   const { depth, parts } = measureJson(text)
   if (depth > DEPTH.most) throw overBound({ key: name }, `${depth} brackets inside each other`, DEPTH)
   if (parts > PARTS.most) throw overBound({ key: name }, `${parts} texts, brackets and commas`, PARTS)
@@ -71,18 +71,24 @@ export const parseAnswer = (text: string, name: string): unknown => {
   }
 }
 
-export const asObject = (value: unknown, path: Path): Fields => {
+export function asObject(value: unknown, path: Path): JsonFields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidValue(path, value, 'an object')
-  return value as Fields
+  return value as JsonFields
 }
 
 /** A member without checks; undefined when there is none. */
-export const memberOf = (fields: Fields, key: string): unknown => fields[key]
+export const getMember = (fields: JsonFields, key: string): unknown => fields[key]
 
-export const objectOf = (fields: Fields, key: string, above: Path): Fields => asObject(fields[key], { above, key })
+export const requireObject = (fields: JsonFields, key: string, above: Path): JsonFields =>
+  asObject(fields[key], { above, key })
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const listOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): readonly unknown[] => {
+export function requireList(
+  fields: JsonFields,
+  key: string,
+  above: Path,
+  bound: Bound = IN_TRANSACTION,
+): readonly unknown[] {
   const value = fields[key]
   if (!Array.isArray(value)) throw invalidValue({ above, key }, value, 'a list')
   if (value.length > bound.most) throw overBound({ above, key }, `${value.length} entries`, bound)
@@ -90,7 +96,7 @@ export const listOf = (fields: Fields, key: string, above: Path, bound: Bound = 
 }
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const textOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): string => {
+export function requireText(fields: JsonFields, key: string, above: Path, bound: Bound = IN_TRANSACTION): string {
   const value = fields[key]
   if (typeof value !== 'string') throw invalidValue({ above, key }, value, 'a text')
   return value.length > bound.most ? bounded(value, { above, key }, bound) : value
@@ -98,12 +104,17 @@ export const textOf = (fields: Fields, key: string, above: Path, bound: Bound = 
 
 /** A text that some versions of nodes leave out. */
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const optionalTextOf = (fields: Fields, key: string, above: Path, bound?: Bound): string =>
-  fields[key] === undefined || fields[key] === null ? '' : textOf(fields, key, above, bound)
+export const getOptionalText = (fields: JsonFields, key: string, above: Path, bound?: Bound): string =>
+  fields[key] === undefined || fields[key] === null ? '' : requireText(fields, key, above, bound)
 
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const textsOf = (fields: Fields, key: string, above: Path, bound: Bound = IN_TRANSACTION): readonly string[] => {
-  const list = listOf(fields, key, above)
+export function requireTexts(
+  fields: JsonFields,
+  key: string,
+  above: Path,
+  bound: Bound = IN_TRANSACTION,
+): readonly string[] {
+  const list = requireList(fields, key, above)
   list.forEach((value, index) => {
     const path = { above: { above, key }, key: index }
     if (typeof value !== 'string') throw invalidValue(path, value, 'a text')
@@ -113,7 +124,7 @@ export const textsOf = (fields: Fields, key: string, above: Path, bound: Bound =
 }
 
 /** An int64: the node writes it as a string of digits, never as a number. */
-export const asInt64 = (value: unknown, path: Path): bigint => {
+export function asInt64(value: unknown, path: Path): bigint {
   if (typeof value === 'string' && value.length > INT64.most) throw overBound(path, `${value.length} characters`, INT64)
   if (typeof value !== 'string' || !INTEGER.test(value)) throw invalidValue(path, value, 'an integer in a string')
   const integer = BigInt(value)
@@ -121,13 +132,13 @@ export const asInt64 = (value: unknown, path: Path): bigint => {
   return integer
 }
 
-export const int64Of = (fields: Fields, key: string, above: Path): bigint => {
+export function int64Of(fields: JsonFields, key: string, above: Path): bigint {
   const value = fields[key]
   return asInt64(value, { above, key })
 }
 
 /** An int64 that counts something: 0 … 2^53 − 1. */
-export const countOf = (fields: Fields, key: string, above: Path): number => {
+export function requireCount(fields: JsonFields, key: string, above: Path): number {
   const integer = int64Of(fields, key, above)
   if (integer < 0n || integer > BigInt(Number.MAX_SAFE_INTEGER))
     throw invalidValue({ above, key }, fields[key], 'a count below 2^53')
@@ -138,7 +149,7 @@ const MIN_INT32 = -(2 ** 31)
 const MAX_UINT32 = 2 ** 32 - 1
 
 /** An int32 or uint32: a JSON number. */
-export const integerOf = (fields: Fields, key: string, above: Path): number => {
+export function requireInteger(fields: JsonFields, key: string, above: Path): number {
   const value = fields[key]
   if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw invalidValue({ above, key }, value, 'an integer')
   if (value < MIN_INT32 || value > MAX_UINT32) throw invalidValue({ above, key }, value, 'within 32 bits')
@@ -149,13 +160,13 @@ export const integerOf = (fields: Fields, key: string, above: Path): number => {
  * A double ≥ 0 as decimal text. The node prints the shortest digits that give the double, like JavaScript, so
  * the text is the node's own except for the exponent form.
  */
-export const decimalOf = (fields: Fields, key: string, above: Path): string => {
+export function requireDecimal(fields: JsonFields, key: string, above: Path): string {
   const value = fields[key]
   if (typeof value !== 'number' || value < 0) throw invalidValue({ above, key }, value, 'a number from 0')
   const text = String(value)
   if (!/^[0-9]+(?:\.[0-9]+)?$/.test(text))
     throw invalidValue({ above, key }, value, 'a decimal number without exponent')
-  if (value > MOST_GAS) throw invalidValue({ above, key }, value, `at most ${MOST_GAS}, far above the gas of a block`)
+  if (value > MAX_GAS) throw invalidValue({ above, key }, value, `at most ${MAX_GAS}, far above the gas of a block`)
   return text
 }
 
@@ -163,8 +174,8 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$
 
 /** Bytes in a storage form: base64. Throws Failure 'bad_block'. */
 // biome-ignore lint/complexity/useMaxParams: read for every field of every block; a record would be one more object a call.
-export const base64Of = (fields: Fields, key: string, above: Path, bound?: Bound): Uint8Array => {
-  const text = textOf(fields, key, above, bound)
+export function base64Of(fields: JsonFields, key: string, above: Path, bound?: Bound): Uint8Array {
+  const text = requireText(fields, key, above, bound)
   if (!BASE64.test(text)) throw invalidValue({ above, key }, text, 'base64')
   return Uint8Array.fromBase64(text)
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { compactJson, elementSpans, isCompactedTo, memberSpans, spansInside } from './json-text.ts'
+import { compactJson, elementSpans, isCompactForm, memberSpans, spansInside } from './json-text.ts'
 
 const cut = (text: string, spans: Iterable<readonly [number, number]>): readonly string[] =>
   [...spans].map(([from, to]) => text.slice(from, to))
@@ -48,5 +48,5 @@ test('isCompactedTo: the result agrees with compactJson for any whitespace, esca
   const texts = ['{"a": [1, 2 ,\n"x, \\" y"], "b":"\\\\" }', '["\\u00e9 ", "a  b"]', '{ }', '"\\\\"', '[ "a", 1.5 ]']
   for (const text of texts)
     for (const compact of [...texts.map(each => compactJson(each)), compactJson(text).slice(0, -1), ''])
-      expect(isCompactedTo(compact, ` ${text},`, [1, 1 + text.length])).toBe(compact === compactJson(text))
+      expect(isCompactForm(compact, ` ${text},`, [1, 1 + text.length])).toBe(compact === compactJson(text))
 })

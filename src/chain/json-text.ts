@@ -13,16 +13,16 @@ const COMMA = 0x2c
 const SPACE = 0x20
 
 /** The position of a value in a text: [from, to). */
-export type Span = readonly [from: number, to: number]
+export type TextSpan = readonly [from: number, to: number]
 
-const afterSpace = (text: string, at: number): number => {
+function afterSpace(text: string, at: number): number {
   let next = at
   while (text.charCodeAt(next) <= SPACE) next += 1
   return next
 }
 
 /** `at` is the opening quote; returns the position after the closing one. */
-export const afterString = (text: string, at: number): number => {
+export function afterString(text: string, at: number): number {
   let end = text.indexOf('"', at + 1)
   for (;;) {
     let slashes = 0
@@ -42,7 +42,7 @@ export type JsonShape = {
 
 /** Measures a text before it is parsed: brackets and commas take one byte each there, and many in memory. */
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: every letter of every block passes here once; a call for each would slow loading.
-export const measureJson = (text: string): JsonShape => {
+export function measureJson(text: string): JsonShape {
   let depth = 0
   let deepest = 0
   let parts = 0
@@ -64,10 +64,10 @@ export const measureJson = (text: string): JsonShape => {
 }
 
 /** The greatest depth of open brackets in a text, JSON or not; recursive code checks it before it begins. */
-export const depthOf = (text: string): number => measureJson(text).depth
+export const measureDepth = (text: string): number => measureJson(text).depth
 
 /** The position after the first list or object in a text, JSON or not; undefined: none ends. */
-export const afterList = (text: string): number | undefined => {
+export function afterList(text: string): number | undefined {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     const letter = text.charCodeAt(at)
@@ -85,7 +85,7 @@ export const afterList = (text: string): number | undefined => {
 }
 
 // biome-ignore lint/complexity/noExcessiveCognitiveComplexity: every letter of every block passes here once; a call for each would slow loading.
-const afterValue = (text: string, from: number): number => {
+function afterValue(text: string, from: number): number {
   let depth = 0
   for (let at = from; at < text.length; ) {
     const letter = text.charCodeAt(at)
@@ -106,8 +106,8 @@ const afterValue = (text: string, from: number): number => {
 }
 
 /** Positions of the members of the object at `from`, as written; of a repeated key the last, like JSON.parse. */
-export const memberSpans = (text: string, from = 0): ReadonlyMap<string, Span> => {
-  const members = new Map<string, Span>()
+export function memberSpans(text: string, from = 0): ReadonlyMap<string, TextSpan> {
+  const members = new Map<string, TextSpan>()
   let at = afterSpace(text, afterSpace(text, from) + 1)
   while (text.charCodeAt(at) === QUOTE) {
     const keyEnd = afterString(text, at)
@@ -123,8 +123,8 @@ export const memberSpans = (text: string, from = 0): ReadonlyMap<string, Span> =
 }
 
 /** Positions of the elements of the list at `from`. */
-export const elementSpans = (text: string, from = 0): readonly Span[] => {
-  const elements: Span[] = []
+export function elementSpans(text: string, from = 0): readonly TextSpan[] {
+  const elements: TextSpan[] = []
   let at = afterSpace(text, afterSpace(text, from) + 1)
   while (at < text.length && text.charCodeAt(at) !== CLOSE_LIST) {
     const end = afterValue(text, at)
@@ -136,8 +136,8 @@ export const elementSpans = (text: string, from = 0): readonly Span[] => {
 }
 
 /** Positions of the objects and lists inside a number of brackets, found in one pass. */
-export const spansInside = (text: string, inside: number): readonly Span[] => {
-  const values: Span[] = []
+export function spansInside(text: string, inside: number): readonly TextSpan[] {
+  const values: TextSpan[] = []
   let depth = 0
   let start = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -155,7 +155,7 @@ export const spansInside = (text: string, inside: number): readonly Span[] => {
 }
 
 /** A part of a JSON text without the space between its tokens; strings and numbers stay unchanged. */
-export const compactJson = (text: string, [from, to]: Span = [0, text.length]): string => {
+export function compactJson(text: string, [from, to]: TextSpan = [0, text.length]): string {
   // Joined at the end: a text grown piece by piece would keep the whole original answer in memory.
   const pieces: string[] = []
   let start = from
@@ -173,7 +173,7 @@ export const compactJson = (text: string, [from, to]: Span = [0, text.length]): 
 }
 
 /** Whether a part of a JSON text equals this one except for space between tokens, without allocation. */
-export const isCompactedTo = (compact: string, text: string, [from, to]: Span): boolean => {
+export function isCompactForm(compact: string, text: string, [from, to]: TextSpan): boolean {
   let next = 0
   let isQuoted = false
   for (let at = from; at < to; at += 1) {

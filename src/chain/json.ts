@@ -1,5 +1,5 @@
 import { PARTS } from './bounds.ts'
-import { afterString, depthOf, measureJson } from './json-text.ts'
+import { afterString, measureDepth, measureJson } from './json-text.ts'
 
 /**
  * JSON without loss of digits. `JSON.parse` turns 9007199254740993 into …992; amounts, supplies and
@@ -57,7 +57,7 @@ function requireParts(text: string, most: number): void {
 }
 
 /** The value of a JSON text that has no number beyond a double; undefined: the text is not JSON (`parseJson`). */
-export const jsonIn = (text: string, most = PARTS.most): unknown => {
+export function tryParseJson(text: string, most = PARTS.most): unknown {
   try {
     return parseJson(text, most)
   } catch {
@@ -69,10 +69,10 @@ export const jsonIn = (text: string, most = PARTS.most): unknown => {
  * Parses JSON of any depth. A number whose shortest double does not print as written becomes `Exact` (with
  * its text as written, so possibly with an exponent). Throws SyntaxError, as `parseJson`.
  */
-export const parseExact = (text: string): ExactJson => {
+export function parseExact(text: string): ExactJson {
   requireParts(text, PARTS.most)
   if (!LOSSY.test(text) || !LOSSY.test(text.replace(TEXTS, '""'))) return JSON.parse(text) as ExactJson
-  if (text.length > RECURSIVE_DEPTH && depthOf(text) > RECURSIVE_DEPTH) {
+  if (text.length > RECURSIVE_DEPTH && measureDepth(text) > RECURSIVE_DEPTH) {
     JSON.parse(text)
     return parseDeep(text, exactLiteral) as ExactJson
   }
@@ -82,7 +82,7 @@ export const parseExact = (text: string): ExactJson => {
   }) as ExactJson
 }
 
-const exactLiteral = (written: string): unknown => {
+function exactLiteral(written: string): unknown {
   const value: unknown = JSON.parse(written)
   return typeof value !== 'number' || String(value) === written ? value : new Exact(written)
 }
@@ -94,16 +94,16 @@ export type WriteOptions = {
 
 const quotedKeys = new Map<string, string>()
 /** Cache limits above the keys of our own answers: keys in the chain's texts must not fill the memory. */
-const MOST_KEYS = 1_000
-const MOST_KEY_LETTERS = 64
+const MAX_KEYS = 1_000
+const MAX_KEY_LETTERS = 64
 
 /**
  * Quotes a new key, adds its colon and caches the text: twenty rows have the same dozen keys, and quoting
  * takes as long for keys as for values.
  */
-const quotedKey = (key: string): string => {
+function quotedKey(key: string): string {
   const quoted = `${JSON.stringify(key)}:`
-  if (quotedKeys.size < MOST_KEYS && key.length <= MOST_KEY_LETTERS) quotedKeys.set(key, quoted)
+  if (quotedKeys.size < MAX_KEYS && key.length <= MAX_KEY_LETTERS) quotedKeys.set(key, quoted)
   return quoted
 }
 
@@ -116,7 +116,7 @@ type Frame = {
   at: number
 }
 
-const frameOf = (item: object): Frame => {
+function createFrame(item: object): Frame {
   if (Array.isArray(item)) return { begin: '[', end: ']', keys: [], values: item, at: 0 }
   const keys: string[] = []
   const values: unknown[] = []
@@ -129,7 +129,7 @@ const frameOf = (item: object): Frame => {
 }
 
 /** The text of a value that is written in one piece; undefined: a list or an object. */
-const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
+function formatPiece(item: unknown, quoted: boolean): string | undefined {
   switch (typeof item) {
     case 'string':
       return JSON.stringify(item)
@@ -153,11 +153,11 @@ const pieceOf = (item: unknown, quoted: boolean): string | undefined => {
  * Writes a value of any depth as compact JSON. `undefined` properties are omitted; bigint is written as its
  * digits. It does not recurse, since a value may contain a signer's deep nesting.
  */
-export const writeJson = (value: unknown, options: WriteOptions = {}): string => {
+export function writeJson(value: unknown, options: WriteOptions = {}): string {
   const quoted = options.numbers === 'string'
-  const piece = pieceOf(value, quoted)
+  const piece = formatPiece(value, quoted)
   if (piece !== undefined) return piece
-  const open = [frameOf(value as object)]
+  const open = [createFrame(value as object)]
   let written = open[0]?.begin ?? ''
   for (let frame = open.at(-1); frame !== undefined; frame = open.at(-1)) {
     const { at, values, keys } = frame
@@ -169,12 +169,12 @@ export const writeJson = (value: unknown, options: WriteOptions = {}): string =>
     frame.at += 1
     if (at > 0) written += ','
     written += keys[at] ?? ''
-    const text = pieceOf(values[at], quoted)
+    const text = formatPiece(values[at], quoted)
     if (text !== undefined) {
       written += text
       continue
     }
-    const inner = frameOf(values[at] as object)
+    const inner = createFrame(values[at] as object)
     written += inner.begin
     open.push(inner)
   }
@@ -187,7 +187,7 @@ type Open = { readonly into: Record<string, unknown> | unknown[]; key: string | 
 const MARK = /[\s,:[\]{}]/
 const LITERAL_END = /[\s,\]}]/g
 
-const literalEnd = (text: string, from: number): number => {
+function literalEnd(text: string, from: number): number {
   LITERAL_END.lastIndex = from
   return LITERAL_END.exec(text)?.index ?? text.length
 }
@@ -196,7 +196,7 @@ const literalEnd = (text: string, from: number): number => {
  * Parses JSON of any depth without recursion: a signer may nest 30,000 brackets in an action's data, and the chain
  * accepts them. `literal` converts numbers, `true`, `false` and `null` from their text. Expects valid JSON.
  */
-export const parseDeep = (text: string, literal: (written: string) => unknown): unknown => {
+export function parseDeep(text: string, literal: (written: string) => unknown): unknown {
   const value = nestedValue()
   for (let at = 0; at < text.length; ) {
     const letter = text[at] ?? ''
@@ -217,7 +217,7 @@ export const parseDeep = (text: string, literal: (written: string) => unknown): 
 }
 
 /** Builds a value from its parts, in the order in which they are written. */
-const nestedValue = () => {
+function nestedValue() {
   const open: Open[] = []
   let root: unknown
   const put = (value: unknown): void => {

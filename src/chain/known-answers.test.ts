@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createPublicKey, verify } from 'node:crypto'
 import { encodeSimple, hashSimple } from './hash.ts'
-import { headHash, headHashBytes, origInfoOf, rawHeadFrom, signatureFault } from './head.ts'
+import { decodeOrigInfo, decodeRawHead, headHash, headHashBytes, signatureFault } from './head.ts'
 import { type HashedTransaction, publishedParts } from './transaction-hash.ts'
 
 // Answers that were made elsewhere: by mainnet's producers, and by an independent implementation of the encoding.
@@ -24,13 +24,13 @@ describe("the head of mainnet's block 102,492,000", () => {
     pubKey: '3/OiFQp5j4y3AOAE5mfqImSIrdQHNLm0KqrEmzBJpw0=',
   }
   const read = (changed: Partial<typeof head> = {}) =>
-    rawHeadFrom({ head: { ...head, ...changed }, sign }, { key: 'mainnet' })
+    decodeRawHead({ head: { ...head, ...changed }, sign }, { key: 'mainnet' })
 
   test('its hash, which its producer signed', () => {
     const raw = read()
     expect(headHash(raw)).toBe('2LrzqkV6GfSfB8KX11mhKMT3Wqw98LKbVTuG8xsQEw6D')
     expect(signatureFault(headHashBytes(raw), raw)).toBeUndefined()
-    expect(origInfoOf(raw.info)).toBe('')
+    expect(decodeOrigInfo(raw.info)).toBe('')
   })
 
   test('with any field changed, its signature is not valid', () => {

@@ -42,16 +42,16 @@ export const isActionName = (text: string): boolean => ACTION.test(text)
 export const isHash = (text: string): boolean => hashBytes(text) !== undefined
 
 /** Id of the contract that the transaction with this hash deploys. */
-export const contractIdOf = (hash: string): string => `${CONTRACT}${hash}`
+export const toContractId = (hash: string): string => `${CONTRACT}${hash}`
 
 /** Hash of the transaction in the id of a user contract; undefined: the text is no such id. */
-export const deployerOf = (id: string): string | undefined => {
+export function parseDeployHash(id: string): string | undefined {
   const hash = id.startsWith(CONTRACT) ? id.slice(CONTRACT.length) : ''
   return isHash(hash) ? hash : undefined
 }
 
 /** Base58 of 32 (ed25519) or 33 (secp256k1) bytes. */
-export const isPublicKey = (text: string): boolean => {
+export function isPublicKey(text: string): boolean {
   if (!PUBLIC_KEY.test(text)) return false
   const length = base58Bytes(text)?.length
   return length === 32 || length === 33

@@ -7,10 +7,10 @@ const DELIMITED = 2
 const FIXED32 = 5
 
 /** Length-delimited fields of a message in order, others skipped; undefined: the bytes are no message. */
-export const protobufFields = (message: Uint8Array): readonly ProtobufField[] | undefined => {
+export function protobufFields(message: Uint8Array): readonly ProtobufField[] | undefined {
   const fields: ProtobufField[] = []
   for (let at = 0; at < message.length; ) {
-    const tag = varintAt(message, at)
+    const tag = parseVarint(message, at)
     // Field numbers start at 1.
     if (tag === undefined || tag.value < 8) return undefined
     const kind = tag.value % 8
@@ -24,7 +24,7 @@ export const protobufFields = (message: Uint8Array): readonly ProtobufField[] | 
 
 type Varint = { readonly value: number; readonly end: number }
 
-const varintAt = (message: Uint8Array, from: number): Varint | undefined => {
+function parseVarint(message: Uint8Array, from: number): Varint | undefined {
   let value = 0
   let at = from
   for (let shift = 1; at < message.length && shift <= 2 ** 42; shift *= 128) {
@@ -37,14 +37,10 @@ const varintAt = (message: Uint8Array, from: number): Varint | undefined => {
 }
 
 /** Position of a value of this kind, perhaps beyond the message's end; undefined for an unknown kind. */
-const valueSpan = (
-  message: Uint8Array,
-  from: number,
-  kind: number,
-): readonly [from: number, to: number] | undefined => {
+function valueSpan(message: Uint8Array, from: number, kind: number): readonly [from: number, to: number] | undefined {
   switch (kind) {
     case VARINT: {
-      const varint = varintAt(message, from)
+      const varint = parseVarint(message, from)
       return varint === undefined ? undefined : [from, varint.end]
     }
     case FIXED64:
@@ -52,7 +48,7 @@ const valueSpan = (
     case FIXED32:
       return [from, from + 4]
     case DELIMITED: {
-      const length = varintAt(message, from)
+      const length = parseVarint(message, from)
       return length === undefined ? undefined : [length.end, length.end + length.value]
     }
     default:

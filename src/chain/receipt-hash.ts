@@ -18,7 +18,7 @@ const STATUS_CODES: readonly string[] = [
 export const statusName = (code: number): string => STATUS_CODES[code] ?? ''
 
 /** Compares texts by their UTF-8 bytes. Without surrogates this is the order of their characters. */
-const byBytes = (a: string, b: string): number => {
+function byBytes(a: string, b: string): number {
   if (SURROGATE.test(a) || SURROGATE.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b))
   if (a === b) return 0
   return a < b ? -1 : 1
@@ -30,8 +30,8 @@ const SURROGATE = /[\ud800-\udfff]/
  * `txHash`: the hash of the transaction, as bytes. Lone surrogates stand for bytes (`bytesOfText`).
  * undefined: the chain does not have the status.
  */
-export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
-  const parts = partsOf(txHash, receipt)
+export function receiptHash(txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined {
+  const parts = listHashedParts(txHash, receipt)
   return parts === undefined ? undefined : hashSimple(parts)
 }
 
@@ -39,12 +39,12 @@ export const receiptHash = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array 
 const MESSAGE_AT = 4 + 32 + 8 + 4 + 4 + 4
 
 /** The hashed bytes of a receipt. */
-const receiptBytes = (txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined => {
-  const parts = partsOf(txHash, receipt)
+function receiptBytes(txHash: Uint8Array, receipt: TxReceipt): Uint8Array | undefined {
+  const parts = listHashedParts(txHash, receipt)
   return parts === undefined ? undefined : encodeSimple(parts)
 }
 
-const partsOf = (txHash: Uint8Array, receipt: TxReceipt): Parameters<typeof encodeSimple>[0] | undefined => {
+function listHashedParts(txHash: Uint8Array, receipt: TxReceipt): Parameters<typeof encodeSimple>[0] | undefined {
   const code = STATUS_CODES.indexOf(receipt.statusCode)
   if (code < 0) return undefined
   const ram = receipt.ramUsage.length < 2 ? receipt.ramUsage : [...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b))
@@ -62,18 +62,18 @@ const partsOf = (txHash: Uint8Array, receipt: TxReceipt): Parameters<typeof enco
 }
 
 /** The hashed texts of a receipt that may contain any bytes. */
-const textsOf = ({ message, returns, receipts }: TxReceipt): readonly string[] => [
+const listHashedTexts = ({ message, returns, receipts }: TxReceipt): readonly string[] => [
   message,
   ...returns,
   ...receipts.flatMap(({ funcName, content }) => [funcName, content]),
 ]
 
 /** Whether the node's JSON may have lost hashed bytes of this receipt. */
-export const mayHaveLost = (receipt: TxReceipt): boolean => textsOf(receipt).some(mayBeLossy)
+export const mayHaveLost = (receipt: TxReceipt): boolean => listHashedTexts(receipt).some(mayBeLossy)
 
 /** Whether a receipt in the node's JSON equals `whole` except for lost bytes. */
-export const isShownOf = (shown: TxReceipt, whole: TxReceipt): boolean => {
-  const [texts, wholes] = [textsOf(shown), textsOf(whole)]
+export function isShownReceipt(shown: TxReceipt, whole: TxReceipt): boolean {
+  const [texts, wholes] = [listHashedTexts(shown), listHashedTexts(whole)]
   const ram = (receipt: TxReceipt): string => String([...receipt.ramUsage].sort(([a], [b]) => byBytes(a, b)).flat())
   return (
     shown.gasUsage === whole.gasUsage &&
@@ -81,7 +81,7 @@ export const isShownOf = (shown: TxReceipt, whole: TxReceipt): boolean => {
     shown.returns.length === whole.returns.length &&
     ram(shown) === ram(whole) &&
     texts.length === wholes.length &&
-    texts.every((text, at) => isLossyOf(text, wholes[at] ?? ''))
+    texts.every((text, at) => isLossyText(text, wholes[at] ?? ''))
   )
 }
 
@@ -95,7 +95,7 @@ const LONE = /[\udc80-\udcff]/
 const FIRST_OF_LETTER = 0xc2
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-const letterLength = (first: number): number => {
+function letterLength(first: number): number {
   if (first < 0x80) return 1
   if (first < FIRST_OF_LETTER) return 0
   if (first < 0xe0) return 2
@@ -103,7 +103,7 @@ const letterLength = (first: number): number => {
   return first < 0xf5 ? 4 : 0
 }
 
-const decoded = (bytes: Uint8Array): string | undefined => {
+function decoded(bytes: Uint8Array): string | undefined {
   try {
     return strict.decode(bytes)
   } catch {
@@ -112,7 +112,7 @@ const decoded = (bytes: Uint8Array): string | undefined => {
 }
 
 /** Bytes as text; bytes that are not UTF-8 become lone surrogates. */
-export const textOfBytes = (bytes: Uint8Array): string => {
+export function textOfBytes(bytes: Uint8Array): string {
   const whole = decoded(bytes)
   if (whole !== undefined) return whole
   let text = ''
@@ -127,7 +127,7 @@ export const textOfBytes = (bytes: Uint8Array): string => {
 }
 
 /** The inverse of `textOfBytes`; a well-formed text is returned unchanged. */
-const bytesOfText = (text: string): Uint8Array | string => {
+function bytesOfText(text: string): Uint8Array | string {
   if (text.isWellFormed() || !LONE.test(text)) return text
   return Buffer.concat(
     [...text].map(letter => {
@@ -141,7 +141,7 @@ const bytesOfText = (text: string): Uint8Array | string => {
  * Whether a text in the node's JSON can result from `whole` (with lone surrogates). JSON writers differ in
  * the number of U+FFFD for a run of bytes.
  */
-const isLossyOf = (shown: string, whole: string): boolean => {
+function isLossyText(shown: string, whole: string): boolean {
   const squeezed = (text: string): string => text.replace(/(?:\ufffd|[\udc80-\udcff])+/g, REPLACEMENT)
   return shown === whole || squeezed(shown) === squeezed(whole)
 }
@@ -155,7 +155,7 @@ const CUT = /\ufffd{1,3}$/
  * enough for every beginning of a character after a receipt of some 3,000 bytes, and for beginnings of two
  * bytes after one of 47,000.
  */
-const MOST_HASHED = 64 * 1024 * 1024
+const MAX_HASHED = 64 * 1024 * 1024
 
 const range = (from: number, to: number): readonly number[] =>
   Array.from({ length: to - from + 1 }, (_, at) => from + at)
@@ -183,17 +183,17 @@ const beginnings = (bytes: number): Iterable<readonly number[]> => sequences(BEG
  * Restores the bytes that were cut off the message within its last character, the only way in which nodes of the chain
  * lose bytes. `fits` tests a leaf of the receipt tree. undefined: no bytes fit, or the search would take too long.
  */
-export const uncut = (
+export function uncut(
   txHash: Uint8Array,
   receipt: TxReceipt,
   fits: (leaf: Uint8Array) => boolean,
-): TxReceipt | undefined => {
+): TxReceipt | undefined {
   if (!CUT.test(receipt.message)) return undefined
   const kept = receipt.message.replace(CUT, '')
   // JSON writers show one U+FFFD for each byte, or one for all.
   const shown = receipt.message.length - kept.length
   const at = MESSAGE_AT + Buffer.byteLength(kept)
-  const budget = { bytes: MOST_HASHED }
+  const budget = { bytes: MAX_HASHED }
   for (const length of shown === 1 ? [1, 2, 3] : [shown]) {
     const messageOf = (end: readonly number[]): string => kept + String.fromCharCode(...end.map(byte => BYTES + byte))
     const bytes = receiptBytes(txHash, { ...receipt, message: messageOf(NEXT.slice(0, length)) })
@@ -208,11 +208,11 @@ export const uncut = (
 type Gap = { readonly bytes: Uint8Array; readonly at: number; readonly length: number }
 
 /** The bytes that fit in a gap; undefined: none fit, or the budget is used up. */
-const fittingEnd = (
+function fittingEnd(
   { bytes, at, length }: Gap,
   fits: (leaf: Uint8Array) => boolean,
   budget: { bytes: number },
-): readonly number[] | undefined => {
+): readonly number[] | undefined {
   for (const end of beginnings(length)) {
     budget.bytes -= bytes.length
     if (budget.bytes < 0) return undefined

@@ -11,13 +11,13 @@ const returned = (from: string, to: string, amount: string): Receipt => ({
   content: `["iost","${from}","${to}","${amount}",1795849203597000000,""]`,
 })
 const told = (funcName: string, ...args: readonly string[]): Receipt => ({ funcName, content: JSON.stringify(args) })
-const call = (name: string, ...args: readonly string[]): Action => {
+function call(name: string, ...args: readonly string[]): Action {
   const [contract = '', actionName = ''] = name.split('/')
   return { contract, actionName, data: JSON.stringify(args) }
 }
 
 /** The positions of the receipts that are stakes. */
-const stakesOf = (receipts: readonly Receipt[], actions: readonly Action[] = []): readonly number[] => {
+function stakesOf(receipts: readonly Receipt[], actions: readonly Action[] = []): readonly number[] {
   const isStake = findStakes({ actions, receipt: { receipts } } as unknown as Transaction)
   return receipts.flatMap((_, receipt) => (isStake({ index: 0, receipt }) ? [receipt] : []))
 }

@@ -38,9 +38,9 @@ function stakePositions(tx: Transaction): ReadonlySet<number> {
   for (const [at, receipt] of receipts.entries()) {
     const moved = readMovement(receipt)
     const next = receipts[at + 1]
-    const told = next && readStake(next.funcName, argumentsAsRead(next.content))
-    const isTold = moved !== undefined && told?.from === moved.from && told.to === moved.to
-    if (moved !== undefined && (isTold || silent.has(stakeText(moved)))) positions.add(at)
+    const stake = next && readStake(next.funcName, argumentsAsRead(next.content))
+    const isStake = moved !== undefined && stake?.from === moved.from && stake.to === moved.to
+    if (moved !== undefined && (isStake || silent.has(stakeText(moved)))) positions.add(at)
   }
   return positions
 }
@@ -48,7 +48,7 @@ function stakePositions(tx: Transaction): ReadonlySet<number> {
 function readMovement({ funcName, content }: Receipt): Staked | undefined {
   if (funcName !== 'token.iost/transfer' && funcName !== 'token.iost/transferFreeze') return undefined
   const [token, from, to, amount] = argumentsAsRead(content) ?? []
-  return token === 'iost' ? stakedOf(from, to, amount) : undefined
+  return token === 'iost' ? parseStake(from, to, amount) : undefined
 }
 
 /** The movement that a receipt of a keeper reports; undefined: it reports none. */
@@ -56,22 +56,22 @@ function readStake(funcName: string, args: readonly ExactJson[] = []): Staked | 
   const [first, second, third, fourth] = args
   switch (funcName) {
     case 'vote_producer.iost/vote':
-      return stakedOf(first, 'vote.iost', third)
+      return parseStake(first, 'vote.iost', third)
     case 'vote_producer.iost/unvote':
-      return stakedOf('vote.iost', first, third)
+      return parseStake('vote.iost', first, third)
     case 'vote_producer.iost/voteFor':
       // A vote that is paid for another account belongs to that account.
-      return first === second ? stakedOf(first, 'vote.iost', fourth) : undefined
+      return first === second ? parseStake(first, 'vote.iost', fourth) : undefined
     case 'gas.iost/pledge':
-      return stakedOf(first, 'gas.iost', third)
+      return parseStake(first, 'gas.iost', third)
     case 'gas.iost/unpledge':
-      return stakedOf('gas.iost', first, third)
+      return parseStake('gas.iost', first, third)
     default:
       return undefined
   }
 }
 
-function stakedOf(...[from, to, amount]: readonly (ExactJson | undefined)[]): Staked | undefined {
+function parseStake(...[from, to, amount]: readonly (ExactJson | undefined)[]): Staked | undefined {
   return typeof from === 'string' && typeof to === 'string' && typeof amount === 'string'
     ? { from, to, amount }
     : undefined

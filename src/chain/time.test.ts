@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dateOf, dayOf, dayOfDate, exactIso, fromIso, toIso } from './time.ts'
+import { dayOfDate, exactIso, formatDate, fromIso, toDay, toIso } from './time.ts'
 
 const TIMES: readonly (readonly [bigint, string])[] = [
   [0n, '1970-01-01T00:00:00.000Z'],
@@ -88,14 +88,14 @@ test('fromIso: the result of toIso covers the original time', () =>
   ))
 
 test('dayOf, dateOf, dayOfDate: days are UTC days since 1970', () => {
-  expect(dayOf(86_400_000_000_000n * 20_000n - 1n)).toBe(19_999)
-  expect(dayOf(86_400_000_000_000n * 20_000n)).toBe(20_000)
+  expect(toDay(86_400_000_000_000n * 20_000n - 1n)).toBe(19_999)
+  expect(toDay(86_400_000_000_000n * 20_000n)).toBe(20_000)
   for (const [day, date] of [
     [0, '1970-01-01'],
     [19_782, '2024-02-29'],
     [106_751, '2262-04-11'],
   ] as const) {
-    expect(dateOf(day)).toBe(date)
+    expect(formatDate(day)).toBe(date)
     expect(dayOfDate(date)).toBe(day)
   }
   for (const text of ['2023-02-29', '2024-13-01', '2024-1-1', '2024-02-29T', '0000-00-00', ''])

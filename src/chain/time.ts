@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { trimZeros } from './amount.ts'
 
 /** Nanoseconds since 1970, both inclusive. */
-export type Span = { readonly first: bigint; readonly last: bigint }
+export type TimeSpan = { readonly first: bigint; readonly last: bigint }
 
 /** An existing date: days by month, and 29 February in leap years only. */
 export const DATE_PATTERN =
@@ -21,7 +21,7 @@ const LAST_MS = 8_640_000_000_000_000n
  * Nanoseconds since 1970 as ISO-8601 UTC with milliseconds, truncated, not rounded: `2026-11-21T08:25:32.500Z`. Every
  * int64 of nanoseconds has a date; outside the range of `Date` it throws Failure 'defect'.
  */
-export const toIso = (ns: bigint): string => {
+export function toIso(ns: bigint): string {
   const cut = ns / NS_PER_MS
   const ms = ns < 0n && cut * NS_PER_MS !== ns ? cut - 1n : cut
   if (ms > LAST_MS || ms < -LAST_MS) throw new Failure('defect', `Time ${ns} ns is outside the range of dates.`)
@@ -29,7 +29,7 @@ export const toIso = (ns: bigint): string => {
 }
 
 /** As `toIso`, but exact: with as many fractional digits as the time needs, from `…:32Z` to `…:32.500320384Z`. */
-export const exactIso = (ns: bigint): string => {
+export function exactIso(ns: bigint): string {
   const seconds = toIso(ns).slice(0, -'.000Z'.length)
   const rest = ((ns % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND
   return rest === 0n ? `${seconds}Z` : `${seconds}.${trimZeros(String(rest).padStart(9, '0'))}Z`
@@ -39,7 +39,7 @@ export const exactIso = (ns: bigint): string => {
  * The range of an ISO-8601 time in UTC: the whole of its last given unit, which is a second, or the decimal
  * place of a second of its last digit. undefined: the text is no such time.
  */
-export const fromIso = (text: string): Span | undefined => {
+export function fromIso(text: string): TimeSpan | undefined {
   if (!ISO.test(text)) return undefined
   const seconds = text.slice(0, 'YYYY-MM-DDThh:mm:ss'.length)
   const ms = Date.parse(`${seconds}Z`)
@@ -51,18 +51,19 @@ export const fromIso = (text: string): Span | undefined => {
 }
 
 /** UTC day since 1970 of a time in nanoseconds. */
-export const dayOf = (ns: bigint): number => Number(ns / NS_PER_DAY)
+export const toDay = (ns: bigint): number => Number(ns / NS_PER_DAY)
 
 /** The first nanosecond of a UTC day since 1970. */
 export const startOfDay = (day: number): bigint => BigInt(day) * NS_PER_DAY
 
 /** Date of a UTC day since 1970, such as `2026-11-21`. */
-export const dateOf = (day: number): string => new Date(day * MS_PER_DAY).toISOString().slice(0, 'YYYY-MM-DD'.length)
+export const formatDate = (day: number): string =>
+  new Date(day * MS_PER_DAY).toISOString().slice(0, 'YYYY-MM-DD'.length)
 
 /** UTC day since 1970 of a date; undefined: no such date. */
-export const dayOfDate = (date: string): number | undefined => {
+export function dayOfDate(date: string): number | undefined {
   const span = fromIso(`${date}T00:00:00Z`)
-  return span === undefined ? undefined : dayOf(span.first)
+  return span === undefined ? undefined : toDay(span.first)
 }
 
 /** Blocks of a slot are 500 ms apart (go-iost common/witness.go, BlockInterval). */
@@ -77,7 +78,7 @@ export type KnownBlock = { readonly height: number; readonly time: bigint }
  * The greatest height that the chain can have at `now`, milliseconds since 1970, by the time that has passed since a
  * known block. Infinity if the clock is behind that block, since it proves nothing about the chain then.
  */
-export const highestPossible = ({ height, time }: KnownBlock, now: number): number => {
+export function highestPossible({ height, time }: KnownBlock, now: number): number {
   const seconds = now / 1_000 - Number(time) / 1e9
   return seconds < 0 ? Number.POSITIVE_INFINITY : height + Math.ceil(seconds * BLOCKS_PER_SECOND) + CLOCKS_DIFFER
 }

@@ -1,4 +1,4 @@
-import { fromUnits, unitsOf } from './amount.ts'
+import { fromUnits, parseUnits } from './amount.ts'
 import { base58Bytes } from './base58.ts'
 import type { Action, Transaction } from './block.ts'
 import { encodeSimple, hashSimple } from './hash.ts'
@@ -59,17 +59,17 @@ const GAS_DECIMALS = 2
 const NOTHING = new Uint8Array()
 
 /** Gas × 100; −1 for more decimals than gas has on the chain, which equals no hashed amount. */
-const gasOf = (text: string): bigint => {
-  const units = unitsOf(text, GAS_DECIMALS)
+function parseGas(text: string): bigint {
+  const units = parseUnits(text, GAS_DECIMALS)
   return units !== undefined && fromUnits(units, GAS_DECIMALS) === text ? units : -1n
 }
 
 /** The hashed fields of a transaction in the node's JSON, which lacks signatures and reserved bytes. */
-export const hashedPartOf = (tx: Transaction): HashedTransaction => ({
+export const toHashedTransaction = (tx: Transaction): HashedTransaction => ({
   time: tx.time,
   expiration: tx.expiration,
-  gasRatio: gasOf(tx.gasRatio),
-  gasLimit: gasOf(tx.gasLimit),
+  gasRatio: parseGas(tx.gasRatio),
+  gasLimit: parseGas(tx.gasLimit),
   delay: tx.delay,
   chainId: tx.chainId,
   reserved: NOTHING,
@@ -97,7 +97,7 @@ const FIELDS = [
 ] as const
 
 /** The first field in which a transaction in the node's JSON differs from the hashed one; undefined: none. */
-export const differingField = (tx: Transaction, hashed: HashedTransaction): string | undefined => {
-  const stated = hashedPartOf(tx)
+export function differingField(tx: Transaction, hashed: HashedTransaction): string | undefined {
+  const stated = toHashedTransaction(tx)
   return FIELDS.find(field => !Bun.deepEquals(stated[field], hashed[field], true))
 }

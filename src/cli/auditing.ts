@@ -8,7 +8,7 @@ import type { Store, Writer } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import type { Call } from './command.ts'
+import type { CommandCall } from './command.ts'
 import { connectNode } from './compose.ts'
 import { stageProgress } from './progress.ts'
 import { provedJson, provedLines } from './proved-text.ts'
@@ -23,10 +23,10 @@ export type AuditSetup = {
 }
 
 /** Runs `work` with an audit set up from the settings, and cleans up afterwards. */
-export const withAuditSetup = async <T>(
-  { values, screen, log, signal }: Call,
+export async function withAuditSetup<T>(
+  { values, screen, log, signal }: CommandCall,
   work: (setup: AuditSetup) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   const found = findings()
   const node = connectNode(values, log)
   // The scratch store is in the data folder: the derived copy may be too large for the system's temporary folder.
@@ -63,7 +63,7 @@ export const withAuditSetup = async <T>(
 export type Outcome = { readonly audited: AuditResult; readonly found: Findings }
 
 /** Audits a store by the settings; with `writer`, differences are corrected. */
-export const auditStore = async (call: Call, store: Store, writer?: Writer): Promise<Outcome> =>
+export const auditStore = async (call: CommandCall, store: Store, writer?: Writer): Promise<Outcome> =>
   withAuditSetup(call, async ({ parts, options, found }) => {
     try {
       const writing = writer === undefined ? {} : { writer }

@@ -3,9 +3,9 @@ import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
 import { describeCopy, megabytes } from '#transfer/backup-file.ts'
 import { backupSnapshot } from '#transfer/backup-snapshot.ts'
-import { documentsIn } from '#transfer/manifest.ts'
-import type { Call, Command } from './command.ts'
-import { closeAfter, openStore, requireExisting } from './compose.ts'
+import { sumDocuments } from '#transfer/manifest.ts'
+import type { Command, CommandCall } from './command.ts'
+import { openStore, requireExisting, useStore } from './compose.ts'
 import { LOGGING, STORE } from './settings.ts'
 import { requireRepository, withProgress } from './transferring.ts'
 
@@ -33,12 +33,12 @@ export const backup: Command = {
       out(await copied(call, store, file))
       return 0
     }
-    return closeAfter(openStore(values, log, { writingProgram }), work)
+    return useStore(openStore(values, log, { writingProgram }), work)
   },
 }
 
 /** Copies the store by the method that it supports; returns a sentence about the result. */
-const copied = async (call: Call, store: Store, file: string): Promise<string> => {
+async function copied(call: CommandCall, store: Store, file: string): Promise<string> {
   const { backup: copy, snapshots } = store
   if (snapshots !== undefined) {
     const snapshot = { repository: requireRepository(call.values), name: file }
@@ -46,7 +46,7 @@ const copied = async (call: Call, store: Store, file: string): Promise<string> =
     const { height, digests } = await withProgress(call, doing, how =>
       backupSnapshot({ ...store, snapshots }, snapshot, how),
     )
-    return `Took the snapshot ${file} of ${store.name} at height ${height}: ${documentsIn(digests)} documents.`
+    return `Took the snapshot ${file} of ${store.name} at height ${height}: ${sumDocuments(digests)} documents.`
   }
   if (copy === undefined) throw new Failure('defect', `${store.name} cannot be copied.`)
   if (call.values.repository !== undefined)

@@ -23,7 +23,7 @@ export type Process = {
 }
 
 /** The arguments of a command. */
-export type Call = Resolved &
+export type CommandCall = Resolved &
   Omit<Process, 'environment' | 'stop'> & {
     /** The words after the command's name that are not flags, one for each of the command's `words`. */
     readonly words: readonly string[]
@@ -43,5 +43,5 @@ export type Command = {
   readonly about: readonly string[]
   readonly settings: readonly SettingName[]
   readonly examples: readonly string[]
-  readonly run: (call: Call) => Promise<ExitCode>
+  readonly run: (call: CommandCall) => Promise<ExitCode>
 }

@@ -7,12 +7,12 @@ import type { Node, NodeEvent } from '#node/port.ts'
 import { absentStore, isAbsent } from '#store/absent-store.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
-import type { Difference, Store } from '#store/port.ts'
+import type { Store, StoreDifference } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openStateFile } from '#store/sqlite/state-file.ts'
-import type { Call } from './command.ts'
+import type { CommandCall } from './command.ts'
 import type { ExitCode } from './exit-code.ts'
-import type { Counts } from './metrics/catalogue.ts'
+import type { MetricCounts } from './metrics/catalogue.ts'
 import { nodeCallNote } from './metrics/counted-load.ts'
 import { cacheNote, countedStore, readNote } from './metrics/counted-store.ts'
 import type { StoreAddress } from './readers.ts'
@@ -20,15 +20,15 @@ import type { Values } from './settings.ts'
 import { provingThreads, writingThreads } from './threads/loading-threads.ts'
 
 /** The store's address: `--store`, else a file in the data folder. */
-export const storeAddressOf = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
+export const getStoreAddress = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
 /** The store of the settings, not connected yet. `writingProgram`: the program of the thread that writes long loads. */
-export const openStore = (
+export function openStore(
   values: Values,
   log: Log,
-  { counts, writingProgram }: { readonly counts?: Counts; readonly writingProgram?: URL } = {},
-): Store => {
+  { counts, writingProgram }: { readonly counts?: MetricCounts; readonly writingProgram?: URL } = {},
+): Store {
   const store = openUncounted(values, { log, writingProgram, counts })
   return counts === undefined ? store : countedStore(store, counts, batch => log('info', 'Committed a batch.', batch))
 }
@@ -36,18 +36,18 @@ export const openStore = (
 type Opening = {
   readonly log: Log
   readonly writingProgram: URL | undefined
-  readonly counts: Counts | undefined
+  readonly counts: MetricCounts | undefined
 }
 
-const openUncounted = (values: Values, { log, writingProgram, counts }: Opening): Store => {
-  const address = storeAddressOf(values)
+function openUncounted(values: Values, { log, writingProgram, counts }: Opening): Store {
+  const address = getStoreAddress(values)
   if (address.type === 'sqlite')
     return openSqlite({
       path: address.path,
       writing: writingThreads(values, writingProgram),
       ...(counts === undefined ? {} : { onRead: readNote(counts) }),
     })
-  const auth = authOf(values, address)
+  const auth = selectAuth(values, address)
   const caFile = values['store-ca']
   return openElastic({
     url: address.url,
@@ -70,7 +70,7 @@ const openUncounted = (values: Values, { log, writingProgram, counts }: Opening)
 
 /** Runs `work` with the store of the settings, and closes the store afterwards in any case. */
 export const withStore = (values: Values, log: Log, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> =>
-  closeAfter(openStore(values, log), work)
+  useStore(openStore(values, log), work)
 
 /** Like `withStore`, but the calls of the store are counted. `writingProgram` is for long loads. */
 export const withCountedStore = (
@@ -78,12 +78,12 @@ export const withCountedStore = (
     values,
     log,
     ...counted
-  }: Pick<Call, 'values' | 'log'> & { readonly counts: Counts; readonly writingProgram?: URL },
+  }: Pick<CommandCall, 'values' | 'log'> & { readonly counts: MetricCounts; readonly writingProgram?: URL },
   work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => closeAfter(openStore(values, log, counted), work)
+): Promise<ExitCode> => useStore(openStore(values, log, counted), work)
 
 /** Runs `work` with a store, and closes it afterwards in any case. */
-export const closeAfter = async (store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> => {
+export async function useStore(store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> {
   try {
     return await work(store)
   } finally {
@@ -92,7 +92,7 @@ export const closeAfter = async (store: Store, work: (store: Store) => Promise<E
 }
 
 /** Logs the reasons for which Elasticsearch makes a loader wait. */
-const tell = (log: Log, event: WriteEvent): void => {
+function tell(log: Log, event: WriteEvent): void {
   switch (event.type) {
     case 'blocked':
       log('error', 'Elasticsearch blocks writes; waiting until it accepts them.', { reason: event.reason })
@@ -108,7 +108,7 @@ const tell = (log: Log, event: WriteEvent): void => {
 type Elastic = Extract<StoreAddress, { type: 'elastic' }>
 
 /** Credentials from settings take precedence over those in the URL. */
-const authOf = (values: Values, address: Elastic) => {
+function selectAuth(values: Values, address: Elastic) {
   const apiKey = values['store-api-key']
   const username = values['store-user'] ?? address.user
   const password = values['store-password'] ?? address.password
@@ -130,7 +130,7 @@ const authOf = (values: Values, address: Elastic) => {
 }
 
 /** Refuses a store whose indices do not match this version. A store that does not exist yet is accepted as empty. */
-export const requireUsable = async (store: Store): Promise<void> => {
+export async function requireUsable(store: Store): Promise<void> {
   refuseDifferent(store, await store.check())
   // A missing index may not have been created yet, or belong to another version: only the store can tell.
   await store.published().catch((error: unknown) => {
@@ -139,13 +139,13 @@ export const requireUsable = async (store: Store): Promise<void> => {
 }
 
 /** Also refuses a store that does not exist: a mistyped name must not look like an empty store. */
-export const requireExisting = async (store: Store): Promise<void> => {
+export async function requireExisting(store: Store): Promise<void> {
   const differences = await store.checkShape()
   refuseDifferent(store, differences)
   if (isAbsent(differences)) throw absentStore(store.name)
 }
 
-const refuseDifferent = (store: Store, differences: readonly Difference[]): void => {
+function refuseDifferent(store: Store, differences: readonly StoreDifference[]): void {
   const different = differences.filter(({ problem }) => problem === 'different')
   const [first] = different
   if (first !== undefined)
@@ -161,7 +161,7 @@ const refuseDifferent = (store: Store, differences: readonly Difference[]): void
 }
 
 /** Logs events that occur while blocks are fetched. */
-const tellOfBlock = (log: Log, event: BlockEvent): void => {
+function tellOfBlock(log: Log, event: BlockEvent): void {
   switch (event.type) {
     case 'lost_bytes':
       log('warn', "The node's JSON lost bytes of receipts; the receipts are proved by the raw block.", {
@@ -185,7 +185,7 @@ const tellOfBlock = (log: Log, event: BlockEvent): void => {
 type ConnectOptions = {
   /** The program of the threads that prove the blocks of a long load; absent: this thread proves them. */
   readonly provingProgram?: URL
-  readonly counts?: Counts
+  readonly counts?: MetricCounts
 }
 
 /** Client of the nodes in the settings; undefined when none are set. */
@@ -210,7 +210,7 @@ export const connectNode = (
       })
 
 /** Logs the results of probing a node. */
-const tellOfNode = (log: Log, { type, node, detail }: NodeEvent): void => {
+function tellOfNode(log: Log, { type, node, detail }: NodeEvent): void {
   switch (type) {
     case 'silent':
       log('warn', 'A node gives no usable answer; it is not used until it does.', { node, reason: detail })

@@ -1,6 +1,6 @@
 import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
-import { storeAddressOf } from './compose.ts'
+import { getStoreAddress } from './compose.ts'
 import type { Resolved } from './read-settings.ts'
 import { environmentName, settingNames, type Values } from './settings.ts'
 
@@ -30,7 +30,7 @@ const configLines = ({ values, shown, origins }: Resolved): readonly string[] =>
   ])
 
 /** The default depends on the data folder. */
-const defaultStore = (values: Values): string => {
-  const address = storeAddressOf(values)
+function defaultStore(values: Values): string {
+  const address = getStoreAddress(values)
   return address.type === 'sqlite' ? `sqlite:${address.path}` : ''
 }

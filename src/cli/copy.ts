@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { copyStore } from '#transfer/copy.ts'
 import type { Command } from './command.ts'
-import { openStore, requireExisting, requireUsable, storeAddressOf, withStore } from './compose.ts'
+import { getStoreAddress, openStore, requireExisting, requireUsable, withStore } from './compose.ts'
 import { LOADING, LOGGING, STORE } from './settings.ts'
 import { withProgress } from './transferring.ts'
 
@@ -27,7 +27,7 @@ export const copy: Command = {
       throw new Failure('usage', '--to names no store to copy into.', {
         help: 'Set it to sqlite:PATH or http(s)://HOST:PORT/PREFIX.',
       })
-    if (Bun.deepEquals(to, storeAddressOf(values)))
+    if (Bun.deepEquals(to, getStoreAddress(values)))
       throw new Failure('usage', '--store and --to are the same store.', { help: 'Set --to to another one.' })
     return withStore(values, log, async from => {
       await requireExisting(from)

@@ -42,7 +42,7 @@ export const isSystemError = (error: unknown): error is Error & { readonly code:
  * The exit code for an error. A supervisor may restart the command exactly when it is 75. A failure that would last
  * (`retryable: false`) is one that an operator must end, such as a wrong password.
  */
-export const exitCodeFor = (error: unknown): ExitCode => {
+export function toExitCode(error: unknown): ExitCode {
   // Other refusals of the system pass: a full disk, too many open files.
   if (isSystemError(error)) return REFUSED_FILES.has(error.code) ? 2 : 75
   if (!(error instanceof Failure)) return 1

@@ -2,13 +2,13 @@ import { Failure } from '#failure/failure.ts'
 import { fetchPeer } from '#peer/fetch-peer.ts'
 import { readBody } from '#peer/read-body.ts'
 import type { Command } from './command.ts'
-import { baseUrlOf } from './listen.ts'
+import { formatBaseUrl } from './listen.ts'
 import type { Address, SocketPath } from './readers.ts'
 
 /** Timeout of the request: a hung process accepts connections but never responds. */
 const TIMEOUT_MS = 4_000
 /** The answer is one line. */
-const MOST_BYTES = 64 * 1024
+const MAX_BYTES = 64 * 1024
 
 export const health: Command = {
   name: 'health',
@@ -21,21 +21,21 @@ export const health: Command = {
   settings: ['listen', 'base-path'],
   examples: ['iostlens health', 'iostlens health --listen 127.0.0.1:8081'],
   run: async ({ values, out }) => {
-    out(await answerOf(reachable(values.listen), values['base-path']))
+    out(await fetchHealth(reachable(values.listen), values['base-path']))
     return 0
   },
 }
 
 /** The address to connect to: for a service that listens on all addresses, the machine's own. */
-const reachable = (address: Address | SocketPath): Address | SocketPath => {
+function reachable(address: Address | SocketPath): Address | SocketPath {
   if ('path' in address) return address
   const { host, port } = address
   return { host: host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host, port }
 }
 
-const answerOf = async (address: Address | SocketPath, basePath: string): Promise<string> => {
+async function fetchHealth(address: Address | SocketPath, basePath: string): Promise<string> {
   const help = 'Start the service, or name its address with --listen.'
-  const url = `${baseUrlOf(address, basePath)}/health`
+  const url = `${formatBaseUrl(address, basePath)}/health`
   const signal = AbortSignal.timeout(TIMEOUT_MS)
   const asked =
     'path' in address
@@ -44,7 +44,7 @@ const answerOf = async (address: Address | SocketPath, basePath: string): Promis
   const response = await asked.catch((cause: unknown) => {
     throw new Failure('unavailable', `${url} does not answer.`, { help, cause })
   })
-  const text = new TextDecoder().decode(await readBody(response, { most: MOST_BYTES }))
+  const text = new TextDecoder().decode(await readBody(response, { most: MAX_BYTES }))
   if (response.status !== 200) throw new Failure('unavailable', `${url} answered ${response.status}.`, { help })
   return text
 }

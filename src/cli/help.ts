@@ -1,11 +1,11 @@
 import type { Command } from './command.ts'
-import { flagsOf } from './parse-arguments.ts'
-import { environmentName, type SettingName, settingOf } from './settings.ts'
+import { listFlags } from './parse-arguments.ts'
+import { environmentName, getSetting, type SettingName } from './settings.ts'
 
 const WIDTH = 100
 
 /** Text of `iostlens --help`. */
-export const globalHelp = (commands: readonly Command[]): string => {
+export function globalHelp(commands: readonly Command[]): string {
   const rows = commands.map(command => [synopsis(command), command.summary] as const)
   return [
     'iostlens loads the IOST blockchain from a node and serves queries about it.',
@@ -51,14 +51,14 @@ export const commandHelp = (command: Command): string =>
 
 const synopsis = ({ name, words = [] }: Command): string => [name, ...words].join(' ')
 
-const settingHelp = (name: SettingName): readonly string[] => {
+function settingHelp(name: SettingName): readonly string[] {
   const {
     reader: { value },
     about,
     fallback,
     secret,
-  } = settingOf(name)
-  const shown = flagsOf(name).map(flag =>
+  } = getSetting(name)
+  const shown = listFlags(name).map(flag =>
     value === 'BOOL' ? `--${flag}` : `--${flag} ${flag === name ? value : 'PATH'}`,
   )
   const variable = environmentName(name)
@@ -67,12 +67,12 @@ const settingHelp = (name: SettingName): readonly string[] => {
   return [`  ${shown.join(', ')}    ${variables}`, ...wrapped(`${about}${end}`, '      ')]
 }
 
-const table = (rows: readonly (readonly [left: string, right: string])[]): readonly string[] => {
+function table(rows: readonly (readonly [left: string, right: string])[]): readonly string[] {
   const width = Math.max(...rows.map(([left]) => left.length))
   return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
 }
 
-const wrapped = (text: string, indent: string): readonly string[] => {
+function wrapped(text: string, indent: string): readonly string[] {
   const lines: string[] = []
   let line = indent
   for (const word of text.split(' ')) {

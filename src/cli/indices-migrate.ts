@@ -4,7 +4,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { withAuditSetup } from './auditing.ts'
-import type { Call, Command } from './command.ts'
+import type { Command, CommandCall } from './command.ts'
 import { withStore } from './compose.ts'
 import type { ExitCode } from './exit-code.ts'
 import { progressView } from './progress.ts'
@@ -48,7 +48,7 @@ export const indicesMigrate: Command = {
 }
 
 /** Plans, migrates and removes replaced indices, as far as the settings ask for it. */
-const migrated = async (call: Call, store: Store): Promise<ExitCode> => {
+async function migrated(call: CommandCall, store: Store): Promise<ExitCode> {
   const { values, out } = call
   const plan = await store.migrating.plan()
   for (const reason of plan.reasons) out(reason)
@@ -69,17 +69,17 @@ const WAYS = {
   derive: 'Everything would be derived again, audited and replaced.',
 } as const
 
-const announced = (
-  { out, values }: Call,
+function announced(
+  { out, values }: CommandCall,
   { way, leftovers }: Awaited<ReturnType<Store['migrating']['plan']>>,
-): 0 | 3 => {
+): 0 | 3 {
   for (const name of leftovers) out(`${name}: replaced, no longer served`)
   out(WAYS[way])
   return way === 'none' && (leftovers.length === 0 || !values['delete-old']) ? 0 : 3
 }
 
 /** Derives the new data; true when it is whole and now served. */
-const derived = async (call: Call, store: Store): Promise<boolean> => {
+async function derived(call: CommandCall, store: Store): Promise<boolean> {
   const { screen, log, out, signal } = call
   const view = progressView({ screen, log, now: systemClock.elapsed, from: -1 })
   return withAuditSetup(call, ({ parts, options, found }) =>
@@ -105,7 +105,7 @@ const derived = async (call: Call, store: Store): Promise<boolean> => {
 }
 
 /** Deletes the indices that no service reads any longer with --delete-old; otherwise prints how to delete them. */
-const removed = async ({ values, out }: Call, store: Store): Promise<void> => {
+async function removed({ values, out }: CommandCall, store: Store): Promise<void> {
   if (values['delete-old']) {
     for (const name of await store.migrating.removeLeftovers()) out(`${name}: deleted`)
     return

@@ -2,7 +2,7 @@ import { listWantedIndices } from '#store/elastic/schema/mappings.ts'
 import { createNames } from '#store/elastic/schema/names.ts'
 import { schema } from '#store/sqlite/tables.ts'
 import type { Command } from './command.ts'
-import { requireExisting, storeAddressOf, withStore } from './compose.ts'
+import { getStoreAddress, requireExisting, withStore } from './compose.ts'
 import type { StoreAddress } from './readers.ts'
 import { LOGGING, STORE } from './settings.ts'
 
@@ -52,7 +52,7 @@ export const indicesPrint: Command = {
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices print --store http://127.0.0.1:9200/iostlens'],
   run: async ({ values, out }) => {
-    out(schemaText(storeAddressOf(values)))
+    out(schemaText(getStoreAddress(values)))
     return 0
   },
 }
@@ -101,7 +101,7 @@ export const indicesMerge: Command = {
 }
 
 /** The schema that `create` makes in such a store: SQL, or JSON of index names with settings and mappings. */
-const schemaText = (address: StoreAddress): string => {
+function schemaText(address: StoreAddress): string {
   if (address.type === 'sqlite') return schema.map(({ sql }) => `${sql};`).join('\n')
   const indices = listWantedIndices(createNames(address.prefix)).map(
     ({ name, alias, into, shape }) => [name, { aliases: { [alias]: {}, [into]: {} }, ...shape }] as const,

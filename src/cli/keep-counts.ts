@@ -1,4 +1,4 @@
-import { Failure, messageOf } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import type { Rates } from '#gate/rate.ts'
 import type { Usage } from '#store/port.ts'
@@ -33,12 +33,12 @@ export type Counting = { stop(): Promise<void> }
  * counts cannot be saved at all, the service still serves, counts for this process alone, and logs it.
  * Resolves when today's counts are known, or after a short wait.
  */
-export const keepCounts = async (rates: Rates, { usage, local, clock }: CountKeeping, log: Log): Promise<Counting> => {
+export async function keepCounts(rates: Rates, { usage, local, clock }: CountKeeping, log: Log): Promise<Counting> {
   let place = usage
   let hasStored = false
   let isFailing = false
-  const told = (text: string, error: unknown): void => {
-    if (!isFailing) log('warn', text, { reason: messageOf(error) })
+  const report = (text: string, error: unknown): void => {
+    if (!isFailing) log('warn', text, { reason: getErrorMessage(error) })
     isFailing = true
   }
   const share = async (): Promise<void> => {
@@ -55,10 +55,10 @@ export const keepCounts = async (rates: Rates, { usage, local, clock }: CountKee
       const isRefused = error instanceof Failure && !error.retryable
       if (place === usage && isRefused && !hasStored) {
         place = local.usage
-        told(`The daily request counts of keys are kept in ${local.file}: the store accepts none.`, error)
+        report(`The daily request counts of keys are kept in ${local.file}: the store accepts none.`, error)
         return share()
       }
-      told('The daily request counts of keys cannot be saved; a restart resets them.', error)
+      report('The daily request counts of keys cannot be saved; a restart resets them.', error)
     }
   }
   const first = share()

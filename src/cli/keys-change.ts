@@ -6,25 +6,25 @@ import type { KeyTerms } from '#store/keys-port.ts'
 import type { Store } from '#store/port.ts'
 import type { Command } from './command.ts'
 import { withStore } from './compose.ts'
-import { jsonOf, keyUsageOf, planText, stateOf, timeText } from './keys-shown.ts'
+import { formatKeyJson, formatKeyState, planText, readKeyUsage, timeText } from './keys-shown.ts'
 import { onHolder, requireHolder } from './on-holder.ts'
 import { LOGGING, STORE, type Values } from './settings.ts'
 
 /** The plan in the settings, with its limits replaced by those that are set. */
-export const planIn = (
+export function resolvePlan(
   values: Pick<Values, 'plan' | 'per-second' | 'per-day'>,
   otherwise: Plan = PLANS[DEFAULT_PLAN],
-): Plan => {
+): Plan {
   const named = values.plan === undefined ? otherwise : PLANS[values.plan]
   return { perSecond: values['per-second'] ?? named.perSecond, perDay: values['per-day'] ?? named.perDay }
 }
 
 /** Changes the terms of the given keys, some or all of a holder. */
-const changeAll = async (
+async function changeAll(
   store: Store,
   keys: readonly Holder['current'][],
   terms: (now: KeyTerms) => KeyTerms,
-): Promise<void> => {
+): Promise<void> {
   for (const { id } of keys) await store.keys.change(id, terms)
 }
 
@@ -40,9 +40,9 @@ export const keysShow: Command = {
   examples: ['iostlens keys show 3f9a1c20de'],
   run: onHolder(async ({ values, out, store, id, holder }) => {
     const now = Date.now()
-    const asked = (await keyUsageOf(store, now))(id)
+    const asked = (await readKeyUsage(store, now))(id)
     if (values.json) {
-      out(jsonOf(holder, asked, now))
+      out(formatKeyJson(holder, asked, now))
       return 0
     }
     const { current, former, created } = holder
@@ -51,7 +51,7 @@ export const keysShow: Command = {
       ['Id', id],
       ['Name', current.name],
       ['Note', current.note ?? '-'],
-      ['State', stateOf(holder, now)],
+      ['State', formatKeyState(holder, now)],
       ['Plan', planText(current)],
       ['Created', timeText(created)],
       ['Expires', current.expires === undefined ? 'never' : timeText(current.expires)],
@@ -90,7 +90,7 @@ export const keysChange: Command = {
       const { current, former } = await requireHolder(store, id)
       await changeAll(store, [current, ...former], ({ note: had, ...now }) => {
         const left = note === 'off' ? undefined : (note ?? had)
-        const named = { ...now, name: rename ?? now.name, ...planIn(values, now) }
+        const named = { ...now, name: rename ?? now.name, ...resolvePlan(values, now) }
         return left === undefined ? named : { ...named, note: left }
       })
       if (expires !== undefined)

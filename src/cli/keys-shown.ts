@@ -1,6 +1,6 @@
 import { writeJson } from '#chain/json.ts'
-import { type Holder, holdersOf } from '#keys/holder.ts'
-import { planNameOf } from '#keys/plan.ts'
+import { groupHolders, type Holder } from '#keys/holder.ts'
+import { findPlanName } from '#keys/plan.ts'
 import { type KeyDay, USAGE_DAYS } from '#store/keys-port.ts'
 import type { Store } from '#store/port.ts'
 import { DAY_MS } from '#time/units.ts'
@@ -16,7 +16,7 @@ export type KeyUsage = { readonly today: number; readonly month: number; readonl
 const NOTHING: KeyUsage = { today: 0, month: 0 }
 
 /** The use of each key by its id, counted by all services on the store. */
-export const keyUsageOf = async (store: Store, now: number): Promise<(id: string) => KeyUsage> => {
+export async function readKeyUsage(store: Store, now: number): Promise<(id: string) => KeyUsage> {
   const today = Math.floor(now / DAY_MS)
   const usage = new Map<string, KeyUsage>()
   for (const one of await store.usage.since(today - USAGE_DAYS))
@@ -31,34 +31,35 @@ const added = (usage: KeyUsage, { day, requests, last }: KeyDay, today: number):
 })
 
 /** The holder with this id, or undefined. */
-export const holderOf = async (store: Store, id: string): Promise<Holder | undefined> =>
-  holdersOf(await store.keys.list()).find(holder => holder.id === id)
+export const findHolder = async (store: Store, id: string): Promise<Holder | undefined> =>
+  groupHolders(await store.keys.list()).find(holder => holder.id === id)
 
-export const stateOf = ({ revoked, current: { expires } }: Holder, now: number): string => {
+export function formatKeyState({ revoked, current: { expires } }: Holder, now: number): string {
   if (revoked !== undefined) return `revoked ${timeText(revoked)}`
   return expires !== undefined && expires <= now ? 'expired' : 'valid'
 }
 
 export const timeText = (ms: number): string => new Date(ms).toISOString()
 
-export const planText = (plan: Holder['current']): string => {
-  const name = planNameOf(plan)
+export function planText(plan: Holder['current']): string {
+  const name = findPlanName(plan)
   const figures = `${plan.perSecond} requests per second, ${plan.perDay} per day`
   return name === undefined ? figures : `${figures} (plan ${name})`
 }
 
 /** All data of a key as JSON. */
-export const jsonOf = (holder: Holder, usage: KeyUsage, now: number): string => writeJson(shapeOf(holder, usage, now))
+export const formatKeyJson = (holder: Holder, usage: KeyUsage, now: number): string =>
+  writeJson(toKeyShape(holder, usage, now))
 
-export const shapeOf = (holder: Holder, { today, month, last }: KeyUsage, now: number) => {
+export function toKeyShape(holder: Holder, { today, month, last }: KeyUsage, now: number) {
   const { id, current, former, created, revoked } = holder
   const time = (ms: number | undefined) => (ms === undefined ? null : timeText(ms))
   return {
     id,
     name: current.name,
     note: current.note ?? null,
-    state: revoked !== undefined ? 'revoked' : stateOf(holder, now),
-    plan: planNameOf(current) ?? null,
+    state: revoked !== undefined ? 'revoked' : formatKeyState(holder, now),
+    plan: findPlanName(current) ?? null,
     per_second: current.perSecond,
     per_day: current.perDay,
     created: timeText(created),

@@ -1,13 +1,13 @@
 import { shown } from '#actions/request/refusals.ts'
 import { writeJson } from '#chain/json.ts'
-import { type Holder, holdersOf } from '#keys/holder.ts'
+import { groupHolders, type Holder } from '#keys/holder.ts'
 import { createKey } from '#keys/key.ts'
 import { exists } from '#store/absent-store.ts'
 import { aligned } from './aligned.ts'
 import type { Command } from './command.ts'
 import { requireExisting, withStore } from './compose.ts'
-import { planIn } from './keys-change.ts'
-import { type KeyUsage, keyUsageOf, shapeOf, stateOf, timeText } from './keys-shown.ts'
+import { resolvePlan } from './keys-change.ts'
+import { formatKeyState, type KeyUsage, readKeyUsage, timeText, toKeyShape } from './keys-shown.ts'
 import { onHolder } from './on-holder.ts'
 import { LOGGING, STORE } from './settings.ts'
 
@@ -28,7 +28,7 @@ export const keysAdd: Command = {
   ],
   run: async ({ values, words: [name = ''], log, out }) => {
     const now = Date.now()
-    const plan = planIn(values)
+    const plan = resolvePlan(values)
     const { note, expires } = values
     const { key, stored } = createKey(name, plan, {
       now,
@@ -68,16 +68,16 @@ export const keysList: Command = {
   run: ({ values, log, out }) =>
     withStore(values, log, async store => {
       await requireExisting(store)
-      const holders = holdersOf(await store.keys.list())
+      const holders = groupHolders(await store.keys.list())
       const now = Date.now()
-      const asked = values.counts || values.json ? await keyUsageOf(store, now) : undefined
+      const asked = values.counts || values.json ? await readKeyUsage(store, now) : undefined
       if (values.json && asked !== undefined) {
-        out(writeJson({ keys: holders.map(holder => shapeOf(holder, asked(holder.id), now)) }))
+        out(writeJson({ keys: holders.map(holder => toKeyShape(holder, asked(holder.id), now)) }))
         return 0
       }
       const counted = asked === undefined ? [] : ['TODAY', '30 DAYS', 'LAST USE']
       const head = ['ID', 'PER SECOND', 'PER DAY', 'CREATED', 'EXPIRES', ...counted, 'STATE', 'NAME']
-      for (const line of aligned([head, ...holders.map(holder => rowOf(holder, now, asked?.(holder.id)))])) out(line)
+      for (const line of aligned([head, ...holders.map(holder => toKeyRow(holder, now, asked?.(holder.id)))])) out(line)
       return 0
     }),
 }
@@ -100,7 +100,7 @@ export const keysRevoke: Command = {
   }),
 }
 
-const rowOf = (holder: Holder, now: number, usage: KeyUsage | undefined): readonly string[] => [
+const toKeyRow = (holder: Holder, now: number, usage: KeyUsage | undefined): readonly string[] => [
   holder.id,
   String(holder.current.perSecond),
   String(holder.current.perDay),
@@ -109,6 +109,6 @@ const rowOf = (holder: Holder, now: number, usage: KeyUsage | undefined): readon
   ...(usage === undefined
     ? []
     : [String(usage.today), String(usage.month), usage.last === undefined ? '-' : timeText(usage.last)]),
-  stateOf(holder, now),
+  formatKeyState(holder, now),
   holder.current.name,
 ]

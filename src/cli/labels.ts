@@ -3,7 +3,7 @@ import { isPossibleName } from '#chain/names.ts'
 import { shownLine } from './shown-line.ts'
 
 /** Maximum number of labels: more would slow down each search of the pages. */
-const MOST = 10_000
+const MAX = 10_000
 /** Maximum number of characters in a label: rows have no more space. */
 const LONGEST = 40
 /** Invisible characters, some of which change the direction of the text after them. */
@@ -15,7 +15,7 @@ const HEAD = /^name,label(?:,label_zh)?$/i
  * Exchange,某交易所`, with the third cell for Chinese pages. A header `name,label` or `name,label,label_zh` is optional.
  * Cells contain no commas and are not quoted. Throws at the first malformed line, with its number and the rule.
  */
-export const parseLabels = (text: string): ReadonlyMap<string, Text> => {
+export function parseLabels(text: string): ReadonlyMap<string, Text> {
   const labels = new Map<string, Text>()
   for (const [at, line] of text
     .replace(/^\ufeff/, '')
@@ -33,14 +33,14 @@ export const parseLabels = (text: string): ReadonlyMap<string, Text> => {
   return labels
 }
 
-const faultOfName = (name: string, earlier: ReadonlyMap<string, Text>): string | undefined => {
+function faultOfName(name: string, earlier: ReadonlyMap<string, Text>): string | undefined {
   if (!isPossibleName(name)) return 'does not begin with the name of an account or the id of a contract'
   if (earlier.has(name)) return 'has the name of an earlier line'
-  return earlier.size < MOST ? undefined : `is beyond the ${MOST} labels that a file may have`
+  return earlier.size < MAX ? undefined : `is beyond the ${MAX} labels that a file may have`
 }
 
 /** The fault in a label; undefined: none. */
-const faultOfLabel = (label: string): string | undefined => {
+function faultOfLabel(label: string): string | undefined {
   if (label === '') return 'has an empty label'
   if (label.includes('"')) return 'has a quote in a label; labels are written without quotes'
   if (UNSEEN.test(label)) return 'has a label with an invisible character'

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { exitCodeFor, isSystemError } from './exit-code.ts'
+import { isSystemError, toExitCode } from './exit-code.ts'
 import { createLog, type LogOptions } from './log.ts'
 import { droppedLines } from './stderr.ts'
 
@@ -32,7 +32,7 @@ export function describeEnd(error: unknown, { format, isDebug }: StderrForm): re
   return writeLine('error', message, {
     ...(error instanceof Failure ? { kind: error.kind } : {}),
     ...(help === undefined ? {} : { help }),
-    exit_code: exitCodeFor(error),
+    exit_code: toExitCode(error),
     ...(stack === undefined ? {} : { stack }),
   })
 }

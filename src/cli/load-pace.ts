@@ -1,5 +1,5 @@
 import type { StageTimes } from '#load/fill.ts'
-import type { Progress } from '#load/load-options.ts'
+import type { LoadProgress } from '#load/load-options.ts'
 import { createPace } from '#time/pace.ts'
 
 /** Window of the rates, about ten seconds: long enough for steady figures, short enough to follow changes. */
@@ -7,7 +7,7 @@ const WINDOW_MS = 10_000
 
 /** The part that a load waits for most; `deriving`: its own work. */
 export const LIMITS = ['node', 'deriving', 'store'] as const satisfies readonly (keyof StageTimes)[]
-export type Limit = (typeof LIMITS)[number]
+export type PaceLimit = (typeof LIMITS)[number]
 
 /** Progress of a load. Rates are per second. */
 export type LoadPace = {
@@ -22,11 +22,11 @@ export type LoadPace = {
   /** undefined: the load makes no progress. */
   readonly secondsLeft: number | undefined
   /** undefined: nothing was loaded recently. */
-  readonly limit: Limit | undefined
+  readonly limit: PaceLimit | undefined
 }
 
 export type PaceKeeper = {
-  note(progress: Progress): void
+  note(progress: LoadProgress): void
   /** The pace at this moment: the rates of a stalled load fall. undefined: nothing was committed yet. */
   now(): LoadPace | undefined
 }
@@ -35,7 +35,7 @@ export type PaceKeeper = {
  * Measures the pace of a load.
  * @param now milliseconds, monotonic
  */
-export const paceKeeper = (now: () => number, { from }: { readonly from: number }): PaceKeeper => {
+export function paceKeeper(now: () => number, { from }: { readonly from: number }): PaceKeeper {
   const paces = {
     blocks: createPace(WINDOW_MS),
     transactions: createPace(WINDOW_MS),
@@ -44,8 +44,8 @@ export const paceKeeper = (now: () => number, { from }: { readonly from: number 
     deriving: createPace(WINDOW_MS),
     store: createPace(WINDOW_MS),
   }
-  let last: Progress | undefined
-  const noteAll = ({ height, blocks, transactions, records, spent }: Progress): void => {
+  let last: LoadProgress | undefined
+  const noteAll = ({ height, blocks, transactions, records, spent }: LoadProgress): void => {
     const counts = { blocks: height, transactions, documents: blocks + transactions + records, ...spent }
     for (const [name, pace] of Object.entries(paces)) pace.note(now(), counts[name as keyof typeof counts])
     notedAt = now()
@@ -60,14 +60,14 @@ export const paceKeeper = (now: () => number, { from }: { readonly from: number 
     now: () => {
       if (last === undefined) return undefined
       if (now() - notedAt > WINDOW_MS) noteAll(last)
-      return paceOf(last, name => paces[name].perSecond())
+      return toLoadPace(last, name => paces[name].perSecond())
     },
   }
 }
 
-type Paced = 'blocks' | 'transactions' | 'documents' | Limit
+type Paced = 'blocks' | 'transactions' | 'documents' | PaceLimit
 
-const paceOf = ({ height, target }: Progress, perSecond: (name: Paced) => number): LoadPace => {
+function toLoadPace({ height, target }: LoadProgress, perSecond: (name: Paced) => number): LoadPace {
   const blocks = perSecond('blocks')
   const limit = LIMITS.toSorted((a, b) => perSecond(b) - perSecond(a))[0]
   return {

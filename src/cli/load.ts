@@ -4,7 +4,7 @@ import { requireKnownHosts } from '#node/endpoint.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
 import type { Command } from './command.ts'
-import { heightOf } from './height-of.ts'
+import { parseToHeight } from './height-of.ts'
 import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
 import { serveMetrics, watchEventLoop } from './metrics/serve-metrics.ts'
 import { type ProgressView, progressView } from './progress.ts'
@@ -27,7 +27,7 @@ export const load: Command = {
   ],
   run: call => {
     const { values, version, log, screen, out, signal, droppedLines } = call
-    const to = heightOf(values)
+    const to = parseToHeight(values)
     return withChain('load', call, async ({ node, urls, store, counts }) => {
       await requireKnownHosts(urls)
       let view: ProgressView | undefined
@@ -69,10 +69,10 @@ type Exposing = Omit<Parameters<typeof serveMetrics>[1], 'clock'> & {
 }
 
 /** Serves `/metrics` of a load, if an address is set for it. */
-const serveLoadMetrics = (
+function serveLoadMetrics(
   { 'metrics-listen': address }: Values,
   { droppedLines, ...from }: Exposing,
-): { readonly stop: () => Promise<void> } | undefined => {
+): { readonly stop: () => Promise<void> } | undefined {
   if (address === undefined) return undefined
   const listener = serveMetrics(address, { ...from, clock: systemClock })
   const watching = watchEventLoop(from.counts, droppedLines)

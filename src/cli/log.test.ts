@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createLog } from './log.ts'
 
-const logged = (format: 'plain' | 'json') => {
+function logged(format: 'plain' | 'json') {
   const lines: string[] = []
   const now = () => new Date('2026-11-21T08:00:00.000Z')
   const log = createLog({ level: 'info', format, write: line => lines.push(line), now })

@@ -17,7 +17,7 @@ export type LogOptions = {
 }
 
 /** A log whose lines have a constant sentence and its values, without credentials and keys. */
-export const createLog = ({ level: least, format, write, now = () => new Date() }: LogOptions): Log => {
+export function createLog({ level: least, format, write, now = () => new Date() }: LogOptions): Log {
   return (level, message, fields = {}) => {
     if (!isWritten(level, least)) return
     const clean = Object.entries(fields).map(

@@ -16,11 +16,11 @@ export type OpenServer = {
 type Holding = { readonly isShared: boolean; readonly mode: number }
 
 /** Makes an app listen. Throws 'usage' when the address is not available. */
-export const openServer = (
+export function openServer(
   app: ReturnType<typeof createApp>,
   address: Address | SocketPath,
   { isShared, mode }: Holding,
-): OpenServer => {
+): OpenServer {
   const listenOn = (where: Parameters<typeof app.listen>[0]) =>
     listening(address, '--listen', () => {
       app.listen(where)

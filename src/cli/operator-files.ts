@@ -7,7 +7,7 @@ import { parsePriceHistory } from './price-history.ts'
 import { parsePrices } from './prices.ts'
 import { parseProfiles } from './profiles.ts'
 import type { Values } from './settings.ts'
-import { readOnce, type Source, watch } from './watched.ts'
+import { readOnce, type WatchedSource, watch } from './watched.ts'
 
 /** The contents of the operator's files; undefined when no such file is set, or its URL has not answered yet. */
 export type OperatorFiles = {
@@ -20,14 +20,14 @@ export type OperatorFiles = {
 }
 
 /** Reads the operator's files, and all but the labels again every minute. */
-export const watchOperatorFiles = async (
+export async function watchOperatorFiles(
   values: Pick<Values, 'prices' | 'prices-history' | 'profiles' | 'labels'>,
-  around: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'> },
-): Promise<{ get(): OperatorFiles; close(): void }> => {
+  watching: { readonly log: Log; readonly clock: Pick<Clock, 'sleep'> },
+): Promise<{ get(): OperatorFiles; close(): void }> {
   const { prices: pricesAt, 'prices-history': historyAt, profiles: profilesAt, labels: labelsAt } = values
-  const watched = async <T>(source: Source | undefined, what: string, parse: (text: string) => T) =>
-    source && (await watch({ source, what, parse, ...around }))
-  const fileAt = (path: string | undefined): Source | undefined => (path === undefined ? undefined : { path })
+  const watched = async <T>(source: WatchedSource | undefined, what: string, parse: (text: string) => T) =>
+    source && (await watch({ source, what, parse, ...watching }))
+  const fileAt = (path: string | undefined): WatchedSource | undefined => (path === undefined ? undefined : { path })
   const labels = labelsAt === undefined ? undefined : await readOnce(labelsAt, { what: 'Labels', parse: parseLabels })
   const prices = await watched(pricesAt, 'Prices', parsePrices)
   const history = await watched(fileAt(historyAt), 'Price history', parsePriceHistory)

@@ -4,7 +4,7 @@ import { parseArguments } from './parse-arguments.ts'
 
 const settings = ['node', 'once', 'to', 'test-key', 'store-password'] as const
 const parse = (...args: string[]) => parseArguments('load', settings, args)
-const messageOf = (...args: string[]): string => {
+function messageOf(...args: string[]): string {
   try {
     parse(...args)
   } catch (error) {

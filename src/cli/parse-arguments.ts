@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { FlagTexts } from './read-settings.ts'
-import { type SettingName, settingNames, settingOf } from './settings.ts'
+import { getSetting, type SettingName, settingNames } from './settings.ts'
 
 export type Arguments = {
   readonly flags: FlagTexts
@@ -12,8 +12,8 @@ export type Arguments = {
 }
 
 /** The flags of a setting, without the dashes. */
-export const flagsOf = (name: SettingName): readonly string[] => {
-  const { secret } = settingOf(name)
+export function listFlags(name: SettingName): readonly string[] {
+  const { secret } = getSetting(name)
   if (secret === undefined) return [name]
   return secret === 'shared' ? [name, `${name}-file`] : [`${name}-file`]
 }
@@ -23,7 +23,7 @@ export const flagsOf = (name: SettingName): readonly string[] => {
  * dash. Throws 'usage' for a flag that is unknown to the command, repeated, or without its value.
  */
 export function parseArguments(command: string, settings: readonly SettingName[], args: readonly string[]): Arguments {
-  const known = new Map(settings.flatMap(name => flagsOf(name).map(flag => [flag, name] as const)))
+  const known = new Map(settings.flatMap(name => listFlags(name).map(flag => [flag, name] as const)))
   const types = [...known].map(([flag, name]) => [flag, { type: isSwitch(name) ? 'boolean' : 'string' }] as const)
   // Its own errors have no remedy, so it only splits the arguments.
   const { tokens, positionals } = parseArgs({
@@ -49,12 +49,12 @@ type Given = { readonly flag: string; readonly value: string | undefined; readon
 function readValue(name: SettingName, { flag, value, isAttached }: Given): string {
   if (isSwitch(name)) return value ?? 'true'
   if (value !== undefined && (isAttached || !value.startsWith('--'))) return value
-  const wanted = flag === name ? settingOf(name).reader.value : 'PATH'
+  const wanted = flag === name ? getSetting(name).reader.value : 'PATH'
   throw new Failure('usage', `Flag --${flag} needs a value: ${wanted}.`)
 }
 
 function isSwitch(name: SettingName): boolean {
-  return settingOf(name).reader.value === 'BOOL'
+  return getSetting(name).reader.value === 'BOOL'
 }
 
 /** What to do in place of a flag that a command once had. */
@@ -62,9 +62,9 @@ const REMEDIES: Partial<Record<SettingName, string>> = {
   threads: 'A process serves with one thread; for more cores start more processes with --reuse-port. ',
 }
 
-const unknownFlag = (command: string, written: string, own: readonly string[]): Failure => {
+function unknownFlag(command: string, written: string, own: readonly string[]): Failure {
   const bare = written.replace(/^-+/, '')
-  const elsewhere = settingNames.find(name => flagsOf(name).includes(bare))
+  const elsewhere = settingNames.find(name => listFlags(name).includes(bare))
   if (elsewhere !== undefined)
     return new Failure('usage', `Command '${command}' does not have the flag --${bare}.`, {
       help: `${REMEDIES[elsewhere] ?? ''}'iostlens ${command} --help' lists its flags.`,

@@ -6,7 +6,7 @@ import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
  * "2026-11-21T08:00:00Z"}`. Prices are decimals (numbers or text, all digits kept), `rank` is an integer from
  * 1, and `time` is ISO 8601 with a zone. Throws when a field is missing or invalid.
  */
-export const parsePrices = (text: string): NonNullable<ReturnType<Prices['get']>> => {
+export function parsePrices(text: string): NonNullable<ReturnType<Prices['get']>> {
   const json = parseExact(text)
   const read = (name: string): string => fieldText(json, name)
   const usd = decimal('usd', read('usd'))
@@ -23,12 +23,12 @@ export const parsePrices = (text: string): NonNullable<ReturnType<Prices['get']>
 /** Whether a text is a price as operators give it: a decimal of at most 18 digits on each side of its point. */
 export const isPrice = (text: string): boolean => /^(?:0|[1-9]\d{0,17})(?:\.\d{1,18})?$/.test(text)
 
-const decimal = (name: string, text: string): string => {
+function decimal(name: string, text: string): string {
   if (!isPrice(text)) throw new RangeError(`${name} ${text} is not a decimal number`)
   return text
 }
 
-const fieldText = (json: ExactJson, name: string): string => {
+function fieldText(json: ExactJson, name: string): string {
   if (typeof json !== 'object' || json === null || Array.isArray(json) || json instanceof Exact)
     throw new TypeError('the text is not a JSON object')
   const value = (json as Readonly<Record<string, ExactJson>>)[name]

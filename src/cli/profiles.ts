@@ -19,20 +19,20 @@ const SOCIAL = 'social_media.'
  * 4180): a header line with the same names, and `social_media.twitter` and the like for the parts. A missing
  * field becomes `""` or `{}`. Throws for an unknown field, and for a producer that occurs twice.
  */
-export const parseProfiles = (text: string): ReadonlyMap<string, Profile> => {
+export function parseProfiles(text: string): ReadonlyMap<string, Profile> {
   const profiles = new Map<string, Profile>()
   for (const row of /^\s*\[/.test(text) ? jsonRows(text) : csvRows(text)) {
     const producer = row.get('producer') ?? ''
     if (producer === '') throw new TypeError('a profile has no producer')
     if (profiles.has(producer)) throw new TypeError(`producer ${producer} is given twice`)
-    profiles.set(producer, profileOf(row))
+    profiles.set(producer, toProfile(row))
   }
   return profiles
 }
 
 type Row = ReadonlyMap<string, string>
 
-const profileOf = (row: Row): Profile => {
+function toProfile(row: Row): Profile {
   const social: Record<string, string> = {}
   for (const [name, value] of row) {
     if (name.startsWith(SOCIAL) && value !== '') social[name.slice(SOCIAL.length)] = value
@@ -43,7 +43,7 @@ const profileOf = (row: Row): Profile => {
   return { ...(texts as Record<(typeof TEXTS)[number], string>), social_media: social }
 }
 
-const jsonRows = (text: string): readonly Row[] => {
+function jsonRows(text: string): readonly Row[] {
   const rows: unknown = JSON.parse(text)
   if (!Array.isArray(rows)) throw new TypeError('the text is not an array')
   return rows.map((row: unknown) => {
@@ -52,7 +52,7 @@ const jsonRows = (text: string): readonly Row[] => {
   })
 }
 
-const fields = (name: string, value: unknown): readonly (readonly [string, string])[] => {
+function fields(name: string, value: unknown): readonly (readonly [string, string])[] {
   if (typeof value === 'string') return [[name, value]]
   if (name !== 'social_media' || typeof value !== 'object' || value === null)
     throw new TypeError(`'${name}' of a profile is not a string`)
@@ -62,7 +62,7 @@ const fields = (name: string, value: unknown): readonly (readonly [string, strin
   })
 }
 
-const csvRows = (text: string): readonly Row[] => {
+function csvRows(text: string): readonly Row[] {
   const [header, ...lines] = csvLines(text.replace(/^\ufeff/, ''))
   if (header === undefined) throw new TypeError('the text is empty')
   return lines.map(cells => {
@@ -76,7 +76,7 @@ const csvRows = (text: string): readonly Row[] => {
  * Splits CSV by RFC 4180: cells may be quoted, a quote inside is doubled, and a quoted cell may contain
  * commas and line ends.
  */
-const csvLines = (text: string): readonly (readonly string[])[] => {
+function csvLines(text: string): readonly (readonly string[])[] {
   const lines: string[][] = []
   let line: string[] = []
   const cell = /(?:"((?:[^"]|"")*)"|([^",\r\n]*))(,|\r?\n|$)/y

@@ -38,7 +38,7 @@ test('barText: an empty store, a chain of one block and long loads are shown', (
   expect(barText(paced(0, 300_000_000, { secondsLeft: 3_000_000 }), 40)).toEndWith('34 d 17 h left')
 })
 
-const viewed = (isTerminal: boolean) => {
+function viewed(isTerminal: boolean) {
   const lines: unknown[] = []
   let written = ''
   let time = 0

@@ -1,8 +1,8 @@
 import { grouped } from '#explorer/format/amount.ts'
 import type { Log } from '#failure/log.ts'
-import type { Progress } from '#load/load-options.ts'
+import type { LoadProgress } from '#load/load-options.ts'
 import { createPace } from '#time/pace.ts'
-import { type Limit, type LoadPace, paceKeeper } from './load-pace.ts'
+import { type LoadPace, type PaceLimit, paceKeeper } from './load-pace.ts'
 import type { Screen } from './stderr.ts'
 
 /** Interval of log lines when there is no terminal. */
@@ -20,7 +20,7 @@ type ProgressOptions = {
 type LoadOptions = ProgressOptions & { readonly from: number }
 
 export type ProgressView = {
-  update(progress: Progress): void
+  update(progress: LoadProgress): void
   /** The current progress of the load; undefined: nothing was committed yet. */
   pace(): LoadPace | undefined
   /** Called when the load is over, for now or for good. */
@@ -31,7 +31,7 @@ export type ProgressView = {
  * Shows the progress of a load, as a bar on a terminal, otherwise as a log line per interval. Both have the
  * rates, the time left and the limiting part.
  */
-export const progressView = ({ screen, log, now, from }: LoadOptions): ProgressView => {
+export function progressView({ screen, log, now, from }: LoadOptions): ProgressView {
   const keeper = paceKeeper(now, { from })
   let lastLine = Number.NEGATIVE_INFINITY
   let behind = false
@@ -39,7 +39,7 @@ export const progressView = ({ screen, log, now, from }: LoadOptions): ProgressV
     const pace = keeper.now()
     if (pace === undefined) return
     lastLine = now()
-    log('info', 'Loaded blocks.', lineOf(pace))
+    log('info', 'Loaded blocks.', toProgressFields(pace))
   }
   return {
     update: progress => {
@@ -60,10 +60,10 @@ export const progressView = ({ screen, log, now, from }: LoadOptions): ProgressV
   }
 }
 
-const lineOf = ({ height, target, share, blocks, transactions, documents, ...rest }: LoadPace) => ({
+const toProgressFields = ({ height, target, share, blocks, transactions, documents, ...rest }: LoadPace) => ({
   height,
   target,
-  percent: percentOf(share),
+  percent: toPercent(share),
   blocks_per_second: Math.round(blocks),
   transactions_per_second: Math.round(transactions),
   documents_per_second: Math.round(documents),
@@ -72,9 +72,9 @@ const lineOf = ({ height, target, share, blocks, transactions, documents, ...res
 })
 
 /** Percentage, rounded down: 100 % appears only when nothing is left. */
-const percentOf = (share: number): number => Math.floor(share * 1_000) / 10
+const toPercent = (share: number): number => Math.floor(share * 1_000) / 10
 
-const LIMITED: Readonly<Record<Limit, string>> = {
+const LIMITED: Readonly<Record<PaceLimit, string>> = {
   node: 'limited by the node',
   deriving: 'limited by deriving',
   store: 'limited by the store',
@@ -84,11 +84,11 @@ const LIMITED: Readonly<Record<Limit, string>> = {
  * `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  …  3 s left  limited by the node`, fitted into
  * `columns`.
  */
-export const barText = (pace: LoadPace, columns: number): string => {
+export function barText(pace: LoadPace, columns: number): string {
   const { height, target, share, secondsLeft, limit } = pace
   const isDone = height >= target
   const needed = [
-    `${percentOf(share).toFixed(1).padStart(5)} %`,
+    `${toPercent(share).toFixed(1).padStart(5)} %`,
     `block ${grouped(String(Math.max(0, height)))} of ${grouped(String(target))}`,
     `${grouped(String(Math.round(pace.blocks)))} blocks/s`,
     ...(secondsLeft === undefined || isDone ? [] : [`${timeText(secondsLeft)} left`]),
@@ -107,14 +107,14 @@ export const barText = (pace: LoadPace, columns: number): string => {
 }
 
 /** The needed parts, and as many more as fit beside a short bar. */
-const fitting = (needed: readonly string[], more: readonly string[], columns: number): string => {
+function fitting(needed: readonly string[], more: readonly string[], columns: number): string {
   let text = needed.join('  ')
   for (const part of more) if (text.length + part.length + 2 <= columns - 15) text += `  ${part}`
   return text
 }
 
 /** A duration in at most two units: `3 h 12 min`. */
-const timeText = (seconds: number): string => {
+function timeText(seconds: number): string {
   if (seconds < 60) return `${seconds} s`
   if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
   if (seconds < 86_400) return `${Math.floor(seconds / 3_600)} h ${Math.floor((seconds % 3_600) / 60)} min`
@@ -131,7 +131,7 @@ type StageOptions = ProgressOptions & { readonly doing: { readonly bar: string; 
  * Shows the progress, the rate and the time left of a command: a line that is redrawn on a terminal,
  * otherwise a log line per interval.
  */
-export const stageProgress = ({ screen, log, now, doing }: StageOptions): ((at: Stage) => void) => {
+export function stageProgress({ screen, log, now, doing }: StageOptions): (at: Stage) => void {
   let known = ''
   let pace = createPace()
   let lastLine = now()
@@ -160,7 +160,7 @@ const secondsLeft = ({ done, of }: Stage, perSecond: number): number | undefined
 
 type Figures = Stage & { readonly perSecond: number; readonly left: number | undefined }
 
-const stageText = (doing: string, { stage, done, of, perSecond, left }: Figures): string => {
+function stageText(doing: string, { stage, done, of, perSecond, left }: Figures): string {
   const share = of === undefined || of === 0 ? '' : ` of ${of} (${Math.floor((100 * done) / of)} %)`
   const time = left === undefined || left === 0 ? '' : `  ${timeText(left)} left`
   return `${doing} ${stage}: ${done}${share}  ${perSecond}/s${time}`

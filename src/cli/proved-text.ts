@@ -1,5 +1,5 @@
 import type { Published } from '#store/port.ts'
-import { NOTHING_PROVED, type ProvedRange, proofsBelow } from '#store/published.ts'
+import { NOTHING_PROVED, type ProvedRange, trimProofs } from '#store/published.ts'
 
 /**
  * A range of blocks with their level of proof; without `level`, they were loaded by a version that did not record it.
@@ -7,10 +7,10 @@ import { NOTHING_PROVED, type ProvedRange, proofsBelow } from '#store/published.
 type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'level' | 'agreed'>>
 
 /** All blocks up to the published one, split by their level of proof: few ranges, without a gap. */
-const stretchesOf = ({ height, proved = NOTHING_PROVED }: Published): readonly Stretch[] => {
+function listProvedStretches({ height, proved = NOTHING_PROVED }: Published): readonly Stretch[] {
   const stretches: Stretch[] = []
   let next = 0
-  for (const range of proofsBelow(proved, height + 1).ranges) {
+  for (const range of trimProofs(proved, height + 1).ranges) {
     if (range.from > next) stretches.push({ from: next, to: range.from - 1 })
     stretches.push(range)
     next = range.to + 1
@@ -20,10 +20,10 @@ const stretchesOf = ({ height, proved = NOTHING_PROVED }: Published): readonly S
 }
 
 /** One line for each range, and one for receipts whose bytes a node had lost. */
-export const provedLines = (published: Published): readonly string[] => {
+export function provedLines(published: Published): readonly string[] {
   const lost = published.proved?.lost ?? 0
   return [
-    ...stretchesOf(published).map(({ from, to, level, agreed }) => {
+    ...listProvedStretches(published).map(({ from, to, level, agreed }) => {
       const blocks = from === to ? `block ${from}` : `blocks ${from} to ${to}`
       const how = level ?? 'not recorded, at best linked'
       return `${blocks}: ${how}${agreed === true ? ', and other nodes agreed' : ''}`
@@ -34,7 +34,7 @@ export const provedLines = (published: Published): readonly string[] => {
 
 /** The same information as JSON values. */
 export const provedJson = (published: Published) => ({
-  ranges: stretchesOf(published).map(({ from, to, level, agreed }) => ({
+  ranges: listProvedStretches(published).map(({ from, to, level, agreed }) => ({
     from,
     to,
     level: level ?? 'not recorded',

@@ -11,7 +11,7 @@ const folder = testFolder()
 const flag = (name: SettingName, text: string, file = false): FlagTexts => new Map([[name, { text, file }]])
 const none: FlagTexts = new Map()
 
-const messageOf = (work: () => unknown): string => {
+function messageOf(work: () => unknown): string {
   try {
     work()
   } catch (error) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
-import { Failure, messageOf, withoutSecrets } from '#failure/failure.ts'
-import { environmentName, type SettingName, settingNames, settingOf, type Values } from './settings.ts'
+import { Failure, getErrorMessage, withoutSecrets } from '#failure/failure.ts'
+import { environmentName, getSetting, type SettingName, settingNames, type Values } from './settings.ts'
 
 /** Values given by flags; `file` when the flag was `--name-file`. */
 export type FlagTexts = ReadonlyMap<SettingName, { readonly text: string; readonly file: boolean }>
@@ -22,13 +22,13 @@ export type Resolved = {
  * for an unknown `IOSTLENS_` name, unless Kubernetes set it for a Service. Throws 'usage' for an invalid
  * value too, even of a setting that the command does not use.
  */
-export const readSettings = (flags: FlagTexts, environment: Environment): Resolved => {
+export function readSettings(flags: FlagTexts, environment: Environment): Resolved {
   refuseUnknown(environment)
   const values: Record<string, unknown> = {}
   const origins = new Map<SettingName, Origin>()
   const texts = new Map<SettingName, string | undefined>()
   for (const name of settingNames) {
-    const { fallback, reader, secret } = settingOf(name)
+    const { fallback, reader, secret } = getSetting(name)
     const found = find(name, flags, environment)
     const text = found?.text ?? fallback
     const value = text === undefined ? undefined : reader.read(text)
@@ -47,7 +47,7 @@ export const readSettings = (flags: FlagTexts, environment: Environment): Resolv
 
 type Found = { readonly text: string; readonly origin: Origin; readonly label: string }
 
-const find = (name: SettingName, flags: FlagTexts, environment: Environment): Found | undefined => {
+function find(name: SettingName, flags: FlagTexts, environment: Environment): Found | undefined {
   const flag = flags.get(name)
   if (flag?.file) return fromFile(`--${name}-file`, flag.text)
   if (flag !== undefined) return { text: flag.text, origin: 'flag', label: `--${name}` }
@@ -60,20 +60,20 @@ const find = (name: SettingName, flags: FlagTexts, environment: Environment): Fo
   return text === '' ? undefined : { text, origin: 'environment', label: variable }
 }
 
-const fromFile = (label: string, path: string): Found => {
+function fromFile(label: string, path: string): Found {
   try {
     // Editors add a final line end, which is not part of the secret.
     const text = readFileSync(path, 'utf8').replace(/\r?\n$/, '')
     return { text, origin: `file ${path}`, label }
   } catch (cause) {
-    const reason = messageOf(cause)
+    const reason = getErrorMessage(cause)
     throw new Failure('usage', `${label} names ${shown(path)}, which cannot be read: ${reason}.`, { cause })
   }
 }
 
-const refuseUnknown = (environment: Environment): void => {
+function refuseUnknown(environment: Environment): void {
   const known = settingNames.flatMap(name =>
-    settingOf(name).secret === undefined
+    getSetting(name).secret === undefined
       ? [environmentName(name)]
       : [environmentName(name), `${environmentName(name)}_FILE`],
   )

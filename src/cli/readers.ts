@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Trusted } from '#http/client-address.ts'
-import { ipRangeIn } from '#http/ip-address.ts'
+import { parseIpRange } from '#http/ip-address.ts'
 import { KEY_MAX_LENGTH } from '#keys/keyring.ts'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
 
@@ -8,7 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
  * Parses the text of a setting. For an invalid text, the caller reports `rule` with the setting's name.
  * Nothing is coerced: `1e3` and ` 2` are not numbers.
  */
-export type Reader<T> = {
+export type SettingReader<T> = {
   /** The placeholder for the value in help texts. */
   readonly value: string
   /** Text of the rule, to follow "must be ". */
@@ -17,7 +17,7 @@ export type Reader<T> = {
   readonly read: (text: string) => T | undefined
 }
 
-export const count = (least: number, most: number): Reader<number> => ({
+export const count = (least: number, most: number): SettingReader<number> => ({
   value: 'N',
   rule: `a whole number from ${least} to ${most}`,
   read: text => {
@@ -36,7 +36,7 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 ])
 
 /** A duration, parsed to milliseconds. */
-export const duration = (leastMs: number, mostMs: number): Reader<number> => ({
+export const duration = (leastMs: number, mostMs: number): SettingReader<number> => ({
   value: 'TIME',
   rule: `a time from ${durationText(leastMs)} to ${durationText(mostMs)}, such as 500ms, 10s, 5m, 12h, 90d`,
   read: text => {
@@ -48,44 +48,44 @@ export const duration = (leastMs: number, mostMs: number): Reader<number> => ({
 })
 
 /** A duration, or `never`. */
-export const durationOrNever = (leastMs: number, mostMs: number): Reader<number | 'never'> => {
+export function durationOrNever(leastMs: number, mostMs: number): SettingReader<number | 'never'> {
   const { value, rule, read } = duration(leastMs, mostMs)
   return { value, rule: `${rule}, or never`, read: text => (text === 'never' ? 'never' : read(text)) }
 }
 
-const durationText = (ms: number): string => {
+function durationText(ms: number): string {
   const fitting = [...UNITS].reverse().find(([, length]) => ms % length === 0)
   return fitting === undefined ? `${ms}ms` : `${ms / fitting[1]}${fitting[0]}`
 }
 
 /** Accepts the texts of either reader; the first one is tried first. */
-export const either = <A, B>(one: Reader<A>, other: Reader<B>): Reader<A | B> => ({
+export const either = <A, B>(one: SettingReader<A>, other: SettingReader<B>): SettingReader<A | B> => ({
   value: `${one.value}|${other.value}`,
   rule: `${one.rule}, or ${other.rule}`,
   read: text => one.read(text) ?? other.read(text),
 })
 
-export const choice = <const C extends string>(value: string, choices: readonly C[]): Reader<C> => ({
+export const choice = <const C extends string>(value: string, choices: readonly C[]): SettingReader<C> => ({
   value,
   rule: `one of ${choices.join(', ')}`,
   read: text => choices.find(known => known === text),
 })
 
 /** A switch; its flag needs no value. */
-export const yesNo: Reader<boolean> = {
+export const yesNo: SettingReader<boolean> = {
   value: 'BOOL',
   rule: 'true or false',
   read: text => (text === 'true' ? true : text === 'false' ? false : undefined),
 }
 
-export const path: Reader<string> = {
+export const path: SettingReader<string> = {
   value: 'PATH',
   rule: 'a path',
   read: text => (text === '' || text.includes('\0') ? undefined : text),
 }
 
 /** One line of text, such as a password. */
-export const line: Reader<string> = {
+export const line: SettingReader<string> = {
   value: 'TEXT',
   rule: 'text without line breaks or other control characters',
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the rule refuses
@@ -93,14 +93,14 @@ export const line: Reader<string> = {
 }
 
 /** A text that needs no escapes in a URL, no longer than the keyring accepts. */
-export const testKey: Reader<string> = {
+export const testKey: SettingReader<string> = {
   value: 'TEXT',
   rule: `off, or 4 to ${KEY_MAX_LENGTH} of the characters A-Z a-z 0-9 . _ ~ -`,
   read: text => (text === 'off' || (/^[\w.~-]{4,}$/.test(text) && text.length <= KEY_MAX_LENGTH) ? text : undefined),
 }
 
 /** Path prefix of all URLs: `""` for none, otherwise without a trailing slash. */
-export const basePath: Reader<string> = {
+export const basePath: SettingReader<string> = {
   value: '/PATH',
   rule: '/ or a path such as /iost, of the characters A-Z a-z 0-9 . _ ~ - and /',
   read: text =>
@@ -108,7 +108,7 @@ export const basePath: Reader<string> = {
 }
 
 /** The public URL of the service, with a trailing slash. */
-export const publicUrl: Reader<string> = {
+export const publicUrl: SettingReader<string> = {
   value: 'URL',
   rule: 'an http:// or https:// URL without user, query or fragment, such as https://iost.example/',
   read: text => {
@@ -119,7 +119,7 @@ export const publicUrl: Reader<string> = {
 
 export type Address = { readonly host: string; readonly port: number }
 
-export const address: Reader<Address> = {
+export const address: SettingReader<Address> = {
   value: 'HOST:PORT',
   rule: 'HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080 or [::1]:8080',
   read: text => {
@@ -137,7 +137,7 @@ export type SocketPath = { readonly path: string }
 const SOCKET_BYTES = 90
 
 /** The address on which a service listens. */
-export const listenAddress: Reader<Address | SocketPath> = {
+export const listenAddress: SettingReader<Address | SocketPath> = {
   value: 'HOST:PORT|unix:PATH',
   rule: `${address.rule}, or unix:PATH with a whole path of at most ${SOCKET_BYTES} bytes`,
   read: text => {
@@ -149,14 +149,14 @@ export const listenAddress: Reader<Address | SocketPath> = {
 }
 
 /** Access rights of a file, as for `chmod`. */
-export const fileMode: Reader<number> = {
+export const fileMode: SettingReader<number> = {
   value: 'MODE',
   rule: 'access rights as three octal digits, such as 660',
   read: text => (/^[0-7]{3}$/.test(text) ? Number.parseInt(text, 8) : undefined),
 }
 
 /** URLs of nodes, and folders or URLs of archives of blocks. */
-export const nodeUrls: Reader<readonly string[]> = {
+export const nodeUrls: SettingReader<readonly string[]> = {
   value: 'URL[,URL]',
   rule: 'one or more http:// or https:// URLs without query or fragment (% in a password is written %25), or archive:FOLDER or archive:URL, comma-separated',
   read: text => {
@@ -165,7 +165,7 @@ export const nodeUrls: Reader<readonly string[]> = {
   },
 }
 
-const nodeUrl = (text: string): string | undefined => {
+function nodeUrl(text: string): string | undefined {
   const place = /^archive:(.+)$/.exec(text)?.[1]
   if (place === undefined || /^https?:/.test(place)) {
     const url = httpUrl(place ?? text)?.href.replace(/\/$/, '')
@@ -174,14 +174,14 @@ const nodeUrl = (text: string): string | undefined => {
   return path.read(place) === undefined ? undefined : text
 }
 
-const httpUrl = (text: string): URL | undefined => {
+function httpUrl(text: string): URL | undefined {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) return undefined
   const url = new URL(text)
   return url.search === '' && url.hash === '' && hasReadableUser(url) ? url : undefined
 }
 
 /** False when the percent-encoded user or password of a URL cannot be decoded. */
-const hasReadableUser = ({ username, password }: URL): boolean => {
+function hasReadableUser({ username, password }: URL): boolean {
   try {
     decodeURIComponent(`${username}:${password}`)
     return true
@@ -191,18 +191,18 @@ const hasReadableUser = ({ username, password }: URL): boolean => {
 }
 
 /** Addresses and ranges of trusted proxies; `unix`: all clients of the Unix socket. */
-export const proxies: Reader<readonly Trusted[]> = {
+export const proxies: SettingReader<readonly Trusted[]> = {
   value: 'CIDR[,CIDR]',
   rule: 'one or more IP addresses or CIDR ranges, or unix, comma-separated, such as 10.0.0.0/8,fd00::/8',
   read: text => {
     const parts = text.split(',').map(part => part.trim())
-    const trusted = parts.map(part => (part === 'unix' ? part : ipRangeIn(part)))
+    const trusted = parts.map(part => (part === 'unix' ? part : parseIpRange(part)))
     return trusted.every(each => each !== undefined) ? trusted : undefined
   },
 }
 
 /** A path or URL of a file. */
-export const pathOrUrl: Reader<{ readonly path: string } | { readonly url: string }> = {
+export const pathOrUrl: SettingReader<{ readonly path: string } | { readonly url: string }> = {
   value: 'PATH|URL',
   rule: 'a path, or an http:// or https:// URL',
   read: text => {
@@ -227,7 +227,7 @@ export type StoreAddress =
 /** Names of indices are `PREFIX-name`; Elasticsearch requires lower case. */
 const PREFIX = /^[a-z0-9][a-z0-9_-]{0,63}$/
 
-export const storeAddress: Reader<StoreAddress> = {
+export const storeAddress: SettingReader<StoreAddress> = {
   value: 'STORE',
   rule: 'sqlite:PATH, or http(s)://HOST:PORT[,HOST:PORT]/PREFIX with a PREFIX of a-z, 0-9, _ and - (default iostlens; % in a password is written %25)',
   read: text => {

@@ -8,7 +8,7 @@ import type { Store } from '#store/port.ts'
 import type { RestoreOutcome } from '#store/restored.ts'
 import { systemClock } from '#time/clock.ts'
 import { auditStore, type Outcome, outcomeJson, outcomeLines } from './auditing.ts'
-import type { Call, Command } from './command.ts'
+import type { Command, CommandCall } from './command.ts'
 import { connectNode, requireExisting, requireUsable, withStore } from './compose.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 
@@ -46,7 +46,7 @@ export const repair: Command = {
 type Held = { readonly aligned: AlignResult; readonly outcome?: Outcome }
 
 /** Repairs the store while no other process can write to it. */
-const held = async (store: Store, call: Call, restored: RestoreOutcome): Promise<Held> => {
+async function held(store: Store, call: CommandCall, restored: RestoreOutcome): Promise<Held> {
   const identity = await store.identity()
   if (identity === undefined) throw (await exists(store)) ? nothingLoaded(store.name) : absentStore(store.name)
   const node = connectNode(call.values, call.log)
@@ -61,7 +61,7 @@ const held = async (store: Store, call: Call, restored: RestoreOutcome): Promise
       return outcome.audited
     })
     // Every document was checked, so all stored documents belong there.
-    if (outcome !== undefined && leftOf(outcome) === 0) await writer.accept?.()
+    if (outcome !== undefined && countLeft(outcome) === 0) await writer.accept?.()
     return { aligned, ...(outcome === undefined ? {} : { outcome }) }
   } finally {
     node?.close()
@@ -70,7 +70,7 @@ const held = async (store: Store, call: Call, restored: RestoreOutcome): Promise
 }
 
 /** Reports a repair that corrected only the end of the store. */
-const tellAligned = ({ values, out }: Call, store: Store, { way, end, from }: AlignResult): 0 => {
+function tellAligned({ values, out }: CommandCall, store: Store, { way, end, from }: AlignResult): 0 {
   const text =
     way === 'back'
       ? `the batches of blocks ${end.height + 1} to ${from} were undone`
@@ -93,11 +93,11 @@ const tellAligned = ({ values, out }: Call, store: Store, { way, end, from }: Al
   return 0
 }
 
-const tellAudited = ({ values, out }: Call, store: Store, outcome: Outcome): 0 | 3 => {
+function tellAudited({ values, out }: CommandCall, store: Store, outcome: Outcome): 0 | 3 {
   const dryRun = values['dry-run']
-  const left = dryRun ? outcome.found.count : leftOf(outcome)
+  const left = dryRun ? outcome.found.count : countLeft(outcome)
   if (values.json) out(outcomeJson(store, outcome, { dry_run: dryRun, left }))
-  else for (const line of outcomeLines(store, outcome, endOf(outcome, dryRun, left))) out(line)
+  else for (const line of outcomeLines(store, outcome, formatSummary(outcome, dryRun, left))) out(line)
   return left === 0 ? 0 : 3
 }
 
@@ -105,9 +105,9 @@ const tellAudited = ({ values, out }: Call, store: Store, outcome: Outcome): 0 |
  * The number of differences left: all of them if the state could not be derived from the blocks, otherwise
  * those that only the node can correct.
  */
-const leftOf = ({ audited, found }: Outcome): number => (audited.complete ? found.beyondRepair : found.count)
+const countLeft = ({ audited, found }: Outcome): number => (audited.complete ? found.beyondRepair : found.count)
 
-const endOf = ({ audited, found }: Outcome, dryRun: boolean, left: number): string => {
+function formatSummary({ audited, found }: Outcome, dryRun: boolean, left: number): string {
   if (found.count === 0) return 'whole, nothing to repair'
   if (!audited.complete) return 'nothing was written'
   return dryRun

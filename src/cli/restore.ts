@@ -2,11 +2,11 @@ import { resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { DigestOptions } from '#transfer/digest.ts'
-import { documentsIn, type Manifest } from '#transfer/manifest.ts'
+import { type StoreManifest, sumDocuments } from '#transfer/manifest.ts'
 import { restoreFile } from '#transfer/restore-file.ts'
 import { restoreFromSnapshot } from '#transfer/restore-snapshot.ts'
-import type { Call, Command } from './command.ts'
-import { openStore, storeAddressOf } from './compose.ts'
+import type { Command, CommandCall } from './command.ts'
+import { getStoreAddress, openStore } from './compose.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
 import { requireRepository, withNode, withProgress } from './transferring.ts'
 
@@ -30,7 +30,7 @@ export const restore: Command = {
     const { words, out } = call
     const [file = ''] = words
     const doing = { bar: 'Restoring', log: 'Restored.' }
-    const address = storeAddressOf(call.values)
+    const address = getStoreAddress(call.values)
     const work = address.type === 'sqlite' ? fromFile(call, address.path) : fromSnapshot(call)
     const line = await withNode(call, node => withProgress(call, doing, how => work(file, { ...how, node })))
     out(line)
@@ -41,29 +41,29 @@ export const restore: Command = {
 type Work = (file: string, how: DigestOptions & { readonly node: Node }) => Promise<string>
 
 const fromFile =
-  ({ values }: Call, path: string): Work =>
+  ({ values }: CommandCall, path: string): Work =>
   async (file, how) => {
     if (values.repository !== undefined)
       throw new Failure('usage', 'A snapshot can only be restored to Elasticsearch.', {
         help: 'Set --store to the URL of Elasticsearch, or leave --repository out.',
       })
     const { manifest, isThere } = await restoreFile(resolve(file), path, how)
-    return `${lineOf(manifest, `sqlite:${path}`)}${isThere ? '; it existed already' : ''}.`
+    return `${formatRestored(manifest, `sqlite:${path}`)}${isThere ? '; it existed already' : ''}.`
   }
 
 const fromSnapshot =
-  ({ values, log }: Call): Work =>
+  ({ values, log }: CommandCall): Work =>
   async (name, how) => {
     const snapshot = { repository: requireRepository(values), name }
     const store = openStore(values, log)
     try {
       const { snapshots } = store
       if (snapshots === undefined) throw new Failure('defect', `${store.name} has no snapshots.`)
-      return `${lineOf(await restoreFromSnapshot({ ...store, snapshots }, snapshot, how), store.name)}.`
+      return `${formatRestored(await restoreFromSnapshot({ ...store, snapshots }, snapshot, how), store.name)}.`
     } finally {
       await store.close()
     }
   }
 
-const lineOf = ({ height, digests }: Manifest, name: string): string =>
-  `Restored ${name} at height ${height}: ${documentsIn(digests)} documents`
+const formatRestored = ({ height, digests }: StoreManifest, name: string): string =>
+  `Restored ${name} at height ${height}: ${sumDocuments(digests)} documents`

@@ -16,23 +16,23 @@ type Running = {
 const STORE_MS = 500
 
 /** Logs the start of a service or a load, with the stored height. The returned function logs the end. */
-export const logRun = async (
+export async function logRun(
   log: Log,
   { message, ...own }: { readonly message: 'Serving.' | 'Loading.'; readonly url?: string },
   running: Running,
-): Promise<() => Promise<void>> => {
-  log('info', message, { ...own, ...(await fieldsOf(running)) })
-  return async () => log('info', 'Stopped.', { ...own, ...(await fieldsOf(running)) })
+): Promise<() => Promise<void>> {
+  log('info', message, { ...own, ...(await readRunFields(running)) })
+  return async () => log('info', 'Stopped.', { ...own, ...(await readRunFields(running)) })
 }
 
-const fieldsOf = async ({ version, store, node }: Running) => ({
+const readRunFields = async ({ version, store, node }: Running) => ({
   version,
   store: store.name,
   node: node?.name ?? 'none',
-  height: await heightOf(store),
+  height: await readStoreHeight(store),
 })
 
-const heightOf = async (store: Running['store']): Promise<number | string> => {
+async function readStoreHeight(store: Running['store']): Promise<number | string> {
   try {
     const published = await within(store.published(), { ms: STORE_MS, late: () => new Error('late') })
     return published?.height ?? 'none'

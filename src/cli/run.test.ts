@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 import { commands } from './commands.ts'
-import { flagsOf } from './parse-arguments.ts'
+import { listFlags } from './parse-arguments.ts'
 import { run } from './run.ts'
 import { environmentName, settingNames } from './settings.ts'
 import { createScreen } from './stderr.ts'
 
-const outcome = async (args: readonly string[], environment: Record<string, string> = {}) => {
+async function outcome(args: readonly string[], environment: Record<string, string> = {}) {
   const out: string[] = []
   let err = ''
   const screen = createScreen({
@@ -42,7 +42,7 @@ test.each(commands.map(({ name }) => name))('run: %s --help names every flag and
   expect(out).toStartWith(`usage: iostlens ${name}`)
   for (const setting of commands.find(command => command.name === name)?.settings ?? []) {
     expect(out).toContain(environmentName(setting))
-    for (const flag of flagsOf(setting)) expect(out).toContain(`--${flag}`)
+    for (const flag of listFlags(setting)) expect(out).toContain(`--${flag}`)
   }
   expect(await outcome(['help', ...name.split(' ')])).toEqual({ code, out, err })
 })
@@ -183,7 +183,7 @@ test('run: a password in a URL on the command line is refused by every flag and 
     'http://u:hunter2@x@127.0.0.1:1/x',
   ]
   for (const command of commands) {
-    const flags = command.settings.filter(name => flagsOf(name).includes(name))
+    const flags = command.settings.filter(name => listFlags(name).includes(name))
     const words = (command.words ?? []).map(() => 'x')
     for (const url of urls) {
       const named = flags.map(name => [`--${name}=${url}`, ...words])

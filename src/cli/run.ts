@@ -2,7 +2,7 @@ import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Command, Process } from './command.ts'
 import { commands } from './commands.ts'
-import { type ExitCode, exitCodeFor } from './exit-code.ts'
+import { type ExitCode, toExitCode } from './exit-code.ts'
 import { commandHelp, familyHelp, globalHelp } from './help.ts'
 import { describeEnd, readStderrForm } from './last-words.ts'
 import { createLog } from './log.ts'
@@ -12,37 +12,37 @@ import { refusePasswords } from './refuse-passwords.ts'
 import { abandonWhenStopped, LEAVE_MS } from './stop.ts'
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
-export const run = async (args: readonly string[], around: Process): Promise<ExitCode> => {
+export async function run(args: readonly string[], process: Process): Promise<ExitCode> {
   try {
-    return await dispatch(args, around)
+    return await dispatch(args, process)
   } catch (error) {
-    around.screen.keepBar()
-    for (const line of describeEnd(error, readStderrForm(args, around.environment))) around.screen.line(line)
-    return exitCodeFor(error)
+    process.screen.keepBar()
+    for (const line of describeEnd(error, readStderrForm(args, process.environment))) process.screen.line(line)
+    return toExitCode(error)
   }
 }
 
-const dispatch = async (args: readonly string[], around: Process): Promise<ExitCode> => {
+async function dispatch(args: readonly string[], process: Process): Promise<ExitCode> {
   const [first, second] = args
   if (first === '--version' || first === 'version') {
-    around.out(`iostlens ${around.version}`)
+    process.out(`iostlens ${process.version}`)
     return 0
   }
   if (first === '--help' || first === '-h' || (first === 'help' && second === undefined)) {
-    around.out(globalHelp(commands))
+    process.out(globalHelp(commands))
     return 0
   }
   if (first === undefined)
     throw new Failure('usage', 'No command is given.', { help: "'iostlens --help' lists the commands." })
-  if (first === 'help') return dispatch([...args.slice(1), '--help'], around)
+  if (first === 'help') return dispatch([...args.slice(1), '--help'], process)
   const command = commands.find(({ name }) => name === first || name === `${first} ${second}`)
-  if (command === undefined) return family(first, args.slice(1), around)
+  if (command === undefined) return family(first, args.slice(1), process)
   const rest = args.slice(command.name.split(' ').length)
-  return runCommand(command, rest, around)
+  return runCommand(command, rest, process)
 }
 
 /** Handles a command line that stops after the first word of a two-word command: prints its help, or throws 'usage'. */
-const family = (first: string, rest: readonly string[], around: Process): ExitCode => {
+function family(first: string, rest: readonly string[], process: Process): ExitCode {
   const members = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (members.length === 0) {
     const known = commands.map(({ name }) => name.split(' ')[0] ?? name)
@@ -51,7 +51,7 @@ const family = (first: string, rest: readonly string[], around: Process): ExitCo
     })
   }
   if (rest.includes('--help') || rest.includes('-h')) {
-    around.out(familyHelp(first, members))
+    process.out(familyHelp(first, members))
     return 0
   }
   const names = members.map(({ name }) => name.slice(first.length + 1))
@@ -65,14 +65,14 @@ const family = (first: string, rest: readonly string[], around: Process): ExitCo
   )
 }
 
-const runCommand = async (
+async function runCommand(
   command: Command,
   args: readonly string[],
-  { environment, stop, ...around }: Process,
-): Promise<ExitCode> => {
+  { environment, stop, ...process }: Process,
+): Promise<ExitCode> {
   const { flags, words, help } = parseArguments(command.name, command.settings, args)
   if (help) {
-    around.out(commandHelp(command))
+    process.out(commandHelp(command))
     return 0
   }
   refusePasswords({ flags, words })
@@ -91,11 +91,11 @@ const runCommand = async (
   const log = createLog({
     level: resolved.values['log-level'],
     format: resolved.values['log-format'],
-    write: around.screen.line,
+    write: process.screen.line,
   })
   const signal = stop()
   return abandonWhenStopped(
-    command.run({ ...around, ...resolved, words, log, signal }),
+    command.run({ ...process, ...resolved, words, log, signal }),
     signal,
     resolved.values.drain + LEAVE_MS,
   )

@@ -11,13 +11,13 @@ import { keyring } from '#keys/keyring.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { usageIn } from '#store/sqlite/usage.ts'
+import { openSqliteUsage } from '#store/sqlite/usage.ts'
 import { systemClock } from '#time/clock.ts'
-import type { Call } from './command.ts'
+import type { CommandCall } from './command.ts'
 import { type Counting, keepCounts } from './keep-counts.ts'
-import { baseUrlOf, callOf } from './listen.ts'
+import { formatBaseUrl, formatCall } from './listen.ts'
 import { isWritten } from './log.ts'
-import type { Counts } from './metrics/catalogue.ts'
+import type { MetricCounts } from './metrics/catalogue.ts'
 import type { ReadFrom } from './metrics/readings.ts'
 import { exposeMetrics, serveMetrics, watchEventLoop } from './metrics/serve-metrics.ts'
 import { openServer } from './open-server.ts'
@@ -38,10 +38,10 @@ const LAST_MS = 500
 const MEGABYTE = 1_000_000
 
 /** The parts needed to start the service. */
-export type ServingParts = Pick<Call, 'values' | 'version' | 'log' | 'droppedLines'> & {
+export type ServingParts = Pick<CommandCall, 'values' | 'version' | 'log' | 'droppedLines'> & {
   readonly store: Store
   readonly node: Node | undefined
-  readonly counts: Counts
+  readonly counts: MetricCounts
   /** Pace of the load; absent: the process does not load. */
   readonly pace?: ReadFrom['pace']
 }
@@ -56,7 +56,7 @@ export type Serving = {
 }
 
 /** Serves the API; throws 'usage' when the address is not available. */
-export const startServing = async (parts: ServingParts): Promise<Serving> => {
+export async function startServing(parts: ServingParts): Promise<Serving> {
   const { values, store, log, counts, droppedLines } = parts
   const { 'metrics-listen': metricsAddress, 'base-path': basePath } = values
   const files = await watchOperatorFiles(values, { log, clock: systemClock })
@@ -78,8 +78,8 @@ export const startServing = async (parts: ServingParts): Promise<Serving> => {
     onRecovery: () => counts.damageMet.set(0),
   })
   return {
-    url: baseUrlOf(served.address, basePath),
-    callOf: path => callOf(served.address, `${basePath}${path}`),
+    url: formatBaseUrl(served.address, basePath),
+    callOf: path => formatCall(served.address, `${basePath}${path}`),
     stop: async () => {
       // Running requests are completed first; some of them need blocks above the published one.
       await served.stop()
@@ -101,7 +101,7 @@ function startFollowing({ values, store, node, log }: ServingParts) {
 
 function keepDayCounts({ values, store, log }: ServingParts, rates: Rates): Promise<Counting> {
   const file = join(values.data, 'usage.sqlite')
-  const local = { usage: usageIn(file), file }
+  const local = { usage: openSqliteUsage(file), file }
   return keepCounts(rates, { usage: store.usage, local, clock: systemClock }, log)
 }
 

@@ -18,7 +18,7 @@ import {
   pathOrUrl,
   proxies,
   publicUrl,
-  type Reader,
+  type SettingReader,
   storeAddress,
   testKey,
   yesNo,
@@ -26,7 +26,7 @@ import {
 
 /** One decision of an operator, set by the flag `--name` or by `IOSTLENS_NAME` in the environment. */
 export type Setting<T> = {
-  readonly reader: Reader<T>
+  readonly reader: SettingReader<T>
   readonly about: string
   /** Default, as text; absent: the value is undefined. */
   readonly fallback?: string
@@ -38,7 +38,7 @@ export type Setting<T> = {
 }
 
 /** A setting with a default, so that it always has a value. */
-function withDefault<T>(reader: Reader<T>, about: string, fallback: string): Setting<T> {
+function withDefault<T>(reader: SettingReader<T>, about: string, fallback: string): Setting<T> {
   return { reader, about, fallback }
 }
 
@@ -47,7 +47,7 @@ function flag(about: string): Setting<boolean> {
   return withDefault(yesNo, about, 'false')
 }
 
-function optional<T>(reader: Reader<T>, about: string): Setting<T | undefined> {
+function optional<T>(reader: SettingReader<T>, about: string): Setting<T | undefined> {
   return { reader, about }
 }
 
@@ -277,7 +277,7 @@ export type SettingName = keyof typeof settings
 export const settingNames = Object.keys(settings) as readonly SettingName[]
 
 /** The definition of a setting, with its value type erased. */
-export const settingOf = (name: SettingName): Setting<unknown> => settings[name]
+export const getSetting = (name: SettingName): Setting<unknown> => settings[name]
 
 export type Values = {
   readonly [K in SettingName]: (typeof settings)[K] extends Setting<infer T> ? T : never

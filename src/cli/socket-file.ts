@@ -13,7 +13,7 @@ const OTHER_PATH = 'or choose another path with --listen unix:PATH'
  * Throws 'usage' when the file is not a socket, or when a process answers on it, unless both share the
  * socket. The socket of a dead process is left to be replaced.
  */
-export const requireFreeSocket = async (path: string, isShared: boolean): Promise<void> => {
+export async function requireFreeSocket(path: string, isShared: boolean): Promise<void> {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return
   if (!found.isSocket())
@@ -26,7 +26,7 @@ export const requireFreeSocket = async (path: string, isShared: boolean): Promis
     })
 }
 
-const isAnswered = async (path: string): Promise<boolean> => {
+async function isAnswered(path: string): Promise<boolean> {
   try {
     const connection = await Bun.connect({ unix: path, socket: { data: () => undefined } })
     connection.end()
@@ -42,10 +42,10 @@ const isAnswered = async (path: string): Promise<boolean> => {
  * Listens on a temporary path and then renames the socket to its path. At any moment clients find the former
  * socket or this one, and never one with other access rights than `mode`.
  */
-export const placeSocket = <T>(
+export function placeSocket<T>(
   { path, mode }: { readonly path: string; readonly mode: number },
   listen: (ownPath: string) => T,
-): PlacedSocket<T> => {
+): PlacedSocket<T> {
   const ownPath = `${path}.${process.pid}`
   // An earlier process with the same number may have died before it renamed its socket.
   rmSync(ownPath, { force: true })

@@ -38,7 +38,7 @@ export const status: Command = {
         const lost = (await store.check()).filter(({ problem }) => problem === 'lost').map(({ detail }) => detail)
         const isLost = lost.length > 0
         const { published, held } = await readCounters(store, isLost, signal)
-        const position = await positionOf(node, { store, published }, signal)
+        const position = await readNodePosition(node, { store, published }, signal)
         const found = await continuity(store, {
           published,
           all: values.all,
@@ -49,8 +49,8 @@ export const status: Command = {
         const counted = countProblems(found, published, { held, isLost })
         const problems = [...position.problems, ...found.problems, ...counted, ...lost]
         const state: State = { store: store.name, published, position, found, held, problems }
-        if (values.json) out(writeJson(jsonOf(state)))
-        else for (const line of aligned(rowsOf(state))) out(line)
+        if (values.json) out(writeJson(toStoreStatusJson(state)))
+        else for (const line of aligned(listStatusRows(state))) out(line)
         return problems.length === 0 ? 0 : 3
       } finally {
         screen.bar('')
@@ -94,7 +94,14 @@ type State = {
   readonly problems: readonly string[]
 }
 
-const rowsOf = ({ store, published, position, found, held, problems }: State): readonly (readonly string[])[] => [
+const listStatusRows = ({
+  store,
+  published,
+  position,
+  found,
+  held,
+  problems,
+}: State): readonly (readonly string[])[] => [
   ['store', store],
   ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
   ['behind', position.text],
@@ -106,7 +113,7 @@ const rowsOf = ({ store, published, position, found, held, problems }: State): r
   ...(problems.length === 0 ? [] : [['remedy', MEND]]),
 ]
 
-const jsonOf = ({ store, published, position, found, held, problems }: State) => ({
+const toStoreStatusJson = ({ store, published, position, found, held, problems }: State) => ({
   store,
   height: published.height,
   hash: published.hash,
@@ -141,11 +148,11 @@ type Position = {
   readonly problems: readonly string[]
 }
 
-const positionOf = async (
+async function readNodePosition(
   node: Node | undefined,
   { store, published }: { readonly store: Store; readonly published: Published },
   signal: AbortSignal,
-): Promise<Position> => {
+): Promise<Position> {
   const { height, lib } = published
   const heard = Math.max(0, lib - height)
   if (node === undefined)
@@ -184,11 +191,11 @@ const positionOf = async (
 const UNKNOWN = 'unknown: the node is not on the stored chain'
 
 /** If every block was checked, the number of transactions must equal the count kept while loading. */
-const countProblems = (
+function countProblems(
   found: Continuity,
   { height }: Published,
   { held, isLost }: { readonly held: StatisticsDoc | undefined; readonly isLost: boolean },
-): readonly string[] => {
+): readonly string[] {
   if (held === undefined) return isLost ? [] : ['the counters are missing']
   if (found.blocks !== height + 1 || found.transactions === held.transaction_count) return []
   return [`${found.transactions} transactions are stored, ${held.transaction_count} were counted`]

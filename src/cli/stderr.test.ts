@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createScreen, lineWriter } from './stderr.ts'
 
-const screenOn = (isTerminal: boolean) => {
+function screenOn(isTerminal: boolean) {
   let written = ''
   const screen = createScreen({
     write: text => {
@@ -43,7 +43,7 @@ test('createScreen: without a terminal only lines are printed', () => {
 
 const never = new Promise<void>(() => {})
 
-const setUp = (maxWaiting: number) => {
+function setUp(maxWaiting: number) {
   const sent: string[] = []
   const done: (() => void)[] = []
   const soon: (() => void)[] = []

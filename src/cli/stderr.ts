@@ -12,11 +12,11 @@ export type Screen = {
 
 const CLEAR = '\r\u001b[2K'
 
-export const createScreen = (options: {
+export function createScreen(options: {
   readonly write: (text: string) => void
   readonly isTerminal: boolean
   readonly columns: () => number
-}): Screen => {
+}): Screen {
   const { write, isTerminal, columns } = options
   let shown = ''
   return {
@@ -61,7 +61,7 @@ const MAX_WAITING = 1_000_000
  * limit are dropped, and a line gives their number once the reader continues.
  * @param send writes, and calls `done` when the write has succeeded or failed.
  */
-export const lineWriter = (
+export function lineWriter(
   send: (text: string, done: () => void) => void,
   options: {
     readonly maxWaiting?: number
@@ -69,7 +69,7 @@ export const lineWriter = (
     /** Runs work at the end of the current turn of the event loop. */
     readonly soon?: (work: () => void) => void
   },
-): LineWriter => {
+): LineWriter {
   const { maxWaiting = MAX_WAITING, dropped, soon = setImmediate } = options
   let waiting: string[] = []
   let length = 0

@@ -6,7 +6,7 @@ import { withinAfterAbort } from '#time/deadline.ts'
  * Aborts at the first SIGINT, SIGTERM or SIGHUP (a closed terminal); a second one ends the process at once, with the
  * usual exit code of the signal.
  */
-export const stopSignal = (): AbortSignal => {
+export function stopSignal(): AbortSignal {
   const controller = new AbortController()
   const on = (name: 'SIGINT' | 'SIGTERM' | 'SIGHUP', number: number): void => {
     process.on(name, () => {

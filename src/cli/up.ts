@@ -1,6 +1,6 @@
 import type { Log } from '#failure/log.ts'
 import { load as loadChain, loadedHeight } from '#load/load.ts'
-import type { Progress } from '#load/load-options.ts'
+import type { LoadProgress } from '#load/load-options.ts'
 import { requireKnownHosts } from '#node/endpoint.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
@@ -50,7 +50,7 @@ export const up: Command = {
         screen.keepBar()
         for (const line of lines) out(line)
       })
-      const onProgress = (progress: Progress): void => {
+      const onProgress = (progress: LoadProgress): void => {
         view.update(progress)
         if (progress.height >= progress.target) greet()
       }
@@ -77,7 +77,7 @@ export const up: Command = {
 }
 
 /** Runs the work at the first call only, in the background. Its failure is logged and stops nothing else. */
-const onlyOnce = (log: Log, work: () => Promise<void>): (() => void) => {
+function onlyOnce(log: Log, work: () => Promise<void>): () => void {
   let done = false
   return () => {
     if (done) return
@@ -90,7 +90,7 @@ const onlyOnce = (log: Log, work: () => Promise<void>): (() => void) => {
  * Whether nothing is left to load at the start. False also when the node cannot be reached, which the load
  * then reports.
  */
-const isLoaded = async (node: Node, store: Store, signal: AbortSignal): Promise<boolean> => {
+async function isLoaded(node: Node, store: Store, signal: AbortSignal): Promise<boolean> {
   try {
     const published = await store.published()
     return published !== undefined && published.height >= (await node.chainInfo(signal)).libBlock

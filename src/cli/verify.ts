@@ -27,13 +27,13 @@ export const verify: Command = {
       const outcome = await auditStore(call, store)
       const { count } = outcome.found
       if (values.json) out(outcomeJson(store, outcome, {}))
-      else for (const line of outcomeLines(store, outcome, endOf(outcome, values.node))) out(line)
+      else for (const line of outcomeLines(store, outcome, formatSummary(outcome, values.node))) out(line)
       return count === 0 ? 0 : 3
     })
   },
 }
 
-const endOf = ({ audited, found }: Outcome, nodes: readonly string[] | undefined): string => {
+function formatSummary({ audited, found }: Outcome, nodes: readonly string[] | undefined): string {
   if (found.count === 0) return 'whole'
   // Lost or wrong blocks, and data outside of the blocks, can only come from a node.
   const asksNode = nodes !== undefined || !audited.complete || found.beyondRepair > 0

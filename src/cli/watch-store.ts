@@ -1,4 +1,4 @@
-import { Failure, messageOf } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { requireServable, type ServedStore } from '#store/require-servable.ts'
 import type { Clock } from '#time/clock.ts'
@@ -11,8 +11,8 @@ const HELP = "The service keeps checking. Run 'iostlens doctor' if the store doe
 
 type Trouble = { readonly reason: string; readonly help: string }
 
-const troubleOf = (error: unknown): Trouble => ({
-  reason: messageOf(error),
+const toTrouble = (error: unknown): Trouble => ({
+  reason: getErrorMessage(error),
   help: (error instanceof Failure ? error.help : undefined) ?? HELP,
 })
 
@@ -20,11 +20,11 @@ const troubleOf = (error: unknown): Trouble => ({
  * Checks the store regularly, with or without requests. It logs when the store can no longer be served from, with the
  * reason and the remedy, and when it can again, and calls `onRecovery` then. Only one check runs at a time; `stop` does not wait for the last one.
  */
-export const watchStore = (
+export function watchStore(
   store: ServedStore,
   clock: Pick<Clock, 'sleep'>,
   { log, onRecovery }: { readonly log: Log; readonly onRecovery: () => void },
-): { stop(): void } => {
+): { stop(): void } {
   const stopping = new AbortController()
   let trouble: Trouble | undefined
   const check = async (): Promise<Trouble | undefined> => {
@@ -32,7 +32,7 @@ export const watchStore = (
       await requireServable(store, stopping.signal)
       return undefined
     } catch (error) {
-      return troubleOf(error)
+      return toTrouble(error)
     }
   }
   const note = (found: Trouble | undefined): void => {

@@ -5,7 +5,7 @@ import { type HandClock, handClock } from '#test/support/clocks/hand-clock.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { watch } from './watched.ts'
 
-const parse = (text: string): string => {
+function parse(text: string): string {
   if (text === '') throw new TypeError('the text is empty')
   return text
 }
@@ -13,7 +13,7 @@ const parse = (text: string): string => {
 const MINUTE = 60_000
 
 /** Advances the clock by a minute and waits until the file was read. */
-const nextLook = async (clock: HandClock): Promise<void> => {
+async function nextLook(clock: HandClock): Promise<void> {
   await clock.awaited(MINUTE)
   await clock.pass(MINUTE)
   await clock.awaited(MINUTE)

@@ -2,7 +2,7 @@ import { wealth } from '#indices/wealth.ts'
 import type { Store } from '#store/port.ts'
 
 /** First steps, printed when everything is loaded: the shared test key, and calls that work on any chain. */
-export const welcome = async (options: {
+export async function welcome(options: {
   readonly url: string
   /** The way to call a path of the service. */
   readonly callOf: (path: string) => string
@@ -11,7 +11,7 @@ export const welcome = async (options: {
   /** Whether the pages of the explorer are served. */
   readonly isExplored: boolean
   readonly store: Pick<Store, 'name' | 'read'>
-}): Promise<readonly string[]> => {
+}): Promise<readonly string[]> {
   const { url, callOf, testKey, isExplored, store } = options
   const { height, richest } = await store.read(async view => ({
     height: view.at.height,

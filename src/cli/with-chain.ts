@@ -2,10 +2,10 @@ import { Failure } from '#failure/failure.ts'
 import { createCounters } from '#metrics/counters.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import type { Call } from './command.ts'
+import type { CommandCall } from './command.ts'
 import { connectNode, withCountedStore } from './compose.ts'
 import type { ExitCode } from './exit-code.ts'
-import { type Counts, catalogue } from './metrics/catalogue.ts'
+import { catalogue, type MetricCounts } from './metrics/catalogue.ts'
 
 /** Node, store and counters of a command that loads. */
 export type Chain = {
@@ -13,18 +13,18 @@ export type Chain = {
   /** URLs of the nodes in the settings. */
   readonly urls: readonly string[]
   readonly store: Store
-  readonly counts: Counts
+  readonly counts: MetricCounts
 }
 
 /**
  * Runs `work` with the node and the store of the settings, both counted, and closes both afterwards in any
  * case. Throws 'usage' when no node is set.
  */
-export const withChain = async (
+export async function withChain(
   command: string,
-  { values, log, provingProgram, writingProgram }: Call,
+  { values, log, provingProgram, writingProgram }: CommandCall,
   work: (chain: Chain) => Promise<ExitCode>,
-): Promise<ExitCode> => {
+): Promise<ExitCode> {
   const counts = createCounters(catalogue)
   const { node: urls } = values
   const node = connectNode(values, log, { provingProgram, counts })

@@ -1,20 +1,20 @@
 import type { ExactJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { type AccountDoc, accounts, type Permission, type PermissionItem } from '#indices/account.ts'
-import { digitsAt, type ParsedReceipt, textAt } from './receipt.ts'
+import { findDigits, findText, type ParsedReceipt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /**
  * Applies a receipt of auth.iost by the rules of go-iost `config/genesis/contract/account.js`. The node sorts
  * permissions and groups by name (protojson sorts map keys), and keeps items in the order of assignment.
  */
-export const applyAccount = (at: TxScope, parsed: ParsedReceipt): void => {
+export function applyAccount(at: TxScope, parsed: ParsedReceipt): void {
   if (parsed.name === 'signUp') signUp(at, parsed)
   else change(at, parsed)
 }
 
-const signUp = ({ scope, tx }: TxScope, { args }: ParsedReceipt): void => {
-  const name = textAt(args, 0)
+function signUp({ scope, tx }: TxScope, { args }: ParsedReceipt): void {
+  const name = findText(args, 0)
   if (name === undefined) return
   const { block, state } = scope
   state.put(accounts, {
@@ -26,8 +26,8 @@ const signUp = ({ scope, tx }: TxScope, { args }: ParsedReceipt): void => {
     time: block.time,
     tx_hash: tx.hash,
     permissions: [
-      permission('active', '100', [{ id: textAt(args, 2) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
-      permission('owner', '100', [{ id: textAt(args, 1) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
+      permission('active', '100', [{ id: findText(args, 2) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
+      permission('owner', '100', [{ id: findText(args, 1) ?? '', is_key_pair: true, weight: '100', permission: '' }]),
     ],
     groups: [],
   })
@@ -35,9 +35,9 @@ const signUp = ({ scope, tx }: TxScope, { args }: ParsedReceipt): void => {
   scope.ledger.open(name)
 }
 
-const change = ({ scope, tx }: TxScope, parsed: ParsedReceipt): void => {
-  const name = textAt(parsed.args, 0)
-  const subject = textAt(parsed.args, 1)
+function change({ scope, tx }: TxScope, parsed: ParsedReceipt): void {
+  const name = findText(parsed.args, 0)
+  const subject = findText(parsed.args, 1)
   if (name === undefined || subject === undefined) return
   const before = scope.state.get(accounts, name)
   if (before === undefined)
@@ -49,8 +49,8 @@ const change = ({ scope, tx }: TxScope, parsed: ParsedReceipt): void => {
   if (after !== before) scope.state.put(accounts, after)
 }
 
-const changed = (account: AccountDoc, { name, args }: ParsedReceipt, subject: string): AccountDoc => {
-  const third = textAt(args, 2) ?? ''
+function changed(account: AccountDoc, { name, args }: ParsedReceipt, subject: string): AccountDoc {
+  const third = findText(args, 2) ?? ''
   const { permissions, groups } = account
   switch (name) {
     case 'addPermission':
@@ -85,7 +85,7 @@ const changed = (account: AccountDoc, { name, args }: ParsedReceipt, subject: st
 type Holder = { readonly name: string; readonly items: readonly PermissionItem[] }
 
 /** A weight or threshold in the node's notation. */
-const weightText = (args: readonly ExactJson[], at: number): string => digitsAt(args, at) ?? textAt(args, at) ?? '0'
+const weightText = (args: readonly ExactJson[], at: number): string => findDigits(args, at) ?? findText(args, at) ?? '0'
 
 const replace = <T extends { readonly name: string }>(
   all: readonly T[],
@@ -106,12 +106,12 @@ const addItem = <T extends Holder>(
     const known = one.items.findIndex(other => other.id === item)
     if (known >= 0)
       return { ...one, items: one.items.map((other, at) => (at === known ? { ...other, weight } : other)) }
-    return { ...one, items: [...one.items, itemOf(item, weight)] }
+    return { ...one, items: [...one.items, toPermissionItem(item, weight)] }
   })
 
 /** Removes the first item with that key, or with that account and permission. */
-const removeItem = <T extends Holder>(all: readonly T[], holder: string, item: string): readonly T[] => {
-  const { id, is_key_pair, permission } = itemOf(item, '0')
+function removeItem<T extends Holder>(all: readonly T[], holder: string, item: string): readonly T[] {
+  const { id, is_key_pair, permission } = toPermissionItem(item, '0')
   return replace(all, holder, one => {
     const at = one.items.findIndex(
       other => other.id === id && other.is_key_pair === is_key_pair && other.permission === permission,
@@ -120,7 +120,7 @@ const removeItem = <T extends Holder>(all: readonly T[], holder: string, item: s
   })
 }
 
-const itemOf = (text: string, weight: string): PermissionItem => {
+function toPermissionItem(text: string, weight: string): PermissionItem {
   const at = text.indexOf('@')
   if (at < 0) return { id: text, is_key_pair: true, weight, permission: '' }
   return { id: text.slice(0, at), is_key_pair: false, weight, permission: text.slice(at + 1) }

@@ -5,13 +5,13 @@ import type { BlockDoc } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
-import { producerOf } from './producer.ts'
+import { getProducer } from './producer.ts'
 import type { Scope } from './scope.ts'
 
 /**
  * The block's own document. It is made after the block's transactions, which may change the owner of the signing key.
  */
-export const blockDocument = ({ state, block }: Pick<Scope, 'state' | 'block'>): BlockDoc => {
+export function blockDocument({ state, block }: Pick<Scope, 'state' | 'block'>): BlockDoc {
   const [first] = block.transactions
   const account = state.get(producerKeys, block.witness)?.account ?? ''
   const gas = block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
@@ -46,9 +46,9 @@ export const transactionDocuments = (block: Block): readonly TransactionDoc[] =>
   )
 
 /** Counts a block for the producer that signed it, by the mapping of keys valid at that block. */
-export const countBlock = ({ state }: Pick<Scope, 'state'>, { witness, witness_account }: BlockDoc): void => {
+export function countBlock({ state }: Pick<Scope, 'state'>, { witness, witness_account }: BlockDoc): void {
   if (witness_account === witness) return
-  const producer = producerOf(state, witness_account)
+  const producer = getProducer(state, witness_account)
   // The counters of the producer table do not depend on it (`changeProducer`).
   state.put(producers, { ...producer, block_count: producer.block_count + 1 })
 }
@@ -56,10 +56,10 @@ export const countBlock = ({ state }: Pick<Scope, 'state'>, { witness, witness_a
 const NS_PER_SECOND = 1_000_000_000n
 
 /** Counts the transactions of a block, except the base one, in the statistics of the chain. */
-export const countTransactions = (
+export function countTransactions(
   { block, statistics }: Pick<Scope, 'block' | 'statistics'>,
   transactions: number,
-): void => {
+): void {
   const second = Number(block.time / NS_PER_SECOND)
   statistics.transaction_count += transactions
   statistics.tps_count = second === statistics.tps_second ? statistics.tps_count + transactions : transactions

@@ -1,23 +1,23 @@
-import { CONTRACT_AT, deployedFrom } from '#chain/contract-code.ts'
-import { contractWithin } from '#chain/effects.ts'
+import { CONTRACT_AT, parseDeployedContract } from '#chain/contract-code.ts'
+import { findNestedContract } from '#chain/effects.ts'
 import { parseExact } from '#chain/json.ts'
-import { contractIdOf, isContractId, isSystemContract } from '#chain/names.ts'
+import { isContractId, isSystemContract, toContractId } from '#chain/names.ts'
 import { type ContractDoc, contracts } from '#indices/contract.ts'
 import { SYSTEM_CONTRACT, SYSTEM_OWNER } from './eras.ts'
-import { argumentsOf, textAt } from './receipt.ts'
+import { findText, parseActionArguments } from './receipt.ts'
 import { noteVersion, type Scope, type TxScope } from './scope.ts'
 
 /**
  * Applies a successful action of system.iost that deploys or updates code; none of them emits a receipt.
  * Returns the id of a contract that the action created.
  */
-export const applyCode = (at: TxScope, name: string, position: number): string | undefined => {
+export function applyCode(at: TxScope, name: string, position: number): string | undefined {
   const action = at.tx.actions[position]
-  const args = action === undefined ? undefined : argumentsOf(action)
+  const args = action === undefined ? undefined : parseActionArguments(action)
   if (args === undefined) return undefined
-  const first = textAt(args, 0) ?? ''
-  const given = deployedFrom(textAt(args, CONTRACT_AT.get(name) ?? args.length) ?? '')
-  const code = given?.code ? { ...given, code_at: placeOf(at, position) } : given
+  const first = findText(args, 0) ?? ''
+  const given = parseDeployedContract(findText(args, CONTRACT_AT.get(name) ?? args.length) ?? '')
+  const code = given?.code ? { ...given, code_at: toActionPlace(at, position) } : given
   switch (name) {
     case 'setCode':
       return deploy(at, { id: newId(at, position), code, owner: at.tx.publisher })
@@ -29,7 +29,7 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
     }
     case 'updateNativeCode': {
       // The node has the code of each version. Without a version, the code is the third argument and names its contract.
-      const version = textAt(args, 1) ?? ''
+      const version = findText(args, 1) ?? ''
       if (version === '') update(at.scope, code?.id ?? '', code)
       else update(at.scope, first, versionedCode(at.scope, first, version))
       return undefined
@@ -40,28 +40,28 @@ export const applyCode = (at: TxScope, name: string, position: number): string |
 }
 
 /** Applies a deployment by another contract; the publisher owns it. Returns the action's position and the id. */
-export const applyCodeWithin = (at: TxScope): readonly [position: number, id: string] | undefined => {
-  const within = contractWithin(at.tx)
+export function applyNestedCode(at: TxScope): readonly [position: number, id: string] | undefined {
+  const within = findNestedContract(at.tx)
   if (within === undefined) return undefined
   const { id, position } = within
   const made = deploy(at, { id, code: ofNode(at.scope, id), owner: at.tx.publisher })
   return made === undefined ? undefined : [position, made]
 }
 
-const placeOf = ({ scope, position }: TxScope, action: number): NonNullable<Code['code_at']> => [
+const toActionPlace = ({ scope, position }: TxScope, action: number): NonNullable<Code['code_at']> => [
   scope.block.height,
   position,
   action,
 ]
 
 /** `returns` contains `["Contract…"]`. Unless a delayed transaction is executed, the id has the tx hash. */
-const newId = ({ tx }: TxScope, position: number): string => {
+function newId({ tx }: TxScope, position: number): string {
   try {
     const value = parseExact(tx.receipt.returns[position] ?? '')
-    const id = Array.isArray(value) ? textAt(value, 0) : undefined
+    const id = Array.isArray(value) ? findText(value, 0) : undefined
     if (id !== undefined && isContractId(id)) return id
   } catch {}
-  return contractIdOf(tx.hash)
+  return toContractId(tx.hash)
 }
 
 /** The metadata of a contract, and the position of its code in the chain. */
@@ -70,7 +70,7 @@ type Code = Pick<ContractDoc, 'version' | 'language' | 'abis' | 'code_at'>
 /** Code in the chain is that of the time; the node's, used where the chain has none, is today's. */
 const ofNode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
 
-const versionedCode = (scope: Scope, id: string, version: string): Code | undefined => {
+function versionedCode(scope: Scope, id: string, version: string): Code | undefined {
   const code = ofNode(scope, id)
   return code && { ...code, version }
 }
@@ -78,7 +78,7 @@ const versionedCode = (scope: Scope, id: string, version: string): Code | undefi
 type Deployment = { readonly id: string; readonly code: Code | undefined; readonly owner: string }
 
 /** Returns the id if the contract did not exist before. */
-const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): string | undefined => {
+function deploy({ scope, tx }: TxScope, { id, code, owner }: Deployment): string | undefined {
   const { block, state, statistics, ledger } = scope
   if (!isContractId(id)) return undefined
   const system = isSystemContract(id)
@@ -104,7 +104,7 @@ const deploy = ({ scope, tx }: TxScope, { id, code, owner }: Deployment): string
 }
 
 /** Updates a contract's code; publisher, owner and time of creation stay. */
-const update = (scope: Scope, id: string, code: Code | undefined): void => {
+function update(scope: Scope, id: string, code: Code | undefined): void {
   const stored: ContractDoc | undefined = scope.state.get(contracts, id)
   if (stored === undefined || code === undefined) return
   const { code_at: _, ...before } = stored
@@ -117,7 +117,7 @@ const placed = (code: Code | undefined): Pick<ContractDoc, 'code_at'> =>
   code?.code_at === undefined ? {} : { code_at: code.code_at }
 
 /** Adds system.iost, a native contract that exists from genesis without a deployment. */
-export const deploySystemContract = (at: TxScope): void => {
+export function deploySystemContract(at: TxScope): void {
   const code = at.scope.systemCode.get(SYSTEM_CONTRACT)
   deploy(at, { id: SYSTEM_CONTRACT, code: code ?? NATIVE, owner: '' })
 }

@@ -1,6 +1,6 @@
 import { isBase } from '#chain/base-transaction.ts'
 import { hasFailed } from '#chain/effects.ts'
-import { dateOf, dayOf } from '#chain/time.ts'
+import { formatDate, toDay } from '#chain/time.ts'
 import { type DayDoc, days, EMPTY_DAY } from '#indices/day.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
@@ -10,7 +10,7 @@ import type { Movement } from './token.ts'
 export const dayDraft = (): DayDraft => ({ movements: 0, moved: 0n, ramFees: 0n, transfers: new Map() })
 
 /** Counts a row that moved a token. */
-export const countMovement = ({ day }: Scope, { token, amount, from, to }: Movement): void => {
+export function countMovement({ day }: Scope, { token, amount, from, to }: Movement): void {
   day.movements += 1
   if (token === 'iost') day.moved += amount
   if (from === '' || to === '') return
@@ -23,21 +23,21 @@ export const countMovement = ({ day }: Scope, { token, amount, from, to }: Movem
 }
 
 /** Id of the day of a time. Nearly all calls are for the same day as the last one, whose date is cached. */
-const dayId = (time: bigint): string => {
-  const day = dayOf(time)
-  if (day !== last.day) last = { day, id: dateOf(day) }
+function dayId(time: bigint): string {
+  const day = toDay(time)
+  if (day !== last.day) last = { day, id: formatDate(day) }
   return last.id
 }
 let last = { day: Number.NaN, id: '' }
 
 /** Writes the day of the block after the statistics were counted; `before`: those at the block's start. */
-export const settleDay = (
+export function settleDay(
   { state, block, day, statistics: now }: Pick<Scope, 'state' | 'block' | 'day' | 'statistics'>,
   before: StatisticsDoc,
-): void => {
+): void {
   const id = dayId(block.time)
   const { movements, moved, ramFees } = day
-  const known = state.get(days, id) ?? firstOf(id)
+  const known = state.get(days, id) ?? createDayDoc(id)
   let [failed, actions, gas] = [known.failed, known.actions, known.gas_usage]
   block.transactions.forEach((tx, position) => {
     gas += tx.receipt.gasUsage
@@ -64,7 +64,7 @@ export const settleDay = (
 }
 
 /** Writes the day of each token that the block transfers. */
-export const settleTokenDays = ({ state, block, day }: Scope): void => {
+export function settleTokenDays({ state, block, day }: Scope): void {
   const date = dayId(block.time)
   for (const [token, { count, volume }] of day.transfers) {
     const id = tokenDayId(token, date)
@@ -77,7 +77,7 @@ export const settleTokenDays = ({ state, block, day }: Scope): void => {
   }
 }
 
-const firstOf = (id: string): DayDoc => ({
+const createDayDoc = (id: string): DayDoc => ({
   id,
   ...EMPTY_DAY,
   ram: { left: '0', used: '0', balance: '0' },

@@ -41,13 +41,13 @@ export type BlockPlan = {
  * when it needs the publisher of an earlier transaction that was not looked up yet: the caller looks it up, rolls the state
  * back and derives the block again. Throws Failure 'defect' or 'bad_block' when the block cannot follow from the state.
  */
-export const deriveBlock = (loaded: LoadedBlock, state: State, plan: BlockPlan): BlockDocuments => {
+export function deriveBlock(loaded: LoadedBlock, state: State, plan: BlockPlan): BlockDocuments {
   const quiet = plan.due.length === 0 ? deriveQuietBlock(loaded.block, state) : undefined
   return quiet === undefined ? deriveAnyBlock(loaded, state, plan) : { block: quiet, transactions: [], records: [] }
 }
 
 /** `deriveBlock` without the fast path for quiet blocks. */
-export const deriveAnyBlock = (loaded: LoadedBlock, state: State, { due, partition }: BlockPlan): BlockDocuments => {
+export function deriveAnyBlock(loaded: LoadedBlock, state: State, { due, partition }: BlockPlan): BlockDocuments {
   const { block } = loaded
   const ranked = rankedState(state)
   const scope = beginBlock(ranked.state, loaded, partition)
@@ -70,7 +70,7 @@ export const deriveAnyBlock = (loaded: LoadedBlock, state: State, { due, partiti
 }
 
 /** Adds the state of genesis that no action creates. */
-const found = (at: TxScope): void => {
+function found(at: TxScope): void {
   const { scope, tx } = at
   scope.statistics.genesis_publisher = tx.publisher
   scope.statistics.genesis_tx = tx.hash
@@ -103,7 +103,7 @@ const FIRST: StatisticsDoc = {
   genesis_time: '0',
 }
 
-const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition: number): Scope => {
+function beginBlock(state: State, { block, systemCode }: LoadedBlock, partition: number): Scope {
   const figures = { ...(state.get(statistics, STATISTICS) ?? FIRST) }
   const series = seriesDrafts(state, block)
   return {
@@ -121,7 +121,7 @@ const beginBlock = (state: State, { block, systemCode }: LoadedBlock, partition:
 }
 
 /** Ends a block: drafts become documents. */
-const settle = (scope: Scope): void => {
+function settle(scope: Scope): void {
   scope.ledger.settle(scope.statistics)
   scope.series.end(0)
   scope.series.settle()
@@ -132,7 +132,7 @@ const settle = (scope: Scope): void => {
 }
 
 /** Adds a block's transactions, except the base one, to the runs of all transactions; `before`: the number of earlier ones. */
-const addToRuns = (state: State, block: Block, before: number): void => {
+function addToRuns(state: State, block: Block, before: number): void {
   const { height, transactions } = block
   const base = isBase(block, 0) ? 1 : 0
   for (let done = 0, of = transactions.length - base; done < of; ) {

@@ -1,34 +1,34 @@
 import { unitsAsRead } from '#chain/amount.ts'
-import { GAS_LIMIT_PER_UNIT, GAS_REWARD_PER_UNIT, gasAt, storedGas } from '#chain/gas.ts'
+import { computeGas, GAS_LIMIT_PER_UNIT, GAS_REWARD_PER_UNIT, storedGas } from '#chain/gas.ts'
 import { type PledgeDoc, pledgeId, pledges } from '#indices/pledge.ts'
 import { type ResourceDoc, resources } from '#indices/resource.ts'
 import { seriesOf } from '#indices/series.ts'
-import { type ParsedReceipt, textAt } from './receipt.ts'
+import { findText, type ParsedReceipt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 import type { State } from './state.ts'
 
 const IOST_DECIMALS = 8
 
 /** Applies `gas.iost/pledge [pledger, to, amount]` and `unpledge [pledger, from, amount]`. */
-export const applyGas = (at: TxScope, parsed: ParsedReceipt): void => {
+export function applyGas(at: TxScope, parsed: ParsedReceipt): void {
   if (parsed.name !== 'pledge' && parsed.name !== 'unpledge') return
-  const pledger = textAt(parsed.args, 0)
-  const beneficiary = textAt(parsed.args, 1)
-  const amount = unitsAsRead(textAt(parsed.args, 2) ?? '', IOST_DECIMALS)
+  const pledger = findText(parsed.args, 0)
+  const beneficiary = findText(parsed.args, 1)
+  const amount = unitsAsRead(findText(parsed.args, 2) ?? '', IOST_DECIMALS)
   if (pledger === undefined || beneficiary === undefined || amount === undefined) return
   const signed = parsed.name === 'pledge' ? amount : -amount
   changeGas(at, beneficiary, signed)
   changePledge(at, { pledger, beneficiary }, signed)
 }
 
-const changeGas = ({ scope }: TxScope, owner: string, pledged: bigint): void => {
+function changeGas({ scope }: TxScope, owner: string, pledged: bigint): void {
   const { state, block } = scope
-  const before = resourceOf(state, owner)
+  const before = getResource(state, owner)
   const pledge = before.gas_pledge + pledged
   const limit = pledge * GAS_LIMIT_PER_UNIT
   const reward = pledged > 0n ? pledged * GAS_REWARD_PER_UNIT : 0n
   // The very first pledge takes the reward as it is; the limit does not apply (`gu` = 0).
-  const stock = before.gas_updated === 0n ? reward : least(limit, storedGas(gasAt(before, block.time)) + reward)
+  const stock = before.gas_updated === 0n ? reward : least(limit, storedGas(computeGas(before, block.time)) + reward)
   changeResource(state, owner, {
     gas_pledge: pledge,
     gas_limit: limit,
@@ -42,11 +42,11 @@ const pledgedKey = (pledger: string, beneficiary: string): string =>
   pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
 
 /** Changes a pledge. Pairs are in the order of their first pledge; one that fell to zero returns as the last. */
-const changePledge = (
+function changePledge(
   { scope }: TxScope,
   { pledger, beneficiary }: Pick<PledgeDoc, 'pledger' | 'beneficiary'>,
   pledged: bigint,
-): void => {
+): void {
   const { series: past } = scope
   past.note(past.open(pledgedKey(pledger, beneficiary)), pledged, { kind: 'tx' })
   const id = pledgeId(pledger, beneficiary)
@@ -67,11 +67,11 @@ const changePledge = (
  * block's time, then reduced. It never falls below zero: blocks do not show the part that was paid with the
  * transferable gas of the first weeks.
  */
-export const payGas = ({ scope, tx }: TxScope): void => {
+export function payGas({ scope, tx }: TxScope): void {
   const { state, block } = scope
   const used = tx.receipt.gasUsage
   if (used === 0n) return
-  const stock = gasAt(resourceOf(state, tx.publisher), block.time) - used
+  const stock = computeGas(getResource(state, tx.publisher), block.time) - used
   changeResource(state, tx.publisher, {
     gas_stock: stock > 0n ? storedGas(stock) : 0n,
     gas_updated: block.time,
@@ -81,7 +81,7 @@ export const payGas = ({ scope, tx }: TxScope): void => {
 const least = (a: bigint, b: bigint): bigint => (a < b ? a : b)
 
 /** Gas and RAM of an owner; all zero for an owner that never had any. */
-export const resourceOf = (state: State, owner: string): ResourceDoc =>
+export const getResource = (state: State, owner: string): ResourceDoc =>
   state.get(resources, owner) ?? {
     id: owner,
     gas_pledge: 0n,
@@ -92,6 +92,6 @@ export const resourceOf = (state: State, owner: string): ResourceDoc =>
     ram_total: 0n,
   }
 
-export const changeResource = (state: State, owner: string, change: Partial<ResourceDoc>): void => {
-  state.put(resources, { ...resourceOf(state, owner), ...change })
+export function changeResource(state: State, owner: string, change: Partial<ResourceDoc>): void {
+  state.put(resources, { ...getResource(state, owner), ...change })
 }

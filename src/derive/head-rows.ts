@@ -12,11 +12,11 @@ import type { Key, StateIndex } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { blockDocument } from './block-document.ts'
-import { applyCode, applyCodeWithin } from './contract.ts'
+import { applyCode, applyNestedCode } from './contract.ts'
 import { dayDraft } from './day.ts'
 import type { Ledger } from './ledger.ts'
 import { applyProducer } from './producer.ts'
-import { parseReceipt, textAt } from './receipt.ts'
+import { findText, parseReceipt } from './receipt.ts'
 import { addRecords } from './record.ts'
 import type { Scope, TxScope } from './scope.ts'
 import type { SeriesDrafts } from './series.ts'
@@ -51,8 +51,8 @@ function needReceipt(
   { contract, args }: ReturnType<typeof parseReceipt>,
 ): void {
   if (isContractId(contract)) need(contracts, contract)
-  if (contract === 'token.iost') need(tokens, textAt(args, 0))
-  if (contract === 'vote_producer.iost') for (const at of [0, 1]) need(producers, textAt(args, at))
+  if (contract === 'token.iost') need(tokens, findText(args, 0))
+  if (contract === 'vote_producer.iost') for (const at of [0, 1]) need(producers, findText(args, at))
 }
 
 /**
@@ -62,7 +62,7 @@ function needReceipt(
  * (Producers that a contract of before 2019 changed without a receipt are not noticed: `eras.ts`.) Throws
  * `MissingState` like derivation, and Failure 'bad_block' or 'defect' when the block cannot follow from the state.
  */
-export const headRows = (block: Block, state: State): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } => {
+export function headRows(block: Block, state: State): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } {
   const figures = state.get(statistics, STATISTICS)
   if (figures === undefined) throw new Failure('defect', 'There is state without figures of the chain.')
   const keys: string[] = []
@@ -85,7 +85,7 @@ export const headRows = (block: Block, state: State): { readonly doc: BlockDoc; 
   }
   block.transactions.forEach((tx, position) => {
     const at: TxScope = { scope, tx, position }
-    addRecords(at, effectsOf(at), isBase(block, position))
+    addRecords(at, deriveEffects(at), isBase(block, position))
   })
   const rows = scope.records.map(({ places, ...doc }) => ({
     doc,
@@ -95,7 +95,7 @@ export const headRows = (block: Block, state: State): { readonly doc: BlockDoc; 
 }
 
 /** The part of `applyTransaction` that rows depend on. */
-const effectsOf = (at: TxScope): Effects => {
+function deriveEffects(at: TxScope): Effects {
   const movements = new Map<number, Movement>()
   const deployed = new Map<number, string>()
   if (!applies(at.tx)) return { movements, deployed }
@@ -103,7 +103,7 @@ const effectsOf = (at: TxScope): Effects => {
     const id = contract === 'system.iost' ? applyCode(at, actionName, position) : undefined
     if (id !== undefined) deployed.set(position, id)
   })
-  const within = applyCodeWithin(at)
+  const within = applyNestedCode(at)
   if (within !== undefined) deployed.set(...within)
   at.tx.receipt.receipts.forEach((receipt, position) => {
     const parsed = parseReceipt(receipt)
@@ -123,7 +123,7 @@ const NO_SERIES: SeriesDrafts = {
 }
 
 /** A ledger with tokens and without balances. */
-const tokensOnly = (state: State, block: Block): Ledger => {
+function tokensOnly(state: State, block: Block): Ledger {
   const drafts = new Map<string, TokenDoc>()
   return {
     add: () => undefined,

@@ -49,7 +49,7 @@ export type Ledger = {
 
 const IOST = 'iost'
 
-export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger => {
+export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
   const drafts = new Map<string, BalanceDraft>()
   const drawn = tokenDrafts({ state, past, height: block.height })
   const wealth = wealthDrafts(state)
@@ -59,7 +59,7 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
     const known = drafts.get(id)
     if (known !== undefined) return known
     const before = state.get(balances, id)
-    const fresh = draftOf(token, owner, { before, past: past.open(seriesOf.balance(id)) })
+    const fresh = createBalanceDraft(token, owner, { before, past: past.open(seriesOf.balance(id)) })
     drafts.set(id, fresh)
     if (token === IOST && !isSystemContract(owner)) wealth.touch(owner)
     return fresh
@@ -79,13 +79,13 @@ export const ledger = (state: State, block: Block, past: SeriesDrafts): Ledger =
       if (isOwn) {
         past.note(balance.past, 0n, { movement, until, own: amount })
         balance.amount -= amount
-        freezeIn(balance, amount, until)
+        insertFrozen(balance, amount, until)
         if (balance.amount < 0n) throw overdrawn(block, balance)
         return
       }
       past.note(balance.past, amount, isDue ? { movement } : { movement, until })
       if (isDue) balance.amount += amount
-      else freezeIn(balance, amount, until)
+      else insertFrozen(balance, amount, until)
     },
     release: id => {
       const slash = id.indexOf('/')
@@ -108,10 +108,10 @@ const overdrawn = ({ height }: Block, { token, owner, amount }: BalanceDraft): F
   new Failure('defect', `Block ${height} takes more ${token} from "${owner}" than it has: ${amount} would be left.`)
 
 /** Writes the balances that changed, and counts their holders. */
-const settleBalances = (
+function settleBalances(
   drafts: Iterable<BalanceDraft>,
   { state, token }: { readonly state: State; readonly token: Ledger['token'] },
-): void => {
+): void {
   for (const balance of drafts) {
     const doc = changedBalance(balance)
     if (doc === undefined) continue
@@ -122,7 +122,7 @@ const settleBalances = (
 }
 
 /** 1 for an owner that has some of a token now and had none before, −1 for the opposite, otherwise 0. */
-const holdersGained = (before: BalanceDoc | undefined, now: BalanceDoc): number => {
+function holdersGained(before: BalanceDoc | undefined, now: BalanceDoc): number {
   const had = (before?.amount ?? 0n) > 0n
   const has = now.amount > 0n
   if (had === has) return 0
@@ -143,7 +143,7 @@ export type BalanceDraft = {
   listIsOwn: boolean
 }
 
-const draftOf = (
+const createBalanceDraft = (
   token: string,
   owner: string,
   { before, past }: Pick<BalanceDraft, 'before' | 'past'>,
@@ -162,7 +162,7 @@ const draftOf = (
  * Inserts a frozen amount at the node's position: its list is ordered by time, then amount (go-iost
  * `vm/native/token_v1.go` freezeBalance).
  */
-const freezeIn = (draft: BalanceDraft, amount: bigint, time: bigint): void => {
+function insertFrozen(draft: BalanceDraft, amount: bigint, time: bigint): void {
   own(draft)
   let low = 0
   let high = draft.list.length
@@ -178,7 +178,7 @@ const freezeIn = (draft: BalanceDraft, amount: bigint, time: bigint): void => {
 }
 
 /** Releases the amounts due at `time`; returns their sum. */
-const release = (draft: BalanceDraft, time: bigint): bigint => {
+function release(draft: BalanceDraft, time: bigint): bigint {
   let released = 0n
   let count = 0
   for (const [amount, due] of draft.list) {
@@ -194,14 +194,14 @@ const release = (draft: BalanceDraft, time: bigint): bigint => {
   return released
 }
 
-const own = (draft: BalanceDraft): void => {
+function own(draft: BalanceDraft): void {
   if (draft.listIsOwn) return
   draft.list = [...draft.list]
   draft.listIsOwn = true
 }
 
 /** The document of a draft; undefined if nothing changed. */
-const changedBalance = (draft: BalanceDraft): BalanceDoc | undefined => {
+function changedBalance(draft: BalanceDraft): BalanceDoc | undefined {
   const { before, token, owner, amount, frozen, list } = draft
   if (before !== undefined && before.amount === amount && !draft.listIsOwn) return undefined
   const first = list[0]
@@ -226,7 +226,7 @@ export type WealthDrafts = {
   settle(): number
 }
 
-const wealthDrafts = (state: State): WealthDrafts => {
+function wealthDrafts(state: State): WealthDrafts {
   const votes = new Map<string, bigint>()
   const opened = new Set<string>()
   const touch = (owner: string): void => {
@@ -236,7 +236,7 @@ const wealthDrafts = (state: State): WealthDrafts => {
   const settleOwner = (owner: string, more: bigint): number => {
     const before = state.get(wealth, owner)
     if (before === undefined && !opened.has(owner)) return 0
-    const now = wealthOf(state, owner, (before?.vote ?? 0n) + more)
+    const now = buildWealth(state, owner, (before?.vote ?? 0n) + more)
     if (before !== undefined && sameWealth(before, now)) return 0
     state.put(wealth, now)
     return Number(now.total > 0n) - Number((before?.total ?? 0n) > 0n)
@@ -259,7 +259,7 @@ const wealthDrafts = (state: State): WealthDrafts => {
 }
 
 /** The row of an owner with these votes and its current balance. */
-const wealthOf = (state: State, owner: string, vote: bigint): WealthDoc => {
+function buildWealth(state: State, owner: string, vote: bigint): WealthDoc {
   const balance = state.get(balances, balanceId('iost', owner))
   const token = balance?.amount ?? 0n
   const frozen = balance?.frozen ?? 0n

@@ -3,7 +3,7 @@
  * `within`, which is '' for all others; it should have few values, since each has a map of its own. A block names most
  * things many times: a lookup by names takes a fraction of the time of building the key and looking that up.
  */
-export const namesByKind = <Kind extends string, V>(): ((kind: Kind, within: string) => Map<string, V>) => {
+export function namesByKind<Kind extends string, V>(): (kind: Kind, within: string) => Map<string, V> {
   const kinds = new Map<Kind, Map<string, Map<string, V>>>()
   return (kind, within) => {
     let ofKind = kinds.get(kind)

@@ -3,13 +3,13 @@ import type { Transaction } from '#chain/block.ts'
 import { AMOUNT_AT, isMovement } from '#chain/effects.ts'
 import { Exact, type ExactJson, writeJson } from '#chain/json.ts'
 import { isPossibleName } from '#chain/names.ts'
-import { argumentsOf, parseReceipt, textAt } from './receipt.ts'
+import { findText, parseActionArguments, parseReceipt } from './receipt.ts'
 import type { Movement } from './token.ts'
 
 export type Parties = { readonly from: string; readonly to: string }
 
 /** An action or a receipt: its contract, its name, and its arguments if they are a list. */
-export type Call = {
+export type ActionCall = {
   readonly contract: string
   readonly name: string
   readonly args: readonly ExactJson[] | undefined
@@ -41,7 +41,7 @@ const FIRST_IS_SUBJECT: ReadonlySet<string> = new Set(['auth.iost', 'vote_produc
  * Sender and receiver of a row. Arguments are trusted only if a system contract has that form and they are
  * possible names; every other row goes from the publisher to the contract.
  */
-export const partiesOf = ({ contract, name, args }: Call, publisher: string): Parties => {
+export function deriveParties({ contract, name, args }: ActionCall, publisher: string): Parties {
   const plain = { from: publisher, to: contract }
   if (args === undefined || !contract.endsWith('.iost')) return plain
   const form = FORMS.get(`${contract}/${name}`)
@@ -57,7 +57,7 @@ export const partiesOf = ({ contract, name, args }: Call, publisher: string): Pa
 }
 
 /** The accounts whose lists contain a row, each once: its parties, and the caller of an action's own row. */
-export const accountsOf = ({ from, to }: Parties, caller: string | undefined): readonly string[] => {
+export function listPartyAccounts({ from, to }: Parties, caller: string | undefined): readonly string[] {
   const names: string[] = []
   if (isPossibleName(from)) names.push(from)
   if (to !== from && isPossibleName(to)) names.push(to)
@@ -65,9 +65,9 @@ export const accountsOf = ({ from, to }: Parties, caller: string | undefined): r
   return names
 }
 
-const party = (args: readonly ExactJson[], at: number | undefined): string | undefined => {
+function party(args: readonly ExactJson[], at: number | undefined): string | undefined {
   if (at === undefined) return ''
-  const name = textAt(args, at)
+  const name = findText(args, at)
   return name !== undefined && isPossibleName(name) ? name : undefined
 }
 
@@ -79,7 +79,7 @@ export type Ownership = ReadonlyMap<number, number>
  * arguments. Amounts are compared by value after truncation to the token's decimals, everything else exactly.
  * Each receipt is owned once. One pass over both.
  */
-export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Movement>): Ownership => {
+export function ownership(tx: Transaction, movements: ReadonlyMap<number, Movement>): Ownership {
   const owned = new Map<number, number>()
   const wanted = tx.actions.some(({ contract, actionName }) => isMovement(contract, actionName))
   if (!wanted) return owned
@@ -92,7 +92,7 @@ export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Moveme
     if (!isMovement(contract, name)) return
     const movement = movements.get(at)
     if (movement !== undefined) decimals.set(movement.token, movement.decimals)
-    const key = keyOf(name, args, movement?.amount)
+    const key = formatCallKey(name, args, movement?.amount)
     const others = unused.get(key)
     if (others === undefined) unused.set(key, [at])
     else others.push(at)
@@ -101,9 +101,9 @@ export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Moveme
   for (const positions of unused.values()) positions.reverse()
   tx.actions.forEach((action, at) => {
     const { contract, actionName } = action
-    const args = isMovement(contract, actionName) ? argumentsOf(action) : undefined
+    const args = isMovement(contract, actionName) ? parseActionArguments(action) : undefined
     if (args === undefined) return
-    const receipt = unused.get(keyOf(actionName, args, claimed(actionName, args, decimals)))?.pop()
+    const receipt = unused.get(formatCallKey(actionName, args, claimed(actionName, args, decimals)))?.pop()
     if (receipt !== undefined) owned.set(at, receipt)
   })
   return owned
@@ -113,13 +113,10 @@ export const ownership = (tx: Transaction, movements: ReadonlyMap<number, Moveme
  * The receipt of the only action if it repeats the action letter by letter, as in nearly all transfers, and
  * no other receipt of that name comes before it. undefined: the values must be compared.
  */
-const repetition = (
-  { actions, receipt }: Transaction,
-  movements: ReadonlyMap<number, Movement>,
-): number | undefined => {
+function repetition({ actions, receipt }: Transaction, movements: ReadonlyMap<number, Movement>): number | undefined {
   const [action] = actions
   if (action === undefined || actions.length > 1 || movements.size > 1) return undefined
-  const args = argumentsOf(action)
+  const args = parseActionArguments(action)
   if (args === undefined) return undefined
   for (const [at, each] of receipt.receipts.entries()) {
     const { contract, name } = parseReceipt(each)
@@ -131,25 +128,21 @@ const repetition = (
   return undefined
 }
 
-const claimed = (
-  name: string,
-  args: readonly ExactJson[],
-  decimals: ReadonlyMap<string, number>,
-): bigint | undefined => {
+function claimed(name: string, args: readonly ExactJson[], decimals: ReadonlyMap<string, number>): bigint | undefined {
   const place = AMOUNT_AT.get(name)
-  const places = decimals.get(textAt(args, 0) ?? '')
+  const places = decimals.get(findText(args, 0) ?? '')
   if (place === undefined || places === undefined) return undefined
-  return unitsAsRead(textAt(args, place) ?? '', places)
+  return unitsAsRead(findText(args, place) ?? '', places)
 }
 
 /** A key that is equal for equal arguments. `amount` replaces the text of the amount. */
-const keyOf = (name: string, args: readonly ExactJson[], amount: bigint | undefined): string => {
+function formatCallKey(name: string, args: readonly ExactJson[], amount: bigint | undefined): string {
   const place = amount === undefined ? undefined : AMOUNT_AT.get(name)
-  const parts = args.map((arg, at) => (at === place ? `#${amount}` : textOf(arg)))
+  const parts = args.map((arg, at) => (at === place ? `#${amount}` : formatArgument(arg)))
   return JSON.stringify([name, ...parts])
 }
 
-const textOf = (value: ExactJson): string => {
+function formatArgument(value: ExactJson): string {
   if (typeof value === 'string') return `"${value}`
   if (typeof value === 'number') return `+${value}`
   return value instanceof Exact ? `+${value.text}` : writeJson(value)

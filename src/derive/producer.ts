@@ -1,13 +1,13 @@
 import { unitsRounded } from '#chain/amount.ts'
 import type { Receipt } from '#chain/block.ts'
 import { Exact, type ExactJson } from '#chain/json.ts'
-import { dayOf } from '#chain/time.ts'
+import { toDay } from '#chain/time.ts'
 import { type ProducerDoc, producerKeys, producers, VOTE_DAYS } from '#indices/producer.ts'
 import { seriesOf } from '#indices/series.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { removesOnApply } from './eras.ts'
-import { type ParsedReceipt, parseReceipt, textAt } from './receipt.ts'
-import { type Scope, type TxScope, versionOf } from './scope.ts'
+import { findText, type ParsedReceipt, parseReceipt } from './receipt.ts'
+import { findSystemVersion, type Scope, type TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
 
@@ -19,14 +19,14 @@ const UNAPPLY = 2
 const UNAPPLY_APPROVED = 3
 
 /** Changes the producer table by a receipt of vote_producer.iost, or by an action of an older contract. */
-export const applyProducer = (at: TxScope, name: string, args: readonly ExactJson[]): void => {
+export function applyProducer(at: TxScope, name: string, args: readonly ExactJson[]): void {
   const { scope } = at
-  const account = textAt(args, 0)
+  const account = findText(args, 0)
   if (account === undefined) return
   switch (name) {
     case 'initProducer':
       register(scope, account, {
-        pubkey: textAt(args, 1) ?? '',
+        pubkey: findText(args, 1) ?? '',
         status: APPROVED,
         online: true,
         is_producer: true,
@@ -34,10 +34,10 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
       return
     case 'applyRegister':
       register(scope, account, {
-        pubkey: textAt(args, 1) ?? '',
-        loc: textAt(args, 2) ?? '',
-        url: textAt(args, 3) ?? '',
-        net_id: textAt(args, 4) ?? '',
+        pubkey: findText(args, 1) ?? '',
+        loc: findText(args, 2) ?? '',
+        url: findText(args, 3) ?? '',
+        net_id: findText(args, 4) ?? '',
         is_producer: args[5] === true,
       })
       return
@@ -45,8 +45,8 @@ export const applyProducer = (at: TxScope, name: string, args: readonly ExactJso
       update(scope, account, args)
       return
     case 'applyUnregister':
-      if (producerOf(scope.state, account).status !== APPLY) changeProducer(scope, account, { status: UNAPPLY })
-      else if (removesOnApply(versionOf(at.scope, BANK))) unregister(scope, account)
+      if (getProducer(scope.state, account).status !== APPLY) changeProducer(scope, account, { status: UNAPPLY })
+      else if (removesOnApply(findSystemVersion(at.scope, BANK))) unregister(scope, account)
       return
     case 'approveRegister':
       changeProducer(scope, account, { status: APPROVED })
@@ -77,35 +77,35 @@ type Entry = {
   readonly online?: boolean
 }
 
-const register = (scope: Scope, account: string, entry: Entry): void => {
+function register(scope: Scope, account: string, entry: Entry): void {
   const { pubkey, loc = '', url = '', net_id = '', is_producer, status = APPLY, online = false } = entry
   changeProducer(scope, account, { registered: true, pubkey, loc, url, net_id, is_producer, status, online })
   scope.state.put(producerKeys, { id: pubkey, account })
 }
 
-const update = (scope: Scope, account: string, args: readonly ExactJson[]): void => {
+function update(scope: Scope, account: string, args: readonly ExactJson[]): void {
   const { state } = scope
-  const pubkey = textAt(args, 1) ?? ''
-  const before = producerOf(state, account)
+  const pubkey = findText(args, 1) ?? ''
+  const before = getProducer(state, account)
   if (before.pubkey !== pubkey) {
     if (before.pubkey !== '') state.put(producerKeys, { id: before.pubkey, account: '' })
     state.put(producerKeys, { id: pubkey, account })
   }
-  const [loc = '', url = '', net_id = ''] = [textAt(args, 2), textAt(args, 3), textAt(args, 4)]
+  const [loc = '', url = '', net_id = ''] = [findText(args, 2), findText(args, 3), findText(args, 4)]
   changeProducer(scope, account, { pubkey, loc, url, net_id })
 }
 
 /** Removes the row from the table and frees its key; votes stay with the account. */
-const unregister = (scope: Scope, account: string): void => {
+function unregister(scope: Scope, account: string): void {
   const { state } = scope
-  const before = producerOf(state, account)
+  const before = getProducer(state, account)
   if (!before.registered) return
   state.put(producerKeys, { id: before.pubkey, account: '' })
   changeProducer(scope, account, { registered: false, unregistered: scope.block.height })
 }
 
 /** A producer's document. Without a registration (votes, awards and keys may precede it) it is not listed. */
-export const producerOf = (state: State, account: string): ProducerDoc =>
+export const getProducer = (state: State, account: string): ProducerDoc =>
   state.get(producers, account) ?? {
     id: account,
     account,
@@ -129,15 +129,15 @@ export const producerOf = (state: State, account: string): ProducerDoc =>
  * Writes a producer's document and updates the counters of the table. Every change of a producer's votes is
  * made here, so the first one on a day still finds the votes at the start of the day.
  */
-const changeProducer = (
+function changeProducer(
   { state, statistics, block }: Pick<Scope, 'state' | 'statistics' | 'block'>,
   account: string,
   change: Partial<Omit<ProducerDoc, 'opening_votes'>>,
-): void => {
-  const before = producerOf(state, account)
+): void {
+  const before = getProducer(state, account)
   const { listed: _, unregistered, ...changed } = { ...before, ...change }
   const isVoted = changed.votes !== before.votes
-  const after = isVoted ? { ...changed, opening_votes: openingVotes(before, dayOf(block.time)) } : changed
+  const after = isVoted ? { ...changed, opening_votes: openingVotes(before, toDay(block.time)) } : changed
   state.put(producers, {
     ...after,
     ...(after.registered ? { listed: account } : unregistered === undefined ? {} : { unregistered }),
@@ -168,11 +168,11 @@ export type ProducerEvent = {
 }
 
 /** `vote [voter, producer, amount]`, `unvote` likewise, `voteFor [payer, voter, producer, amount]`. */
-export const applyVote = (at: TxScope, { name, args, hasReceipt }: ProducerEvent): void => {
+export function applyVote(at: TxScope, { name, args, hasReceipt }: ProducerEvent): void {
   const first = name === 'voteFor' ? 1 : 0
-  const voter = textAt(args, first)
-  const producer = textAt(args, first + 1)
-  const amount = unitsRounded(textAt(args, first + 2) ?? '', DECIMALS)
+  const voter = findText(args, first)
+  const producer = findText(args, first + 1)
+  const amount = unitsRounded(findText(args, first + 2) ?? '', DECIMALS)
   if (voter === undefined || producer === undefined || amount === undefined) return
   const { state, ledger, series: past, bonuses } = at.scope
   const id = voteId(producer, voter)
@@ -181,7 +181,7 @@ export const applyVote = (at: TxScope, { name, args, hasReceipt }: ProducerEvent
   const after = before + more
   bonuses.vote({ voter, producer, change: more }, hasReceipt)
   state.put(votes, { id, producer, voter, votes: after })
-  const doc = producerOf(state, producer)
+  const doc = getProducer(state, producer)
   const voters = Number(after > 0n) - Number(before > 0n)
   changeProducer(at.scope, producer, { votes: doc.votes + more, voter_count: doc.voter_count + voters })
   ledger.addVotes(voter, more)
@@ -193,7 +193,7 @@ export const applyVote = (at: TxScope, { name, args, hasReceipt }: ProducerEvent
 const DAYS = 31
 
 /** Counts IOST from bonus.iost as an award: it is the producer's contribute, exchanged (exchangeIOST). */
-export const awardByBonus = ({ scope }: TxScope, { token, from, to, amount }: Movement): void => {
+export function awardByBonus({ scope }: TxScope, { token, from, to, amount }: Movement): void {
   if (token !== 'iost' || from !== 'bonus.iost' || to === from) return
   award(scope, to, amount)
   noteReward(scope, to, [amount, 'exchange'])
@@ -207,21 +207,21 @@ const noteReward = (
 ): void => past.note(past.open(seriesOf.rewards(producer)), amount, { kind: 'tx', more })
 
 /** Applies `voterWithdraw {producer: amount}`: payouts to a voter, whom the next receipt pays and names. */
-export const applyWithdrawal = ({ scope, tx }: TxScope, parsed: ParsedReceipt, position: number): void => {
-  for (const [producer, amount] of withdrawalsIn(parsed.value)) noteReward(scope, producer, [amount, 'voters'])
+export function applyWithdrawal({ scope, tx }: TxScope, parsed: ParsedReceipt, position: number): void {
+  for (const [producer, amount] of parseWithdrawals(parsed.value)) noteReward(scope, producer, [amount, 'voters'])
   const voter = paidByVotes(tx.receipt.receipts[position + 1])
   if (voter !== undefined) scope.bonuses.voterTook(voter)
 }
 
 /** The receiver of IOST that a receipt pays from vote_producer.iost; undefined: none. */
-const paidByVotes = (receipt: Receipt | undefined): string | undefined => {
+function paidByVotes(receipt: Receipt | undefined): string | undefined {
   if (receipt?.funcName !== 'token.iost/transfer') return undefined
   const { args } = parseReceipt(receipt)
-  return textAt(args, 0) === 'iost' && textAt(args, 1) === BANK ? textAt(args, 2) : undefined
+  return findText(args, 0) === 'iost' && findText(args, 1) === BANK ? findText(args, 2) : undefined
 }
 
 /** The amounts in a receipt of voterWithdraw, by producer. vote_producer.iost 1.0.4 and 1.0.5 write all decimals. */
-const withdrawalsIn = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
+const parseWithdrawals = (value: ExactJson | undefined): readonly (readonly [string, bigint])[] =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Exact)
     ? Object.entries(value).flatMap(([producer, amount]) => {
         const units = typeof amount === 'string' ? unitsRounded(amount, DECIMALS) : undefined
@@ -230,22 +230,22 @@ const withdrawalsIn = (value: ExactJson | undefined): readonly (readonly [string
     : []
 
 /** `topupCandidateBonus [amount, payer]`. */
-export const applyCandidateBonus = ({ scope }: TxScope, args: readonly ExactJson[]): void => {
-  scope.bonuses.addForCandidates(unitsRounded(textAt(args, 0) ?? '', DECIMALS) ?? 0n)
+export function applyCandidateBonus({ scope }: TxScope, args: readonly ExactJson[]): void {
+  scope.bonuses.addForCandidates(unitsRounded(findText(args, 0) ?? '', DECIMALS) ?? 0n)
 }
 
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
-export const applyAward = ({ scope }: TxScope, name: string, args: readonly ExactJson[]): void => {
-  const producer = textAt(args, 0)
-  const first = unitsRounded(textAt(args, 1) ?? '', DECIMALS)
+export function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]): void {
+  const producer = findText(args, 0)
+  const first = unitsRounded(findText(args, 1) ?? '', DECIMALS)
   if (producer === undefined || first === undefined) return
   if (name === 'topupVoterBonus') {
     payVoters(scope, producer, first)
     scope.bonuses.addForVoters(producer, first)
-    noteReward(scope, producer, [first, 'topup', textAt(args, 2) ?? ''])
+    noteReward(scope, producer, [first, 'topup', findText(args, 2) ?? ''])
   }
   if (name === 'candidateWithdraw')
-    awardCandidate(scope, producer, [first, givenToVoters(scope, producer, textAt(args, 2))])
+    awardCandidate(scope, producer, [first, givenToVoters(scope, producer, findText(args, 2))])
 }
 
 /**
@@ -253,10 +253,10 @@ export const applyAward = ({ scope }: TxScope, name: string, args: readonly Exac
  * keeps it and gives it to nobody (`config/genesis/contract/vote_producer.js` _topupVoterBonusInternal).
  */
 const givenToVoters = ({ state }: Scope, producer: string, half = ''): bigint =>
-  producerOf(state, producer).votes > 0n ? (unitsRounded(half, DECIMALS) ?? 0n) : 0n
+  getProducer(state, producer).votes > 0n ? (unitsRounded(half, DECIMALS) ?? 0n) : 0n
 
 /** Applies a candidate bonus: the producer took its half, and its voters were given the other. */
-const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly [bigint, bigint]): void => {
+function awardCandidate(scope: Scope, producer: string, [own, voters]: readonly [bigint, bigint]): void {
   award(scope, producer, own)
   payVoters(scope, producer, voters)
   scope.bonuses.candidateTook(producer)
@@ -268,23 +268,23 @@ const awardCandidate = (scope: Scope, producer: string, [own, voters]: readonly 
  * Applies candidateWithdraw without a receipt (vote_producer.iost before 1.0.6) by its transfers: to the producer, and
  * to itself for the voters, if there are any. Before token.iost 1.0.3 the second left no trace; it equalled the first.
  */
-export const awardByTransfers = ({ scope }: TxScope, producer: string, movements: readonly Movement[]): void => {
+export function awardByTransfers({ scope }: TxScope, producer: string, movements: readonly Movement[]): void {
   const at = movements.findIndex(({ token, from, to }) => token === 'iost' && from === BANK && to === producer)
   const own = movements[at]
   if (own === undefined) return
   const next = movements[at + 1]
   const isShown = next?.from === BANK && next.to === BANK
-  const unshown = producerOf(scope.state, producer).votes > 0n ? own.amount : 0n
+  const unshown = getProducer(scope.state, producer).votes > 0n ? own.amount : 0n
   awardCandidate(scope, producer, [own.amount, isShown ? next.amount : unshown])
 }
 
 const award = (scope: Scope, account: string, amount: bigint): void =>
-  changeProducer(scope, account, { received_award: producerOf(scope.state, account).received_award + amount })
+  changeProducer(scope, account, { received_award: getProducer(scope.state, account).received_award + amount })
 
-const payVoters = (scope: Scope, producer: string, amount: bigint): void => {
+function payVoters(scope: Scope, producer: string, amount: bigint): void {
   const { state, block } = scope
-  const day = dayOf(block.time)
-  const { payouts } = producerOf(state, producer)
+  const day = toDay(block.time)
+  const { payouts } = getProducer(state, producer)
   const last = payouts.at(-1)
   const next =
     last?.[0] === day

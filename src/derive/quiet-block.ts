@@ -1,5 +1,5 @@
 import { unitsAsRead } from '#chain/amount.ts'
-import { contributeIn, type Paid } from '#chain/base-transaction.ts'
+import { findContribution, type Paid } from '#chain/base-transaction.ts'
 import type { Block } from '#chain/block.ts'
 import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
 import type { BlockDoc } from '#indices/block.ts'
@@ -21,12 +21,12 @@ const SUPPLY = seriesOf.supply(CONTRIBUTE)
  * the cost. undefined: the block is not quiet, or its payment changes more than amounts; nothing was written
  * then.
  */
-export const deriveQuietBlock = (block: Block, state: State): BlockDoc | undefined => {
-  const paid = contributeIn(block)
+export function deriveQuietBlock(block: Block, state: State): BlockDoc | undefined {
+  const paid = findContribution(block)
   if (paid === undefined) return undefined
   const before = state.get(statistics, STATISTICS)
   if (before === undefined) return undefined
-  const contribute = contributeAfter(state, block, paid)
+  const contribute = planContribute(state, block, paid)
   if (contribute === undefined) return undefined
   const document = blockDocument({ state, block })
   const figures = { ...before }
@@ -51,7 +51,7 @@ type Contribute = {
  * undefined: the receiver had none before, a part of a series is full, or the payment affects the segments of
  * a ranking.
  */
-const contributeAfter = (state: State, { height }: Block, { to, amount }: Paid): Contribute | undefined => {
+function planContribute(state: State, { height }: Block, { to, amount }: Paid): Contribute | undefined {
   const id = balanceId(CONTRIBUTE, to)
   const token = state.get(tokens, CONTRIBUTE)
   const balance = state.get(balances, id)

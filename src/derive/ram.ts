@@ -1,9 +1,9 @@
 import { applies } from '#chain/effects.ts'
-import { deployerOf, isContractId, isSystemContract } from '#chain/names.ts'
+import { isContractId, isSystemContract, parseDeployHash } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { contracts } from '#indices/contract.ts'
-import { changeResource, resourceOf } from './gas.ts'
-import { argumentsOf, digitsAt } from './receipt.ts'
+import { changeResource, getResource } from './gas.ts'
+import { findDigits, parseActionArguments } from './receipt.ts'
 import type { Scope, TxScope } from './scope.ts'
 import type { Movement } from './token.ts'
 
@@ -18,7 +18,7 @@ const UNITS_PER_CENT = 1_000_000n
 
 type Market = { left: number; used: number; balance: number }
 
-const change = (scope: Scope, work: (market: Market) => void): void => {
+function change(scope: Scope, work: (market: Market) => void): void {
   const { left, used, balance } = scope.statistics.ram
   const market = { left: Number(left), used: Number(used), balance: Number(balance) }
   work(market)
@@ -33,11 +33,11 @@ const change = (scope: Scope, work: (market: Market) => void): void => {
  * Applies genesis action `ram.iost/issue [total, interval, amount, reserve]`, which opens the market. Uses
  * IEEE doubles in the contract's order of operations.
  */
-export const openMarket = ({ scope, tx }: TxScope, at: number): void => {
+export function openMarket({ scope, tx }: TxScope, at: number): void {
   const action = tx.actions[at]
-  const args = action === undefined ? undefined : argumentsOf(action)
-  const total = Number(digitsAt(args ?? [], 0))
-  const reserve = Number(digitsAt(args ?? [], 3) ?? '0')
+  const args = action === undefined ? undefined : parseActionArguments(action)
+  const total = Number(findDigits(args ?? [], 0))
+  const reserve = Number(findDigits(args ?? [], 3) ?? '0')
   if (!Number.isFinite(total)) return
   change(scope, market => {
     market.left = total
@@ -59,7 +59,7 @@ export type RamTrades = { see(name: string, movement: Movement): void }
  * → ram.iost, then IOST ram.iost → receiver. Other ram between owners is lent. Genesis moves ram out of
  * ram.iost without a price, which is no trade.
  */
-export const ramTrades = ({ scope }: TxScope): RamTrades => {
+export function ramTrades({ scope }: TxScope): RamTrades {
   let paid: { price: bigint; fee: bigint } | undefined
   let sold: bigint | undefined
   const iost = ({ from, to, amount }: Movement): void => {
@@ -111,28 +111,28 @@ export const ramTrades = ({ scope }: TxScope): RamTrades => {
 const hundredths = (units: bigint): number => Number(units / UNITS_PER_CENT) / 100
 
 const addTotal = ({ state }: Scope, owner: string, bytes: bigint): void =>
-  changeResource(state, owner, { ram_total: resourceOf(state, owner).ram_total + bytes })
+  changeResource(state, owner, { ram_total: getResource(state, owner).ram_total + bytes })
 
 /**
  * Applies the bytes of RAM that a transaction used or freed. Accounts pay with their `ram` token; contracts
  * charge their owner, system contracts nobody (go-iost `vm/host/teller.go` DoPay).
  */
-export const payRam = ({ scope, tx }: TxScope): void => {
+export function payRam({ scope, tx }: TxScope): void {
   const perOwner = new Map<string, bigint>()
   for (const [payer, bytes] of tx.receipt.ramUsage) {
     if (payer.endsWith('.iost')) continue
-    const owner = ownerOf(scope, payer)
+    const owner = resolvePayer(scope, payer)
     perOwner.set(owner, (perOwner.get(owner) ?? 0n) + bytes)
   }
   for (const [owner, bytes] of perOwner) {
     scope.ledger.add(RAM, owner, { change: -bytes, by: { kind: 'ram' } })
-    changeResource(scope.state, owner, { ram_used: resourceOf(scope.state, owner).ram_used + bytes })
+    changeResource(scope.state, owner, { ram_used: getResource(scope.state, owner).ram_used + bytes })
   }
 }
 
-const ownerOf = (scope: Scope, payer: string): string => {
+function resolvePayer(scope: Scope, payer: string): string {
   if (!isContractId(payer) || isSystemContract(payer)) return payer
-  const owner = scope.state.get(contracts, payer)?.owner ?? makerOf(scope, payer)
+  const owner = scope.state.get(contracts, payer)?.owner ?? findMaker(scope, payer)
   if (owner === undefined)
     throw new Failure('defect', `Block ${scope.block.height} charges RAM to "${payer}", which was never deployed.`)
   return owner
@@ -143,9 +143,9 @@ const ownerOf = (scope: Scope, payer: string): string => {
  * the executed transaction whose hash is in the contract's id (go-iost `vm/native/system.go` setCode). RAM is charged
  * only to contracts that exist (`vm/host/teller.go` DoPay). undefined: there is no such transaction.
  */
-const makerOf = (scope: Scope, id: string): string | undefined => {
+function findMaker(scope: Scope, id: string): string | undefined {
   const { block, state } = scope
-  const hash = deployerOf(id)
+  const hash = parseDeployHash(id)
   if (hash === undefined) return undefined
   const within = block.transactions.find(tx => tx.hash === hash)
   if (within !== undefined) return applies(within) ? within.publisher : undefined

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
-import { type Segment, type SegmentSizes, segmentAt, segmentsId } from '#indices/segment.ts'
-import { beginOf, compareStandings, type Standing } from '#indices/standing.ts'
+import { findSegment, type Segment, type SegmentSizes, segmentsId } from '#indices/segment.ts'
+import { compareStandings, getSegmentStart, type Standing } from '#indices/standing.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { rankedState } from './rankings.ts'
 import { workingState } from './working-state.ts'
@@ -51,7 +51,7 @@ const sorted = (held: Held): readonly Standing[] =>
 type Stored = Map<string, BalanceDoc | TokenDoc | { id: string; segments: readonly Segment[] }>
 
 /** Derives blocks in batches of `cut` over documents in a Map; `after` is called at each block's end. */
-const follow = (blocks: readonly Block[], cut: number, after: (held: Held, stored: Stored) => void): Stored => {
+function follow(blocks: readonly Block[], cut: number, after: (held: Held, stored: Stored) => void): Stored {
   const stored: Stored = new Map()
   const held = new Map<string, bigint>()
   const keyOf = (index: { readonly name: string }, id: string) => `${index.name} ${id}`
@@ -90,13 +90,13 @@ const follow = (blocks: readonly Block[], cut: number, after: (held: Held, store
   return stored
 }
 
-const leafOf = (stored: Stored, leaf: number): readonly Segment[] => {
+function leafOf(stored: Stored, leaf: number): readonly Segment[] {
   const doc = stored.get(`segments ${segmentsId('balances', leaf, TOKEN)}`)
   return doc !== undefined && 'segments' in doc ? doc.segments : []
 }
 
 /** Requires that every segment counts exactly its members, and that a page may begin anywhere. */
-const requireTree = (held: Held, stored: Stored): void => {
+function requireTree(held: Held, stored: Stored): void {
   const truth = sorted(held)
   const root = leafOf(stored, 0)
   if (truth.length <= SIZES.members) {
@@ -112,13 +112,13 @@ const requireTree = (held: Held, stored: Stored): void => {
   const numbers = root.map(segment => segment[3])
   expect(new Set(numbers).size).toBe(numbers.length)
   for (let offset = 0; offset < truth.length; offset++) {
-    const inRoot = segmentAt(root, offset)
-    const found = segmentAt(leafOf(stored, inRoot?.segment[3] ?? 0), inRoot?.skip ?? 0)
-    const begin = found === undefined ? undefined : beginOf(found.segment)
+    const inRoot = findSegment(root, offset)
+    const found = findSegment(leafOf(stored, inRoot?.segment[3] ?? 0), inRoot?.skip ?? 0)
+    const begin = found === undefined ? undefined : getSegmentStart(found.segment)
     const first = truth.findIndex(member => begin === undefined || compareStandings(begin, member) < 0)
     expect([offset, first + (found?.skip ?? Number.NaN)]).toEqual([offset, offset])
   }
-  expect(segmentAt(root, truth.length)).toBeUndefined()
+  expect(findSegment(root, truth.length)).toBeUndefined()
 }
 
 const names = Array.from({ length: 90 }, (_, at) => `user_${at}`).concat('__proto__', 'é', '\uffff', '😀', '')

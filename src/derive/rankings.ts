@@ -6,18 +6,18 @@ import type { StateIndex } from '#indices/registry.ts'
 import { SEGMENT_SIZES, type SegmentSizes } from '#indices/segment.ts'
 import {
   compareStandings,
-  countedOrderOf,
+  createRangeTest,
+  findCountedOrder,
+  findStanding,
   type Standing,
   type StandingRange,
-  standingOf,
-  standsIn,
 } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { collectionOwners, collections, countOfItems, holdings } from '#indices/token721.ts'
 import { votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
-import { dissolveTree, foundTree, openTree, type Ranking } from './segment-tree.ts'
+import { dissolveTree, foundTree, openTree, type RankingKey } from './segment-tree.ts'
 import type { State } from './state.ts'
 
 type Doc = { readonly id: string }
@@ -30,7 +30,7 @@ export type RankedState = {
   settle(): void
 }
 
-export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): RankedState => {
+export function rankedState(state: State, sizes: SegmentSizes = SEGMENT_SIZES): RankedState {
   const touched = new Map<StateIndex, Map<string, Doc | undefined>>()
   const remember = (index: StateIndex, id: string, was: Doc | undefined): void => {
     const before = touched.get(index)
@@ -42,21 +42,21 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
       get: state.get,
       put: (index, doc) => {
         const was = state.put(index, doc)
-        if (countedOf(index) !== undefined) remember(index, doc.id, was)
+        if (findCounted(index) !== undefined) remember(index, doc.id, was)
         return was
       },
       add: (index, doc) => {
         state.add(index, doc)
-        if (countedOf(index) !== undefined) remember(index, doc.id, undefined)
+        if (findCounted(index) !== undefined) remember(index, doc.id, undefined)
       },
       members: state.members,
       publisherOf: state.publisherOf,
     },
     settle: () => {
       for (const [index, before] of touched) {
-        const counted = countedOf(index)
+        const counted = findCounted(index)
         if (counted === undefined) continue
-        for (const [group, moves] of movesOf(counted, before, id => state.get(index, id))) {
+        for (const [group, moves] of groupMoves(counted, before, id => state.get(index, id))) {
           const ranking = { index, order: counted.order, ...(counted.grouped ? { group } : {}) }
           settleRanking({ state, sizes }, ranking, moves)
         }
@@ -66,11 +66,11 @@ export const rankedState = (state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
 }
 
 /** Moves by group: the standings that members left, and those they entered. */
-const movesOf = (
-  counted: Counted,
+function groupMoves(
+  counted: CountedIndex,
   touched: ReadonlyMap<string, Doc | undefined>,
   current: (id: string) => Doc | undefined,
-): ReadonlyMap<string, Moves> => {
+): ReadonlyMap<string, Moves> {
   const groups = new Map<string, Moves>()
   for (const [id, before] of touched) {
     const now = current(id)
@@ -93,25 +93,25 @@ const same = (a: Standing | undefined, b: Standing | undefined): boolean =>
 /** State, and the sizes of the segments in its large rankings. */
 type Segmented = { readonly state: State; readonly sizes: SegmentSizes }
 
-const settleRanking = ({ state, sizes }: Segmented, ranking: Ranking, moves: Moves): void => {
-  const size = sizeOf(state, ranking)
+function settleRanking({ state, sizes }: Segmented, ranking: RankingKey, moves: Moves): void {
+  const size = getRankingSize(state, ranking)
   const before = size - moves.entered.length + moves.left.length
   if (size <= sizes.group) {
     if (before > sizes.group) dissolveTree(state, ranking)
     return
   }
   if (before <= sizes.group) {
-    requireCount(ranking, foundTree(state, ranking, sizes), size)
+    requireRankingCount(ranking, foundTree(state, ranking, sizes), size)
     return
   }
   const tree = openTree(state, ranking, sizes)
   tree.move(moves.left, moves.entered)
-  requireCount(ranking, tree.count, size)
+  requireRankingCount(ranking, tree.count, size)
   tree.settle()
 }
 
 /** The total of the list, from its own counter: segments that disagree with it would show wrong pages. */
-const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
+function getRankingSize(state: State, { index, group = '' }: RankingKey): number {
   switch (index) {
     case balances:
       return state.get(tokens, group)?.holder_count ?? 0
@@ -134,13 +134,13 @@ const sizeOf = (state: State, { index, group = '' }: Ranking): number => {
   }
 }
 
-const requireCount = ({ index, order, group = '' }: Ranking, counted: number, size: number): void => {
+function requireRankingCount({ index, order, group = '' }: RankingKey, counted: number, size: number): void {
   if (counted !== size)
     throw new Failure('defect', `${index.name}.${order} ${group} has ${size} members, in segments ${counted}.`)
 }
 
 /** The counted order of an index, applied to its documents. */
-export type Counted = {
+export type CountedIndex = {
   readonly index: Index
   readonly order: string
   readonly grouped: boolean
@@ -152,20 +152,20 @@ export type Counted = {
   readonly within: (range: StandingRange) => (doc: Doc) => boolean
 }
 
-const known = new Map<Index, Counted | null>()
+const known = new Map<Index, CountedIndex | null>()
 
 /** The counted order of an index; undefined: it has none. */
-export const countedOf = (index: Index): Counted | undefined => {
+export function findCounted(index: Index): CountedIndex | undefined {
   let counted = known.get(index)
   if (counted === undefined) {
-    counted = countedFor(index) ?? null
+    counted = buildCounted(index) ?? null
     known.set(index, counted)
   }
   return counted ?? undefined
 }
 
-const countedFor = (index: Index): Counted | undefined => {
-  const order = countedOrderOf(index)
+function buildCounted(index: Index): CountedIndex | undefined {
+  const order = findCountedOrder(index)
   if (order === undefined) return undefined
   const { name, group } = order
   return {
@@ -173,18 +173,18 @@ const countedFor = (index: Index): Counted | undefined => {
     order: name,
     grouped: group !== undefined,
     groupOf: doc => (group === undefined ? '' : (Reflect.get(doc, group) as string)),
-    standingOf: doc => (doc === undefined ? undefined : standingOf(order, doc)),
-    within: range => standsIn(order, range),
+    standingOf: doc => (doc === undefined ? undefined : findStanding(order, doc)),
+    within: range => createRangeTest(order, range),
   }
 }
 
 /** Documents of a range after changes: without those that left it, with those that entered it. */
-export const withChanges = <D extends Doc>(
+export function withChanges<D extends Doc>(
   range: StandingRange,
   docs: Iterable<D>,
   changed: Iterable<D>,
-): ReadonlyMap<string, D> => {
-  const isMember = countedOf(range.index)?.within(range) ?? (() => false)
+): ReadonlyMap<string, D> {
+  const isMember = findCounted(range.index)?.within(range) ?? (() => false)
   const now = new Map<string, D>()
   for (const doc of docs) now.set(doc.id, doc)
   for (const doc of changed) {

@@ -19,10 +19,10 @@ export type ParsedReceipt = {
 const parsedReceipts = new WeakMap<Receipt, ParsedReceipt>()
 const parsedActions = new WeakMap<Action, readonly ExactJson[] | undefined>()
 
-export const parseReceipt = (receipt: Receipt): ParsedReceipt => {
+export function parseReceipt(receipt: Receipt): ParsedReceipt {
   const known = parsedReceipts.get(receipt)
   if (known !== undefined) return known
-  const value = jsonOf(receipt.content)
+  const value = tryParseArgument(receipt.content)
   const fresh: ParsedReceipt = {
     ...partsOfFuncName(receipt.funcName),
     args: Array.isArray(value) ? value : [],
@@ -33,14 +33,14 @@ export const parseReceipt = (receipt: Receipt): ParsedReceipt => {
 }
 
 /** Arguments of an action; undefined when its data begins with no JSON array (a signer may write anything). */
-export const argumentsOf = (action: Action): readonly ExactJson[] | undefined => {
+export function parseActionArguments(action: Action): readonly ExactJson[] | undefined {
   if (parsedActions.has(action)) return parsedActions.get(action)
   const args = argumentsAsRead(action.data)
   parsedActions.set(action, args)
   return args
 }
 
-const jsonOf = (text: string): ExactJson | undefined => {
+function tryParseArgument(text: string): ExactJson | undefined {
   const first = text.trimStart()[0]
   if (first !== '[' && first !== '{') return undefined
   try {
@@ -51,13 +51,13 @@ const jsonOf = (text: string): ExactJson | undefined => {
 }
 
 /** The argument at a position as text; undefined when it is not text. */
-export const textAt = (args: readonly ExactJson[], at: number): string | undefined => {
+export function findText(args: readonly ExactJson[], at: number): string | undefined {
   const value = args[at]
   return typeof value === 'string' ? value : undefined
 }
 
 /** The argument at a position as the digits of a number, as written; undefined when it is not a number. */
-export const digitsAt = (args: readonly ExactJson[], at: number): string | undefined => {
+export function findDigits(args: readonly ExactJson[], at: number): string | undefined {
   const value = args[at]
   if (typeof value === 'number') return String(value)
   return value instanceof Exact ? value.text : undefined

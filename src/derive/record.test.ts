@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { type ListDoc, placeOf } from '#indices/list.ts'
+import { type ListDoc, toPlace } from '#indices/list.ts'
 import { listCounts } from './record.ts'
 import type { State } from './state.ts'
 
 /** Derives blocks from rows that move tokens, each in its partition; returns the lists' documents after the last. */
-const listsAfter = (...blocks: readonly (readonly [partition: number, tokens: readonly string[]])[]) => {
+function listsAfter(...blocks: readonly (readonly [partition: number, tokens: readonly string[]])[]) {
   const docs = new Map<string, ListDoc>()
   const state = {
     get: (_, id) => docs.get(id),
@@ -50,7 +50,7 @@ test('listCounts: starts contain the first ordinal in each partition with rows, 
       ],
     },
   ])
-  expect(places.at(-1)).toEqual([placeOf(2, 2), placeOf(1, 6)])
+  expect(places.at(-1)).toEqual([toPlace(2, 2), toPlace(1, 6)])
 })
 
 test('listCounts: a list may begin in any partition', () => {

@@ -2,13 +2,13 @@ import { fromUnits } from '#chain/amount.ts'
 import { applies, hasFailed, isMovement } from '#chain/effects.ts'
 import { isActionName, isContractId, isPossibleName } from '#chain/names.ts'
 import { contracts } from '#indices/contract.ts'
-import { type ListDoc, type ListKind, listKey, lists, placeOf } from '#indices/list.ts'
+import { type ListDoc, type ListKind, listKey, lists, toPlace } from '#indices/list.ts'
 import { recordId } from '#indices/position.ts'
 import { OVERFLOW_BYTES, type RecordDoc } from '#indices/record.ts'
 import { countMovement } from './day.ts'
 import { namesByKind } from './names-by-kind.ts'
-import { accountsOf, type Ownership, ownership, type Parties, partiesOf } from './parties.ts'
-import { argumentsOf, parseReceipt } from './receipt.ts'
+import { deriveParties, listPartyAccounts, type Ownership, ownership, type Parties } from './parties.ts'
+import { parseActionArguments, parseReceipt } from './receipt.ts'
 import type { ListCounts, TxScope } from './scope.ts'
 import type { State } from './state.ts'
 import type { Movement } from './token.ts'
@@ -35,7 +35,7 @@ type Row = Parties & {
  * Adds a transaction's rows: one for each of its actions, then one for each token movement and sign-up that no action
  * owns. A base transaction has only movements, without the contribute that it pays for the parent block.
  */
-export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: boolean): void => {
+export function addRecords(at: TxScope, { movements, deployed }: Effects, base: boolean): void {
   const { tx } = at
   // A failed transaction may have kept its receipts (`eras.ts`), but none of them took effect.
   const owned: Ownership = applies(tx) ? ownership(tx, movements) : new Map()
@@ -45,7 +45,7 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
       const { contract, actionName, data } = action
       const receipt = owned.get(index)
       add(at, {
-        ...partiesOf({ contract, name: actionName, args: argumentsOf(action) }, tx.publisher),
+        ...deriveParties({ contract, name: actionName, args: parseActionArguments(action) }, tx.publisher),
         index,
         contract,
         action_name: actionName,
@@ -67,7 +67,7 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
     const { contract, name } = parsed
     if (!isMovement(contract, name) || taken.has(position) || position === own) return
     add(at, {
-      ...partiesOf(parsed, tx.publisher),
+      ...deriveParties(parsed, tx.publisher),
       index,
       contract,
       action_name: name,
@@ -84,13 +84,13 @@ export const addRecords = (at: TxScope, { movements, deployed }: Effects, base: 
 }
 
 /** The last issue of contribute of a base transaction pays the parent's witness. */
-const ownContribute = (movements: ReadonlyMap<number, Movement>): number | undefined => {
+function ownContribute(movements: ReadonlyMap<number, Movement>): number | undefined {
   let last: number | undefined
   for (const [position, { token, from }] of movements) if (token === 'contribute' && from === '') last = position
   return last
 }
 
-const add = (at: TxScope, row: Row): void => {
+function add(at: TxScope, row: Row): void {
   const { scope, tx, position } = at
   const { block } = scope
   const overflow = isLong(row)
@@ -115,7 +115,7 @@ const add = (at: TxScope, row: Row): void => {
     ...(deployed === undefined ? {} : { deployed }),
     ...(receipt === undefined ? {} : { receipt }),
     overflow,
-    places: placesOf(at, row),
+    places: listPlaces(at, row),
   }
   scope.records.push(doc)
   if (movement !== undefined) {
@@ -126,11 +126,11 @@ const add = (at: TxScope, row: Row): void => {
 }
 
 /** Places of a row in the lists that contain it, each once. */
-const placesOf = (at: TxScope, row: Row): readonly bigint[] => {
+function listPlaces(at: TxScope, row: Row): readonly bigint[] {
   const { tx, scope } = at
   const { next } = scope.lists
   const { movement } = row
-  const accounts = accountsOf(row, row.caller)
+  const accounts = listPartyAccounts(row, row.caller)
   const places = accounts.map(name => next('account', name))
   if (hasFailed(tx)) for (const name of accounts) places.push(next('failed', name))
   addContract(places, at, row)
@@ -150,7 +150,7 @@ const placesOf = (at: TxScope, row: Row): readonly bigint[] => {
 }
 
 /** Adds the places in a contract's lists if it exists: a failed action cannot create them by merely naming one. */
-const addContract = (places: bigint[], { scope }: TxScope, { contract, action_name, caller }: Row): void => {
+function addContract(places: bigint[], { scope }: TxScope, { contract, action_name, caller }: Row): void {
   if (!isContractId(contract) || scope.state.get(contracts, contract) === undefined) return
   const { next } = scope.lists
   places.push(next('contract', contract))
@@ -159,7 +159,7 @@ const addContract = (places: bigint[], { scope }: TxScope, { contract, action_na
   if (caller !== undefined) places.push(next('called', caller, `${contract}/${action_name}`))
 }
 
-const isLong = ({ contract, action_name, data, return: returned }: Row): boolean => {
+function isLong({ contract, action_name, data, return: returned }: Row): boolean {
   const letters = contract.length + action_name.length + data.length + returned.length
   // A UTF-16 code unit has at most three bytes in UTF-8, so most rows need not be counted.
   if (letters * 3 <= OVERFLOW_BYTES) return false
@@ -178,14 +178,14 @@ type Draft = {
 }
 
 /** `partition`: the partition of the block's rows. */
-export const listCounts = (state: State, figures: { list_count: number }, partition: number): ListCounts => {
+export function listCounts(state: State, figures: { list_count: number }, partition: number): ListCounts {
   const named = namesByKind<ListKind, Draft>()
   const drafts: Draft[] = []
   const open = (id: string): Draft => {
     const before = state.get(lists, id)
     if (before === undefined) figures.list_count += 1
     const { number, starts, count } = before ?? { number: figures.list_count, starts: [], count: 0 }
-    const draft = { id, number, starts: startsWith(starts, partition, count), count, place: placeOf(number, count) }
+    const draft = { id, number, starts: extendStarts(starts, partition, count), count, place: toPlace(number, count) }
     drafts.push(draft)
     return draft
   }
@@ -208,5 +208,5 @@ export const listCounts = (state: State, figures: { list_count: number }, partit
 }
 
 /** The starts of a list before a new row, which is the first in the partition if the list has none there yet. */
-const startsWith = (starts: ListDoc['starts'], partition: number, count: number): ListDoc['starts'] =>
+const extendStarts = (starts: ListDoc['starts'], partition: number, count: number): ListDoc['starts'] =>
   starts.at(-1)?.[0] === partition ? starts : [...starts, [partition, count + 1]]

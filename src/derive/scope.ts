@@ -43,11 +43,11 @@ export type Scope = {
 export type TxScope = { readonly scope: Scope; readonly tx: Transaction; readonly position: number }
 
 /** Version of a system contract, by its deployed code; undefined if none was deployed yet. */
-export const versionOf = ({ statistics }: Scope, contract: string): string | undefined =>
+export const findSystemVersion = ({ statistics }: Scope, contract: string): string | undefined =>
   statistics.versions.find(([id]) => id === contract)?.[1]
 
 /** Records the version of a system contract. */
-export const noteVersion = ({ statistics }: Scope, contract: string, version: string): void => {
+export function noteVersion({ statistics }: Scope, contract: string, version: string): void {
   const others = statistics.versions.filter(([id]) => id !== contract)
   statistics.versions = [...others, [contract, version] as const].sort(([a], [b]) => (a < b ? -1 : 1))
 }

@@ -1,14 +1,14 @@
 import type { Segment, SegmentSizes } from '#indices/segment.ts'
-import { beginsBefore, LAST_NAME, type Standing } from '#indices/standing.ts'
+import { isEarlierSegment, LAST_NAME, type Standing } from '#indices/standing.ts'
 
 /** Index of the segment with a standing; `list` covers the whole ranking, or the run with that standing. */
-export const segmentOf = (list: readonly Segment[], { amount, name }: Standing): number => {
+export function findSegmentIndex(list: readonly Segment[], { amount, name }: Standing): number {
   const standing = { amount: String(amount), name }
   let low = 0
   let high = list.length - 1
   while (low < high) {
     const middle = (low + high + 1) >> 1
-    if (beginsBefore(list[middle] as Segment, standing)) low = middle
+    if (isEarlierSegment(list[middle] as Segment, standing)) low = middle
     else high = middle - 1
   }
   return low
@@ -28,7 +28,7 @@ export const cutMembers = (
   })
 
 /** Joins neighbours that together have at most half the maximum length. */
-export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): readonly Segment[] => {
+export function joinSmall(list: readonly Segment[], sizes: SegmentSizes): readonly Segment[] {
   const areSmall = (one: Segment | undefined, next: Segment): boolean =>
     one !== undefined && one[2] + next[2] <= sizes.members / 2
   // Nearly all lists need no joining.
@@ -44,10 +44,10 @@ export const joinSmall = (list: readonly Segment[], sizes: SegmentSizes): readon
 }
 
 /** Divides `length` elements into parts of at least about `target`, or into one part: [from, to) of each. */
-export const evenly = (length: number, target: number): readonly (readonly [from: number, to: number])[] => {
+export function evenly(length: number, target: number): readonly (readonly [from: number, to: number])[] {
   const parts = Math.max(1, Math.floor(length / target))
   const at = (part: number): number => Math.floor((part * length) / parts)
   return Array.from({ length: parts }, (_, part) => [at(part), at(part + 1)] as const)
 }
 
-export const countOf = (list: readonly Segment[]): number => list.reduce((sum, [, , count]) => sum + count, 0)
+export const countMembers = (list: readonly Segment[]): number => list.reduce((sum, [, , count]) => sum + count, 0)

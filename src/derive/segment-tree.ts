@@ -1,11 +1,11 @@
 import { Failure } from '#failure/failure.ts'
 import { type Segment, type SegmentSizes, segments, segmentsId } from '#indices/segment.ts'
-import { beginOf, type Standing, type StandingRange } from '#indices/standing.ts'
-import { countOf, cutMembers, evenly, joinSmall, segmentOf } from './segment-cuts.ts'
+import { getSegmentStart, type Standing, type StandingRange } from '#indices/standing.ts'
+import { countMembers, cutMembers, evenly, findSegmentIndex, joinSmall } from './segment-cuts.ts'
 import type { State } from './state.ts'
 
 /** A ranking: all members of a counted order that share a group. */
-export type Ranking = Pick<StandingRange, 'index' | 'order' | 'group'>
+export type RankingKey = Pick<StandingRange, 'index' | 'order' | 'group'>
 
 /** The segments of one ranking at the end of a block; `settle` writes them as documents. */
 export type SegmentTree = {
@@ -19,14 +19,14 @@ export type SegmentTree = {
 const TOP: Segment = ['', '', 0]
 
 /** Opens the stored tree. The result of `settle` depends only on the moves of the block. */
-export const openTree = (state: State, ranking: Ranking, sizes: SegmentSizes): SegmentTree => {
+export function openTree(state: State, ranking: RankingKey, sizes: SegmentSizes): SegmentTree {
   const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
   const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }
   return {
     move: (left, entered) => moveMembers(draft, left, entered),
     settle: () => settleTree(draft),
     get count() {
-      return countOf(root)
+      return countMembers(root)
     },
   }
 }
@@ -36,13 +36,13 @@ type Leaf = readonly Segment[]
 /** A tree while it is changed: its root, and the leaves that were read, by number. */
 type Draft = {
   readonly state: State
-  readonly ranking: Ranking
+  readonly ranking: RankingKey
   readonly sizes: SegmentSizes
   readonly root: Segment[]
   readonly leaves: Map<number, Leaf>
 }
 
-const leafOf = ({ state, ranking, leaves }: Draft, number: number): Leaf => {
+function getLeaf({ state, ranking, leaves }: Draft, number: number): Leaf {
   const draft = leaves.get(number)
   if (draft !== undefined) return draft
   const fresh = readLeaf(state, ranking, number) ?? lost(ranking, number)
@@ -50,14 +50,14 @@ const leafOf = ({ state, ranking, leaves }: Draft, number: number): Leaf => {
   return fresh
 }
 
-const numberAt = ({ root, ranking }: Draft, place: number): number => root[place]?.[3] ?? lost(ranking, place)
+const getLeafNumber = ({ root, ranking }: Draft, place: number): number => root[place]?.[3] ?? lost(ranking, place)
 
-const leafAt = (draft: Draft, place: number): Leaf => leafOf(draft, numberAt(draft, place))
+const getPlacedLeaf = (draft: Draft, place: number): Leaf => getLeaf(draft, getLeafNumber(draft, place))
 
 /** Adds entered members to the count of a segment and subtracts those that left: most stay in theirs. */
-const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly Standing[]): void => {
+function moveMembers(draft: Draft, left: readonly Standing[], entered: readonly Standing[]): void {
   const { root, leaves } = draft
-  const placesOf = (standings: readonly Standing[]) => standings.map(each => segmentOf(root, each))
+  const placesOf = (standings: readonly Standing[]) => standings.map(each => findSegmentIndex(root, each))
   const [from, to] = [placesOf(left), placesOf(entered)]
   const places = new Set([...from, ...to])
   const sums = new Map([...places].map(place => [place, new Map<number, number>()]))
@@ -65,7 +65,7 @@ const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly 
     standings.forEach((standing, member) => {
       const place = at[member] ?? 0
       const ofLeaf = sums.get(place)
-      const segment = segmentOf(leafAt(draft, place), standing)
+      const segment = findSegmentIndex(getPlacedLeaf(draft, place), standing)
       ofLeaf?.set(segment, (ofLeaf.get(segment) ?? 0) + by)
     })
   count(left, from, -1)
@@ -73,8 +73,8 @@ const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly 
   for (const [place, ofLeaf] of sums) {
     const changed = [...ofLeaf].filter(([, by]) => by !== 0)
     if (changed.length === 0) continue
-    const number = numberAt(draft, place)
-    const list = [...leafOf(draft, number)]
+    const number = getLeafNumber(draft, place)
+    const list = [...getLeaf(draft, number)]
     for (const [segment, by] of changed) {
       add(list, segment, by)
       add(root, place, by)
@@ -83,7 +83,7 @@ const moveMembers = (draft: Draft, left: readonly Standing[], entered: readonly 
   }
 }
 
-const settleTree = (draft: Draft): void => {
+function settleTree(draft: Draft): void {
   const { state, ranking, sizes, root, leaves } = draft
   const touched = new Set(leaves.keys())
   const read = [...root.keys()].filter(place => touched.has(root[place]?.[3] ?? -1))
@@ -100,22 +100,25 @@ const settleTree = (draft: Draft): void => {
   putTree(state, ranking, { root, leaves })
 }
 
-const membersOf = ({ state, ranking }: Draft, segment: Segment, next: Segment | undefined): readonly Standing[] =>
-  state.members({ ...ranking, ...rangeOf(segment, next) })
+const listSegmentMembers = (
+  { state, ranking }: Draft,
+  segment: Segment,
+  next: Segment | undefined,
+): readonly Standing[] => state.members({ ...ranking, ...toSegmentRange(segment, next) })
 
 const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
 
 /** Joins short segments. */
-const joinLeaf = (draft: Draft, place: number): void => {
+function joinLeaf(draft: Draft, place: number): void {
   const { root, leaves, sizes } = draft
   const number = root[place]?.[3]
   if (number === undefined || !leaves.has(number)) return
-  leaves.set(number, joinSmall(leafOf(draft, number), sizes))
+  leaves.set(number, joinSmall(getLeaf(draft, number), sizes))
 }
 
-const recut = (draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] => {
+function recut(draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] {
   if (!isLong(segment, draft.sizes)) return [segment]
-  const members = membersOf(draft, segment, next)
+  const members = listSegmentMembers(draft, segment, next)
   if (members.length !== segment[2])
     throw new Failure(
       'defect',
@@ -124,11 +127,11 @@ const recut = (draft: Draft, segment: Segment, next: Segment | undefined): reado
   return cutMembers(segment, members, draft.sizes)
 }
 
-const cutLeaf = (draft: Draft, place: number): void => {
+function cutLeaf(draft: Draft, place: number): void {
   const { root, leaves } = draft
   const number = root[place]?.[3]
   if (number === undefined) return
-  const list = leafOf(draft, number)
+  const list = getLeaf(draft, number)
   if (!list.some(segment => isLong(segment, draft.sizes))) return
   leaves.set(
     number,
@@ -137,9 +140,9 @@ const cutLeaf = (draft: Draft, place: number): void => {
 }
 
 /** Splits a leaf that is too long into several; the first part keeps its number. */
-const spread = (draft: Draft, place: number): void => {
+function spread(draft: Draft, place: number): void {
   const { root, leaves, sizes } = draft
-  const list = leafAt(draft, place)
+  const list = getPlacedLeaf(draft, place)
   const number = root[place]?.[3]
   if (list.length <= sizes.leaf || number === undefined) return
   const parts = evenly(list.length, sizes.leaf / 2).map(([from, to]) => list.slice(from, to))
@@ -147,37 +150,37 @@ const spread = (draft: Draft, place: number): void => {
   const entries = parts.map((part, at) => {
     const own = at === 0 ? number : unused(taken)
     leaves.set(own, part)
-    return entryOf(part, own)
+    return toRootEntry(part, own)
   })
   root.splice(place, 1, ...entries)
 }
 
 /** Merges the next leaf into this one if both are short; the number of the next leaf becomes free. */
-const join = (draft: Draft, place: number): boolean => {
+function join(draft: Draft, place: number): boolean {
   const { root, leaves, sizes } = draft
   const [own, next] = [root[place], root[place + 1]]
   if (own?.[3] === undefined || next?.[3] === undefined) return false
-  if (Math.min(leafOf(draft, own[3]).length, leafOf(draft, next[3]).length) > sizes.leaf / 4) return false
-  const list = [...leafOf(draft, own[3]), ...leafOf(draft, next[3])]
+  if (Math.min(getLeaf(draft, own[3]).length, getLeaf(draft, next[3]).length) > sizes.leaf / 4) return false
+  const list = [...getLeaf(draft, own[3]), ...getLeaf(draft, next[3])]
   if (list.length > sizes.leaf / 2) return false
   leaves.set(own[3], list)
   leaves.set(next[3], [])
-  root.splice(place, 2, entryOf(list, own[3]))
+  root.splice(place, 2, toRootEntry(list, own[3]))
   return true
 }
 
 /** Makes the tree of a ranking that has none; returns the number of its members. */
-export const foundTree = (state: State, ranking: Ranking, sizes: SegmentSizes): number => {
+export function foundTree(state: State, ranking: RankingKey, sizes: SegmentSizes): number {
   const members = state.members(ranking)
   const list = cutMembers(TOP, members, sizes)
   const leaves = new Map(evenly(list.length, sizes.leaf / 2).map(([from, to], at) => [at + 1, list.slice(from, to)]))
-  const root = [...leaves].map(([number, part]) => entryOf(part, number))
+  const root = [...leaves].map(([number, part]) => toRootEntry(part, number))
   putTree(state, ranking, { root, leaves })
   return members.length
 }
 
 /** Empties the tree of a ranking that has become small: documents are never deleted. */
-export const dissolveTree = (state: State, ranking: Ranking): void => {
+export function dissolveTree(state: State, ranking: RankingKey): void {
   const root = readLeaf(state, ranking, 0) ?? lost(ranking, 0)
   const leaves = new Map(root.map(([, , , number = 0]) => [number, []]))
   putTree(state, ranking, { root: [], leaves })
@@ -185,38 +188,38 @@ export const dissolveTree = (state: State, ranking: Ranking): void => {
 
 type Tree = { readonly root: Leaf; readonly leaves: ReadonlyMap<number, Leaf> }
 
-const putTree = (state: State, ranking: Ranking, { root, leaves }: Tree): void => {
+function putTree(state: State, ranking: RankingKey, { root, leaves }: Tree): void {
   for (const [number, list] of [...leaves, [0, root] as const])
     if (!isSame(readLeaf(state, ranking, number), list))
-      state.put(segments, { id: idOf(ranking, number), segments: list })
+      state.put(segments, { id: formatLeafId(ranking, number), segments: list })
 }
 
 const isSame = (before: Leaf | undefined, now: Leaf): boolean =>
   before === now || (before?.length === now.length && before.every((segment, at) => segment === now[at]))
 
-const idOf = ({ index, group }: Ranking, leaf: number): string => segmentsId(index.name, leaf, group ?? '')
+const formatLeafId = ({ index, group }: RankingKey, leaf: number): string => segmentsId(index.name, leaf, group ?? '')
 
-const readLeaf = (state: State, ranking: Ranking, leaf: number): Leaf | undefined =>
-  state.get(segments, idOf(ranking, leaf))?.segments
+const readLeaf = (state: State, ranking: RankingKey, leaf: number): Leaf | undefined =>
+  state.get(segments, formatLeafId(ranking, leaf))?.segments
 
-const named = ({ index, order, group = '' }: Ranking): string => `${index.name}.${order} ${group}`
+const named = ({ index, order, group = '' }: RankingKey): string => `${index.name}.${order} ${group}`
 
-const lost = (ranking: Ranking, leaf: number): never => {
+function lost(ranking: RankingKey, leaf: number): never {
   throw new Failure('defect', `${named(ranking)}: leaf ${leaf} of its segments is missing in the store.`)
 }
 
-const rangeOf = (segment: Segment, next: Segment | undefined): Pick<StandingRange, 'after' | 'until'> => {
-  const after = beginOf(segment)
-  const until = next === undefined ? undefined : beginOf(next)
+function toSegmentRange(segment: Segment, next: Segment | undefined): Pick<StandingRange, 'after' | 'until'> {
+  const after = getSegmentStart(segment)
+  const until = next === undefined ? undefined : getSegmentStart(next)
   return { ...(after === undefined ? {} : { after }), ...(until === undefined ? {} : { until }) }
 }
 
-const entryOf = (list: Leaf, leaf: number): Segment => {
+function toRootEntry(list: Leaf, leaf: number): Segment {
   const [amount, name] = list[0] ?? TOP
-  return [amount, name, countOf(list), leaf]
+  return [amount, name, countMembers(list), leaf]
 }
 
-const add = (list: Segment[], at: number, by: number): void => {
+function add(list: Segment[], at: number, by: number): void {
   const segment = list[at]
   if (segment === undefined) return
   const [amount, name, count, ...leaf] = segment
@@ -224,7 +227,7 @@ const add = (list: Segment[], at: number, by: number): void => {
 }
 
 /** Takes the least number from 1 that no leaf has. */
-const unused = (taken: Set<number | undefined>): number => {
+function unused(taken: Set<number | undefined>): number {
   let number = 1
   while (taken.has(number)) number++
   taken.add(number)

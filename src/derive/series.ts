@@ -1,8 +1,8 @@
 import type { Block } from '#chain/block.ts'
 import { fullPart, type SeriesDoc, series } from '#indices/series.ts'
-import { type Cause, type Entry, entriesIn, entryText, isFrozenIn, prolonged } from '#indices/series-entry.ts'
-import { numberIn, numberText } from '#indices/series-number.ts'
-import { balanceAfter, ballotsAfter } from '#indices/series-replay.ts'
+import { type Cause, type Entry, entryText, hasFrozenEntry, parseEntries, prolonged } from '#indices/series-entry.ts'
+import { numberText, parsePackedNumber } from '#indices/series-number.ts'
+import { computeBalanceOpening, computeBallotOpening } from '#indices/series-replay.ts'
 import type { State } from './state.ts'
 
 /**
@@ -52,7 +52,7 @@ type Draft = {
 
 type Noted = { readonly series: OpenSeries; readonly change: bigint; readonly by: ChangeCause }
 
-export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): SeriesDrafts => {
+export function seriesDrafts(state: State, { height }: Pick<Block, 'height'>): SeriesDrafts {
   const opened = new Map<string, OpenSeries>()
   const full: { readonly key: string; readonly draft: Draft }[] = []
   let noted: Noted[] = []
@@ -73,17 +73,17 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
     append(of.key, partOf(of), {
       height,
       tx,
-      cause: causeOf(by, index),
+      cause: toCause(by, index),
       change,
       times: 1,
-      more: until === undefined ? (by.more ?? NOTHING) : frozenBy(by, until),
+      more: until === undefined ? (by.more ?? NOTHING) : listFreezeDetails(by, until),
     })
   }
   return {
     open: (key, { isNew } = { isNew: false }) => {
       const known = opened.get(key)
       if (known !== undefined) return known
-      const fresh = { key, isNew, newest: isNew ? undefined : draftOf(state.get(series, key)) }
+      const fresh = { key, isNew, newest: isNew ? undefined : openSeriesDraft(state.get(series, key)) }
       opened.set(key, fresh)
       return fresh
     },
@@ -99,11 +99,11 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
       rows.clear()
     },
     settle: () => {
-      for (const { key, draft } of full) state.add(series, docOf(fullPart(key, draft.part), draft))
+      for (const { key, draft } of full) state.add(series, toSeriesDoc(fullPart(key, draft.part), draft))
       for (const { key, isNew, newest } of opened.values()) {
         if (newest === undefined) continue
-        if (isNew) state.add(series, docOf(key, newest))
-        else state.put(series, docOf(key, newest))
+        if (isNew) state.add(series, toSeriesDoc(key, newest))
+        else state.put(series, toSeriesDoc(key, newest))
       }
     },
   }
@@ -113,31 +113,27 @@ export const seriesDrafts = (state: State, { height }: Pick<Block, 'height'>): S
  * The newest part of a series after a block's payment for its parent, if that is its only change; undefined:
  * the change begins another part.
  */
-export const withContribute = (
-  before: SeriesDoc | undefined,
-  height: number,
-  change: bigint,
-): SeriesDoc | undefined => {
-  const draft = draftOf(before)
+export function withContribute(before: SeriesDoc | undefined, height: number, change: bigint): SeriesDoc | undefined {
+  const draft = openSeriesDraft(before)
   if (before === undefined || draft === undefined || isFull(draft)) return undefined
   append(before.id, draft, { height, tx: 0, cause: OF_BLOCK, change, times: 1, more: NOTHING })
-  return docOf(before.id, draft)
+  return toSeriesDoc(before.id, draft)
 }
 
 const OF_BLOCK: Cause = { kind: 'block' }
 const NOTHING: readonly string[] = []
 
-const frozenBy = (by: ChangeCause, until: bigint): readonly string[] =>
+const listFreezeDetails = (by: ChangeCause, until: bigint): readonly string[] =>
   'own' in by ? [String(until), String(by.own)] : [String(until)]
 
-const causeOf = (by: ChangeCause, index: number | undefined): Cause => {
+function toCause(by: ChangeCause, index: number | undefined): Cause {
   if (!('movement' in by)) return by
   // The contribute for the parent block is the only movement without a row.
   if (index === undefined) return OF_BLOCK
   return { kind: by.until === undefined ? 'row' : 'freeze', index }
 }
 
-const draftOf = (doc: SeriesDoc | undefined): Draft | undefined => {
+function openSeriesDraft(doc: SeriesDoc | undefined): Draft | undefined {
   if (doc === undefined) return undefined
   const { part, first, height, opening, count, gained, lost, gains, losses, entries } = doc
   return { part, first, height, opening, count, gained, lost, gains, losses, more: 0n, less: 0n, entries }
@@ -145,36 +141,36 @@ const draftOf = (doc: SeriesDoc | undefined): Draft | undefined => {
 
 const NO_SUMS = { gained: '0', lost: '0', gains: 0, losses: 0 } as const
 
-const nextPart = (key: string, height: number, before: Draft | undefined): Draft => {
+function nextPart(key: string, height: number, before: Draft | undefined): Draft {
   const none = { height, count: 0, more: 0n, less: 0n, entries: '' }
   if (before === undefined) return { ...none, ...NO_SUMS, part: 0, first: 1, opening: NOTHING }
   const { part, first, count } = before
-  const opening = openingAfter(key, before)
-  return { ...none, part: part + 1, first: first + count, opening, ...sumsOf(before) }
+  const opening = computeOpening(key, before)
+  return { ...none, part: part + 1, first: first + count, opening, ...pickSums(before) }
 }
 
 /** The opening of the part after a full one. Series begin at zero, so it is mostly gains less losses. */
-const openingAfter = (key: string, draft: Draft): readonly string[] => {
+function computeOpening(key: string, draft: Draft): readonly string[] {
   const { height, opening, entries } = draft
-  if (/^@[vmn]/.test(key)) return ballotsAfter(opening, entriesIn(entries, height))
-  const gained = numberIn(draft.gained) + draft.more
-  const lost = numberIn(draft.lost) + draft.less
+  if (/^@[vmn]/.test(key)) return computeBallotOpening(opening, parseEntries(entries, height))
+  const gained = parsePackedNumber(draft.gained) + draft.more
+  const lost = parsePackedNumber(draft.lost) + draft.less
   if (key.startsWith('@')) return [numberText(gained - lost)]
-  return opening.length > 2 || isFrozenIn(entries)
-    ? balanceAfter(opening, entriesIn(entries, height))
+  return opening.length > 2 || hasFrozenEntry(entries)
+    ? computeBalanceOpening(opening, parseEntries(entries, height))
     : [String(gained - lost), '0']
 }
 
-const isFull = ({ entries, opening }: Draft): boolean => entries.length >= FULL + sizeOf(opening)
+const isFull = ({ entries, opening }: Draft): boolean => entries.length >= FULL + countOpeningCharacters(opening)
 
-const sizeOf = (opening: readonly string[]): number => {
+function countOpeningCharacters(opening: readonly string[]): number {
   let size = 0
   for (const text of opening) size += text.length
   return size
 }
 
 /** Adds a change. The contribute of the very next block extends the last entry instead of adding one. */
-const append = (key: string, draft: Draft, entry: Entry): void => {
+function append(key: string, draft: Draft, entry: Entry): void {
   const { entries, height } = draft
   const longer = entry.cause.kind === 'block' ? prolonged(entries, entry, height) : undefined
   draft.entries = longer ?? entries + entryText(entry, height)
@@ -192,13 +188,13 @@ const append = (key: string, draft: Draft, entry: Entry): void => {
 /** Whether a series holds masks: their sum, over several names, has no meaning, and has 60 digits. */
 const isMasks = (key: string): boolean => /^@[mn]/.test(key)
 
-const docOf = (id: string, draft: Draft): SeriesDoc => {
+function toSeriesDoc(id: string, draft: Draft): SeriesDoc {
   const { part, first, count, height, opening, entries } = draft
-  return { id, part, first, count, height, opening, ...sumsOf(draft), entries }
+  return { id, part, first, count, height, opening, ...pickSums(draft), entries }
 }
 
 /** The gains and losses up to the last change: sums and counts. */
-const sumsOf = ({
+const pickSums = ({
   gained,
   lost,
   more,
@@ -206,8 +202,8 @@ const sumsOf = ({
   gains,
   losses,
 }: Draft): Pick<SeriesDoc, 'gained' | 'lost' | 'gains' | 'losses'> => ({
-  gained: more === 0n ? gained : numberText(numberIn(gained) + more),
-  lost: less === 0n ? lost : numberText(numberIn(lost) + less),
+  gained: more === 0n ? gained : numberText(parsePackedNumber(gained) + more),
+  lost: less === 0n ? lost : numberText(parsePackedNumber(lost) + less),
   gains,
   losses,
 })

@@ -23,7 +23,7 @@ export type TokenDrafts = {
 type Draft = { readonly before: TokenDoc | undefined; readonly doc: TokenDraft }
 type Deps = { readonly state: State; readonly past: SeriesDrafts; readonly height: number }
 
-export const tokenDrafts = ({ state, past, height }: Deps): TokenDrafts => {
+export function tokenDrafts({ state, past, height }: Deps): TokenDrafts {
   const drafts = new Map<string, Draft>()
   return {
     token: symbol => {

@@ -3,7 +3,7 @@ import { AMOUNT_AT } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { seriesOf } from '#indices/series.ts'
-import { argumentsOf, digitsAt, type ParsedReceipt, textAt } from './receipt.ts'
+import { findDigits, findText, type ParsedReceipt, parseActionArguments } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /** A movement of token.iost, in the token's smallest unit; `""`: no sender or receiver (issue, destroy). */
@@ -19,14 +19,14 @@ export type Movement = {
 const DEFAULT_DECIMALS = 8
 
 /** Applies a receipt of token.iost. Returns its movement; undefined if nothing moved. */
-export const applyToken = (at: TxScope, parsed: ParsedReceipt): Movement | undefined => {
+export function applyToken(at: TxScope, parsed: ParsedReceipt): Movement | undefined {
   const { ledger } = at.scope
   switch (parsed.name) {
     case 'create':
       create(at, parsed.args)
       return undefined
     case 'recycle':
-      ledger.token(textOf(at, parsed, 0)).issuer = ''
+      ledger.token(requireTextArgument(at, parsed, 0)).issuer = ''
       return undefined
     case 'transfer':
     case 'transferFreeze':
@@ -38,14 +38,14 @@ export const applyToken = (at: TxScope, parsed: ParsedReceipt): Movement | undef
   }
 }
 
-const move = (at: TxScope, parsed: ParsedReceipt): Movement => {
+function move(at: TxScope, parsed: ParsedReceipt): Movement {
   const { ledger, series: past } = at.scope
-  const symbol = textOf(at, parsed, 0)
+  const symbol = requireTextArgument(at, parsed, 0)
   const token = ledger.token(symbol)
   const place = AMOUNT_AT.get(parsed.name) ?? 3
-  const amount = unitsAsRead(textOf(at, parsed, place), token.decimal)
+  const amount = unitsAsRead(requireTextArgument(at, parsed, place), token.decimal)
   if (amount === undefined) throw malformed(at, parsed, place)
-  const movement = { token: symbol, ...partiesIn(at, parsed), amount, decimals: token.decimal }
+  const movement = { token: symbol, ...requireParties(at, parsed), amount, decimals: token.decimal }
   const { from, to } = movement
   const by = { movement }
   if (parsed.name === 'issue' || parsed.name === 'destroy') {
@@ -56,7 +56,7 @@ const move = (at: TxScope, parsed: ParsedReceipt): Movement => {
   } else if (parsed.name === 'transferFreeze') {
     const isOwn = from === to
     if (!isOwn) ledger.add(symbol, from, { change: -amount, by })
-    ledger.freeze(symbol, to, { amount, movement, until: timeOf(at, parsed, 4), isOwn })
+    ledger.freeze(symbol, to, { amount, movement, until: requireTimeArgument(at, parsed, 4), isOwn })
   } else if (from !== to) {
     ledger.add(symbol, from, { change: -amount, by })
     ledger.add(symbol, to, { change: amount, by })
@@ -65,28 +65,28 @@ const move = (at: TxScope, parsed: ParsedReceipt): Movement => {
 }
 
 /** Sender and receiver of a movement; `""`: none. */
-const partiesIn = (at: TxScope, parsed: ParsedReceipt): Pick<Movement, 'from' | 'to'> => {
-  const first = textOf(at, parsed, 1)
+function requireParties(at: TxScope, parsed: ParsedReceipt): Pick<Movement, 'from' | 'to'> {
+  const first = requireTextArgument(at, parsed, 1)
   if (parsed.name === 'issue') return { from: '', to: first }
-  return { from: first, to: parsed.name === 'destroy' ? '' : textOf(at, parsed, 2) }
+  return { from: first, to: parsed.name === 'destroy' ? '' : requireTextArgument(at, parsed, 2) }
 }
 
 /**
  * A symbol is free again after `recycle`, which deletes the issuer alone: the contract sets supply and settings anew,
  * and leaves all balances as they are (token.iost 1.0.5 and 1.0.6).
  */
-const create = ({ scope, tx }: TxScope, args: readonly ExactJson[]): void => {
-  const symbol = textAt(args, 0) ?? ''
-  const config = configOf(textAt(args, 3))
-  const decimal = wholeOf(config.decimal) ?? DEFAULT_DECIMALS
+function create({ scope, tx }: TxScope, args: readonly ExactJson[]): void {
+  const symbol = findText(args, 0) ?? ''
+  const config = parseConfig(findText(args, 3))
+  const decimal = truncateNumber(config.decimal) ?? DEFAULT_DECIMALS
   const former = scope.ledger.createToken({
     id: symbol,
     symbol,
     // Go replaces lone surrogates when it reads the configuration.
     full_name: typeof config.fullName === 'string' ? config.fullName.toWellFormed() : symbol,
-    issuer: textAt(args, 1) ?? '',
+    issuer: findText(args, 1) ?? '',
     decimal,
-    total_supply: wholeUnits(digitsAt(args, 2), decimal),
+    total_supply: wholeUnits(findDigits(args, 2), decimal),
     current_supply: 0n,
     can_transfer: config.canTransfer !== false,
     only_issuer_can_transfer: config.onlyIssuerCanTransfer === true,
@@ -108,7 +108,7 @@ type Config = {
 }
 
 /** The receipt has the configuration as base64 of JSON. Other keys (genesis: `can_transfer`) have no effect. */
-const configOf = (text: string | undefined): Config => {
+function parseConfig(text: string | undefined): Config {
   try {
     const value = parseExact(Buffer.from(text ?? '', 'base64').toString('utf8'))
     return typeof value === 'object' && value !== null ? (value as Config) : {}
@@ -118,7 +118,7 @@ const configOf = (text: string | undefined): Config => {
 }
 
 /** Truncates the number to an integer, like the node: −0.5 to 0, which is no −0 there. */
-const wholeOf = (value: ExactJson | undefined): number | undefined => {
+function truncateNumber(value: ExactJson | undefined): number | undefined {
   if (value instanceof Exact) return Math.trunc(Number(value.text)) + 0
   return typeof value === 'number' ? Math.trunc(value) + 0 : undefined
 }
@@ -128,24 +128,24 @@ const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
   digits !== undefined && /^-?\d+$/.test(digits) ? BigInt.asIntN(64, BigInt(digits) * 10n ** BigInt(decimals)) : 0n
 
 /** Applies `updateTotalSupply [symbol, whole tokens]`, which emits no receipt (token.iost 1.0.4). */
-export const updateTotalSupply = ({ scope, tx }: TxScope, at: number): void => {
+export function updateTotalSupply({ scope, tx }: TxScope, at: number): void {
   const action = tx.actions[at]
-  const args = action === undefined ? undefined : argumentsOf(action)
-  const symbol = args === undefined ? undefined : textAt(args, 0)
-  const digits = args === undefined ? undefined : digitsAt(args, 1)
+  const args = action === undefined ? undefined : parseActionArguments(action)
+  const symbol = args === undefined ? undefined : findText(args, 0)
+  const digits = args === undefined ? undefined : findDigits(args, 1)
   if (symbol === undefined || digits === undefined) return
   const token = scope.ledger.token(symbol)
   token.total_supply = wholeUnits(digits, token.decimal)
 }
 
-const textOf = (at: TxScope, parsed: ParsedReceipt, place: number): string => {
-  const text = textAt(parsed.args, place)
+function requireTextArgument(at: TxScope, parsed: ParsedReceipt, place: number): string {
+  const text = findText(parsed.args, place)
   if (text === undefined) throw malformed(at, parsed, place)
   return text
 }
 
-const timeOf = (at: TxScope, parsed: ParsedReceipt, place: number): bigint => {
-  const digits = digitsAt(parsed.args, place)
+function requireTimeArgument(at: TxScope, parsed: ParsedReceipt, place: number): bigint {
+  const digits = findDigits(parsed.args, place)
   if (digits === undefined || !/^-?\d+$/.test(digits)) throw malformed(at, parsed, place)
   return BigInt(digits)
 }

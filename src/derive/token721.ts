@@ -11,7 +11,7 @@ import {
   itemId,
   items,
 } from '#indices/token721.ts'
-import { digitsAt, type ParsedReceipt, textAt } from './receipt.ts'
+import { findDigits, findText, type ParsedReceipt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /** An item that changes hands; `from` is `""` for an issue. */
@@ -21,7 +21,7 @@ type Moved = { readonly symbol: string; readonly item: string; readonly from: st
  * Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or
  * `transfer [symbol, from, to, id]`.
  */
-export const applyToken721 = (at: TxScope, parsed: ParsedReceipt): void => {
+export function applyToken721(at: TxScope, parsed: ParsedReceipt): void {
   switch (parsed.name) {
     case 'create':
       create(at, parsed)
@@ -34,13 +34,13 @@ export const applyToken721 = (at: TxScope, parsed: ParsedReceipt): void => {
   }
 }
 
-const create = ({ scope, tx }: TxScope, { args }: ParsedReceipt): void => {
-  const symbol = textAt(args, 0) ?? ''
-  const total = digitsAt(args, 2) ?? ''
+function create({ scope, tx }: TxScope, { args }: ParsedReceipt): void {
+  const symbol = findText(args, 0) ?? ''
+  const total = findDigits(args, 2) ?? ''
   scope.state.put(collections, {
     id: symbol,
     symbol,
-    issuer: textAt(args, 1) ?? '',
+    issuer: findText(args, 1) ?? '',
     total_supply: /^-?\d+$/.test(total) ? BigInt(total) : 0n,
     issued: 0,
     owner_count: 0,
@@ -52,17 +52,17 @@ const create = ({ scope, tx }: TxScope, { args }: ParsedReceipt): void => {
 }
 
 /** The receipt lacks the item's id, which is the number of items issued before. */
-const issue = (at: TxScope, parsed: ParsedReceipt): void => {
+function issue(at: TxScope, parsed: ParsedReceipt): void {
   const { scope, tx } = at
   const { state, block } = scope
-  const [symbol, owner] = [textOf(at, parsed, 0), textOf(at, parsed, 1)]
-  const collection = collectionOf(at, symbol)
+  const [symbol, owner] = [requireTextArgument(at, parsed, 0), requireTextArgument(at, parsed, 1)]
+  const collection = getCollection(at, symbol)
   const item = String(collection.issued)
   state.put(collections, { ...collection, issued: collection.issued + 1 })
   state.add(items, {
     id: itemId(symbol, item),
     owner,
-    metadata: textOf(at, parsed, 2),
+    metadata: requireTextArgument(at, parsed, 2),
     height: block.height,
     time: block.time,
     tx_hash: tx.hash,
@@ -70,16 +70,16 @@ const issue = (at: TxScope, parsed: ParsedReceipt): void => {
   move(at, { symbol, item, from: '', to: owner })
 }
 
-const transfer = (at: TxScope, parsed: ParsedReceipt): void => {
+function transfer(at: TxScope, parsed: ParsedReceipt): void {
   const { state } = at.scope
   const moved = {
-    symbol: textOf(at, parsed, 0),
-    item: textOf(at, parsed, 3),
-    from: textOf(at, parsed, 1),
-    to: textOf(at, parsed, 2),
+    symbol: requireTextArgument(at, parsed, 0),
+    item: requireTextArgument(at, parsed, 3),
+    from: requireTextArgument(at, parsed, 1),
+    to: requireTextArgument(at, parsed, 2),
   }
   if (moved.item === ISSUER_FIELD) {
-    state.put(collections, { ...collectionOf(at, moved.symbol), issuer: moved.to })
+    state.put(collections, { ...getCollection(at, moved.symbol), issuer: moved.to })
     return
   }
   const id = itemId(moved.symbol, moved.item)
@@ -93,7 +93,7 @@ const transfer = (at: TxScope, parsed: ParsedReceipt): void => {
   move(at, moved)
 }
 
-const move = (at: TxScope, moved: Moved): void => {
+function move(at: TxScope, moved: Moved): void {
   const { symbol, item, from, to } = moved
   const { series: past } = at.scope
   const id = itemId(symbol, item)
@@ -106,7 +106,7 @@ const move = (at: TxScope, moved: Moved): void => {
  * Writes the owner of an item, the number of items of each owner, and their number in the collection. An item being issued
  * has no state yet.
  */
-const pass = (at: TxScope, { symbol, item: number, from, to }: Moved): void => {
+function pass(at: TxScope, { symbol, item: number, from, to }: Moved): void {
   if (from === to) return
   const { state, block } = at.scope
   const item = itemId(symbol, number)
@@ -133,11 +133,11 @@ const pass = (at: TxScope, { symbol, item: number, from, to }: Moved): void => {
     more += Math.sign(has) - Math.sign(had)
   }
   if (more === 0) return
-  const collection = collectionOf(at, symbol)
+  const collection = getCollection(at, symbol)
   state.put(collections, { ...collection, owner_count: collection.owner_count + more })
 }
 
-const collectionOf = (at: TxScope, symbol: string): CollectionDoc => {
+function getCollection(at: TxScope, symbol: string): CollectionDoc {
   const found = at.scope.state.get(collections, symbol)
   if (found === undefined)
     throw new Failure(
@@ -147,8 +147,8 @@ const collectionOf = (at: TxScope, symbol: string): CollectionDoc => {
   return found
 }
 
-const textOf = ({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): string => {
-  const text = textAt(parsed.args, place)
+function requireTextArgument({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): string {
+  const text = findText(parsed.args, place)
   if (text !== undefined) return text
   throw new Failure(
     'bad_block',

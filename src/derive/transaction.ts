@@ -3,7 +3,7 @@ import { directVote } from '#chain/direct-vote.ts'
 import { applies } from '#chain/effects.ts'
 import { type ExactJson, writeJson } from '#chain/json.ts'
 import { applyAccount } from './account.ts'
-import { applyCode, applyCodeWithin } from './contract.ts'
+import { applyCode, applyNestedCode } from './contract.ts'
 import { SILENT_ACTIONS } from './eras.ts'
 import { applyGas, payGas } from './gas.ts'
 import {
@@ -17,7 +17,7 @@ import {
   type ProducerEvent,
 } from './producer.ts'
 import { openMarket, payRam, ramTrades } from './ram.ts'
-import { argumentsOf, type ParsedReceipt, parseReceipt, textAt } from './receipt.ts'
+import { findText, type ParsedReceipt, parseActionArguments, parseReceipt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 import { applyToken, type Movement, updateTotalSupply } from './token.ts'
 import { applyToken721 } from './token721.ts'
@@ -37,7 +37,7 @@ export type Effects = {
  * delayed transaction in its sender's RAM until it is executed, even if that fails (go-iost `vm/isolator.go`
  * delDelaytx, until node 3.9.2). The RAM that a receipt names was paid or returned whatever the status.
  */
-export const applyTransaction = (at: TxScope): Effects => {
+export function applyTransaction(at: TxScope): Effects {
   const movements = new Map<number, Movement>()
   const deployed = new Map<number, string>()
   if (applies(at.tx)) {
@@ -52,7 +52,7 @@ export const applyTransaction = (at: TxScope): Effects => {
 }
 
 /** Applies effects that only actions show. They precede those of receipts, which rely on them in genesis. */
-const applyActions = (at: TxScope, deployed: Map<number, string>): void => {
+function applyActions(at: TxScope, deployed: Map<number, string>): void {
   const genesis = at.scope.block.height === 0
   at.tx.actions.forEach((action, position) => {
     const { contract, actionName } = action
@@ -61,13 +61,13 @@ const applyActions = (at: TxScope, deployed: Map<number, string>): void => {
       if (id !== undefined) deployed.set(position, id)
     } else if (genesis && contract === 'ram.iost' && actionName === 'issue') openMarket(at, position)
     else if (genesis && contract === VOTE_PRODUCER && actionName === 'initProducer')
-      applyProducer(at, actionName, argumentsOf(action) ?? [])
+      applyProducer(at, actionName, parseActionArguments(action) ?? [])
   })
-  const within = applyCodeWithin(at)
+  const within = applyNestedCode(at)
   if (within !== undefined) deployed.set(...within)
 }
 
-const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
+function applyReceipts(at: TxScope, movements: Map<number, Movement>): void {
   const trades = ramTrades(at)
   at.tx.receipt.receipts.forEach((receipt, position) => {
     const parsed = parseReceipt(receipt)
@@ -101,7 +101,7 @@ const applyReceipts = (at: TxScope, movements: Map<number, Movement>): void => {
 /** Receipts only of those versions of vote_producer.iost that emit a receipt for every event about votes. */
 const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 'topupCandidateBonus'])
 
-const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
+function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
   const { name, args } = event
   if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, event)
   else if (name === 'topupCandidateBonus') applyCandidateBonus(at, args)
@@ -110,7 +110,7 @@ const applyProducerEvent = (at: TxScope, event: ProducerEvent): void => {
 }
 
 /** Applies votes and producers' actions without their own receipt, made by older contracts (`eras.ts`). */
-const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement>): void => {
+function applySilentActions(at: TxScope, movements: ReadonlyMap<number, Movement>): void {
   const { actions, receipt } = at.tx
   if (!actions.some(isSilent)) return
   const receiptCounts = new Map<string, number>()
@@ -123,7 +123,7 @@ const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement
     const vote = directVote(action)
     if (vote !== undefined) applyProducerEvent(at, { ...vote, hasReceipt: false })
     if (action.contract !== VOTE_PRODUCER) return
-    const args = argumentsOf(action) ?? []
+    const args = parseActionArguments(action) ?? []
     const key = partiesKey(action.actionName, args)
     if (key === undefined) return
     const receipts = receiptCounts.get(key) ?? 0
@@ -135,7 +135,7 @@ const applySilentActions = (at: TxScope, movements: ReadonlyMap<number, Movement
 const isSilent = (action: Action): boolean =>
   action.contract === VOTE_PRODUCER ? SILENT_ACTIONS.has(action.actionName) : directVote(action) !== undefined
 
-const partiesKey = (name: string, args: ParsedReceipt['args']): string | undefined => {
+function partiesKey(name: string, args: ParsedReceipt['args']): string | undefined {
   const parties = SILENT_ACTIONS.get(name)
   return parties === undefined ? undefined : writeJson([name, ...args.slice(0, parties)])
 }
@@ -146,13 +146,13 @@ type SilentAction = {
   readonly position: number
 }
 
-const applySilent = (
+function applySilent(
   at: TxScope,
   { name, args, position }: SilentAction,
   movements: ReadonlyMap<number, Movement>,
-): void => {
+): void {
   if (name === 'candidateWithdraw') {
-    awardByTransfers(at, textAt(args, 0) ?? '', [...movements.values()])
+    awardByTransfers(at, findText(args, 0) ?? '', [...movements.values()])
     return
   }
   // A producer without votes gets no bonus: the action returns false.
@@ -160,7 +160,7 @@ const applySilent = (
   applyProducerEvent(at, { name, args, hasReceipt: false })
 }
 
-const applySupplies = (at: TxScope): void => {
+function applySupplies(at: TxScope): void {
   at.tx.actions.forEach(({ contract, actionName }, position) => {
     if (contract === 'token.iost' && actionName === 'updateTotalSupply') updateTotalSupply(at, position)
   })

@@ -1,9 +1,9 @@
 import { candidateVotes, gainedCoefficient } from '#chain/vote-bonus.ts'
 import { producers } from '#indices/producer.ts'
-import { doubtOf, series, seriesOf } from '#indices/series.ts'
-import { entriesIn } from '#indices/series-entry.ts'
-import { numberIn } from '#indices/series-number.ts'
-import { votesAfter, votesAt } from '#indices/series-replay.ts'
+import { formatDoubt, series, seriesOf } from '#indices/series.ts'
+import { parseEntries } from '#indices/series-entry.ts'
+import { parsePackedNumber } from '#indices/series-number.ts'
+import { applyVoteEntry, parseVotes } from '#indices/series-replay.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
 import type { State } from './state.ts'
@@ -29,12 +29,12 @@ type Deps = {
   readonly series: SeriesDrafts
 }
 
-const DOUBT = doubtOf('')
+const DOUBT = formatDoubt('')
 const TX = { kind: 'tx' } as const
 
-export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonuses => {
-  const coefficients = sumsOf(state, past)
-  const named = namedOf(state, past)
+export function voteBonuses({ state, statistics, series: past }: Deps): VoteBonuses {
+  const coefficients = openSums(state, past)
+  const named = openNamedValues(state, past)
   const { candidatesCoefficient } = seriesOf
   const coefficientOf = (producer: string): bigint => coefficients.get(seriesOf.votersCoefficient(producer))
   const votesOf = (producer: string): bigint => state.get(producers, producer)?.votes ?? 0n
@@ -53,7 +53,7 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
       named.count(seriesOf.voter(voter), producer, change)
       statistics.candidate_votes += more
       if (hasReceipt) return
-      doubt(masks, doubtOf(producer), true)
+      doubt(masks, formatDoubt(producer), true)
       doubt(mask, DOUBT, true)
     },
     addForVoters: (producer, amount) =>
@@ -66,7 +66,7 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
       const pairs = [...named.all(seriesOf.voter(voter))].filter(([, votes]) => votes > 0n)
       for (const [producer, votes] of pairs) {
         named.add(masks, producer, coefficientOf(producer) * votes - named.get(masks, producer))
-        if (statistics.votes_told) doubt(masks, doubtOf(producer), false)
+        if (statistics.votes_told) doubt(masks, formatDoubt(producer), false)
       }
     },
     candidateTook: producer => {
@@ -79,13 +79,13 @@ export const voteBonuses = ({ state, statistics, series: past }: Deps): VoteBonu
 }
 
 /** Current values of series whose opening is a sum. */
-const sumsOf = (state: State, past: SeriesDrafts) => {
+function openSums(state: State, past: SeriesDrafts) {
   const known = new Map<string, bigint>()
   const get = (key: string): bigint => {
     const before = known.get(key)
     if (before !== undefined) return before
     const doc = state.get(series, key)
-    const sum = doc === undefined ? 0n : numberIn(doc.gained) - numberIn(doc.lost)
+    const sum = doc === undefined ? 0n : parsePackedNumber(doc.gained) - parsePackedNumber(doc.lost)
     known.set(key, sum)
     return sum
   }
@@ -99,14 +99,14 @@ const sumsOf = (state: State, past: SeriesDrafts) => {
 }
 
 /** Current values by name, of series whose changes carry a name. */
-const namedOf = (state: State, past: SeriesDrafts) => {
+function openNamedValues(state: State, past: SeriesDrafts) {
   const known = new Map<string, Map<string, bigint>>()
   const all = (key: string): Map<string, bigint> => {
     const before = known.get(key)
     if (before !== undefined) return before
     const doc = state.get(series, key)
     const sums = new Map(
-      doc === undefined ? [] : entriesIn(doc.entries, doc.height).reduce(votesAfter, votesAt(doc.opening)),
+      doc === undefined ? [] : parseEntries(doc.entries, doc.height).reduce(applyVoteEntry, parseVotes(doc.opening)),
     )
     known.set(key, sums)
     return sums

@@ -1,17 +1,17 @@
 import type { DocOf } from '#indices/define.ts'
-import type { Change, Key, StateIndex } from '#indices/registry.ts'
+import type { Key, StateChange, StateIndex } from '#indices/registry.ts'
 import { compareStandings, type Standing, type StandingRange } from '#indices/standing.ts'
-import { countedOf, withChanges } from './rankings.ts'
+import { findCounted, withChanges } from './rankings.ts'
 import { MissingState, type State } from './state.ts'
 
 /** Result of looking up a document that was not fetched; `undefined` means that the store has none. */
 export const UNKNOWN = 'unknown'
 
 /** Reads state at once. */
-export type Lookup = (index: StateIndex, id: string) => Change['doc'] | undefined | typeof UNKNOWN
+export type StateLookup = (index: StateIndex, id: string) => StateChange['doc'] | undefined | typeof UNKNOWN
 
 /** Documents of a counted order in the range before the batch. */
-export type LookupRange = (range: StandingRange) => Iterable<Change['doc']>
+export type LookupRange = (range: StandingRange) => Iterable<StateChange['doc']>
 
 /** Publisher of an executed transaction in an earlier block; `UNKNOWN`: it was not looked up. */
 export type LookupPublisher = (hash: string) => string | undefined | typeof UNKNOWN
@@ -32,16 +32,16 @@ export type WorkingState = State & {
    * Each document that differs from the version that was looked up, with that version; one change per (index,
    * id), in order of first change.
    */
-  changes(): readonly Change[]
+  changes(): readonly StateChange[]
 }
 
-type Doc = Change['doc']
+type Doc = StateChange['doc']
 /** A document as looked up and as put; `doc` is undefined before the first put and after a rollback of it. */
 type Cell = { doc: Doc | undefined; readonly before: Doc | undefined; isListed: boolean }
 type Undo = { readonly index: StateIndex; readonly of: Cell; readonly before: Doc | undefined }
 
 /** The documents of a batch that were looked up or put, by index and id. */
-const cellsOver = (lookup: Lookup) => {
+function createCells(lookup: StateLookup) {
   const cells = new Map<StateIndex, Map<string, Cell>>()
   const find = (index: StateIndex, id: string): Cell | undefined => cells.get(index)?.get(id)
   const open = (index: StateIndex, id: string, before: Doc | undefined): Cell => {
@@ -62,12 +62,12 @@ const cellsOver = (lookup: Lookup) => {
 }
 
 /** A `State` over stored documents: a put is visible at once, and `rollback` undoes it. */
-export const workingState = (
-  lookup: Lookup,
+export function workingState(
+  lookup: StateLookup,
   lookupRange: LookupRange = noMembers,
   lookupPublisher: LookupPublisher = () => UNKNOWN,
-): WorkingState => {
-  const { find, open, lookUp } = cellsOver(lookup)
+): WorkingState {
+  const { find, open, lookUp } = createCells(lookup)
   /** The cells that were put, in order of their first put. */
   const written = new Map<StateIndex, Cell[]>()
   let undo: Undo[] = []
@@ -95,8 +95,8 @@ export const workingState = (
     },
     add: (index, doc) => write(index, find(index, doc.id) ?? open(index, doc.id, undefined), doc as Doc),
     members: range => {
-      const changed = docsIn(written.get(range.index as StateIndex))
-      return standingsIn(range, lookupRange(range), changed)
+      const changed = listCellDocs(written.get(range.index as StateIndex))
+      return mergeStandings(range, lookupRange(range), changed)
     },
     publisherOf: hash => fetchedPublisher(lookupPublisher(hash), hash),
     mark: () => {
@@ -109,7 +109,7 @@ export const workingState = (
       }
     },
     changedSinceMark: <I extends StateIndex>(index: I) =>
-      [...cellsIn(undo, index)].map(({ doc }) => doc as unknown as DocOf<I>),
+      [...collectWrittenCells(undo, index)].map(({ doc }) => doc as unknown as DocOf<I>),
     atMark: <I extends StateIndex>(index: I, id: string) => {
       const of = find(index, id)
       const first = undo.find(each => each.of === of)
@@ -119,37 +119,37 @@ export const workingState = (
     get size() {
       return size
     },
-    changes: () => changesIn(written),
+    changes: () => listStateChanges(written),
   }
 }
 
 /** Members of a range after changes, best first. */
-const standingsIn = (range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] => {
+function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] {
   const now = withChanges(range, stored, changed)
-  return [...now.values()].map(doc => standingIn(range, doc)).sort(compareStandings)
+  return [...now.values()].map(doc => requireStanding(range, doc)).sort(compareStandings)
 }
 
 const noMembers: LookupRange = ({ index }) => {
   throw new TypeError(`Members of ${index.name} cannot be read here.`)
 }
 
-const fetchedPublisher = (publisher: ReturnType<LookupPublisher>, hash: string): string | undefined => {
+function fetchedPublisher(publisher: ReturnType<LookupPublisher>, hash: string): string | undefined {
   if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
   return publisher
 }
 
 /** Cells of an index that were written since the mark, each once. */
-const cellsIn = (undo: readonly Undo[], index: StateIndex): ReadonlySet<Cell> => {
+function collectWrittenCells(undo: readonly Undo[], index: StateIndex): ReadonlySet<Cell> {
   const changed = new Set<Cell>()
   for (const each of undo) if (each.index === index) changed.add(each.of)
   return changed
 }
 
-const changesIn = (written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly Change[] => {
-  const changes: Change[] = []
+function listStateChanges(written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly StateChange[] {
+  const changes: StateChange[] = []
   for (const [index, ofIndex] of written)
     for (const each of ofIndex) {
-      const change = changeOf(index, each)
+      const change = toStateChange(index, each)
       if (change !== undefined) changes.push(change)
     }
   return changes
@@ -160,17 +160,17 @@ const changesIn = (written: ReadonlyMap<StateIndex, readonly Cell[]>): readonly 
  * written must not depend on where a batch ends, or a loader that repeats blocks in other batches would leave one as it was
  * in between.
  */
-const changeOf = (index: StateIndex, { doc, before }: Cell): Change | undefined => {
+function toStateChange(index: StateIndex, { doc, before }: Cell): StateChange | undefined {
   if (doc === undefined) return undefined
-  return (before === undefined ? { index, doc } : { index, doc, before }) as Change
+  return (before === undefined ? { index, doc } : { index, doc, before }) as StateChange
 }
 
-function* docsIn(written: readonly Cell[] | undefined): Iterable<Doc> {
+function* listCellDocs(written: readonly Cell[] | undefined): Iterable<Doc> {
   for (const { doc } of written ?? []) if (doc !== undefined) yield doc
 }
 
-const standingIn = ({ index }: StandingRange, doc: Doc): Standing => {
-  const standing = countedOf(index)?.standingOf(doc)
+function requireStanding({ index }: StandingRange, doc: Doc): Standing {
+  const standing = findCounted(index)?.standingOf(doc)
   if (standing === undefined) throw new TypeError(`${index.name} ${doc.id} was read as a member, and is in no ranking.`)
   return standing
 }

@@ -2,7 +2,7 @@ import { lowerAddress } from '#chain/names.ts'
 import type { Lang, Visit } from './page.ts'
 
 /** The address of a page, relative to the current one. `path` is an explorer path, such as `/block/7`. */
-export function hrefTo(
+export function toHref(
   { root, lang, home = `${root}${lang === 'zh' ? 'zh/' : ''}` }: Pick<Visit, 'root' | 'lang' | 'home'>,
   path: string,
 ): string {
@@ -15,30 +15,30 @@ export function hrefTo(
 export const lastingHref = (
   { origin, isOriginKnown, root, lang }: Pick<Visit, 'origin' | 'isOriginKnown' | 'root' | 'lang'>,
   path: string,
-): string => (isOriginKnown ? new URL(hrefTo({ root: './', lang }, path), origin).href : hrefTo({ root, lang }, path))
+): string => (isOriginKnown ? new URL(toHref({ root: './', lang }, path), origin).href : toHref({ root, lang }, path))
 
 /** The relative path from a page to the root of the service. */
-export const rootFrom = (lang: Lang, path: string): string =>
+export const formatRoot = (lang: Lang, path: string): string =>
   '../'.repeat(path.split('/').length - 2 + (lang === 'zh' ? 1 : 0))
 
 /** The page path of a thing. Names on the chain may contain any character. */
-export const pathOf = (kind: Kind, id: string | number): string => `/${kind}/${encodeURIComponent(id)}`
+export const formatPagePath = (kind: PageKind, id: string | number): string => `/${kind}/${encodeURIComponent(id)}`
 /** The kinds of pages. `nft` is a collection; the path of an NFT is `pathOfNft`. */
-export type Kind = 'block' | 'tx' | 'account' | 'contract' | 'token' | 'producer' | 'nft'
+export type PageKind = 'block' | 'tx' | 'account' | 'contract' | 'token' | 'producer' | 'nft'
 
 /** The page path of an NFT: its id is unique only in its collection. */
 export const pathOfNft = (collection: string, id: string): string =>
-  `${pathOf('nft', collection)}/${encodeURIComponent(id)}`
+  `${formatPagePath('nft', collection)}/${encodeURIComponent(id)}`
 
 /** The page path of an owner's balance of a token. */
 export const pathOfBalance = (owner: string, token: string): string =>
-  `${pathOf('account', owner)}/${encodeURIComponent(token)}`
+  `${formatPagePath('account', owner)}/${encodeURIComponent(token)}`
 
 /** The page path of a contract's storage. */
-export const pathOfStorage = (contract: string): string => `${pathOf('contract', contract)}/storage`
+export const pathOfStorage = (contract: string): string => `${formatPagePath('contract', contract)}/storage`
 
 /** The URL of the API call with the data of a page. */
-export function callTo(
+export function formatApiUrl(
   { root, site }: Pick<Visit, 'root' | 'site'>,
   { module, action }: { readonly module: string; readonly action: string },
   given: Readonly<Record<string, string>>,
@@ -60,7 +60,7 @@ export const LISTS = [
 ] as const
 
 /** Whether a page is about one item of a list. Paths are without language. */
-export const isWithin = (list: string, path: string): boolean =>
+export const isListItem = (list: string, path: string): boolean =>
   path.startsWith(list === '/transactions' ? '/tx/' : list === '/statistics' ? '/statistics/' : `${list.slice(0, -1)}/`)
 
 /** The paging parameters of a list. */
@@ -92,7 +92,7 @@ type Route<T> = { readonly found: T; readonly id: string; readonly part: string 
  * The first entry whose path pattern matches a path, and the segments at its placeholders `{id}` and
  * `{part}`, addresses among them in lower case. undefined: no entry matches.
  */
-export function routeAt<T extends { readonly path: string }>(all: readonly T[], path: string): Route<T> | undefined {
+export function findRoute<T extends { readonly path: string }>(all: readonly T[], path: string): Route<T> | undefined {
   const given = path.split('/')
   for (const found of all) {
     const own = found.path.split('/')

@@ -1,6 +1,6 @@
 import type { Ask, AskContext } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
-import type { Field } from './format/field.ts'
+import type { FormField } from './format/field.ts'
 
 /** HTML from the JSX runtime. */
 export type Html = JSX.Element
@@ -82,7 +82,7 @@ export type Page = {
    */
   readonly path: string
   /** The fields of the page's form, besides that for a page of its list. */
-  readonly fields?: readonly Field[]
+  readonly fields?: readonly FormField[]
   /** Throws Failure: 'not_found' with the missing name, 'bad_request', 'loading', 'unavailable'. */
   readonly show: (visit: Visit) => Promise<PageContent | Redirect>
 }

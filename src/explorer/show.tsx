@@ -1,8 +1,8 @@
 /** @jsxImportSource @kitajs/html */
-import type { AnswerDeps, Turn } from '#actions/answer.ts'
+import type { AcquirePermit, AnswerDeps } from '#actions/answer.ts'
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
 import type { Typed } from '#actions/define.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { shown } from '#actions/request/refusals.ts'
 import type { Text } from '#actions/text.ts'
 import { lowerAddress } from '#chain/names.ts'
@@ -10,13 +10,13 @@ import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { downloads } from './download/downloads.ts'
 import type { Near } from './find/near.ts'
-import { routeAt } from './links.ts'
+import { findRoute } from './links.ts'
 import type { Lang, Redirect, Site, Visit } from './page.ts'
 import { failurePage } from './pages/failure.tsx'
 import { pages } from './pages.ts'
 import type { Frame } from './part/layout.tsx'
-import { type Call, Layout } from './part/layout.tsx'
-import { lastInstead, pathOfPage, searchOf } from './part/list.tsx'
+import { Layout, type PageCall } from './part/layout.tsx'
+import { formatSearch, lastInstead, pathOfPage } from './part/list.tsx'
 
 /** Parameters either of which names the thing of a page: a block has a number and a hash. */
 const EITHER = ['number', 'hash']
@@ -36,9 +36,9 @@ export function notFoundIfImpossible(
   if (!(error instanceof Failure) || error.kind !== 'bad_request') return error
   const name = String(error.details['parameter'])
   const names = EITHER.includes(name) ? EITHER : [name]
-  const rules = parametersOf(action.params)
+  const rules = listParameters(action.params)
     .filter(each => names.includes(each.name))
-    .map(({ word }) => word.rule)
+    .map(({ spec }) => spec.rule)
   const value = [id, part].find(each => each === given[name])
   if (rules.length === 0 || value === undefined || query.get(name) === value) return error
   return new Failure(
@@ -68,7 +68,7 @@ export type PageRequest = {
 /** A page to send, and the height of its data; `type` if it is not HTML. */
 export type Document = { readonly text: string; readonly height?: number; readonly type?: string } | Redirect
 
-const sayIn =
+const createSay =
   (lang: Lang) =>
   (text: Text): string =>
     text[lang]
@@ -77,17 +77,17 @@ const sayIn =
 export async function showPage(
   deps: AnswerDeps,
   request: PageRequest,
-  running: { readonly signal: AbortSignal; readonly turn: Turn },
+  running: { readonly signal: AbortSignal; readonly acquire: AcquirePermit },
 ): Promise<Document> {
-  const route = routeAt(pages, request.path)
+  const route = findRoute(pages, request.path)
   if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
   const lowered = request.path.split('/').map(lowerAddress).join('/')
-  if (lowered !== request.path) return { to: `${lowered}${searchOf(request.query)}` }
+  if (lowered !== request.path) return { to: `${lowered}${formatSearch(request.query)}` }
   const { found: page, id, part } = route
   return askAtOneHeight(
     deps,
     async ({ ask, at, storage }) => {
-      const calls: Call[] = []
+      const calls: PageCall[] = []
       let last: number | undefined
       const noting: Ask = async (action, given = {}) => {
         const call = { action, given }
@@ -102,7 +102,7 @@ export async function showPage(
           throw notFoundIfImpossible(error, call, { id, part, query: request.query })
         }
       }
-      const visit: Visit = { ...request, say: sayIn(request.lang), id, part, ask: noting, peek: ask, at, storage }
+      const visit: Visit = { ...request, say: createSay(request.lang), id, part, ask: noting, peek: ask, at, storage }
       const shown = await page.show(visit)
       if ('to' in shown) return shown
       if (shown.type !== undefined) return { text: await shown.body, type: shown.type }
@@ -117,8 +117,8 @@ export async function showPage(
 
 /** The page of a failure whose message is in the visitor's language. `near`: suggestions. */
 export async function showFailure(request: Omit<PageRequest, 'now'>, failure: Failure, near?: Near): Promise<string> {
-  const frame: Frame = { ...request, say: sayIn(request.lang), calls: [] }
+  const frame: Frame = { ...request, say: createSay(request.lang), calls: [] }
   // Files are below pages with an open segment.
-  const { fields = [] } = (routeAt(downloads, request.path) ?? routeAt(pages, request.path))?.found ?? {}
+  const { fields = [] } = (findRoute(downloads, request.path) ?? findRoute(pages, request.path))?.found ?? {}
   return <Layout frame={frame} shown={failurePage(frame, { failure, fields, near })} />
 }

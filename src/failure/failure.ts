@@ -94,8 +94,8 @@ export class PublicFailure extends Failure {}
 export class Restarting extends PublicFailure {}
 
 /** The message of a thrown value; of a value that is no error, its text. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+export const getErrorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** The thrown value as a Failure. A value of any other class becomes a 'defect', since it is a bug of ours. */
-export const failureOf = (error: unknown): Failure =>
+export const toFailure = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })

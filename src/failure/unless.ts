@@ -1,7 +1,7 @@
 import { Failure, type FailureKind } from './failure.ts'
 
 /** The result of some work; undefined when it fails in one of these ways. Any other failure is thrown. */
-export const unless = async <T>(kinds: readonly FailureKind[], work: Promise<T>): Promise<T | undefined> => {
+export async function unless<T>(kinds: readonly FailureKind[], work: Promise<T>): Promise<T | undefined> {
   try {
     return await work
   } catch (error) {

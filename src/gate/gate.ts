@@ -1,11 +1,11 @@
-import type { Turn } from '#actions/answer.ts'
+import type { AcquirePermit } from '#actions/answer.ts'
 import type { LongWork, NodeWait } from '#actions/define.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Caller, hashOfKey, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
 import type { Clock } from '#time/clock.ts'
 import type { AddressLimits } from './networks.ts'
-import { Busy, type FairQueue, type Place } from './queue.ts'
+import { Busy, type FairQueue, type QueuePermit } from './queue.ts'
 import { type Queues, takeStreamPlace } from './queues.ts'
 import type { RateAnswer, Rates } from './rate.ts'
 
@@ -33,15 +33,15 @@ export type Arrival = {
 }
 
 /** The ways of one caller to obtain turns in the queues. */
-export type Turns = {
+export type CallerPermits = {
   /** A turn for an answer from the store. The signal ends every wait. */
-  store(signal: AbortSignal): Turn
+  store(signal: AbortSignal): AcquirePermit
   /** A turn for a request to a node. */
-  node(signal: AbortSignal): Turn
+  node(signal: AbortSignal): AcquirePermit
   /** Takes a place among the exports; the caller releases it once. Throws 'rate_limited' or 'unavailable' at once. */
-  export(): Place
+  export(): QueuePermit
   /** Takes a place among the feeds, like `export`. */
-  feed(): Place
+  feed(): QueuePermit
   /** The caller's plan, for work that counts as more than one request. */
   readonly plan: {
     /**
@@ -60,11 +60,11 @@ export type Turns = {
  * Admits a request of a caller, within its plan and the service's capacity. Throws 'rate_limited',
  * 'unavailable', and the failure of a query that cannot be read.
  */
-export const admit = async (
+export async function admit(
   arrival: Arrival,
   caller: Caller,
   options: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
-) => {
+) {
   const { rates, queues, clock, keyring } = options.gate
   arrival.logFields.key = caller.id
   queues[options.asks].check(caller.id)
@@ -74,9 +74,9 @@ export const admit = async (
   if (arrival.fault !== undefined) throw arrival.fault
   if (rate.waitMs > 0) await pause(rate.waitMs, clock, options.signal)
   return {
-    turns: turnsOf(queues, {
+    turns: createPermits(queues, {
       key: caller.id,
-      plan: planOf(caller, { hash: hashOfKey(keyOf(arrival)), rates, clock, keyring }),
+      plan: createPlanMeter(caller, { hash: hashOfKey(getRequestKey(arrival)), rates, clock, keyring }),
     }),
     /** Returns the counted request to the plan when the request was refused after all, for lack of room. */
     refused: (error: unknown): void => {
@@ -91,13 +91,13 @@ export const admit = async (
  * The refusal of a request for which there is no room, before any work is done for it. It is possible only while the
  * list of keys is fresh, so that the key is known without waiting. undefined: the request is handled as usual.
  */
-export const refuseCrowded = (
+export function refuseCrowded(
   arrival: Arrival,
   target: 'store' | 'node',
   { keyring, queues }: Pick<Gate, 'keyring' | 'queues'>,
-): Busy | undefined => {
+): Busy | undefined {
   try {
-    const caller = keyring.checkCached(keyOf(arrival))
+    const caller = keyring.checkCached(getRequestKey(arrival))
     if (caller === undefined) return undefined
     arrival.logFields.key = caller.id
     queues[target].check(caller.id)
@@ -111,8 +111,8 @@ export const refuseCrowded = (
  * The caller, found by the key of the request. Throws 'rate_limited' for a network that sends one more wrong key after
  * too many, and for a network that exceeds its share of the test key. Other keys of such a network are accepted.
  */
-export const identify = async (arrival: Arrival, { keyring, addresses }: IdentifyDeps): Promise<Caller> => {
-  const key = keyOf(arrival)
+export async function identify(arrival: Arrival, { keyring, addresses }: IdentifyDeps): Promise<Caller> {
+  const key = getRequestKey(arrival)
   const known = keyring.checkCached(key)
   if (known !== undefined && known.id !== TEST_KEY_ID) return known
   const network = arrival.client?.network
@@ -137,14 +137,14 @@ export const identify = async (arrival: Arrival, { keyring, addresses }: Identif
  * The turns of a key, or of a visitor by network. Visitors have a queue of their own for the store; in the others, all
  * visitors together have the places of one key.
  */
-export const turnsOf = (
+export function createPermits(
   queues: Queues,
   caller: {
     readonly key: string
-    readonly plan: Turns['plan']
+    readonly plan: CallerPermits['plan']
     readonly isVisitor?: true
   },
-): Turns => {
+): CallerPermits {
   const { key, plan, isVisitor = false } = caller
   const asideKey = isVisitor ? VISITORS : key
   return {
@@ -186,12 +186,12 @@ const VISITORS = 'visitors'
 const RETRY_MS = 100
 
 /** Requests a turn until there is one. A response body in progress yields to requests, and is not aborted by them. */
-export const retryTurn =
-  (turn: Turn, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Turn =>
+export const retryPermit =
+  (acquire: AcquirePermit, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): AcquirePermit =>
   async () => {
     for (;;) {
       try {
-        return await turn()
+        return await acquire()
       } catch (error) {
         if (!(error instanceof Busy)) throw error
       }
@@ -202,9 +202,9 @@ export const retryTurn =
 type PlanDeps = Pick<Gate, 'rates' | 'clock' | 'keyring'> & { readonly hash: string }
 
 /** Most rows that are read for one answer to a caller without a key of its own: ten pages of the largest size. */
-export const MOST_ROWS_WITHOUT_KEY = 10_000
+export const MAX_ROWS_WITHOUT_KEY = 10_000
 
-const planOf = (caller: Caller, { hash, rates, clock, keyring }: PlanDeps): Turns['plan'] => ({
+const createPlanMeter = (caller: Caller, { hash, rates, clock, keyring }: PlanDeps): CallerPermits['plan'] => ({
   more: async signal => {
     for (let ms = rates.takeMore(caller); ms > 0; ms = rates.takeMore(caller)) await pause(ms, clock, signal)
     // Long work ends when its key is revoked or expires meanwhile.
@@ -212,16 +212,16 @@ const planOf = (caller: Caller, { hash, rates, clock, keyring }: PlanDeps): Turn
     if (refusal !== undefined) throw refusal
   },
   require: requests => rates.requireToday(caller, requests),
-  mostRows: caller.id === TEST_KEY_ID ? MOST_ROWS_WITHOUT_KEY : undefined,
+  mostRows: caller.id === TEST_KEY_ID ? MAX_ROWS_WITHOUT_KEY : undefined,
 })
 
-const pause = async (ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> => {
+async function pause(ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal)
   signal.throwIfAborted()
 }
 
 /** The RateLimit header fields (draft-ietf-httpapi-ratelimit-headers-03, the form clients know). */
-const setRateHeaders = (headers: Record<string, string>, rate: RateAnswer): void => {
+function setRateHeaders(headers: Record<string, string>, rate: RateAnswer): void {
   headers['RateLimit-Limit'] = String(rate.limit)
   headers['RateLimit-Remaining'] = String(rate.remaining)
   headers['RateLimit-Reset'] = String(rate.resetSeconds)
@@ -233,23 +233,23 @@ const tooFast = ({ limit, scope, retryAfter }: RateAnswer): Failure =>
     details: { retryAfter },
   })
 
-const secondsOf = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
+const toRetrySeconds = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
 
 const tooManyWrong = (ms: number): Failure =>
   new Failure('rate_limited', 'Too many requests with unknown API keys came from this network address.', {
     zh: '此网络地址使用不存在的 API key 发出的请求过多。',
-    details: secondsOf(ms),
+    details: toRetrySeconds(ms),
   })
 
 const tooManyTests = (ms: number): Failure =>
   new Failure(
     'rate_limited',
     'This network address has used its share of the shared test key; ask the operator for an API key of your own.',
-    { zh: '此网络地址已用完共享测试 key 的配额；请向运营者申请自己的 API key。', details: secondsOf(ms) },
+    { zh: '此网络地址已用完共享测试 key 的配额；请向运营者申请自己的 API key。', details: toRetrySeconds(ms) },
   )
 
 /** The key of a request, from `apikey` or `X-API-Key`; both only if they agree. */
-export const keyOf = ({ keys, request }: Arrival): string => {
+export function getRequestKey({ keys, request }: Arrival): string {
   const [key = ''] = keys
   if (keys.length > 1)
     throw badRequest(

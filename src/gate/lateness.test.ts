@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { watchLateness } from './lateness.ts'
 
 /** A thread with its own clock, and the timer that is set. */
-const thread = () => {
+function thread() {
   let time = 0
   const timer = { ms: 0, measure: (): void => undefined, isCleared: false }
   const noted: number[] = []

@@ -22,11 +22,11 @@ type After = (ms: number, measure: () => void) => () => void
  * Measures how late a timer fires, and calls `eachSecond` with `ms()` about once a second: a separate timer
  * would wake the process a second time. The timer does not keep the process running.
  */
-export const watchLateness = (
+export function watchLateness(
   eachSecond: (ms: number) => void,
   now: () => number = () => performance.now(),
   after: After = afterSystem,
-): Lateness => {
+): Lateness {
   let measured: readonly { readonly at: number; readonly late: number }[] = []
   let last = now()
   let period = IDLE_MS

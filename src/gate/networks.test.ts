@@ -4,7 +4,7 @@ import { type AddressLimits, createAddressLimits } from './networks.ts'
 const PLAN = { perSecond: 1, perDay: 100 }
 
 /** Limits at a time that is set by hand. */
-const limits = (maxNetworks = 1_000) => {
+function limits(maxNetworks = 1_000) {
   const at = { time: 1_000_000 }
   return { at, one: createAddressLimits({ elapsed: () => at.time }, maxNetworks) }
 }

@@ -21,7 +21,7 @@ const REFRESHES_PER_MINUTE = 600
 
 /**
  * `most` requests of a network in `ms` milliseconds; `of`: the limit's index among the numbers of a network. The wider
- * networks around it have `wider` times as many for each step (`networksAround`).
+ * networks around it have `wider` times as many for each step (`listNetworks`).
  */
 type Limit = { readonly of: number; readonly most: number; readonly ms: number; readonly wider: number }
 
@@ -33,7 +33,7 @@ const IPV6_DIGITS = 16
  * A network and the wider ones around it, narrowest first. An IPv6 network is a /64; one customer has up to 65,536 of
  * them (a /48). An IPv4 address, or any other name, is alone.
  */
-export function networksAround(network: string): readonly string[] {
+export function listNetworks(network: string): readonly string[] {
   return network.length === IPV6_DIGITS ? [network, ...WIDER_DIGITS.map(digits => network.slice(0, digits))] : [network]
 }
 
@@ -85,7 +85,7 @@ export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetw
   /** The longest wait in a network and those around it. */
   const findWait = (network: string, limits: readonly Limit[]): number =>
     Math.max(
-      ...networksAround(network).flatMap((name, step) =>
+      ...listNetworks(network).flatMap((name, step) =>
         limits.map(limit => computeWait(widenLimit(limit, step), known.get(name)?.[limit.of] ?? 0, elapsed())),
       ),
     )
@@ -93,7 +93,7 @@ export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetw
   const take = (network: string, limits: readonly Limit[]): number => {
     const wait = findWait(network, limits)
     if (wait > 0) return wait
-    for (const [step, name] of networksAround(network).entries()) {
+    for (const [step, name] of listNetworks(network).entries()) {
       const own = find(name)
       for (const limit of limits) own[limit.of] = addRequest(widenLimit(limit, step), own[limit.of] ?? 0, elapsed())
     }

@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { FairQueue, type Place, type QueueBounds } from './queue.ts'
+import { FairQueue, type QueueBounds, type QueuePermit } from './queue.ts'
 
 const WIDE: QueueBounds = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000 }
 const AGE_MS = 1_000
 const never = new AbortController().signal
 
 /** Holds a place during `work`. */
-const inPlace = async (
+async function inPlace(
   queue: FairQueue,
   { key, signal = never }: { readonly key: string; readonly signal?: AbortSignal },
-  work: (place: Place) => Promise<void>,
-): Promise<void> => {
+  work: (place: QueuePermit) => Promise<void>,
+): Promise<void> {
   const place = await queue.take(key, signal)
   try {
     await work(place)
@@ -21,10 +21,10 @@ const inPlace = async (
 }
 
 /** A queue whose work ends on request. */
-const setUp = (bounds: Partial<QueueBounds>) => {
+function setUp(bounds: Partial<QueueBounds>) {
   const clock = handClock(0)
   const queue = new FairQueue({ ...WIDE, ...bounds }, AGE_MS, clock)
-  const running: { key: string; end: () => void; place: Place }[] = []
+  const running: { key: string; end: () => void; place: QueuePermit }[] = []
   const ended: string[] = []
   const run = (key: string, signal = never) => {
     const over = Promise.withResolvers<void>()

@@ -12,7 +12,7 @@ export type PlaceBounds = { readonly running: number; readonly runningOfKey: num
 export type QueueBounds = PlaceBounds & { readonly waiting: number; readonly waitingOfKey: number }
 
 /** A place among the running requests. */
-export type Place = {
+export type QueuePermit = {
   /** Releases the place, once. Work that continues without the place must be bounded elsewhere. */
   readonly leave: () => void
 }
@@ -45,7 +45,7 @@ export class Places {
   }
 
   /** Takes a place; undefined: none is free. */
-  tryTake(key: string): Place | undefined {
+  tryTake(key: string): QueuePermit | undefined {
     if (this.countFree(key) === 0) return undefined
     this.#change(key, 1)
     let isLeft = false
@@ -71,7 +71,7 @@ type Waiter = {
   readonly key: string
   /** Time of arrival, by the clock. */
   readonly since: number
-  readonly start: (place: Place) => void
+  readonly start: (place: QueuePermit) => void
   readonly refuse: (reason: Error) => void
 }
 
@@ -133,7 +133,7 @@ export class FairQueue {
    * Waits for a place, which the caller releases. Throws 'unavailable' when too many requests wait or the
    * wait was too long, and the reason of `signal` when it aborts while the request waits.
    */
-  async take(key: string, signal: AbortSignal): Promise<Place> {
+  async take(key: string, signal: AbortSignal): Promise<QueuePermit> {
     signal.throwIfAborted()
     const place = this.#count === 0 && this.#mayBegin() ? this.places.tryTake(key) : undefined
     return place ?? this.#wait(key, signal)
@@ -152,8 +152,8 @@ export class FairQueue {
     return true
   }
 
-  async #wait(key: string, signal: AbortSignal): Promise<Place> {
-    const { promise, resolve, reject } = Promise.withResolvers<Place>()
+  async #wait(key: string, signal: AbortSignal): Promise<QueuePermit> {
+    const { promise, resolve, reject } = Promise.withResolvers<QueuePermit>()
     const waiter: Waiter = { key, since: this.#clock.elapsed(), start: resolve, refuse: reject }
     this.#add(waiter)
     const abort = (): void => {

@@ -1,6 +1,6 @@
 import type { Text } from '#actions/text.ts'
 import type { Clock } from '#time/clock.ts'
-import { Busy, FairQueue, type Place, Places, type QueueBounds } from './queue.ts'
+import { Busy, FairQueue, Places, type QueueBounds, type QueuePermit } from './queue.ts'
 
 /**
  * The queues in which requests wait for their turn. Requests to nodes have queues of their own, so that a
@@ -97,7 +97,7 @@ export function createQueues(options: QueueOptions): Queues {
 }
 
 /** A place for a stream, for a key or a network. Throws 'rate_limited' or 'unavailable' at once. */
-export function takeStreamPlace(queues: Queues, stream: Stream, key: string): Place {
+export function takeStreamPlace(queues: Queues, stream: Stream, key: string): QueuePermit {
   const places = queues[stream]
   const place = places.tryTake(key)
   if (place !== undefined) return place
@@ -111,7 +111,7 @@ export function takeStreamPlace(queues: Queues, stream: Stream, key: string): Pl
 type Stream = 'exports' | 'feeds' | 'live' | 'downloads'
 
 /**
- * The messages of a refused stream: the key or network has its maximum, or all places are taken. `retryAfter`: seconds.
+ * The messages of a refused stream: the key or network has its maximum, or all places are taken. `parseRetryDelay`: seconds.
  */
 type Refusal = { readonly ofKey: (own: number) => Text; readonly inAll: Text; readonly retryAfter: number }
 

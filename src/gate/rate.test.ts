@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createRates, type RateAnswer } from './rate.ts'
 
-const clock = (time: number) => {
+function clock(time: number) {
   const state = { time, now: () => state.time, elapsed: () => state.time - NOON }
   return state
 }

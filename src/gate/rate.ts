@@ -13,7 +13,7 @@ import type { Lateness } from './lateness.ts'
  */
 const EARLY_MS = 200
 /** The same limit for a request that this process was itself late to handle, together with others of its key. */
-const MOST_EARLY_MS = 1_200
+const MAX_EARLY_MS = 1_200
 /** The part of a key's requests per second that long work, such as an export, may take. */
 const SHARE = 0.75
 /** Maximum number of remembered keys. Above it, the least recently used key is forgotten, with its count of the day. */
@@ -104,7 +104,7 @@ export function createRates({ clock, lateness = NEVER_LATE, maxKeys = MAX_KEYS }
       lateness.noteRequest()
       const [use, now, limit] = [begin(id), clock.elapsed(), readLimit(plan)]
       const early = computeWait(limit, use.arrival, now)
-      const mayWait = early <= Math.min(MOST_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, plan, now)
+      const mayWait = early <= Math.min(MAX_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, plan, now)
       const allowed = use.today < plan.perDay && (early === 0 || mayWait)
       if (allowed) countRequest(use, limit, now)
       else if (early > 0) noteRefusal(use, now)

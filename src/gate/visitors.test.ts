@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '#time/clock.ts'
-import { turnsOf } from './gate.ts'
+import { createPermits } from './gate.ts'
 import { Busy } from './queue.ts'
 import { createQueues } from './queues.ts'
 
@@ -15,8 +15,8 @@ for (const way of WAYS)
     const queues = createQueues({ ...CAPACITY, deadlineMs: 600_000, clock: systemClock })
     const left = new AbortController()
     const over = Promise.withResolvers<void>()
-    const ask = async (caller: Parameters<typeof turnsOf>[1], work: () => Promise<void>): Promise<void> => {
-      const slot = await turnsOf(queues, caller).store(left.signal)()
+    const ask = async (caller: Parameters<typeof createPermits>[1], work: () => Promise<void>): Promise<void> => {
+      const slot = await createPermits(queues, caller).store(left.signal)()
       try {
         if (way === 'store') await work()
         else await slot[way](work)

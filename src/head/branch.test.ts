@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { keptOf, walkDown } from './branch.ts'
+import { selectCachedBlocks, walkDown } from './branch.ts'
 
 /** A block named by its branch and height: the parent of `a7` is `a6`, unless a fork begins there. */
 const block = (branch: string, height: number, parent = `${branch}${height - 1}`) => ({
@@ -45,10 +45,10 @@ test('walkDown: known blocks below the published one are included, for readers o
 })
 test('keptOf: the branch is kept, and the newest other blocks as far as there is room', () => {
   const [a, b] = [run('a', [4, 6]), run('b', [4, 7], 'a3')]
-  expect(namesOf([...keptOf(knownOf(...b, ...a), a, 50).values()])).toEqual(['b6', 'b7', 'a4', 'a5', 'a6'])
-  expect(namesOf([...keptOf(knownOf(...b, ...a), a, 0).values()])).toEqual(['a4', 'a5', 'a6'])
+  expect(namesOf([...selectCachedBlocks(knownOf(...b, ...a), a, 50).values()])).toEqual(['b6', 'b7', 'a4', 'a5', 'a6'])
+  expect(namesOf([...selectCachedBlocks(knownOf(...b, ...a), a, 0).values()])).toEqual(['a4', 'a5', 'a6'])
 })
 test('keptOf: the number of other blocks is limited, too', () => {
   const many = run('b', [4, 2_000], 'a3')
-  expect(keptOf(knownOf(...many), [], Number.MAX_SAFE_INTEGER).size).toBe(256)
+  expect(selectCachedBlocks(knownOf(...many), [], Number.MAX_SAFE_INTEGER).size).toBe(256)
 })

@@ -1,15 +1,15 @@
 /** Height and hash of a block. */
-export type Point = { readonly height: number; readonly hash: string }
+export type BlockRef = { readonly height: number; readonly hash: string }
 
 /** A block and the hash of its parent. */
-export type Link = Point & { readonly parentHash: string }
+export type Link = BlockRef & { readonly parentHash: string }
 
 /** The outcome of following parent hashes down from a head. */
 export type Walk<B extends Link> =
   /** The walk reached the published block: the blocks in ascending order, the head last. */
   | { readonly type: 'whole'; readonly blocks: readonly B[] }
   /** The walk reached a block that has not been fetched. */
-  | { readonly type: 'missing'; readonly at: Point }
+  | { readonly type: 'missing'; readonly at: BlockRef }
   /** The walk reached another block at the published height: the node is on another branch than the store. */
   | { readonly type: 'apart' }
 
@@ -23,7 +23,7 @@ const KEPT_BELOW = 64
  * Follows parent hashes from a head down to the published block. The blocks are therefore of one branch, whatever was
  * fetched in between and from whichever node. Known blocks right below the published one are included.
  */
-export const walkDown = <B extends Link>(known: ReadonlyMap<string, B>, head: Point, published: Point): Walk<B> => {
+export function walkDown<B extends Link>(known: ReadonlyMap<string, B>, head: BlockRef, published: BlockRef): Walk<B> {
   const down: B[] = []
   let at = head
   while (at.height > published.height) {
@@ -48,11 +48,11 @@ export const walkDown = <B extends Link>(known: ReadonlyMap<string, B>, head: Po
 const KEPT_ASIDE = 256
 
 /** The blocks to keep: the branch, and the most recent blocks of others, as far as `bytes` leave room. */
-export const keptOf = <B extends Link & { readonly bytes: number }>(
+export function selectCachedBlocks<B extends Link & { readonly bytes: number }>(
   known: ReadonlyMap<string, B>,
   branch: readonly B[],
   bytes: number,
-): Map<string, B> => {
+): Map<string, B> {
   const kept = new Map(branch.map(block => [block.hash, block]))
   let room = bytes - branch.reduce((sum, block) => sum + block.bytes, 0)
   const aside: B[] = []

@@ -2,28 +2,28 @@ import { transactionDocuments } from '#derive/block-document.ts'
 import { headRows, listNeededKeys } from '#derive/head-rows.ts'
 import { MissingState } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
-import type { Change, Key, StateIndex } from '#indices/registry.ts'
+import type { Key, StateChange, StateIndex } from '#indices/registry.ts'
 import { signers } from '#load/proving.ts'
 import type { View } from '#store/port.ts'
 import type { Fetched } from './fetch-block.ts'
 import type { HeadBlock } from './head-state.ts'
 
-type Doc = Change['doc']
+type Doc = StateChange['doc']
 
 /**
  * A derived block: its rows, and the changes of state on which later blocks depend. Both follow only from the
  * chain up to that block.
  */
-export type Derived = { readonly head: HeadBlock; readonly changes: readonly Change[] }
+export type Derived = { readonly head: HeadBlock; readonly changes: readonly StateChange[] }
 
 /** State above a published height: the changes of the blocks above it, then the stored state. */
 type Overlay = {
   read(keys: readonly Key[]): Promise<readonly (Doc | undefined)[]>
   known(index: StateIndex, id: string): Doc | undefined | typeof UNKNOWN
-  put(changes: readonly Change[]): void
+  put(changes: readonly StateChange[]): void
 }
 
-const overlayOn = (view: View): Overlay => {
+function createOverlay(view: View): Overlay {
   const docs = new Map<string, Doc | undefined>()
   const nameOf = (index: StateIndex, id: string): string => `${index.name} ${id}`
   const known: Overlay['known'] = (index, id) => (docs.has(nameOf(index, id)) ? docs.get(nameOf(index, id)) : UNKNOWN)
@@ -56,12 +56,12 @@ const overlayOn = (view: View): Overlay => {
  * signing key of a block must belong to a producer in the state at the published height: a key registered since then
  * signs nothing before its election is irreversible. Throws Failure 'bad_block' for a block signed by another key.
  */
-export const deriveHead = async (
+export async function deriveHead(
   view: View,
   blocks: readonly Fetched[],
   known: Pick<ReadonlyMap<string, Derived>, 'get'>,
-): Promise<readonly Derived[]> => {
-  const overlay = overlayOn(view)
+): Promise<readonly Derived[]> {
+  const overlay = createOverlay(view)
   const { proved, height } = view.at
   const keys = signers({ read: overlay.read, changedKeys: () => [] }, { known: proved?.formerKeys, from: height })
   const unsigned = new Map<string, string>()
@@ -80,7 +80,7 @@ export const deriveHead = async (
   return all
 }
 
-const deriveOne = async (overlay: Overlay, block: Fetched['block']): Promise<Derived> => {
+async function deriveOne(overlay: Overlay, block: Fetched['block']): Promise<Derived> {
   await overlay.read(listNeededKeys(block))
   for (;;) {
     const state = workingState(overlay.known)

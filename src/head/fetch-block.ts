@@ -3,7 +3,7 @@ import { checkAlone, checkBlock, checkWhole, isWholeByItself, lossyReceipts } fr
 import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { headHash } from '#chain/head.ts'
 import type { ProofLevel } from '#chain/proof.ts'
-import { decodeRawBlock, type RawBlock, receiptsAt } from '#chain/raw-block.ts'
+import { decodeRawBlock, decodeReceipts, type RawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import type { ChainInfo } from '#node/chain-info.ts'
@@ -37,7 +37,7 @@ const OK = 200
 /** Estimated bytes per character of a block's text: its rows and documents take about as much again as the text. */
 const BYTES_PER_LETTER = 4
 
-const textFrom = async ({ node, signal }: FetchOptions, path: string): Promise<string | undefined> => {
+async function fetchNodeText({ node, signal }: FetchOptions, path: string): Promise<string | undefined> {
   const { status, body, release } = await node.get(path, { signal, withinMs: WITHIN_MS })
   const text = textOfBytes(body)
   release()
@@ -45,8 +45,8 @@ const textFrom = async ({ node, signal }: FetchOptions, path: string): Promise<s
 }
 
 /** The current state of the node's chain. Throws Failure 'unavailable', 'bad_block'. */
-export const fetchChainInfo = async (options: FetchOptions): Promise<ChainInfo> => {
-  const text = await textFrom(options, '/getChainInfo')
+export async function fetchChainInfo(options: FetchOptions): Promise<ChainInfo> {
+  const text = await fetchNodeText(options, '/getChainInfo')
   if (text === undefined) throw new Failure('unavailable', 'The node refuses getChainInfo.')
   return decodeChainInfo(text)
 }
@@ -57,12 +57,12 @@ export const fetchChainInfo = async (options: FetchOptions): Promise<ChainInfo> 
  * hash of every transaction's text are checked too. Returns undefined when the node does not have the block at the
  * moment, or its raw form is already of another branch. Throws Failure 'bad_block', 'unavailable'.
  */
-export const fetchBlock = async (
+export async function fetchBlock(
   options: FetchOptions,
   name: { readonly hash: string } | { readonly height: number },
-): Promise<Fetched | undefined> => {
+): Promise<Fetched | undefined> {
   const path = 'hash' in name ? `/getBlockByHash/${name.hash}/true` : `/getBlockByNumber/${name.height}/true`
-  const text = await textFrom(options, path)
+  const text = await fetchNodeText(options, path)
   if (text === undefined) return undefined
   const { block } = decodeBlockAnswer(text)
   if ('hash' in name ? block.hash !== name.hash : block.height !== name.height)
@@ -73,7 +73,7 @@ export const fetchBlock = async (
     checkAlone(block)
     return { ...common, signedBy: undefined }
   }
-  const rawText = await textFrom(options, `/getRawBlockByNumber/${height}/true`)
+  const rawText = await fetchNodeText(options, `/getRawBlockByNumber/${height}/true`)
   const raw = rawText === undefined ? undefined : decodeRawBlock(rawText)
   // Raw blocks are served by number only, and the branch may have changed since the first request.
   if (raw === undefined || headHash(raw.head) !== hash) return undefined
@@ -83,10 +83,10 @@ export const fetchBlock = async (
 }
 
 /** Receipts whose bytes are lost in the node's JSON are taken from the raw form. */
-const checkContents = (block: Block, raw: RawBlock): void => {
+function checkContents(block: Block, raw: RawBlock): void {
   const lossy = lossyReceipts(block)
   try {
-    const receipts = receiptsAt(raw, lossy)
+    const receipts = decodeReceipts(raw, lossy)
     checkBlock(block, { parentHash: undefined }, { info: raw.head.info, receipts })
   } catch (error) {
     if (lossy.length === 0) throw error

@@ -1,15 +1,15 @@
 import { Failure } from '#failure/failure.ts'
-import { type Point, walkDown } from './branch.ts'
+import { type BlockRef, walkDown } from './branch.ts'
 import { type Fetched, type FetchOptions, fetchBlock } from './fetch-block.ts'
 
 /** Number of blocks fetched at once when many are missing. */
 const AT_ONCE = 8
 
-export type Search = {
+export type BranchSearch = {
   /** Blocks by hash; fetched blocks are added. */
   readonly known: Map<string, Fetched>
-  readonly head: Point
-  readonly published: Point
+  readonly head: BlockRef
+  readonly published: BlockRef
   /** Maximum size of the blocks fetched in one search, estimated in bytes. */
   readonly mostBytes: number
 }
@@ -19,10 +19,10 @@ export type Search = {
  * why there is none: `away` when the node does not have one of the blocks at the moment, `apart` when the branch does
  * not lead to the published block, `behind` when it is too large. Throws as `fetchBlock` does.
  */
-export const fetchBranch = async (
+export async function fetchBranch(
   options: FetchOptions,
-  { known, head, published, mostBytes }: Search,
-): Promise<readonly Fetched[] | 'away' | 'apart' | 'behind'> => {
+  { known, head, published, mostBytes }: BranchSearch,
+): Promise<readonly Fetched[] | 'away' | 'apart' | 'behind'> {
   let room = mostBytes
   let walk = walkDown(known, head, published)
   for (let round = 0; walk.type === 'missing'; round += 1) {
@@ -44,7 +44,7 @@ export const fetchBranch = async (
  * Fetches a block and the node's blocks at the heights below it. Those may be of another branch, so only
  * parent hashes link them.
  */
-const fetchDown = async (options: FetchOptions, at: Point, below: number): Promise<readonly Fetched[]> => {
+async function fetchDown(options: FetchOptions, at: BlockRef, below: number): Promise<readonly Fetched[]> {
   const heights = Array.from({ length: below }, (_, more) => at.height - more - 1)
   const found = await Promise.all([
     fetchBlock(options, { hash: at.hash }),
@@ -54,6 +54,6 @@ const fetchDown = async (options: FetchOptions, at: Point, below: number): Promi
 }
 
 /** Ignores a failure: a block that turns out to be needed is requested by its hash. */
-const nothing = (error: unknown): undefined => {
+function nothing(error: unknown): undefined {
   if (!(error instanceof Failure)) throw error
 }

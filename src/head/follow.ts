@@ -6,8 +6,8 @@ import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
-import { keptOf, type Point } from './branch.ts'
-import { type BranchTip, choiceOf } from './choose.ts'
+import { type BlockRef, selectCachedBlocks } from './branch.ts'
+import { type BranchTip, chooseHead } from './choose.ts'
 import { type Derived, deriveHead } from './derive-head.ts'
 import { type Fetched, type FetchOptions, fetchChainInfo } from './fetch-block.ts'
 import { fetchBranch } from './fetch-branch.ts'
@@ -22,7 +22,7 @@ export type Following = {
   readonly log: Log
 }
 
-export type Follower = HeadSource & {
+export type HeadFollower = HeadSource & {
   /** Asks the node once and shows its head. Never throws. Only one poll may run at a time. */
   poll(signal: AbortSignal): Promise<void>
 }
@@ -33,14 +33,14 @@ const AWAY_MS = 5_000
  * Limit in estimated bytes for the blocks above the published one, and the same again for blocks of other
  * branches. Blocks beyond it are dropped before each search, so that failing searches do not accumulate them.
  */
-const MOST_BYTES = 128 * 1024 * 1024
+const MAX_BYTES = 128 * 1024 * 1024
 
 /**
  * Follows a node's head: keeps the blocks above the published one, each verified and derived once. At any
  * moment it shows one branch of them, which leads to the published block. Nothing is stored. Time passes only
  * by the clock and by polls.
  */
-export const createFollower = ({ node, store, prove, clock, log }: Following): Follower => {
+export function createFollower({ node, store, prove, clock, log }: Following): HeadFollower {
   let shown: HeadState = { status: 'away' }
   const show = (next: HeadState): void => {
     if (!isSame(shown, next)) shown = next
@@ -60,28 +60,28 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
   }
   const follow = async (
     options: FetchOptions,
-    { head, lib }: { readonly head: Point; readonly lib: number },
+    { head, lib }: { readonly head: BlockRef; readonly lib: number },
     published: Published,
   ): Promise<void> => {
-    known = keptOf(known, branch, 2 * MOST_BYTES)
-    const found = await fetchBranch(options, { known, head, published, mostBytes: MOST_BYTES })
+    known = selectCachedBlocks(known, branch, 2 * MAX_BYTES)
+    const found = await fetchBranch(options, { known, head, published, mostBytes: MAX_BYTES })
     if (typeof found !== 'string') branch = found
     if (typeof found === 'string') return lose(found)
     const { signal } = options
     const now = await store.read(view => derive(branch, view.at, blocks => deriveHead(view, blocks, derived)), {
       signal,
     })
-    derived = keptDerived(known, now, derived)
+    derived = selectDerived(known, now, derived)
     confirmed = clock.elapsed()
-    show({ status: 'followed', tip: head, lib, blocks: shownOf(branch, derived) })
+    show({ status: 'followed', tip: head, lib, blocks: selectShown(branch, derived) })
   }
   const pollOnce = async (options: FetchOptions): Promise<void> => {
     const published = await store.published()
     if (published === undefined) return show({ status: 'behind' })
-    const said = await fetchChainInfo(options)
-    const choice = choiceOf(said, published, tipNow())
+    const info = await fetchChainInfo(options)
+    const choice = chooseHead(info, published, tipNow())
     if (choice.type === 'behind') show({ status: 'behind' })
-    if (choice.type === 'follow') await follow(options, { head: choice.head, lib: said.libBlock }, published)
+    if (choice.type === 'follow') await follow(options, { head: choice.head, lib: info.libBlock }, published)
   }
   return {
     current: () => shown,
@@ -90,7 +90,7 @@ export const createFollower = ({ node, store, prove, clock, log }: Following): F
         await pollOnce({ node, prove, signal })
       } catch (error) {
         if (!(error instanceof Failure)) throw error
-        const status = statusAfter(error)
+        const status = toHeadStatus(error)
         lose(status)
         if (status === 'unproved')
           log('warn', 'A block above the last irreversible one cannot be proved; it is not shown.', {
@@ -111,7 +111,7 @@ function isSame(a: HeadState, b: HeadState): boolean {
 const EVERY_MS = 200
 
 /** Follows the head until `stop`. */
-export const followHead = (following: Following & { readonly clock: Clock }): HeadSource & { stop(): void } => {
+export function followHead(following: Following & { readonly clock: Clock }): HeadSource & { stop(): void } {
   const { current, poll } = createFollower(following)
   const ends = new AbortController()
   const polling = every(following.clock, EVERY_MS, () => poll(ends.signal))
@@ -125,7 +125,7 @@ export const followHead = (following: Following & { readonly clock: Clock }): He
 }
 
 /** The derived ones among the known blocks. */
-const keptDerived = (
+const selectDerived = (
   known: ReadonlyMap<string, Fetched>,
   now: ReadonlyMap<string, Derived>,
   before: ReadonlyMap<string, Derived>,
@@ -138,17 +138,17 @@ const keptDerived = (
   )
 
 /** The status of the head after a failed poll. */
-const statusAfter = (failure: Failure): Exclude<HeadStatus, 'followed'> => {
+function toHeadStatus(failure: Failure): Exclude<HeadStatus, 'followed'> {
   if (failure.kind === 'bad_block' || failure.kind === 'defect') return 'unproved'
   return failure instanceof NoNodeOnBranch ? 'apart' : 'away'
 }
 
 /** Derives the blocks of a branch above a published height; none if the branch does not lead to that block. */
-const derive = async (
+async function derive(
   branch: readonly Fetched[],
   at: Published,
   work: (blocks: readonly Fetched[]) => Promise<readonly Derived[]>,
-): Promise<ReadonlyMap<string, Derived>> => {
+): Promise<ReadonlyMap<string, Derived>> {
   const above = branch.filter(({ height }) => height > at.height)
   const [first] = above
   if (first === undefined || first.height !== at.height + 1 || first.parentHash !== at.hash) return new Map()
@@ -157,7 +157,7 @@ const derive = async (
 }
 
 /** The longest run of derived blocks that ends with the tip. */
-const shownOf = (branch: readonly Fetched[], derived: ReadonlyMap<string, Derived>) => {
+function selectShown(branch: readonly Fetched[], derived: ReadonlyMap<string, Derived>) {
   const from = branch.findLastIndex(({ hash }) => !derived.has(hash)) + 1
   return branch.slice(from).flatMap(({ hash }) => derived.get(hash)?.head ?? [])
 }

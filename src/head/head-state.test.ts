@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { type HeadBlock, type HeadState, headAt, rowsOfList } from './head-state.ts'
+import { type HeadBlock, type HeadState, rowsOfList, selectHead } from './head-state.ts'
 
-const block = (branch: string, height: number, parent = `${branch}${height - 1}`): HeadBlock => {
+function block(branch: string, height: number, parent = `${branch}${height - 1}`): HeadBlock {
   const doc = { height, hash: `${branch}${height}`, parent_hash: parent }
   // Fields that these tests do not use are left out.
   return { doc, rows: [], transactions: [], bodies: [] } as unknown as HeadBlock
 }
-const shownOf = (...blocks: readonly HeadBlock[]): HeadState => {
+function shownOf(...blocks: readonly HeadBlock[]): HeadState {
   const tip = blocks.at(-1)?.doc ?? { height: 3, hash: 'a3' }
   return { status: 'followed', tip: { height: tip.height, hash: tip.hash }, lib: 4, blocks }
 }
@@ -16,7 +16,7 @@ const namesOf = (blocks: readonly HeadBlock[]) => blocks.map(({ doc }) => doc.ha
 test('headAt: blocks above a height are returned only on top of the block at that height', () => {
   const shown = shownOf(...A)
   const above = (height: number, hash: string) => {
-    const { status, height: tip, blocks } = headAt(shown, { height, hash })
+    const { status, height: tip, blocks } = selectHead(shown, { height, hash })
     return [status, tip, namesOf(blocks)]
   }
   expect(above(3, 'a3')).toEqual(['followed', 6, ['a4', 'a5', 'a6']])
@@ -28,7 +28,7 @@ test('headAt: blocks above a height are returned only on top of the block at tha
   expect(above(2, 'a2')).toEqual(['apart', undefined, []])
 })
 test('headAt: if no node is followed, there is no height', () => {
-  expect(headAt({ status: 'away' }, { height: 3, hash: 'a3' })).toEqual({
+  expect(selectHead({ status: 'away' }, { height: 3, hash: 'a3' })).toEqual({
     status: 'away',
     height: undefined,
     lib: -1,

@@ -2,7 +2,7 @@ import type { HeadRow } from '#derive/head-rows.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Published } from '#store/port.ts'
-import type { Point } from './branch.ts'
+import type { BlockRef } from './branch.ts'
 
 /** A verified block that is not irreversible yet, with the rows that it will add to lists. */
 export type HeadBlock = {
@@ -31,7 +31,7 @@ export type HeadStatus = (typeof HEAD_STATUSES)[number]
 export type HeadState =
   | {
       readonly status: 'followed'
-      readonly tip: Point
+      readonly tip: BlockRef
       /** The last irreversible block, as reported by the node that has this branch. */
       readonly lib: number
       /**
@@ -64,7 +64,7 @@ export const NO_HEAD: HeadAt = withoutBlocks('none')
  * The head blocks above a published block; none unless the branch leads to exactly that block. `shown`
  * undefined: no node is followed.
  */
-export const headAt = (shown: HeadState | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt => {
+export function selectHead(shown: HeadState | undefined, at: Pick<Published, 'height' | 'hash'>): HeadAt {
   if (shown === undefined) return NO_HEAD
   if (shown.status !== 'followed') return withoutBlocks(shown.status)
   const { tip, lib, blocks } = shown
@@ -83,13 +83,13 @@ export const headAt = (shown: HeadState | undefined, at: Pick<Published, 'height
 const byList = new WeakMap<HeadBlock, ReadonlyMap<string, readonly HeadRow[]>>()
 
 /** The rows of a list in a block, in order. */
-export const rowsOfList = (block: HeadBlock, list: string): readonly HeadRow[] => {
+export function rowsOfList(block: HeadBlock, list: string): readonly HeadRow[] {
   const known = byList.get(block) ?? indexed(block)
   byList.set(block, known)
   return known.get(list) ?? []
 }
 
-const indexed = ({ rows }: HeadBlock): ReadonlyMap<string, readonly HeadRow[]> => {
+function indexed({ rows }: HeadBlock): ReadonlyMap<string, readonly HeadRow[]> {
   const found = new Map<string, HeadRow[]>()
   for (const row of rows)
     for (const list of row.lists) {

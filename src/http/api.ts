@@ -1,5 +1,5 @@
-import { type Answer, type AnswerDeps, type Call, successText, type WrittenAnswer } from '#actions/answer.ts'
-import type { KeptAnswers } from '#actions/kept-answers.ts'
+import { type Answer, type AnswerDeps, type ApiCall, successText, type WrittenAnswer } from '#actions/answer.ts'
+import type { AnswerCache } from '#actions/answer-cache.ts'
 import type { Paged } from '#actions/list/paging.ts'
 import { actions, modules } from '#actions/registry.ts'
 import { type OptionDefaults, type Options, readOptions } from '#actions/request/options.ts'
@@ -15,7 +15,7 @@ import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 /** The parts and settings of `/api/` and `/api/{module}/{action}`. */
 export type Api = {
   /** Without `kept` each request reads the store. */
-  readonly deps: AnswerDeps & { readonly kept: KeptAnswers<WrittenAnswer> | undefined }
+  readonly deps: AnswerDeps & { readonly cache: AnswerCache<WrittenAnswer> | undefined }
   readonly gate: Gate
   readonly defaults: OptionDefaults
   /** A response is aborted when its client reads none of it for this time. */
@@ -24,8 +24,8 @@ export type Api = {
 }
 
 /** The call of a request. Notes its name for the log. Throws 'bad_request'. */
-export const readCall = (exchange: Exchange, defaults: OptionDefaults): Call => {
-  const query = [...routeOf(exchange.path), ...exchange.query]
+export function readCall(exchange: Exchange, defaults: OptionDefaults): ApiCall {
+  const query = [...parseRoute(exchange.path), ...exchange.query]
   noteName(exchange, query)
   const acceptLanguage = exchange.request.headers.get('accept-language') ?? undefined
   return { query, options: readOptions(query, { acceptLanguage, defaults }) }
@@ -34,7 +34,7 @@ export const readCall = (exchange: Exchange, defaults: OptionDefaults): Call => 
 const ROUTE = /^\/api\/([^/]+)\/([^/]+)\/?$/
 
 /** Module and action of a path such as `/api/account/get-account-tx`, as query parameters. */
-const routeOf = (path: string): Query => {
+function parseRoute(path: string): Query {
   const [, module, action] = ROUTE.exec(path) ?? []
   if (module === undefined || action === undefined) return []
   return [
@@ -44,7 +44,7 @@ const routeOf = (path: string): Query => {
 }
 
 /** Notes module and action for the log, when they are known names. */
-const noteName = ({ logFields }: Exchange, query: Query): void => {
+function noteName({ logFields }: Exchange, query: Query): void {
   const sent = (parameter: string) => query.find(([key]) => key === parameter)?.[1].toLowerCase()
   const module = MODULES.get(sent('module') ?? '')
   const action = ACTIONS.get(sent('action') ?? '')
@@ -62,11 +62,11 @@ const ACTIONS: ReadonlyMap<string, string> = new Map(actions.map(({ action }) =>
 const CACHE_CONTROL = 'private, max-age=1'
 
 /** The reply with an action's answer: its text, its height, and links to the neighbouring pages. */
-export const answerReply = (
+export function answerReply(
   { query, replyOptions: { secrets } }: Pick<Exchange, 'query' | 'replyOptions'>,
   found: Answer | WrittenAnswer,
   options: Options,
-): Reply => {
+): Reply {
   const { at, head, paged, takes } = found
   const text = 'text' in found ? found.text : successText(found.data, options)
   const headers = {
@@ -113,7 +113,7 @@ const ALL_UNREAD_LETTERS = 512
  * prefix. The key is not in them. Beyond the end `prev` is the last page. Where rows are added and removed at
  * the front (`lastId`), `next` contains the id of the page's last row.
  */
-export const linkHeader = (query: Query, { page, size, total, lastId }: Paged, repeated: Repeated): string => {
+export function linkHeader(query: Query, { page, size, total, lastId }: Paged, repeated: Repeated): string {
   if (total === undefined) return searchedLinks(query, lastId, repeated)
   const last = BigInt(Math.max(1, Math.ceil(total / size)))
   const pages = [
@@ -122,7 +122,7 @@ export const linkHeader = (query: Query, { page, size, total, lastId }: Paged, r
     ['next', page < last ? page + 1n : 0n],
     ['last', last],
   ] as const
-  const pairs = repeatedOf(query, repeated)
+  const pairs = selectRepeated(query, repeated)
   // The query before and after the page number, which keeps its position or comes at the end.
   let [ahead, behind, isBehind] = ['', '', false]
   for (const pair of pairs)
@@ -140,8 +140,8 @@ export const linkHeader = (query: Query, { page, size, total, lastId }: Paged, r
 }
 
 /** The links of a page of searched rows: the first page, and the page after the last row examined. */
-const searchedLinks = (query: Query, lastId: string | undefined, repeated: Repeated): string => {
-  const pairs = repeatedOf(query, repeated).filter(([name]) => name !== 'page')
+function searchedLinks(query: Query, lastId: string | undefined, repeated: Repeated): string {
+  const pairs = selectRepeated(query, repeated).filter(([name]) => name !== 'page')
   const first = pairs.filter(([name]) => name !== 'after')
   const next = lastId === undefined ? '' : `, <?${behindText(pairs, lastId)}>; rel="next"`
   return `<?${[...first, ['page', '1'] as const].map(pairText).join('&')}>; rel="first"${next}`
@@ -152,7 +152,7 @@ const behindText = (pairs: Query, lastId: string): string =>
   [...pairs.filter(([name]) => name !== 'page' && name !== 'after'), ['after', lastId] as const].map(pairText).join('&')
 
 /** All parameters that the action reads, and those of the others that are short enough and contain no key. */
-const repeatedOf = (query: Query, { takes, secrets }: Repeated): Query => {
+function selectRepeated(query: Query, { takes, secrets }: Repeated): Query {
   let letters = 0
   return query.filter(pair => {
     if (pair[0] === 'page' || takes(pair[0])) return true
@@ -163,7 +163,7 @@ const repeatedOf = (query: Query, { takes, secrets }: Repeated): Query => {
 }
 
 /** The test is faster than encoding: most texts need no escapes. */
-const pairText = ([name, value]: Query[number]): string => {
+function pairText([name, value]: Query[number]): string {
   const text = `${name}=${value}`
   return /^[\w.-]*=[\w.-]*$/.test(text) ? text : `${encodeURIComponent(name)}=${encodeURIComponent(value)}`
 }
@@ -172,7 +172,7 @@ const pairText = ([name, value]: Query[number]): string => {
  * Parameters that the action reads have been validated. Any other (cache busters, or anything with
  * compat=iostabc) may contain a key.
  */
-const mayRepeat = ([name, value]: Query[number], secrets: readonly string[]): boolean => {
+function mayRepeat([name, value]: Query[number], secrets: readonly string[]): boolean {
   const text = `?${name}=${value}`
   if (text.length > UNREAD_LETTERS) return false
   const hidesKey = withoutSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))

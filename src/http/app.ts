@@ -1,9 +1,9 @@
 import { Elysia } from 'elysia'
 import type { WrittenAnswer } from '#actions/answer.ts'
-import { keptDayEnds } from '#actions/find/kept-day-ends.ts'
-import { keptRankings } from '#actions/find/kept-rankings.ts'
-import { keptAnswers } from '#actions/kept-answers.ts'
-import { languageFor } from '#actions/request/options.ts'
+import { createAnswerCache } from '#actions/answer-cache.ts'
+import { createDayEndCache } from '#actions/find/day-end-cache.ts'
+import { createRankingCache } from '#actions/find/ranking-cache.ts'
+import { selectLanguage } from '#actions/request/options.ts'
 import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Gate, refuseCrowded } from '#gate/gate.ts'
@@ -38,13 +38,13 @@ const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
  * The whole service as one Elysia app: `app.handle(request)` in tests, `app.listen` in production. Every path
  * has an answer, and none throws.
  */
-export const createApp = (options: AppOptions): Elysia<string> => {
+export function createApp(options: AppOptions): Elysia<string> {
   const { basePath, deadlineMs, queues = createQueues(options) } = options
   const app = emptyApp(basePath, deadlineMs)
   const clients = clientAddresses(() => app.server, options.trustedProxies ?? [])
-  const service = serviceOf(options, clients)
-  const gate = { ...gateOf(options), queues }
-  const routes = routesOf(options, { service, gate, feeds: openFeeds(options) })
+  const service = createService(options, clients)
+  const gate = { ...createGateParts(options), queues }
+  const routes = createRoutes(options, { service, gate, feeds: openFeeds(options) })
   const refuseCrowd = crowdRefusal(gate, service)
   const get = (inner: Request, outer: Request) => app.handle(clients.replace(inner, outer))
   app
@@ -67,7 +67,7 @@ type Parts = {
 }
 
 /** The handlers of all paths. */
-const routesOf = (options: AppOptions, { service, gate, feeds }: Parts) => {
+function createRoutes(options: AppOptions, { service, gate, feeds }: Parts) {
   const { store, node, prices, priceHistory, profiles, rankingMs } = options
   const { defaults, basePath, clock, version, stallMs, maxLagMs, readyNeedsNode = false } = options
   const open = (route: string, handler: Handler) => respond(route, handler, service)
@@ -75,26 +75,26 @@ const routesOf = (options: AppOptions, { service, gate, feeds }: Parts) => {
   // Callers of the API and visitors of pages share cached data of the past.
   const answering = {
     ...{ store, node, head: options.head, prices, priceHistory, profiles, clock, rankingMs },
-    rankings: keptRankings(),
-    dayEnds: keptDayEnds(),
+    rankings: createRankingCache(),
+    dayEnds: createDayEndCache(),
   }
-  const deps = { ...answering, kept: keptOf(options, service.counts) }
+  const deps = { ...answering, cache: openAnswerCache(options, service.counts) }
   const assets = pageAssets()
-  const site = siteOf(options, assets)
+  const site = createSite(options, assets)
   const api = open('api', answerApi({ deps, gate, defaults, stallMs, feeds }))
   const start = open('start', redirectToDocs(basePath))
   const unknown = open('unknown', notFound(options))
   const all: readonly (readonly [path: string, answer: (request: Request) => Promise<Response>])[] = [
     ['/api', api],
     ['/api/:module/:action', api],
-    ['/rpc/*', open('rpc', rpcHandler(gatewayOf(options, service.counts), gate))],
+    ['/rpc/*', open('rpc', rpcHandler(openGateway(options, service.counts), gate))],
     ['/health', open('health', healthHandler(version))],
     ['/ready', open('ready', readyHandler({ ...options, readHealth, maxLagMs, readyNeedsNode }))],
     ['/usage', open('usage', usageHandler(gate, defaults))],
     ['/docs', start],
     ...assets.all.map(({ name, handler }) => [`/assets/${name}`, open('asset', handler)] as const),
     ...[
-      ...documentsOf(options, { site, files: assets.reference, ...gate }),
+      ...createDocuments(options, { site, files: assets.reference, ...gate }),
       ...pagesForOperators(options, { site, readHealth }),
     ].map(([path, { kind, handler }]) => [path, open(kind, handler)] as const),
     ...explorerPages({ ...options, ...answering, site }, { gate, feeds, service, start, unknown }),
@@ -106,14 +106,14 @@ const routesOf = (options: AppOptions, { service, gate, feeds }: Parts) => {
  * Refuses a request for which there is no room, before routing. The refusal is returned synchronously: an
  * overloaded service spends most of its time on refusals. undefined: the request is admitted.
  */
-const crowdRefusal = (gate: Gate, service: Service) => {
+function crowdRefusal(gate: Gate, service: Service) {
   const [apiPath, rpcPath] = crowdedPaths(service.basePath)
   return (request: Request): Response | undefined => {
     const { store, node } = gate.queues
     const target =
-      store.isCrowded() && isFor(request, apiPath)
+      store.isCrowded() && isGetMatch(request, apiPath)
         ? 'store'
-        : node.isCrowded() && isFor(request, rpcPath)
+        : node.isCrowded() && isGetMatch(request, rpcPath)
           ? 'node'
           : undefined
     if (target === undefined) return undefined
@@ -130,13 +130,13 @@ const isPlainGet = ({ method, url }: Request): boolean => method === 'GET' && is
  * The reference and its related documents. Examples are made without a node: stored data is enough, and pages
  * do not wait for one.
  */
-const documentsOf = (
+const createDocuments = (
   { store, prices, profiles, clock, defaults, basePath }: AppOptions,
   { site, files, addresses }: Pick<Gate, 'addresses'> & { readonly site: Site; readonly files: Assets['reference'] },
 ) =>
   documentHandlers({ store, node: undefined, prices, profiles, clock }, { site, files, addresses, defaults, basePath })
 
-const siteOf = (
+const createSite = (
   { version, testKey, publicUrl, labels = new Map(), explorer = false }: AppOptions,
   { names }: Assets,
 ): Site => ({ version, testKey, publicUrl, labels, isExplored: explorer, assets: names })
@@ -144,10 +144,10 @@ const siteOf = (
 type Page = { readonly kind: string; readonly handler: Handler }
 
 /** The paths for operators. */
-const pagesForOperators = (
+function pagesForOperators(
   options: AppOptions,
   own: { readonly site: Site; readonly readHealth: () => Promise<Health> },
-): readonly (readonly [path: string, page: Page])[] => {
+): readonly (readonly [path: string, page: Page])[] {
   const { metrics, maxLagMs } = options
   const status = { kind: 'status', handler: statusHandler({ ...options, ...own, maxLagMs }) }
   return [
@@ -156,7 +156,7 @@ const pagesForOperators = (
   ]
 }
 
-const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
+function createService(options: AppOptions, clients: ClientAddresses): Service {
   const { log, defaults, basePath, deadlineMs, clock, stopping, counts = createHttpCounts(), logEach = 1 } = options
   return {
     ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
@@ -167,14 +167,14 @@ const serviceOf = (options: AppOptions, clients: ClientAddresses): Service => {
 }
 
 /** Patterns of the URLs of queries and of the gateway, equal to their routes. */
-const crowdedPaths = (basePath: string): readonly [api: RegExp, rpc: RegExp] => {
+function crowdedPaths(basePath: string): readonly [api: RegExp, rpc: RegExp] {
   const origin = `^https?://[^/?#]{4,}${RegExp.escape(basePath)}`
   return [new RegExp(`${origin}/api(?:/[^/?#]+/[^/?#]+)?/?(?:[?#]|$)`), new RegExp(`${origin}/rpc/`)]
 }
 
-const isFor = ({ method, url }: Request, path: RegExp): boolean => method === 'GET' && path.test(url)
+const isGetMatch = ({ method, url }: Request, path: RegExp): boolean => method === 'GET' && path.test(url)
 
-const idleSeconds = (deadlineMs: number): number => {
+function idleSeconds(deadlineMs: number): number {
   const { least, most, afterDeadline } = IDLE_SECONDS
   return Math.min(most, Math.max(least, Math.ceil(deadlineMs / 1_000) + afterDeadline))
 }
@@ -206,7 +206,7 @@ const notFound =
 const redirectToDocs =
   (basePath: string): Handler =>
   async ({ query, path, request }) => {
-    const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
+    const lang = selectLanguage(query, request.headers.get('accept-language') ?? undefined)
     // The prefix without a trailing slash is one level above the paths below it.
     const from = path === '' ? `${basePath.slice(basePath.lastIndexOf('/') + 1)}/` : ''
     return redirect(path === '/docs/' ? lang : `${from}docs/${lang}`, { Vary: 'Accept-Language' })
@@ -215,10 +215,10 @@ const redirectToDocs =
 /** Upper bound of the bytes per character of a stored string. */
 const BYTES_OF_CHARACTER = 2
 
-const keptOf = ({ keptBytes = 0 }: AppOptions, counts: HttpCounts) =>
+const openAnswerCache = ({ keptBytes = 0 }: AppOptions, counts: HttpCounts) =>
   keptBytes === 0
     ? undefined
-    : keptAnswers<WrittenAnswer>({
+    : createAnswerCache<WrittenAnswer>({
         maxCharacters: keptBytes / BYTES_OF_CHARACTER,
         onAnswer: source => counts.answers.add(1, source),
       })
@@ -226,7 +226,7 @@ const keptOf = ({ keptBytes = 0 }: AppOptions, counts: HttpCounts) =>
 /** Maximum bytes of cached node answers. */
 const KEPT_BYTES = 16 * 1024 * 1024
 
-const gatewayOf = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway | undefined =>
+const openGateway = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway | undefined =>
   node === undefined
     ? undefined
     : createGateway(node, {
@@ -236,7 +236,7 @@ const gatewayOf = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway | u
         onKept: bytes => counts.gatewayBytes.set(bytes),
       })
 
-const gateOf = ({ keyring, rates, clock, addresses = createAddressLimits(clock) }: AppOptions) => ({
+const createGateParts = ({ keyring, rates, clock, addresses = createAddressLimits(clock) }: AppOptions) => ({
   ...{ keyring, rates, clock, addresses },
 })
 

@@ -28,7 +28,7 @@ import { type Body, lastingReply, type Reply } from './reply.ts'
 type Asset = { readonly name: string; readonly handler: Handler }
 
 /** An immutable file: its name contains a part of its hash. */
-const asset = (stem: string, { ending, type }: { ending: string; type: string }, body: Body): Asset => {
+function asset(stem: string, { ending, type }: { ending: string; type: string }, body: Body): Asset {
   const hash = new Bun.CryptoHasher('sha256').update(body).digest('hex').slice(0, 12)
   const headers = { 'Cache-Control': 'public, max-age=31536000, immutable' }
   const reply: Reply =
@@ -39,7 +39,7 @@ const asset = (stem: string, { ending, type }: { ending: string; type: string },
 }
 
 /** The scripts of all pages. Each has a block scope of its own. `worker`: the file of the worker, beside theirs. */
-const scriptWith = (worker: string): string =>
+const buildScript = (worker: string): string =>
   [copyScript, timesScript, searchScript, liveScript.replaceAll('live-worker.js', worker), plotsScript]
     .map(text => `{\n${text}}\n`)
     .join('')
@@ -58,14 +58,14 @@ export type Assets = {
 }
 
 /** Styles, scripts and the preview picture of the pages. */
-export const pageAssets = (): Assets => {
+export function pageAssets(): Assets {
   const css = { ending: 'css', type: 'text/css; charset=utf-8' }
   const js = { ending: 'js', type: 'text/javascript; charset=utf-8' }
   const worker = asset('live', js, liveWorkerScript)
   const made = {
     worker,
     style: asset('style', css, style),
-    script: asset('explorer', js, scriptWith(worker.name)),
+    script: asset('explorer', js, buildScript(worker.name)),
     theme: asset('theme', js, `{\n${themeScript}}\n`),
     preview: asset('preview', { ending: 'png', type: 'image/png' }, readFileSync(previewPicture)),
   }

@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { clientBehind } from './client-address.ts'
-import { type IpRange, ipAddressIn, ipAddressText, ipRangeIn, isIn, networkOf } from './ip-address.ts'
+import { findClient } from './client-address.ts'
+import { type IpRange, ipAddressText, isInRange, parseIpAddress, parseIpRange, toNetwork } from './ip-address.ts'
 
-const ranges = (...texts: readonly string[]): readonly IpRange[] => texts.flatMap(text => ipRangeIn(text) ?? [])
-const network = (text: string): string | undefined => {
-  const address = ipAddressIn(text)
-  return address === undefined ? undefined : networkOf(address)
+const ranges = (...texts: readonly string[]): readonly IpRange[] => texts.flatMap(text => parseIpRange(text) ?? [])
+function network(text: string): string | undefined {
+  const address = parseIpAddress(text)
+  return address === undefined ? undefined : toNetwork(address)
 }
 
 test('ipAddressIn: only addresses are read', () => {
@@ -16,7 +16,7 @@ test('ipAddressIn: only addresses are read', () => {
   expect(network('fe80::1%eth0')).toBe('fe80000000000000')
   expect(network('::')).toBe('0000000000000000')
   for (const text of ['', '1.2.3', '1.2.3.256', '1.2.3.4.5', '1::2::3', ':1:2', '1:2:3:4:5:6:7', '12345::'])
-    expect([text, ipAddressIn(text)]).toEqual([text, undefined])
+    expect([text, parseIpAddress(text)]).toEqual([text, undefined])
 })
 
 test('networkOf: addresses in one /64 are one network', () => {
@@ -26,8 +26,8 @@ test('networkOf: addresses in one /64 are one network', () => {
 
 test('ipRangeIn: an address is in the ranges with its prefix', () => {
   const isInside = (address: string, range: string): boolean => {
-    const [one, other] = [ipAddressIn(address), ipRangeIn(range)]
-    return one !== undefined && other !== undefined && isIn(one, other)
+    const [one, other] = [parseIpAddress(address), parseIpRange(range)]
+    return one !== undefined && other !== undefined && isInRange(one, other)
   }
   expect(isInside('10.255.0.1', '10.0.0.0/8')).toBe(true)
   expect(isInside('11.0.0.1', '10.0.0.0/8')).toBe(false)
@@ -37,14 +37,14 @@ test('ipRangeIn: an address is in the ranges with its prefix', () => {
   expect(isInside('fd00::1', 'fd00::/8')).toBe(true)
   expect(isInside('10.0.0.1', '::/0')).toBe(false)
   for (const text of ['', '10.0.0.0/33', '10.0.0.0/', 'fd00::/129', '10.0.0.0/8/8', 'proxy'])
-    expect([text, ipRangeIn(text)]).toEqual([text, undefined])
+    expect([text, parseIpRange(text)]).toEqual([text, undefined])
 })
 
 test('clientBehind: the last address that is not a trusted proxy is the client, whatever precedes it', () => {
   const trusted = ranges('10.0.0.0/8', '::1')
   const client = (peer: string | undefined, headers: Readonly<Record<string, string>>) => {
-    const found = clientBehind(peer, new Headers(headers), trusted)
-    return found === undefined || found === 'unix' ? found : networkOf(found)
+    const found = findClient(peer, new Headers(headers), trusted)
+    return found === undefined || found === 'unix' ? found : toNetwork(found)
   }
   const for_ = (text: string) => ({ 'X-Forwarded-For': text })
   expect(client('192.0.2.1', for_('198.51.100.1'))).toBe(network('192.0.2.1'))
@@ -69,21 +69,21 @@ test('clientBehind: the last address that is not a trusted proxy is the client, 
 
 test('clientBehind: a proxy on the Unix socket is trusted only when it is listed', () => {
   const headers = new Headers({ 'X-Forwarded-For': '203.0.113.9, 198.51.100.1' })
-  const named = clientBehind('unix', headers, ['unix'])
-  expect(typeof named === 'object' ? networkOf(named) : named).toBe(network('198.51.100.1'))
-  expect(clientBehind('unix', headers, ranges('0.0.0.0/0', '::/0'))).toBe('unix')
-  expect(clientBehind('unix', new Headers(), ['unix'])).toBe('unix')
+  const named = findClient('unix', headers, ['unix'])
+  expect(typeof named === 'object' ? toNetwork(named) : named).toBe(network('198.51.100.1'))
+  expect(findClient('unix', headers, ranges('0.0.0.0/0', '::/0'))).toBe('unix')
+  expect(findClient('unix', new Headers(), ['unix'])).toBe('unix')
   // A TCP peer is not trusted by the range `unix`, and the text `unix` in a header is not an address.
-  expect(clientBehind('10.0.0.1', headers, ['unix'])).toEqual(ipAddressIn('10.0.0.1'))
-  expect(clientBehind('10.0.0.1', new Headers({ 'X-Forwarded-For': 'unix' }), ranges('10.0.0.1'))).toEqual(
-    ipAddressIn('10.0.0.1'),
+  expect(findClient('10.0.0.1', headers, ['unix'])).toEqual(parseIpAddress('10.0.0.1'))
+  expect(findClient('10.0.0.1', new Headers({ 'X-Forwarded-For': 'unix' }), ranges('10.0.0.1'))).toEqual(
+    parseIpAddress('10.0.0.1'),
   )
 })
 
 test('ipAddressText: the text is the one that was parsed', () => {
   const texts = ['192.0.2.1', '0.0.0.0', '255.255.255.255', '2001:db8:0:0:0:0:0:1', 'fe80:1:2:3:4:5:6:ffff']
   for (const text of texts) {
-    const address = ipAddressIn(text)
+    const address = parseIpAddress(text)
     expect(address === undefined ? undefined : ipAddressText(address)).toBe(text)
   }
 })

@@ -1,9 +1,9 @@
-import { type IpAddress, type IpRange, ipAddressIn, ipAddressText, isIn, networkOf } from './ip-address.ts'
+import { type IpAddress, type IpRange, ipAddressText, isInRange, parseIpAddress, toNetwork } from './ip-address.ts'
 
 /** The client of a request. Both fields are `unix` when the request came over the Unix socket. */
 export type Client = {
   readonly address: string
-  /** The name of the client's network, to which limits apply (`networkOf`). */
+  /** The name of the client's network, to which limits apply (`toNetwork`). */
   readonly network: string
 }
 
@@ -26,10 +26,7 @@ export type ClientAddresses = {
 const KNOWN_CLIENTS = 1_024
 const UNIX: Client = { address: 'unix', network: 'unix' }
 
-export const clientAddresses = (
-  server: () => Server | null | undefined,
-  trusted: readonly Trusted[],
-): ClientAddresses => {
+export function clientAddresses(server: () => Server | null | undefined, trusted: readonly Trusted[]): ClientAddresses {
   const outers = new WeakMap<Request, Request>()
   const known = new Map<string, Client | undefined>()
   const peerOf = (request: Request): string | undefined => {
@@ -40,10 +37,10 @@ export const clientAddresses = (
     of: request => {
       const peer = peerOf(request)
       if (peer === undefined) return undefined
-      if (trusted.length > 0) return clientOf(clientBehind(peer, request.headers, trusted))
+      if (trusted.length > 0) return toClient(findClient(peer, request.headers, trusted))
       if (known.has(peer)) return known.get(peer)
       if (known.size >= KNOWN_CLIENTS) known.clear()
-      const client = clientOf(clientBehind(peer, request.headers, trusted))
+      const client = toClient(findClient(peer, request.headers, trusted))
       known.set(peer, client)
       return client
     },
@@ -55,13 +52,13 @@ export const clientAddresses = (
   }
 }
 
-const clientOf = (peer: Peer | undefined): Client | undefined => {
+function toClient(peer: Peer | undefined): Client | undefined {
   if (peer === undefined) return undefined
-  return peer === 'unix' ? UNIX : { address: ipAddressText(peer), network: networkOf(peer) }
+  return peer === 'unix' ? UNIX : { address: ipAddressText(peer), network: toNetwork(peer) }
 }
 
 /** Maximum number of proxies in a row. Addresses before them come from the client and are ignored. */
-const MOST_HOPS = 32
+const MAX_HOPS = 32
 
 /** The other end of a connection: an address, or a program on the Unix socket of the service. */
 export type Peer = IpAddress | 'unix'
@@ -73,17 +70,17 @@ export type Trusted = IpRange | 'unix'
  * 7239), that is not a trusted proxy's. The addresses before it may be forged. An address that cannot be read counts as
  * the proxy that sent it. undefined: the peer is unknown. 'unix': no trusted proxy named an address.
  */
-export const clientBehind = (
+export function findClient(
   peer: string | undefined,
   headers: Pick<Headers, 'get'>,
   trusted: readonly Trusted[],
-): Peer | undefined => {
-  let client: Peer | undefined = peer === 'unix' ? peer : ipAddressIn(peer ?? '')
+): Peer | undefined {
+  let client: Peer | undefined = peer === 'unix' ? peer : parseIpAddress(peer ?? '')
   const isProxy = (one: Peer): boolean =>
-    trusted.some(each => (one === 'unix' || each === 'unix' ? one === each : isIn(one, each)))
+    trusted.some(each => (one === 'unix' || each === 'unix' ? one === each : isInRange(one, each)))
   if (client === undefined || !isProxy(client)) return client
-  for (const hop of hopsIn(headers).slice(-MOST_HOPS).reverse()) {
-    const address = ipAddressIn(withoutPort(hop))
+  for (const hop of parseHops(headers).slice(-MAX_HOPS).reverse()) {
+    const address = parseIpAddress(withoutPort(hop))
     if (address === undefined) return client
     client = address
     if (!isProxy(client)) return client
@@ -94,7 +91,7 @@ export const clientBehind = (
 /** The address of a hop in `Forwarded`. It contains no space, so that spaces are tried in one way. */
 const FORWARDED_FOR = /(?:^|;)\s*for=("?)([^"\s;,]*)\1\s*(?:;|$)/i
 
-const hopsIn = (headers: Pick<Headers, 'get'>): readonly string[] => {
+function parseHops(headers: Pick<Headers, 'get'>): readonly string[] {
   const plain = headers.get('x-forwarded-for')
   if (plain !== null) return plain.split(',').map(hop => hop.trim())
   const forwarded = headers.get('forwarded')

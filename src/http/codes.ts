@@ -1,4 +1,4 @@
-import type { Action, Compat } from '#actions/define.ts'
+import type { ApiAction, Compat } from '#actions/define.ts'
 import type { Text } from '#actions/text.ts'
 import type { FailureKind } from '#failure/failure.ts'
 
@@ -150,10 +150,10 @@ const EVERY_QUERY: readonly FailureKind[] = [
  * The failures of a query, by code. With `compat=iostabc`, a query for a thing that does not exist succeeds
  * without data.
  */
-export const codesOf = (
-  { fails }: Pick<Action, 'fails'>,
+export function listCodes(
+  { fails }: Pick<ApiAction, 'fails'>,
   { compat }: { readonly compat: Compat } = { compat: 'none' },
-): readonly Code[] => {
+): readonly Code[] {
   const own = fails.filter(kind => compat === 'none' || kind !== 'not_found')
   return [...EVERY_QUERY, ...own].map(kind => codes[kind]).toSorted((a, b) => a.code - b.code)
 }

@@ -1,4 +1,4 @@
-import { ANSWER_SOURCES } from '#actions/kept-answers.ts'
+import { ANSWER_SOURCES } from '#actions/answer-cache.ts'
 import { actions } from '#actions/registry.ts'
 import { type Counters, counter, createCounters, type Definition, histogram, label } from '#metrics/counters.ts'
 import { codes } from './codes.ts'
@@ -112,7 +112,7 @@ export type AnsweredRequest = {
   readonly reason?: string | undefined
 }
 
-export const countAnswer = (counts: HttpCounts, request: AnsweredRequest): void => {
+export function countAnswer(counts: HttpCounts, request: AnsweredRequest): void {
   const { route, logFields, status, ms, bytes, reason } = request
   const full = `${route}/${logFields.module ?? ''}/${logFields.action ?? ''}`
   // An action under a module that does not have it is not counted as an action.

@@ -36,7 +36,7 @@ export type Deadline = {
 }
 
 /** Starts the deadline of a request: `ms` milliseconds, the client's disconnection, or the stop of the service. */
-export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
+export function startDeadline({ ms, client, running }: Limits): Deadline {
   const controller = new AbortController()
   const over = Promise.withResolvers<never>()
   // The promise has no observer once the answer is complete.
@@ -45,7 +45,7 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
     controller.abort(reason)
     over.reject(reason)
   }
-  const gone = (): void => stop(new ClientGone())
+  const abandon = (): void => stop(new ClientGone())
   let isOver = false
   let timer: ReturnType<typeof setTimeout> | undefined
   let until = Number.NEGATIVE_INFINITY
@@ -65,8 +65,8 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
   }
   limit(ms)
   // The work then starts with an aborted signal.
-  if (client.aborted) gone()
-  else client.addEventListener('abort', gone, { once: true })
+  if (client.aborted) abandon()
+  else client.addEventListener('abort', abandon, { once: true })
   running?.add(stop)
   return {
     signal: controller.signal,
@@ -79,7 +79,7 @@ export const startDeadline = ({ ms, client, running }: Limits): Deadline => {
     end: () => {
       isOver = true
       clearTimeout(timer)
-      client.removeEventListener('abort', gone)
+      client.removeEventListener('abort', abandon)
       running?.delete(stop)
     },
   }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { AnswerDeps } from '#actions/answer.ts'
 import { actions } from '#actions/registry.ts'
 import { FEED_FORMAT, LANGUAGE_TAG, type OptionDefaults, readOptions } from '#actions/request/options.ts'
-import { oneOf, type Query } from '#actions/request/query.ts'
+import { findSingleValue, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import touchIcon from '#explorer/asset/touch-icon.png' with { type: 'file' }
 import type { Site } from '#explorer/page.ts'
@@ -12,11 +12,11 @@ import type { Handler } from './exchange.ts'
 import { counted, type ExplorerGate } from './explorer/gate.ts'
 import { lazy } from './lazy.ts'
 import { FORM_NAMES, type Form } from './openapi/described.ts'
-import { openapiFor } from './openapi/document.ts'
-import type { Lang } from './reference/action.ts'
+import { buildOpenapi } from './openapi/document.ts'
+import type { ReferenceLang } from './reference/action.ts'
 import { type Examples, servedExamples } from './reference/examples.ts'
-import { referenceFor } from './reference/page.tsx'
-import { favicon, llmsFor, robotsFor } from './reference/plain.ts'
+import { renderReference } from './reference/page.tsx'
+import { favicon, formatLlms, formatRobots } from './reference/plain.ts'
 import { JSON_TYPE, lastingReply, type Reply, textReply } from './reply.ts'
 
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
@@ -40,7 +40,7 @@ type Documents = ReadonlyMap<string, Document>
  * The reference in both languages, the OpenAPI document, the client, and the files for robots. Each is made
  * on first use.
  */
-export const documentHandlers = (
+export function documentHandlers(
   deps: AnswerDeps,
   options: {
     readonly addresses: ExplorerGate['addresses']
@@ -49,7 +49,7 @@ export const documentHandlers = (
     readonly defaults: OptionDefaults
     readonly basePath: string
   },
-): Documents => {
+): Documents {
   const examples = servedExamples(deps, actions, options.defaults)
   const docs = (handler: Handler): Document => ({ kind: 'docs', handler })
   const client = (type: string, make: typeof clientText): Document => ({
@@ -63,10 +63,10 @@ export const documentHandlers = (
     ['/openapi.json', { kind: 'openapi', handler: openapiHandler(options, examples) }],
     ['/client.ts', client('application/typescript; charset=utf-8', clientText)],
     ['/client.js', client('text/javascript; charset=utf-8', clientScript)],
-    ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => llmsFor(actions)))],
+    ['/llms.txt', docs(fixed('text/markdown; charset=utf-8', () => formatLlms(actions)))],
     [
       '/robots.txt',
-      docs(fixed('text/plain; charset=utf-8', () => robotsFor({ ...options.site, basePath: options.basePath }))),
+      docs(fixed('text/plain; charset=utf-8', () => formatRobots({ ...options.site, basePath: options.basePath }))),
     ],
     ['/favicon.svg', icon],
     ['/favicon.ico', icon],
@@ -83,11 +83,11 @@ const asVisit =
     return handler(exchange, ...running)
   }
 
-const pageHandler = (
-  lang: Lang,
+function pageHandler(
+  lang: ReferenceLang,
   options: Parameters<typeof documentHandlers>[1],
   served: () => Promise<Examples>,
-): Handler => {
+): Handler {
   const headers = {
     // The page names its style and script by their content hashes, so it must be that of the running service.
     'Cache-Control': 'no-cache',
@@ -96,7 +96,7 @@ const pageHandler = (
   }
   const make = madeOnce(async (examples: Examples) =>
     lastingReply(
-      { type: 'text/html; charset=utf-8', text: await referenceFor(actions, { ...options, lang, examples }) },
+      { type: 'text/html; charset=utf-8', text: await renderReference(actions, { ...options, lang, examples }) },
       headers,
     ),
   )
@@ -108,7 +108,7 @@ const pageHandler = (
 }
 
 /** Makes a reply once for each set of examples: requests at the same time wait for the same one. */
-const madeOnce = (make: (examples: Examples) => Promise<Reply>) => {
+function madeOnce(make: (examples: Examples) => Promise<Reply>) {
   let made: { readonly examples: Examples; readonly reply: Promise<Reply> } | undefined
   return (examples: Examples): Promise<Reply> => {
     if (made?.examples === examples) return made.reply
@@ -122,12 +122,12 @@ const madeOnce = (make: (examples: Examples) => Promise<Reply>) => {
 }
 
 /** The page's logo as PNG, since phones do not use an SVG on the home screen. Phones round the corners. */
-const touchIconHandler = (): Handler => {
+function touchIconHandler(): Handler {
   const icon = lazy(() => readFileSync(touchIcon))
   return async () => ({ status: 200, type: 'image/png', body: icon(), headers: HEADERS, form: 'raw' })
 }
 
-const fixed = (type: string, make: () => string): Handler => {
+function fixed(type: string, make: () => string): Handler {
   const reply = lazy(() => lastingReply({ type, text: make() }, HEADERS))
   return async () => reply()
 }
@@ -140,22 +140,22 @@ export const redirect = (location: string, headers: Readonly<Record<string, stri
     { headers: { Location: location, 'Cache-Control': 'no-cache', ...headers } },
   )
 
-const openapiHandler = (
+function openapiHandler(
   { site: { version }, defaults }: { readonly site: Site; readonly defaults: OptionDefaults },
   served: () => Promise<Examples>,
-): Handler => {
+): Handler {
   const form: Form = { ...defaults, numbers: 'number' }
   const written = new Map<string, ReturnType<typeof madeOnce>>()
   return async ({ path, query, fault }) => {
     if (fault !== undefined) throw fault
     // The document's server URL is relative to the document's address without a trailing slash.
-    if (path.endsWith('/')) return redirect(`../openapi.json${textOf(query)}`)
-    const chosen = chosenIn(query, defaults)
+    if (path.endsWith('/')) return redirect(`../openapi.json${formatQueryString(query)}`)
+    const chosen = parseFormOptions(query, defaults)
     const choice = JSON.stringify(chosen)
     const make =
       written.get(choice) ??
       madeOnce(async examples => {
-        const text = JSON.stringify(openapiFor(actions, { version, defaults: form, chosen, examples }))
+        const text = JSON.stringify(buildOpenapi(actions, { version, defaults: form, chosen, examples }))
         return lastingReply({ type: JSON_TYPE, text }, HEADERS)
       })
     written.set(choice, make)
@@ -164,7 +164,7 @@ const openapiHandler = (
 }
 
 /** The form options of the request. Throws 'bad_request' on any other name or value. */
-const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
+function parseFormOptions(query: Query, defaults: OptionDefaults): Partial<Form> {
   for (const [name] of query)
     if (!(FORM_NAMES as readonly string[]).includes(name) && name !== 'lang')
       throw badRequest({
@@ -172,7 +172,7 @@ const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
         zh: `未知参数 ${shown(name)}；此文档的参数为 ${FORM_NAMES.join('、')}。`,
       })
   const options = readOptions(query, { defaults })
-  const given = FORM_NAMES.filter(name => oneOf(query, name) !== undefined)
+  const given = FORM_NAMES.filter(name => findSingleValue(query, name) !== undefined)
   const chosen: Partial<Form> = Object.fromEntries(given.map(name => [name, options[name]]))
   const { format: _, ...others } = chosen
   const exported = options.isFeed === true ? FEED_FORMAT : options.export
@@ -180,5 +180,5 @@ const chosenIn = (query: Query, defaults: OptionDefaults): Partial<Form> => {
 }
 
 /** A query as a string, encoded anew, with a leading question mark; "" for an empty one. */
-export const textOf = (query: Query): string =>
+export const formatQueryString = (query: Query): string =>
   query.length === 0 ? '' : `?${new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]))}`

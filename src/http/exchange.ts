@@ -1,4 +1,4 @@
-import { languageFor, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
+import { OPTION_VALUES, type OptionDefaults, selectLanguage } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
 import type { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
@@ -8,7 +8,7 @@ import type { AccessLogFields, HttpCounts } from './counts.ts'
 import type { Deadline } from './deadline.ts'
 import type { ReplyOptions } from './failure-reply.ts'
 import type { Reply } from './reply.ts'
-import { MAX_QUERY_BYTES, parseQuery, pathBehind, type QueryText, targetOf, tooLong } from './request-text.ts'
+import { MAX_QUERY_BYTES, parseQuery, parseTarget, type QueryText, stripPrefix, tooLong } from './request-text.ts'
 import type { Stopping } from './stopping.ts'
 
 /** A request that is being answered. */
@@ -56,29 +56,29 @@ export type Service = {
 }
 
 /** Parses a request. Faults are stored in `refusal` and `fault`, and thrown by the step responsible for them. */
-export const parse = (
+export function parse(
   request: Request,
   route: string,
   { defaults, basePath, clock, clientOf }: Pick<Service, 'defaults' | 'basePath' | 'clock' | 'clientOf'>,
-): Exchange => {
+): Exchange {
   const started = clock.elapsed()
-  const { path, query } = targetOf(request.url)
+  const { path, query } = parseTarget(request.url)
   // A request that is too long is refused in the language that the first part of its query names.
   const parsed = parseQuery(query.slice(0, MAX_QUERY_BYTES))
   const acceptLanguage = request.headers.get('accept-language') ?? undefined
   const header = request.headers.get('x-api-key')
-  const lang = languageFor(parsed.query, acceptLanguage)
+  const lang = selectLanguage(parsed.query, acceptLanguage)
   return {
     ...parsed,
     request,
     route,
-    path: pathBehind(basePath, path),
+    path: stripPrefix(basePath, path),
     id: newId(),
     // Read now: the address is unknown once the connection is closed.
     client: clientOf(request),
     replyOptions: {
       lang,
-      format: formatFor(parsed.query, defaults),
+      format: selectFormat(parsed.query, defaults),
       secrets: [...parsed.keys, header ?? ''],
     },
     headers: {},
@@ -95,7 +95,7 @@ const newId = (): string => crypto.getRandomValues(new Uint8Array(8)).toHex()
  * The format of failures, including those of an invalid `format`: the first value of the parameter when it is
  * valid, else the server's default.
  */
-const formatFor = (query: Query, { format }: OptionDefaults): ReplyOptions['format'] => {
+function selectFormat(query: Query, { format }: OptionDefaults): ReplyOptions['format'] {
   const requested = query.find(([name]) => name === 'format')?.[1]
   return OPTION_VALUES.format.find(value => value === requested) ?? format
 }

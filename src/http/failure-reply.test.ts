@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { successText } from '#actions/answer.ts'
 import { Exact } from '#chain/json.ts'
-import { Failure, type FailureKind, failureOf, PublicFailure } from '#failure/failure.ts'
+import { Failure, type FailureKind, PublicFailure, toFailure } from '#failure/failure.ts'
 import { failureReply } from './failure-reply.ts'
 
 const bodyOf = (failure: Failure, lang: 'en' | 'zh' = 'en', format: 'envelope' | 'bare' = 'envelope') =>
@@ -39,7 +39,7 @@ test('failureReply: internal details are not exposed', () => {
   expect(message('deadline')).toBe('The request took too long.')
   expect(message('unavailable', '没有可用的全节点。')).toBe('Temporarily unavailable; try again later.')
   expect(bodyOf(new PublicFailure('unavailable', 'Come back.')).message).toBe('Come back.')
-  expect(bodyOf(failureOf(new TypeError('secret')))).toEqual({
+  expect(bodyOf(toFailure(new TypeError('secret')))).toEqual({
     code: 5000,
     message: 'Internal error.',
     data: {},

@@ -10,9 +10,9 @@ import { EMPTY } from './troubles.ts'
 export type ReplyOptions = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }
 
 /** The reply for a failed request: status, code, message, and the time after which to retry. */
-export const failureReply = (failure: Failure, options: ReplyOptions, id: string): Reply => {
+export function failureReply(failure: Failure, options: ReplyOptions, id: string): Reply {
   const { status, code, retryAfter } = codes[failure.kind]
-  const message = hidden(messageFor(failure, options.lang), options.secrets)
+  const message = hidden(formatFailureMessage(failure, options.lang), options.secrets)
   const body =
     options.format === 'bare' ? { code, message, request_id: id } : { code, message, data: {}, request_id: id }
   const { retryAfter: wait = retryAfter } = failure.details
@@ -32,7 +32,7 @@ export const failureFields = (
   { lang, secrets }: Pick<ReplyOptions, 'lang' | 'secrets'>,
 ): { readonly code: number; readonly message: string } => ({
   code: codes[failure.kind].code,
-  message: hidden(messageFor(failure, lang), secrets),
+  message: hidden(formatFailureMessage(failure, lang), secrets),
 })
 
 /**
@@ -47,7 +47,7 @@ export function refusalText(failure: Failure, secrets: readonly string[]): strin
 
 export const ALLOWED = 'GET, HEAD, OPTIONS'
 
-const messageFor = (failure: Failure, lang: 'en' | 'zh'): string => {
+function formatFailureMessage(failure: Failure, lang: 'en' | 'zh'): string {
   // Its own message names the store.
   if (failure instanceof NothingLoaded) return [EMPTY.what[lang], EMPTY.help[lang]].join(lang === 'en' ? ' ' : '')
   const { message, title } = codes[failure.kind]
@@ -68,7 +68,7 @@ const hidden = (message: string, secrets: readonly string[]): string =>
     .reduce((text, secret) => withoutBegin(text.replaceAll(secret, '***'), secret), message)
 
 /** Where a long text was truncated, the key in it may be truncated, too. */
-const withoutBegin = (message: string, secret: string): string => {
+function withoutBegin(message: string, secret: string): string {
   if (!message.includes('…')) return message
   const parts = message.split("'").map(part => {
     const cutAt = part.lastIndexOf('…')

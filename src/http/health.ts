@@ -122,7 +122,7 @@ export function measureFreshness(at: Published, node: NodeReport | undefined, cl
   return {
     lib,
     behind: info === undefined ? null : behind,
-    behindSeconds: info === undefined ? null : secondsBetween(at, info),
+    behindSeconds: info === undefined ? null : countLagSeconds(at, info),
     lagSeconds: ageMs < -SKEW_MS ? null : Math.max(0, ageMs) / 1_000,
     node: node === undefined ? 'none' : (unfit?.is ?? (reported === undefined ? 'unreachable' : 'reachable')),
     unfit,
@@ -131,7 +131,7 @@ export function measureFreshness(at: Published, node: NodeReport | undefined, cl
   }
 }
 
-function secondsBetween(
+function countLagSeconds(
   at: Published,
   { libBlock, libTime }: { readonly libBlock: number; readonly libTime: bigint },
 ): number {

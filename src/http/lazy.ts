@@ -1,5 +1,5 @@
 /** A value that is made at the first call and stays the same. */
-export const lazy = <T>(make: () => T): (() => T) => {
+export function lazy<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
     made ??= { value: make() }

@@ -3,7 +3,7 @@ import type { Service } from './exchange.ts'
 import { ALLOWED } from './failure-reply.ts'
 import { COMMON_HEADERS } from './reply.ts'
 import { respond } from './request.ts'
-import { isRoutable, targetOf } from './request-text.ts'
+import { isRoutable, parseTarget } from './request-text.ts'
 
 export type BeforeRouting = {
   readonly service: Service
@@ -15,15 +15,15 @@ export type BeforeRouting = {
  * Handles methods before routing: unknown methods are refused, and HEAD is GET without the body. undefined: a
  * GET for the routes.
  */
-export const beforeRouting = (
+export function beforeRouting(
   request: Request,
   { service, get }: BeforeRouting,
-): Promise<Response> | Response | undefined => {
+): Promise<Response> | Response | undefined {
   const { method } = request
   if (method === 'OPTIONS') return preflight()
   if (method !== 'GET' && method !== 'HEAD') return respond('method', refuse, service)(request)
   if (method === 'GET' && isRoutable(request.url)) return undefined
-  const { path, query } = targetOf(request.url)
+  const { path, query } = parseTarget(request.url)
   const { signal } = request
   const headers = new Headers(request.headers)
   // No body is sent, so the end of the connection means nothing.
@@ -32,7 +32,7 @@ export const beforeRouting = (
   return method === 'GET' ? response : withoutBody(response)
 }
 
-const refuse = async ({ request }: { readonly request: Request }): Promise<never> => {
+async function refuse({ request }: { readonly request: Request }): Promise<never> {
   throw new Failure('method_not_allowed', `Method ${request.method} is not supported; use GET.`, {
     zh: `不支持 ${request.method} 方法；请使用 GET。`,
   })
@@ -57,7 +57,7 @@ const preflight = (): Response =>
  * The response to HEAD has the headers of the GET, including the length. A streamed body has no length, and
  * Bun would send 0 (RFC 9110 8.6 allows only the length of the GET).
  */
-const withoutBody = async (response: Response | Promise<Response>): Promise<Response> => {
+async function withoutBody(response: Response | Promise<Response>): Promise<Response> {
   const { status, headers, body } = await response
   if (body !== null && !headers.has('content-length')) headers.set('Transfer-Encoding', 'chunked')
   await body?.cancel()

@@ -15,13 +15,13 @@ import { healthHandler } from './status.ts'
 const DEADLINE_MS = 10_000
 
 /** `/metrics` on a separate address, with `/health` and no other path. */
-export const createMetricsApp = (options: {
+export function createMetricsApp(options: {
   readonly metrics: Exposition
   readonly version: string
   readonly log: Log
   readonly clock: Pick<Clock, 'elapsed'>
   readonly counts: HttpCounts
-}): Elysia => {
+}): Elysia {
   const clients = clientAddresses(() => app.server, [])
   const service: Service = {
     ...options,
@@ -44,7 +44,7 @@ export const createMetricsApp = (options: {
   return app
 }
 
-const notFound = async (): Promise<never> => {
+async function notFound(): Promise<never> {
   throw new Failure('not_found', 'This path does not exist. Available paths: /metrics, /health.', {
     zh: '此路径不存在。可用路径：/metrics, /health。',
   })

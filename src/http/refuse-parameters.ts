@@ -6,7 +6,7 @@ import type { Exchange } from './exchange.ts'
 const OPTIONS = Object.keys(OPTION_VALUES)
 
 /** For paths without parameters of their own: refuses all parameters except the options of every call. */
-export const refuseParameters = ({ query }: Pick<Exchange, 'query'>, path: string): void => {
+export function refuseParameters({ query }: Pick<Exchange, 'query'>, path: string): void {
   const names = ['apikey', ...OPTIONS]
   for (const [name] of query)
     if (!OPTIONS.includes(name) && !IGNORED.includes(name))

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
-import { acceptsGzip, etagOf, gzipTagOf, matchingTag } from './reply.ts'
+import { acceptsGzip, computeEtag, matchingTag, toGzipEtag } from './reply.ts'
 
 const bytes = new TextEncoder().encode('{"code":0}')
 
 test('etagOf: the tag is strong, and equal only for equal bytes', () => {
-  expect(etagOf(bytes)).toMatch(/^"[\w-]{22}"$/)
-  expect(etagOf(bytes)).toBe(etagOf(bytes.slice()))
-  expect(etagOf(bytes)).not.toBe(etagOf(new TextEncoder().encode('{"code":1}')))
-  expect(gzipTagOf('"abc"')).toBe('"abc-gzip"')
+  expect(computeEtag(bytes)).toMatch(/^"[\w-]{22}"$/)
+  expect(computeEtag(bytes)).toBe(computeEtag(bytes.slice()))
+  expect(computeEtag(bytes)).not.toBe(computeEtag(new TextEncoder().encode('{"code":1}')))
+  expect(toGzipEtag('"abc"')).toBe('"abc-gzip"')
 })
 
 const PLAIN = '"abc"'

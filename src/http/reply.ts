@@ -40,7 +40,7 @@ export type StreamEnd = { readonly kind: string; readonly bytes: number; readonl
 export const isStreamed = (body: Body | StreamedBody): body is StreamedBody =>
   typeof body !== 'string' && 'stream' in body
 
-export const bytesIn = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
+export const countBodyBytes = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
 
 const encoder = new TextEncoder()
 
@@ -62,7 +62,7 @@ export function lastingReply(
   headers: Readonly<Record<string, string>>,
 ): Reply {
   const body = encoder.encode(text)
-  const lasting = { etag: etagOf(body), gzip: lazy(() => Bun.gzipSync(body)) }
+  const lasting = { etag: computeEtag(body), gzip: lazy(() => Bun.gzipSync(body)) }
   return { status: 200, type, body, headers, form: 'tagged', lasting }
 }
 
@@ -85,20 +85,20 @@ export const COMMON_HEADERS: Readonly<Record<string, string>> = {
  * The Response to a GET; `own`: headers that were set before the reply. The length is set where it is known,
  * so that HEAD can repeat it.
  */
-export const responseOf = (
+export function toResponse(
   reply: Reply,
   request: Request,
   { id, own = {} }: { readonly id: string; readonly own?: Readonly<Record<string, string>> },
-): Response => {
+): Response {
   const { status, type, body } = reply
   const headers: Record<string, string> = { ...COMMON_HEADERS, 'X-Request-Id': id, ...own, ...reply.headers }
   headers['Content-Type'] = type
   if (isStreamed(body)) return new Response(body.stream, { status, headers })
   if (reply.form === 'raw') return withBody(reply, headers, body)
-  const plain = reply.lasting?.etag ?? etagOf(body)
+  const plain = reply.lasting?.etag ?? computeEtag(body)
   const { headers: asked } = request
-  const packs = bytesIn(body) > GZIP_FROM_BYTES && acceptsGzip(asked.get('accept-encoding'))
-  const etag = packs ? gzipTagOf(plain) : plain
+  const packs = countBodyBytes(body) > GZIP_FROM_BYTES && acceptsGzip(asked.get('accept-encoding'))
+  const etag = packs ? toGzipEtag(plain) : plain
   const known = matchingTag(asked.get('if-none-match'), etag, plain)
   const { Vary: vary } = headers
   headers['Vary'] = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
@@ -112,8 +112,8 @@ export const responseOf = (
   return withBody(reply, headers, reply.lasting?.gzip() ?? Bun.gzipSync(body, { level: GZIP_LEVEL }))
 }
 
-const withBody = ({ status, sent }: Reply, headers: Record<string, string>, body: Body): Response => {
-  const bytes = bytesIn(body)
+function withBody({ status, sent }: Reply, headers: Record<string, string>, body: Body): Response {
+  const bytes = countBodyBytes(body)
   headers['Content-Length'] = String(bytes)
   if (sent === undefined) return new Response(body, { status, headers })
   if (typeof body !== 'string' && bytes > PIECE_BYTES) return new Response(asTaken(body, sent), { status, headers })
@@ -125,7 +125,7 @@ const withBody = ({ status, sent }: Reply, headers: Record<string, string>, body
 export const PIECE_BYTES = 64 * 1024
 
 /** A body that is handed out as the client reads it, so that the end of its memory use is known. */
-const asTaken = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> => {
+function asTaken(body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStream<Uint8Array> {
   let at = 0
   return new ReadableStream<Uint8Array>(
     {
@@ -148,25 +148,25 @@ const asTaken = (body: Uint8Array<ArrayBuffer>, sent: () => void): ReadableStrea
 const TAG_LETTERS = 22
 
 /** The strong ETag of a body's bytes, with its quotes. A text is hashed as UTF-8. */
-export const etagOf = (body: Uint8Array | string): string =>
+export const computeEtag = (body: Uint8Array | string): string =>
   `"${hash('sha256', body, 'base64url').slice(0, TAG_LETTERS)}"`
 
 /** The ETag of the same body compressed with gzip: other bytes, and therefore another strong tag. */
-export const gzipTagOf = (etag: string): string => `${etag.slice(0, -1)}-gzip"`
+export const toGzipEtag = (etag: string): string => `${etag.slice(0, -1)}-gzip"`
 
 /**
  * The tag in `If-None-Match` that matches the body, plain or as gzip: `etag`, the tag of the reply, if it is in the
  * list, else the other one of `plain`. Tags are compared weakly, as RFC 9110 requires. undefined: no tag matches.
  */
-export const matchingTag = (header: string | null, etag: string, plain: string): string | undefined => {
+export function matchingTag(header: string | null, etag: string, plain: string): string | undefined {
   if (header === null) return undefined
   if (header.trim() === '*') return etag
   const tags = (header.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? []).map(tag => tag.replace(/^W\//, ''))
-  return [etag, plain, gzipTagOf(plain)].find(tag => tags.includes(tag))
+  return [etag, plain, toGzipEtag(plain)].find(tag => tags.includes(tag))
 }
 
 /** Whether `Accept-Encoding` allows gzip: listed with a weight above 0, or by `*` when not listed. */
-export const acceptsGzip = (header: string | null): boolean => {
+export function acceptsGzip(header: string | null): boolean {
   if (header === null) return false
   const weights = new Map<string, number>()
   for (const part of header.toLowerCase().split(',')) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { isRoutable, MAX_PARAMETERS, parseQuery, targetOf } from './request-text.ts'
+import { isRoutable, MAX_PARAMETERS, parseQuery, parseTarget } from './request-text.ts'
 
 const good: readonly (readonly [text: string, query: readonly (readonly [string, string])[]])[] = [
   ['', []],
@@ -88,7 +88,8 @@ const targets: readonly (readonly [url: string, path: string, query: string])[] 
   ['http://h.example/a?b#c', '/a', 'b'],
   ['http://h.example//evil/api', '//evil/api', ''],
 ]
-for (const [url, path, query] of targets) test(`targetOf: ${url}`, () => expect(targetOf(url)).toEqual({ path, query }))
+for (const [url, path, query] of targets)
+  test(`targetOf: ${url}`, () => expect(parseTarget(url)).toEqual({ path, query }))
 
 test('isRoutable: hosts of four characters and more are routable', () => {
   expect(['http://abcd/', 'https://h.example/api'].map(isRoutable)).toEqual([true, true])

@@ -13,7 +13,7 @@ export type Target = {
  * Splits a request's URL without a parser. When the Host header is missing or invalid, Bun passes a URL that
  * parsers reject (`/api/` alone, `http://[::1/api/`), and such a request has a path all the same.
  */
-export const targetOf = (url: string): Target => {
+export function parseTarget(url: string): Target {
   const rest = url.replace(/^https?:\/\/[^/?#]*/i, '')
   const [whole = ''] = rest.split('#', 1)
   const mark = whole.indexOf('?')
@@ -25,7 +25,7 @@ export const targetOf = (url: string): Target => {
  * The path without the prefix of the service; `""` is the prefix itself, without a trailing slash. A path
  * without the prefix is returned unchanged: no route has it.
  */
-export const pathBehind = (prefix: string, path: string): string =>
+export const stripPrefix = (prefix: string, path: string): string =>
   path === prefix || path.startsWith(`${prefix}/`) ? path.slice(prefix.length) : path
 
 /**
@@ -40,7 +40,7 @@ export const MAX_PARAMETERS = 64
 export const MAX_QUERY_BYTES = 8_192
 
 /** The refusal of a URL that is too long; undefined: its length is allowed. */
-export const tooLong = (path: string, query: string): Failure | undefined => {
+export function tooLong(path: string, query: string): Failure | undefined {
   const length = Math.max(path.length, query.length)
   if (length <= MAX_QUERY_BYTES) return undefined
   return new Failure('uri_too_long', `The URL has ${length} bytes; the limit is ${MAX_QUERY_BYTES} bytes.`, {
@@ -64,14 +64,14 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  * and their bytes UTF-8. No input is dropped: text that a lenient parser would accept unchanged is a fault
  * that names the parameter.
  */
-export const parseQuery = (text: string): QueryText => {
+export function parseQuery(text: string): QueryText {
   const query: [string, string][] = []
   const keys: string[] = []
   let fault: Failure | undefined
   const pieces = text.split('&').filter(piece => piece !== '')
   if (pieces.length > MAX_PARAMETERS) fault = tooMany(pieces.length)
   for (const piece of pieces) {
-    const [rawName, rawValue] = partsOf(piece)
+    const [rawName, rawValue] = splitPair(piece)
     const name = decoded(rawName)
     const value = decoded(rawValue)
     if (name === undefined) fault ??= badName(rawName)
@@ -84,13 +84,13 @@ export const parseQuery = (text: string): QueryText => {
 }
 
 /** Name and value of a pair, undecoded. The value is "" without a `=`. */
-const partsOf = (piece: string): readonly [name: string, value: string] => {
+function splitPair(piece: string): readonly [name: string, value: string] {
   const mark = piece.indexOf('=')
   return mark === -1 ? [piece, ''] : [piece.slice(0, mark), piece.slice(mark + 1)]
 }
 
 /** Decodes a text; undefined: a broken escape, or bytes that are not UTF-8. */
-const decoded = (text: string): string | undefined => {
+function decoded(text: string): string | undefined {
   if (!/[+%]/.test(text)) return text
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced

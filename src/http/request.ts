@@ -54,9 +54,9 @@ export const answerApi =
       const sending = { ...api, exchange, signal, prolong, turns }
       if (format !== undefined) return await exportReply(deps, { ...call, format }, sending)
       if (isFeed === true) return await feedReply(deps, call, sending)
-      const { kept } = deps
-      const way = { signal, prolong, turn: turns.store(signal) }
-      const found = kept === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, kept }, call, way)
+      const { cache } = deps
+      const way = { signal, prolong, acquire: turns.store(signal) }
+      const found = cache === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, cache }, call, way)
       return answerReply(exchange, await found, call.options)
     } catch (error) {
       refused(error)

@@ -121,9 +121,9 @@ export const rpcMethods: readonly RpcMethod[] = [
 export const rpcUnavailable: readonly string[] = ['sendTx', 'execTx', 'subscribe']
 
 /** The path template of a method, such as `/rpc/getAccount/{account}/{by_longest_chain}`. */
-export const templateOf = ({ name, segments }: RpcMethod): string =>
+export const formatMethodTemplate = ({ name, segments }: RpcMethod): string =>
   ['/rpc', name, ...segments.map(segment => `{${segment.name}}`)].join('/')
 
 /** Path of an example call for the recorded chain. */
-export const examplePathOf = ({ name, segments }: RpcMethod): string =>
+export const formatExamplePath = ({ name, segments }: RpcMethod): string =>
   ['/rpc', name, ...segments.map(({ example }) => example)].join('/')

@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
-import { examplePathOf, rpcMethods, templateOf } from './rpc-methods.ts'
-import { nodePathOf } from './rpc-path.ts'
+import { formatExamplePath, formatMethodTemplate, rpcMethods } from './rpc-methods.ts'
+import { toNodePath } from './rpc-path.ts'
 
 test('nodePathOf: the example of every method is accepted', () => {
-  for (const method of rpcMethods) expect(`/rpc${nodePathOf(examplePathOf(method))}`).toBe(examplePathOf(method))
+  for (const method of rpcMethods)
+    expect(`/rpc${toNodePath(formatExamplePath(method))}`).toBe(formatExamplePath(method))
 })
 
 test('nodePathOf: real names are accepted', () => {
@@ -15,7 +16,7 @@ test('nodePathOf: real names are accepted', () => {
     '/getToken721Owner/x/-1/true',
     '/getBlockByNumber/9999999999999999999/false',
   ])
-    expect(nodePathOf(`/rpc${path}`)).toBe(path)
+    expect(toNodePath(`/rpc${path}`)).toBe(path)
 })
 
 const refused: readonly (readonly [path: string, kind: string, message: string])[] = [
@@ -55,7 +56,7 @@ const refused: readonly (readonly [path: string, kind: string, message: string])
 ]
 for (const [path, kind, message] of refused)
   test(`nodePathOf: refuses ${path}`, () =>
-    expect(() => nodePathOf(path)).toThrow(expect.objectContaining({ kind, message })))
+    expect(() => toNodePath(path)).toThrow(expect.objectContaining({ kind, message })))
 
 test('nodePathOf: dots, escapes and invalid names are never accepted', () => {
   for (const segment of [
@@ -74,12 +75,12 @@ test('nodePathOf: dots, escapes and invalid names are never accepted', () => {
     '%00',
     'a'.repeat(101),
   ])
-    expect(() => nodePathOf(`/rpc/getAccount/${segment}/true`)).toThrow(
+    expect(() => toNodePath(`/rpc/getAccount/${segment}/true`)).toThrow(
       expect.objectContaining({ kind: 'bad_request' }),
     )
 })
 
 test('rpcMethods: names and templates are unique', () => {
   expect(new Set(rpcMethods.map(({ name }) => name)).size).toBe(rpcMethods.length)
-  expect(rpcMethods.map(templateOf)).toContain('/rpc/getTokenBalance/{account}/{token}/{by_longest_chain}')
+  expect(rpcMethods.map(formatMethodTemplate)).toContain('/rpc/getTokenBalance/{account}/{token}/{by_longest_chain}')
 })

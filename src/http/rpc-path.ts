@@ -1,6 +1,6 @@
 import { badRequest, nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure, PublicFailure } from '#failure/failure.ts'
-import { type RpcMethod, rpcMethods, rpcUnavailable, templateOf } from './rpc-methods.ts'
+import { formatMethodTemplate, type RpcMethod, rpcMethods, rpcUnavailable } from './rpc-methods.ts'
 
 /** An hour: disabled methods do not become available by themselves. */
 const SWITCHED_OFF_RETRY_SECONDS = 3_600
@@ -10,7 +10,7 @@ const SWITCHED_OFF_RETRY_SECONDS = 3_600
  * methods with valid segments are accepted; segments are not decoded. Throws 'not_found', 'bad_request', or
  * 'unavailable' for disabled methods.
  */
-export const nodePathOf = (path: string): string => {
+export function toNodePath(path: string): string {
   const [name = '', ...segments] = path.slice('/rpc/'.length).split('/')
   if (rpcUnavailable.includes(name) && segments.length === 0)
     throw new PublicFailure('unavailable', `Method ${name} is temporarily unavailable.`, {
@@ -25,8 +25,8 @@ export const nodePathOf = (path: string): string => {
     if (!segment.pattern.test(text))
       throw badRequest(
         {
-          en: `Segment '${segment.name}' of ${templateOf(method)} is ${shown(text)}; it must be ${segment.rule.en}.`,
-          zh: `${templateOf(method)} 的路径段 '${segment.name}' 的值为 ${shown(text)}；取值须为：${segment.rule.zh}。`,
+          en: `Segment '${segment.name}' of ${formatMethodTemplate(method)} is ${shown(text)}; it must be ${segment.rule.en}.`,
+          zh: `${formatMethodTemplate(method)} 的路径段 '${segment.name}' 的值为 ${shown(text)}；取值须为：${segment.rule.zh}。`,
         },
         { parameter: segment.name },
       )
@@ -34,7 +34,7 @@ export const nodePathOf = (path: string): string => {
   return `/${[name, ...segments].join('/')}`
 }
 
-const unknownMethod = (name: string): Failure => {
+function unknownMethod(name: string): Failure {
   if (name === '')
     return new Failure('not_found', 'The path has no method after /rpc/, such as /rpc/getNodeInfo.', {
       zh: '路径中 /rpc/ 之后缺少方法名，例如 /rpc/getNodeInfo。',
@@ -47,6 +47,6 @@ const unknownMethod = (name: string): Failure => {
 }
 
 const wrongForm = (method: RpcMethod): Failure =>
-  new Failure('not_found', `Method ${method.name} must be called as ${templateOf(method)}.`, {
-    zh: `方法 ${method.name} 的调用格式为 ${templateOf(method)}。`,
+  new Failure('not_found', `Method ${method.name} must be called as ${formatMethodTemplate(method)}.`, {
+    zh: `方法 ${method.name} 的调用格式为 ${formatMethodTemplate(method)}。`,
   })

@@ -1,4 +1,4 @@
-import { inTurn } from '#actions/answer.ts'
+import { holdPermit } from '#actions/answer.ts'
 import { PublicFailure } from '#failure/failure.ts'
 import { admit, type Gate, identify } from '#gate/gate.ts'
 import type { Handler } from './exchange.ts'
@@ -6,7 +6,7 @@ import type { Gateway } from './gateway/gateway.ts'
 import type { TakenResponse } from './gateway/shared-answer.ts'
 import { refuseParameters } from './refuse-parameters.ts'
 import type { Reply } from './reply.ts'
-import { nodePathOf } from './rpc-path.ts'
+import { toNodePath } from './rpc-path.ts'
 
 /** Seconds. Without a configured node, only a restart helps. */
 const NO_NODE_RETRY_SECONDS = 60
@@ -21,7 +21,7 @@ export const rpcHandler =
     const caller = await identify(exchange, gate)
     const admitted = await admit(exchange, caller, { gate, asks: 'node', signal })
     try {
-      const path = nodePathOf(exchange.path)
+      const path = toNodePath(exchange.path)
       exchange.logFields.action = path.split('/')[1] ?? ''
       refuseParameters(exchange, '/rpc/')
       if (gateway === undefined)
@@ -30,10 +30,10 @@ export const rpcHandler =
           details: { retryAfter: NO_NODE_RETRY_SECONDS },
         })
       const ask = () => gateway.ask(path, signal)
-      const answer = gateway.kept(path) ?? (await inTurn(admitted.turns.node(signal), ask))
+      const answer = gateway.kept(path) ?? (await holdPermit(admitted.turns.node(signal), ask))
       // The client has left, so nobody else would release the answer's bytes.
       if (signal.aborted) answer.release()
-      return replyOf(answer)
+      return toRpcReply(answer)
     } catch (error) {
       admitted.refused(error)
       throw error
@@ -45,7 +45,7 @@ const NODE_JSON = 'application/json'
 const PLAIN_TYPE = 'text/plain; charset=utf-8'
 const NO_DOCUMENT = "default-src 'none'; sandbox"
 
-const replyOf = ({ status, contentType, body, release }: TakenResponse): Reply => ({
+const toRpcReply = ({ status, contentType, body, release }: TakenResponse): Reply => ({
   status,
   type: contentType?.startsWith('application/json') === true ? NODE_JSON : PLAIN_TYPE,
   body,

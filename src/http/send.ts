@@ -1,4 +1,4 @@
-import { type Failure, failureOf } from '#failure/failure.ts'
+import { type Failure, toFailure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { Busy } from '#gate/queue.ts'
 import { countAnswer } from './counts.ts'
@@ -6,7 +6,7 @@ import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
 import { failureReply, refusalText } from './failure-reply.ts'
 import { pausedFeed } from './feed/events.ts'
-import { bytesIn, isStreamed, type Reply, responseOf, textReply } from './reply.ts'
+import { countBodyBytes, isStreamed, type Reply, textReply, toResponse } from './reply.ts'
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */
 
@@ -24,17 +24,17 @@ const OK: Outcome = { kind: 'ok' }
 const GONE_STATUS = 499
 
 /** Sends a success, or a failure that is already a reply. */
-export const send = (
+export function send(
   exchange: Exchange,
   { outcome = OK, ...reply }: Reply & { readonly outcome?: Outcome },
   service: SendDeps,
-): Response => {
+): Response {
   const { request, id, headers } = exchange
-  const response = responseOf(reply, request, { id, own: headers })
+  const response = toResponse(reply, request, { id, own: headers })
   if (service.stopping?.signal.aborted === true) response.headers.set('Connection', 'close')
   const { status } = response
   const { body } = reply
-  if (!isStreamed(body)) note(exchange, { ...outcome, status, bytes: bytesIn(body) }, service)
+  if (!isStreamed(body)) note(exchange, { ...outcome, status, bytes: countBodyBytes(body) }, service)
   else {
     // Otherwise a stop would close the connection as after the last piece.
     const cut = (): void => body.cutOff('unavailable')
@@ -51,37 +51,37 @@ export const send = (
 }
 
 /** Sends the failure that a step threw. */
-export const sendFailure = async (exchange: Exchange, error: unknown, service: SendDeps): Promise<Response> => {
+export async function sendFailure(exchange: Exchange, error: unknown, service: SendDeps): Promise<Response> {
   if (error instanceof ClientGone) {
     const nothing = textReply(GONE_STATUS, { type: 'text/plain', text: '' })
     return send({ ...exchange, headers: {} }, { ...nothing, outcome: { kind: 'gone' } }, service)
   }
-  const failure = failureOf(error)
+  const failure = toFailure(error)
   // A refusal for lack of room needs no second log entry.
   if (!(failure instanceof Busy)) logCause(service.log, failure, exchange.id)
   const written = await service.writeFailure?.(exchange, failure)
   return written === undefined
     ? sendRefusal(exchange, failure, service)
-    : send(exchange, { ...written, outcome: outcomeOf(failure, exchange) }, service)
+    : send(exchange, { ...written, outcome: toOutcome(failure, exchange) }, service)
 }
 
 /** Sends a failure in the form of the API, synchronously: an overloaded service spends most of its time on refusals. */
-export const sendRefusal = (exchange: Exchange, failure: Failure, service: SendDeps): Response => {
+export function sendRefusal(exchange: Exchange, failure: Failure, service: SendDeps): Response {
   const reply = pausedFeed(exchange, failure) ?? failureReply(failure, exchange.replyOptions, exchange.id)
-  return send(exchange, { ...reply, outcome: outcomeOf(failure, exchange) }, service)
+  return send(exchange, { ...reply, outcome: toOutcome(failure, exchange) }, service)
 }
 
-const outcomeOf = (failure: Failure, { replyOptions }: Exchange): Outcome => ({
+const toOutcome = (failure: Failure, { replyOptions }: Exchange): Outcome => ({
   kind: failure.kind,
   reason: failure instanceof Busy ? 'busy' : failure.kind,
   why: refusalText(failure, replyOptions.secrets),
 })
 
-const note = (
+function note(
   { id, route, logFields, client, started }: Exchange,
   outcome: Outcome & { readonly status: number; readonly bytes: number },
   { log, clock, counts, isLogged }: SendDeps,
-): void => {
+): void {
   const { kind, reason, why, status, bytes } = outcome
   const ms = Math.round((clock.elapsed() - started) * 100) / 100
   countAnswer(counts, { route, logFields, status, ms, bytes, reason })
@@ -100,7 +100,7 @@ const note = (
 }
 
 /** Logs the details that callers do not receive, with the request's id. */
-const logCause = (log: Log, failure: Failure, id: string): void => {
+function logCause(log: Log, failure: Failure, id: string): void {
   const { kind, message, cause } = failure
   const inner = cause instanceof Error ? { cause: cause.stack ?? cause.message } : {}
   if (kind === 'defect' || kind === 'usage')
@@ -118,7 +118,7 @@ const logCause = (log: Log, failure: Failure, id: string): void => {
 }
 
 /** Decides which successes are logged: the first of every `each`; none when `each` is 0. */
-export const sampling = (each: number): (() => boolean) => {
+export function sampling(each: number): () => boolean {
   if (each === 0) return () => false
   let count = 0
   return () => {

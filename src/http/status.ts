@@ -30,7 +30,7 @@ export type ReadyOptions = {
  * the service stops. Replicas share their node and their loader, so a fault of these makes none of them unready unless
  * `readyNeedsNode` is set. Unknown fields are null.
  */
-export const readyHandler = ({ readHealth, version, maxLagMs, readyNeedsNode, stopping }: ReadyOptions): Handler => {
+export function readyHandler({ readHealth, version, maxLagMs, readyNeedsNode, stopping }: ReadyOptions): Handler {
   return async () => {
     if (stopping?.signal.aborted === true) return notReady({ reason: 'The service is stopping.', version })
     const health = await readHealth()
@@ -46,7 +46,7 @@ export const readyHandler = ({ readHealth, version, maxLagMs, readyNeedsNode, st
   }
 }
 
-const tooOld = ({ lagSeconds }: Freshness, maxLagMs: number | undefined): string | undefined => {
+function tooOld({ lagSeconds }: Freshness, maxLagMs: number | undefined): string | undefined {
   if (maxLagMs === undefined) return undefined
   if (lagSeconds === null)
     return "This machine's clock is before the last loaded block, so the age of that block is unknown."

@@ -11,7 +11,7 @@ export type Stopping = {
   end(): void
 }
 
-export const stoppingService = (): Stopping => {
+export function stoppingService(): Stopping {
   const controller = new AbortController()
   const running: Stopping['running'] = new Set()
   return {

@@ -25,9 +25,9 @@ export const usageHandler =
     const data = {
       id,
       name,
-      expires: expires === undefined ? null : isoOf(expires),
+      expires: expires === undefined ? null : formatIsoTime(expires),
       second: { limit: perSecond, remaining: second },
-      today: { limit: perDay, used: usedToday, remaining: today, resets: isoOf(dayEnds) },
+      today: { limit: perDay, used: usedToday, remaining: today, resets: formatIsoTime(dayEnds) },
     }
     return textReply(
       200,
@@ -36,4 +36,4 @@ export const usageHandler =
     )
   }
 
-const isoOf = (ms: number): string => new Date(ms).toISOString()
+const formatIsoTime = (ms: number): string => new Date(ms).toISOString()

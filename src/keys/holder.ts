@@ -18,14 +18,14 @@ export type Holder = {
 }
 
 /** The id of the holder of a stored key. */
-export const holderIdOf = (stored: string): string => stored.split('.', 1)[0] ?? stored
+export const parseHolderId = (stored: string): string => stored.split('.', 1)[0] ?? stored
 /** The first key of a holder has number 1. */
-export const numberOf = (stored: string): number => Number(stored.split('.')[1] ?? 1)
+export const parseKeyNumber = (stored: string): number => Number(stored.split('.')[1] ?? 1)
 
 /** The holders of stored keys, in the order of their first keys. */
-export const holdersOf = (keys: readonly StoredKey[]): readonly Holder[] =>
-  [...Map.groupBy(keys, ({ id }) => holderIdOf(id))].map(([id, own]) => {
-    const [current, ...former] = own.toSorted((one, two) => numberOf(two.id) - numberOf(one.id))
+export const groupHolders = (keys: readonly StoredKey[]): readonly Holder[] =>
+  [...Map.groupBy(keys, ({ id }) => parseHolderId(id))].map(([id, own]) => {
+    const [current, ...former] = own.toSorted((one, two) => parseKeyNumber(two.id) - parseKeyNumber(one.id))
     if (current === undefined) throw new Failure('defect', `The holder ${id} has no key.`)
     const revoked = own.flatMap(key => key.revoked ?? []).sort((one, two) => one - two)[0]
     const created = Math.min(...own.map(key => key.created))
@@ -38,7 +38,7 @@ export const holdersOf = (keys: readonly StoredKey[]): readonly Holder[] =>
  */
 export const keysByHash = (keys: readonly StoredKey[]): ReadonlyMap<string, StoredKey> =>
   new Map(
-    holdersOf(keys).flatMap(({ id, current, former, revoked }) => {
+    groupHolders(keys).flatMap(({ id, current, former, revoked }) => {
       const { name, perSecond, perDay } = current
       const common = { id, name, perSecond, perDay, ...(revoked === undefined ? {} : { revoked }) }
       return [current, ...former].map(key => [key.hash, { ...key, ...common }] as const)

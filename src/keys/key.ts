@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { StoredKey } from '#store/port.ts'
-import { type Holder, numberOf } from './holder.ts'
+import { type Holder, parseKeyNumber } from './holder.ts'
 import { hashOfKey } from './keyring.ts'
 import type { Plan } from './plan.ts'
 
@@ -25,11 +25,11 @@ export type NewKey = {
  * Creates a key for a person or program. Times are in milliseconds since 1970. Nothing is stored yet: pass
  * `stored` to `KeyStore.add`. Throws 'usage' for an invalid name, plan or expiry.
  */
-export const createKey = (
+export function createKey(
   name: string,
   plan: Plan,
   options: { readonly now: number; readonly expires?: number; readonly note?: string },
-): NewKey => {
+): NewKey {
   checkName(name)
   if (options.note !== undefined) checkNote(options.note)
   checkRate('Requests per second', plan.perSecond)
@@ -54,10 +54,10 @@ export const createKey = (
  * A new key for a holder, with the same plan. Times are in milliseconds since 1970; without `expires` the new key
  * expires when the present one does. Throws 'usage' when the holder is revoked, or the new key would have expired.
  */
-export const nextKey = (
+export function nextKey(
   { id, current, revoked }: Holder,
   { now, expires = current.expires }: { readonly now: number; readonly expires?: number | undefined },
-): NewKey => {
+): NewKey {
   if (revoked !== undefined)
     throw new Failure('usage', `Key ${id} is revoked; a revoked key cannot be rotated.`, {
       help: "Create another key with 'iostlens keys add'.",
@@ -68,12 +68,12 @@ export const nextKey = (
     })
   const made = createKey(current.name, current, { now, ...(expires === undefined ? {} : { expires }) })
   const { note } = current
-  const stored = { ...made.stored, id: `${id}.${numberOf(current.id) + 1}` }
+  const stored = { ...made.stored, id: `${id}.${parseKeyNumber(current.id) + 1}` }
   return { key: made.key, stored: note === undefined ? stored : { ...stored, note } }
 }
 
 /** Throws 'usage' for an invalid name. */
-export const checkName = (name: string): void => {
+export function checkName(name: string): void {
   if (name.length === 0 || name.length > NAME_LENGTH || name.trim() !== name || /\p{C}/u.test(name))
     throw new Failure(
       'usage',
@@ -82,18 +82,18 @@ export const checkName = (name: string): void => {
 }
 
 /** Throws 'usage' for a note that is not one printable line. */
-export const checkNote = (note: string): void => {
+export function checkNote(note: string): void {
   if (note.length === 0 || note.length > NOTE_LENGTH || /\p{C}/u.test(note))
     throw new Failure('usage', `The note ${JSON.stringify(note)} is not 1 to ${NOTE_LENGTH} printable characters.`)
 }
 
-const checkRate = (what: string, value: number): void => {
+function checkRate(what: string, value: number): void {
   if (!Number.isSafeInteger(value) || value < 1)
     throw new Failure('usage', `${what}: ${value} is not a whole number from 1.`)
 }
 
 /** All characters are equally likely: bytes from 248 (4 · 62) up are discarded. */
-const randomLetters = (count: number): string => {
+function randomLetters(count: number): string {
   let text = ''
   while (text.length < count)
     for (const byte of crypto.getRandomValues(new Uint8Array(count)))

@@ -12,7 +12,7 @@ const plan = { perSecond: 3, perDay: 7 }
 const pageOf = (keys: readonly StoredKey[]): KeyPage => ({ keys, isStart: true, isEnd: true, mark: undefined })
 
 /** A key list whose reads are counted and may fail or hang. A read returns the keys that were stored when it began. */
-const harness = (...keys: readonly StoredKey[]) => {
+function harness(...keys: readonly StoredKey[]) {
   const clock = handClock(NOW)
   const state = { keys: [...keys], reads: 0, hung: 0, mode: 'works' as 'works' | 'fails' | 'hangs' }
   const store: Pick<KeyStore, 'add' | 'read' | 'revoke'> = {

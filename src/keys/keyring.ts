@@ -51,7 +51,7 @@ export type KeyringOptions = {
  * Checks API keys. Keys are looked up by their hash, so the duration of a look-up reveals nothing about
  * stored keys. A revoked key is refused within two seconds, even if reads of the list fail.
  */
-export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
+export function keyring({ store, clock, testKey }: KeyringOptions): Keyring {
   const testHash = testKey === undefined ? undefined : hashOfKey(testKey.key)
   const testCaller = testKey === undefined ? undefined : { id: TEST_KEY_ID, name: TEST_KEY_ID, plan: testKey.plan }
   const lists = watchKeys(store, clock)
@@ -64,9 +64,9 @@ export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
       const again = known === undefined && looking === 'careful'
       const stored = again ? (await lists.get(UNKNOWN_REFRESH_MS)).keys.get(hash) : known
       if (stored === undefined) throw unknownKey()
-      const refusal = refusalOf(stored, clock.now())
+      const refusal = findKeyRefusal(stored, clock.now())
       if (refusal !== undefined) throw refusal
-      return callerOf(stored)
+      return toCaller(stored)
     },
     refusalCheck: () => {
       const list = lists.believed()
@@ -74,7 +74,7 @@ export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
       return hash => {
         if (hash === testHash) return undefined
         const stored = list.keys.get(hash)
-        return stored === undefined ? unknownKey() : refusalOf(stored, clock.now())
+        return stored === undefined ? unknownKey() : findKeyRefusal(stored, clock.now())
       }
     },
     checkCached: key => {
@@ -82,18 +82,18 @@ export const keyring = ({ store, clock, testKey }: KeyringOptions): Keyring => {
       const hash = hashOfKey(key)
       if (hash === testHash) return testCaller
       const stored = lists.fresh()?.keys.get(hash)
-      const isGood = stored !== undefined && refusalOf(stored, clock.now()) === undefined
-      return isGood ? callerOf(stored) : undefined
+      const isGood = stored !== undefined && findKeyRefusal(stored, clock.now()) === undefined
+      return isGood ? toCaller(stored) : undefined
     },
   }
 }
 
-const callerOf = ({ id, name, perSecond, perDay, expires }: StoredKey): Caller => ({
+const toCaller = ({ id, name, perSecond, perDay, expires }: StoredKey): Caller => ({
   ...{ id, name, plan: { perSecond, perDay } },
   ...(expires === undefined ? {} : { expires }),
 })
 
-const refusalOf = ({ revoked, expires }: StoredKey, now: number): Failure | undefined => {
+function findKeyRefusal({ revoked, expires }: StoredKey, now: number): Failure | undefined {
   if (revoked !== undefined)
     return new Failure('forbidden', 'This API key is revoked.', { zh: '此 API key 已被吊销。' })
   if (expires === undefined || expires > now) return undefined

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { KeyPage, KeyStore, StoredKey } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
-import { holderIdOf, keysByHash } from './holder.ts'
+import { keysByHash, parseHolderId } from './holder.ts'
 
 /** A list older than this is brought up to date; it answers checks until then. */
 const REFRESH_MS = 1_000
@@ -164,7 +164,7 @@ class PartialList {
 
   add({ keys, mark }: KeyPage): void {
     for (const key of keys) {
-      const holder = holderIdOf(key.id)
+      const holder = parseHolderId(key.id)
       const others = (this.byHolder.get(holder) ?? []).filter(({ id }) => id !== key.id)
       const own = [...others, key]
       this.byHolder.set(holder, own)
@@ -175,7 +175,7 @@ class PartialList {
   }
 }
 
-const readPage = async (store: KeyReader, mark: string | undefined, clock: Clock): Promise<KeyPage> => {
+async function readPage(store: KeyReader, mark: string | undefined, clock: Clock): Promise<KeyPage> {
   const controller = new AbortController()
   const late = (): Error => new Error(`The list of keys was not read within ${READ_MS} ms.`)
   try {

@@ -18,7 +18,7 @@ export const PLAN_NAMES = Object.keys(PLANS) as readonly PlanName[]
 export const DEFAULT_PLAN = 'standard' satisfies PlanName
 
 /** The name of the plan with these limits; undefined: the key has limits of its own. */
-export const planNameOf = ({ perSecond, perDay }: Plan): PlanName | undefined =>
+export const findPlanName = ({ perSecond, perDay }: Plan): PlanName | undefined =>
   PLAN_NAMES.find(name => PLANS[name].perSecond === perSecond && PLANS[name].perDay === perDay)
 
 /** Plan of the shared test key: enough to click through the reference, too little for an application. */

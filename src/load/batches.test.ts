@@ -69,7 +69,7 @@ type Course = {
 }
 
 /** Adds a block per number of rows, and records what reaches the store. Time passes only between blocks. */
-const batchesOf = (rows: readonly number[], course: Course) => {
+function batchesOf(rows: readonly number[], course: Course) {
   let now = 0
   const events: string[] = []
   const ends: number[] = []

@@ -2,7 +2,7 @@ import type { BlockDocuments } from '#derive/derive-block.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
-import { type BatchBounds, isFull, NOTHING_FILLED, sizeOf, sumOfSizes } from '#store/batch.ts'
+import { type BatchBounds, isFull, measureHistory, NOTHING_FILLED, sumOfSizes } from '#store/batch.ts'
 import type { Filling, History, Published, Writer } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Collect } from './collect.ts'
@@ -52,7 +52,7 @@ type Parts = {
   readonly collect: Collect
 }
 
-export const batching = (parts: Parts, onCommitted: (committed: Committed) => void): Batches => {
+export function batching(parts: Parts, onCommitted: (committed: Committed) => void): Batches {
   const { writer, deriver, proof, partitions, bounds, clock, collect } = parts
   const [commits, appends] = [oneUnderWay(), oneUnderWay()]
   /** Settles when the store has all history of the batch cut last; later appends belong to the next batch. */
@@ -114,13 +114,13 @@ export const batching = (parts: Parts, onCommitted: (committed: Committed) => vo
 }
 
 /** Maximum age of a batch; `behind`: number of blocks to the node's last irreversible one. */
-const oldestMs = (behind: number, isFirst: boolean): number => {
+function oldestMs(behind: number, isFirst: boolean): number {
   if (behind <= FAR) return OLDEST_MS.near
   return isFirst ? OLDEST_MS.first : OLDEST_MS.far
 }
 
 /** Work of which one piece is in progress while the next is prepared. */
-const oneUnderWay = () => {
+function oneUnderWay() {
   let pending: Promise<void> | undefined
   let running = 0
   const end = (): void => {
@@ -165,7 +165,7 @@ type Part = { blocks: BlockDoc[]; transactions: TransactionDoc[]; records: Recor
 
 const NOTHING = { documents: 0, bytes: 0 }
 
-export const batchBuilder = (bounds: BatchBounds): BatchBuilder => {
+export function batchBuilder(bounds: BatchBounds): BatchBuilder {
   const none = (): Part => ({ blocks: [], transactions: [], records: [] })
   let part = none()
   let ofPart = NOTHING
@@ -180,7 +180,7 @@ export const batchBuilder = (bounds: BatchBounds): BatchBuilder => {
       for (const record of records) part.records.push(record)
       count.transactions += transactions.length
       count.records += records.length
-      const size = sizeOf({ blocks: [block], transactions, records })
+      const size = measureHistory({ blocks: [block], transactions, records })
       ofPart = sumOfSizes(ofPart, size)
       all = sumOfSizes(all, size)
     },
@@ -225,7 +225,7 @@ export type Partitioning = {
 }
 
 /** `partitions` of the writer; absent: all history goes to partition 0. */
-export const partitioning = (partitions: Writer['partitions']): Partitioning => {
+export function partitioning(partitions: Writer['partitions']): Partitioning {
   const most = partitions?.documents ?? Number.POSITIVE_INFINITY
   let filling = partitions?.filling ?? NOTHING_FILLED
   const full = () => filling.documents >= most

@@ -4,7 +4,7 @@ import { collector } from './collect.ts'
 const MB = 1_000_000
 
 /** Memory that grows by `grows` before each call, and that a collection reduces to `lives`. */
-const simulated = (lives: number, grows: number) => {
+function simulated(lives: number, grows: number) {
   let resident = 0
   let collections = 0
   const collect = collector({

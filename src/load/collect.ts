@@ -17,7 +17,7 @@ export type Collect = (documents: number) => void
  * Keeps the memory of a long load flat, regardless of the memory that the engine assumes the machine has.
  * `growth`: bytes between two collections, each of which traverses all live objects.
  */
-export const collector = ({ resident, collect }: Memory = processMemory, growth: number = GROWTH): Collect => {
+export function collector({ resident, collect }: Memory = processMemory, growth: number = GROWTH): Collect {
   let next = FROM
   let made = 0
   return documents => {

@@ -4,7 +4,7 @@ import { MissingState } from '#derive/state.ts'
 import { type WorkingState, workingState } from '#derive/working-state.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
-import type { Change, Key } from '#indices/registry.ts'
+import type { Key, StateChange } from '#indices/registry.ts'
 import type { Writer } from '#store/port.ts'
 import type { StateReader } from '#store/state-port.ts'
 import { expiries } from './expiries.ts'
@@ -25,13 +25,13 @@ export type Deriver = {
    */
   derive(loaded: LoadedBlock, commitAll: () => Promise<void>): Promise<BlockDocuments>
   /** State after the blocks derived so far, in the order of `keys`. */
-  read(keys: readonly Key[]): readonly (Change['doc'] | undefined)[]
+  read(keys: readonly Key[]): readonly (StateChange['doc'] | undefined)[]
   /** Producer keys that changed hands or became free in the last block, and the former producer of each. */
   changedKeys(): readonly ChangedKey[]
   /** Number of state documents written since the last `cut`. */
   changed(): number
   /** Ends a batch and returns its changes. */
-  cut(): readonly Change[]
+  cut(): readonly StateChange[]
   /** Called when the batch cut last is in the store. */
   settled(): void
 }
@@ -68,7 +68,7 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
         }
       }
     },
-    read: keys => keys.map(({ index, id }) => state.get(index, id) as Change['doc'] | undefined),
+    read: keys => keys.map(({ index, id }) => state.get(index, id) as StateChange['doc'] | undefined),
     changedKeys: () => listChangedKeys(state),
     changed: () => state.size,
     cut: () => {

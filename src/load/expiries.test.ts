@@ -15,7 +15,7 @@ const balance = (id: string, due: bigint | undefined): BalanceDoc => ({
 })
 
 /** A store of balances that answers `due` as the port specifies, and counts the calls. */
-const storeOf = (docs: Map<string, BalanceDoc>) => {
+function storeOf(docs: Map<string, BalanceDoc>) {
   let asked = 0
   return {
     get asked() {

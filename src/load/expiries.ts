@@ -22,7 +22,7 @@ export type Expiries = {
 }
 
 /** `from`: time up to which all releases have been applied already. */
-export const expiries = (from: bigint | undefined, due: StateReader['due']): Expiries => {
+export function expiries(from: bigint | undefined, due: StateReader['due']): Expiries {
   let horizon = from
   const queue = dueQueue()
 
@@ -66,10 +66,10 @@ export const expiries = (from: bigint | undefined, due: StateReader['due']): Exp
  * Balances due in a range, by time. `end`: the answer is complete up to this time. A full answer may end in
  * the middle of one moment; that moment is left for the next query.
  */
-const wholeMoments = (
+function wholeMoments(
   due: StateReader['due'],
   range: Omit<DueRange, 'limit'>,
-): { readonly docs: readonly BalanceDoc[]; readonly end: bigint } => {
+): { readonly docs: readonly BalanceDoc[]; readonly end: bigint } {
   for (let limit = LIMIT; ; limit *= 2) {
     const docs = due({ ...range, limit })
     const last = docs.at(-1)?.next_due
@@ -84,7 +84,7 @@ type Entry = { readonly due: bigint; readonly id: string }
 const before = (a: Entry, b: Entry): boolean => a.due < b.due || (a.due === b.due && a.id < b.id)
 
 /** Binary heap ordered by time, then id. */
-const dueQueue = () => {
+function dueQueue() {
   const heap: Entry[] = []
   const at = (index: number): Entry => heap[index] as Entry
   const swap = (a: number, b: number): void => {

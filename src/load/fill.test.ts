@@ -5,14 +5,14 @@ import type { BlockDocuments } from '#derive/derive-block.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf } from '#test/support/stores/hand-made.ts'
 import { fill, type Stages, stageTimer } from './fill.ts'
-import { type Failed, readSegments, type Segment } from './segments.ts'
+import { type Failed, type ProofSegment, readSegments } from './segments.ts'
 
-const heightsOf = (segment: Segment): number[] => segment.map(({ block }) => block.height)
+const heightsOf = (segment: ProofSegment): number[] => segment.map(({ block }) => block.height)
 async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {
   yield* items
 }
 /** A chain of segments with these lengths; a signature ends each segment, or none does. */
-const segmentsOf = (lengths: readonly number[], signed = true): readonly Segment[] => {
+function segmentsOf(lengths: readonly number[], signed = true): readonly ProofSegment[] {
   const blocks = chainOf(...Array.from({ length: lengths.reduce((a, b) => a + b, 0) }, () => []))
   return lengths.map((length, at) => {
     const from = lengths.slice(0, at).reduce((sum, each) => sum + each, 0)
@@ -22,9 +22,9 @@ const segmentsOf = (lengths: readonly number[], signed = true): readonly Segment
     }))
   })
 }
-const allSegments = async (blocks: AsyncIterable<LoadedBlock>): Promise<readonly Segment[]> => {
+async function allSegments(blocks: AsyncIterable<LoadedBlock>): Promise<readonly ProofSegment[]> {
   const reader = readSegments(blocks)
-  const segments: Segment[] = []
+  const segments: ProofSegment[] = []
   for (let next = await reader.next(); next !== undefined; next = await reader.next()) segments.push(next)
   return segments
 }
@@ -59,7 +59,7 @@ test('readSegments: blocks before a failure are returned, then the failure is th
 })
 
 /** Stages that record their calls, in order; the segment that begins with block `refused` is refused. */
-const noting = ({ refused, onAdd = () => undefined }: { refused?: number; onAdd?: () => void } = {}) => {
+function noting({ refused, onAdd = () => undefined }: { refused?: number; onAdd?: () => void } = {}) {
   const asked: string[] = []
   let refusal: Failed | undefined
   const note = async (text: string): Promise<void> => void asked.push(text)

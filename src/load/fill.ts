@@ -1,10 +1,10 @@
 import type { LoadedBlock } from '#chain/block.ts'
 import type { Clock } from '#time/clock.ts'
-import { nextTurn } from '#time/turn.ts'
+import { yieldEventLoop } from '#time/turn.ts'
 import type { Batches } from './batches.ts'
 import type { Deriver } from './deriver.ts'
 import type { Proving } from './proving.ts'
-import { readSegments, type Segment } from './segments.ts'
+import { type ProofSegment, readSegments } from './segments.ts'
 
 /** The stages that blocks pass on their way to a store, in one session (`session.ts`). */
 export type Stages = {
@@ -29,13 +29,13 @@ export type FillOptions = {
  * current segment) ends the load. The blocks derived before are committed; then a failure is thrown, but not
  * after an abort. A block that cannot be derived throws at once.
  */
-export const fill = async (
+export async function fill(
   stages: Stages,
   source: AsyncIterable<LoadedBlock>,
   { lib, signal }: FillOptions,
-): Promise<void> => {
+): Promise<void> {
   const { proof, batches, clock, time } = stages
-  const turns = turnsOf(clock)
+  const turns = createEventLoopYield(clock)
   const segments = readSegments(source)
   try {
     while (!signal.aborted) {
@@ -62,25 +62,25 @@ const TURN_MS = 5
  * Yields the event loop from time to time: to requests, to the answers of nodes, and to messages for the
  * threads that prove and write. Those threads would be idle while a long run is derived.
  */
-type Turns = { give(): Promise<void> }
+type EventLoopYield = { give(): Promise<void> }
 
-const turnsOf = ({ elapsed }: Pick<Clock, 'elapsed'>): Turns => {
+function createEventLoopYield({ elapsed }: Pick<Clock, 'elapsed'>): EventLoopYield {
   let last = elapsed()
   return {
     give: async () => {
       if (elapsed() - last < TURN_MS) return
-      await nextTurn()
+      await yieldEventLoop()
       last = elapsed()
     },
   }
 }
 
 /** Derives the blocks of an accepted segment in order, and adds each to the batch. */
-const store = async (
-  segment: Segment,
-  { deriver, proof, batches, clock, time, onDerived, turns }: Stages & { readonly turns: Turns },
+async function store(
+  segment: ProofSegment,
+  { deriver, proof, batches, clock, time, onDerived, turns }: Stages & { readonly turns: EventLoopYield },
   lib: number,
-): Promise<void> => {
+): Promise<void> {
   for (const loaded of segment) {
     const since = clock.elapsed()
     const documents = await deriver.derive(loaded, () => batches.end(lib))
@@ -103,7 +103,7 @@ export type StageTimer = {
   on(what: keyof StageTimes | undefined): void
 }
 
-export const stageTimer = ({ elapsed }: Pick<Clock, 'elapsed'>): StageTimer => {
+export function stageTimer({ elapsed }: Pick<Clock, 'elapsed'>): StageTimer {
   const spent = { node: 0, deriving: 0, store: 0 }
   let now: keyof StageTimes | undefined
   let since = 0

@@ -9,12 +9,12 @@ const STILL = 600
 const FIRST_BLOCKS = 10_000
 
 /** Height and block time (nanoseconds since 1970) of the load; −1 and absent before the first block. */
-export type Loaded = { readonly height: number; readonly time: bigint | undefined }
+export type LoadPosition = { readonly height: number; readonly time: bigint | undefined }
 
 /** The node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once. */
 export type Irreversible = {
   /** undefined: the reported height is not true at the moment; the caller asks again. */
-  read(loaded: Loaded, signal: AbortSignal): Promise<number | undefined>
+  read(loaded: LoadPosition, signal: AbortSignal): Promise<number | undefined>
 }
 
 /**
@@ -24,11 +24,11 @@ export type Irreversible = {
  * chain could since the loaded block; at that limit the node is asked again. Anything unusual is logged once.
  * @param now milliseconds since 1970
  */
-export const irreversible = (
+export function irreversible(
   node: Pick<BlockSource, 'chainInfo' | 'blockHash'>,
   log: Log,
   now: () => number = Date.now,
-): Irreversible => {
+): Irreversible {
   let last: number | undefined
   let still = 0
   let reported: string | undefined

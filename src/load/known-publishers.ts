@@ -17,7 +17,7 @@ export type KnownPublishers = {
  * A publisher that was found is kept, since each later charge to the same contract needs it again. The
  * deployment of such a contract cost more RAM on the chain than the entry takes here.
  */
-export const knownPublishers = ({ transactionsOf }: Pick<Writer, 'transactionsOf'>): KnownPublishers => {
+export function knownPublishers({ transactionsOf }: Pick<Writer, 'transactionsOf'>): KnownPublishers {
   const known = new Map<string, string | undefined>()
   const look = async (hashes: readonly string[]): Promise<readonly string[]> => {
     for (const { hash, body } of await transactionsOf(hashes)) {

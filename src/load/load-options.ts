@@ -7,7 +7,7 @@ import type { StageTimes } from './fill.ts'
 import type { RetryPolicy } from './retry.ts'
 
 /** Progress of a load. Heights count from 0, so `height` −1 is an empty store. */
-export type Progress = {
+export type LoadProgress = {
   /** Last committed and published height. */
   readonly height: number
   /** Last height that this load aims at: `to`, or the node's last irreversible block. */
@@ -31,7 +31,7 @@ export type LoadOptions = {
   readonly signal: AbortSignal
   /** Absent: temporary failures of node and store are retried; any other failure ends the load. */
   readonly retry?: RetryPolicy
-  readonly onProgress: (progress: Progress) => void
+  readonly onProgress: (progress: LoadProgress) => void
   readonly log: Log
   /** Called with the derivation time of each block in milliseconds, including its waits. */
   readonly onDerived?: (ms: number) => void

@@ -7,12 +7,12 @@ import { backoffMs } from '#time/backoff.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within, withinAfterAbort } from '#time/deadline.ts'
 import { joinSignals } from '#time/signals.ts'
-import type { LoadOptions, Progress } from './load-options.ts'
+import type { LoadOptions, LoadProgress } from './load-options.ts'
 import { isTransient, logPause, RETRY_BACKOFF, type RetryPolicy, retriesExhausted } from './retry.ts'
-import { reasonFor, requireSameChain } from './same-chain.ts'
+import { findFailureReason, requireSameChain } from './same-chain.ts'
 import { type Session, session } from './session.ts'
 
-export type Loaded = {
+export type LoadResult = {
   /** Last committed and published height; −1: none. */
   readonly height: number
 }
@@ -23,10 +23,10 @@ export type Loaded = {
  * with a new lock on the store (`retry`). Any other failure ('bad_block', 'conflict', 'defect') is thrown once the
  * blocks before it are committed; no block is ever skipped. Throws 'unavailable' when the time for retries is over.
  */
-export const load = async (
+export async function load(
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
-): Promise<Loaded> => {
+): Promise<LoadResult> {
   const { log, retry, clock = systemClock } = options
   let height = await loadedHeight(store)
   let failures = 0
@@ -69,7 +69,7 @@ export const load = async (
 }
 
 /** The loaded height; −1: none, or the store is out of reach and the load itself waits for it. */
-export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<number> => {
+export async function loadedHeight(store: Pick<Store, 'published'>): Promise<number> {
   try {
     return (await store.published())?.height ?? -1
   } catch (error) {
@@ -82,7 +82,7 @@ export const loadedHeight = async (store: Pick<Store, 'published'>): Promise<num
 const STOP_MS = 3_000
 
 /** The result of `work`; undefined if it has not ended some time after `signal` aborted. */
-const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> => {
+function inTime<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   const late = Symbol('late')
   return withinAfterAbort(work, { signal, ms: STOP_MS, late: () => late }).catch((error: unknown) => {
     if (error === late) return undefined
@@ -92,19 +92,19 @@ const inTime = <T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined
 
 type Listeners = {
   readonly onStart: (checkpoint: Session['checkpoint']) => void
-  readonly onProgress: (progress: Progress) => void
+  readonly onProgress: (progress: LoadProgress) => void
 }
 
 /** One session with the store locked, until done, aborted or failed: undefined, or the failure. */
-const loadOnce = async (
+async function loadOnce(
   { node, store }: { readonly node: BlockSource; readonly store: Store },
   options: LoadOptions,
   { onStart, onProgress }: Listeners,
-): Promise<unknown> => {
+): Promise<unknown> {
   let open: Session | undefined
   try {
     const info = await node.chainInfo(options.signal)
-    const identity = await identityOf(node, info, options.signal)
+    const identity = await fetchIdentity(node, info, options.signal)
     open = await orEnded(session({ node, store, identity }, { ...options, onProgress }), options.signal)
     onStart(open.checkpoint)
     await requireSameChain({ checkpoint: open.checkpoint, store, identity }, { node, info }, options.signal)
@@ -112,7 +112,7 @@ const loadOnce = async (
     return undefined
   } catch (error) {
     const failed = error ?? new Failure('defect', 'An undefined value was thrown.')
-    return await reasonFor(failed, open?.checkpoint, { node, signal: options.signal })
+    return await findFailureReason(failed, open?.checkpoint, { node, signal: options.signal })
   } finally {
     await open?.close()
   }
@@ -129,7 +129,7 @@ type Waiting = {
 }
 
 /** Starts the time limit of a load without progress. */
-const waiting = (retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>): Waiting => {
+function waiting(retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pick<Clock, 'after'>): Waiting {
   const ends = joinSignals(signal)
   let over = false
   let cancel = (): void => undefined
@@ -154,7 +154,7 @@ const waiting = (retry: RetryPolicy | undefined, signal: AbortSignal, clock: Pic
 }
 
 /** The session, unless `signal` aborts first: locking may wait until another loader's lease expires. */
-const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<Session> => {
+async function orEnded(opening: Promise<Session>, signal: AbortSignal): Promise<Session> {
   const aborted = (): Failure => new Failure('deadline', 'Loading was stopped before it had locked the store.')
   try {
     return await within(opening, { signal, aborted })
@@ -164,7 +164,7 @@ const orEnded = async (opening: Promise<Session>, signal: AbortSignal): Promise<
   }
 }
 
-const identityOf = async (node: BlockSource, info: ChainInfo, signal: AbortSignal): Promise<Identity> => {
+async function fetchIdentity(node: BlockSource, info: ChainInfo, signal: AbortSignal): Promise<Identity> {
   const genesis = await node.blockHash(0, signal)
   if (genesis === undefined)
     throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`, {

@@ -4,14 +4,21 @@ import { Failure } from '#failure/failure.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { BlockSource, ReportedHash } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
-import { type FormerKey, NOTHING_PROVED, type ProofRecord, proofAt, proofsBelow, withProofs } from '#store/published.ts'
+import {
+  type FormerKey,
+  findProof,
+  NOTHING_PROVED,
+  type ProofRecord,
+  trimProofs,
+  withProofs,
+} from '#store/published.ts'
 import type { Deriver } from './deriver.ts'
-import type { Failed, Segment } from './segments.ts'
+import type { Failed, ProofSegment } from './segments.ts'
 
 /** Checks signatures against the derived state, and keeps the record of proofs. */
 export type Proving = {
   /** Called before a segment is derived. false: its signing key does not count, see `refusal`. */
-  accepts(segment: Segment): Promise<boolean>
+  accepts(segment: ProofSegment): Promise<boolean>
   /** The reason why a segment was not accepted. */
   readonly refusal: Failed | undefined
   /** Called after a block was derived. */
@@ -34,15 +41,15 @@ export type ProvingOptions = {
   readonly agreed: (end: Published) => Promise<boolean>
 }
 
-export const proving = (state: State, { checkpoint, recorded, agreed }: ProvingOptions): Proving => {
+export function proving(state: State, { checkpoint, recorded, agreed }: ProvingOptions): Proving {
   const known = checkpoint === undefined ? [] : checkpoint.proved?.formerKeys
   const keys = signers(state, { known, from: checkpoint?.height ?? 0 })
   let refusal: Failed | undefined
-  let proved = proofsBelow(checkpoint?.proved ?? NOTHING_PROVED, (checkpoint?.height ?? -1) + 1)
+  let proved = trimProofs(checkpoint?.proved ?? NOTHING_PROVED, (checkpoint?.height ?? -1) + 1)
   let from = (checkpoint?.height ?? -1) + 1
   let proofs: Proof[] = []
   const recordOf = ({ block, proof }: LoadedBlock): Proof => {
-    const earlier = recorded === undefined ? undefined : proofAt(recorded, block.height)
+    const earlier = recorded === undefined ? undefined : findProof(recorded, block.height)
     return earlier === undefined ? proof : { level: earlier.level }
   }
   return {
@@ -93,7 +100,7 @@ export type Signers = {
    * Throws Failure 'bad_block' unless the key that signed the last block of a segment belongs to a producer
    * in the state before the segment: a key that a forged block registers does not count for that block.
    */
-  check(segment: Segment): Promise<void>
+  check(segment: ProofSegment): Promise<void>
   /** Records the keys that the last derived block has replaced. */
   note(height: number): Promise<void>
   /** Replaced keys that are still in force. */
@@ -112,10 +119,10 @@ type State = {
  * `known`: the stored replaced keys; undefined for a store of a version that kept none. In that case any key
  * that ever belonged to a producer counts, until witnesses were elected twice since `from`.
  */
-export const signers = (
+export function signers(
   state: State,
   { known, from }: { readonly known: readonly FormerKey[] | undefined; readonly from: number },
-): Signers => {
+): Signers {
   const former = new Map((known ?? []).map(({ key, until }) => [key, until]))
   const anyFormerUntil = known === undefined && from > 0 ? from + 2 * ELECTION : -1
 
@@ -165,11 +172,11 @@ type HashSource = Pick<BlockSource, 'name' | 'hashes'>
  * out of reach or has not reached the block does not count. Throws Failure 'bad_block' with both nodes and
  * both hashes if they differ; it does not decide which one is right.
  */
-export const agreedOn = async (
+export async function isHashAgreed(
   node: HashSource,
   { height, hash }: Pick<Published, 'height' | 'hash'>,
   signal: AbortSignal,
-): Promise<boolean> => {
+): Promise<boolean> {
   // On a stop, the batch is kept without asking the nodes.
   const reports = signal.aborted ? [] : await reportedHashes(node, height, signal)
   const other = reports.find(each => each.hash !== hash)
@@ -185,11 +192,7 @@ export const agreedOn = async (
   )
 }
 
-const reportedHashes = async (
-  node: HashSource,
-  height: number,
-  signal: AbortSignal,
-): Promise<readonly ReportedHash[]> => {
+async function reportedHashes(node: HashSource, height: number, signal: AbortSignal): Promise<readonly ReportedHash[]> {
   try {
     return (await node.hashes?.(height, signal)) ?? []
   } catch (error) {

@@ -1,4 +1,4 @@
-import { Failure, messageOf } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
 import { RefusedCall } from '#node/call.ts'
 import type { Backoff } from '#time/backoff.ts'
@@ -16,7 +16,7 @@ export const RETRY_BACKOFF: Backoff = { firstMs: 250, longestMs: 15_000, part: {
 export class DivergedEnd extends Failure {}
 
 /** Whether a retry may help. `retry` undefined: only temporary failures are retried. */
-export const isTransient = (failed: unknown, retry: RetryPolicy | undefined): boolean => {
+export function isTransient(failed: unknown, retry: RetryPolicy | undefined): boolean {
   if (retry === 'always') return true
   if (!(failed instanceof Failure)) return false
   // Another loader may end, but at an unknown time; a supervisor restarts this one.
@@ -30,7 +30,7 @@ export const isTransient = (failed: unknown, retry: RetryPolicy | undefined): bo
 const ALARM_AFTER = 7
 
 /** Logs a pause: as a warning while a node or store is just unavailable; else, or if that lasts, as an error. */
-export const logPause = (
+export function logPause(
   log: Log,
   failed: unknown,
   {
@@ -42,11 +42,11 @@ export const logPause = (
     readonly height: number
     readonly pauseMs: number
   },
-): void => {
+): void {
   const passing = failed instanceof Failure && failed.retryable && failed.kind !== 'conflict'
   const help = failed instanceof Failure ? failed.help : undefined
   log(passing && fields.attempt < ALARM_AFTER ? 'warn' : 'error', `${doing} paused, trying again.`, {
-    reason: messageOf(failed),
+    reason: getErrorMessage(failed),
     ...(help === undefined ? {} : { help }),
     height: fields.height,
     pause_ms: Math.round(fields.pauseMs),

@@ -15,11 +15,11 @@ type Stored = {
 }
 
 /** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', OtherEnd. */
-export const requireSameChain = async (
+export async function requireSameChain(
   { checkpoint, store, identity }: Stored,
   { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<void> {
   if (checkpoint === undefined) return
   const verdict = await judge(
     // The store would have refused the lock if the first block were a different one.
@@ -53,11 +53,11 @@ const otherEnd = (unfit: Unfit, { name }: BlockSource): DivergedEnd =>
  * The reason why a session failed. A block may fail because the last stored one, which no block had named
  * yet, is not the chain's.
  */
-export const reasonFor = async (
+export async function findFailureReason(
   failed: unknown,
   checkpoint: Published | undefined,
   { node, signal }: { readonly node: BlockSource; readonly signal: AbortSignal },
-): Promise<unknown> => {
+): Promise<unknown> {
   if (!(failed instanceof Failure) || failed.kind !== 'bad_block' || checkpoint === undefined) return failed
   const { height, hash: stored } = checkpoint
   const there = await node.blockHash(height, signal).catch(() => undefined)

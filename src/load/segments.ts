@@ -5,7 +5,7 @@ import type { LoadedBlock } from '#chain/block.ts'
  * the accepted signing keys (such a block has a signature of its own). So the state before a segment is enough to prove
  * all of it. Blocks that need no signature, and genesis, which has none, are segments of their own.
  */
-export type Segment = readonly LoadedBlock[]
+export type ProofSegment = readonly LoadedBlock[]
 
 /** A thrown value of any type. */
 export type Failed = { readonly error: unknown }
@@ -15,7 +15,7 @@ export type Segments = {
    * The next segment; undefined: there is none. Unsigned blocks at the end of the stream, or before a failure, are in no
    * segment.
    */
-  next(): Promise<Segment | undefined>
+  next(): Promise<ProofSegment | undefined>
   /** The reason why the stream ended early; undefined: it did not. */
   readonly failure: Failed | undefined
   /** Cancels the requests for blocks. */

@@ -8,7 +8,7 @@ import { openDeriver } from './deriver.ts'
 import { fill, type Stages, stageTimer } from './fill.ts'
 import { irreversible } from './irreversible.ts'
 import type { LoadOptions } from './load-options.ts'
-import { agreedOn, proving } from './proving.ts'
+import { isHashAgreed, proving } from './proving.ts'
 
 /** Polling interval in milliseconds, a fifth of the block time: on average a block waits half of it. */
 const POLL_MS = 100
@@ -26,7 +26,7 @@ export type Session = {
 
 type Parts = { readonly node: BlockSource; readonly store: Store; readonly identity: Identity }
 
-export const session = async ({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> => {
+export async function session({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> {
   const writer = await store.takeOver(identity)
   const { signal, to = Number.POSITIVE_INFINITY, pollMs = POLL_MS, clock = systemClock } = options
   const stages = await openStages(writer, node, options)
@@ -55,11 +55,11 @@ export const session = async ({ node, store, identity }: Parts, options: LoadOpt
   }
 }
 
-const openStages = async (
+async function openStages(
   writer: Writer,
   node: BlockSource,
   options: LoadOptions,
-): Promise<Stages & { readonly batches: Batches }> => {
+): Promise<Stages & { readonly batches: Batches }> {
   const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress, onDerived, clock = systemClock } = options
   const time = stageTimer(clock)
   const before = writer.checkpoint?.height ?? -1
@@ -68,7 +68,7 @@ const openStages = async (
   const proof = proving(derive, {
     checkpoint: writer.checkpoint,
     recorded,
-    agreed: end => agreedOn(node, end, signal),
+    agreed: end => isHashAgreed(node, end, signal),
   })
   const batches = batching(
     {
@@ -86,11 +86,11 @@ const openStages = async (
 }
 
 /** The blocks after the stored ones, up to `to`. */
-const nextBlocks = (
+function nextBlocks(
   { checkpoint }: Writer,
   { to, lib }: { readonly to: number; readonly lib: number },
   signal: AbortSignal,
-) => {
+) {
   const from = (checkpoint?.height ?? -1) + 1
   const parent = checkpoint === undefined ? {} : { parent: checkpoint.hash }
   return { from, to, lib, signal, following: to - from < FOLLOWED, ...parent }

@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { balances } from '#indices/balance.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { StateReader } from '#store/state-port.ts'
 import { wealthDoc } from '#test/store/suite/fixture.ts'
 import { openStateCache } from './state-cache.ts'
 
-const changeOf = (name: string, total: bigint) => ({ index: wealth, doc: wealthDoc(name, total) }) as Change
+const changeOf = (name: string, total: bigint) => ({ index: wealth, doc: wealthDoc(name, total) }) as StateChange
 
 /** A store of wealth in memory, which counts its reads. */
-const storeOf = (docs: Map<string, Change['doc']>) => {
+function storeOf(docs: Map<string, StateChange['doc']>) {
   let reads = 0
   const reader: StateReader = {
     get: (index, id) => {
@@ -32,8 +32,8 @@ test('openStateCache: any sequence of reads and batches sees the last version of
   })
   fc.assert(
     fc.property(fc.array(step), fc.integer({ min: 1, max: 8 }), (steps, generation) => {
-      const docs = new Map<string, Change['doc']>()
-      const right = new Map<string, Change['doc']>()
+      const docs = new Map<string, StateChange['doc']>()
+      const right = new Map<string, StateChange['doc']>()
       const cache = openStateCache(storeOf(docs).reader, generation)
       const check = (names: readonly number[]): void => {
         for (const n of names) expect(cache.get(wealth, `n${n}`)).toEqual(right.get(`n${n}`))

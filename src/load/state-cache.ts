@@ -1,13 +1,13 @@
 import { withChanges } from '#derive/rankings.ts'
 import type { Index } from '#indices/define.ts'
-import type { Change, StateIndex } from '#indices/registry.ts'
+import type { StateChange, StateIndex } from '#indices/registry.ts'
 import type { StandingRange } from '#indices/standing.ts'
 import type { StateReader } from '#store/state-port.ts'
 
 /** Documents of a generation; at most two generations are in memory, some 30 MB. */
 const GENERATION = 30_000
 
-type Doc = Change['doc']
+type Doc = StateChange['doc']
 type Docs = Map<StateIndex, Map<string, Doc | undefined>>
 
 /**
@@ -20,7 +20,7 @@ export type StateCache = {
   /** Documents of an index in the batch that is being committed. */
   committing(index: Index): readonly Doc[]
   /** Called when a batch begins to be committed. */
-  begin(changes: readonly Change[]): void
+  begin(changes: readonly StateChange[]): void
   /** Called when that batch is in the store. */
   end(): void
 }
@@ -32,7 +32,7 @@ export function openStateCache(stored: StateReader, generation = GENERATION): St
   let size = 0
   let batch: Docs = new Map()
   const keep = (index: StateIndex, id: string, doc: Doc | undefined): Doc | undefined => {
-    mapIn(young, index).set(id, doc)
+    getDocMap(young, index).set(id, doc)
     size += 1
     if (size < generation) return doc
     old = young
@@ -59,9 +59,9 @@ export function openStateCache(stored: StateReader, generation = GENERATION): St
     begin: changes => {
       batch = new Map()
       for (const { index, doc } of changes) {
-        mapIn(batch, index).set(doc.id, doc)
+        getDocMap(batch, index).set(doc.id, doc)
         // A copy of the version before must not outlive the commit.
-        if (young.get(index)?.has(doc.id)) mapIn(young, index).set(doc.id, doc)
+        if (young.get(index)?.has(doc.id)) getDocMap(young, index).set(doc.id, doc)
         else old.get(index)?.delete(doc.id)
       }
     },
@@ -71,7 +71,7 @@ export function openStateCache(stored: StateReader, generation = GENERATION): St
   }
 }
 
-function mapIn(docs: Docs, index: StateIndex): Map<string, Doc | undefined> {
+function getDocMap(docs: Docs, index: StateIndex): Map<string, Doc | undefined> {
   let ofIndex = docs.get(index)
   if (ofIndex === undefined) {
     ofIndex = new Map()

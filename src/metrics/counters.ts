@@ -50,7 +50,7 @@ export function countNumbers({ type, buckets = [] }: Definition): number {
  * The counts of a metric. `labels` has one value for each dimension, its parts joined with `/` if the dimension has
  * several names. Unknown values count as `other`.
  */
-export type Series = {
+export type MetricSeries = {
   /** Increases a counter by `n`, or changes a gauge by `n`. */
   add(n: number, ...labels: readonly string[]): void
   /** Sets a gauge. */
@@ -64,7 +64,7 @@ export type Series = {
 }
 
 /** The metrics of a process. */
-export type Counters<Name extends string> = Readonly<Record<Name, Series>>
+export type Counters<Name extends string> = Readonly<Record<Name, MetricSeries>>
 
 /** Counters that all begin at 0. */
 export function createCounters<Name extends string>(definitions: Readonly<Record<Name, Definition>>): Counters<Name> {
@@ -72,7 +72,7 @@ export function createCounters<Name extends string>(definitions: Readonly<Record
   return Object.fromEntries(names.map(name => [name, createSeries(definitions[name])])) as Counters<Name>
 }
 
-function createSeries(definition: Definition): Series {
+function createSeries(definition: Definition): MetricSeries {
   const { dimensions, buckets = [] } = definition
   const width = countNumbers(definition)
   const known = dimensions.map(indexValues)

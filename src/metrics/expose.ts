@@ -1,5 +1,5 @@
 import { Gauge, Registry } from 'prom-client'
-import { type Counters, countNumbers, type Definition, type Dimension, type Series } from './counters.ts'
+import { type Counters, countNumbers, type Definition, type Dimension, type MetricSeries } from './counters.ts'
 
 /** A metric that is computed when it is scraped. */
 export type ScrapedMetric = {
@@ -68,19 +68,19 @@ const FEW = 32
 /** The value for labels outside their dimension. */
 const OTHER = 'other'
 
-function listLines(definition: Definition, { numbers }: Series): readonly Line[] {
+function listLines(definition: Definition, { numbers }: MetricSeries): readonly Line[] {
   const width = countNumbers(definition)
   const count = numbers.length / width
   return Array.from({ length: count }, (_, place) => {
     const own = numbers.subarray(place * width, (place + 1) * width)
-    const labels = labelsAt(definition.dimensions, place)
+    const labels = getLabels(definition.dimensions, place)
     const isHidden =
       count > FEW || (count > 1 && definition.type === 'histogram') || Object.values(labels).includes(OTHER)
     return isHidden && own.every(number => number === 0) ? [] : linesOfSeries(definition, own, labels)
   }).flat()
 }
 
-const labelsAt = (dimensions: readonly Dimension[], place: number): Readonly<Record<string, string>> => {
+function getLabels(dimensions: readonly Dimension[], place: number): Readonly<Record<string, string>> {
   const labels: [string, string][] = []
   let rest = place
   for (const { names, values } of dimensions.toReversed()) {
@@ -92,11 +92,11 @@ const labelsAt = (dimensions: readonly Dimension[], place: number): Readonly<Rec
   return Object.fromEntries(labels)
 }
 
-const linesOfSeries = (
+function linesOfSeries(
   { type, name, buckets = [] }: Definition,
   numbers: Float64Array,
   labels: Readonly<Record<string, string>>,
-): readonly Line[] => {
+): readonly Line[] {
   if (type !== 'histogram') return [{ labels, value: numbers[0] ?? 0 }]
   let count = 0
   const lines = [...buckets, '+Inf'].map((le, at) => {

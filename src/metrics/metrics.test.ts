@@ -29,7 +29,7 @@ const definitions = {
   open: { name: 'x_open', help: 'Open.', type: 'gauge', dimensions: [] },
 } as const satisfies Record<string, Definition>
 
-const setUp = (readings: readonly ScrapedMetric[] = []) => {
+function setUp(readings: readonly ScrapedMetric[] = []) {
   const counters = createCounters<keyof typeof definitions>(definitions)
   const { text } = createExposition(definitions, counters, readings)
   return { ...counters, read: async () => readExposition(await text()) }

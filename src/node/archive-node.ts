@@ -23,8 +23,8 @@ type Blocks = Parameters<Node['blocks']>[0]
  * 'damaged' with the name of the file. No live node is asked instead, since the user who set the archive
  * wants to know. The first question opens the archive.
  */
-export const archiveNode = (location: string, live: Node | undefined, options: ArchiveNodeOptions): Node => {
-  const opened = keptOpen(location, options.clock ?? systemClock)
+export function archiveNode(location: string, live: Node | undefined, options: ArchiveNodeOptions): Node {
+  const opened = createArchiveOpener(location, options.clock ?? systemClock)
   const name = `${ARCHIVE}${location.replace(/\/\/[^/@]*@/, '//')}`
   const own = rpcNode({
     ...options,
@@ -74,7 +74,7 @@ export const archiveNode = (location: string, live: Node | undefined, options: A
  * Opens the archive at the first question. Checks for added files run in the background, so a server that
  * hangs delays no question. After a file was replaced, every question is refused until the files match again.
  */
-const keptOpen = (location: string, clock: Pick<Clock, 'now'>): (() => Promise<Archive>) => {
+function createArchiveOpener(location: string, clock: Pick<Clock, 'now'>): () => Promise<Archive> {
   let opening: Promise<Archive> | undefined
   let lookedAt = clock.now()
   let isLooking = false
@@ -140,7 +140,7 @@ const archivedBlocks = async function* (own: Node, archive: Archive, range: Bloc
 }
 
 /** A wrong block's error with the name of the file that contains the block; any other error unchanged. */
-const inFile = (archive: Archive, error: unknown): unknown => {
+function inFile(archive: Archive, error: unknown): unknown {
   if (!(error instanceof Failure) || error.kind !== 'bad_block') return error
   const { height } = error.details
   const file = typeof height === 'number' ? archive.fileOf(height) : undefined

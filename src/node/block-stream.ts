@@ -1,9 +1,9 @@
 import { joinSignals } from '#time/signals.ts'
-import { blocksIn, type FetchedRange, fetchBlock, fetchRange, linked } from './fetch-blocks.ts'
+import { type FetchedRange, fetchBlock, fetchRange, linked, proveFetchedRange } from './fetch-blocks.ts'
 import type { FetchContext } from './fetching.ts'
 import { abortedByCaller } from './http.ts'
 import type { Proven } from './prove-blocks.ts'
-import { type RangesAhead, rangesAhead } from './ranges-ahead.ts'
+import { prefetchRanges, type RangesAhead } from './ranges-ahead.ts'
 import { createShares } from './shares.ts'
 
 export type StreamOptions = {
@@ -33,12 +33,12 @@ export async function* blockStream(
   const { signal } = given.context
   const ends = joinSignals(signal)
   const fetching: FetchContext = { ...given, context: { ...given.context, signal: ends.signal } }
-  const ranges = rangesOf(fetching, { from, to, inFlight, rangeEnd })
+  const ranges = openRanges(fetching, { from, to, inFlight, rangeEnd })
   let parent = before
   let held: readonly Proven[] = []
   try {
     for (let range = await ranges.next(); range !== undefined; range = await ranges.next()) {
-      const blocks = await blocksIn(fetching, range)
+      const blocks = await proveFetchedRange(fetching, range)
       const { named, rest } = await joined(fetching, { held, parent }, blocks)
       yield* untilAborted(named, signal)
       parent = named.at(-1)?.block.hash ?? parent
@@ -62,7 +62,7 @@ const SEVERAL = 2
 type Wanted = Pick<StreamOptions, 'from' | 'to' | 'inFlight' | 'rangeEnd'>
 
 /** The ranges of a stream. A single block, usual when following the chain, is requested when it is taken. */
-const rangesOf = (fetching: FetchContext, wanted: Wanted): RangesAhead<FetchedRange> => {
+function openRanges(fetching: FetchContext, wanted: Wanted): RangesAhead<FetchedRange> {
   const { from, to, rangeEnd } = wanted
   if (from === to) {
     const alone: FetchedRange[] = [{ from, to, ends: true }]
@@ -71,9 +71,9 @@ const rangesOf = (fetching: FetchContext, wanted: Wanted): RangesAhead<FetchedRa
   return rangeEnd === undefined ? sharedRanges(fetching, wanted) : givenRanges(fetching, wanted, rangeEnd)
 }
 
-const sharedRanges = (fetching: FetchContext, { from, to, inFlight }: Wanted): RangesAhead<FetchedRange> => {
+function sharedRanges(fetching: FetchContext, { from, to, inFlight }: Wanted): RangesAhead<FetchedRange> {
   const { pool, clock, signal } = fetching.context
-  return rangesAhead({
+  return prefetchRanges({
     shares: createShares(pool, clock.elapsed, inFlight),
     after: before => {
       const first = before === undefined ? from : before.to + 1
@@ -97,11 +97,11 @@ const sharedRanges = (fetching: FetchContext, { from, to, inFlight }: Wanted): R
 const OF_ARCHIVE = { ranges: 8, characters: 12_000_000 }
 
 /** Ranges whose ends the source determines. The source is an archive, which counts as a single node. */
-const givenRanges = (
+function givenRanges(
   fetching: FetchContext,
   { from, to, inFlight }: Wanted,
   endOf: (from: number) => Promise<number>,
-): RangesAhead<FetchedRange> => {
+): RangesAhead<FetchedRange> {
   const ahead: Promise<FetchedRange>[] = []
   let most = Math.max(inFlight, OF_ARCHIVE.ranges)
   let next = from
@@ -116,14 +116,14 @@ const givenRanges = (
         next = last + 1
       }
       const range = await ahead.shift()
-      if (range !== undefined) most = rangesAheadOf(range, inFlight)
+      if (range !== undefined) most = countPrefetchedRanges(range, inFlight)
       return range
     },
   }
 }
 
 /** Number of ranges of this length to read ahead; at least as many as are requested from a node at the same time. */
-const rangesAheadOf = ({ proved, answers }: FetchedRange, inFlight: number): number => {
+function countPrefetchedRanges({ proved, answers }: FetchedRange, inFlight: number): number {
   const characters = proved?.bodies.length ?? answers?.lists.length ?? 0
   const fitting = Math.floor(OF_ARCHIVE.characters / Math.max(1, characters))
   return Math.max(inFlight, Math.min(OF_ARCHIVE.ranges, fitting))
@@ -143,11 +143,11 @@ function* untilAborted(blocks: readonly Proven[], signal: AbortSignal): Generato
 type Held = { readonly held: readonly Proven[]; readonly parent: string | undefined }
 
 /** Joins a range to the held blocks, whose last one it names. A block of either that does not fit is replaced. */
-const joined = async (
+async function joined(
   fetching: FetchContext,
   { held, parent }: Held,
   range: readonly Proven[],
-): Promise<{ readonly named: readonly Proven[]; readonly rest: readonly Proven[] }> => {
+): Promise<{ readonly named: readonly Proven[]; readonly rest: readonly Proven[] }> {
   const before = held.slice(0, -1)
   const seam = held.slice(-1)
   const run = await linked([...seam, ...range], {

@@ -3,9 +3,9 @@ import type { Block } from '#chain/block.ts'
 import { checkContents } from '#chain/check.ts'
 import { type BlockTransactions, decodeBlockTransactions } from '#chain/decode.ts'
 import { changesProducers } from '#chain/effects.ts'
-import { decodeRawHeads, headHash, origInfoOf, type RawHead } from '#chain/head.ts'
+import { decodeOrigInfo, decodeRawHeads, headHash, type RawHead } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
-import type { BulkAnswers, Part } from './bulk-answers.ts'
+import type { BulkAnswers, BulkPart } from './bulk-answers.ts'
 import { requireHeads } from './fetch-heads.ts'
 
 /**
@@ -13,7 +13,7 @@ import { requireHeads } from './fetch-heads.ts'
  * where it is needed: for the last block, for blocks that are not whole, and for blocks that change
  * producers. Throws Failure 'bad_block'.
  */
-export const partsOf = ({ from, to, prove, heads: text, lists }: BulkAnswers): readonly Part[] => {
+export function parseBulkParts({ from, to, prove, heads: text, lists }: BulkAnswers): readonly BulkPart[] {
   const heads = decodeRawHeads(text)
   requireHeads(heads, { from, to }, prove)
   const blocks = assemble(heads, decodeBlockTransactions(lists))
@@ -28,7 +28,7 @@ export const partsOf = ({ from, to, prove, heads: text, lists }: BulkAnswers): r
  * The block made of a raw head and its transactions. `info` has the value that nodes with bulk calls return
  * for every block (null in go-iost since 2020), so the block equals that of getBlockByNumber.
  */
-const blockOf = (head: RawHead, transactions: Block['transactions']): Block => ({
+const assembleBlock = (head: RawHead, transactions: Block['transactions']): Block => ({
   height: head.height,
   hash: headHash(head),
   parentHash: encodeBase58(head.parentHash),
@@ -39,11 +39,11 @@ const blockOf = (head: RawHead, transactions: Block['transactions']): Block => (
   time: head.time,
   txCount: transactions.length,
   info: '{}',
-  origInfo: origInfoOf(head.info),
+  origInfo: decodeOrigInfo(head.info),
   transactions,
 })
 
-const isWhole = (block: Block, head: RawHead): boolean => {
+function isWhole(block: Block, head: RawHead): boolean {
   try {
     checkContents(block, { head })
     return true
@@ -57,15 +57,15 @@ const isWhole = (block: Block, head: RawHead): boolean => {
  * Blocks assembled from raw heads and the bulk answer for their transactions. undefined for a block that is
  * not whole, since nodes leave out transactions without actions; it must be fetched singly.
  */
-export const assemble = (
+export function assemble(
   heads: readonly RawHead[],
   lists: readonly BlockTransactions[],
-): readonly (Block | undefined)[] => {
+): readonly (Block | undefined)[] {
   const listAt = new Map(lists.map(list => [list.height, list]))
   return heads.map(head => {
     const list = listAt.get(head.height)
     if (list?.status === 'PENDING') return undefined
-    const block = blockOf(head, list?.transactions ?? [])
+    const block = assembleBlock(head, list?.transactions ?? [])
     return isWhole(block, head) ? block : undefined
   })
 }

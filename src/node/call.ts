@@ -1,4 +1,4 @@
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import { measureJson } from '#chain/json-text.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { escaped } from '#failure/escaped.ts'
@@ -16,11 +16,11 @@ import {
   isUnanswered,
   sendOnce,
 } from './http.ts'
-import type { Member, Pool } from './pool.ts'
+import type { Member, NodePool } from './pool.ts'
 import type { NodeResponse } from './port.ts'
 
 export type CallContext = {
-  readonly pool: Pool
+  readonly pool: NodePool
   readonly clock: Clock
   readonly limits: HttpLimits
   /** Maximum number of tries per question, over all nodes. */
@@ -94,7 +94,7 @@ const NOT_FOUND_YET = 'block not found'
  * rest. Throws 'unavailable' when no node answers, the decoder's Failure when all answers are wrong,
  * `RefusedCall`, `ResponseTooLarge`, 'deadline'.
  */
-export const callNode = async <T>(context: CallContext, question: NodeRequest<T>): Promise<T> => {
+export async function callNode<T>(context: CallContext, question: NodeRequest<T>): Promise<T> {
   const { pool, clock, signal } = context
   const without = new Set<Member>()
   const details = new Map<string, string>()
@@ -120,7 +120,7 @@ export const callNode = async <T>(context: CallContext, question: NodeRequest<T>
 }
 
 /** The Failure when every node serves a different chain from the stored one; a retry does not help. */
-const otherChains = ({ members }: Pool): Failure | undefined =>
+const otherChains = ({ members }: NodePool): Failure | undefined =>
   members.every(({ foreign }) => foreign !== undefined)
     ? new Failure(
         'conflict',
@@ -133,7 +133,7 @@ const TLS_HELP =
   'Set NODE_EXTRA_CA_CERTS to the PEM file of the authority that signed the certificate, and use a host name that the certificate has. A node without TLS needs http:// in --node.'
 
 /** The Failure for a question that no node answered; `details`: the error of each node, by name. */
-export const noNodeAnswered = (pool: Pool, what: string, details: ReadonlyMap<string, string>): Failure => {
+export function noNodeAnswered(pool: NodePool, what: string, details: ReadonlyMap<string, string>): Failure {
   const reported = pool.members.flatMap(({ endpoint: { name } }) => {
     const detail = details.get(name)
     return detail === undefined ? [] : [`${name}: ${detail.replace(/\.$/, '')}`]
@@ -149,11 +149,11 @@ export const noNodeAnswered = (pool: Pool, what: string, details: ReadonlyMap<st
 }
 
 /** Asks one node once and classifies the answer. */
-export const callOnce = async <T>(
+export async function callOnce<T>(
   { pool, limits, clock, signal, onCall, isRetry = false }: CallContext & Pick<HttpContext, 'isRetry'>,
   member: Member,
   question: NodeRequest<T>,
-): Promise<CallResult<T>> => {
+): Promise<CallResult<T>> {
   const { name } = member.endpoint
   const { what, size, splits } = question
   const tooLarge = (reason: string): CallResult<never> => {
@@ -182,7 +182,7 @@ export const callOnce = async <T>(
 }
 
 /** A wrong answer's error with the name of the node; an archive's error gets the name of the file instead. */
-const withPeer = ({ name, answers }: Endpoint, error: Failure): Failure => {
+function withPeer({ name, answers }: Endpoint, error: Failure): Failure {
   if (answers !== undefined || error.message.includes(name)) return error
   const { kind, message, retryable, details, help } = error
   return new Failure(kind, `${name}: ${message}`, {
@@ -194,15 +194,15 @@ const withPeer = ({ name, answers }: Endpoint, error: Failure): Failure => {
 }
 
 /** Classifies an answer whose status is not 200; `name`: the node's. */
-const refused = (
+function refused(
   name: string,
   question: NodeRequest<unknown>,
   { answer, retryAfterMs }: { readonly answer: NodeResponse; readonly retryAfterMs: number | undefined },
-): CallResult<never> => {
+): CallResult<never> {
   const detail = `status ${answer.status}`
   if (isNodeFault(answer.status))
     return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { pauseMs: retryAfterMs }) }
-  const refusal = refusalIn(answer)
+  const refusal = parseRefusal(answer)
   if (refusal === undefined) {
     // Something between us and the node has answered, perhaps only for a moment.
     const message = `${name} responds to ${question.what} with ${detail}, which no node does.`
@@ -214,7 +214,7 @@ const refused = (
     : { tag: 'elsewhere', failure }
 }
 
-const utf8 = (bytes: Uint8Array): string | undefined => {
+function utf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch {
@@ -223,9 +223,9 @@ const utf8 = (bytes: Uint8Array): string | undefined => {
 }
 
 /** A node's own refusal: status 400 with code and message; undefined for any other answer. */
-export const refusalIn = (answer: NodeResponse): Refusal | undefined => {
+export function parseRefusal(answer: NodeResponse): Refusal | undefined {
   if (answer.status !== 400) return undefined
-  const body = jsonIn(Buffer.from(answer.body).toString())
+  const body = tryParseJson(Buffer.from(answer.body).toString())
   const { code, message } = (body ?? {}) as Partial<Record<'code' | 'message', unknown>>
   return typeof code === 'number' && typeof message === 'string' ? { code, message } : undefined
 }

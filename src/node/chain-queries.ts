@@ -5,7 +5,7 @@ import { BARE_BLOCK_SIZE, CHAIN_INFO_SIZE } from './answer-size.ts'
 import { type CallContext, callNode, callOnce, type NodeRequest, noNodeAnswered, RefusedCall } from './call.ts'
 import type { ChainInfo } from './chain-info.ts'
 import { abortedByCaller } from './http.ts'
-import { BACKOFF, type Member, type Pool } from './pool.ts'
+import { BACKOFF, type Member, type NodePool } from './pool.ts'
 import type { ReportedHash } from './port.ts'
 
 const QUESTION: NodeRequest<ChainInfo> = {
@@ -19,7 +19,7 @@ const QUESTION: NodeRequest<ChainInfo> = {
  * Asks all nodes that are not resting for their chain info and returns the highest. At equal heights the
  * later head time wins, since a stuck node repeats the same one.
  */
-export const highest = async (context: CallContext): Promise<ChainInfo> => {
+export async function highest(context: CallContext): Promise<ChainInfo> {
   const { pool, clock, signal } = context
   // The probes know the highest node. Only that node is asked, so a node that hangs delays nothing.
   if (pool.watched) return callNode(context, QUESTION)
@@ -35,7 +35,7 @@ export const highest = async (context: CallContext): Promise<ChainInfo> => {
 }
 
 /** One round over all nodes; `details` receives the errors of the other nodes, by name. */
-const highestNow = async (context: CallContext, details: Map<string, string>): Promise<ChainInfo | undefined> => {
+async function highestNow(context: CallContext, details: Map<string, string>): Promise<ChainInfo | undefined> {
   const { pool } = context
   const members = availableMembers(pool, context.clock.elapsed())
   const results = await Promise.all(
@@ -55,12 +55,12 @@ const highestNow = async (context: CallContext, details: Map<string, string>): P
 }
 
 /** The nodes that do not rest; all of them if all rest. */
-const availableMembers = ({ members }: Pool, now: number): readonly Member[] => {
+function availableMembers({ members }: NodePool, now: number): readonly Member[] {
   const found = members.filter(({ backoffUntil }) => backoffUntil <= now)
   return found.length > 0 ? found : members
 }
 
-const higher = (a: ChainInfo | undefined, b: ChainInfo): ChainInfo => {
+function higher(a: ChainInfo | undefined, b: ChainInfo): ChainInfo {
   if (a === undefined || b.libBlock > a.libBlock) return b
   return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
 }
@@ -69,7 +69,7 @@ const higher = (a: ChainInfo | undefined, b: ChainInfo): ChainInfo => {
 const TIMEOUT_MS = 2_000
 
 /** The answer undefined: the node has the block, but not as an irreversible one. */
-const questionOf = (height: number): NodeRequest<string | undefined> => ({
+const buildHashRequest = (height: number): NodeRequest<string | undefined> => ({
   what: `hash of block ${height}`,
   path: `/getBlockByNumber/${height}/false`,
   size: BARE_BLOCK_SIZE,
@@ -83,9 +83,9 @@ const questionOf = (height: number): NodeRequest<string | undefined> => ({
 })
 
 /** Hash of an irreversible block; undefined when the node has none at that height. */
-export const irreversibleHash = async (context: CallContext, height: number): Promise<string | undefined> => {
+export async function irreversibleHash(context: CallContext, height: number): Promise<string | undefined> {
   try {
-    return await callNode(context, questionOf(height))
+    return await callNode(context, buildHashRequest(height))
   } catch (error) {
     if (error instanceof RefusedCall && error.reason === 'block not found') return undefined
     throw error
@@ -93,7 +93,7 @@ export const irreversibleHash = async (context: CallContext, height: number): Pr
 }
 
 /** The hash by each node of our chain that is neither silent nor at rest; [] for a single one. */
-export const hashesOf = async (context: CallContext, height: number): Promise<readonly ReportedHash[]> => {
+export async function fetchReportedHashes(context: CallContext, height: number): Promise<readonly ReportedHash[]> {
   const now = context.clock.elapsed()
   const members = context.pool.members.filter(
     ({ foreign, silent, backoffUntil }) => foreign === undefined && silent === undefined && backoffUntil <= now,
@@ -103,7 +103,7 @@ export const hashesOf = async (context: CallContext, height: number): Promise<re
   const shortly = { ...context, limits: { ...limits, timeoutMs: Math.min(limits.timeoutMs, TIMEOUT_MS) } }
   const reports = await Promise.all(
     members.map(async member => {
-      const result = await callOnce(shortly, member, questionOf(height))
+      const result = await callOnce(shortly, member, buildHashRequest(height))
       return result.tag === 'done' && result.value !== undefined
         ? [{ node: member.endpoint.name, hash: result.value }]
         : []

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { ARCHIVE, archiveNode } from './archive-node.ts'
-import { endpointOf } from './endpoint.ts'
+import { parseEndpoint } from './endpoint.ts'
 import type { Node } from './port.ts'
 import { type RpcNodeOptions, rpcNode } from './rpc-node.ts'
 
@@ -14,9 +14,9 @@ export type NodeOptions = Omit<RpcNodeOptions, 'endpoints' | 'rangeEnd'> & {
  * or an http(s) URL; it is asked first for the blocks that it has. Throws Failure 'usage' for an invalid node
  * URL. Sends no request yet.
  */
-export const createNode = ({ urls, ...options }: NodeOptions): Node => {
+export function createNode({ urls, ...options }: NodeOptions): Node {
   const [archive, ...more] = urls.filter(url => url.startsWith(ARCHIVE))
-  const endpoints = urls.filter(url => !url.startsWith(ARCHIVE)).map(endpointOf)
+  const endpoints = urls.filter(url => !url.startsWith(ARCHIVE)).map(parseEndpoint)
   if (more.length > 0) throw new Failure('usage', 'Only one archive of blocks can be set.')
   if (archive === undefined) return rpcNode({ ...options, endpoints })
   const live = endpoints.length === 0 ? undefined : rpcNode({ ...options, endpoints })

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises'
 import type { ArchiveAnswer, ArchiveCall } from '#archive/answers.ts'
-import { authorizationIn } from '#archive/authorization.ts'
+import { buildAuthorization } from '#archive/authorization.ts'
 import { Failure } from '#failure/failure.ts'
 
 /** The address of a node. */
@@ -21,7 +21,7 @@ const HELP = 'A node URL has the form http(s)://[user:password@]host[:port][/pat
  * Parses a node's URL. The given text never appears in a message, since it may contain a password. Throws
  * Failure 'usage'.
  */
-export const endpointOf = (text: string): Endpoint => {
+export function parseEndpoint(text: string): Endpoint {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
     throw new Failure('usage', 'A node URL must begin with http:// or https://.', { help: HELP })
@@ -30,7 +30,7 @@ export const endpointOf = (text: string): Endpoint => {
       help: HELP,
     })
   const base = `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
-  return { name: base, base, headers: authorizationIn(url) }
+  return { name: base, base, headers: buildAuthorization(url) }
 }
 
 /**
@@ -38,7 +38,7 @@ export const endpointOf = (text: string): Endpoint => {
  * once; but a name may also exist a little later, as that of a service that starts. A name server that does not answer
  * proves nothing about a name.
  */
-export const requireKnownHosts = async (urls: readonly string[]): Promise<void> => {
+export async function requireKnownHosts(urls: readonly string[]): Promise<void> {
   // An archive that does not exist is reported when it is opened.
   if (urls.some(url => url.startsWith('archive:'))) return
   const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))
@@ -49,7 +49,7 @@ export const requireKnownHosts = async (urls: readonly string[]): Promise<void> 
   })
 }
 
-const exists = async (host: string): Promise<boolean> => {
+async function exists(host: string): Promise<boolean> {
   try {
     await lookup(host)
     return true

@@ -3,8 +3,8 @@ import { checkBaseTransaction, PARENT_HASH } from '#chain/check.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
 import { BLOCK_SIZE, RANGE_SIZE } from './answer-size.ts'
-import { assemble, partsOf } from './bulk.ts'
-import type { BulkAnswers, Part, Range } from './bulk-answers.ts'
+import { assemble, parseBulkParts } from './bulk.ts'
+import type { BulkAnswers, BulkPart, HeightRange } from './bulk-answers.ts'
 import { callNode, NO_SUCH_CALL, RefusedCall, ResponseTooLarge } from './call.ts'
 import { fetchHeads, headsQuestion } from './fetch-heads.ts'
 import { type FetchedBlock, fetchSingle } from './fetch-single.ts'
@@ -16,18 +16,14 @@ import { type BlockMessage, unpackBlocks } from './threads/block-message.ts'
 const SINGLES = 4
 
 /** Fetches and proves one irreversible block, a child of any given `parent`. Throws Failure 'bad_block'. */
-export const fetchBlock = async (
-  fetching: FetchContext,
-  height: number,
-  parent: string | undefined,
-): Promise<Proven> => {
+export async function fetchBlock(fetching: FetchContext, height: number, parent: string | undefined): Promise<Proven> {
   const [proven] = await proveBlocks(fetching, [await fetchSingle(fetching, height, { parent })])
   if (proven === undefined) throw new Failure('defect', `Block ${height} was not proved.`)
   return proven
 }
 
 /** A range whose bulk answers have arrived as text, to be parsed at its turn: text takes little memory. */
-export type FetchedRange = Range & {
+export type FetchedRange = HeightRange & {
   /** No range follows this one. */
   readonly ends: boolean
   readonly answers?: BulkAnswers
@@ -41,13 +37,13 @@ export type FetchedRange = Range & {
  * Fetches the bulk answers of a range and has them proved if there is a thread for it. Without bulk answers
  * the blocks are fetched singly right away, so several ranges are in flight in that case too.
  */
-export const fetchRange = async (
+export async function fetchRange(
   fetching: FetchContext,
-  range: Range & { readonly ends: boolean },
-): Promise<FetchedRange> => {
+  range: HeightRange & { readonly ends: boolean },
+): Promise<FetchedRange> {
   const { context, size, provers, prove } = fetching
   const { from, to } = range
-  const singly = async () => ({ ...range, blocks: await blocksIn(fetching, range) })
+  const singly = async () => ({ ...range, blocks: await proveFetchedRange(fetching, range) })
   if (from === to || !size.bulk()) return singly()
   try {
     const [heads, lists] = await Promise.all([
@@ -72,15 +68,15 @@ const asItIs = (text: string): string => text
  * one by its own signature. Blocks that the bulk answers lack are fetched singly, with checks that are no
  * weaker. A range whose answer is too large is halved.
  */
-export const blocksIn = async (fetching: FetchContext, fetched: FetchedRange): Promise<readonly Proven[]> => {
+export async function proveFetchedRange(fetching: FetchContext, fetched: FetchedRange): Promise<readonly Proven[]> {
   if (fetched.blocks !== undefined) return fetched.blocks
   const { from, ends } = fetched
-  const found = await partsIn(fetching, fetched)
+  const found = await parseRangeParts(fetching, fetched)
   if (found === 'too_large') return inHalves(fetching, fetched)
   // A last head without signature has no child yet, so only the hash that the node reports for a single block
   // proves it.
   const parts = fetching.prove === 'linked' && ends ? found.with(-1, {}) : found
-  const whole: (FetchedBlock | undefined)[] = parts.map(foundIn)
+  const whole: (FetchedBlock | undefined)[] = parts.map(toFetchedBlock)
   const missing = [...whole.keys()].filter(at => whole[at] === undefined)
   for (let done = 0; done < missing.length; done += SINGLES)
     await Promise.all(
@@ -94,32 +90,32 @@ export const blocksIn = async (fetching: FetchContext, fetched: FetchedRange): P
 }
 
 /** The blocks of a range whose answer is too large, fetched in two halves. */
-const inHalves = async (
+async function inHalves(
   fetching: FetchContext,
   { from, to, ends }: Pick<FetchedRange, 'from' | 'to' | 'ends'>,
-): Promise<readonly Proven[]> => {
+): Promise<readonly Proven[]> {
   const middle = Math.floor((from + to) / 2)
   const lower = await fetchRange(fetching, { from, to: middle, ends: false })
-  const blocks = await blocksIn(fetching, lower)
+  const blocks = await proveFetchedRange(fetching, lower)
   const upper = await fetchRange(fetching, { from: middle + 1, to, ends })
-  return [...blocks, ...(await blocksIn(fetching, upper))]
+  return [...blocks, ...(await proveFetchedRange(fetching, upper))]
 }
 
 /** undefined: the block must be fetched singly. */
-const foundIn = ({ head, block }: Part): FetchedBlock | undefined => {
+function toFetchedBlock({ head, block }: BulkPart): FetchedBlock | undefined {
   if (block === undefined) return undefined
   return head === undefined ? { block } : { block, head }
 }
 
-const partsIn = async (
+async function parseRangeParts(
   fetching: FetchContext,
   { answers, proved, ...range }: FetchedRange,
-): Promise<readonly Part[] | 'too_large'> => {
+): Promise<readonly BulkPart[] | 'too_large'> {
   const { from, to } = range
   const { size } = fetching
   const read = proved === undefined ? answers && readParts(answers) : unpackBlocks(proved)
   if (read !== undefined) return read
-  const none = Array.from({ length: to - from + 1 }, (): Part => ({}))
+  const none = Array.from({ length: to - from + 1 }, (): BulkPart => ({}))
   if (from === to || !size.bulk()) return none
   try {
     return (await refetched(fetching, range)) ?? none
@@ -131,9 +127,9 @@ const partsIn = async (
 }
 
 /** undefined if the answers contain any fault. */
-const readParts = (answers: BulkAnswers): readonly Part[] | undefined => {
+function readParts(answers: BulkAnswers): readonly BulkPart[] | undefined {
   try {
-    return partsOf(answers)
+    return parseBulkParts(answers)
   } catch (error) {
     if (error instanceof Failure) return undefined
     throw error
@@ -144,7 +140,7 @@ const readParts = (answers: BulkAnswers): readonly Part[] | undefined => {
  * Repeats the bulk calls and parses each answer on arrival, so that another node is asked after a wrong one;
  * undefined: no heads.
  */
-const refetched = async (given: FetchContext, range: Range): Promise<readonly Part[] | undefined> => {
+async function refetched(given: FetchContext, range: HeightRange): Promise<readonly BulkPart[] | undefined> {
   const { size, context } = given
   // The range's first request was one of the tries.
   const fetching: FetchContext = { ...given, context: { ...context, tries: Math.max(1, context.tries - 1) } }
@@ -160,7 +156,7 @@ const refetched = async (given: FetchContext, range: Range): Promise<readonly Pa
 }
 
 /** undefined when the node refuses or its answer is wrong; the blocks are then fetched singly. */
-const orNothing = async <T>(size: FetchContext['size'], asked: Promise<T>): Promise<T | undefined> => {
+async function orNothing<T>(size: FetchContext['size'], asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
@@ -171,7 +167,11 @@ const orNothing = async <T>(size: FetchContext['size'], asked: Promise<T>): Prom
   }
 }
 
-const fetchLists = <T>({ context, size }: FetchContext, { from, to }: Range, decode: (text: string) => T): Promise<T> =>
+const fetchLists = <T>(
+  { context, size }: FetchContext,
+  { from, to }: HeightRange,
+  decode: (text: string) => T,
+): Promise<T> =>
   callNode(context, {
     what: `transactions of blocks ${from} … ${to}`,
     path: '/getBlockTxsByContract',
@@ -196,10 +196,10 @@ type Linking<T> = {
  * The blocks of a run, each the child of the one before. If two neighbours do not fit, either may be wrong,
  * so both are fetched again. Throws Failure 'bad_block' if they still do not fit.
  */
-export const linked = async <T extends { readonly block: Block }>(
+export async function linked<T extends { readonly block: Block }>(
   run: readonly T[],
   { parent, fetch }: Linking<T>,
-): Promise<readonly T[]> => {
+): Promise<readonly T[]> {
   const right: T[] = []
   for (const each of run) {
     const previous = right.at(-1)
@@ -222,7 +222,7 @@ export const linked = async <T extends { readonly block: Block }>(
 }
 
 /** Both blocks have been fetched again, so no other request can help. */
-const contradiction = (error: unknown): never => {
+function contradiction(error: unknown): never {
   if (!(error instanceof Failure) || error.details['rule'] !== PARENT_HASH) throw error
   const { message, details } = error
   throw new Failure('bad_block', message, { cause: error, details, help: OTHER_NODE })
@@ -231,7 +231,7 @@ const contradiction = (error: unknown): never => {
 const OTHER_NODE = 'The node contradicts itself. Use another node.'
 
 /** The reason why `block` is not the child of `parent`; undefined: it is. */
-const misfit = (parent: Block, block: Block): Failure | undefined => {
+function misfit(parent: Block, block: Block): Failure | undefined {
   try {
     if (block.parentHash !== parent.hash)
       throw new Failure(

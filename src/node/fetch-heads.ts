@@ -3,7 +3,7 @@ import type { ProofLevel } from '#chain/proof.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { Failure } from '#failure/failure.ts'
 import { BLOCK_SIZE, RANGE_SIZE } from './answer-size.ts'
-import type { Range } from './bulk-answers.ts'
+import type { HeightRange } from './bulk-answers.ts'
 import { callNode, NO_SUCH_CALL, RefusedCall } from './call.ts'
 import { type FetchContext, SIGNED_HELP } from './fetching.ts'
 
@@ -17,7 +17,7 @@ const bad = (height: number, reason: string, help?: string): Failure =>
  * Fetches raw heads `from` … `to`. Unless the level is `linked`, the last one must carry a valid signature. It proves
  * all of them once each is verified as the child of the one before. Throws Failure 'bad_block', `RefusedCall`, `ResponseTooLarge`.
  */
-export const fetchHeads = (fetching: FetchContext, { from, to }: Range): Promise<readonly RawHead[]> =>
+export const fetchHeads = (fetching: FetchContext, { from, to }: HeightRange): Promise<readonly RawHead[]> =>
   callNode(fetching.context, {
     ...headsQuestion({ from, to }),
     decode: text => {
@@ -28,7 +28,7 @@ export const fetchHeads = (fetching: FetchContext, { from, to }: Range): Promise
   })
 
 /** The question for the heads of a range. */
-export const headsQuestion = ({ from, to }: Range) => ({
+export const headsQuestion = ({ from, to }: HeightRange) => ({
   what: from === to ? `head ${from}` : `heads ${from} … ${to}`,
   path: '/getBlockHeaderByRange',
   body: JSON.stringify({ start: from, end: to + 1 }),
@@ -37,13 +37,13 @@ export const headsQuestion = ({ from, to }: Range) => ({
 })
 
 /** Throws Failure 'bad_block' unless the heads fill the range and, above `linked`, the last is signed. */
-export const requireHeads = (heads: readonly RawHead[], range: Range, prove: ProofLevel): void => {
+export function requireHeads(heads: readonly RawHead[], range: HeightRange, prove: ProofLevel): void {
   requireRun(heads, range)
   const last = heads.at(-1)
   if (prove !== 'linked' && last !== undefined) requireSigned(last)
 }
 
-const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
+function requireRun(heads: readonly RawHead[], { from, to }: HeightRange): void {
   for (const [at, head] of heads.entries())
     if (head.height !== from + at) throw bad(from + at, `the node returned the head of block ${head.height} instead`)
   if (heads.length !== to - from + 1)
@@ -58,7 +58,7 @@ const requireRun = (heads: readonly RawHead[], { from, to }: Range): void => {
  * The witness whose valid signature a head carries; undefined for genesis, which is unsigned. Throws Failure
  * 'bad_block'.
  */
-export const requireSigned = (head: RawHead): string | undefined => {
+export function requireSigned(head: RawHead): string | undefined {
   if (head.height === 0) return undefined
   const fault = signatureFault(headHashBytes(head), head)
   if (fault !== undefined) throw bad(head.height, `${fault}; only --prove linked accepts it without`, SIGNED_HELP)
@@ -66,7 +66,7 @@ export const requireSigned = (head: RawHead): string | undefined => {
 }
 
 /** Fetches the signed head of one block. Throws like `fetchHeads`, and 'bad_block' when the node refuses. */
-export const fetchSignedHead = async (fetching: FetchContext, height: number): Promise<RawHead> => {
+export async function fetchSignedHead(fetching: FetchContext, height: number): Promise<RawHead> {
   try {
     const [head] = await fetchHeads(fetching, { from: height, to: height })
     if (head === undefined) throw new Failure('defect', `The node did not return the head of block ${height}.`)
@@ -84,7 +84,7 @@ export const fetchSignedHead = async (fetching: FetchContext, height: number): P
 }
 
 /** The signed head from the raw block, for nodes without a call for heads; undefined: no raw block either. */
-const headOfRawBlock = async ({ context }: FetchContext, height: number): Promise<RawHead | undefined> => {
+async function headOfRawBlock({ context }: FetchContext, height: number): Promise<RawHead | undefined> {
   try {
     return await callNode(context, {
       what: `raw block ${height}`,

@@ -1,8 +1,8 @@
 import type { Block, TxReceipt } from '#chain/block.ts'
 import { checkBlock, lossyReceipts, OWN_HASH, restoredReceipt } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
-import { headHash, origInfoOf, type RawHead } from '#chain/head.ts'
-import { decodeRawBlock, type RawBlock, receiptsAt } from '#chain/raw-block.ts'
+import { decodeOrigInfo, headHash, type RawHead } from '#chain/head.ts'
+import { decodeRawBlock, decodeReceipts, type RawBlock } from '#chain/raw-block.ts'
 import { mayHaveLost } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import { BLOCK_SIZE } from './answer-size.ts'
@@ -23,11 +23,11 @@ export type FetchedBlock = {
  * Fetches one irreversible block: its hash is that of its head, and it is a child of `parent` if that is given. Unless
  * the level is `linked`, the signed head is fetched first. Every node is asked before the call fails.
  */
-export const fetchSingle = async (
+export async function fetchSingle(
   fetching: FetchContext,
   height: number,
   { parent, head: known }: { readonly parent?: string | undefined; readonly head?: RawHead | undefined },
-): Promise<FetchedBlock> => {
+): Promise<FetchedBlock> {
   let head = known ?? (fetching.prove === 'linked' ? undefined : await fetchSignedHead(fetching, height))
   for (let isAgain = false; ; isAgain = true)
     try {
@@ -46,16 +46,16 @@ export const fetchSingle = async (
       }
     } catch (error) {
       if (isAgain) throw error
-      head = await rawHeadAfter(error, fetching, { height, head })
+      head = await refetchRawHead(error, fetching, { height, head })
     }
 }
 
 /** Fetches the raw head after a wrong hash, since nodes do not show every form of `info`; else rethrows. */
-const rawHeadAfter = async (
+async function refetchRawHead(
   error: unknown,
   fetching: FetchContext,
   { height, head }: { readonly height: number; readonly head: RawHead | undefined },
-): Promise<RawHead> => {
+): Promise<RawHead> {
   if (error instanceof RefusedCall)
     throw new Failure('bad_block', `Block ${height}: ${error.message}`, { cause: error, details: { height } })
   if (head !== undefined || !(error instanceof Failure) || error.details['rule'] !== OWN_HASH) throw error
@@ -64,8 +64,8 @@ const rawHeadAfter = async (
   return raw
 }
 
-const withOrigInfo = (block: Block, head: RawHead | undefined): Block => {
-  const origInfo = block.origInfo === '' && head !== undefined ? origInfoOf(head.info) : block.origInfo
+function withOrigInfo(block: Block, head: RawHead | undefined): Block {
+  const origInfo = block.origInfo === '' && head !== undefined ? decodeOrigInfo(head.info) : block.origInfo
   return block.info === '{}' && origInfo !== block.origInfo ? { ...block, origInfo } : block
 }
 
@@ -121,16 +121,16 @@ export const fetchRaw = (
  * Checks a block in which receipts have lost bytes in the node's JSON. Only those receipts are taken from the
  * raw block. Returns their number. Throws Failure 'bad_block', `RefusedCall`.
  */
-const proveLost = async (
+async function proveLost(
   fetching: FetchContext,
   block: Block,
   known: { readonly parent: string | undefined; readonly info: Uint8Array | undefined },
-): Promise<number> => {
+): Promise<number> {
   const lossy = lossyReceipts(block)
   let restored: TxReceipt | undefined
   let tried = false
   const check = (raw: RawBlock): void => {
-    const receipts = new Map(receiptsAt(raw, lossy))
+    const receipts = new Map(decodeReceipts(raw, lossy))
     const [only] = lossy
     // The raw form of some nodes has lost the bytes too; the Merkle root can then identify one cut character.
     const again = only !== undefined && lossy.length === 1 ? receipts.get(only) : undefined

@@ -46,7 +46,7 @@ export type RangeSize = {
 }
 
 /** Aims at answers of about `targetBytes`. Ranges shrink at once, and at most double per answer. */
-export const createRangeSize = (targetBytes: number): RangeSize => {
+export function createRangeSize(targetBytes: number): RangeSize {
   let size = FIRST
   let bulk = true
   return {

@@ -12,7 +12,7 @@ import {
   sendOnce,
 } from './http.ts'
 import { unfitText } from './judge.ts'
-import { type Member, type Pool, whyBehind, whyUnfit } from './pool.ts'
+import { explainLag, type Member, type NodePool, whyUnfit } from './pool.ts'
 import type { NodeResponse } from './port.ts'
 
 /** No node is on the stored branch, so their answers do not apply to the stored blocks. */
@@ -38,18 +38,18 @@ export type ForwardResult = {
 }
 
 /** The nodes that may be asked now, best first. */
-export const usableMembers = (pool: Pool): readonly Member[] =>
-  pool.ready().filter(member => whyBehind(pool, member) === undefined)
+export const usableMembers = (pool: NodePool): readonly Member[] =>
+  pool.ready().filter(member => explainLag(pool, member) === undefined)
 
 /**
  * The answer of the best node that gives one, with any content. An error of the node itself (5xx, 429) is returned only
  * when every node has one. The next node is asked at once when one fails, and in parallel when one is slow. Throws
  * 'unavailable' when no node answers, at once when none is usable; 'deadline' when the signal of `context` aborts.
  */
-export const forward = async (
+export async function forward(
   context: CallContext,
   { request, limits, budget }: ForwardOptions,
-): Promise<ForwardResult> => {
+): Promise<ForwardResult> {
   const { pool, clock, signal, onCall } = context
   const { path } = request
   if (!path.startsWith('/')) throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
@@ -61,7 +61,7 @@ export const forward = async (
   let excuse: ForwardResult | undefined
   const means = { limits, clock, budget, onCall }
   try {
-    for await (const { member, outcome } of turns(context, ready, { request, means })) {
+    for await (const { member, outcome } of streamOutcomes(context, ready, { request, means })) {
       if (outcome.tag === 'no_room') throw noRoom(what)
       if (outcome.tag === 'answer') {
         excuse?.hold.release()
@@ -78,20 +78,20 @@ export const forward = async (
   throw noNodeAnswered(pool, what, details)
 }
 
-type Turn = { readonly member: Member; readonly outcome: HttpOutcome }
+type MemberOutcome = { readonly member: Member; readonly outcome: HttpOutcome }
 
 /**
  * The outcomes of asking the nodes, in order of arrival. The next node is asked when one has answered, and in
  * parallel with slow ones. Leaving the loop cancels the requests that are still running.
  */
-async function* turns(
+async function* streamOutcomes(
   { pool, clock, signal }: CallContext,
   ready: readonly Member[],
   { request, means }: { readonly request: HttpRequest; readonly means: Omit<HttpContext, 'signal'> },
-): AsyncGenerator<Turn> {
+): AsyncGenerator<MemberOutcome> {
   const waiting = [...ready]
   const ends = joinSignals(signal)
-  const running = new Map<Member, Promise<Turn>>()
+  const running = new Map<Member, Promise<MemberOutcome>>()
   const askNext = (): void => {
     const member = waiting.shift()
     if (member === undefined) return
@@ -106,7 +106,7 @@ async function* turns(
     )
   }
   /** undefined: all running requests are slow, and another node is left to ask. */
-  const nextDone = (): Promise<Turn | undefined> =>
+  const nextDone = (): Promise<MemberOutcome | undefined> =>
     Promise.race([
       ...running.values(),
       ...(waiting.length === 0 ? [] : [clock.sleep(HEDGE_MS, ends.signal).then(() => undefined)]),
@@ -129,7 +129,7 @@ async function* turns(
   }
 }
 
-const letGo = ({ outcome }: Turn): void => {
+function letGo({ outcome }: MemberOutcome): void {
   if (outcome.tag === 'answer') outcome.reservation.release()
 }
 
@@ -140,7 +140,7 @@ const noRoom = (what: string): Failure =>
     { zh: '服务繁忙，请稍后重试。' },
   )
 
-const noneFit = ({ pool }: CallContext, what: string): Failure => {
+function noneFit({ pool }: CallContext, what: string): Failure {
   const unfit = whyUnfit(pool)
   return unfit?.is === 'apart'
     ? new NoNodeOnBranch(
@@ -151,10 +151,10 @@ const noneFit = ({ pool }: CallContext, what: string): Failure => {
     : noNodeAnswered(pool, what, whyNotAsked(pool))
 }
 
-const whyNotAsked = (pool: Pool): ReadonlyMap<string, string> =>
+const whyNotAsked = (pool: NodePool): ReadonlyMap<string, string> =>
   new Map(
     pool.members.map(member => [
       member.endpoint.name,
-      member.foreign ?? member.silent ?? (member.report && whyBehind(pool, member)) ?? 'not heard yet',
+      member.foreign ?? member.silent ?? (member.report && explainLag(pool, member)) ?? 'not heard yet',
     ]),
   )

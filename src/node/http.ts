@@ -67,19 +67,19 @@ const UNASKED: ReadonlySet<number> = new Set([206, 304])
 const LATE = 'late'
 
 /** Sends one request to one node (`askUncounted`) and calls `onCall` at its end. */
-export const sendOnce = async (
+export async function sendOnce(
   endpoint: Endpoint,
   request: HttpRequest,
   { onCall, isRetry = false, ...means }: HttpContext,
-): Promise<HttpOutcome> => {
-  if (endpoint.answers !== undefined) return await answerOf(endpoint.answers, request, means)
+): Promise<HttpOutcome> {
+  if (endpoint.answers !== undefined) return await requestArchive(endpoint.answers, request, means)
   if (onCall === undefined) return await askUncounted(endpoint, request, means)
   const since = means.clock.elapsed()
   const note = (outcome: NodeCall['outcome'], bytes: number): void =>
-    onCall({ name: nameOf(request), ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
+    onCall({ name: getMethodName(request), ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
   try {
     const outcome = await askUncounted(endpoint, request, means)
-    if (outcome.tag === 'answer') note(outcomeOf(outcome.answer), outcome.answer.body.length)
+    if (outcome.tag === 'answer') note(classifyResponse(outcome.answer), outcome.answer.body.length)
     else note(outcome.tag, 0)
     return outcome
   } catch (error) {
@@ -89,11 +89,11 @@ export const sendOnce = async (
 }
 
 /** The outcome of a request to an archive: its chunks are limited in size, and no connection can fail. */
-const answerOf = async (
+async function requestArchive(
   answers: NonNullable<Endpoint['answers']>,
   request: HttpRequest,
   { limits, signal }: HttpContext,
-): Promise<HttpOutcome> => {
+): Promise<HttpOutcome> {
   if (signal.aborted) throw abortedByCaller(signal)
   const answer = await answers(request, limits.maxBytes)
   if (answer === 'too_large' || answer.body.byteLength > limits.maxBytes)
@@ -106,9 +106,9 @@ const answerOf = async (
   }
 }
 
-const nameOf = ({ path }: HttpRequest): string => path.split('/', 2)[1] ?? ''
+const getMethodName = ({ path }: HttpRequest): string => path.split('/', 2)[1] ?? ''
 
-const outcomeOf = ({ status }: NodeResponse): 'ok' | 'refused' | 'trouble' => {
+function classifyResponse({ status }: NodeResponse): 'ok' | 'refused' | 'trouble' {
   if (isNodeFault(status)) return 'trouble'
   return status >= 400 ? 'refused' : 'ok'
 }
@@ -120,15 +120,15 @@ export const isNodeFault = (status: number): boolean => status >= 500 || status 
  * Sends one request to one node. Redirects are not followed; reading stops once an answer exceeds the limit.
  * Throws only Failure 'deadline', when `signal` aborts.
  */
-const askUncounted = async (
+async function askUncounted(
   endpoint: Endpoint,
   request: HttpRequest,
   { limits, clock, signal, budget }: HttpContext,
-): Promise<HttpOutcome> => {
+): Promise<HttpOutcome> {
   if (signal.aborted) throw abortedByCaller(signal)
   const ends = joinSignals(signal)
   const reservation = budget?.reserve() ?? UNBOUNDED
-  const turn = largeTurn(endpoint)
+  const turn = createLargePermit(endpoint)
   const cancel = clock.after(limits.timeoutMs, () => ends.abort(LATE))
   const left = (outcome: HttpOutcome): HttpOutcome => {
     ends.abort(LEFT)
@@ -146,7 +146,7 @@ const askUncounted = async (
     return {
       tag: 'answer',
       answer: { status, contentType, body },
-      retryAfterMs: retryAfter(response),
+      retryAfterMs: parseRetryDelay(response),
       reservation,
     }
   } catch (error) {
@@ -154,7 +154,7 @@ const askUncounted = async (
     reservation.release()
     if (ends.signal.aborted && ends.signal.reason !== LATE) throw abortedByCaller(ends.signal)
     if (ends.signal.aborted) return { tag: 'timeout', detail: `${SILENT} within ${limits.timeoutMs} ms` }
-    return { tag: 'connection', detail: describeLoss(codeOf(error)) }
+    return { tag: 'connection', detail: describeLoss(getErrorCode(error)) }
   } finally {
     turn.leave()
     cancel()
@@ -189,7 +189,7 @@ const LARGE_BYTES = 2 * 1024 * 1024
 const largeBodies = new WeakMap<Endpoint, Promise<void>>()
 
 /** A body's turn among the large ones of its node; small ones need none. */
-const largeTurn = (endpoint: Endpoint): { grow(bytes: number): Promise<true>; leave(): void } => {
+function createLargePermit(endpoint: Endpoint): { grow(bytes: number): Promise<true>; leave(): void } {
   let held = 0
   let leave: (() => void) | undefined
   return {
@@ -211,7 +211,7 @@ const largeTurn = (endpoint: Endpoint): { grow(bytes: number): Promise<true>; le
 }
 
 /** The reason why a response with this status is no answer; undefined: it may be one. */
-const wrongStatus = (status: number): string | undefined => {
+function wrongStatus(status: number): string | undefined {
   if (status < 200 || status > 599) return `status ${status}, which is not an HTTP status`
   return UNASKED.has(status) ? `status ${status}, which is not a response to the request` : undefined
 }
@@ -223,7 +223,7 @@ export const abortedByCaller = (signal: AbortSignal): Failure =>
 /** Longest `Retry-After` of a node that is respected, in seconds. */
 const LONGEST_RETRY_AFTER_S = 60
 
-const retryAfter = (response: Response): number | undefined => {
+function parseRetryDelay(response: Response): number | undefined {
   const seconds = response.headers.get('retry-after')
   return seconds !== null && /^[0-9]{1,6}$/.test(seconds)
     ? Math.min(Number(seconds), LONGEST_RETRY_AFTER_S) * 1000
@@ -250,7 +250,7 @@ export function isTlsFault(detail: string): boolean {
 }
 
 /** The system's error code (`ConnectionRefused`): messages of fetch may repeat the URL. */
-const codeOf = (error: unknown): string => {
+function getErrorCode(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown'
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : error.name

@@ -35,10 +35,10 @@ export type Verdict =
  * Compares a node with a store: first by chain id and first block, then by the block at the highest height
  * that is irreversible at both. The hash of a block covers all blocks before it, so one height is enough.
  */
-export const judge = async (
+export async function judge(
   { chainId, libBlock, blockHash }: JudgedNode,
   { identity, last, hashAt }: StoredChain,
-): Promise<Verdict> => {
+): Promise<Verdict> {
   const genesis = await blockHash(0)
   const why = whyForeign(identity, { chainId, genesis })
   if (why !== undefined) return { is: 'foreign', why }
@@ -52,10 +52,10 @@ export const judge = async (
 }
 
 /** The reason why a node serves another chain than ours, as far as both are known; undefined: it does not. */
-export const whyForeign = (
+export function whyForeign(
   ours: Partial<ChainIdentity>,
   its: { readonly chainId: number; readonly genesis: string | undefined },
-): string | undefined => {
+): string | undefined {
   if (ours.chainId !== undefined && its.chainId !== ours.chainId) return `chain ${its.chainId}, not ${ours.chainId}`
   if (ours.genesis !== undefined && its.genesis !== undefined && its.genesis !== ours.genesis)
     return `genesis block ${its.genesis}, not ${ours.genesis}`

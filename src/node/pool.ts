@@ -32,7 +32,7 @@ export type Member = {
 }
 
 /** The nodes of one chain, and the choice of the next one to ask. */
-export type Pool = {
+export type NodePool = {
   readonly members: readonly Member[]
   /**
    * The best node that is not in `without`: `first`, if it answers and does not rest. Otherwise the order is:
@@ -78,7 +78,7 @@ const HEAD_KEPT_MS = 60_000
 /** Nodes whose answers take the same number of these steps count as equally fast. */
 const SPEED_STEP_MS = 250
 
-export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool => {
+export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): NodePool {
   const members = endpoints.map(newMember)
   /** Until something is stored: the chain of the first node that answered, as long as that one answers. */
   let ours: Partial<ChainIdentity> = {}
@@ -87,7 +87,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
     member.foreign = whyForeign(ours, { chainId, genesis: member.genesis })
     return member.foreign === undefined
   }
-  const pool: Pool = {
+  const pool: NodePool = {
     members,
     watched: false,
     head: { height: -1, at: 0 },
@@ -137,7 +137,7 @@ export const createPool = (endpoints: readonly Endpoint[], clock: Clock): Pool =
   return pool
 }
 
-const believe = (pool: Pool, member: Member, report: NonNullable<Member['report']>): void => {
+function believe(pool: NodePool, member: Member, report: NonNullable<Member['report']>): void {
   const { info, at } = report
   member.claim = undefined
   member.report = report
@@ -147,7 +147,7 @@ const believe = (pool: Pool, member: Member, report: NonNullable<Member['report'
 }
 
 /** The reason why no node can be asked though one answers: another chain or branch; undefined: no such reason. */
-export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | undefined => {
+export function whyUnfit(pool: NodePool): (Unfit & { readonly node: string }) | undefined {
   if (pool.ready().length > 0) return undefined
   const apart = pool.members.find(member => member.apart !== undefined)
   if (apart?.apart !== undefined) return { ...apart.apart, node: apart.endpoint.name }
@@ -156,7 +156,7 @@ export const whyUnfit = (pool: Pool): (Unfit & { readonly node: string }) | unde
 }
 
 /** The reason why a node is too far behind to get requests; undefined: it is not. */
-export const whyBehind = (pool: Pool, { lib }: Member): string | undefined => {
+export function explainLag(pool: NodePool, { lib }: Member): string | undefined {
   const best = Math.max(pool.storedHeight, ...pool.ready().map(other => other.lib))
   return lib >= best - LAG ? undefined : `its last irreversible block ${lib} is far behind block ${best}`
 }
@@ -166,7 +166,7 @@ export const isAvailable = ({ foreign, apart, silent, backoffUntil }: Member, no
   foreign === undefined && apart === undefined && silent === undefined && backoffUntil <= now
 
 const isReady =
-  ({ watched }: Pick<Pool, 'watched'>) =>
+  ({ watched }: Pick<NodePool, 'watched'>) =>
   ({ foreign, apart, silent, report, genesis }: Member): boolean =>
     foreign === undefined &&
     apart === undefined &&
@@ -189,7 +189,7 @@ const newMember = (endpoint: Endpoint): Member => ({
 })
 
 /** Accepts a node's first report, a report near the last one, and a report that is given twice. */
-const believed = ({ report, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean => {
+function believed({ report, claim }: Member, { libBlock, headBlock }: ChainInfo): boolean {
   const near = (before: ChainInfo): boolean =>
     Math.abs(libBlock - before.libBlock) <= JUMP && Math.abs(headBlock - before.headBlock) <= JUMP
   return report === undefined || near(report.info) || (claim !== undefined && near(claim))

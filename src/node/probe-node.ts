@@ -28,16 +28,16 @@ const firstBlock: NodeRequest<Block> = {
 /** Facts to check a node against: `most` is the greatest possible height; without `chain`, nothing is stored. */
 export type ProbeChecks = { readonly most: number; readonly chain: StoredChain | undefined }
 
-export const probeNode = async (
+export async function probeNode(
   context: CallContext,
   member: Member,
   { most, chain }: ProbeChecks,
-): Promise<ProbeResult> => {
-  const info = await infoOf(context, member)
+): Promise<ProbeResult> {
+  const info = await probeInfo(context, member)
   if (typeof info === 'string') return { silent: info }
-  const doubt = tooHigh(info, most) ?? (await doubtOf(context, member, info))
+  const doubt = tooHigh(info, most) ?? (await findDoubt(context, member, info))
   if (doubt !== undefined) return { silent: doubt, doubted: true }
-  const genesis = await genesisOf(context, member)
+  const genesis = await probeGenesis(context, member)
   // Without its first block, the node's chain is unknown.
   if ('silent' in genesis) return genesis
   const verdict =
@@ -50,28 +50,28 @@ export const probeNode = async (
   return { info, genesis: genesis.hash, verdict }
 }
 
-const genesisOf = async (
+async function probeGenesis(
   context: CallContext,
   member: Member,
-): Promise<{ readonly hash: string } | { readonly silent: string }> => {
+): Promise<{ readonly hash: string } | { readonly silent: string }> {
   if (member.genesis !== undefined) return { hash: member.genesis }
-  const block = await answerOf(context, member, firstBlock)
+  const block = await askMember(context, member, firstBlock)
   return typeof block === 'string' ? { silent: block } : block
 }
 
 /** The hash of a node's irreversible block, for `judge`; undefined also when the node does not answer. */
-const hashThere = async (
+async function hashThere(
   context: CallContext,
   member: Member,
   { height, genesis }: { readonly height: number; readonly genesis: string },
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   if (height === 0) return genesis
-  const answer = await answerOf(context, member, headOf(height))
+  const answer = await askMember(context, member, buildHeadRequest(height))
   return typeof answer !== 'string' && answer.status === 'IRREVERSIBLE' ? answer.block.hash : undefined
 }
 
 /** A node that invents a height can invent the block too; only the age of the chain disproves it. */
-const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | undefined => {
+function tooHigh({ libBlock, headBlock }: ChainInfo, most: number): string | undefined {
   const named = Math.max(libBlock, headBlock)
   return named > most
     ? `it reports block ${named}, which is too high for the age of the chain: it has ${most} blocks at most`
@@ -82,8 +82,8 @@ const tooHigh = ({ libBlock, headBlock }: ChainInfo, most: number): string | und
 export const PROBE_TIMEOUT_MS = 1_500
 
 /** The chain info of a node, or as text the reason why there is none that can be used. */
-const infoOf = (context: CallContext, member: Member): Promise<ChainInfo | string> =>
-  answerOf(context, member, chainInfo)
+const probeInfo = (context: CallContext, member: Member): Promise<ChainInfo | string> =>
+  askMember(context, member, chainInfo)
 
 /** Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted. */
 const FAR = 1_000
@@ -92,11 +92,11 @@ const FAR = 1_000
  * The reason to doubt a node's report; undefined: there is none. A number alone may be nonsense, so a height
  * far from the known one is accepted only when the node returns that very block.
  */
-const doubtOf = async (
+async function findDoubt(
   context: CallContext,
   member: Member,
   { libBlock: lib, headBlock: head }: ChainInfo,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const known = member.report?.info
   if (lib > head) return `it reports block ${lib} as irreversible, which is above its head block ${head}`
   for (const [height, what, before] of [
@@ -104,7 +104,7 @@ const doubtOf = async (
     [head, 'head', Math.max(lib, known?.headBlock ?? -1)],
   ] as const) {
     if (height <= before + FAR) continue
-    const answer = await answerOf(context, member, headOf(height))
+    const answer = await askMember(context, member, buildHeadRequest(height))
     if (typeof answer === 'string')
       return `it reports block ${height} as its ${what}, but does not return it: ${answer}`
     if (what !== 'head' && answer.status !== 'IRREVERSIBLE')
@@ -113,7 +113,7 @@ const doubtOf = async (
   return undefined
 }
 
-const headOf = (height: number): NodeRequest<ReturnType<typeof decodeBlockAnswer>> => ({
+const buildHeadRequest = (height: number): NodeRequest<ReturnType<typeof decodeBlockAnswer>> => ({
   what: `head of block ${height}`,
   path: `/getBlockByNumber/${height}/false`,
   size: BARE_BLOCK_SIZE,
@@ -127,11 +127,11 @@ const headOf = (height: number): NodeRequest<ReturnType<typeof decodeBlockAnswer
 })
 
 /** The node's answer, or as text the reason why there is none that can be used. */
-const answerOf = async <T extends object>(
+async function askMember<T extends object>(
   context: CallContext,
   member: Member,
   question: NodeRequest<T>,
-): Promise<T | string> => {
+): Promise<T | string> {
   const limits = { ...context.limits, timeoutMs: Math.min(context.limits.timeoutMs, PROBE_TIMEOUT_MS) }
   const result = await callOnce({ ...context, limits }, member, question)
   if (result.tag === 'done') return result.value
@@ -145,7 +145,7 @@ const answerOf = async <T extends object>(
  */
 export type RefreshHeight = (member: Member, isEnough: () => boolean) => Promise<void>
 
-export const heightRefresher = (context: CallContext): RefreshHeight => {
+export function heightRefresher(context: CallContext): RefreshHeight {
   const underWay = new Map<Member, Promise<void>>()
   const begin = (member: Member): Promise<void> => {
     const refresh = refreshOnce(context, member).finally(() => underWay.delete(member))
@@ -160,9 +160,9 @@ export const heightRefresher = (context: CallContext): RefreshHeight => {
   }
 }
 
-const refreshOnce = async (context: CallContext, member: Member): Promise<void> => {
+async function refreshOnce(context: CallContext, member: Member): Promise<void> {
   // The request rejects when the node is closed; nothing can be learned then.
-  const info = await infoOf(context, member).catch(() => 'closed')
+  const info = await probeInfo(context, member).catch(() => 'closed')
   const known = member.report?.info
   if (typeof info === 'string' || known === undefined || info.chainId !== known.chainId) return
   const { libBlock: lib, headBlock: head } = info

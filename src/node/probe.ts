@@ -1,10 +1,10 @@
 import { highestPossible } from '#chain/time.ts'
-import { messageOf } from '#failure/failure.ts'
+import { getErrorMessage } from '#failure/failure.ts'
 import { within } from '#time/deadline.ts'
 import type { CallContext } from './call.ts'
 import type { ChainIdentity } from './chain-info.ts'
 import { type StoredChain, unfitText } from './judge.ts'
-import type { Member, Pool } from './pool.ts'
+import type { Member, NodePool } from './pool.ts'
 import type { NodeEvent, StoredBlocks } from './port.ts'
 import { PROBE_TIMEOUT_MS, type ProbeResult, probeNode } from './probe-node.ts'
 
@@ -22,7 +22,7 @@ export type Watching = {
  * Probes every node regularly and separately, with one request in flight, so that a node that hangs delays no
  * other. Resolves after the first probe of all nodes; probing continues until the signal of `context` aborts.
  */
-export const watchNodes = async (context: CallContext, watching: Watching): Promise<void> => {
+export async function watchNodes(context: CallContext, watching: Watching): Promise<void> {
   const { pool, clock, signal } = context
   const { expected, stored } = watching
   pool.watched = true
@@ -84,22 +84,22 @@ export const watchNodes = async (context: CallContext, watching: Watching): Prom
 type TimedProbe = ProbeResult & { readonly ms: number }
 
 /** A probe that fails does not end the probing. */
-const timedProbe = async (
+async function timedProbe(
   context: CallContext,
   member: Member,
   known: Parameters<typeof probeNode>[2],
-): Promise<TimedProbe> => {
+): Promise<TimedProbe> {
   const started = context.clock.elapsed()
-  const found = await probeNode(context, member, known).catch((error: unknown) => ({ silent: messageOf(error) }))
+  const found = await probeNode(context, member, known).catch((error: unknown) => ({ silent: getErrorMessage(error) }))
   return { ...found, ms: context.clock.elapsed() - started }
 }
 
 /** Records the result of a probe and reports the changes of the node's state. */
-const note = (
-  pool: Pool,
+function note(
+  pool: NodePool,
   { member, probe }: { readonly member: Member; readonly probe: TimedProbe },
   onEvent: Watching['onEvent'],
-): void => {
+): void {
   const { silent, foreign, apart, report } = member
   const tell = (type: NodeEvent['type'], detail: string): void => onEvent({ type, node: member.endpoint.name, detail })
   if ('silent' in probe) {
@@ -113,7 +113,7 @@ const note = (
   member.silent = undefined
   member.genesis = probe.genesis
   member.probeMs = probe.ms
-  if (isApart(member, probe)) {
+  if (isOnOtherBranch(member, probe)) {
     if (apart === undefined) tell('apart', unfitText(member.apart, 'it'))
     return
   }
@@ -125,10 +125,10 @@ const note = (
 }
 
 /** Records whether a node is on another branch than ours; its reported heights then do not apply to it. */
-const isApart = (
+function isOnOtherBranch(
   member: Member,
   { verdict }: Exclude<TimedProbe, { readonly silent: string }>,
-): member is Member & { apart: NonNullable<Member['apart']> } => {
+): member is Member & { apart: NonNullable<Member['apart']> } {
   // A node that does not return the block is judged once it does.
   if (verdict?.is !== 'lacks') member.apart = verdict?.is === 'apart' ? verdict : undefined
   if (member.apart === undefined) return false

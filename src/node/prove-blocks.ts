@@ -20,12 +20,9 @@ const AT_ONCE = 4
  * covers all before it, and for every block that changes producers: so the accepted signers can be
  * determined, block by block, from proved state. Throws Failure 'bad_block'.
  */
-export const proveBlocks = async (
-  fetching: FetchContext,
-  found: readonly FetchedBlock[],
-): Promise<readonly Proven[]> => {
+export async function proveBlocks(fetching: FetchContext, found: readonly FetchedBlock[]): Promise<readonly Proven[]> {
   const isLast = (at: number): boolean => at === found.length - 1
-  const proven = found.map((each, at) => provenBy(fetching, each, isLast(at)))
+  const proven = found.map((each, at) => findSimpleProof(fetching, each, isLast(at)))
   const open = [...proven.keys()].filter(at => proven[at] === undefined)
   for (let done = 0; done < open.length; done += AT_ONCE)
     await Promise.all(
@@ -38,11 +35,11 @@ export const proveBlocks = async (
 }
 
 /** The proof of a block that needs no signature of its own and no further data; undefined: it needs more. */
-const provenBy = (
+function findSimpleProof(
   { prove, isWholePreferred }: FetchContext,
   { block, lost }: FetchedBlock,
   last: boolean,
-): Proven | undefined => {
+): Proven | undefined {
   const also = lost === undefined ? {} : { lost }
   if (prove === 'linked') return { block, proof: { level: 'linked', ...also } }
   if (block.height === 0 || last || changesProducers(block)) return undefined
@@ -51,20 +48,20 @@ const provenBy = (
   return wanted || namesKeySilently(block) ? undefined : { block, proof: { level: 'signed', ...also } }
 }
 
-const prove = async (fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> => {
+async function prove(fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> {
   const also = lost === undefined ? {} : { lost }
-  const signedBy = last || changesProducers(block) ? await signerOf(fetching, block, head) : undefined
+  const signedBy = last || changesProducers(block) ? await findSigner(fetching, block, head) : undefined
   if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }
   const level = (await isWhole(fetching, block)) ? 'whole' : 'signed'
   return { block, proof: { level, ...(signedBy === undefined ? {} : { signedBy }), ...also } }
 }
 
 /** The producer whose signature a block's head carries; undefined for genesis. */
-const signerOf = async (
+async function findSigner(
   fetching: FetchContext,
   block: Block,
   known: RawHead | undefined,
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   if (block.height === 0) return undefined
   if (known !== undefined) {
     try {
@@ -87,7 +84,7 @@ const signerOf = async (
  * Whether the level `whole` was requested and reached. A block in which only an action gives a producer a key
  * is always proved whole, because the text of that action decides whose signatures count.
  */
-const isWhole = async (fetching: FetchContext, block: Block): Promise<boolean> => {
+async function isWhole(fetching: FetchContext, block: Block): Promise<boolean> {
   // Genesis has no signatures; its hash identifies the chain.
   if (block.height === 0) return false
   const { prove, isWholePreferred } = fetching

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { endpointOf } from './endpoint.ts'
-import { createPool } from './pool.ts'
-import { rangesAhead } from './ranges-ahead.ts'
+import { parseEndpoint } from './endpoint.ts'
+import { createNodePool } from './pool.ts'
+import { prefetchRanges } from './ranges-ahead.ts'
 import { createShares } from './shares.ts'
 
 type Request = {
@@ -14,18 +14,18 @@ type Request = {
 }
 
 /** Ranges of one block each, 0 … `to`. The test determines the nodes' answers and their time. */
-const asking = (
+function asking(
   names: readonly string[],
   { to, places, most }: { readonly to: number; readonly places: number; readonly most: number },
-) => {
+) {
   const clock = handClock()
-  const pool = createPool(
-    names.map(name => endpointOf(`http://${name}`)),
+  const pool = createNodePool(
+    names.map(name => parseEndpoint(`http://${name}`)),
     clock,
   )
   const open: Request[] = []
   const asked: string[] = []
-  const ranges = rangesAhead({
+  const ranges = prefetchRanges({
     shares: createShares(pool, clock.elapsed, places),
     after: before => {
       const at = before === undefined ? 0 : before.to + 1

@@ -1,5 +1,5 @@
 import { joinSignals } from '#time/signals.ts'
-import type { Range } from './bulk-answers.ts'
+import type { HeightRange } from './bulk-answers.ts'
 import type { Member } from './pool.ts'
 import type { Shares } from './shares.ts'
 
@@ -12,8 +12,8 @@ export type RangesAhead<T> = {
 export type RangesAheadOptions<T> = {
   readonly shares: Shares
   /** The range that follows `before`; undefined: there is none. */
-  readonly after: (before: Range | undefined) => Range | undefined
-  readonly fetch: (range: Range, from: { readonly member: Member; readonly signal: AbortSignal }) => Promise<T>
+  readonly after: (before: HeightRange | undefined) => HeightRange | undefined
+  readonly fetch: (range: HeightRange, from: { readonly member: Member; readonly signal: AbortSignal }) => Promise<T>
   /** Maximum number of ranges that are in flight, or have arrived but are not taken yet. */
   readonly most: number
   /** Aborts all requests. */
@@ -21,7 +21,7 @@ export type RangesAheadOptions<T> = {
 }
 
 type RangeRequest<T> = {
-  readonly range: Range
+  readonly range: HeightRange
   readonly got: PromiseWithResolvers<T>
   /** The nodes that are being asked for it. */
   readonly of: Map<Member, { readonly abort: (reason: unknown) => void }>
@@ -35,14 +35,14 @@ type RangeRequest<T> = {
  * next range to be taken is missing while later ones have arrived, another node with a free place is asked
  * for it too; the first answer counts.
  */
-export const rangesAhead = <T>({ shares, after, fetch, most, signal }: RangesAheadOptions<T>): RangesAhead<T> => {
+export function prefetchRanges<T>({ shares, after, fetch, most, signal }: RangesAheadOptions<T>): RangesAhead<T> {
   const ahead: RangeRequest<T>[] = []
-  let last: Range | undefined
+  let last: HeightRange | undefined
   let isAwaited = false
-  let come = 0
+  let arrived = 0
 
   const ask = asking({ shares, fetch, signal }, ahead, isThere => {
-    if (isThere) come += 1
+    if (isThere) arrived += 1
     fill()
   })
   const fill = (): void => {
@@ -54,7 +54,7 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: RangesAhe
         range,
         got: Promise.withResolvers(),
         of: new Map(),
-        before: come,
+        before: arrived,
         isDone: false,
       }
       // The failure is thrown at the range's turn; until then it must not count as an unhandled rejection.
@@ -64,7 +64,7 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: RangesAhe
       ask(asked, member)
     }
     const [first] = ahead
-    if (isAwaited && first !== undefined && come > first.before && holdsOthers(ahead, most)) askAgain(first)
+    if (isAwaited && first !== undefined && arrived > first.before && holdsOthers(ahead, most)) askAgain(first)
   }
   const askAgain = (asked: RangeRequest<T>): void => {
     const member = shares.take(asked.range.to, asked.of)
@@ -87,11 +87,11 @@ export const rangesAhead = <T>({ shares, after, fetch, most, signal }: RangesAhe
 }
 
 /** Asks a node for a range; `onOver` is called at the end, with true if the request returned the range. */
-const asking = <T>(
+function asking<T>(
   { shares, fetch, signal }: Pick<RangesAheadOptions<T>, 'shares' | 'fetch' | 'signal'>,
   ahead: readonly RangeRequest<T>[],
   onOver: (isThere: boolean) => void,
-): ((asked: RangeRequest<T>, member: Member) => void) => {
+): (asked: RangeRequest<T>, member: Member) => void {
   const ask = (asked: RangeRequest<T>, member: Member): void => {
     const ends = joinSignals(signal)
     asked.of.set(member, ends)
@@ -132,7 +132,7 @@ const isOvertaken = <T>(ahead: readonly RangeRequest<T>[], asked: RangeRequest<T
   ahead.slice(ahead.indexOf(asked) + 1).some(({ isDone }) => isDone)
 
 /** Whether only the first range is late: half of the maximum have arrived, or all ranges after it. */
-const holdsOthers = <T>([first, ...others]: readonly RangeRequest<T>[], most: number): boolean => {
-  const come = others.filter(({ isDone }) => isDone).length
-  return first?.isDone === false && (come >= most / 2 || come === others.length)
+function holdsOthers<T>([first, ...others]: readonly RangeRequest<T>[], most: number): boolean {
+  const arrived = others.filter(({ isDone }) => isDone).length
+  return first?.isDone === false && (arrived >= most / 2 || arrived === others.length)
 }

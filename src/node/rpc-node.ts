@@ -1,6 +1,6 @@
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
-import { contractsToAskIn } from '#chain/effects.ts'
+import { listUnknownContracts } from '#chain/effects.ts'
 import { decodeRawHeads, type RawHead } from '#chain/head.ts'
 import { isSystemContract } from '#chain/names.ts'
 import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
@@ -10,14 +10,14 @@ import { joinSignals } from '#time/signals.ts'
 import { BLOCK_SIZE, CONTRACT_SIZE } from './answer-size.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
 import { createBudget } from './budget.ts'
-import type { Range } from './bulk-answers.ts'
+import type { HeightRange } from './bulk-answers.ts'
 import { type CallContext, callNode, type NodeRequest, RefusedCall } from './call.ts'
-import { hashesOf, highest, irreversibleHash } from './chain-queries.ts'
+import { fetchReportedHashes, highest, irreversibleHash } from './chain-queries.ts'
 import type { Endpoint } from './endpoint.ts'
 import { headsQuestion } from './fetch-heads.ts'
 import { type BlockEvent, createRangeSize, type FetchContext } from './fetching.ts'
 import { type ForwardResult, forward, usableMembers } from './forward.ts'
-import { createPool, type Member, type Pool, whyUnfit } from './pool.ts'
+import { createNodePool, type Member, type NodePool, whyUnfit } from './pool.ts'
 import {
   type ForwardedResponse,
   type Node,
@@ -82,12 +82,12 @@ const DEFAULTS = {
 } as const
 
 /** Combines nodes with an RPC into one (`port.ts`). Sends no request yet. */
-export const rpcNode = (options: RpcNodeOptions): Node => {
+export function rpcNode(options: RpcNodeOptions): Node {
   const { endpoints, onCall, threads, prove, ...others } = { ...DEFAULTS, ...options }
   const { onBlockEvent, onEvent, clock, inFlight, tries, ...limits } = others
   const { timeoutMs, maxBytes, requestMs, maxRequestBytes, maxHeldBytes, rangeEnd } = limits
   if (endpoints.length === 0) throw new Failure('usage', 'No node URL is set.')
-  const pool = createPool(endpoints, clock)
+  const pool = createNodePool(endpoints, clock)
   const closed = new AbortController()
   const context: CallContext = {
     pool,
@@ -102,7 +102,7 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     untilAborted(context, signal, work)
   const budget = createBudget(maxHeldBytes)
   const refreshHeight = heightRefresher(context)
-  const fetching = fetchingOf({ onEvent: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
+  const fetching = createFetchContext({ onEvent: onBlockEvent, bytes: Math.min(TARGET_BYTES, maxBytes) })
   const open = (blocks: number): Provers | undefined =>
     threads === undefined || threads.count === 0 || blocks < threads.least
       ? undefined
@@ -111,11 +111,12 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
     name: endpoints.map(({ name }) => name).join(', '),
     chainInfo: signal => until(signal, highest),
     blocks: range =>
-      blocksOf(context, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight, rangeEnd }),
+      streamBlocks(context, { ...range, prove: range.prove ?? prove }, { fetching, open, inFlight, rangeEnd }),
     blockHash: (height, signal) => until(signal, ends => irreversibleHash(ends, height)),
-    hashes: async (height, signal) => (endpoints.length < 2 ? [] : await until(signal, ends => hashesOf(ends, height))),
+    hashes: async (height, signal) =>
+      endpoints.length < 2 ? [] : await until(signal, ends => fetchReportedHashes(ends, height)),
     heads: ({ from, to }, signal) => until(signal, ends => callNode(ends, rawHeadsQuestion({ from, to }))),
-    contractCode: (id, signal) => until(signal, ends => codeOf(ends, id)),
+    contractCode: (id, signal) => until(signal, ends => fetchContractCode(ends, id)),
     storage: (range, signal) => until(signal, ends => callNode(ends, storageQuestion(range))),
     get: (path, { signal, withinMs = requestMs, body } = {}) =>
       until(signal, async ends => {
@@ -132,14 +133,14 @@ export const rpcNode = (options: RpcNodeOptions): Node => {
 }
 
 type BlocksMeans = {
-  readonly fetching: ReturnType<typeof fetchingOf>
+  readonly fetching: ReturnType<typeof createFetchContext>
   /** undefined: this thread proves all. */
   readonly open: (blocks: number) => Provers | undefined
   readonly inFlight: number
   readonly rangeEnd: StreamOptions['rangeEnd']
 }
 
-const blocksOf = async function* (
+const streamBlocks = async function* (
   context: CallContext,
   { signal, following = false, prove, ...range }: Parameters<Node['blocks']>[0] & { readonly prove: ProofLevel },
   { fetching, open, inFlight, rangeEnd }: BlocksMeans,
@@ -156,11 +157,11 @@ const blocksOf = async function* (
   }
 }
 
-const untilAborted = async <T>(
+async function untilAborted<T>(
   context: CallContext,
   signal: AbortSignal | undefined,
   work: (context: CallContext) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   const ends = joinSignals(signal, context.signal)
   try {
     return await work({ ...context, signal: ends.signal })
@@ -175,21 +176,21 @@ const NOTHING_STORED: StoredBlocks = { last: async () => undefined, hashAt: asyn
 async function* withSystemCode(context: CallContext, blocks: AsyncIterable<Proven>): AsyncGenerator<LoadedBlock> {
   for await (const { block, proof } of blocks) {
     const systemCode: ContractCode[] = []
-    for (const id of contractsToAskIn(block)) {
-      const code = await codeOf(context, id)
+    for (const id of listUnknownContracts(block)) {
+      const code = await fetchContractCode(context, id)
       if (code !== undefined) systemCode.push(code)
     }
     yield { block, systemCode, proof }
   }
 }
 
-const rawHeadsQuestion = (range: Range): NodeRequest<readonly RawHead[]> => ({
+const rawHeadsQuestion = (range: HeightRange): NodeRequest<readonly RawHead[]> => ({
   ...headsQuestion(range),
   decode: decodeRawHeads,
 })
 
 /** A system contract always exists; another contract may not, though a block names it. */
-const codeOf = async (context: CallContext, id: string): Promise<ContractCode | undefined> => {
+async function fetchContractCode(context: CallContext, id: string): Promise<ContractCode | undefined> {
   try {
     return await callNode(context, contractQuestion(id))
   } catch (error) {
@@ -230,10 +231,10 @@ const FRESH_MS = 10_000
 
 const isFresh = (report: Member['report'], now: number): boolean => report !== undefined && now - report.at <= FRESH_MS
 
-const forwardedResponse = (
-  { pool, refreshHeight }: { readonly pool: Pool; readonly refreshHeight: RefreshHeight },
+function forwardedResponse(
+  { pool, refreshHeight }: { readonly pool: NodePool; readonly refreshHeight: RefreshHeight },
   { answer, member, isFirst, hold }: ForwardResult,
-): ForwardedResponse => {
+): ForwardedResponse {
   const reaches = (height: number): boolean =>
     member.report !== undefined && member.report.info.headBlock >= Math.max(height, pool.highestHead())
   return {
@@ -249,13 +250,13 @@ const forwardedResponse = (
 type Wanted = { readonly prove: ProofLevel; readonly following: boolean }
 
 /** Settings for fetching blocks, by caller, proof level, and whether the chain is followed. */
-const fetchingOf = ({
+function createFetchContext({
   onEvent,
   bytes,
 }: {
   readonly onEvent: (event: BlockEvent) => void
   readonly bytes: number
-}): ((context: CallContext, wanted: Wanted) => FetchContext) => {
+}): (context: CallContext, wanted: Wanted) => FetchContext {
   const size = createRangeSize(bytes)
   let isReported = false
   const reportOnce = (event: BlockEvent): void => {

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { endpointOf } from './endpoint.ts'
-import { createPool } from './pool.ts'
+import { parseEndpoint } from './endpoint.ts'
+import { createNodePool } from './pool.ts'
 import { createShares } from './shares.ts'
 
-const sharesOf = (names: readonly string[], most: number) => {
+function sharesOf(names: readonly string[], most: number) {
   const clock = handClock()
-  const pool = createPool(
-    names.map(name => endpointOf(`http://${name}`)),
+  const pool = createNodePool(
+    names.map(name => parseEndpoint(`http://${name}`)),
     clock,
   )
   const shares = createShares(pool, clock.elapsed, most)

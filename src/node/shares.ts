@@ -1,4 +1,4 @@
-import { isAvailable, type Member, type Pool } from './pool.ts'
+import { isAvailable, type Member, type NodePool } from './pool.ts'
 
 /**
  * The number of ranges that each node is asked for at the same time, by how it keeps up with the other nodes.
@@ -10,7 +10,7 @@ export type Shares = {
    * undefined: no such node has a free place.
    */
   take(upTo: number, without?: ReadonlyMap<Member, unknown>): Member | undefined
-  /** A range has arrived from the node, before (`inTurn`) or after ranges that were requested later. */
+  /** A range has arrived from the node, before (`holdPermit`) or after ranges that were requested later. */
   noteArrival(member: Member, inTurn: boolean): void
   /** The request was given up or has failed, so its place is free again. */
   freePlace(member: Member): void
@@ -33,7 +33,7 @@ type Share = {
 const OUT = { first: 8, most: 256 }
 
 /** Shares in which each node has at most `most` places. */
-export const createShares = (pool: Pool, now: () => number, most: number): Shares => {
+export function createShares(pool: NodePool, now: () => number, most: number): Shares {
   const shares = new Map<Member, Share>()
   const shareOf = (member: Member): Share => {
     const known = shares.get(member)
@@ -54,7 +54,7 @@ export const createShares = (pool: Pool, now: () => number, most: number): Share
   }
   return {
     take: (upTo, without) => {
-      const fit = fitFor(pool, upTo, now())
+      const fit = selectFitMembers(pool, upTo, now())
       const inside = fit.filter(member => shareOf(member).out === 0)
       const [chosen] = (inside.length > 0 ? inside : fit)
         .filter(member => shareOf(member).taken < shareOf(member).places && without?.has(member) !== true)
@@ -83,7 +83,7 @@ export const createShares = (pool: Pool, now: () => number, most: number): Share
 }
 
 /** The nodes that have the block and answer; if none is known to, those that may: the request will show. */
-const fitFor = ({ members }: Pool, upTo: number, now: number): readonly Member[] => {
+function selectFitMembers({ members }: NodePool, upTo: number, now: number): readonly Member[] {
   const ours = members.filter(({ foreign, apart }) => foreign === undefined && apart === undefined)
   const awake = ours.filter(member => isAvailable(member, now))
   const high = awake.filter(({ lib }) => lib >= upTo)

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { messageOf } from '#failure/failure.ts'
+import { getErrorMessage } from '#failure/failure.ts'
 
 /** The only compression that a request may ask for: `readBody` limits what it unpacks to. */
 export const ACCEPTED_CODING = 'gzip'
@@ -79,6 +79,6 @@ async function unpackBody(body: Uint8Array, { most }: BodyRoom): Promise<Uint8Ar
     return new Uint8Array(buffer as ArrayBuffer, byteOffset, length)
   } catch (error) {
     if ((error as { readonly code?: unknown }).code === 'ERR_BUFFER_TOO_LARGE') throw refuseSize(most)
-    throw new UnreadBody('coding', `the response cannot be unpacked as ${ACCEPTED_CODING}: ${messageOf(error)}`)
+    throw new UnreadBody('coding', `the response cannot be unpacked as ${ACCEPTED_CODING}: ${getErrorMessage(error)}`)
   }
 }

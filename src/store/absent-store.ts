@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { stateIndices } from '#indices/registry.ts'
-import type { Difference, Store } from './port.ts'
+import type { Store, StoreDifference } from './port.ts'
 
 /** There is no store at the address: a mistyped name must not look like an empty store. */
 export class AbsentStore extends Failure {}
@@ -14,7 +14,7 @@ export const absentStore = (name: string): AbsentStore =>
  * Stores are created whole, so a store without keys and without any state was never created. Elasticsearch keeps all kinds
  * of state but series in one place named `state`.
  */
-export const isAbsent = (differences: readonly Difference[]): boolean => {
+export function isAbsent(differences: readonly StoreDifference[]): boolean {
   const missing = new Set(differences.filter(({ problem }) => problem === 'missing').map(({ name }) => name))
   const state = missing.has('state') ? ['series'] : stateIndices.map(({ name }) => name)
   return ['keys', ...state].every(name => missing.has(name))

@@ -14,7 +14,7 @@ import { checkBatch, type WrittenAhead } from './batch.ts'
 import { checkIdentity } from './identity.ts'
 import type { Batch, Identity } from './port.ts'
 
-const messageOf = (run: () => void): readonly [string, string] | undefined => {
+function messageOf(run: () => void): readonly [string, string] | undefined {
   try {
     run()
     return undefined

@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import type { RecordDoc } from '#indices/record.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import type { Published } from './published.ts'
 
@@ -32,32 +32,32 @@ export type Batch = {
   /** The partition of its history, counted with this batch. A number one higher than before opens it. */
   readonly filling: Filling
   /** The final version of each document of state that the batch changes; one change per (index, id). */
-  readonly changes: readonly Change[]
+  readonly changes: readonly StateChange[]
 }
 
 /** The data that commits a batch once its history is appended. */
 export type BatchEnd = Pick<Batch, 'end' | 'changes'>
 
 /** A number of documents and their approximate size. */
-export type Bounds = {
+export type BatchSize = {
   readonly documents: number
   /** Characters of text, approximately bytes. */
   readonly bytes: number
 }
 
 /** Batch size that suits a store: a batch ends at whichever bound it reaches first. */
-export type BatchBounds = Bounds & {
+export type BatchBounds = BatchSize & {
   /** State documents that a batch changes; absent: unlimited. */
   readonly changes?: number
   /** Size of the chunks in which history is appended; absent: the history of the whole batch. */
-  readonly chunk?: Bounds
+  readonly chunk?: BatchSize
 }
 
 /** Whether the size has reached a bound. */
-export const isFull = (size: Bounds, bounds: Bounds): boolean =>
+export const isFull = (size: BatchSize, bounds: BatchSize): boolean =>
   size.documents >= bounds.documents || size.bytes >= bounds.bytes
 
-export const sumOfSizes = (one: Bounds, other: Bounds): Bounds => ({
+export const sumOfSizes = (one: BatchSize, other: BatchSize): BatchSize => ({
   documents: one.documents + other.documents,
   bytes: one.bytes + other.bytes,
 })
@@ -66,7 +66,7 @@ export const sumOfSizes = (one: Bounds, other: Bounds): Bounds => ({
 const FIXED = 300
 
 /** Size of history in the units of the bounds. */
-export const sizeOf = ({ blocks, transactions, records }: Omit<History, 'filling'>): Bounds => {
+export function measureHistory({ blocks, transactions, records }: Omit<History, 'filling'>): BatchSize {
   const documents = blocks.length + transactions.length + records.length
   let bytes = FIXED * documents
   for (const { tx_hashes, base } of blocks) bytes += tx_hashes.length + (base?.length ?? 0)
@@ -83,7 +83,7 @@ export type WrittenAhead = Pick<Published, 'height' | 'hash' | 'time'>
  * blocks of its range except those up to `ahead`, which are stored already, contains history of these blocks only, and
  * changes each document once. A batch with a gap or an inconsistency must never be committed.
  */
-export const checkBatch = (batch: Batch, checkpoint: Published | undefined, ahead?: WrittenAhead): void => {
+export function checkBatch(batch: Batch, checkpoint: Published | undefined, ahead?: WrittenAhead): void {
   const { first, end } = batch
   const expected = checkpoint === undefined ? 0 : checkpoint.height + 1
   const refuse = (problem: string): never => {
@@ -111,11 +111,11 @@ export const checkHistory = (history: History, from: number): void =>
     throw new Failure('defect', `History of blocks from ${from} on: ${problem}.`)
   })
 
-const checkRun = (
+function checkRun(
   { blocks, transactions, records }: Omit<History, 'filling'>,
   from: number,
   refuse: (problem: string) => void,
-): void => {
+): void {
   for (const [at, block] of blocks.entries())
     if (block.height !== from + at) refuse(`block ${block.height} is at the position of block ${from + at}`)
   const until = from + blocks.length
@@ -126,20 +126,20 @@ const checkRun = (
 
 /** A writer's buffer for the history of the next batch. */
 export type Appended = {
-  readonly size: Bounds
+  readonly size: BatchSize
   /** Throws Failure('defect') if the history belongs to another partition than the buffered history. */
   add(history: History): void
   /** Returns the buffered history and empties the buffer. */
   take(): History | undefined
 }
 
-const NOTHING: Bounds = { documents: 0, bytes: 0 }
+const NOTHING: BatchSize = { documents: 0, bytes: 0 }
 
-export const appendedHistory = (): Appended => {
+export function appendedHistory(): Appended {
   let held: readonly History[] = []
   return {
     get size() {
-      return held.map(sizeOf).reduce(sumOfSizes, NOTHING)
+      return held.map(measureHistory).reduce(sumOfSizes, NOTHING)
     },
     add: history => {
       const { filling, blocks } = history
@@ -159,7 +159,7 @@ export const appendedHistory = (): Appended => {
   }
 }
 
-const joined = (parts: readonly History[]): History | undefined => {
+function joined(parts: readonly History[]): History | undefined {
   const last = parts.at(-1)
   if (last === undefined || parts.length === 1) return last
   return {
@@ -171,7 +171,7 @@ const joined = (parts: readonly History[]): History | undefined => {
 }
 
 /** The batch with this history. `next` is the block after the checkpoint, the start of a batch without blocks. */
-export const batchWith = (history: History, { end, changes }: BatchEnd, next: number): Batch => ({
+export const createBatch = (history: History, { end, changes }: BatchEnd, next: number): Batch => ({
   first: history.blocks[0]?.height ?? next,
   end,
   ...history,

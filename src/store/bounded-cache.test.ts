@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { boundedCache, charactersOf } from './bounded-cache.ts'
+import { boundedCache, countDocCharacters } from './bounded-cache.ts'
 
 test('boundedCache: the cache is bounded in characters, and drops the oldest entry first', () => {
   const cache = boundedCache<string>(10_000)
@@ -12,6 +12,6 @@ test('boundedCache: the cache is bounded in characters, and drops the oldest ent
 })
 
 test('charactersOf: texts count their characters, other values eight, and lists and objects their content, too', () => {
-  expect(charactersOf({ a: 'four', b: 4n, c: [1], d: [['five.', { e: null }]] })).toBe(4 + 8 + 16 + 37)
-  expect(charactersOf(undefined)).toBe(0)
+  expect(countDocCharacters({ a: 'four', b: 4n, c: [1], d: [['five.', { e: null }]] })).toBe(4 + 8 + 16 + 37)
+  expect(countDocCharacters(undefined)).toBe(0)
 })

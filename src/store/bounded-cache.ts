@@ -9,7 +9,7 @@ export type BoundedCache<T> = {
 /** Size of an entry apart from its text. */
 export const ENTRY_CHARACTERS = 200
 
-export const boundedCache = <T>(maxCharacters: number): BoundedCache<T> => {
+export function boundedCache<T>(maxCharacters: number): BoundedCache<T> {
   const entries = new Map<string, { readonly value: T; readonly characters: number }>()
   let all = 0
   return {
@@ -29,14 +29,14 @@ export const boundedCache = <T>(maxCharacters: number): BoundedCache<T> => {
 }
 
 /** Characters of all texts in a document, at any depth, plus eight for each other value; 0 for undefined. */
-export const charactersOf = (doc: object | undefined): number => {
+export function countDocCharacters(doc: object | undefined): number {
   let characters = 0
   // Arrays are iterated without `Object.values`: segments are arrays of hundreds of arrays.
-  for (const value of Array.isArray(doc) ? doc : Object.values(doc ?? {})) characters += sizeOf(value)
+  for (const value of Array.isArray(doc) ? doc : Object.values(doc ?? {})) characters += countValueCharacters(value)
   return characters
 }
 
-const sizeOf = (value: unknown): number => {
+function countValueCharacters(value: unknown): number {
   if (typeof value === 'string') return value.length
-  return typeof value === 'object' && value !== null ? 8 + charactersOf(value) : 8
+  return typeof value === 'object' && value !== null ? 8 + countDocCharacters(value) : 8
 }

@@ -3,11 +3,11 @@ import { Failure } from '#failure/failure.ts'
 import type { BlockDoc } from '#indices/block.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
-import type { Difference } from './maintain-port.ts'
+import type { StoreDifference } from './maintain-port.ts'
 import type { Identity } from './published.ts'
 
 /** Throws Failure('conflict') when a loader with the identity `given` must not continue a store with `stored`. */
-export const checkIdentity = (store: string, stored: Identity | undefined, given: Identity): void => {
+export function checkIdentity(store: string, stored: Identity | undefined, given: Identity): void {
   if (stored === undefined) return
   for (const [of, { what, help }] of Object.entries(PARTS) as [keyof Identity, Part][])
     if (stored[of] !== given[of])
@@ -23,7 +23,7 @@ export const OTHER_DERIVATION =
   "Run 'iostlens indices migrate' with this version, or use the version that loaded the store."
 
 /** Differences that `check` reports for documents that this version derives differently (a new list's rows). */
-export const derivationDifferences = (stored: Pick<Identity, 'derivation'> | undefined): readonly Difference[] =>
+export const derivationDifferences = (stored: Pick<Identity, 'derivation'> | undefined): readonly StoreDifference[] =>
   stored === undefined || stored.derivation === DERIVATION
     ? []
     : [
@@ -47,7 +47,7 @@ const PARTS: { readonly [P in keyof Identity]: Part } = {
  * Identity of the stored chain, taken from its first documents when the record is lost: every transaction has
  * the chain id, every block has the hash of the previous one.
  */
-export const identityFrom = (store: string, { first, second, transaction }: FirstDocuments): Identity => {
+export function rebuildIdentity(store: string, { first, second, transaction }: FirstDocuments): Identity {
   const genesis = first?.hash ?? second?.parent_hash
   if (genesis === undefined || transaction === undefined)
     throw new Failure('damaged', `${store} has lost the record of its chain and its first block.`, {

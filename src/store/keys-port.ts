@@ -51,7 +51,7 @@ export type KeyStore = {
 }
 
 /** The function from a key's terms to its revoked terms. */
-export const revokedAt =
+export const createRevocation =
   (now: number) =>
   (terms: KeyTerms): KeyTerms => ({ ...terms, revoked: terms.revoked ?? now })
 
@@ -63,7 +63,7 @@ export const nameWithNote = ({ name, note }: Pick<StoredKey, 'name' | 'note'>): 
   note === undefined ? name : `${name}\n${note}`
 
 /** The name and the note of such a text. */
-export const nameAndNoteIn = (text: string): Pick<StoredKey, 'name' | 'note'> => {
+export function parseNameAndNote(text: string): Pick<StoredKey, 'name' | 'note'> {
   const end = text.indexOf('\n')
   return end < 0 ? { name: text } : { name: text.slice(0, end), note: text.slice(end + 1) }
 }

@@ -11,9 +11,9 @@ export type MaintainPort = {
    */
   create(): Promise<void>
   /** Lists the differences from what `create` would make; [] when there are none. Changes nothing. */
-  check(): Promise<readonly Difference[]>
+  check(): Promise<readonly StoreDifference[]>
   /** The differences of `check` except lost data: needs no privilege to read the chain's documents. */
-  checkShape(): Promise<readonly Difference[]>
+  checkShape(): Promise<readonly StoreDifference[]>
   /** The first step of a repair: rewrites the record of the chain and of its last block if it is lost. */
   restore(): Promise<RestoreOutcome>
   /** All stored documents, unchecked, at one published height. Throws 'unavailable' when nothing is published. */
@@ -73,7 +73,7 @@ export type MergeProgress = {
   readonly of: number
 }
 
-export type Difference = {
+export type StoreDifference = {
   /** Index or table. */
   readonly name: string
   readonly problem: 'missing' | 'different' | 'lost'

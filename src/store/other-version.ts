@@ -12,7 +12,7 @@ export const otherVersion = (store: string, difference: string): OtherVersion =>
   })
 
 /** Throws when the documents were derived by other rules than those of the reader. */
-export const requireDerivation = (store: string, stored: Identity | undefined, own = DERIVATION): void => {
+export function requireDerivation(store: string, stored: Identity | undefined, own = DERIVATION): void {
   if (stored !== undefined && stored.derivation !== own)
     throw otherVersion(store, `documents of derivation version ${stored.derivation}, but this process reads ${own}`)
 }

@@ -24,7 +24,7 @@ export function createFile(path: string): void {
   try {
     handle = openSync(path, 'wx', FILE_MODE)
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') return
+    if (getErrorCode(error) === 'EEXIST') return
     throw error
   }
   try {
@@ -65,7 +65,7 @@ function ownerToGive(folder: string): { readonly uid: number; readonly gid: numb
  */
 export function describeRefusal(path: string, companions: readonly string[] = []): string | undefined {
   let folder = dirname(resolve(path))
-  while (statOf(folder) === undefined && folder !== dirname(folder)) folder = dirname(folder)
+  while (findStats(folder) === undefined && folder !== dirname(folder)) folder = dirname(folder)
   for (const each of [path, ...companions]) {
     const refusal = describeAccess(each, constants.R_OK | constants.W_OK, 'rw')
     if (refusal !== undefined) return refusal
@@ -74,7 +74,7 @@ export function describeRefusal(path: string, companions: readonly string[] = []
 }
 
 function describeAccess(path: string, access: number, rights: string): string | undefined {
-  const found = statOf(path)
+  const found = findStats(path)
   const code = found === undefined ? undefined : findRefusal(path, access)
   if (found === undefined || code === undefined) return undefined
   if (code === 'EROFS') return `${path} is on a file system that is mounted read-only`
@@ -92,11 +92,11 @@ function findRefusal(path: string, access: number): unknown {
     accessSync(path, access)
     return undefined
   } catch (error) {
-    return codeOf(error)
+    return getErrorCode(error)
   }
 }
 
-function statOf(path: string) {
+function findStats(path: string) {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch {
@@ -116,4 +116,5 @@ function nameUser(uid: number): string {
   return line?.split(':', 1)[0] ?? String(uid)
 }
 
-const codeOf = (error: unknown): unknown => (error instanceof Error ? (error as { code?: unknown }).code : undefined)
+const getErrorCode = (error: unknown): unknown =>
+  error instanceof Error ? (error as { code?: unknown }).code : undefined

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
-import { NOTHING_PROVED, type ProofRecord, proofAt, proofsBelow, withProofs } from './published.ts'
+import { findProof, NOTHING_PROVED, type ProofRecord, trimProofs, withProofs } from './published.ts'
 
 const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({
   from,
@@ -40,9 +40,9 @@ test('withProofs: reloaded blocks replace their records, and lost receipts add u
     lost: 21,
     formerKeys: [],
   })
-  expect(proofAt(after, 4)?.level).toBe('whole')
-  expect(proofAt(after, 6)).toBeUndefined()
-  expect(proofsBelow(after, 5).ranges).toEqual([{ from: 0, to: 4, level: 'whole', agreed: true }])
+  expect(findProof(after, 4)?.level).toBe('whole')
+  expect(findProof(after, 6)).toBeUndefined()
+  expect(trimProofs(after, 5).ranges).toEqual([{ from: 0, to: 4, level: 'whole', agreed: true }])
 })
 
 test('withProofs: in a store with older blocks the record begins at the first block it covers', () => {
@@ -59,7 +59,7 @@ test('withProofs: the number of ranges is limited, and none claims more than was
       )
       expect(record.ranges.length).toBeLessThanOrEqual(64)
       blocks.forEach(([proved, agreed], height) => {
-        const range = proofAt(record, height)
+        const range = findProof(record, height)
         expect(PROOF_LEVELS.indexOf(range?.level ?? 'linked')).toBeLessThanOrEqual(PROOF_LEVELS.indexOf(proved))
         expect(range?.agreed === true && !agreed).toBe(false)
       })

@@ -24,7 +24,7 @@ export type Identity = {
 export type Members = Readonly<Record<string, unknown>>
 
 /** undefined: the value is not an object. */
-export const membersOf = (value: unknown): Members | undefined =>
+export const asRecord = (value: unknown): Members | undefined =>
   typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined
 
 export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0
@@ -38,11 +38,11 @@ const INT64_MAX = 2n ** 63n - 1n
 const TIME = /^\d{1,19}$/
 
 /** The published record as parsed from JSON, with its time as text; undefined: not a valid record. */
-export const publishedFrom = (value: unknown): Published | undefined => {
-  const { height, hash, time, lib, proved: stored } = membersOf(value) ?? {}
+export function parsePublishedRecord(value: unknown): Published | undefined {
+  const { height, hash, time, lib, proved: stored } = asRecord(value) ?? {}
   const isEnd = isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
   if (!isEnd || !TIME.test(time) || BigInt(time) > INT64_MAX) return undefined
-  const proved = provedFrom(stored)
+  const proved = parseProofs(stored)
   return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
 }
 
@@ -72,26 +72,26 @@ export type ProofRecord = {
 }
 
 /** Maximum ranges. When there are more, the oldest two neighbours become one range of the weaker level. */
-const MOST_RANGES = 64
+const MAX_RANGES = 64
 
 export const NOTHING_PROVED: ProofRecord = { ranges: [], lost: 0, formerKeys: [] }
 
 /** The record with the proofs of consecutive blocks from `from` on, in place of earlier proofs of that range. */
-export const withProofs = (
+export function withProofs(
   before: ProofRecord,
   run: { readonly from: number; readonly proofs: readonly Proof[]; readonly agreed: boolean },
-): ProofRecord => {
-  const ranges = proofsBelow(before, run.from).ranges.slice()
+): ProofRecord {
+  const ranges = trimProofs(before, run.from).ranges.slice()
   run.proofs.forEach(({ level }, at) => {
     const height = run.from + at
     append(ranges, { from: height, to: height, level, ...(run.agreed ? { agreed: true } : {}) })
   })
   const lost = run.proofs.reduce((sum, proof) => sum + (proof.lost ?? 0), before.lost)
-  return { ...before, ranges: atMost(ranges, MOST_RANGES), lost }
+  return { ...before, ranges: atMost(ranges, MAX_RANGES), lost }
 }
 
 /** The record of the blocks below a height only: later blocks belong to another chain, or are loaded again. */
-export const proofsBelow = (proved: ProofRecord, height: number): ProofRecord => ({
+export const trimProofs = (proved: ProofRecord, height: number): ProofRecord => ({
   ...proved,
   ranges: proved.ranges
     .filter(({ from }) => from < height)
@@ -99,16 +99,16 @@ export const proofsBelow = (proved: ProofRecord, height: number): ProofRecord =>
 })
 
 /** The range with the block's proof level; undefined: the block is not on record. */
-export const proofAt = ({ ranges }: ProofRecord, height: number): ProvedRange | undefined =>
+export const findProof = ({ ranges }: ProofRecord, height: number): ProvedRange | undefined =>
   ranges.find(({ from, to }) => from <= height && height <= to)
 
 /** The recorded proof level of a block; blocks that are not on record were at best linked. */
 export const recordedLevel = ({ proved }: { readonly proved?: ProofRecord | undefined }, height: number): ProofLevel =>
-  (proved === undefined ? undefined : proofAt(proved, height)?.level) ?? 'linked'
+  (proved === undefined ? undefined : findProof(proved, height)?.level) ?? 'linked'
 
 /** The stored record; undefined: it is absent, or it cannot be read and so proves as little. */
-const provedFrom = (stored: unknown): ProofRecord | undefined => {
-  const { ranges, lost, formerKeys } = membersOf(stored) ?? {}
+function parseProofs(stored: unknown): ProofRecord | undefined {
+  const { ranges, lost, formerKeys } = asRecord(stored) ?? {}
   return Array.isArray(ranges) &&
     ranges.every(isRange) &&
     isCount(lost) &&
@@ -118,8 +118,8 @@ const provedFrom = (stored: unknown): ProofRecord | undefined => {
     : undefined
 }
 
-const isRange = (value: unknown): value is ProvedRange => {
-  const { from, to, level, agreed } = membersOf(value) ?? {}
+function isRange(value: unknown): value is ProvedRange {
+  const { from, to, level, agreed } = asRecord(value) ?? {}
   return (
     isCount(from) &&
     isCount(to) &&
@@ -129,19 +129,19 @@ const isRange = (value: unknown): value is ProvedRange => {
   )
 }
 
-const isFormerKey = (value: unknown): value is FormerKey => {
-  const { key, until } = membersOf(value) ?? {}
+function isFormerKey(value: unknown): value is FormerKey {
+  const { key, until } = asRecord(value) ?? {}
   return typeof key === 'string' && isCount(until)
 }
 
-const append = (ranges: ProvedRange[], next: ProvedRange): void => {
+function append(ranges: ProvedRange[], next: ProvedRange): void {
   const last = ranges.at(-1)
   if (last !== undefined && last.to + 1 === next.from && last.level === next.level && last.agreed === next.agreed)
     ranges[ranges.length - 1] = { ...last, to: next.to }
   else ranges.push(next)
 }
 
-const atMost = (ranges: readonly ProvedRange[], most: number): readonly ProvedRange[] => {
+function atMost(ranges: readonly ProvedRange[], most: number): readonly ProvedRange[] {
   let rest = ranges
   while (rest.length > most) {
     const at = rest.findIndex((range, index) => range.to + 1 === rest[index + 1]?.from)

@@ -5,7 +5,7 @@ import { type Segment, segmentsId } from '#indices/segment.ts'
 import { memberId } from '#indices/standing.ts'
 import { voteId } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
-import { type PageOptions, type RankingReads, type Rows, rankingPage } from './ranking-page.ts'
+import { type PageOptions, type RankingReads, type RankingRows, rankingPage } from './ranking-page.ts'
 
 /** A ranking of 3,000 members: two leaves, cut after 600, 1,200 and 2,000 members; one amount fills the third segment. */
 const root: readonly Segment[] = [
@@ -30,8 +30,8 @@ const whole: Stored = new Map([
 ])
 
 /** Reads that record their arguments and find no rows. */
-const noted = (stored: Stored) => {
-  const asked: { segments: (readonly string[])[]; rows: Rows[] } = { segments: [], rows: [] }
+function noted(stored: Stored) {
+  const asked: { segments: (readonly string[])[]; rows: RankingRows[] } = { segments: [], rows: [] }
   const reads: RankingReads<typeof wealth> = {
     segments: async ids => {
       asked.segments.push(ids)
@@ -48,7 +48,7 @@ const noted = (stored: Stored) => {
   return { asked, reads }
 }
 const richest = { index: wealth, order: 'richest' }
-const pageOf = async (stored: Stored, options: PageOptions) => {
+async function pageOf(stored: Stored, options: PageOptions) {
   const { asked, reads } = noted(stored)
   expect(await rankingPage(reads, richest, options)).toEqual([])
   return asked

@@ -16,13 +16,13 @@ export type Ranking<I extends StateIndex> = {
 }
 
 /** Rows of a ranking, best first: `limit` rows after the first `skip` of a range (absent: of all). */
-export type Rows = { readonly range?: RankRange; readonly skip: number; readonly limit: number }
+export type RankingRows = { readonly range?: RankRange; readonly skip: number; readonly limit: number }
 
 /** The two reads that a store provides, both at one height. */
 export type RankingReads<I extends StateIndex> = {
   /** Documents of `segments`, in the order of their ids. */
   readonly segments: (ids: readonly string[]) => Promise<readonly (SegmentsDoc | undefined)[]>
-  readonly rows: (ranking: Ranking<I>, rows: Rows) => Promise<readonly DocOf<I>[]>
+  readonly rows: (ranking: Ranking<I>, rows: RankingRows) => Promise<readonly DocOf<I>[]>
   /** For stores that read by requests: recently read roots, so that most pages read segments only once. */
   readonly hints?: Hints
 }
@@ -31,12 +31,12 @@ export type RankingReads<I extends StateIndex> = {
 const NEAR = SEGMENT_SIZES.members
 
 /** A page of an order. */
-export const rankingPage = async <I extends StateIndex>(
+export async function rankingPage<I extends StateIndex>(
   reads: RankingReads<I>,
   { index, order: name }: { readonly index: I; readonly order: string },
   options: PageOptions,
-): Promise<readonly DocOf<I>[]> => {
-  const ranking = rankingOf({ index, order: name, group: options.group })
+): Promise<readonly DocOf<I>[]> {
+  const ranking = requireRanking({ index, order: name, group: options.group })
   const rows = await rowsOfPage(reads, ranking, options)
   return rows === undefined ? [] : reads.rows(ranking, rows)
 }
@@ -45,11 +45,11 @@ export const rankingPage = async <I extends StateIndex>(
  * The range of a page's rows; undefined: beyond the end. The start of a deep page of a counted order is
  * computed from the segments, so that few rows are skipped.
  */
-export const rowsOfPage = async <I extends StateIndex>(
+export async function rowsOfPage<I extends StateIndex>(
   reads: Pick<RankingReads<I>, 'segments' | 'hints'>,
   { index, name, order, group }: Ranking<I>,
   { offset, limit }: PageOptions,
-): Promise<Rows | undefined> => {
+): Promise<RankingRows | undefined> {
   for (const [option, value] of Object.entries({ offset, limit }))
     if (!Number.isSafeInteger(value) || value < 0)
       throw new Failure('defect', `${option} ${value} of order ${index.name}.${name} is not a count.`)
@@ -61,7 +61,7 @@ export const rowsOfPage = async <I extends StateIndex>(
 type Named<I> = { readonly index: I; readonly order: string; readonly group?: string | undefined }
 
 /** Throws 'defect' when the index has no such order, or when a group is missing or given to an order without groups. */
-export const rankingOf = <I extends StateIndex>({ index, order: name, group }: Named<I>): Ranking<I> => {
+export function requireRanking<I extends StateIndex>({ index, order: name, group }: Named<I>): Ranking<I> {
   const order = (index.orders as Readonly<Record<string, Order>>)[name]
   if (order === undefined) throw new Failure('defect', `${index.name} has no order '${name}'.`)
   if ((order.group === undefined) !== (group === undefined))

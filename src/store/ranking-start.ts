@@ -1,12 +1,12 @@
 import type { StateIndex } from '#indices/registry.ts'
-import { type Segment, type SegmentsDoc, segmentAt, segmentsId } from '#indices/segment.ts'
-import { beginOf, type Standing } from '#indices/standing.ts'
+import { findSegment, type Segment, type SegmentsDoc, segmentsId } from '#indices/segment.ts'
+import { getSegmentStart, type Standing } from '#indices/standing.ts'
 import { missingData } from './missing-data.ts'
 
 /** Recently read roots. The leaf they lead to is requested along with the root, and is usually right. */
 export type Hints = Map<string, readonly Segment[]>
 /** Number of roots in `Hints`, each some KB. */
-const MOST_HINTS = 200
+const MAX_HINTS = 200
 
 /** A range of a ranking. */
 export type RankRange = {
@@ -30,47 +30,47 @@ type Wanted = { readonly offset: number; readonly limit: number }
  * the group has no segments. 'beyond': the group has no such member. Throws 'damaged' when segments lack
  * members that their root counts.
  */
-export const rankingStart = async (
+export async function rankingStart(
   { segments: read, hints = new Map() }: Reads,
   { index, group = '' }: Group,
   { offset, limit }: Wanted,
-): Promise<{ readonly range?: RankRange; readonly skip: number } | 'beyond'> => {
+): Promise<{ readonly range?: RankRange; readonly skip: number } | 'beyond'> {
   const idOf = (leaf: number): string => segmentsId(index.name, leaf, group)
-  const guessed = segmentAt(hints.get(idOf(0)) ?? [], offset)?.segment[3]
+  const guessed = findSegment(hints.get(idOf(0)) ?? [], offset)?.segment[3]
   const [root, guess] = await read([idOf(0), ...(guessed === undefined ? [] : [idOf(guessed)])])
   if (root === undefined || root.segments.length === 0) return { skip: offset }
   remember(hints, idOf(0), root.segments)
-  const inRoot = segmentAt(root.segments, offset)
+  const inRoot = findSegment(root.segments, offset)
   if (inRoot === undefined) return 'beyond'
   const leaf = inRoot.segment[3] ?? 0
   const doc = leaf === guessed ? guess : (await read([idOf(leaf)]))[0]
-  const found = segmentAt(doc?.segments ?? [], inRoot.skip)
+  const found = findSegment(doc?.segments ?? [], inRoot.skip)
   if (doc === undefined || found === undefined) throw missingData(`Segments of ${index.name} ${group} do not add up.`)
   const at = doc.segments.indexOf(found.segment)
   const rootAt = root.segments.indexOf(inRoot.segment)
   // After the leaf the segments of the root follow. They are coarser, but good enough as an upper end.
   const following = [...doc.segments.slice(at), ...root.segments.slice(rootAt + 1)]
   const range = {
-    after: beginOf(found.segment),
-    until: endAfter(following, found.skip + limit),
-    tied: tiedBefore([...root.segments.slice(0, rootAt), ...doc.segments.slice(0, at)], found.segment),
+    after: getSegmentStart(found.segment),
+    until: findSegmentEnd(following, found.skip + limit),
+    tied: countTiedMembers([...root.segments.slice(0, rootAt), ...doc.segments.slice(0, at)], found.segment),
   }
   return { range, skip: found.skip }
 }
 
 /** The end of the segment that contains the last of `members` members; undefined: the end of the list. */
-const endAfter = (list: readonly Segment[], members: number): Standing | undefined => {
+function findSegmentEnd(list: readonly Segment[], members: number): Standing | undefined {
   let held = 0
   for (const [at, [, , count]] of list.entries()) {
     held += count
     const next = list[at + 1]
-    if (held >= members) return next === undefined ? undefined : beginOf(next)
+    if (held >= members) return next === undefined ? undefined : getSegmentStart(next)
   }
   return undefined
 }
 
 /** Members of the segments in the tie in which this segment begins, and of the segment where the tie begins. */
-const tiedBefore = (before: readonly Segment[], [amount]: Segment): number => {
+function countTiedMembers(before: readonly Segment[], [amount]: Segment): number {
   let tied = 0
   for (const [begin, , count] of before.toReversed()) {
     tied += count
@@ -79,9 +79,9 @@ const tiedBefore = (before: readonly Segment[], [amount]: Segment): number => {
   return tied
 }
 
-const remember = (hints: Hints, id: string, root: readonly Segment[]): void => {
+function remember(hints: Hints, id: string, root: readonly Segment[]): void {
   hints.delete(id)
   hints.set(id, root)
   const [oldest] = hints.keys()
-  if (hints.size > MOST_HINTS && oldest !== undefined) hints.delete(oldest)
+  if (hints.size > MAX_HINTS && oldest !== undefined) hints.delete(oldest)
 }

@@ -7,7 +7,7 @@ export type ServedStore = Pick<Store, 'name' | 'published' | 'whole' | 'checkSha
  * The published block; undefined: the store is empty. Throws when the store cannot be served from: it is out of reach,
  * of another version, known to have lost data, or absent.
  */
-export const requireServable = async (store: ServedStore, signal?: AbortSignal): Promise<Published | undefined> => {
+export async function requireServable(store: ServedStore, signal?: AbortSignal): Promise<Published | undefined> {
   await store.whole?.(signal)
   const published = await store.published()
   if (published === undefined && !(await exists(store))) throw absentStore(store.name)

@@ -1,6 +1,6 @@
 import type { BalanceDoc } from '#indices/balance.ts'
 import type { DocOf } from '#indices/define.ts'
-import type { Change, StateIndex } from '#indices/registry.ts'
+import type { StateChange, StateIndex } from '#indices/registry.ts'
 import type { StandingRange } from '#indices/standing.ts'
 import type { Batch } from './batch.ts'
 
@@ -17,7 +17,7 @@ export type StateReader = {
   /** At most `limit` balances with `next_due` in (`after`, `until`], by next_due, then id. */
   due(range: DueRange): readonly BalanceDoc[]
   /** All documents of a counted order in a range, best first. */
-  members(range: StandingRange): readonly Change['doc'][]
+  members(range: StandingRange): readonly StateChange['doc'][]
 }
 
 /** The state that a file has: that of a store (`Checkpoint.state`), as its batch with this random name left it. */
@@ -30,7 +30,7 @@ export type StateMark = {
 }
 
 /** A document of state, without the one that it replaces. */
-export type StateDocument = Pick<Change, 'index' | 'doc'>
+export type StateDocument = Pick<StateChange, 'index' | 'doc'>
 
 /** A document of state as it was; `doc` undefined: there was none. */
 export type FormerDocument = {

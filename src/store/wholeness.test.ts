@@ -5,7 +5,7 @@ import { wholeness } from './wholeness.ts'
 const lost = new Failure('damaged', 'lost')
 
 /** A store whose checks end when the test resolves them, in any order. */
-const checked = () => {
+function checked() {
   const checks: PromiseWithResolvers<Failure | undefined>[] = []
   const check = (): Promise<Failure | undefined> => {
     const made = Promise.withResolvers<Failure | undefined>()

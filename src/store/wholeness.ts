@@ -9,14 +9,14 @@ const STALE_MS = 2_000
  * Whether a store is whole, checked in the background at most once a second while there are requests. `check`
  * returns the failure, and throws when it cannot determine whether there is one.
  */
-export const wholeness = ({
+export function wholeness({
   check,
   now,
 }: {
   readonly check: () => Promise<Failure | undefined>
   /** Milliseconds. */
   readonly now: () => number
-}) => {
+}) {
   let verdict: { readonly at: number; readonly failure: Failure | undefined } | undefined
   let checking: Promise<void> | undefined
   const refresh = (): Promise<void> => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Clock, sleepBy, systemClock } from './clock.ts'
+import { awaitTimer, type Clock, systemClock } from './clock.ts'
 
 test('sleep: an abort ends the sleep at once, before or meanwhile', async () => {
   const aborted = AbortSignal.abort()
@@ -40,12 +40,12 @@ test('sleep: an abort removes the timer, and the end removes the listener', asyn
     listeners--
     remove(...args)
   }
-  const over = sleepBy(after, 5, signal)
+  const over = awaitTimer(after, 5, signal)
   expect([due.size, listeners]).toEqual([1, 1])
   for (const work of due) work()
   await over
   expect([due.size, listeners]).toEqual([0, 0])
-  const aborted = sleepBy(after, 5, signal)
+  const aborted = awaitTimer(after, 5, signal)
   controller.abort()
   await aborted
   expect([due.size, listeners]).toEqual([0, 0])

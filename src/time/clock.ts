@@ -24,13 +24,13 @@ const after: Clock['after'] = (ms, work) => {
 export const systemClock: Clock = {
   now: Date.now,
   elapsed: performance.now.bind(performance),
-  sleep: (ms, signal) => sleepBy(after, ms, signal),
+  sleep: (ms, signal) => awaitTimer(after, ms, signal),
   after,
   random: Math.random,
 }
 
 /** `Clock.sleep` by means of a clock's `after`; leaves neither a timer nor a listener behind. */
-export const sleepBy = (byClock: Clock['after'], ms: number, signal?: AbortSignal): Promise<void> =>
+export const awaitTimer = (byClock: Clock['after'], ms: number, signal?: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     if (signal?.aborted === true) {
       resolve()

@@ -17,7 +17,7 @@ export type Limits = {
  * Settles as `work` does, unless the signal aborts or the time expires first; the outcome of `work` is then
  * ignored. Leaves neither a timer nor a listener behind.
  */
-export const within = async <T>(work: Promise<T>, limits: Limits): Promise<T> => {
+export async function within<T>(work: Promise<T>, limits: Limits): Promise<T> {
   const { signal, ms, clock = systemClock, aborted = () => signal?.reason, late = lateError } = limits
   if (signal === undefined && ms === undefined) return work
   const over = Promise.withResolvers<never>()
@@ -34,10 +34,10 @@ export const within = async <T>(work: Promise<T>, limits: Limits): Promise<T> =>
 }
 
 /** Like `within`, but `ms` counts from the moment the signal aborts, and only that timeout ends the wait. */
-export const withinAfterAbort = async <T>(
+export async function withinAfterAbort<T>(
   work: Promise<T>,
   limits: Required<Pick<Limits, 'ms' | 'late'>> & { readonly signal: AbortSignal } & Pick<Limits, 'clock'>,
-): Promise<T> => {
+): Promise<T> {
   const { signal, ms, late, clock = systemClock } = limits
   const over = Promise.withResolvers<never>()
   let cancel: (() => void) | undefined

@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts'
 
 /** Runs `work` every `ms`, one run after the other, until `stop`. `work` must handle its own failures. */
-export const every = (clock: Pick<Clock, 'sleep'>, ms: number, work: () => Promise<void> | void): { stop(): void } => {
+export function every(clock: Pick<Clock, 'sleep'>, ms: number, work: () => Promise<void> | void): { stop(): void } {
   const stopping = new AbortController()
   const run = async (): Promise<void> => {
     for (;;) {

@@ -14,7 +14,7 @@ export type Pace = {
 type Note = { readonly at: number; readonly count: number }
 
 /** @param windowMs older notes are ignored, except for the last two */
-export const createPace = (windowMs = Number.POSITIVE_INFINITY): Pace => {
+export function createPace(windowMs = Number.POSITIVE_INFINITY): Pace {
   let notes: Note[] = []
   const spanMs = (): number => (notes.at(-1)?.at ?? 0) - (notes[0]?.at ?? 0)
   return {

@@ -3,7 +3,7 @@ import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type RetryOptions, retry, type TryResult } from './retry.ts'
 
 /** Runs `retry` on the given results, of which the last one repeats; returns the pauses and the outcome. */
-const run = async (tries: readonly TryResult<string>[], retryTimeoutMs: number) => {
+async function run(tries: readonly TryResult<string>[], retryTimeoutMs: number) {
   const clock = idleClock()
   const waits: unknown[] = []
   const options: RetryOptions = {

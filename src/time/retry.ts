@@ -27,10 +27,10 @@ export type TryResult<T> =
  * Retries `attempt` with growing pauses until it is done, and returns its value. An error that `attempt`
  * throws ends the retries.
  */
-export const retry = async <T>(
+export async function retry<T>(
   { clock, backoff, retryTimeoutMs, onWait, timeoutError }: RetryOptions,
   attempt: () => Promise<TryResult<T>>,
-): Promise<T> => {
+): Promise<T> {
   let since = clock.elapsed()
   for (let failures = 1; ; failures++) {
     const tried = await attempt()

@@ -6,7 +6,7 @@ export type Joined = {
   release(): void
 }
 
-export const joinSignals = (...signals: readonly (AbortSignal | undefined)[]): Joined => {
+export function joinSignals(...signals: readonly (AbortSignal | undefined)[]): Joined {
   const joined = new AbortController()
   const releases: (() => void)[] = []
   for (const signal of signals) {

@@ -4,10 +4,10 @@ import { createFile } from '#store/own-files.ts'
 import type { Identity, KeyStore, Store } from '#store/port.ts'
 import { sync } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { type DigestOptions, digestsOf } from './digest.ts'
+import { computeDigests, type DigestOptions } from './digest.ts'
 import { readThrough } from './file-digest.ts'
-import { keysDigestOf } from './keys-digest.ts'
-import { type Manifest, manifestText } from './manifest.ts'
+import { computeKeysDigest } from './keys-digest.ts'
+import { manifestText, type StoreManifest } from './manifest.ts'
 
 /** Path of the manifest of a copy. */
 export const manifestPath = (file: string): string => `${file}.manifest.json`
@@ -15,13 +15,13 @@ export const manifestPath = (file: string): string => `${file}.manifest.json`
 type Described = Omit<Store, 'keys'> & { readonly keys: Pick<KeyStore, 'list'> }
 
 /** The manifest of a store: its chain, and the digests at its published height and of its API keys. */
-export const describedStore = async (store: Described, how: DigestOptions): Promise<Manifest> => {
+export async function describedStore(store: Described, how: DigestOptions): Promise<StoreManifest> {
   const audit = await store.audit()
   try {
     const identity: Identity | undefined = await store.identity()
     if (identity === undefined) throw nothingLoaded(store.name)
     const { height, hash } = audit.at
-    const digests = [...(await digestsOf(store, audit, how)), await keysDigestOf(store.keys)]
+    const digests = [...(await computeDigests(store, audit, how)), await computeKeysDigest(store.keys)]
     return { ...identity, height, hash, digests }
   } finally {
     await audit.close()
@@ -29,7 +29,7 @@ export const describedStore = async (store: Described, how: DigestOptions): Prom
 }
 
 /** Writes the manifest of a copy that does not have its final name yet; `file` is that name. */
-export const describeCopy = async (partial: string, file: string, how: DigestOptions): Promise<Manifest> => {
+export async function describeCopy(partial: string, file: string, how: DigestOptions): Promise<StoreManifest> {
   const copy = openSqlite({ path: partial, readonly: true })
   try {
     const described = await describedStore(copy, how)
@@ -47,7 +47,7 @@ export const describeCopy = async (partial: string, file: string, how: DigestOpt
 }
 
 /** The manifest is whole or absent, and nothing is left of one that could not be written. */
-function writeManifest(path: string, manifest: Manifest): void {
+function writeManifest(path: string, manifest: StoreManifest): void {
   const partial = `${path}.partial`
   try {
     createFile(partial)

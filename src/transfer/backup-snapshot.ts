@@ -4,8 +4,8 @@ import type { Store } from '#store/port.ts'
 import type { SnapshotName, Snapshots } from '#store/snapshots-port.ts'
 import { describedStore, megabytes } from './backup-file.ts'
 import type { DigestOptions } from './digest.ts'
-import { keysDigestOf, keysIn } from './keys-digest.ts'
-import { type Manifest, manifestText } from './manifest.ts'
+import { computeKeysDigest, findKeysDigest } from './keys-digest.ts'
+import { manifestText, type StoreManifest } from './manifest.ts'
 import { isUntouched, withOperations } from './written.ts'
 
 /**
@@ -14,11 +14,11 @@ import { isUntouched, withOperations } from './written.ts'
  * before. The next run then continues with the snapshot if the store has not changed since, and otherwise
  * throws 'usage' because the name is taken. Throws 'unavailable' when another process wrote meanwhile.
  */
-export const backupSnapshot = async (
+export async function backupSnapshot(
   store: Store & { readonly snapshots: Snapshots },
   snapshot: SnapshotName,
   how: DigestOptions,
-): Promise<Manifest> => {
+): Promise<StoreManifest> {
   const identity = await store.identity()
   if (identity === undefined) throw nothingLoaded(store.name)
   const { name, snapshots } = store
@@ -34,8 +34,8 @@ export const backupSnapshot = async (
     // A process that was suspended until its lease expired may have let a loader in.
     if (!isUntouched(written, await snapshots.writePositions())) throw touched(name, snapshot)
     // Keys may change at any time, and those in the snapshot must match its manifest.
-    const keys = await keysDigestOf(store.keys)
-    if (keys.sum !== keysIn(described.digests)?.sum) throw touched(name, snapshot)
+    const keys = await computeKeysDigest(store.keys)
+    if (keys.sum !== findKeysDigest(described.digests)?.sum) throw touched(name, snapshot)
     return manifest
   } finally {
     await writer.release()

@@ -30,7 +30,7 @@ const TEXTS: Readonly<Record<Field['kind'], (value: unknown) => string>> = {
 /** Fields that depend on how a store partitions its history, not on the chain alone. */
 const isOfLayout = (index: AnyIndex, name: string): boolean => index === lists && name === 'starts'
 
-const partsOf = (index: AnyIndex): readonly Part[] =>
+const listCanonicalParts = (index: AnyIndex): readonly Part[] =>
   Object.entries<Field>(index.fields)
     .filter(([name]) => !isOfLayout(index, name))
     .map(([name, { kind }]) => ({ name, text: TEXTS[kind] }))
@@ -41,10 +41,10 @@ const known = new WeakMap<AnyIndex, readonly Part[]>()
  * The canonical text of a document: the same in every store, and different for any other document. It consists of the
  * id and the fields in the order of the index. `~`, with which no value begins, marks an absent field.
  */
-export const canonicalText = (index: AnyIndex, doc: { readonly id: string }): string => {
+export function canonicalText(index: AnyIndex, doc: { readonly id: string }): string {
   let parts = known.get(index)
   if (parts === undefined) {
-    parts = partsOf(index)
+    parts = listCanonicalParts(index)
     known.set(index, parts)
   }
   const values = doc as unknown as Readonly<Record<string, unknown>>

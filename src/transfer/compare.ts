@@ -6,13 +6,13 @@ import { sumOfSums } from './sum.ts'
  * Throws 'damaged', naming the index, unless all digests are the same. `what` names the store or file with
  * the digests `found`; the message begins with it.
  */
-export const requireSameDigests = (what: string, found: readonly Digest[], expected: readonly Digest[]): void => {
-  const differing = differencesBetween(found, expected)
+export function requireSameDigests(what: string, found: readonly Digest[], expected: readonly Digest[]): void {
+  const differing = listDigestDifferences(found, expected)
   const [first] = differing
   if (first === undefined) return
   const { name, has, wanted } = first
   const more = differing.length === 1 ? '' : `; ${differing.length - 1} more indices differ`
-  throw new Failure('damaged', `${what}: ${name} ${textOf(has, wanted)}${more}.`, {
+  throw new Failure('damaged', `${what}: ${name} ${formatDigestDifference(has, wanted)}${more}.`, {
     help: 'Take another copy. Or load the chain anew from a node or an archive.',
     details: { index: name },
   })
@@ -24,11 +24,11 @@ type Differing = {
   readonly wanted: Digest | undefined
 }
 
-const nameOf = ({ index, partition }: Digest): string =>
+const formatDigestName = ({ index, partition }: Digest): string =>
   partition === undefined ? index : `${index} (partition ${partition})`
 
-const differencesBetween = (found: readonly Digest[], expected: readonly Digest[]): readonly Differing[] => {
-  const [has, wanted] = [found, expected].map(digests => new Map(digests.map(each => [nameOf(each), each])))
+function listDigestDifferences(found: readonly Digest[], expected: readonly Digest[]): readonly Differing[] {
+  const [has, wanted] = [found, expected].map(digests => new Map(digests.map(each => [formatDigestName(each), each])))
   return [...new Set([...(wanted?.keys() ?? []), ...(has?.keys() ?? [])])].flatMap(name => {
     const [one, other] = [has?.get(name), wanted?.get(name)]
     const isSame = one?.documents === other?.documents && one?.sum === other?.sum
@@ -36,13 +36,13 @@ const differencesBetween = (found: readonly Digest[], expected: readonly Digest[
   })
 }
 
-const textOf = (has: Digest | undefined, wanted: Digest | undefined): string =>
+const formatDigestDifference = (has: Digest | undefined, wanted: Digest | undefined): string =>
   has?.documents !== wanted?.documents
     ? `has ${has?.documents ?? 0} documents, expected ${wanted?.documents ?? 0}`
     : `has the digest ${has?.sum}, expected ${wanted?.sum}`
 
 /** Digests of whole indices, without the entries that depend on partitions: equal in all stores of the same blocks. */
-export const regardlessOfPartitions = (digests: readonly Digest[]): readonly Digest[] => {
+export function regardlessOfPartitions(digests: readonly Digest[]): readonly Digest[] {
   const byIndex = Map.groupBy(
     digests.filter(({ index }) => index !== STARTS),
     ({ index }) => index,

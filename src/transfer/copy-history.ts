@@ -10,11 +10,7 @@ import { storedHistory } from './stored-history.ts'
  * Copies the blocks after the writer's checkpoint, with their transactions and rows, in batches without
  * state. The next run continues after the last committed batch.
  */
-export const copyHistory = async (
-  source: Audit,
-  writer: Writer,
-  { signal, onProgress }: DigestOptions,
-): Promise<void> => {
+export async function copyHistory(source: Audit, writer: Writer, { signal, onProgress }: DigestOptions): Promise<void> {
   const from = (writer.checkpoint?.height ?? -1) + 1
   const { at } = source
   // These batches have no state, so none of them is ever undone.

@@ -9,10 +9,10 @@ const AT_ONCE = 1_000
  * Copies the API keys. A key that an earlier run copied gets the current terms of the source. A key that was
  * revoked in either store stays revoked, since it may have leaked.
  */
-export const copyKeys = async (
+export async function copyKeys(
   { keys: from }: { readonly keys: Pick<KeyStore, 'list'> },
   { keys: to }: Pick<Store, 'keys'>,
-): Promise<void> => {
+): Promise<void> {
   const there = new Map((await to.list()).map(key => [key.id, key]))
   const keys = await from.list()
   const missing = keys.filter(({ id }) => !there.has(id))
@@ -24,14 +24,15 @@ export const copyKeys = async (
       throw new Failure('conflict', `The id ${key.id} is that of different API keys in the two stores.`, {
         help: 'Ids are random, so this is another key: revoke one of the two, and create it anew.',
       })
-    if (!Bun.deepEquals(termsOf(copied), termsFor(key, copied))) await to.change(key.id, now => termsFor(key, now))
+    if (!Bun.deepEquals(pickTerms(copied), mergeTerms(key, copied)))
+      await to.change(key.id, now => mergeTerms(key, now))
   }
 }
 
-const termsOf = ({ id, hash, created, ...terms }: StoredKey): KeyTerms => terms
+const pickTerms = ({ id, hash, created, ...terms }: StoredKey): KeyTerms => terms
 
 /** The terms of the source's key, with the earlier of the two times of revocation. */
-const termsFor = (key: StoredKey, copied: KeyTerms): KeyTerms => {
+function mergeTerms(key: StoredKey, copied: KeyTerms): KeyTerms {
   const times = [key.revoked, copied.revoked].filter(time => time !== undefined)
-  return { ...termsOf(key), ...(times.length === 0 ? {} : { revoked: Math.min(...times) }) }
+  return { ...pickTerms(key), ...(times.length === 0 ? {} : { revoked: Math.min(...times) }) }
 }

@@ -5,7 +5,7 @@ import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import type { Audit, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
 import type { DigestOptions } from './digest.ts'
 import { keepReadable } from './keep-readable.ts'
-import { startsIn } from './list-starts.ts'
+import { findListStarts } from './list-starts.ts'
 
 /** Documents per write. */
 const AT_ONCE = 5_000
@@ -21,10 +21,10 @@ type Between = {
 }
 
 /** Copies all state documents; documents that exist already are overwritten. */
-export const copyState = async (
+export async function copyState(
   { source, from, to, writer }: Between,
   { signal, onProgress }: DigestOptions,
-): Promise<void> => {
+): Promise<void> {
   let pages = 0
   const firsts = (await to.partitions?.firsts()) ?? [0]
   for (const index of stateIndices) {
@@ -40,7 +40,7 @@ export const copyState = async (
       signal.throwIfAborted()
       pages += 1
       if (pages % PAGES === 0) await keepReadable(source)
-      for (const found of page) put.push({ index, doc: await placedIn(firsts, { from, index, found }) })
+      for (const found of page) put.push({ index, doc: await placeDocument(firsts, { from, index, found }) })
       if (put.length >= AT_ONCE) await write()
     }
     await write()
@@ -48,10 +48,10 @@ export const copyState = async (
 }
 
 /** The document for a store with these partitions. */
-const placedIn = async (
+async function placeDocument(
   firsts: readonly number[],
   { from, index, found }: Pick<Between, 'from'> & { readonly index: StateIndex; readonly found: StoredDocument },
-): Promise<DocOf<StateIndex>> => {
+): Promise<DocOf<StateIndex>> {
   const { id, doc } = found
   if (doc === undefined)
     throw new Failure('damaged', `${index.name}: ${id} cannot be read.`, {
@@ -61,5 +61,5 @@ const placedIn = async (
   if (index !== lists) return doc as DocOf<StateIndex>
   const list = doc as ListDoc
   const momentsOf = (ordinals: readonly number[]) => from.read(view => view.moments(list, ordinals), { damaged: true })
-  return { ...list, starts: await startsIn(firsts, list, momentsOf) } as DocOf<StateIndex>
+  return { ...list, starts: await findListStarts(firsts, list, momentsOf) } as DocOf<StateIndex>
 }

@@ -7,8 +7,8 @@ import { regardlessOfPartitions, requireSameDigests } from './compare.ts'
 import { copyHistory } from './copy-history.ts'
 import { copyKeys } from './copy-keys.ts'
 import { copyState } from './copy-state.ts'
-import { type Digest, type DigestOptions, digestsOf } from './digest.ts'
-import { documentsIn } from './manifest.ts'
+import { computeDigests, type Digest, type DigestOptions } from './digest.ts'
+import { sumDocuments } from './manifest.ts'
 
 /** The result of a copy: the last copied block, and the number of documents. */
 export type Copied = { readonly height: number; readonly documents: number }
@@ -19,7 +19,7 @@ export type Copied = { readonly height: number; readonly documents: number }
  * run continues after the last whole batch of blocks, at the current height of the source. Throws 'usage'
  * when the other store has other data, 'damaged' with the index that differs.
  */
-export const copyStore = async (from: Store, to: Store, how: DigestOptions): Promise<Copied> => {
+export async function copyStore(from: Store, to: Store, how: DigestOptions): Promise<Copied> {
   const identity = await from.identity()
   if (identity === undefined) throw nothingLoaded(from.name)
   const source = await from.audit()
@@ -37,7 +37,7 @@ export const copyStore = async (from: Store, to: Store, how: DigestOptions): Pro
       const digests = await requireCopied({ from, to, source }, how)
       if (!isOpen) await open(writer, identity, source)
       await copyKeys(from, to)
-      return { height: source.at.height, documents: documentsIn(digests) }
+      return { height: source.at.height, documents: sumDocuments(digests) }
     } finally {
       await writer.release()
     }
@@ -49,7 +49,7 @@ export const copyStore = async (from: Store, to: Store, how: DigestOptions): Pro
 type Sides = { readonly source: Audit; readonly to: Store; readonly writer: Writer }
 
 /** Closes an empty store, or continues the work of an earlier run. Throws 'usage' for any other store. */
-const begin = async ({ source, to, writer }: Sides): Promise<void> => {
+async function begin({ source, to, writer }: Sides): Promise<void> {
   const { checkpoint, unfinished } = writer
   if (checkpoint === undefined) await writer.shut()
   else {
@@ -65,14 +65,14 @@ const begin = async ({ source, to, writer }: Sides): Promise<void> => {
 }
 
 /** Returns the digests. Throws 'damaged', naming the index, unless both stores have the same ones. */
-const requireCopied = async (
+async function requireCopied(
   { from, to, source }: Pick<Sides, 'source' | 'to'> & { readonly from: Store },
   how: DigestOptions,
-): Promise<readonly Digest[]> => {
-  const expected = regardlessOfPartitions(await digestsOf(from, source, staged(how, 'source')))
+): Promise<readonly Digest[]> {
+  const expected = regardlessOfPartitions(await computeDigests(from, source, staged(how, 'source')))
   const copy = await to.audit()
   try {
-    const found = regardlessOfPartitions(await digestsOf(to, copy, staged(how, 'copy')))
+    const found = regardlessOfPartitions(await computeDigests(to, copy, staged(how, 'copy')))
     requireSameDigests(to.name, found, expected)
     return found
   } finally {
@@ -86,7 +86,7 @@ const staged = ({ signal, onProgress }: DigestOptions, of: string): DigestOption
 })
 
 /** Opens the copy to readers and loaders. */
-const open = async (writer: Writer, identity: Identity, { at }: Audit): Promise<void> => {
+async function open(writer: Writer, identity: Identity, { at }: Audit): Promise<void> {
   await writer.settle({ identity, end: at, open: true })
   await writer.accept?.()
 }

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type ListDoc, lists } from '#indices/list.ts'
-import { positionOf } from '#indices/position.ts'
+import { parsePosition } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { Audit, Store, StoredDocument } from '#store/port.ts'
@@ -38,20 +38,20 @@ export type DigestOptions = {
  * The digests of each index and partition in an audit. Reads every document once; memory use does not depend
  * on their number. Throws when `signal` aborts.
  */
-export const digestsOf = async (
+export async function computeDigests(
   { partitions }: Pick<Store, 'partitions'>,
   audit: Audit,
   { signal, onProgress }: DigestOptions,
-): Promise<readonly Digest[]> => {
+): Promise<readonly Digest[]> {
   const firsts = (await partitions?.firsts()) ?? [0]
-  const counts = await countsIn(audit)
+  const counts = await readExpectedCounts(audit)
   const digests: Digest[] = []
   let pages = 0
   for (const index of [...historyIndices, ...stateIndices]) {
     const sums = new Sums(index, firsts)
     const of = counts.get(index)
     let done = 0
-    for await (const page of pagesOf(audit, index)) {
+    for await (const page of readIndexPages(audit, index)) {
       signal.throwIfAborted()
       for (const found of page) sums.add(found)
       done += page.length
@@ -65,7 +65,7 @@ export const digestsOf = async (
 }
 
 /** All documents of an index. A failure of reading is thrown with the name of the index. */
-const pagesOf = async function* (audit: Audit, index: AnyIndex): AsyncGenerator<readonly StoredDocument[]> {
+const readIndexPages = async function* (audit: Audit, index: AnyIndex): AsyncGenerator<readonly StoredDocument[]> {
   try {
     yield* audit.scan(index)
   } catch (error) {
@@ -77,7 +77,7 @@ const pagesOf = async function* (audit: Audit, index: AnyIndex): AsyncGenerator<
 }
 
 /** The numbers of documents that follow from the chain, for the indices where they do. */
-const countsIn = async (audit: Audit): Promise<ReadonlyMap<AnyIndex, number>> => {
+async function readExpectedCounts(audit: Audit): Promise<ReadonlyMap<AnyIndex, number>> {
   const [counted] = (await audit.getMany(statistics, [STATISTICS])) as readonly (StatisticsDoc | undefined)[]
   const [blocks, transactions, records] = historyIndices
   return new Map<AnyIndex, number>([
@@ -138,7 +138,7 @@ class Sums {
   }
 
   private partitionOf(id: string): number {
-    const [height = 0] = positionOf(id) ?? []
+    const [height = 0] = parsePosition(id) ?? []
     return Math.max(
       0,
       this.firsts.findLastIndex(first => first <= height),

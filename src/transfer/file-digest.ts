@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, openSync, readSync, writeSync } from 'node:fs'
 import { createFile } from '#store/own-files.ts'
-import { nextTurn } from '#time/turn.ts'
+import { yieldEventLoop } from '#time/turn.ts'
 import type { FileDigest } from './manifest.ts'
 
 const PIECE = 256 * 1024
@@ -17,7 +17,7 @@ type Reading = {
  * The digest of a file. With `into`, the file is copied at the same time, and the copy is on the disk when
  * the promise resolves.
  */
-export const readThrough = async (path: string, { signal, onRead, into }: Reading): Promise<FileDigest> => {
+export async function readThrough(path: string, { signal, onRead, into }: Reading): Promise<FileDigest> {
   const hash = new Bun.CryptoHasher('sha256')
   const piece = Buffer.allocUnsafe(PIECE)
   const source = openSync(path, 'r')
@@ -34,7 +34,7 @@ export const readThrough = async (path: string, { signal, onRead, into }: Readin
       bytes += read
       onRead(bytes)
       // Without this turn, no abort would be noticed before the end.
-      await nextTurn()
+      await yieldEventLoop()
       signal.throwIfAborted()
     }
     if (target !== undefined) fsyncSync(target)

@@ -2,6 +2,6 @@ import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.t
 import type { Audit } from '#store/port.ts'
 
 /** Reads from each index: Elasticsearch closes a point in time that nobody has used for half an hour. */
-export const keepReadable = async (audit: Pick<Audit, 'existing'>): Promise<void> => {
+export async function keepReadable(audit: Pick<Audit, 'existing'>): Promise<void> {
   for (const index of [...historyIndices, ...stateIndices] as readonly AnyIndex[]) await audit.existing(index, ['-'])
 }

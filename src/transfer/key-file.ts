@@ -1,7 +1,7 @@
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { StoredKey } from '#store/keys-port.ts'
-import { isCount, membersOf } from '#store/published.ts'
+import { asRecord, isCount } from '#store/published.ts'
 
 /** API keys as a text: a line of JSON for each key, and a last line with their number, so that a cut file is noticed. */
 export type KeyFile = {
@@ -23,12 +23,12 @@ export function parseKeys(text: string, file: string): KeyFile {
   }
   const lines = text.split('\n')
   if (lines.pop() !== '') refuse('does not end with a line end, so its end is missing')
-  const { keys: count, whole } = membersOf(jsonIn(lines.pop() ?? '')) ?? {}
+  const { keys: count, whole } = asRecord(tryParseJson(lines.pop() ?? '')) ?? {}
   if (!isCount(count) || typeof whole !== 'boolean') refuse('has no last line with the number of its keys')
   if (lines.length !== count) refuse(`has ${lines.length} keys, but its last line says ${count}`)
   const seen = new Set<string>()
   const keys = lines.map((line, at) => {
-    const key = readStoredKey(jsonIn(line)) ?? refuse(`has a line ${at + 1} that is not a key`)
+    const key = readStoredKey(tryParseJson(line)) ?? refuse(`has a line ${at + 1} that is not a key`)
     if (seen.has(key.id)) refuse(`has the key ${key.id} twice`)
     seen.add(key.id)
     return key
@@ -38,7 +38,7 @@ export function parseKeys(text: string, file: string): KeyFile {
 
 /** A value as a stored key; undefined: it has not the form of one that this program stores. */
 export function readStoredKey(value: unknown): StoredKey | undefined {
-  const members = membersOf(value) ?? {}
+  const members = asRecord(value) ?? {}
   const { id, hash, name, note, perSecond, perDay, created, expires, revoked } = members
   const texts = [id, hash, name, note ?? '']
   const isKey =

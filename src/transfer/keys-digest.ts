@@ -6,14 +6,15 @@ import { DigestSum } from './sum.ts'
 export const KEYS = 'api.keys'
 
 /** The digest of all keys of a store, over all stored fields of each. */
-export const keysDigestOf = async (keys: Pick<KeyStore, 'list'>): Promise<Digest> => {
+export async function computeKeysDigest(keys: Pick<KeyStore, 'list'>): Promise<Digest> {
   const sum = new DigestSum()
-  for (const key of await keys.list()) sum.add(textOf(key))
+  for (const key of await keys.list()) sum.add(formatKeyText(key))
   return { index: KEYS, ...sum.result() }
 }
 
 /** The digest of API keys in a manifest; undefined when an earlier version wrote it. */
-export const keysIn = (digests: readonly Digest[]): Digest | undefined => digests.find(({ index }) => index === KEYS)
+export const findKeysDigest = (digests: readonly Digest[]): Digest | undefined =>
+  digests.find(({ index }) => index === KEYS)
 
-const textOf = ({ id, hash, name, note, perSecond, perDay, created, expires, revoked }: StoredKey): string =>
+const formatKeyText = ({ id, hash, name, note, perSecond, perDay, created, expires, revoked }: StoredKey): string =>
   JSON.stringify([id, hash, name, note ?? null, perSecond, perDay, created, expires ?? null, revoked ?? null])

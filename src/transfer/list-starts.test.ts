@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { seeded, seedOf } from '#test/support/seeded.ts'
-import { startsIn } from './list-starts.ts'
+import { findListStarts } from './list-starts.ts'
 
 const SEED = seedOf(31)
 
@@ -21,7 +21,7 @@ test('starts: the result equals that of a scan of every row, for any list and an
     )
     const firsts = [0, ...new Set(Array.from({ length: below(6) }, () => 1 + below(1_000)))].sort((a, b) => a - b)
     const list = { id: 'list', number: 1, count: heights.length, starts: [] }
-    const found = await startsIn(firsts, list, async ordinals =>
+    const found = await findListStarts(firsts, list, async ordinals =>
       ordinals.map(ordinal => ({ height: heights[ordinal - 1] ?? Number.NaN })),
     )
     expect([SEED, round, found]).toEqual([SEED, round, plainStarts(firsts, heights) as never])

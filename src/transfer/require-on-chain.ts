@@ -1,16 +1,16 @@
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
-import type { Manifest } from './manifest.ts'
+import type { StoreManifest } from './manifest.ts'
 
 /**
  * Throws 'conflict' unless the last block of a copy is on the node's chain. The node's block is proved at the
  * level of the node. Throws 'unavailable' while the node does not have the block.
  */
-export const requireOnChain = async (
+export async function requireOnChain(
   node: Pick<Node, 'name' | 'chainInfo' | 'blocks'>,
-  { chainId, height, hash }: Pick<Manifest, 'chainId' | 'height' | 'hash'>,
+  { chainId, height, hash }: Pick<StoreManifest, 'chainId' | 'height' | 'hash'>,
   signal: AbortSignal,
-): Promise<void> => {
+): Promise<void> {
   const info = await node.chainInfo(signal)
   if (info.chainId !== chainId)
     throw new Failure('conflict', `The copy is of chain ${chainId}, but ${node.name} serves ${info.chainId}.`, {

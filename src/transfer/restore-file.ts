@@ -6,21 +6,21 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { describedStore, manifestPath, megabytes } from './backup-file.ts'
 import type { DigestOptions } from './digest.ts'
 import { readThrough } from './file-digest.ts'
-import { type Manifest, readManifest } from './manifest.ts'
+import { readManifest, type StoreManifest } from './manifest.ts'
 import { requireOnChain } from './require-on-chain.ts'
 import { requireSame } from './require-same.ts'
 
 type Restoring = DigestOptions & { readonly node: Node }
 
 /** The result of a restore. `isThere`: a run that was killed at its very end had already put the store in place. */
-export type RestoredFile = { readonly manifest: Manifest; readonly isThere: boolean }
+export type RestoredFile = { readonly manifest: StoreManifest; readonly isThere: boolean }
 
 /**
  * Restores a copy to a path where no store exists. Its bytes must match its manifest, and its last block must be on the
  * node's chain. After a kill at any moment, the path is free or has the whole store; the next run starts again. Throws
  * 'usage' when the path is taken, 'damaged' with the index that differs, 'conflict' for another chain.
  */
-export const restoreFile = async (file: string, path: string, how: Restoring): Promise<RestoredFile> => {
+export async function restoreFile(file: string, path: string, how: Restoring): Promise<RestoredFile> {
   const { manifest, isSealed } = manifestOfFile(file)
   await requireOnChain(how.node, manifest, how.signal)
   if (existsSync(path)) return found(path, manifest, how)
@@ -38,15 +38,15 @@ export const restoreFile = async (file: string, path: string, how: Restoring): P
 }
 
 /** The result for a store that is already in place. */
-const found = async (path: string, manifest: Manifest, how: Restoring): Promise<RestoredFile> => {
+async function found(path: string, manifest: StoreManifest, how: Restoring): Promise<RestoredFile> {
   await requireRestored(path, manifest, how)
   return { manifest, isThere: true }
 }
 
-type Copy = { readonly file: string; readonly manifest: Manifest; readonly isSealed: boolean }
+type Copy = { readonly file: string; readonly manifest: StoreManifest; readonly isSealed: boolean }
 
 /** Copies under the lock of the path, so that no loader or other restore writes there meanwhile. */
-const copyInto = async (path: string, { file, manifest, isSealed }: Copy, how: Restoring): Promise<RestoredFile> => {
+async function copyInto(path: string, { file, manifest, isSealed }: Copy, how: Restoring): Promise<RestoredFile> {
   const partial = `${path}.partial`
   rmSync(partial, { force: true })
   try {
@@ -67,7 +67,7 @@ const copyInto = async (path: string, { file, manifest, isSealed }: Copy, how: R
   }
 }
 
-const manifestOfFile = (file: string) => {
+function manifestOfFile(file: string) {
   const path = manifestPath(file)
   for (const each of [file, path])
     if (!existsSync(each))
@@ -78,11 +78,11 @@ const manifestOfFile = (file: string) => {
 }
 
 /** The failure for a file that does not match its manifest: it names the index that differs, if that can be found. */
-const changed = async (
+async function changed(
   file: string,
-  { partial, manifest }: { readonly partial: string; readonly manifest: Manifest },
+  { partial, manifest }: { readonly partial: string; readonly manifest: StoreManifest },
   how: Restoring,
-): Promise<unknown> => {
+): Promise<unknown> {
   try {
     requireSame(file, await describedFile(partial, how), manifest)
   } catch (error) {
@@ -97,7 +97,7 @@ const changed = async (
   )
 }
 
-const describedFile = async (path: string, how: Restoring): Promise<Manifest> => {
+async function describedFile(path: string, how: Restoring): Promise<StoreManifest> {
   const store = openSqlite({ path, readonly: true })
   try {
     return await describedStore(store, how)
@@ -107,9 +107,9 @@ const describedFile = async (path: string, how: Restoring): Promise<Manifest> =>
 }
 
 /** Throws 'usage' unless the existing store is this copy, put in place by a run that was killed at its very end. */
-const requireRestored = async (path: string, manifest: Manifest, how: Restoring): Promise<void> => {
+async function requireRestored(path: string, manifest: StoreManifest, how: Restoring): Promise<void> {
   const taken = (cause: unknown) =>
-    new Failure('usage', `${path} exists and is not that copy${whyOf(cause)}; a restore replaces no store.`, {
+    new Failure('usage', `${path} exists and is not that copy${describeCause(cause)}; a restore replaces no store.`, {
       help: 'Set --store to a file that does not exist yet, or stop iostlens and remove this one with its -wal and -shm files.',
       cause,
     })
@@ -125,5 +125,5 @@ const requireRestored = async (path: string, manifest: Manifest, how: Restoring)
 }
 
 /** The difference, if known. */
-const whyOf = (cause: unknown): string =>
+const describeCause = (cause: unknown): string =>
   cause instanceof Failure && cause.kind === 'damaged' ? ` (${cause.message.replace(/[.]$/, '')})` : ''

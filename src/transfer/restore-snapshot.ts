@@ -5,7 +5,7 @@ import type { SnapshotName, Snapshots } from '#store/snapshots-port.ts'
 import { describedStore } from './backup-file.ts'
 import { inMegabytes } from './backup-snapshot.ts'
 import type { DigestOptions } from './digest.ts'
-import { type Manifest, readManifest } from './manifest.ts'
+import { readManifest, type StoreManifest } from './manifest.ts'
 import { requireOnChain } from './require-on-chain.ts'
 import { requireSame } from './require-same.ts'
 import { isAsDigested } from './written.ts'
@@ -17,18 +17,18 @@ import { isAsDigested } from './written.ts'
  * Otherwise the digests of the indices and of the API keys are compared. Until then nobody reads the indices. May be
  * repeated. Throws 'damaged' with the index that differs, 'conflict' for another chain.
  */
-export const restoreFromSnapshot = async (
+export async function restoreFromSnapshot(
   store: Store & { readonly snapshots: Snapshots },
   snapshot: SnapshotName,
   how: DigestOptions & { readonly node: Node },
-): Promise<Manifest> => {
+): Promise<StoreManifest> {
   const { snapshots, name } = store
   const keys = { list: () => snapshots.keys() }
   const isRestored = await snapshots.restore(snapshot, {
     signal: how.signal,
     onProgress: inMegabytes(how, 'snapshot'),
   })
-  const manifest = await manifestIn(store)
+  const manifest = await requireSnapshotManifest(store)
   await requireOnChain(how.node, manifest, how.signal)
   const { chainId, genesis, derivation } = manifest
   const writer = await store.takeOver({ chainId, genesis, derivation }, { repair: true })
@@ -46,10 +46,10 @@ export const restoreFromSnapshot = async (
   }
 }
 
-const manifestIn = async ({
+async function requireSnapshotManifest({
   name,
   snapshots,
-}: Pick<Store, 'name'> & { readonly snapshots: Snapshots }): Promise<Manifest> => {
+}: Pick<Store, 'name'> & { readonly snapshots: Snapshots }): Promise<StoreManifest> {
   const text = await snapshots.kept()
   const help = "Take snapshots with 'iostlens backup'. This one has to be audited: 'iostlens repair --node URL'."
   if (text === undefined) throw new Failure('damaged', `${name} has no manifest.`, { help })

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { type BlockDoc, blocks, hashesIn, transactionIdsOf } from '#indices/block.ts'
+import { type BlockDoc, blocks, listBlockHashes, listTransactionIds } from '#indices/block.ts'
 import { blockId, recordId } from '#indices/position.ts'
 import { type RecordDoc, records } from '#indices/record.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
@@ -26,12 +26,12 @@ export const storedHistory = async function* (
     const last = Math.min(to, first + AT_ONCE - 1)
     const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
     const heads = whole(blocks.name, heights.map(blockId), await audit.getMany(blocks, heights.map(blockId)))
-    const ids = heads.flatMap(transactionIdsOf)
+    const ids = heads.flatMap(listTransactionIds)
     const texts = Map.groupBy(
       whole(transactions.name, ids, await audit.getMany(transactions, ids)),
       ({ height }) => height,
     )
-    const rows = Map.groupBy(await rowsOf(audit, heads), ({ height }) => height)
+    const rows = Map.groupBy(await readBlockRows(audit, heads), ({ height }) => height)
     for (const block of heads)
       yield {
         block,
@@ -53,9 +53,9 @@ const whole = <D>(index: string, ids: readonly string[], docs: readonly (D | und
 type Looked = { readonly height: number; readonly tx: number; readonly from: number; readonly to: number }
 
 /** The rows of all transactions of some blocks, in order. A transaction's rows are numbered without a gap. */
-const rowsOf = async (audit: Pick<Audit, 'getMany'>, heads: readonly BlockDoc[]): Promise<readonly RecordDoc[]> => {
+async function readBlockRows(audit: Pick<Audit, 'getMany'>, heads: readonly BlockDoc[]): Promise<readonly RecordDoc[]> {
   let looks: readonly Looked[] = heads.flatMap(block =>
-    hashesIn(block).map((_, tx) => ({ height: block.height, tx, from: 0, to: ROWS })),
+    listBlockHashes(block).map((_, tx) => ({ height: block.height, tx, from: 0, to: ROWS })),
   )
   const found: RecordDoc[] = []
   while (looks.length > 0) {

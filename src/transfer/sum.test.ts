@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { seeded, seedOf } from '#test/support/seeded.ts'
 import { DigestSum, sumOfSums } from './sum.ts'
 
-const sumOf = (texts: readonly string[]) => {
+function sumOf(texts: readonly string[]) {
   const sum = new DigestSum()
   for (const text of texts) sum.add(text)
   return sum.result()

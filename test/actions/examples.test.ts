@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { scenesIn } from '#actions/example/scenes.ts'
+import { findScenes } from '#actions/example/scenes.ts'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { examplesOf, missing } from './examples.ts'
@@ -18,14 +18,14 @@ test('examples: every action has an example with content on the recorded chain',
 
 test('examples: a store with nothing loaded fails with that reason', async () => {
   const { store, destroy } = await temporarySqlite()
-  await expect(store.read(scenesIn)).rejects.toThrow('nothing is loaded yet')
+  await expect(store.read(findScenes)).rejects.toThrow('nothing is loaded yet')
   await destroy()
 })
 
 test('examples: a required parameter that accepts any value declares which kind of value it takes from the chain', () => {
   const open = actions.flatMap(({ action, params }) =>
-    parametersOf(params)
-      .filter(({ required, word }) => required && word.values === undefined && word.sample === undefined)
+    listParameters(params)
+      .filter(({ required, spec }) => required && spec.values === undefined && spec.sample === undefined)
       .map(({ name }) => `${action} ${name}`),
   )
   expect(open).toEqual([])

@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import type { AnswerDeps } from '#actions/answer.ts'
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { chooseExample, type Example } from '#actions/example/choose.ts'
-import { scenesIn } from '#actions/example/scenes.ts'
+import { findScenes } from '#actions/example/scenes.ts'
 import { actions } from '#actions/registry.ts'
 import type { Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 
 const options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'string' } as const
 
-export const examplesOf = async (store: Store): Promise<ReadonlyMap<Action, Example | undefined>> => {
+export async function examplesOf(store: Store): Promise<ReadonlyMap<ApiAction, Example | undefined>> {
   const deps: AnswerDeps = {
     store,
     node: undefined,
@@ -17,15 +17,15 @@ export const examplesOf = async (store: Store): Promise<ReadonlyMap<Action, Exam
     profiles: { get: () => undefined },
     clock: systemClock,
   }
-  const scenes = await store.read(scenesIn)
+  const scenes = await store.read(findScenes)
   const { signal } = new AbortController()
-  const found = new Map<Action, Example | undefined>()
+  const found = new Map<ApiAction, Example | undefined>()
   for (const action of actions) found.set(action, await chooseExample(deps, { action, scenes }, { options, signal }))
   return found
 }
 
 /** Actions without an example, and lists whose example has no rows. */
-export const missing = (examples: ReadonlyMap<Action, Example | undefined>): readonly string[] =>
+export const missing = (examples: ReadonlyMap<ApiAction, Example | undefined>): readonly string[] =>
   actions
     .filter(action => {
       const { list } = action
@@ -35,7 +35,7 @@ export const missing = (examples: ReadonlyMap<Action, Example | undefined>): rea
     .map(({ action }) => action)
 
 /** Examples on a chain other than the recorded one. */
-export const exampleSuite = (store: () => Store): void => {
+export function exampleSuite(store: () => Store): void {
   test('examples: every action has an example with content', async () => {
     expect(missing(await examplesOf(store()))).toEqual([])
   })

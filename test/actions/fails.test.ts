@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { type AnswerDeps, answer } from '#actions/answer.ts'
-import { type Action, nameOf } from '#actions/define.ts'
+import { type ApiAction, formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import type { Sample } from '#actions/request/parameters.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import type { SampleKind } from '#actions/request/parameters.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { Failure, type FailureKind } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { systemClock } from '#time/clock.ts'
@@ -13,7 +13,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 
 const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 /** These names do not occur on the recorded chain. */
-const NOWHERE: Readonly<Record<Sample, string>> = {
+const NOWHERE: Readonly<Record<SampleKind, string>> = {
   account: 'nosuchacc',
   accounts: 'nosuchacc',
   action: 'nosuchaction',
@@ -31,7 +31,7 @@ const NOWHERE: Readonly<Record<Sample, string>> = {
 }
 
 /** A node far ahead of the store. */
-const ahead = (get: Node['get']): Node => {
+function ahead(get: Node['get']): Node {
   const heard: Partial<ReturnType<NonNullable<Node['lastInfo']>>> = { headBlock: 99_999, libBlock: 99_998 }
   return { lastInfo: () => heard, get } as unknown as Node
 }
@@ -48,9 +48,9 @@ const WITHOUT = ahead(async () => ({
 }))
 
 /** Variants of the example: one value replaced, alternative names alone, a range beyond the end, a replaced row. */
-const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
-  const all = parametersOf(params)
-  const named = all.flatMap(({ name, word: { sample } }) => {
+function callsOf({ params, example }: ApiAction): readonly ApiAction['example'][] {
+  const all = listParameters(params)
+  const named = all.flatMap(({ name, spec: { sample } }) => {
     if (sample === undefined) return []
     const others = Object.entries(example).filter(([other]) => !all.some(each => each.name === other && !each.required))
     return [
@@ -68,11 +68,11 @@ const callsOf = ({ params, example }: Action): readonly Action['example'][] => {
   return [example, ...named, ...ranged, ...behind]
 }
 
-const kindOf = async (
+async function kindOf(
   deps: AnswerDeps,
-  { module, action }: Action,
-  params: Action['example'],
-): Promise<FailureKind | undefined> => {
+  { module, action }: ApiAction,
+  params: ApiAction['example'],
+): Promise<FailureKind | undefined> {
   const query = Object.entries({ module, action, ...params })
   const options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' } as const
   try {
@@ -84,7 +84,7 @@ const kindOf = async (
   }
 }
 
-test.each(actions.map(action => [nameOf(action), action] as const))(
+test.each(actions.map(action => [formatActionName(action), action] as const))(
   'fails: %s fails with the kinds that it declares, and with no others',
   async (_name, action) => {
     const none = { get: () => undefined }

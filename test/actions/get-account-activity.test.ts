@@ -13,14 +13,14 @@ const datesFrom = (first: string, count: number): string[] =>
     new Date(Date.parse(first) + at * DAY_MS).toISOString().slice(0, 'YYYY-MM-DD'.length),
   )
 
-const daysOf = async (account: string, dates: Readonly<Record<string, string>> = {}) => {
+async function daysOf(account: string, dates: Readonly<Record<string, string>> = {}) {
   const { days, page, size, total } = await ask('get-account-activity', { account, ...dates })
   expect([page, size, total]).toEqual([1, days.length, days.length])
   return days as readonly Record<string, unknown>[]
 }
 
 /** The number of rows of an account's list on each day, counted from the blocks. Keys are days since 1970. */
-const plainCounts = async (account: string): Promise<ReadonlyMap<number, number>> => {
+async function plainCounts(account: string): Promise<ReadonlyMap<number, number>> {
   const counts = new Map<number, number>()
   for (const { time } of (await plainLists()).get(`account/${account}`) ?? []) {
     const day = Number(time / DAY_NS)

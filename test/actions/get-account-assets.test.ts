@@ -59,7 +59,7 @@ const { rewardsAt, paid } = (() => {
 })()
 
 /** The IOST of an owner after a block, computed from all blocks. */
-const plainIost = (owner: string, height: number) => {
+function plainIost(owner: string, height: number) {
   const { available, frozen } = plainHeld(past, `iost/${owner}`, height)
   const { self, others } = plainPledged(pledges, owner, height)
   const votes = ballots

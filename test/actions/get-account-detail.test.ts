@@ -5,14 +5,14 @@ import { askText } from '#test/support/stores/ask.ts'
 
 type Fields = ReadonlyMap<string, Tree>
 
-const voteOrder = (a: Tree, b: Tree): number => {
+function voteOrder(a: Tree, b: Tree): number {
   const [left, right] = [a as Fields, b as Fields]
   const votes = Number(right.get('votes')) - Number(left.get('votes'))
   return votes !== 0 ? votes : String(left.get('option')) < String(right.get('option')) ? -1 : 1
 }
 
 /** The node's answer without the fields that get-account-detail leaves out. Its votes are in random order. */
-const expected = (text: string): Fields => {
+function expected(text: string): Fields {
   const account = new Map(parseTree(text) as Fields)
   for (const name of ['balance', 'balance_string', 'frozen_balances']) account.delete(name)
   account.set('vote_infos', (account.get('vote_infos') as readonly Tree[]).toSorted(voteOrder))

@@ -7,7 +7,7 @@ import { chainOf, genesis, receipt, transaction } from '#test/support/stores/han
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 
 /** The NFTs of each owner: the one received last comes first; those received in the same block are sorted by id. */
-const owned = async (): Promise<ReadonlyMap<string, readonly Row[]>> => {
+async function owned(): Promise<ReadonlyMap<string, readonly Row[]>> {
   const found = new Map<string, Row[]>()
   for (const [id, { owner, moves }] of (await plainItems()).items) {
     const [collection = '', token_id = ''] = id.split('/')

@@ -6,7 +6,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 type Filter = Readonly<Record<string, string>>
 
 /** The lists of a kind that differ from the blocks. The rest of a key is the account and the arguments of `filter`. */
-const wrongLists = async (kind: string, filter: (rest: readonly string[]) => Filter) => {
+async function wrongLists(kind: string, filter: (rest: readonly string[]) => Filter) {
   const wrong: string[] = []
   let count = 0
   for (const [list, plain] of await plainLists()) {
@@ -21,7 +21,7 @@ const wrongLists = async (kind: string, filter: (rest: readonly string[]) => Fil
 }
 
 /** All pages of an account's list, joined, without the extra field `amount`. */
-const wholeList = async (account: string, size: number, sort: 'asc' | 'desc', filter: Filter = {}) => {
+async function wholeList(account: string, size: number, sort: 'asc' | 'desc', filter: Filter = {}) {
   const rows: unknown[] = []
   for (let page = 1; ; page += 1) {
     const params = { account, ...filter, page: String(page), size: String(size), sort }

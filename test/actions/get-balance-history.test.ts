@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { changesIn } from '#actions/shape/balance-changes.ts'
+import { createChangeBookings } from '#actions/shape/balance-changes.ts'
 import { fromUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
@@ -53,7 +53,7 @@ describe('get-balance-history', () => {
         const { changes } = await ask('get-balance-history', { account, ...range })
         const locked = changes.filter((row: Row) => row.action === 'transferFreeze' && row.change === '0')
         expect([id, height, locked.length]).toEqual([id, height, own.filter(each => each === height).length])
-        const bookings = changesIn('iost')({ rows: changes })
+        const bookings = createChangeBookings('iost')({ rows: changes })
         expect(bookings.map(({ change }) => change)).not.toContain('0')
       }
     }

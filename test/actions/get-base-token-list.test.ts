@@ -4,7 +4,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 /** Every token of the contract's storage with its number of holders, sorted by that number, then by symbol. */
-const expected = async (): Promise<readonly (readonly [symbol: string, holders: number])[]> => {
+async function expected(): Promise<readonly (readonly [symbol: string, holders: number])[]> {
   const { balances, frozen, tokens } = await oracle()
   const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
   return [...tokens.keys()]

@@ -6,7 +6,7 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 import { pendingBlock } from '#test/support/stores/pending-block.ts'
 
 /** The node's object in the form of the interface: numbers that may be large are text. */
-const shownBlock = (text: string, gas: string) => {
+function shownBlock(text: string, gas: string) {
   const { block, status } = JSON.parse(text)
   const { transactions: _, ...own } = block
   const witness = block.number === '0' ? '0' : 'producer000'
@@ -17,7 +17,7 @@ const shownBlock = (text: string, gas: string) => {
   }
 }
 
-const gasOf = (height: number, blocks: Awaited<ReturnType<typeof recordedBlocks>>): string => {
+function gasOf(height: number, blocks: Awaited<ReturnType<typeof recordedBlocks>>): string {
   let sum = 0n
   for (const { receipt } of blocks[height]?.block.transactions ?? []) sum += receipt.gasUsage
   const text = String(sum).padStart(3, '0')

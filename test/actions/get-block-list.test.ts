@@ -19,12 +19,12 @@ const plainRows = async () =>
 type Row = { readonly gas_usage: string; readonly witness_account: string; readonly number: number }
 
 /** A row as computed from the blocks: gas × 100, without the account, which blocks do not contain. */
-const plain = ({ witness_account: _, gas_usage, ...row }: Row) => {
+function plain({ witness_account: _, gas_usage, ...row }: Row) {
   const [whole = '', fraction = ''] = gas_usage.split('.')
   return { ...row, gas_usage: BigInt(whole + fraction.padEnd(2, '0')) }
 }
 
-const wholeList = async (params: Readonly<Record<string, string>>) => {
+async function wholeList(params: Readonly<Record<string, string>>) {
   const rows: Row[] = []
   for (let page = 1; ; page += 1) {
     const { blocks, total } = await ask('get-block-list', { ...params, page: String(page) })

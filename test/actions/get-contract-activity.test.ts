@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000
 /** The last day of the recorded chain, which is not over yet. */
 const OPEN = '2026-11-21'
 
-const daysOf = async (given: Readonly<Record<string, string>>) => {
+async function daysOf(given: Readonly<Record<string, string>>) {
   const { days, page, size, total } = await ask('get-contract-activity', given)
   expect([page, size, total]).toEqual([1, days.length, days.length])
   return days as readonly { readonly date: string; readonly records: number }[]

@@ -10,7 +10,7 @@ import { nodeText } from '#test/support/stores/node-text.ts'
 const CHANGES = /^(?:setCode|updateCode|initSetCode|updateNativeCode)$/
 
 /** The last setter of the code of each contract, computed from the blocks. */
-const lastChanges = async (): Promise<ReadonlyMap<string, { readonly block: string; readonly tx_hash: string }>> => {
+async function lastChanges(): Promise<ReadonlyMap<string, { readonly block: string; readonly tx_hash: string }>> {
   const last = new Map<string, { readonly block: string; readonly tx_hash: string }>()
   for (const { block } of await recordedBlocks())
     for (const { hash, actions, receipt } of block.transactions) {

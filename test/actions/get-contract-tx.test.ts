@@ -3,7 +3,7 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
-const wholeList = async (params: Readonly<Record<string, string>>) => {
+async function wholeList(params: Readonly<Record<string, string>>) {
   const rows: unknown[] = []
   for (let page = 1; ; page += 1) {
     const answer = await ask('get-contract-tx', { ...params, page: String(page), size: '500' }, { compat: 'iostabc' })

@@ -40,7 +40,7 @@ const shown = (date: string, { failed, movements, gas_usage, iost_moved, ram_fee
   votes: fromUnits(votes, 8),
 })
 const withoutPrices = ({ ram_buy_price: _buy, ram_sell_price: _sell, ...row }: Record<string, unknown>) => row
-const daysOf = async (params: Readonly<Record<string, string>>) => {
+async function daysOf(params: Readonly<Record<string, string>>) {
   const { days, page, size, total } = await ask('get-daily-statistics', params)
   expect([page, size, total]).toEqual([1, days.length, days.length])
   return days as readonly Record<string, unknown>[]

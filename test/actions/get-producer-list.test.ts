@@ -7,7 +7,7 @@ const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
 const HUGE = '9999999999999999999'
 
 /** The producers of the contract's table, sorted by votes, then by name. */
-const expected = async () => {
+async function expected() {
   const { producers, producerVotes } = await oracle()
   const votesOf = (name: string) => toUnits(String(producerVotes.get(name)?.get('votes') ?? '0'), 8)
   const sorted = [...producers].toSorted(([a], [b]) =>

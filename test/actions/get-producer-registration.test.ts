@@ -7,7 +7,7 @@ import { ask } from '#test/support/stores/ask.ts'
 const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
 
 /** The last block in which each producer was unregistered, read from the receipts. */
-const departures = async (): Promise<ReadonlyMap<string, { height: number; time: bigint }>> => {
+async function departures(): Promise<ReadonlyMap<string, { height: number; time: bigint }>> {
   const left = new Map<string, { height: number; time: bigint }>()
   for (const { block } of await recordedBlocks())
     for (const { receipt } of block.transactions)

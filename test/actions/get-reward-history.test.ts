@@ -23,7 +23,7 @@ type Row = {
 const amount = (text: string | undefined): string => fromUnits(toUnits(text ?? '0', 8), 8)
 
 /** Rows computed from the receipts, without any code of `src/derive`. */
-const rowsOf = (name: string, content: string): readonly Omit<Row, 'block' | 'tx_hash'>[] => {
+function rowsOf(name: string, content: string): readonly Omit<Row, 'block' | 'tx_hash'>[] {
   const none = { producer_amount: '0', added_for_voters: '0', taken_by_voters: '0' }
   // Receipts of user contracts need not be JSON.
   if (!/^(?:token|vote_producer)\.iost\//.test(name)) return []

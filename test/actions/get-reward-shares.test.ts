@@ -16,7 +16,7 @@ const last = blocks.length - 1
 const timeOf = (height: number): bigint => blocks[height]?.time ?? 0n
 
 /** Votes × ns, block by block: the votes of a voter after each block, until the next one. */
-const plainWeight = (voter: string, producer: string, [start, end]: readonly [number, number]) => {
+function plainWeight(voter: string, producer: string, [start, end]: readonly [number, number]) {
   const own = ballots.filter(each => each.voter === voter && each.producer === producer)
   const after = (height: number): bigint =>
     own.filter(each => each.height <= height).reduce((sum, { change }) => sum + change, 0n)
@@ -108,7 +108,7 @@ describe('get-reward-shares', () => {
   })
 })
 
-const exactUnits = (text: string): bigint => {
+function exactUnits(text: string): bigint {
   const [whole = '0', part = ''] = text.split('.')
   return BigInt(whole) * 10n ** 18n + BigInt(part.padEnd(18, '0'))
 }

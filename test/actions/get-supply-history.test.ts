@@ -139,7 +139,7 @@ const supplyAt = (token: string, height: number): bigint =>
 const sumOf = (rows: readonly Readonly<Record<string, string>>[], name: string): bigint =>
   rows.reduce((sum, row) => sum + exactUnits(row[name] ?? '0'), 0n)
 
-const exactUnits = (text: string): bigint => {
+function exactUnits(text: string): bigint {
   const [whole = '0', part = ''] = text.split('.')
   return BigInt(whole) * 10n ** 18n + BigInt(part.padEnd(18, '0'))
 }

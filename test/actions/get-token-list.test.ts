@@ -45,7 +45,7 @@ type Row = {
   readonly decimal: number
 }
 
-const toUnits = (text: string, decimals: number): bigint => {
+function toUnits(text: string, decimals: number): bigint {
   const [whole = '', fraction = ''] = text.split('.')
   return BigInt(whole + fraction.padEnd(decimals, '0'))
 }

@@ -4,7 +4,7 @@ import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 /** The rows of all pages of a token's list. */
-const wholeList = async (params: Readonly<Record<string, string>>) => {
+async function wholeList(params: Readonly<Record<string, string>>) {
   const rows: { readonly amount?: string }[] = []
   for (let page = 1; ; page += 1) {
     const answer = await ask('get-token-tx', { ...params, page: String(page) }, { compat: 'iostabc' })

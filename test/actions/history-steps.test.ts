@@ -14,7 +14,7 @@ const past = plainPast(blocks)
 const ids = [...past.changes.keys()]
 
 /** The last block before a UTC day. */
-const heightBefore = (date: string): number => {
+function heightBefore(date: string): number {
   const start = BigInt(Date.parse(date)) * 1_000_000n
   return blocks.findLastIndex(({ time }) => time < start)
 }
@@ -30,7 +30,7 @@ const decimals = new Map(
 )
 
 /** The balance before a day and the current one, in 10^-18 of the token. */
-const plainEnds = (id: string, date: string): readonly bigint[] => {
+function plainEnds(id: string, date: string): readonly bigint[] {
   const scale = 10n ** BigInt(18 - Number(decimals.get(id.slice(0, id.indexOf('/'))) ?? 0))
   return [heightBefore(date), blocks.length].map(
     last =>

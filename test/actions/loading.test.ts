@@ -6,7 +6,7 @@ import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
 const what = { en: "Account 'x'", zh: "账户 'x'" }
 const at = (height: number, lib: number) => ({ at: { height, hash: '', time: 0n, lib } }) as View
-const say = (height: number, lib: number, nodeLib?: number) => {
+function say(height: number, lib: number, nodeLib?: number) {
   const node = nodeLib === undefined ? undefined : spokenNode({}, { libBlock: nodeLib })
   const { kind, message, zh } = absent({ view: at(height, lib), node }, what)
   return { kind, message, zh }

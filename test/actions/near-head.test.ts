@@ -11,12 +11,12 @@ const UNKNOWN = [
   `block&action=get-block-detail&hash=${HASH}`,
 ]
 
-const grown = ({ forks }: ForkStand, from: ForkBlock, blocks: number): ForkBlock => {
+function grown({ forks }: ForkStand, from: ForkBlock, blocks: number): ForkBlock {
   let tip = from
   for (let more = 0; more < blocks; more += 1) tip = forks.grow(tip, { waits: false, seed: 1 })
   return tip
 }
-const stands = ({ node, other }: ForkStand, head: ForkBlock): void => {
+function stands({ node, other }: ForkStand, head: ForkBlock): void {
   for (const each of [node, other]) each.stand = { head, lib: head.made.height }
 }
 const statuses = async (stand: ForkStand): Promise<readonly number[]> =>

@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 /** A monitored node of a service. `to`: height of its chain. */
-const watched = async (fault: Fault, to?: number) => {
+async function watched(fault: Fault, to?: number) {
   const faulty = await startFaultyNode(fault, to)
   const clock = handClock()
   const node = createNode({ urls: [faulty.url], clock })
@@ -34,7 +34,7 @@ const watched = async (fault: Fault, to?: number) => {
   return { node, clock, faulty }
 }
 
-const kindsOf = async (node: Node) => {
+async function kindsOf(node: Node) {
   const kinds = []
   for (const [action, params] of UNKNOWN)
     for (const compat of ['none', 'iostabc'] as const)

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { bodiesOf } from '#actions/find/bodies.ts'
-import { TRANSACTIONS, textsOf } from '#actions/find/overflow.ts'
+import { readBodies } from '#actions/find/bodies.ts'
+import { readRowTexts, TRANSACTIONS } from '#actions/find/overflow.ts'
 import { getTransactionRecords } from '#actions/get-transaction-records.ts'
 import { notFoundIfImpossible } from '#explorer/show.tsx'
 import type { RecordDoc } from '#indices/record.ts'
@@ -35,13 +35,13 @@ const row = (height: number, tx: number, index: number, receipt?: number): Recor
   places: [],
 })
 
-describe('textsOf', () => {
+describe('readRowTexts', () => {
   test('textsOf: reads texts of actions and receipts, including those of base transactions', async () => {
     const blocks = await recordedBlocks()
     const tx = blocks[807]?.block.transactions[1]
     const base = blocks[1200]?.block.transactions[0]
     const texts = await store.read(view =>
-      textsOf(docs => bodiesOf(view, docs), [row(807, 1, 0), row(807, 1, 1, 0), row(1200, 0, 0, 0)]),
+      readRowTexts(docs => readBodies(view, docs), [row(807, 1, 0), row(807, 1, 1, 0), row(1200, 0, 0, 0)]),
     )
     const [funcName = '', content = ''] = [tx?.receipt.receipts[0]?.funcName, tx?.receipt.receipts[0]?.content]
     expect(texts).toEqual(
@@ -81,13 +81,15 @@ describe('textsOf', () => {
       .filter(({ block }) => (block.transactions[1]?.actions.length ?? 0) > 0)
       .slice(0, 40)
       .map(({ block }) => row(block.height, 1, 0))
-    const all = await store.read(view => textsOf(docs => bodiesOf(view, docs), rows))
+    const all = await store.read(view => readRowTexts(docs => readBodies(view, docs), rows))
     expect(all.size).toBe(40)
     const bytes = [...all.values()].map(text => Buffer.byteLength(text.data) + Buffer.byteLength(text.return))
     const total = bytes.reduce((sum, more) => sum + more, 0)
-    expect((await store.read(view => textsOf(docs => bodiesOf(view, docs), rows, { budget: total }))).size).toBe(40)
+    expect((await store.read(view => readRowTexts(docs => readBodies(view, docs), rows, { budget: total }))).size).toBe(
+      40,
+    )
     expect(
-      await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), rows, { budget: total - 1 }))),
+      await refusal(store.read(view => readRowTexts(docs => readBodies(view, docs), rows, { budget: total - 1 }))),
     ).toEqual({
       kind: 'bad_request',
       en: "Parameter 'size': the long texts of this page exceed 0 MB; request at most 20 rows.",
@@ -102,7 +104,7 @@ describe('textsOf', () => {
       .flatMap(({ block }) => [row(block.height, 1, 0), row(block.height, 1, 1, 0)])
     const textsWithin = (count: number, budget?: number) =>
       store.read(view =>
-        textsOf(docs => bodiesOf(view, docs), rows.slice(0, count), {
+        readRowTexts(docs => readBodies(view, docs), rows.slice(0, count), {
           asked: TRANSACTIONS,
           ...(budget === undefined ? {} : { budget }),
         }),
@@ -127,7 +129,9 @@ describe('textsOf', () => {
     expect(notFoundIfImpossible(failure, { action, given: { tx_hashes: HASH } }, visit)).toBe(failure)
   })
   test('textsOf: a row whose transaction does not exist is a defect, never an empty text', async () => {
-    expect(await refusal(store.read(view => textsOf(docs => bodiesOf(view, docs), [row(807, 99_000, 0)])))).toEqual({
+    expect(
+      await refusal(store.read(view => readRowTexts(docs => readBodies(view, docs), [row(807, 99_000, 0)]))),
+    ).toEqual({
       kind: 'defect',
       en: 'The texts of record 807-99000-0 are missing in its transaction.',
       zh: undefined,

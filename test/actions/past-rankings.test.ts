@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { answer, atOnce } from '#actions/answer.ts'
+import { acquireFreely, answer } from '#actions/answer.ts'
 import { openExport } from '#actions/export.ts'
-import { type KeptRankings, keptRankings } from '#actions/find/kept-rankings.ts'
+import { createRankingCache, type RankingCache } from '#actions/find/ranking-cache.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainBallots, plainTally } from '#test/support/oracle/plain-ballots.ts'
@@ -137,10 +137,10 @@ describe('get-token-holder of the past', () => {
     )
 
   test('the ranking found for one page is reused for the next one, by token and block', async () => {
-    const kept = keptRankings()
+    const kept = createRankingCache()
     const found: string[] = []
     const made: string[] = []
-    const rankings: KeptRankings = {
+    const rankings: RankingCache = {
       get: key => {
         const known = kept.get(key)
         if (known !== undefined) found.push(key)
@@ -207,7 +207,7 @@ describe('the work limit of a ranking of the past, counted in steps', () => {
       const given: Given[] = []
       const opened = await openExport({ ...bare, clock: counted(), rankingMs: 0 }, exportOf(call[0], whole), {
         signal: never,
-        turn: atOnce,
+        acquire: acquireFreely,
         prolong: prolongInto(given),
       })
       expect([opened.total, given]).toEqual([expected.total, [undefined, 'restored']])
@@ -217,7 +217,7 @@ describe('the work limit of a ranking of the past, counted in steps', () => {
   test('a page may use the limit in addition to its deadline, and a kept ranking uses none of it', async () => {
     const [call] = calls
     const given: Given[] = []
-    const deps = { ...bare, clock: counted(), rankingMs: 500, rankings: keptRankings() }
+    const deps = { ...bare, clock: counted(), rankingMs: 500, rankings: createRankingCache() }
     const asked = () =>
       answer(deps, callOf(...call), { signal: never, prolong: prolongInto(given) }).then(({ data }) => data)
     const first = await asked()

@@ -14,7 +14,7 @@ const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as 
 /** Owners of IOST whose names the interface accepts. */
 const owners = [...past.changes.keys()].flatMap(id => (id.startsWith('iost/') ? [id.slice('iost/'.length)] : []))
 
-const iost = (units: bigint): string => {
+function iost(units: bigint): string {
   const digits = String(units).padStart(9, '0')
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`.replace(/\.?0+$/, '') || '0'
 }

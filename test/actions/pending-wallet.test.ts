@@ -9,7 +9,7 @@ import { serviceOn } from '../support/processes/service.ts'
 /** The number of pending transactions of a wallet. */
 const MANY = 50
 
-const grown = ({ forks }: ForkStand, blocks: number, how: Parameters<ForkStand['forks']['grow']>[1]) => {
+function grown({ forks }: ForkStand, blocks: number, how: Parameters<ForkStand['forks']['grow']>[1]) {
   const line: ForkBlock[] = [forks.base]
   for (let more = 0; more < blocks; more += 1) line.push(forks.grow(line.at(-1) ?? forks.base, how))
   return line.slice(1)
@@ -18,7 +18,7 @@ const grown = ({ forks }: ForkStand, blocks: number, how: Parameters<ForkStand['
 const usersOf = (line: readonly ForkBlock[]) => line.flatMap(({ made }) => hashesOf(made).slice(1))
 
 /** A service whose node has in its pool the transactions that another branch had packed. */
-const walletOn = async (stand: ForkStand) => {
+async function walletOn(stand: ForkStand) {
   const packed = grown(stand, 40, { waits: false, seed: 2 })
   const [tip] = grown(stand, 1, { waits: false, seed: 3 }).slice(-1)
   for (const node of [stand.node, stand.other]) node.stand = { head: tip ?? stand.forks.base, lib: 40 }

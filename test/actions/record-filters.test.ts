@@ -18,7 +18,7 @@ beforeAll(async () => {
 })
 
 /** A filter that some rows of a list are likely to pass: its values are those of one of the rows. */
-const filterFor = (rows: readonly PlainRow[], kind: string): PlainFilter => {
+function filterFor(rows: readonly PlainRow[], kind: string): PlainFilter {
   const row = of(rows)
   const { facts, from, to, contract, action } = row
   const isMovement = facts.token !== undefined
@@ -52,7 +52,7 @@ type Answer = {
 }
 
 /** All rows of a call, following its pages, and the totals that were reported. */
-const walked = async (action: string, params: Readonly<Record<string, string>>) => {
+async function walked(action: string, params: Readonly<Record<string, string>>) {
   const rows: Answer['transactions'][number][] = []
   const totals: number[] = []
   let more: Readonly<Record<string, string>> = {}

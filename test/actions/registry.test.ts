@@ -3,10 +3,10 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
-import { nameOf } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { actions, modules } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/query.ts'
-import { descriptionOf } from '#actions/shape/results.ts'
+import { listParameters } from '#actions/request/query.ts'
+import { findDescription } from '#actions/shape/results.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 import { ROOT } from '../support/root.ts'
 
@@ -43,18 +43,18 @@ test('actions: the twenty of the interface are listed in its order', () => {
 
 test('actions: every action file is listed, and every action has a test', () => {
   const files = readdirSync(join(ROOT, 'src/actions')).filter(file => /^(?:get-.*|search)(?<!\.test)\.ts$/.test(file))
-  expect(files.toSorted()).toEqual(actions.map(action => `${nameOf(action)}.ts`).toSorted())
-  const untested = actions.map(nameOf).filter(name => !existsSync(join(import.meta.dir, `${name}.test.ts`)))
+  expect(files.toSorted()).toEqual(actions.map(action => `${formatActionName(action)}.ts`).toSorted())
+  const untested = actions.map(formatActionName).filter(name => !existsSync(join(import.meta.dir, `${name}.test.ts`)))
   expect(untested).toEqual([])
 })
 
-describe.each(actions.map(action => [nameOf(action), action] as const))('%s', (name, action) => {
+describe.each(actions.map(action => [formatActionName(action), action] as const))('%s', (name, action) => {
   test('its parameters, fields and texts are described in both languages', () => {
     const texts = [
       action.title,
       action.summary,
-      ...parametersOf(action.params).flatMap(({ word }) => [word.description, word.rule]),
-      ...fieldsOf(action.result).map(field => descriptionOf(field) ?? { en: '', zh: '' }),
+      ...listParameters(action.params).flatMap(({ spec }) => [spec.description, spec.rule]),
+      ...fieldsOf(action.result).map(field => findDescription(field) ?? { en: '', zh: '' }),
     ]
     expect(texts.filter(({ en, zh }) => en === '' || !/\p{Script=Han}|^[a-z_ +,.]+。$/u.test(zh))).toEqual([])
   })
@@ -72,7 +72,7 @@ describe.each(actions.map(action => [nameOf(action), action] as const))('%s', (n
 })
 
 /** Every named field of a schema, including those inside lists and objects. */
-const fieldsOf = (schema: TSchema): readonly TSchema[] => {
+function fieldsOf(schema: TSchema): readonly TSchema[] {
   const { properties = {}, items }: Inside = schema
   const own = Object.values(properties)
   return [...own, ...[...own, ...(items === undefined ? [] : [items])].flatMap(fieldsOf)]
@@ -92,11 +92,11 @@ test('actions: with compat=iostabc a list row has no seq, neither in the answer 
   expect(lists.length).toBeGreaterThan(15)
   const found: string[] = []
   for (const action of lists) {
-    const data: unknown = JSON.parse(await askText(nameOf(action), action.example, { compat: 'iostabc' }))
+    const data: unknown = JSON.parse(await askText(formatActionName(action), action.example, { compat: 'iostabc' }))
     const shape = action.compatResult ?? action.result
     const own = [...Value.Errors(shape, data)].map(({ path, message }) => `${path}: ${message}`)
     const seqs = [JSON.stringify(data), JSON.stringify(shape)].filter(text => text.includes('"seq":'))
-    if (own.length + seqs.length > 0) found.push(`${nameOf(action)} ${own} ${seqs.length}`)
+    if (own.length + seqs.length > 0) found.push(`${formatActionName(action)} ${own} ${seqs.length}`)
   }
   expect(found).toEqual([])
 })

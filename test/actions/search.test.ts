@@ -13,7 +13,7 @@ type Match = {
 }
 const MOST = 10
 
-const matchesOf = async (text: string): Promise<Match[]> => {
+async function matchesOf(text: string): Promise<Match[]> {
   const { matches, page, size, total } = await ask('search', { text })
   expect([page, size, total]).toEqual([1, matches.length, matches.length])
   return matches
@@ -38,7 +38,7 @@ const blockMatch = (height: number, hash: string): Match => ({
 const byName = (names: Iterable<string>): readonly string[] => [...names].toSorted((a, b) => (a < b ? -1 : 1))
 
 /** Names of each kind, read from the contracts' storage. */
-const kinds = async () => {
+async function kinds() {
   const { accounts, tokens, producers, contracts } = await oracle()
   const ids = new Set([...contracts.keys(), 'system.iost'])
   for (const action of (await recordedBlocks())[0]?.block.transactions[0]?.actions ?? [])
@@ -52,7 +52,7 @@ const kinds = async () => {
   ] as const
 }
 
-const expectedNames = (all: Awaited<ReturnType<typeof kinds>>, text: string): Match[] => {
+function expectedNames(all: Awaited<ReturnType<typeof kinds>>, text: string): Match[] {
   const found = all.flatMap(([type, names]) =>
     names
       // A collection is only found by its whole name.

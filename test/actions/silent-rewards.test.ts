@@ -32,7 +32,7 @@ afterAll(() => opened.destroy())
 /**
  * Rewards as a voter, by producer, as a producer and for its voters; whether the total is known, and the reason if not.
  */
-const rewards = async (account: string, height: number) => {
+async function rewards(account: string, height: number) {
   const { iost, unclaimed } = await ask(
     'get-account-assets',
     { account, at_block: String(height) },

@@ -16,7 +16,7 @@ export const parseData = (text: string): Data =>
 export const field = (data: Data | undefined, ...path: readonly string[]): Data | undefined =>
   path.reduce<Data | undefined>((at, name) => (at instanceof Map ? at.get(name) : undefined), data)
 
-export const rowsOf = (data: Data | undefined, name: string): readonly ReadonlyMap<string, Data>[] => {
+export function rowsOf(data: Data | undefined, name: string): readonly ReadonlyMap<string, Data>[] {
   const rows = field(data, name)
   if (!Array.isArray(rows)) throw new Error(`No list ${name} in the answer.`)
   return rows as ReadonlyMap<string, Data>[]
@@ -35,7 +35,7 @@ const MODULES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Path and query of a call without its key: `account-tx` is `get-account-tx` of its module. */
-export const pathOf = (action: string, params: Params = {}): string => {
+export function pathOf(action: string, params: Params = {}): string {
   const module = MODULES.find(([pattern]) => pattern.test(action))?.[1] ?? ''
   const query = new URLSearchParams({ module, action: `get-${action}` })
   for (const [name, value] of Object.entries(params)) query.set(name, String(value))
@@ -43,7 +43,7 @@ export const pathOf = (action: string, params: Params = {}): string => {
 }
 
 /** The text of a call that must succeed. */
-const textOf = async (service: Service, action: string, params?: Params): Promise<string> => {
+async function textOf(service: Service, action: string, params?: Params): Promise<string> {
   const response = await service.ask(pathOf(action, params), { headers: { 'x-api-key': service.key } })
   const text = await response.text()
   if (response.status !== 200) throw new Error(`${action} ${JSON.stringify(params)}: ${response.status} ${text}`)
@@ -55,7 +55,7 @@ export const dataOf = async (service: Service, action: string, params?: Params):
   field(parseData(await textOf(service, action, params)), 'data') ?? null
 
 /** The `data` of two calls that must be equal. */
-export const dataOfBoth = async (service: Service, action: string, one: Params, other: Params): Promise<Data> => {
+export async function dataOfBoth(service: Service, action: string, one: Params, other: Params): Promise<Data> {
   const [text, same] = [await textOf(service, action, one), await textOf(service, action, other)]
   if (same !== text) expect([action, other, same]).toEqual([action, other, text])
   return field(parseData(text), 'data') ?? null
@@ -77,12 +77,12 @@ const FACTS =
  * `data`. Texts are compared because parsing half a million rows takes longer than answering them. `rows`:
  * the texts of all rows, in the requested order.
  */
-export const requirePage = async (
+export async function requirePage(
   service: Service,
   { action, list, params }: ListQuery,
   rows: readonly string[],
   { page, size }: { readonly page: number; readonly size: number },
-): Promise<void> => {
+): Promise<void> {
   const query = { ...params, page, size }
   const shown = rows.slice((page - 1) * size, page * size).join(',')
   const expected = `{"code":0,"message":"OK","data":{"${list}":[${shown}],"page":${page},"size":${size},"total":${rows.length}}}`
@@ -93,13 +93,13 @@ export const requirePage = async (
 /**
  * All rows of a list, page by page in order, until its total is reached. Fails if a page is short or the total changes.
  */
-export const allRows = async (
+export async function allRows(
   service: Service,
   action: string,
   name: string,
   params: Params,
   size: number,
-): Promise<readonly ReadonlyMap<string, Data>[]> => {
+): Promise<readonly ReadonlyMap<string, Data>[]> {
   const rows: ReadonlyMap<string, Data>[] = []
   for (let page = 1; ; page++) {
     const data = await dataOf(service, action, { ...params, page, size })

@@ -20,7 +20,7 @@ const transactionRows = async (): Promise<readonly Row[]> =>
     },
   )
 
-const contractRows = async (): Promise<readonly Row[]> => {
+async function contractRows(): Promise<readonly Row[]> {
   const lists = await plainLists()
   return (lists.get('contracts') ?? []).map(({ height, time, deployed, publisher, hash }, at) => ({
     height,
@@ -37,7 +37,7 @@ const contractRows = async (): Promise<readonly Row[]> => {
 }
 
 /** The transactions and contracts of the whole chain, compared with rows computed plainly from the blocks. */
-export const chainListSuite = (service: () => Service, { ofBusiest }: RangeEffort): void => {
+export function chainListSuite(service: () => Service, { ofBusiest }: RangeEffort): void {
   const random = seeded(seedOf(43))
   let lists: readonly ChainList[]
   beforeAll(async () => {

@@ -9,7 +9,7 @@ type Params = Readonly<Record<string, string>>
  * Answers of actions over the whole chain equal those from the store of the action tests. The action tests
  * compare them with the contracts' storage and the blocks.
  */
-export const exploreSuite = (service: () => Service): void => {
+export function exploreSuite(service: () => Service): void {
   const requireSame = async (action: string, params: Params, module = 'base'): Promise<void> => {
     const { ask, key } = service()
     const response = await ask(`/api/${module}/${action}?${new URLSearchParams(params)}`, {

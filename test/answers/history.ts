@@ -7,7 +7,7 @@ import { type Data, dataOf, dataOfBoth, field, parseData, rowsOf } from './answe
 const blockText = async (height: number): Promise<string> => (await recording()).blockText(height) ?? ''
 
 /** The node's block object as get-block-detail shows it: gas summed, no transactions, `{}` for a null info. */
-const expectedBlock = (node: Data, block: Block): readonly (readonly [string, Data])[] => {
+function expectedBlock(node: Data, block: Block): readonly (readonly [string, Data])[] {
   const gas = block.transactions.reduce((all, tx) => all + tx.receipt.gasUsage, 0n)
   const gasText = `${gas / 100n}.${String(gas % 100n).padStart(2, '0')}`.replace(/\.?0+$/, '')
   return [...(field(node, 'block') as ReadonlyMap<string, Data>)]
@@ -26,7 +26,7 @@ const AT_ONCE = 50
 const BY_ITSELF = 25
 
 /** Every block and transaction of the recording. `every`: checks each n-th of them. */
-export const historySuite = (service: () => Service, every = 1): void => {
+export function historySuite(service: () => Service, every = 1): void {
   const requireBlock = async (block: Block, node: Data): Promise<void> => {
     const byNumber = await dataOfBoth(service(), 'block-detail', { number: block.height }, { hash: block.hash })
     const ours = field(byNumber, 'block') as ReadonlyMap<string, Data>

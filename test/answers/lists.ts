@@ -67,7 +67,7 @@ function* walksOf(lists: PlainChain['lists'], thoroughness: Thoroughness): Gener
 const samplePages = (last: number): ReadonlySet<number> =>
   new Set([1, 2, 3, Math.floor(last / 3), Math.floor(last / 2), last - 1, last, last + 1].filter(page => page > 0))
 
-const isArray = (text: string): boolean => {
+function isArray(text: string): boolean {
   try {
     return Array.isArray(JSON.parse(text))
   } catch {
@@ -76,7 +76,7 @@ const isArray = (text: string): boolean => {
 }
 
 /** The part of a row's text that is the same in all of its lists. */
-const textOf = (row: PlainRow): string => {
+function textOf(row: PlainRow): string {
   const known = texts.get(row)
   if (known !== undefined) return known
   const { action, data, height, hash, from, to, time, index, returned, status } = row
@@ -94,7 +94,7 @@ export const rowText = (row: PlainRow, contract: boolean, seq: number): string =
   `{"seq":${seq},${contract ? `"contract":${JSON.stringify(row.contract)},` : ''}${textOf(row)}`
 
 /** Every list of the recorded chain, compared with the list computed plainly from the blocks. */
-export const listSuite = (service: () => Service, thoroughness: Thoroughness): void => {
+export function listSuite(service: () => Service, thoroughness: Thoroughness): void {
   let plain: PlainChain
   beforeAll(async () => {
     plain = await plainRecording()

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { keptRankings } from '#actions/find/kept-rankings.ts'
+import { createRankingCache } from '#actions/find/ranking-cache.ts'
 import type { Store, View } from '#store/port.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { askText } from '../support/stores/ask.ts'
@@ -10,7 +10,7 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 const [FIRST, MORE] = [1_600, 12]
 
 /** A load that waits after each of its last blocks until `step` continues it. */
-const loadInSteps = async (store: Store) => {
+async function loadInSteps(store: Store) {
   const chain = (await recordedBlocks()).slice(0, FIRST + MORE)
   const runs = [chain.slice(0, FIRST), ...chain.slice(FIRST).map(block => [block])]
   const begun = Promise.withResolvers<void>()
@@ -89,7 +89,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('rankings of the past during a
     ] as const
     for (const [action, params] of calls) {
       held = 0
-      expect(await askText(action, params, { deps: { store, rankings: keptRankings() } })).toBe(
+      expect(await askText(action, params, { deps: { store, rankings: createRankingCache() } })).toBe(
         await askText(action, params),
       )
       // A read that is restarted at a newer height finds the ranking that was already computed.

@@ -24,7 +24,7 @@ const AT_ONCE = 25
  * Balances at random points match a replay. Any balance at any height can be chosen; busy balances are chosen
  * as often as all others, and heights around a change as often as any height.
  */
-export const pastPoints = ({ store, points, seed }: Options): void => {
+export function pastPoints({ store, points, seed }: Options): void {
   const random = seeded(seed)
   const one = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
   const heightNear = (id: string): number => {

@@ -50,7 +50,7 @@ const exportsOf = [
 /**
  * Answers of the past over the whole recorded chain are the same in another store as in the SQLite file of all tests.
  */
-export const pastSameSuite = (store: () => Store): void => {
+export function pastSameSuite(store: () => Store): void {
   for (const [action, params] of calls())
     test(`${action} ${new URLSearchParams(params)}: same answer as on SQLite`, async () => {
       expect(await askText(action, params, { deps: { store: store() } })).toBe(await askText(action, params))

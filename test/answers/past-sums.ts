@@ -38,7 +38,7 @@ type Options = {
 /**
  * Sums that hold at any height: all balances add up to the supply, and all votes of voters to those of their producer.
  */
-export const pastSums = ({ deps = () => ({}), count, every }: Options): void => {
+export function pastSums({ deps = () => ({}), count, every }: Options): void {
   const random = seeded(2240)
   const asked = (action: string, params: Readonly<Record<string, string>>) => ask(action, params, { deps: deps() })
 

@@ -10,7 +10,7 @@ const DAY_NS = 86_400_000_000_000n
  * Producers, voters, contracts and the overview of the recorded chain, compared with storage, recorded
  * answers and blocks.
  */
-export const producerSuite = (service: () => Service): void => {
+export function producerSuite(service: () => Service): void {
   test('every producer matches its row in the table and the number of blocks it signed', async () => {
     const state = await oracle()
     const blocks = await recordedBlocks()

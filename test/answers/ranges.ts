@@ -27,7 +27,7 @@ type Chosen = {
 type Asked = ListQuery & { readonly textOf: (row: PlainRow, seq: number) => string }
 
 /** The call for any list, including those of sub-accounts. */
-const askedBy = (key: string): Asked => {
+function askedBy(key: string): Asked {
   const call = listCall(key)
   if (call !== undefined)
     return {
@@ -59,7 +59,7 @@ const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, 
  * Chooses ranges that begin and end at, right before or right after blocks of the chain: by height, time, row
  * number, or several of them.
  */
-export const chooser = (rows: readonly Placed[], random: () => number) => {
+export function chooser(rows: readonly Placed[], random: () => number) {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
   return (list: readonly Placed[]): Chosen => {
     const [a, b] = [pick(random() < 0.7 ? list : rows), pick(random() < 0.7 ? list : rows)]
@@ -125,7 +125,7 @@ export const chooser = (rows: readonly Placed[], random: () => number) => {
 }
 
 /** Ranges of blocks, times and row numbers, compared with the plain list filtered. */
-export const rangeSuite = (service: () => Service, { ofBusiest, everyList }: RangeEffort): void => {
+export function rangeSuite(service: () => Service, { ofBusiest, everyList }: RangeEffort): void {
   let plain: PlainChain
   const seed = seedOf(41)
   const random = seeded(seed)

@@ -15,7 +15,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
  * Every contract case, every action and a thousand random calls: the store with the whole recorded chain
  * answers byte for byte like the SQLite file of all tests.
  */
-export const sameAnswersSuite = (opened: () => Store): void => {
+export function sameAnswersSuite(opened: () => Store): void {
   const cases = httpCases()
   let services: readonly Service[] = []
   const now = Date.UTC(2026, 10, 21)

@@ -7,14 +7,14 @@ import { dataOf, field, parseData, rowsOf } from './answers.ts'
 const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 
 /** The `data` of a call of the interface. */
-const asked = async (service: Service, path: string) => {
+async function asked(service: Service, path: string) {
   const response = await service.ask(path, { headers: { 'x-api-key': service.key } })
   expect(response.status).toBe(200)
   return field(parseData(await response.text()), 'data') ?? null
 }
 
 /** Answers about several things and the list of blocks, compared with answers about single things. */
-export const severalSuite = (service: () => Service): void => {
+export function severalSuite(service: () => Service): void {
   test('get-balances: fifty answers at once match single answers, in the requested order, with null among them', async () => {
     const names = [...(await oracle()).accounts.keys()].slice(0, 47)
     const all = ['nosuchacc', ...names, 'token.iost', names[0] ?? '']

@@ -32,7 +32,7 @@ const doubleOf = (units: bigint, decimal: number): number => Number(units) / 10 
 const byAmountThenName = (a: readonly [string, bigint], b: readonly [string, bigint]): number =>
   a[1] === b[1] ? (a[0] < b[0] ? -1 : 1) : a[1] > b[1] ? -1 : 1
 
-const setup = async () => {
+async function setup() {
   const state = await oracle()
   const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
   return { state, now, available: availableOf(state, now) }
@@ -42,7 +42,7 @@ const setup = async () => {
  * The state of the recorded chain through the API, compared with the node's own storage and answers. No
  * difference is allowed.
  */
-export const stateSuite = (service: () => Service): void => {
+export function stateSuite(service: () => Service): void {
   test("every token matches the node's storage, with the block that created it", async () => {
     const { state, available } = await setup()
     const created = new Map<string, readonly [string, string]>()

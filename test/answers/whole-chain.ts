@@ -27,7 +27,7 @@ export type Extent = {
 }
 
 /** Tests every answer over the recorded chain, loaded into the store of `open`. Returns a getter of that store. */
-export const wholeChainSuite = <T extends Opened>(open: () => Promise<T>, extent: Extent): (() => T) => {
+export function wholeChainSuite<T extends Opened>(open: () => Promise<T>, extent: Extent): () => T {
   let opened: T
   let service: Service
   let height = -1

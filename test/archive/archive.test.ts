@@ -40,7 +40,7 @@ afterAll(async () => {
   await node.stop()
 })
 
-const loaded = async (url: string | readonly string[], options: Parameters<typeof loadFrom>[2] = {}) => {
+async function loaded(url: string | readonly string[], options: Parameters<typeof loadFrom>[2] = {}) {
   const at = await temporarySqlite()
   try {
     const height = await loadFrom(url, at.store, options)
@@ -50,7 +50,7 @@ const loaded = async (url: string | readonly string[], options: Parameters<typeo
   }
 }
 
-const refusal = async (work: Promise<unknown>): Promise<Failure> => {
+async function refusal(work: Promise<unknown>): Promise<Failure> {
   const error = await work.then(
     () => undefined,
     (thrown: unknown) => thrown,

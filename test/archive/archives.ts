@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
-import type { Manifest } from '#archive/manifest.ts'
+import type { ArchiveManifest } from '#archive/manifest.ts'
 import { openArchive } from '#archive/reader.ts'
 import { type ArchiveOf, writeArchive } from '#archive/write.ts'
 import { nodeBlocks } from '#cli/archive/archived-blocks.ts'
@@ -13,7 +13,7 @@ import { createNode } from '#node/create-node.ts'
 export const EACH = 200
 
 /** A folder that `await using` removes. */
-export const temporaryFolder = async () => {
+export async function temporaryFolder() {
   const path = await mkdtemp(join(tmpdir(), 'archive-'))
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) }
 }
@@ -26,11 +26,11 @@ type Writing = {
 }
 
 /** Writes the blocks of a node into an archive. */
-export const archiveOfNode = async (
+export async function archiveOfNode(
   url: string,
   folder: string,
   { to, from = 0, proof = 'signed', source = blocks => blocks }: Writing,
-): Promise<Manifest | undefined> => {
+): Promise<ArchiveManifest | undefined> {
   const node = createNode({ urls: [url] })
   try {
     const { chainId, libBlock: lib } = await node.chainInfo()
@@ -51,7 +51,7 @@ export const archiveOfNode = async (
 const NEVER = new AbortController().signal
 
 /** `archive check` without threads. Throws the first error. */
-export const check = async (location: string): Promise<void> => {
+export async function check(location: string): Promise<void> {
   const archive = await openArchive(location)
   await checkArchive(archive, {
     location,

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
 import { retriedBlocks } from '#cli/archive/retried-blocks.ts'
-import { exitCodeFor } from '#cli/exit-code.ts'
+import { toExitCode } from '#cli/exit-code.ts'
 import { Failure } from '#failure/failure.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]())
 
 /** Answers the first `questions` chosen requests with 502. */
-const awayFor = (questions: number, isChosen: (asked: Asked) => boolean): Fault => {
+function awayFor(questions: number, isChosen: (asked: Asked) => boolean): Fault {
   let left = questions
   return asked => {
     if (left === 0 || !isChosen(asked)) return undefined
@@ -73,7 +73,7 @@ test('archive write: a node that keeps failing ends it with a clear message, and
 /** A block with only the fields that are read, and a hash made of its height. */
 const block = (height: number) => ({ block: { height, hash: `hash ${height}` } }) as unknown as ArchivedBlock
 
-const read = async (fails: (asked: number) => unknown, waitMs = 60_000) => {
+async function read(fails: (asked: number) => unknown, waitMs = 60_000) {
   const clock = idleClock()
   const asked: (readonly [number, string | undefined])[] = []
   const blocks = retriedBlocks(
@@ -110,7 +110,7 @@ test('askedAgain: continues after the last block, requires its child next, and p
 
 test('askedAgain: ends after a lasting failure, and at once if a retry cannot help', async () => {
   const away = await read(() => new Failure('unavailable', 'away'), 2_000)
-  expect([away.heights, exitCodeFor(away.failure), String(away.failure)]).toEqual([
+  expect([away.heights, toExitCode(away.failure), String(away.failure)]).toEqual([
     [0, 1, 2],
     75,
     'Failure: No block could be written within the time of --wait: away',

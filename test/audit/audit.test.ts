@@ -23,7 +23,7 @@ const WHOLE = { complete: true, notes: [], found: [], findings: [] }
 const replay = replayedNode(HEIGHT)
 
 /** All documents of an index, in order of id. */
-const all = async ({ store }: Damageable, index: AnyIndex) => {
+async function all({ store }: Damageable, index: AnyIndex) {
   const audit = await store.audit()
   const docs: { readonly id: string; readonly doc: object | undefined }[] = []
   for await (const page of audit.scan(index)) docs.push(...page)
@@ -34,7 +34,7 @@ const all = async ({ store }: Damageable, index: AnyIndex) => {
 type Rows = (doc: RecordDoc) => readonly string[]
 
 /** Names of a row's places as findings have them: `lists <key> row <ordinal>`. */
-const rowsNamed = async (place: Damageable): Promise<Rows> => {
+async function rowsNamed(place: Damageable): Promise<Rows> {
   const names = new Map<number, string>()
   for (const { doc } of await all(place, lists)) names.set((doc as ListDoc).number, (doc as ListDoc).id)
   return ({ places }) => places.map(at => `lists ${names.get(Number(at >> 32n))} row ${at & 0xffffffffn}`)
@@ -43,7 +43,7 @@ const rowsNamed = async (place: Damageable): Promise<Rows> => {
 const VALUES = { text: 'other', keyword: 'other', long: 7n, int: 7 } as const
 
 /** In every index with state, changes one document, removes one and adds one. Returns the expected findings. */
-const damageState = async (place: Damageable): Promise<readonly string[]> => {
+async function damageState(place: Damageable): Promise<readonly string[]> {
   const expected: string[] = []
   for (const index of stateIndices) {
     // The ABIs of system contracts are not on the chain, so an audit cannot check them.
@@ -71,7 +71,7 @@ const damageState = async (place: Damageable): Promise<readonly string[]> => {
 }
 
 /** Damages history that the blocks' own hashes cover, and rows. Returns the expected findings. */
-const damageHistory = async (place: Damageable, rowsOf: Rows): Promise<readonly string[]> => {
+async function damageHistory(place: Damageable, rowsOf: Rows): Promise<readonly string[]> {
   const inElastic = (...lines: readonly string[]): readonly string[] => (place.kind === 'elastic' ? lines : [])
   const rows = (await all(place, records)).map(({ doc }) => doc as RecordDoc)
   const [changed, lost, placeless, copied] = [10, 200, 1_000, 2_500].map(at => rows[at]) as RecordDoc[]
@@ -105,7 +105,7 @@ const damageHistory = async (place: Damageable, rowsOf: Rows): Promise<readonly 
  * Damages history that only a node can restore: lost documents, and documents that contradict the hashes.
  * Returns the expected findings.
  */
-const damageSource = async (place: Damageable): Promise<readonly string[]> => {
+async function damageSource(place: Damageable): Promise<readonly string[]> {
   const sent = (await all(place, transactions)).map(({ doc }) => doc as TransactionDoc)
   const [, lost, changed] = sent.filter(({ height }) => height > 700)
   if (lost === undefined || changed === undefined) throw new Error('There are too few transactions.')
@@ -123,7 +123,7 @@ const damageSource = async (place: Damageable): Promise<readonly string[]> => {
   ]
 }
 
-const suite = (open: () => Promise<Damageable>): void => {
+function suite(open: () => Promise<Damageable>): void {
   let place: Damageable
   let clean: Dump
   beforeAll(async () => {

@@ -32,7 +32,7 @@ afterAll(async () => {
 /**
  * The findings of the three comparisons and the number of rows that they read. `change` alters the stored documents.
  */
-const compared = async (change: (doc: unknown) => unknown = doc => doc, asked: Node = node) => {
+async function compared(change: (doc: unknown) => unknown = doc => doc, asked: Node = node) {
   const found = findings(Number.POSITIVE_INFINITY)
   let rows = 0
   const sides: NodeSides = {

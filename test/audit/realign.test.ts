@@ -135,7 +135,7 @@ const CASES: readonly Case[] = [
 ]
 
 /** Continues the load, and compares the whole store with one that was never damaged. */
-const requireGoesOn = async (place: Damageable, what: string): Promise<void> => {
+async function requireGoesOn(place: Damageable, what: string): Promise<void> {
   expect([what, await loadFrom(replay.url, place.store)]).toEqual([what, NEXT])
   const [at, tip] = [await place.store.published(), (await recordedBlocks())[NEXT]?.block]
   expect([what, at?.hash, at?.time, at?.lib]).toEqual([what, tip?.hash, tip?.time, NEXT])
@@ -149,7 +149,7 @@ const requireGoesOn = async (place: Damageable, what: string): Promise<void> => 
 /** A store as a loader left it, on a chain whose last `orphans` blocks are from another node. */
 type Filled = (orphans: number, lib: number) => Promise<Damageable>
 
-const suite = (filled: Filled): void => {
+function suite(filled: Filled): void {
   for (const [orphans, way] of [
     [3, 'back'],
     [40, 'closed'],
@@ -188,7 +188,7 @@ const suite = (filled: Filled): void => {
 }
 
 /** The number of transactions up to each block of the recorded chain and of a forked one, by the block's hash. */
-const transactionsUntil = async (forked: readonly LoadedBlock[]): Promise<ReadonlyMap<string, number>> => {
+async function transactionsUntil(forked: readonly LoadedBlock[]): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   for (const chain of [await recordedBlocks(), forked]) {
     let count = 0
@@ -202,7 +202,7 @@ const transactionsUntil = async (forked: readonly LoadedBlock[]): Promise<Readon
 }
 
 /** Another process either reads the state of the published block, or is told to wait for the repair. */
-const requireWholeOrRefused = async (place: Damageable, counts: ReadonlyMap<string, number>): Promise<void> => {
+async function requireWholeOrRefused(place: Damageable, counts: ReadonlyMap<string, number>): Promise<void> {
   const reader = place.reopen()
   try {
     const seen = await reader
@@ -223,7 +223,7 @@ const requireWholeOrRefused = async (place: Damageable, counts: ReadonlyMap<stri
 }
 
 /** A writer whose process dies at its `calls`-th write, before or after the write is done. */
-const dying = (calls: number, isAfter: boolean) => {
+function dying(calls: number, isAfter: boolean) {
   let seen = 0
   return (writer: Writer): Writer => {
     const mortal =

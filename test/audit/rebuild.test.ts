@@ -21,7 +21,7 @@ const saying = (tx: Transaction, message: string): Transaction => ({
 })
 
 /** The recorded block with other messages in the receipts, by position, and with the hashes that belong to them. */
-const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> => {
+async function blockWith(messages: ReadonlyMap<number, string>): Promise<Block> {
   const block = (await recordedBlocks())[HEIGHT]?.block
   if (block === undefined) throw new Error('The block is not recorded.')
   const transactions = block.transactions.map((tx, at) => saying(tx, messages.get(at) ?? tx.receipt.message))
@@ -41,7 +41,7 @@ const blockWith = async (messages: ReadonlyMap<number, string>): Promise<Block> 
 }
 
 /** The block rebuilt from the documents of the store: the node's JSON, with these messages in it. */
-const rebuilt = (block: Block, messages: ReadonlyMap<number, string>): RebuiltBlock => {
+function rebuilt(block: Block, messages: ReadonlyMap<number, string>): RebuiltBlock {
   const [base] = block.transactions
   const bodies = block.transactions.map(({ body }, at) => {
     const shown = messages.get(at)

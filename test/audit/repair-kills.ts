@@ -18,7 +18,7 @@ const KILLS = SOAK ? 60 : 3
 /** A repair is killed within this many writes. Each repair starts from the state that the previous one left. */
 const WRITES = { sqlite: 30, elastic: 60 } as const
 
-const someOf = async ({ store }: Damageable, index: AnyIndex) => {
+async function someOf({ store }: Damageable, index: AnyIndex) {
   const audit = await store.audit()
   for await (const page of audit.scan(index)) {
     await audit.close()
@@ -28,7 +28,7 @@ const someOf = async ({ store }: Damageable, index: AnyIndex) => {
 }
 
 /** Damage for every kind of write: documents to put and to remove, places to add and to remove. */
-const damage = async (place: Damageable): Promise<void> => {
+async function damage(place: Damageable): Promise<void> {
   const of = async (index: AnyIndex) => (await someOf(place, index)).map(({ id }) => id)
   const [[held = '', gone = ''], [rich = ''], [list = ''], leaves] = [
     await of(balances),
@@ -54,7 +54,7 @@ const documents = (found: readonly string[]): ReadonlySet<string> =>
   new Set(found.map(line => (line.includes(' row ') ? line : line.replace(/ \S+$/, ''))))
 
 /** `place`: an undamaged store whose dump is `clean`. It is undamaged again at the end. */
-export const repairKillSuite = (place: () => Damageable, clean: () => Dump): void => {
+export function repairKillSuite(place: () => Damageable, clean: () => Dump): void {
   // Killed processes leave their temporary files here.
   const scratch = testFolder()
   const environment = { TMPDIR: scratch }

@@ -38,7 +38,7 @@ const damages: readonly ((list: readonly Segment[]) => readonly Segment[])[] = [
 const NONE: Segment = ['', '', 0]
 const withCount = ([amount, name, count] = NONE, more: number): Segment => [amount, name, count + more]
 
-const stored = async ({ store }: Damageable): Promise<readonly SegmentsDoc[]> => {
+async function stored({ store }: Damageable): Promise<readonly SegmentsDoc[]> {
   const audit = await store.audit()
   const docs: SegmentsDoc[] = []
   for await (const page of audit.scan(segments)) for (const { doc } of page) if (doc !== undefined) docs.push(doc)
@@ -47,7 +47,7 @@ const stored = async ({ store }: Damageable): Promise<readonly SegmentsDoc[]> =>
 }
 
 /** Audits and corrects. Returns the findings and the ids of the written documents. */
-const corrected = async ({ store }: Damageable) => {
+async function corrected({ store }: Damageable) {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const writer = await store.takeOver(identity, { repair: true })
@@ -66,7 +66,7 @@ const corrected = async ({ store }: Damageable) => {
   }
 }
 
-const suite = (open: () => Promise<Damageable>): void => {
+function suite(open: () => Promise<Damageable>): void {
   let place: Damageable
   let clean: Dump
   let docs: readonly SegmentsDoc[]

@@ -82,7 +82,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch: an index is de
   }
 })
 
-const dumped = async ({ url, prefix }: TestElastic): Promise<Dump> => {
+async function dumped({ url, prefix }: TestElastic): Promise<Dump> {
   await ask('POST', `${url}/${prefix}-*/_refresh`)
   return dumpElastic(url, prefix)
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { baseTransactionOf, differenceOf, fromBaseTransaction, toBaseTransaction } from '#chain/base-transaction.ts'
-import { transactionFrom } from '#chain/decode-transaction.ts'
+import { buildBaseTransaction, findDifference, fromBaseTransaction, toBaseTransaction } from '#chain/base-transaction.ts'
+import { decodeBodiedTransaction } from '#chain/decode-transaction.ts'
 
 test('fromBaseTransaction: every recorded base transaction is restored from its difference to the template', async () => {
   const blocks = (await recordedBlocks()).slice(1)
@@ -31,11 +31,11 @@ test('fromBaseTransaction: a transaction that does not match the template is kep
 test('fromBaseTransaction: a transaction whose time differs from its block is kept whole, however it was made', async () => {
   const { block } = (await recordedBlocks())[1] ?? {}
   const [tx] = block?.transactions ?? []
-  const difference = block && tx && differenceOf(tx, block.time)
+  const difference = block && tx && findDifference(tx, block.time)
   if (block === undefined || tx === undefined || difference === undefined) throw new Error('Block 1 is odd.')
   const time = block.time + 1n
   expect(fromBaseTransaction(tx, time)).toBe(`{"body":${tx.body}}`)
-  const made = baseTransactionOf(difference, tx)
+  const made = buildBaseTransaction(difference, tx)
   expect(made).toEqual(tx)
   expect(fromBaseTransaction(made, block.time)).toBe(fromBaseTransaction(tx, block.time))
   expect(fromBaseTransaction(made, time)).toBe(`{"body":${tx.body}}`)
@@ -49,14 +49,14 @@ test('toBaseTransaction: restores the JSON text of a base transaction with any c
         const difference = { c: 1_024, w, g: t, ...(x === undefined ? { f: true } : { x }), t, a: w }
         const body = toBaseTransaction({ base: JSON.stringify(difference), tx_hashes: 'hash other', time: 5n })
         const parsed = JSON.parse(body ?? '')
-        const decoded = transactionFrom({ value: parsed, body: body ?? '' }, { key: 'transaction' })
+        const decoded = decodeBodiedTransaction({ value: parsed, body: body ?? '' }, { key: 'transaction' })
         expect(JSON.stringify(parsed)).toBe(body ?? '')
         expect(parsed.actions[0].data).toBe(`[{"parent":["${w}", "${t}", ${x === undefined}]}]`)
         expect(parsed.tx_receipt.receipts).toEqual([
           ...(x ?? []),
           { func_name: 'token.iost/issue', content: JSON.stringify(['contribute', t, w]) },
         ])
-        expect(baseTransactionOf(difference, { hash: 'hash', time: 5n })).toEqual(decoded)
+        expect(buildBaseTransaction(difference, { hash: 'hash', time: 5n })).toEqual(decoded)
         expect([parsed.hash, parsed.tx_receipt.tx_hash, parsed.time]).toEqual(['hash', 'hash', '5'])
       }
 })

@@ -19,7 +19,7 @@ const at = (answer: Json, path: readonly (string | number)[]): Record<string | n
     unknown
   >
 
-const refused = (text: string): string | undefined => {
+function refused(text: string): string | undefined {
   try {
     decodeBlock(text)
     return undefined

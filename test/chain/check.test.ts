@@ -7,7 +7,7 @@ import { hashBytes, sha3OfPair, merkleRoot } from '#chain/hash.ts'
 import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
 
-const blockAt = async (height: number): Promise<Block> => {
+async function blockAt(height: number): Promise<Block> {
   const loaded = (await recordedBlocks())[height]
   if (loaded === undefined) throw new Error(`No block ${height}.`)
   return loaded.block
@@ -101,7 +101,7 @@ test.each(BROKEN)('checkBlock: %s is detected', async (_, change, message) => {
 /**
  * A recorded block whose message of a transaction ends within a character, and the block as the node's JSON shows it.
  */
-const withLostBytes = async () => {
+async function withLostBytes() {
   const message = `cut \udce6\udc96`
   const change = (tx: Transaction): Transaction => ({ ...tx, receipt: { ...tx.receipt, message } })
   const made = rerooted(withTransaction(await blockAt(1201), 1, change))
@@ -113,7 +113,7 @@ const withLostBytes = async () => {
 }
 
 /** A block with the roots and the hash recomputed from its parts. */
-const rerooted = (block: Block): Block => {
+function rerooted(block: Block): Block {
   const hashes = block.transactions.map(({ hash }) => hashBytes(hash) ?? new Uint8Array())
   const leaves = block.transactions.map(
     ({ receipt }, at) => receiptHash(hashes[at] ?? new Uint8Array(), receipt) ?? new Uint8Array(),

@@ -10,13 +10,13 @@ import { decodeBlock } from '#chain/decode.ts'
 const HEIGHT = 1201
 const truth = async (): Promise<string> => (await recording()).blockText(HEIGHT) ?? ''
 /** The text with one place changed. The place must exist. */
-const altered = (text: string, from: string | RegExp, to: string): string => {
+function altered(text: string, from: string | RegExp, to: string): string {
   const other = text.replace(from, to)
   expect(other).not.toBe(text)
   return other
 }
 /** The error message for a block; undefined: the block is accepted. */
-const refused = (text: string): string | undefined => {
+function refused(text: string): string | undefined {
   try {
     checkBlock(decodeBlock(text), { parentHash: undefined, height: HEIGHT })
     return undefined
@@ -75,7 +75,7 @@ describe('a lying node: variations that JSON allows', () => {
 })
 
 /** A recorded block whose text matches a pattern. */
-const recordedWith = async (what: string | RegExp): Promise<readonly [number, string]> => {
+async function recordedWith(what: string | RegExp): Promise<readonly [number, string]> {
   const chain = await recording()
   for (const { block } of await recordedBlocks()) {
     const text = chain.blockText(block.height) ?? ''

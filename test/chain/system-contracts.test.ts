@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import type { Block } from '#chain/block.ts'
-import { contractsToAskIn } from '#chain/effects.ts'
+import { listUnknownContracts } from '#chain/effects.ts'
 import { action, chainOf, genesis as made, receipt, transaction } from '#test/support/stores/hand-made.ts'
 
-const genesis = async (): Promise<Block> => {
+async function genesis(): Promise<Block> {
   const [first] = await recordedBlocks()
   if (first === undefined) throw new Error('The recording is empty.')
   return first.block
 }
 
 test('contractsToAskIn: names the contracts of genesis in order, and none in later blocks of the recorded chain', async () => {
-  const found = (await recordedBlocks()).map(({ block }) => contractsToAskIn(block))
+  const found = (await recordedBlocks()).map(({ block }) => listUnknownContracts(block))
   expect(found[0]).toEqual([
     'token.iost',
     'token721.iost',
@@ -59,8 +59,8 @@ test('contractsToAskIn: names each contract of a successful updateNativeCode onc
       { ...transaction, actions, receipt: { ...transaction.receipt, statusCode: 'RUNTIME_ERROR' } },
     ],
   }
-  expect(contractsToAskIn(later)).toEqual(['token.iost', 'auth.iost'])
-  expect(contractsToAskIn(failed)).toEqual([])
+  expect(listUnknownContracts(later)).toEqual(['token.iost', 'auth.iost'])
+  expect(listUnknownContracts(failed)).toEqual([])
 })
 
 test('contractsToAskIn: finds a contract deployed by a contract in a return, in RAM usage or in its own receipt', () => {
@@ -78,5 +78,5 @@ test('contractsToAskIn: finds a contract deployed by a contract in a return, in 
   const set = make(id => ({ actions: [action('system.iost/setCode', [])], receipt: { returns: [id] } }))
   const all = [byReturn, byRam, byReceipt, failed, unnamed, ofChain, set]
   const [, loaded] = chainOf([made()], all.map(([, tx]) => tx))
-  expect(contractsToAskIn(loaded?.block as Block)).toEqual([byReturn[0], byRam[0], byReceipt[0]])
+  expect(listUnknownContracts(loaded?.block as Block)).toEqual([byReturn[0], byRam[0], byReceipt[0]])
 })

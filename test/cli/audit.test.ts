@@ -11,7 +11,7 @@ import { replayed } from '../support/stores/loading.ts'
 
 const HEIGHT = 150
 
-const damage = (folder: CliFolder, sql: string): void => {
+function damage(folder: CliFolder, sql: string): void {
   const database = new Database(join(folder.path, 'data/iostlens.sqlite'))
   database.run(sql)
   database.close()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { usageIn } from '#store/sqlite/usage.ts'
+import { openSqliteUsage } from '#store/sqlite/usage.ts'
 import { until } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
@@ -20,7 +20,7 @@ test('keys: the requests of the current day still count after a restart, also af
   // Without a node, each call within the limit gets 503.
   const first = await start()
   expect(await first.ask()).toEqual([503, '3', '2'])
-  const usage = usageIn(join(folder.path, 'data', 'usage.sqlite'))
+  const usage = openSqliteUsage(join(folder.path, 'data', 'usage.sqlite'))
   await until(async () => (await usage.since(0))[0]?.requests === 1, 20)
   await usage.close()
   first.service.kill('SIGKILL')

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { checkMachine } from '#cli/doctor/check-machine.ts'
 import { checkNode } from '#cli/doctor/check-node.ts'
 import { checkServer } from '#cli/doctor/check-server.ts'
-import type { Finding } from '#cli/doctor/finding.ts'
+import type { DoctorFinding } from '#cli/doctor/finding.ts'
 import { Failure } from '#failure/failure.ts'
 import { computeLeastFree } from '#store/elastic/read/server-report.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
@@ -34,7 +34,7 @@ test('doctor: reports a store, its node and their faults, with an exit code', as
 })
 
 /** Accepts connections and never answers. */
-const silentServer = () => {
+function silentServer() {
   const asked = Promise.withResolvers<void>()
   const server = Bun.listen({
     ...{ hostname: '127.0.0.1', port: 0 },
@@ -69,9 +69,9 @@ test('doctor: what answers is printed while a hung store and a hung node do not,
 })
 
 const NOW = 1_795_249_572_500
-const askedOf = async (head: number, over: object = {}): Promise<readonly Finding[]> => {
+async function askedOf(head: number, over: object = {}): Promise<readonly DoctorFinding[]> {
   const info = { headTime: BigInt(head) * 1_000_000n, libBlock: 4_851 }
-  const findings: Finding[] = []
+  const findings: DoctorFinding[] = []
   await checkNode(
     {
       node: { ...spokenNode({}, info), get: () => Promise.reject(new Failure('unavailable', 'gone')), ...over },
@@ -87,7 +87,7 @@ const askedOf = async (head: number, over: object = {}): Promise<readonly Findin
   )
   return findings
 }
-const said = (findings: readonly Finding[]) =>
+const said = (findings: readonly DoctorFinding[]) =>
   findings.filter(({ is }) => is !== 'ok').map(({ is, what }) => `${is}: ${what}`)
 
 test('doctor: checks the clock, chain and calls of a node', async () => {

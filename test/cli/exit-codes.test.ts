@@ -7,7 +7,7 @@ import { testFolder } from '../support/test-folder.ts'
 const folder = testFolder()
 
 /** A certificate of its own authority; `name` is an alternative name in it, such as IP:127.0.0.1. */
-const makeCertificate = (name: string) => {
+function makeCertificate(name: string) {
   const path = join(folder, name.replace(/\W/g, '-'))
   const { exitCode, stderr } = Bun.spawnSync([
     ...['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=iostlens-test'],

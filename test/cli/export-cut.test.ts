@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => folder[Symbol.asyncDispose]())
 
-const serve = async () => {
+async function serve() {
   const serving = folder.start([
     ...['serve', '--listen', '127.0.0.1:0', '--test-key', KEY, '--drain', '50ms', '--explorer'],
   ])
@@ -40,7 +40,7 @@ const serve = async () => {
 }
 
 /** nginx as it comes, which speaks HTTP/1.0, or with what the examples add. */
-const startNginx = async (url: string, settings: string) => {
+async function startNginx(url: string, settings: string) {
   const port = await freePort()
   const own = join(folder.path, `nginx-${port}`)
   await mkdir(own)
@@ -64,7 +64,7 @@ const startNginx = async (url: string, settings: string) => {
   return { url: at, [Symbol.asyncDispose]: () => ended(running) }
 }
 
-const ended = async (running: Running): Promise<void> => {
+async function ended(running: Running): Promise<void> {
   running.kill('SIGTERM')
   await running.ended
 }
@@ -80,7 +80,7 @@ const LISTS = [
 const PAGES_FILE = 'account/busyhub/records.csv?end_block=3000'
 
 /** Whether a file says that it is complete. */
-const isWhole = (text: string): boolean => {
+function isWhole(text: string): boolean {
   if (/"complete":true[^\n]*\n$/.test(text)) return true
   try {
     return readWholeCsv(text).length > 1

@@ -16,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => folder[Symbol.asyncDispose]())
 
-const serve = async () => {
+async function serve() {
   const serving = folder.start(['serve', '--listen', '127.0.0.1:0', '--test-key', KEY])
   await serving.firstLine
   const url = /http:\/\/[\d.]+:\d+/.exec(serving.said() + serving.logged())?.[0] ?? ''

@@ -18,7 +18,7 @@ const keys: readonly StoredKey[] = Array.from({ length: MANY }, (_, number) => (
 }))
 const byId = (all: readonly StoredKey[]) => all.toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
-const storeIn = async <T>(path: string, work: (store: ReturnType<typeof openSqlite>) => Promise<T>): Promise<T> => {
+async function storeIn<T>(path: string, work: (store: ReturnType<typeof openSqlite>) => Promise<T>): Promise<T> {
   const store = openSqlite({ path })
   try {
     return await work(store)

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { exitCodeFor } from '#cli/exit-code.ts'
+import { toExitCode } from '#cli/exit-code.ts'
 import type { Log } from '#failure/log.ts'
 import { load } from '#load/load.ts'
 import type { LoadOptions } from '#load/load-options.ts'
@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => place.destroy())
 
 /** A timer that a test ends. */
-const heldTimer = () => {
+function heldTimer() {
   let timer: { readonly ms: number; readonly work: () => void } | undefined
   return {
     after: (ms: number, work: () => void) => {
@@ -36,7 +36,7 @@ const heldTimer = () => {
 
 type Told = readonly [level: Parameters<Log>[0], reason: string]
 
-const loading = async (
+async function loading(
   fault: Fault,
   retry: RetryPolicy,
   {
@@ -44,7 +44,7 @@ const loading = async (
     store = place.store,
     ...over
   }: { readonly told?: Told[]; readonly store?: Store } & Partial<LoadOptions> = {},
-) => {
+) {
   await using faulty = await startFaultyNode(fault, HEIGHT)
   const node = createNode({ urls: [faulty.url], clock: idleClock(), maxBytes: 2_000_000 })
   try {
@@ -68,7 +68,7 @@ const loading = async (
 }
 
 /** The answers that contain block BAD, without its last transaction. */
-const dropped = async (truth: () => Promise<string>): Promise<Response | undefined> => {
+async function dropped(truth: () => Promise<string>): Promise<Response | undefined> {
   const answer = JSON.parse(await truth()) as {
     readonly block?: { readonly number: string; readonly transactions: unknown[] }
     readonly blocktx_list?: readonly { readonly block_number: string; readonly tx_list: unknown[] }[]
@@ -143,7 +143,7 @@ describe('a load with a limit on waiting', () => {
         { waitMs: 7 },
         { told, clock: { ...systemClock, random: () => 0, after: timer.after } },
       ).catch((error: unknown) => error)
-      expect([exitCodeFor(failed), String(failed)]).toEqual([75, expect.stringMatching(says)])
+      expect([toExitCode(failed), String(failed)]).toEqual([75, expect.stringMatching(says)])
       expect(timer.asked()).toBe(7)
     },
   )
@@ -158,7 +158,7 @@ describe('a load with a limit on waiting', () => {
       { waitMs: 7 },
       { clock: { ...systemClock, random: () => 0, after: timer.after } },
     ).catch((error: unknown) => error)
-    expect([exitCodeFor(failed), String(failed)]).toEqual([75, expect.stringContaining('No block could be loaded')])
+    expect([toExitCode(failed), String(failed)]).toEqual([75, expect.stringContaining('No block could be loaded')])
   })
   test.each([
     ['the last batch is written', () => undefined, HEIGHT, [0, { height: HEIGHT }]],
@@ -181,7 +181,7 @@ describe('a load with a limit on waiting', () => {
     const over = { clock: { ...systemClock, random: () => 0, after: timer.after }, store }
     const ended = await loading(fault, { waitMs: 7 }, over).then(
       done => [0, done],
-      (error: unknown) => [exitCodeFor(error), String(error)],
+      (error: unknown) => [toExitCode(error), String(error)],
     )
     expect(ended).toEqual([...end])
   })
@@ -191,7 +191,7 @@ describe('a load with a limit on waiting', () => {
     const failed = await loading(FAULTS[3]?.[1] ?? (() => undefined), { waitMs: 3_600_000 }, { told }).catch(
       (error: unknown) => error,
     )
-    expect([exitCodeFor(failed), told]).toEqual([3, []])
+    expect([toExitCode(failed), told]).toEqual([3, []])
   })
   test("a store whose end differs from the node's: a load with the limit fails at once, one without it waits", async () => {
     await loading(() => undefined, { waitMs: 60_000 })
@@ -200,7 +200,7 @@ describe('a load with a limit on waiting', () => {
         ? new Response((await truth()).replace(/"hash":"...../, '"hash":"11111'))
         : undefined
     const failed = await loading(forked, { waitMs: 3_600_000 }).catch((error: unknown) => error)
-    expect([exitCodeFor(failed), String(failed)]).toEqual([3, expect.stringContaining('in the store and')])
+    expect([toExitCode(failed), String(failed)]).toEqual([3, expect.stringContaining('in the store and')])
     const told: Told[] = []
     const healing: Fault = (asked, truth) => (told.length < 2 ? forked(asked, truth) : undefined)
     expect(await loading(healing, { waitMs: Number.POSITIVE_INFINITY }, { told })).toEqual({ height: HEIGHT })

@@ -6,7 +6,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 
 const TO = 300
 
-const scraped = async (url: string) => {
+async function scraped(url: string) {
   const response = await fetch(`${url}/metrics`, { keepalive: false })
   expect([response.status, response.headers.get('content-type')]).toEqual([
     200,

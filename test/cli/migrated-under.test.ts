@@ -13,7 +13,7 @@ import { until } from '../support/wait.ts'
 /** A store, and ways to make it another version's and this version's again. */
 type Aged = { readonly store: string; readonly other: () => Promise<void>; readonly own: () => Promise<void> }
 
-const records = (path: string, sql: string): Promise<void> => {
+function records(path: string, sql: string): Promise<void> {
   const database = new Database(path)
   database.run(sql)
   database.close()
@@ -30,7 +30,7 @@ const sqliteBy =
   }
 
 /** Changes the edition in the published record. */
-const elasticEdition = async (url: string, prefix: string, change: (edition: string) => string): Promise<void> => {
+async function elasticEdition(url: string, prefix: string, change: (edition: string) => string): Promise<void> {
   const path = `${url}/${prefix}-meta/_doc/published`
   type Stored = { readonly _version: number; readonly _source: { readonly body: string } }
   const { _source, _version } = (await ask('GET', path)) as Stored
@@ -42,7 +42,7 @@ const elasticEdition = async (url: string, prefix: string, change: (edition: str
 
 const derivation = (number: number): string => `"derivation":${number}`
 
-const check = async (make: (folder: string) => Promise<Aged>): Promise<void> => {
+async function check(make: (folder: string) => Promise<Aged>): Promise<void> {
   await using node = await replayed(20)
   await using folder = await cliFolder()
   const { store, other, own } = await make(folder.path)

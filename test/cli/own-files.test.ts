@@ -13,7 +13,7 @@ const isRoot = process.getuid?.() === 0
 const OPEN = ['sh', '-c', 'umask 0; exec "$@"', 'sh', ...PROGRAM]
 
 /** Paths below a folder with their kind, rights and owner; of the owner only whether it is the folder's. */
-const rightsBelow = (folder: string): readonly string[] => {
+function rightsBelow(folder: string): readonly string[] {
   const { uid, gid } = lstatSync(folder)
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map(path => ({ path, found: lstatSync(join(folder, path)) }))
@@ -57,7 +57,7 @@ test('files: whatever a command creates is private and belongs to the owner of i
 })
 
 /** Runs a command as a user without rights to files of this one; the program is loaded before the rights are dropped. */
-const runAsNobody = async (cwd: string, args: readonly string[]): Promise<Outcome> => {
+async function runAsNobody(cwd: string, args: readonly string[]): Promise<Outcome> {
   const program = `
     import { run } from ${JSON.stringify(join(ROOT, 'src/cli/run.ts'))}
     import { createScreen } from ${JSON.stringify(join(ROOT, 'src/cli/stderr.ts'))}

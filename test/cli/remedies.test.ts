@@ -21,7 +21,7 @@ const commandsIn = (text: string, given: Readonly<Record<string, string>>): read
   )
 
 /** Destroys bytes in the middle of a file, as a faulty disk does. */
-const destroyMiddle = (path: string): void => {
+function destroyMiddle(path: string): void {
   const database = new Database(path)
   database.run('PRAGMA wal_checkpoint(TRUNCATE)')
   database.close()
@@ -40,7 +40,7 @@ const QUERIES = [
 ] as const
 
 /** What a service on the store says of damage that its answers meet. */
-const sayServed = async (folder: Awaited<ReturnType<typeof cliFolder>>, key: string) => {
+async function sayServed(folder: Awaited<ReturnType<typeof cliFolder>>, key: string) {
   const serving = folder.start(['serve', '--listen', '127.0.0.1:0'])
   const url = await serving.firstLine
   const statuses = new Set<number>()

@@ -6,7 +6,7 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 
 /** A service, tested from the view of its callers and its operator. */
 
-const keyFor = async (folder: Awaited<ReturnType<typeof cliFolder>>, perDay: number): Promise<string> => {
+async function keyFor(folder: Awaited<ReturnType<typeof cliFolder>>, perDay: number): Promise<string> {
   const limits = ['--per-second', '1000000', '--per-day', String(perDay)]
   return (await folder.run(['keys', 'add', 'k', ...limits])).out.trimEnd().split('\n').at(-1) ?? ''
 }

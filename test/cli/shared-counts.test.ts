@@ -16,7 +16,7 @@ afterAll(async () => {
 const storeOf = ({ args: [type, ...where] }: Place): string =>
   type === 'sqlite' ? `sqlite:${where[0]}` : `${where[0]}/${where[1]}`
 
-const cases = (open: () => Promise<Place>): void => {
+function cases(open: () => Promise<Place>): void {
   test('keys: services on one store share the count of a day, also after a SIGKILL', async () => {
     const place = await open()
     places.push(place)

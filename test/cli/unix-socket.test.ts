@@ -19,7 +19,7 @@ afterAll(async () => {
 })
 
 /** A service on the socket `name` in the folder. */
-const serveOn = (name: string, ...more: readonly string[]) => {
+function serveOn(name: string, ...more: readonly string[]) {
   const path = join(folder.path, name)
   const service = folder.start(['serve', '--listen', `unix:${name}`, '--store', `sqlite:${store.path}`, ...more])
   const ask = async (asked: string, headers: Readonly<Record<string, string>> = {}) => {

@@ -23,7 +23,7 @@ const GOOD_ANSWERS = 60
 
 const isBuilt = existsSync(BINARY)
 
-const git = (...args: readonly string[]): string => {
+function git(...args: readonly string[]): string {
   const { status, stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' })
   return status === 0 ? stdout.trim() : ''
 }
@@ -33,7 +33,7 @@ const lastChange = (path: string, ...only: readonly string[]): string =>
   git('log', '-1', '--format=%H', ...only, '--', path)
 
 /** If undefined, this is no checkout with its history. */
-const earlierPrograms = () => {
+function earlierPrograms() {
   if (git('rev-parse', '--is-shallow-repository') !== 'false') return undefined
   const derivation = lastChange('indices/registry.ts', '-GDERIVATION = [0-9]')
   return derivation === ''

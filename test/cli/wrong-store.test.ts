@@ -21,7 +21,7 @@ const READERS = [
   ['keys', 'export', 'keys.ndjson'],
 ] as const
 
-const expectAbsent = async (folder: CliFolder, store: string): Promise<void> => {
+async function expectAbsent(folder: CliFolder, store: string): Promise<void> {
   for (const args of READERS) {
     const { code, err } = await folder.run([...args, '--store', store])
     expect([args, code, err]).toEqual([args, 2, expect.stringContaining('does not exist')])

@@ -4,7 +4,7 @@ import { deriveChain } from '#test/support/stores/derived-chain.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 
 /** Account alice00 after receipts of auth.iost, each given as a name and the arguments after the account. */
-const after = (...said: readonly (readonly [name: string, ...args: readonly unknown[]])[]) => {
+function after(...said: readonly (readonly [name: string, ...args: readonly unknown[]])[]) {
   const receipts = said.map(([name, ...args]) => receipt(`auth.iost/${name}`, ['alice00', ...args]))
   const { state } = deriveChain(chainOf([genesis()], [transaction({ receipts })]))
   const { permissions, groups } = state.get(accounts, 'alice00') ?? {}

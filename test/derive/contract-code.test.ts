@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'bun:test'
-import { deployedFrom } from '#chain/contract-code.ts'
+import { parseDeployedContract } from '#chain/contract-code.ts'
 import { contracts } from '#indices/contract.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
 import { action, chainOf, genesis, transaction } from '#test/support/stores/hand-made.ts'
 
 /** A length-delimited protobuf field. */
-const field = (number: number, value: string | Uint8Array): Uint8Array => {
+function field(number: number, value: string | Uint8Array): Uint8Array {
   const bytes = typeof value === 'string' ? new TextEncoder().encode(value) : value
   const length = bytes.length < 128 ? [bytes.length] : [(bytes.length & 127) | 128, bytes.length >> 7]
   return Uint8Array.from([(number << 3) | 2, ...length, ...bytes])
 }
 const message = (...fields: readonly Uint8Array[]): Uint8Array => Uint8Array.from(fields.flatMap(each => [...each]))
-const encoded = (version: string): string => {
+function encoded(version: string): string {
   const abi = message(
     field(1, 'transfer'),
     field(2, 'string'),
@@ -28,9 +28,9 @@ const abis = [
   { name: 'other', args: [], amount_limit: [] },
 ]
 
-describe('deployedFrom', () => {
+describe('parseDeployedContract', () => {
   test('deployedFrom: reads base64 of protobuf', () => {
-    expect(deployedFrom(encoded('1.0.1'))).toEqual({
+    expect(parseDeployedContract(encoded('1.0.1'))).toEqual({
       id: 'x.iost',
       language: 'javascript',
       version: '1.0.1',
@@ -48,7 +48,7 @@ describe('deployedFrom', () => {
         abi: [{ Name: 'a', args: null, AmountLimit: [{ token: '*', val: 'unlimited' }] }],
       },
     })
-    expect(deployedFrom(text)).toEqual({
+    expect(parseDeployedContract(text)).toEqual({
       id: 'x.iost',
       language: 'javascript',
       version: '2',
@@ -57,7 +57,7 @@ describe('deployedFrom', () => {
     })
   })
   test('deployedFrom: nothing, broken JSON and other bytes are no contract', () => {
-    expect(['', '{"ID":', 'AAA='].map(deployedFrom)).toEqual([undefined, undefined, undefined])
+    expect(['', '{"ID":', 'AAA='].map(parseDeployedContract)).toEqual([undefined, undefined, undefined])
   })
 })
 

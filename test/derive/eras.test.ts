@@ -7,7 +7,7 @@ import { listOf, lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
 import { resources } from '#indices/resource.ts'
 import { series, seriesOf } from '#indices/series.ts'
-import { numberIn } from '#indices/series-number.ts'
+import { parsePackedNumber } from '#indices/series-number.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
@@ -122,7 +122,7 @@ describe('a symbol that is created again', () => {
     expect(state.get(statistics, STATISTICS)?.token_count).toBe(state.all(tokens).length)
     const sums = [seriesOf.supply(symbol), seriesOf.holders(symbol)].map(key => {
       const { gained = '', lost = '' } = state.get(series, key) ?? {}
-      return numberIn(gained) - numberIn(lost)
+      return parsePackedNumber(gained) - parsePackedNumber(lost)
     })
     expect(sums).toEqual([30n, 2n])
   })

@@ -8,7 +8,7 @@ import { action, chainOf, genesis, receipt, SECOND, START, transaction } from '#
 const pledge = (name: 'pledge' | 'unpledge', from: string, to: string, amount: string): Transaction =>
   transaction({ receipts: [receipt(`gas.iost/${name}`, [from, to, amount])] })
 const derive = (...lists: readonly (readonly Transaction[])[]) => deriveChain(chainOf([genesis()], ...lists)).state
-const gasOf = (state: ReturnType<typeof derive>, owner: string) => {
+function gasOf(state: ReturnType<typeof derive>, owner: string) {
   const { gas_pledge, gas_limit, gas_stock, gas_updated } = state.get(resources, owner) ?? {}
   return { gas_pledge, gas_limit, gas_stock, gas_updated }
 }

@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'bun:test'
-import { listOf, lists, placeOf } from '#indices/list.ts'
+import { listOf, lists, toPlace } from '#indices/list.ts'
 import { transactionId } from '#indices/position.ts'
 import type { RecordDoc } from '#indices/record.ts'
-import { RUN_LENGTH, stretchesOf, transactionRuns } from '#indices/transaction-run.ts'
+import { listStretches, RUN_LENGTH, transactionRuns } from '#indices/transaction-run.ts'
 import type { DerivedChain } from '#test/support/stores/derived-chain.ts'
 import { action, createToken, hashOf, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { count, derive, rowsOf, transfer } from '#test/support/stores/hand-made-derived.ts'
 
 /** Ids of a list's rows, sorted by their places. */
-const idsOf = ({ state, documents }: DerivedChain, key: string): string[] => {
+function idsOf({ state, documents }: DerivedChain, key: string): string[] {
   const { number = 0, count: rows = 0 } = state.get(lists, key) ?? {}
   const all = documents.flatMap(({ records }) => records)
   return Array.from({ length: rows }, (_, at) => {
-    const place = placeOf(number, at + 1)
+    const place = toPlace(number, at + 1)
     const found = all.filter(({ places }) => places.includes(place))
     return found.map(({ id }) => id).join(' and ')
   })
@@ -27,7 +27,7 @@ const idsInRuns = ({ state }: DerivedChain): string[] =>
   state
     .all(transactionRuns)
     .toSorted((a, b) => Number(a.id) - Number(b.id))
-    .flatMap(stretchesOf)
+    .flatMap(listStretches)
     .flatMap(({ height, first, count: rows }) =>
       Array.from({ length: rows }, (_, at) => transactionId(height, first + at)),
     )
@@ -40,7 +40,7 @@ describe('lists', () => {
     expect(all.length).toBe(1 + 3 + 251 + 1 + 517 + 1)
     expect(idsInRuns(chain)).toEqual(all)
     const runs = chain.state.all(transactionRuns)
-    const sizes = runs.map(run => stretchesOf(run).reduce((sum, { count: rows }) => sum + rows, 0))
+    const sizes = runs.map(run => listStretches(run).reduce((sum, { count: rows }) => sum + rows, 0))
     expect(sizes).toEqual([RUN_LENGTH, RUN_LENGTH, RUN_LENGTH, 6])
     expect(runs.map(({ id }) => id)).toEqual(['0', '1', '2', '3'])
   })

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { contributeIn } from '#chain/base-transaction.ts'
+import { findContribution } from '#chain/base-transaction.ts'
 import type { Block, Transaction } from '#chain/block.ts'
 import { deriveAnyBlock } from '#derive/derive-block.ts'
 import { deriveQuietBlock } from '#derive/quiet-block.ts'
@@ -44,7 +44,7 @@ test(
 )
 
 test('a block is quiet only if its base transaction pays for the parent, and does nothing else', async () => {
-  const found = (await recordedBlocks()).find(({ block }) => contributeIn(block) !== undefined)
+  const found = (await recordedBlocks()).find(({ block }) => findContribution(block) !== undefined)
   if (found === undefined) throw new Error('The recording has no quiet block.')
   const { block } = found
   const [base] = block.transactions
@@ -77,6 +77,6 @@ test('a block is quiet only if its base transaction pays for the parent, and doe
     withReceipt({ receipts: [{ ...receipt, content: receipt.content.replace('contribute', 'iost') }] }),
     withReceipt({ receipts: [{ ...receipt, content: receipt.content.replace('["', '[ "') }] }),
   ]
-  expect(contributeIn(withBase({}))).toEqual(contributeIn(block))
-  expect(others.filter(other => contributeIn(other) !== undefined)).toEqual([])
+  expect(findContribution(withBase({}))).toEqual(findContribution(block))
+  expect(others.filter(other => findContribution(other) !== undefined)).toEqual([])
 })

@@ -9,7 +9,7 @@ const moved = (token: string, from: string, to: string, amount: string) =>
   receipt('token.iost/transfer', [token, from, to, amount, ''])
 
 /** A market of 1,000,000 bytes at 0.005 IOST each, in which 1,000 were bought for 5.01 IOST and a fee. */
-const derive = (...after: readonly Transaction[]) => {
+function derive(...after: readonly Transaction[]) {
   const first = genesis()
   const opened = { ...first, actions: [...first.actions, action('ram.iost/issue', [1_000_000, 600, 1, 0])] }
   const bought = transaction({

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
-import { entriesIn } from '#indices/series-entry.ts'
-import { numberIn } from '#indices/series-number.ts'
-import { heldAfter, heldAt } from '#indices/series-replay.ts'
+import { parseEntries } from '#indices/series-entry.ts'
+import { parsePackedNumber } from '#indices/series-number.ts'
+import { applyHeldEntry, parseHeld } from '#indices/series-replay.ts'
 import { tokens } from '#indices/token.ts'
 import { votes } from '#indices/vote.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
@@ -16,19 +16,22 @@ const chain = await derivedRecording()
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 
 /** All parts of a series, from the first to the newest. */
-const partsOf = (key: string): readonly SeriesDoc[] => {
+function partsOf(key: string): readonly SeriesDoc[] {
   const newest = chain.state.get(series, key)
   if (newest === undefined) return []
   const full = Array.from({ length: newest.part }, (_, part) => chain.state.get(series, fullPart(key, part)))
   return [...full, newest].filter(part => part !== undefined)
 }
 
-const entriesOf = (key: string) => partsOf(key).flatMap(part => entriesIn(part.entries, part.height))
+const entriesOf = (key: string) => partsOf(key).flatMap(part => parseEntries(part.entries, part.height))
 
 const heldUntil = (key: string, height: number) =>
   entriesOf(key)
     .filter(entry => entry.height <= height)
-    .reduce((held, entry) => heldAfter(held, entry, Math.min(entry.times, height - entry.height + 1)), heldAt([]))
+    .reduce(
+      (held, entry) => applyHeldEntry(held, entry, Math.min(entry.times, height - entry.height + 1)),
+      parseHeld([]),
+    )
 
 const sumOf = (key: string): bigint =>
   entriesOf(key).reduce((sum, { change, times }) => sum + change * BigInt(times), 0n)
@@ -40,12 +43,12 @@ describe('series of the recorded chain', () => {
       expect([id, heldUntil(seriesOf.balance(id), blocks.length)]).toEqual([id, now])
       const last = partsOf(id).at(-1)
       if (last === undefined) continue
-      const end = entriesIn(last.entries, last.height).reduce(
-        (held, entry) => heldAfter(held, entry, entry.times),
-        heldAt(last.opening),
+      const end = parseEntries(last.entries, last.height).reduce(
+        (held, entry) => applyHeldEntry(held, entry, entry.times),
+        parseHeld(last.opening),
       )
       expect([id, end]).toEqual([id, now])
-      expect(numberIn(last.gained) - numberIn(last.lost)).toBe(amount + frozen)
+      expect(parsePackedNumber(last.gained) - parsePackedNumber(last.lost)).toBe(amount + frozen)
     }
   })
 
@@ -54,7 +57,7 @@ describe('series of the recorded chain', () => {
       let first = 1
       for (const [at, part] of partsOf(id).entries()) {
         expect([id, part.part, part.first]).toEqual([id, at, first])
-        const inIt = entriesIn(part.entries, part.height).reduce((sum, { times }) => sum + times, 0)
+        const inIt = parseEntries(part.entries, part.height).reduce((sum, { times }) => sum + times, 0)
         expect(part.count).toBe(inIt)
         first += inIt
       }

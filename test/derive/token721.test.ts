@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { SEGMENT_SIZES, segments } from '#indices/segment.ts'
 import { series, seriesOf } from '#indices/series.ts'
-import { entriesIn } from '#indices/series-entry.ts'
+import { parseEntries } from '#indices/series-entry.ts'
 import { memberId } from '#indices/standing.ts'
 import { collectionOwners, collections, countOfItems, holdings, items } from '#indices/token721.ts'
 import { plainItems, sharesOf } from '#test/support/oracle/items.ts'
@@ -18,7 +18,7 @@ test('deriveBlock: owners, metadata and movements of items match a replay', () =
   )
   for (const [id, { moves }] of plain.items) {
     const past = state.get(series, seriesOf.item(id))
-    const changes = entriesIn(past?.entries ?? '', past?.height ?? 0)
+    const changes = parseEntries(past?.entries ?? '', past?.height ?? 0)
     expect(changes.map(({ height, more: [from, to] }) => ({ height, from, to }))).toEqual([...moves])
   }
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { doubtOf, series, seriesOf } from '#indices/series.ts'
-import { entriesIn } from '#indices/series-entry.ts'
-import { numberIn } from '#indices/series-number.ts'
-import { votesAfter, votesAt } from '#indices/series-replay.ts'
+import { formatDoubt, series, seriesOf } from '#indices/series.ts'
+import { parseEntries } from '#indices/series-entry.ts'
+import { parsePackedNumber } from '#indices/series-number.ts'
+import { applyVoteEntry, parseVotes } from '#indices/series-replay.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
 import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
@@ -11,13 +11,15 @@ import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 const chain = await derivedRecording()
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 
-const sumOf = (key: string): bigint => {
+function sumOf(key: string): bigint {
   const doc = chain.state.get(series, key)
-  return doc === undefined ? 0n : numberIn(doc.gained) - numberIn(doc.lost)
+  return doc === undefined ? 0n : parsePackedNumber(doc.gained) - parsePackedNumber(doc.lost)
 }
-const namedOf = (key: string): ReadonlyMap<string, bigint> => {
+function namedOf(key: string): ReadonlyMap<string, bigint> {
   const doc = chain.state.get(series, key)
-  return doc === undefined ? new Map() : entriesIn(doc.entries, doc.height).reduce(votesAfter, votesAt(doc.opening))
+  return doc === undefined
+    ? new Map()
+    : parseEntries(doc.entries, doc.height).reduce(applyVoteEntry, parseVotes(doc.opening))
 }
 
 test('deriveBlock: coefficients and masks at the end of the chain match a replay', () => {
@@ -39,7 +41,7 @@ test('deriveBlock: coefficients and masks at the end of the chain match a replay
   for (const [voter, producer] of pairs.values()) {
     const named = namedOf(seriesOf.voterMasks(voter))
     expect([voter, producer, named.get(producer) ?? 0n]).toEqual([voter, producer, plain.mask(producer, voter)])
-    expect(named.get(doubtOf(producer))).toBeUndefined()
+    expect(named.get(formatDoubt(producer))).toBeUndefined()
     masks += Number(named.has(producer))
   }
   expect(coefficients).toBeGreaterThan(8)

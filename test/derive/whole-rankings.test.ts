@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import type { Transaction } from '#chain/block.ts'
 import { producers } from '#indices/producer.ts'
 import type { StateIndex } from '#indices/registry.ts'
-import { SEGMENT_SIZES, type Segment, segmentAt, segments, segmentsId } from '#indices/segment.ts'
-import { beginOf, compareStandings, type Standing } from '#indices/standing.ts'
+import { findSegment, SEGMENT_SIZES, type Segment, segments, segmentsId } from '#indices/segment.ts'
+import { compareStandings, getSegmentStart, type Standing } from '#indices/standing.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { type DerivedChain, deriveChain } from '#test/support/stores/derived-chain.ts'
@@ -54,16 +54,16 @@ const producerBlocks = inBlocks(
 )
 
 /** Checks the position of each member that the segments of an order give. */
-const requirePlaces = ({ state }: DerivedChain, index: StateIndex, standings: readonly Standing[]): void => {
+function requirePlaces({ state }: DerivedChain, index: StateIndex, standings: readonly Standing[]): void {
   const truth = standings.toSorted(compareStandings)
   const leaf = (number: number): readonly Segment[] =>
     state.get(segments, segmentsId(index.name, number, ''))?.segments ?? []
   const root = leaf(0)
   expect(root.reduce((sum, [, , count]) => sum + count, 0)).toBe(truth.length)
   for (let offset = 0; offset < truth.length; offset++) {
-    const inRoot = segmentAt(root, offset)
-    const found = segmentAt(leaf(inRoot?.segment[3] ?? 0), inRoot?.skip ?? 0)
-    const begin = found === undefined ? undefined : beginOf(found.segment)
+    const inRoot = findSegment(root, offset)
+    const found = findSegment(leaf(inRoot?.segment[3] ?? 0), inRoot?.skip ?? 0)
+    const begin = found === undefined ? undefined : getSegmentStart(found.segment)
     const first = truth.findIndex(member => begin === undefined || compareStandings(begin, member) < 0)
     expect([offset, first + (found?.skip ?? Number.NaN)]).toEqual([offset, offset])
   }

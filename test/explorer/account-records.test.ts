@@ -14,7 +14,7 @@ type Row = { readonly tx_hash: string }
 type Days = { readonly days: readonly { readonly date: string; readonly records: number }[] }
 
 /** The transactions in the rows of a page, in order. */
-const hashesOf = (html: string): readonly string[] => {
+function hashesOf(html: string): readonly string[] {
   const table = html.slice(html.indexOf('data-live="records"'))
   return [...table.slice(0, table.indexOf('</table>')).matchAll(/\/tx\/(\w+)"/g)].map(([, hash]) => hash ?? '')
 }
@@ -48,7 +48,7 @@ type Moved = {
  * The direction in which token.iost changed an account's balance, from the arguments of the movement. Empty
  * if nothing moved.
  */
-const wayOf = ({ action_name, data, token }: Moved, account: string): string => {
+function wayOf({ action_name, data, token }: Moved, account: string): string {
   if (token === undefined) return ''
   const [, first, second] = data
   const giver = action_name === 'issue' ? '' : first

@@ -25,7 +25,7 @@ const CHANGED = 'The code that these argument names come from was changed after 
 const NAMED = 'Argument names come from the current code of the contract.'
 
 /** The recorded contracts are not minified: a method begins a line, or follows a brace. */
-const plainNames = (code: string, method: string): readonly string[] => {
+function plainNames(code: string, method: string): readonly string[] {
   const [, names = ''] = new RegExp(`(?:^|[\\n{};\\s])${method}\\s*\\(([^)]*)\\)\\s*\\{`).exec(code) ?? []
   return names.split(',').flatMap(name => (name.trim() === '' ? [] : [name.trim()]))
 }

@@ -15,7 +15,7 @@ afterAll(async () => {
 })
 
 /** The explorer with a node that answers like the recorded one, except for `fault`. */
-const explorerWith = async (fault?: Fault): Promise<Explorer> => {
+async function explorerWith(fault?: Fault): Promise<Explorer> {
   const faulty = await startFaultyNode(fault)
   const node = createNode({ urls: [faulty.url], clock: patientClock })
   open.push(

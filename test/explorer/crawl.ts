@@ -1,5 +1,5 @@
 import { downloads } from '#explorer/download/downloads.ts'
-import { routeAt } from '#explorer/links.ts'
+import { findRoute } from '#explorer/links.ts'
 import type { ReadPage } from './read-page.ts'
 import type { Explorer } from './served.ts'
 
@@ -11,10 +11,10 @@ export const brokenOf = (crawled: readonly Crawled[]): readonly string[] =>
   crawled.filter(({ status }) => status !== 200 && status !== 302).map(({ path, status }) => `${status} ${path}`)
 
 /** Paths of the files that no crawled page links to. */
-export const filesMissing = (crawled: readonly Crawled[]): readonly string[] => {
+export function filesMissing(crawled: readonly Crawled[]): readonly string[] {
   const found = crawled
     .filter(({ status }) => status === 200)
-    .map(({ path }) => routeAt(downloads, path.replace(/^\/zh(?=\/)|\?.*$/gs, ''))?.found)
+    .map(({ path }) => findRoute(downloads, path.replace(/^\/zh(?=\/)|\?.*$/gs, ''))?.found)
   return downloads.filter(file => !found.includes(file)).map(({ path }) => path)
 }
 
@@ -41,7 +41,7 @@ const ORIGIN = 'https://explorer.example'
  * Opens all addresses that pages link to, recursively. Throws if a link leaves `seenAt`; links to other web
  * hosts are ignored.
  */
-export const crawl = async (options: CrawlOptions): Promise<readonly Crawled[]> => {
+export async function crawl(options: CrawlOptions): Promise<readonly Crawled[]> {
   const { explorer, from, most, seenAt = '', basePath = '' } = options
   const root = `${ORIGIN}${seenAt}/`
   const waiting = [...from]
@@ -75,7 +75,7 @@ export const crawl = async (options: CrawlOptions): Promise<readonly Crawled[]> 
 const isOurs = (path: string): boolean => !/^\/(?:docs|api|status)\b/.test(path)
 
 /** A kind of addresses that are likely to be right or wrong together. */
-const kindOf = (path: string): string => {
+function kindOf(path: string): string {
   const { pathname, searchParams } = new URL(path, ORIGIN)
   const [, ...parts] = pathname.split('/')
   const lang = parts[0] === 'zh' ? parts.shift() : ''

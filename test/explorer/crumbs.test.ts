@@ -5,7 +5,7 @@ import { explorerOn } from './served.ts'
 setDefaultTimeout(600_000)
 
 /** The targets and names of the breadcrumbs of a page; []: the page has none. */
-const crumbsOf = (html: string): readonly string[] => {
+function crumbsOf(html: string): readonly string[] {
   const [, list = ''] = /<nav class="crumbs"[^>]*><ol>(.*?)<\/ol>/s.exec(html) ?? []
   return [...list.matchAll(/<a href="([^"]*)">([^<]*)/g)].map(([, href, name]) => `${name} ${href}`)
 }

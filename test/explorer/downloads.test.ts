@@ -1,6 +1,6 @@
 import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { downloads } from '#explorer/download/downloads.ts'
-import { routeAt } from '#explorer/links.ts'
+import { findRoute } from '#explorer/links.ts'
 import { createAddressLimits } from '#gate/networks.ts'
 import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { readWholeCsv } from '../support/read-csv.ts'
@@ -24,7 +24,7 @@ test('downloads: the file of an account has every row of its list, and changes t
 
 test('downloads: every file matches the rows of its list of the API, cell by cell', async () => {
   for (const path of Object.keys(fileCells)) expect(await expectCells(explorer, path)).toBeGreaterThan(0)
-  const compared = Object.keys(fileCells).map(path => routeAt(downloads, path.replace(/\?.*/, ''))?.found)
+  const compared = Object.keys(fileCells).map(path => findRoute(downloads, path.replace(/\?.*/, ''))?.found)
   expect(downloads.filter(file => !compared.includes(file))).toEqual([])
 })
 
@@ -138,7 +138,7 @@ test('downloads: a page offers the usual periods that have rows, up to the last 
 })
 
 /** The files that pages offer, in order, without duplicates. */
-const offeredBy = async (own: Explorer, paths: readonly string[]): Promise<readonly string[]> => {
+async function offeredBy(own: Explorer, paths: readonly string[]): Promise<readonly string[]> {
   const files = new Set<string>()
   for (const path of paths)
     for (const { href } of (await own.visit(path)).links) {

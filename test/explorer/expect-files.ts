@@ -18,12 +18,12 @@ export const tableOf = async (response: Response): Promise<readonly (readonly st
   readWholeCsv(await response.text()).slice(1)
 
 /** All rows of a list of the API. */
-const allRows = async <R = Row>(
+async function allRows<R = Row>(
   { call }: Explorer,
   action: string,
   params: Readonly<Record<string, string>>,
   list = 'transactions',
-): Promise<readonly R[]> => {
+): Promise<readonly R[]> {
   const rows: R[] = []
   for (let page = 1, total = 1; rows.length < total; page++) {
     const answer = await call<Readonly<Record<string, unknown>>>(action, {
@@ -36,7 +36,7 @@ const allRows = async <R = Row>(
   return rows
 }
 
-const unitsOf = (text: string): bigint => {
+function unitsOf(text: string): bigint {
   const [, sign = '', whole = '', fraction = ''] = /^([+-]?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
   const units = BigInt(whole + fraction.padEnd(18, '0'))
   return sign === '-' ? -units : units
@@ -56,7 +56,7 @@ export const fileOf = async ({ ask }: Explorer, path: string): Promise<Response>
   ask(path, { headers: { accept: HTML } })
 
 /** Checks the file of an account: it has every row of the API's list, and changes that add up. */
-export const expectFile = async (own: Explorer, account: string): Promise<void> => {
+export async function expectFile(own: Explorer, account: string): Promise<void> {
   const rows = await allRows(own, 'account/get-account-tx', { account })
   const response = await fileOf(own, `/account/${encodeURIComponent(account)}/records.csv`)
   expect([account, response.status, response.headers.get('x-total-count')]).toEqual([account, 200, String(rows.length)])
@@ -74,7 +74,7 @@ export const expectFile = async (own: Explorer, account: string): Promise<void> 
 }
 
 /** Checks that the cells of a file match the API's list, row by row. Returns the number of rows. */
-export const expectCells = async (own: Explorer, path: string): Promise<number> => {
+export async function expectCells(own: Explorer, path: string): Promise<number> {
   const { call, columns } = fileCells[path] ?? { call: ['', {}, ''], columns: {} }
   const [action, params, list] = call
   const rows = await allRows<Readonly<Record<string, unknown>>>(own, action, params, list)

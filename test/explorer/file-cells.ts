@@ -1,5 +1,5 @@
 import { textCell } from '#explorer/download/file.ts'
-import { outcomeOf } from '#explorer/format/outcome.ts'
+import { describeOutcome } from '#explorer/format/outcome.ts'
 
 /** A row of the API's list, in which amounts are texts. */
 type Row = Readonly<Record<string, unknown>>
@@ -32,7 +32,7 @@ const statusOf: Cell = row =>
   PRODUCER_STATUSES.get(row['status']) ??
   (row['isProducer'] !== true ? 'Not a candidate' : row['online'] === true ? 'Online' : 'Offline')
 const place: Cell = (_row, at) => String(at + 1)
-const status: Cell = row => outcomeOf(String(row['status_code'])).en
+const status: Cell = row => describeOutcome(String(row['status_code'])).en
 const WHERE = { Transaction: number('tx_hash'), Block: number('block') }
 const OF_RECORD = { Memo: elsewhere, Action: text('action_name'), Status: elsewhere, ...WHERE }
 const OF_MANY = { From: elsewhere, To: elsewhere, Amount: elsewhere, Token: elsewhere, ...OF_RECORD }

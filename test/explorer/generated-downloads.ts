@@ -4,7 +4,7 @@ import { expectCells, expectFile } from './expect-files.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
 /** Files that pages offer, on a store with a chain other than the recorded one. */
-export const downloadSuite = (store: () => Store): void => {
+export function downloadSuite(store: () => Store): void {
   let own: Explorer
   beforeAll(async () => {
     own = await explorerOn({ isKeyless: true }, store())

@@ -15,7 +15,7 @@ const UNLINKED: ReadonlySet<string> = new Set(['/search', '/suggest', '/sitemap.
 const PAGE = /^\/(?!docs|status|api|openapi)/
 
 /** A chain other than the recorded one: links from the first page lead to every kind of page. */
-export const pageSuite = (store: () => Store): void => {
+export function pageSuite(store: () => Store): void {
   let explorer: Explorer
   let crawled: readonly Crawled[] = []
   beforeAll(async () => {

@@ -23,7 +23,7 @@ afterAll(() => browser.close())
 const WIDTHS = [360, 390, 600, 768, 900, 1_024, 1_280] as const
 
 /** The faults of pages at every width, each with the places where it is seen. */
-const faultsOf = async (service: Service, paths: readonly string[]): Promise<readonly string[]> => {
+async function faultsOf(service: Service, paths: readonly string[]): Promise<readonly string[]> {
   await using served = servedBehind('/', service)
   const page = await browser.open({ scheme: 'light' })
   const seen = new Map<string, string>()
@@ -46,7 +46,7 @@ const both = (paths: readonly string[]): readonly string[] => [...paths, ...inCh
 const EACH = 3
 
 /** Some pages of each kind: with the same first part and the same names of parameters. */
-const choosePages = (paths: readonly string[]): readonly string[] => {
+function choosePages(paths: readonly string[]): readonly string[] {
   const opened = new Map<string, number>()
   return paths.filter(path => {
     const kind = path.replace(/(?<=^\/\w+\/)[^/?]+/, '').replaceAll(/=[^&]*/g, '')

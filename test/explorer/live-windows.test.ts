@@ -21,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => browser.close())
 
 /** Counts the streams that a service has open, and those that it ever had. */
-const countStreams = (service: Service) => {
+function countStreams(service: Service) {
   const streams = { open: 0, ever: 0 }
   const handle = async (request: Request): Promise<Response> => {
     if (new URL(request.url).pathname === '/live') {

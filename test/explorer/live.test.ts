@@ -13,7 +13,7 @@ import { temporarySqlite } from '../support/stores/loading.ts'
 import { HTML } from './served.ts'
 
 /** The text received of a body so far. The body may be cut off. */
-const collected = (response: Response): (() => string) => {
+function collected(response: Response): () => string {
   const decoder = new TextDecoder()
   let text = ''
   const reading = async (): Promise<void> => {

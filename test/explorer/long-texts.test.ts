@@ -10,7 +10,7 @@ const LONG = 'x'.repeat(60_000)
 /** Rows of a page, each of another transaction. */
 const ROWS = 25
 
-const told = (made: Made) => {
+function told(made: Made) {
   const tx = transaction(made)
   return { ...tx, body: nodeText(tx) }
 }

@@ -3,7 +3,7 @@ import { sum } from '#chain/amount.ts'
 /**
  * Every number in an answer of the API, including numbers in JSON texts of the chain such as arguments and receipts.
  */
-export const numbersIn = (answer: unknown): readonly string[] => {
+export function numbersIn(answer: unknown): readonly string[] {
   if (typeof answer === 'number') return [String(answer)]
   if (typeof answer === 'string') return [answer, ...(/^[[{]/.test(answer) ? numbersOfText(answer) : [])]
   if (Array.isArray(answer)) return answer.flatMap(numbersIn)
@@ -11,7 +11,7 @@ export const numbersIn = (answer: unknown): readonly string[] => {
 }
 
 /** Numbers are kept as texts, since they may have more digits than a double. */
-const numbersOfText = (text: string): readonly string[] => {
+function numbersOfText(text: string): readonly string[] {
   try {
     return numbersIn(
       JSON.parse(text, (_key, value, context?: { readonly source?: string }) =>
@@ -51,7 +51,7 @@ type Receipted = {
 }
 
 /** Bytes of RAM that a transaction returned. They are negative in the usage of their payers. */
-const returnsOf = (answers: Answers): readonly string[] => {
+function returnsOf(answers: Answers): readonly string[] {
   const found = answers.find((each): each is Receipted => has(each, 'transaction'))
   const usage = Object.values(found?.transaction.tx_receipt.ram_usage ?? {})
   return usage.filter(bytes => bytes.startsWith('-')).map(bytes => bytes.slice(1))
@@ -72,7 +72,7 @@ type VoteDays = { readonly days: readonly { readonly votes: string; readonly cha
 /**
  * The change of a producer's votes in the last seven days: the last votes minus those at the start of the first day.
  */
-const weekOf = (answers: Answers): readonly string[] => {
+function weekOf(answers: Answers): readonly string[] {
   const found = answers.find((each): each is VoteDays => has(each, 'days'))
   const week = found?.days.slice(-7) ?? []
   const [first, last] = [week[0], week.at(-1)]
@@ -81,7 +81,7 @@ const weekOf = (answers: Answers): readonly string[] => {
 }
 
 /** The sums on the page of an account. */
-const accountSums = (answers: Answers): readonly string[] => {
+function accountSums(answers: Answers): readonly string[] {
   const balance = answers.find((each): each is Balance => has(each, 'vote_balance'))
   if (balance === undefined) return []
   const detail = answers.find((each): each is Detail => has(each, 'gas_info'))
@@ -102,12 +102,12 @@ const has = (value: unknown, name: string): boolean => value !== null && typeof 
 
 const DECIMALS = 8
 
-const units = (text: string): bigint => {
+function units(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.')
   return BigInt(whole + fraction.padEnd(DECIMALS, '0'))
 }
 
-const decimal = (value: bigint): string => {
+function decimal(value: bigint): string {
   const text = String(value).padStart(DECIMALS + 1, '0')
   const fraction = text.slice(-DECIMALS).replace(/0+$/, '')
   return `${text.slice(0, -DECIMALS)}${fraction === '' ? '' : `.${fraction}`}`

@@ -44,7 +44,7 @@ test('previews: all pages name one picture, with an absolute address and its siz
   expect([own, (await behind.ask(own)).status]).toEqual([`/iost${pathname}`, 200])
 })
 
-const readPicture = async ({ ask }: Explorer, path: string) => {
+async function readPicture({ ask }: Explorer, path: string) {
   const { status, headers, ...response } = await ask(path).then(async answer => ({
     ...{ status: answer.status, headers: answer.headers },
     png: await answer.bytes(),

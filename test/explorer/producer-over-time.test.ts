@@ -23,7 +23,7 @@ const REWARDS = [
   ['Withdrawn by voters (IOST)', '投票者已领取（IOST）', 'taken_by_voters'],
 ] as const
 
-const shownIn = (html: string, title: string): readonly string[] => {
+function shownIn(html: string, title: string): readonly string[] {
   const [, points = ''] = html.split(`<h3>${title}</h3>`)[1]?.match(/data-points="([^"]*)"/) ?? []
   return points === '' ? [] : points.replaceAll(',', '').split('|')
 }

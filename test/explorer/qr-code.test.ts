@@ -9,7 +9,7 @@ setDefaultTimeout(600_000)
 const SCALE = 4
 
 /** The text that a QR reader decodes from the drawing of a page. */
-const readFrom = (html: string): string | undefined => {
+function readFrom(html: string): string | undefined {
   const [, size = '', path = ''] =
     /<details class="qr">.*?viewBox="0 -0\.5 (\d+) \1".*?<path d="([^"]*)">/s.exec(html) ?? []
   const side = Number(size) * SCALE

@@ -20,7 +20,7 @@ export type ReadPage = {
 const LINKING = ['a', 'link', 'script', 'form', 'img'] as const
 
 /** Reads a page with an HTML parser, as a browser does. */
-export const readPage = async (html: string): Promise<ReadPage> => {
+export async function readPage(html: string): Promise<ReadPage> {
   const read = { title: '', heading: '', text: '', inline: '' }
   const links: { href: string; tag: string }[] = []
   const values: string[] = []

@@ -16,12 +16,12 @@ let known: Promise<readonly string[]> | undefined
  * Paths of pages about things of the recorded chain that differ as much as possible. They are chosen once per
  * test process, since all transactions are read for that.
  */
-export const samplePaths = (explorer: Pick<Explorer, 'call'>): Promise<readonly string[]> => {
+export function samplePaths(explorer: Pick<Explorer, 'call'>): Promise<readonly string[]> {
   known ??= chosenPaths(explorer)
   return known
 }
 
-const chosenPaths = async ({ call }: Pick<Explorer, 'call'>): Promise<readonly string[]> => {
+async function chosenPaths({ call }: Pick<Explorer, 'call'>): Promise<readonly string[]> {
   const transactions: TransactionRow[] = []
   for (let page = 1, total = 1; transactions.length < total; page++) {
     const answer = await call<Listed & { readonly transactions: readonly TransactionRow[] }>(

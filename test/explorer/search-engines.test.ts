@@ -9,7 +9,7 @@ setDefaultTimeout(600_000)
 type Told = { readonly canonical: string; readonly others: readonly string[]; readonly robots: string }
 
 /** The parts of a page that address search engines. */
-const toldBy = (html: string): Told => {
+function toldBy(html: string): Told {
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = '']) => found)
   return {
     canonical: all(/<link rel="canonical" href="([^"]*)"/g).join(),

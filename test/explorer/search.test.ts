@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 
 /** The page to which the search for a text redirects; `undefined`: it shows a list of results. */
-const ledTo = async (text: string, prefix = ''): Promise<string | undefined> => {
+async function ledTo(text: string, prefix = ''): Promise<string | undefined> {
   const { response } = await explorer.visit(`${prefix}/search?text=${encodeURIComponent(text)}`)
   const location = response.headers.get('location')
   return location === null ? undefined : new URL(location, `http://127.0.0.1${prefix}/search`).pathname
@@ -63,7 +63,7 @@ test('search: a full name lists its token with the number of holders', async () 
 })
 
 /** The suggested lines for a text. */
-const linesOf = async (text: string, prefix = ''): Promise<readonly string[]> => {
+async function linesOf(text: string, prefix = ''): Promise<readonly string[]> {
   const response = await explorer.ask(`${prefix}/suggest?text=${encodeURIComponent(text)}`)
   const html = await response.text()
   return [...html.matchAll(/<li[^>]*>(.*?)<\/li>/gs)].map(([, line = '']) => line.replaceAll(/<[^>]*>/g, ''))

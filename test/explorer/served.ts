@@ -18,10 +18,10 @@ export const HTML = 'text/html,application/xhtml+xml'
  * @param over options of the service, such as its base path; `isKeyless`: visitors get no test key.
  * @param store a store with another chain than the recorded one.
  */
-export const explorerOn = async (
+export async function explorerOn(
   { isKeyless = false, ...over }: Parameters<typeof serviceOn>[1] & { readonly isKeyless?: boolean } = {},
   store?: Store,
-): Promise<Explorer> => {
+): Promise<Explorer> {
   const shared = createKey('shared', { perSecond: 1_000_000, perDay: 1_000_000_000 }, { now: Date.now() })
   const options = {
     explorer: true,

@@ -1,5 +1,5 @@
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
-import { routeAt } from '#explorer/links.ts'
+import { findRoute } from '#explorer/links.ts'
 import type { Lang, Visit } from '#explorer/page.ts'
 import { pages } from '#explorer/pages.ts'
 import { Layout } from '#explorer/part/layout.tsx'
@@ -17,7 +17,7 @@ export const DECIDING: ReadonlySet<string> = new Set([
 export type Spoil = (text: string, of: { readonly key: string; readonly isArgument: boolean }) => string
 
 /** Replaces the texts of an answer, and keeps the originals. */
-const spoiler = (spoil: Spoil, spares: ReadonlySet<string>) => {
+function spoiler(spoil: Spoil, spares: ReadonlySet<string>) {
   const were = new Map<string, string>()
   const spoilt = (text: string, key: string, isArgument: boolean): string => {
     const other = spoil(text, { key, isArgument })
@@ -47,7 +47,7 @@ const spoiler = (spoil: Spoil, spares: ReadonlySet<string>) => {
   return { spoilAll, corrected }
 }
 
-const listOf = (text: string): unknown => {
+function listOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -64,10 +64,10 @@ const site = {
 }
 
 /** The page that is shown when the texts of the chain are others. Fields of `spares` keep their texts. */
-export const spoiltPage = async (
+export async function spoiltPage(
   path: string,
   { lang, spoil, spares }: { readonly lang: Lang; readonly spoil: Spoil; readonly spares: ReadonlySet<string> },
-): Promise<string | undefined> => {
+): Promise<string | undefined> {
   const deps = {
     store: await loadedStore(),
     node: undefined,
@@ -76,7 +76,7 @@ export const spoiltPage = async (
     clock: systemClock,
   }
   const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1')
-  const { found: page, id = '', part = '' } = routeAt(pages, pathname) ?? {}
+  const { found: page, id = '', part = '' } = findRoute(pages, pathname) ?? {}
   return askAtOneHeight(
     deps,
     async asking => {

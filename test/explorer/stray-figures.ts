@@ -6,11 +6,11 @@ import type { Explorer } from './served.ts'
  * Figures of a page that are in none of the API calls that the page links to. Throws if a call is refused.
  * `path` is the path of the page.
  */
-export const strayFigures = async (
+export async function strayFigures(
   explorer: Explorer,
   path: string,
   { links, values, derived }: Pick<ReadPage, 'links' | 'values' | 'derived'>,
-): Promise<readonly string[]> => {
+): Promise<readonly string[]> {
   const calls = links
     .map(({ href }) => new URL(href, `http://127.0.0.1:8080${path}`))
     .filter(({ pathname, searchParams }) => pathname === '/api/' && !searchParams.has('format'))

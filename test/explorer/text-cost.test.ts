@@ -39,7 +39,7 @@ const FREE: ReadonlySet<string> = new Set([
 const ARGUMENTS = 10
 
 /** Makes the first text of each field long, and the first arguments of calls. No two texts are equal. */
-const longest = (of: (length: number) => string, length: number): Spoil => {
+function longest(of: (length: number) => string, length: number): Spoil {
   const seen = new Map<string, number>()
   return (text, { key, isArgument }) => {
     if (!isArgument && !FREE.has(key)) return text

@@ -17,7 +17,7 @@ const TITLES = {
   '/zh': (token: string) => [`供应量（${token}）`, '持有者数', `转账总额（${token}）`, '转账次数'],
 } as const
 
-const shownIn = (html: string, title: string): readonly string[] => {
+function shownIn(html: string, title: string): readonly string[] {
   const [, points = ''] = html.split(`<h3>${title}</h3>`)[1]?.match(/data-points="([^"]*)"/) ?? []
   return points === '' ? [] : points.replaceAll(',', '').split('|')
 }

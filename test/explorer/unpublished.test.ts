@@ -8,7 +8,7 @@ setDefaultTimeout(600_000)
 const HASH = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
 
 /** The explorer with a node whose transaction is in no published block; `receipt`: null while it is in the pool. */
-const withTransaction = (over: object, receipt: object | null) => {
+function withTransaction(over: object, receipt: object | null) {
   const transaction = {
     ...{ hash: HASH, time: '1795247868355000000', expiration: '1795247948355000000' },
     ...{ gas_ratio: 1, gas_limit: 300000, delay: '0', chain_id: 1020 },

@@ -22,7 +22,7 @@ type Listed = {
 }
 
 /** The HTML of a change, whose colour depends on its sign. */
-const written = (change: string): string => {
+function written(change: string): string {
   const kind = change.startsWith('-') ? 'bad' : change === '0' ? 'none' : 'good'
   const [whole = '', fraction] = signed(change).split('.')
   const title = signed(change) === change ? '' : ` title="${change}"`

@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 
 /** The card of withdrawable amounts; `""`: the page has none. */
-const cardOf = async (path: string): Promise<string> => {
+async function cardOf(path: string): Promise<string> {
   const { html } = await explorer.visit(path)
   return /<section class="card"><header><div><h2 id="withdraw">[\s\S]*?<\/section>/.exec(html)?.[0] ?? ''
 }
@@ -30,7 +30,7 @@ const valuesIn = (html: string): readonly string[] =>
   [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
 
 /** The earliest time in the list, in any position, and the sum of the amounts at that time. */
-const nextOf = ({ frozen_balance: { list } }: Balance) => {
+function nextOf({ frozen_balance: { list } }: Balance) {
   const [time] = list.map(each => each.time).toSorted((a, b) => Number(BigInt(a) - BigInt(b)))
   if (time === undefined) return undefined
   const units = list.reduce((sum, each) => sum + (each.time === time ? toUnits(each.amount, 8) : 0n), 0n)

@@ -37,14 +37,14 @@ const headText = (world: World, made: Made): string =>
   `{${rawHeadText(world, made)}, "txs":[], "receipts":[], "txHashes":[], "receiptHashes":[], "blockType":"ONLYHASH"}`
 
 /** The transactions of a block as the bulk call returns them, which leaves out transactions without actions. */
-const listText = ({ height, texts, without }: Made): string | undefined => {
+function listText({ height, texts, without }: Made): string | undefined {
   const shown = without.length === 0 ? texts : texts.filter((_, position) => !without.includes(position))
   if (shown.length === 0) return undefined
   return `{"status":"IRREVERSIBLE", "block_number":"${height}", "tx_list":[${shown.length === 1 ? shown[0] : shown.join(', ')}]}`
 }
 
 /** The answers of the generated chain's node. `end()`: height of its head, which is irreversible. */
-export const generatedNode = (chain: Chain, end: () => number) => {
+export function generatedNode(chain: Chain, end: () => number) {
   const has = (height: bigint | number): boolean => height >= 0 && height <= end()
   /** Heights by block hash; `places`: places by transaction hash. */
   const heights = new Map<string, number>()

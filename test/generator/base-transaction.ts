@@ -7,14 +7,14 @@ import { type World, witnessOf } from './world.ts'
 /** A base transaction without its hash, time and the parent's gas, which are all that differs between most blocks. */
 export type Base = { readonly parts: BaseParts; readonly receipt: Buffer }
 
-const made = (world: World, height: number): Base => {
+function made(world: World, height: number): Base {
   const receipts = baseReceipts(world, height)
   const leaf = { gas: 0, status: OK, message: '', ram: [], returns: ['[""]'], receipts }
   return { parts: baseParts(witnessOf(world, height - 1).key, receipts), receipt: encodedReceipt(leaf) }
 }
 
 /** Base transactions by height. Those that only pay the reward are made once per producer. */
-export const baseTransactions = (world: World): ((height: number) => Base) => {
+export function baseTransactions(world: World): (height: number) => Base {
   const byProducer = new Map<string, Base>()
   return height => {
     if (!onlyRewards(world, height)) return made(world, height)

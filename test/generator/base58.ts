@@ -16,7 +16,7 @@ const limbs = new Float64Array(LIMBS)
 const text = Buffer.alloc(GROUPS * DIGITS)
 
 /** Reads 32 bytes into limbs of 22 bits, highest first. */
-const fill = (bytes: Uint8Array, at: number): void => {
+function fill(bytes: Uint8Array, at: number): void {
   let limb = LIMBS - 1
   let value = 0
   let weight = 1
@@ -37,7 +37,7 @@ const fill = (bytes: Uint8Array, at: number): void => {
  * Divides the limbs from `first` on by 58^5 and returns the remainder. Corrects a quotient that rounding made
  * one too large or too small.
  */
-const divide = (first: number): number => {
+function divide(first: number): number {
   let rest = 0
   for (let index = first; index < LIMBS; index += 1) {
     const value = rest * LIMB + (limbs[index] as number)
@@ -56,7 +56,7 @@ const divide = (first: number): number => {
 }
 
 /** Base58 of the 32 bytes at `at`, the same as `#chain/base58.ts`. Several times as fast, since it needs no bigint. */
-export const base58Of32 = (bytes: Uint8Array, at = 0): string => {
+export function base58Of32(bytes: Uint8Array, at = 0): string {
   fill(bytes, at)
   let first = 0
   let place = text.length

@@ -57,7 +57,7 @@ export type MakeBlock = (
   how?: { readonly texts?: boolean; readonly variant?: Variant },
 ) => Made
 
-export const blockMaker = (world: World): MakeBlock => {
+export function blockMaker(world: World): MakeBlock {
   const baseOf = baseTransactions(world)
   return (height, parent, { texts = true, variant } = {}) => {
     const { users, seed } = variant ?? { users: ownTransactions(world, height), seed: world.settings.seed }

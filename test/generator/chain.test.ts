@@ -20,7 +20,7 @@ import { blockTime, writeBlockTime } from './time.ts'
 // The limit leaves time for a busy machine, and ends tests that hang.
 setDefaultTimeout(600_000)
 
-const withNode = async (given: Parameters<typeof serveGenerated>[0], work: (node: Generated) => Promise<void>) => {
+async function withNode(given: Parameters<typeof serveGenerated>[0], work: (node: Generated) => Promise<void>) {
   const node = serveGenerated(given)
   try {
     await work(node)
@@ -31,7 +31,7 @@ const withNode = async (given: Parameters<typeof serveGenerated>[0], work: (node
 
 const textOf = async (url: string): Promise<string> => (await fetch(url)).text()
 
-const blocksOf = async (url: string, from: number, to: number): Promise<readonly Block[]> => {
+async function blocksOf(url: string, from: number, to: number): Promise<readonly Block[]> {
   const node = createNode({ urls: [url] })
   try {
     const blocks: Block[] = []
@@ -180,7 +180,7 @@ test('a block far up the chain is the same as if all blocks before were made one
 })
 
 /** The names and types of a JSON value's members in order; of lists, only the first entry. */
-const shapeOf = (value: unknown): unknown => {
+function shapeOf(value: unknown): unknown {
   if (Array.isArray(value)) return value.slice(0, 1).map(shapeOf)
   if (typeof value !== 'object' || value === null) return typeof value
   return Object.entries(value).map(([name, member]) => [name, shapeOf(member)])
@@ -189,7 +189,7 @@ const shapeOf = (value: unknown): unknown => {
 /**
  * A raw block with only its last transaction and receipt. Parts that differ between kinds of transactions are emptied.
  */
-const rawShape = (text: string): unknown => {
+function rawShape(text: string): unknown {
   const { status, block } = JSON.parse(text) as {
     status: string
     block: { txs: { signers: unknown[] }[]; receipts: { receipts: unknown[]; ramUsage: unknown }[] }

@@ -29,7 +29,7 @@ export type Chain = {
   hashed(): number
 }
 
-export const createChain = (settings: Settings): Chain => {
+export function createChain(settings: Settings): Chain {
   const world = worldOf(settings)
   const makeBlock = blockMaker(world)
   const segments: Buffer[] = []

@@ -15,7 +15,7 @@ const STAT_BLOCKS = 1200
 export const gasOf = (transactions: readonly Tx[]): number => transactions.reduce((sum, { gas }) => sum + gas, 0)
 
 /** The transactions of a block without its base transaction. A pure function of the settings and the height. */
-export const userTransactions = (world: World, height: number): readonly Tx[] => {
+export function userTransactions(world: World, height: number): readonly Tx[] {
   const { dawn, schedule, settings } = world
   if (height === 0) return [genesisTx(world)]
   if (height < dawn) return dawnTransactions(world, height)
@@ -37,10 +37,10 @@ export const onlyRewards = (world: World, height: number): boolean =>
  * The receipts of a block's base transaction: the reward for the parent and, at intervals, the list of producers and
  * the inflation.
  */
-export const baseReceipts = (
+export function baseReceipts(
   world: World,
   height: number,
-): readonly { readonly name: string; readonly content: string }[] => {
+): readonly { readonly name: string; readonly content: string }[] {
   const reward = {
     name: 'token.iost/issue',
     content: `["contribute","${witnessOf(world, height - 1).account}","${CONTRIBUTE}"]`,

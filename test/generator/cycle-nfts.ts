@@ -6,7 +6,7 @@ import { collectionOf, giveNft, issueNft } from './nfts.ts'
 /**
  * The hub issues an NFT. In the second half its owner transfers it to another account, sometimes through a contract.
  */
-export const collecting = (at: At, plan: Plan): void => {
+export function collecting(at: At, plan: Plan): void {
   const { world, cycle, j, back, tx } = at
   const collection = collectionOf(plan)
   const id = world.nfts.idOf(collection, cycle, j)

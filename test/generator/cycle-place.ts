@@ -31,14 +31,14 @@ export const memoOf = ({ drawn }: At): string => MEMOS[(drawn >>> 20) % MEMOS.le
 export const name = ({ world }: At, index: number): string => world.account(index)
 
 /** The time when an amount frozen here is due: after this block, and before the amount is needed. */
-export const dueOf = ({ world, cycle, k, j, back }: At): string => {
+export function dueOf({ world, cycle, k, j, back }: At): string {
   const { schedule, settings, dawn } = world
   const from = schedule.offset(k)
   const until = back ? settings.cycle - 1 : schedule.offset(j + schedule.count / 2)
   return blockTime(settings.seed, dawn + cycle * settings.cycle + Math.floor((from + until) / 2))
 }
 
-export const call = (at: At, contract: string, action: string, data: string, returned = '[""]'): void => {
+export function call(at: At, contract: string, action: string, data: string, returned = '[""]'): void {
   at.tx.actions.push({ contract, name: action, data, from: at.tx.publisher, to: contract })
   at.tx.returns.push(returned)
 }

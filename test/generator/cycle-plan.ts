@@ -90,12 +90,12 @@ export type CyclePlan = {
   read(j: number): Plan
 }
 
-const tableOf = (weights: Weights): readonly Kind[] => {
+function tableOf(weights: Weights): readonly Kind[] {
   const smallest = 0.1
   return KINDS.flatMap(kind => new Array<Kind>(Math.round(weights[kind] / smallest)).fill(kind))
 }
 
-export const cyclePlan = ({ seed, profile, holders, voters }: Settings): CyclePlan => {
+export function cyclePlan({ seed, profile, holders, voters }: Settings): CyclePlan {
   const draws = createDraws()
   const kinds = tableOf(WEIGHTS[profile])
   const plan: Plan = { kind: 'none', a: 0, b: 0, c: 0, d: 0, contract: 0, other: 0, coin: false }
@@ -133,7 +133,7 @@ export type Needs = {
 }
 
 /** Sums the maximum that each account owes at once: all its payments of one half of a cycle. */
-export const needsOf = (settings: Settings, schedule: Schedule): Needs => {
+export function needsOf(settings: Settings, schedule: Schedule): Needs {
   const places = settings.holders + 1
   const needs = {
     iost: new Float64Array(places),

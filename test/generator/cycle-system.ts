@@ -18,7 +18,7 @@ import {
 import { HUB, newcomerName, TOKENS } from './names.ts'
 import { BROKEN } from './transaction.ts'
 
-export const voting = (at: At, plan: Plan): void => {
+export function voting(at: At, plan: Plan): void {
   const voter = name(at, plan.a)
   const producer = at.world.producers[0]?.account ?? ''
   const units = amountOf(at, MOST.votes)
@@ -29,7 +29,7 @@ export const voting = (at: At, plan: Plan): void => {
   at.tx.returns.push('[""]')
 }
 
-export const pledging = (at: At, plan: Plan): void => {
+export function pledging(at: At, plan: Plan): void {
   const [pledger, other] = [name(at, plan.a), name(at, plan.b)]
   const units = amountOf(at, MOST.iost)
   at.tx.publisher = pledger
@@ -39,7 +39,7 @@ export const pledging = (at: At, plan: Plan): void => {
   at.tx.returns.push('[]')
 }
 
-export const ramTrade = (at: At, plan: Plan): void => {
+export function ramTrade(at: At, plan: Plan): void {
   const owner = name(at, plan.a)
   const bytes = 1 + (at.drawn % 900)
   const price = bytes * 1_000_000
@@ -57,7 +57,7 @@ export const ramTrade = (at: At, plan: Plan): void => {
 }
 
 /** The account uses RAM, and frees it in the second half. */
-export const storing = (at: At, plan: Plan): void => {
+export function storing(at: At, plan: Plan): void {
   const owner = name(at, plan.a)
   const contract = at.world.contracts[plan.contract] ?? ''
   const bytes = (at.back ? -1 : 1) * amountOf(at, MOST.ram)
@@ -67,7 +67,7 @@ export const storing = (at: At, plan: Plan): void => {
   at.tx.effects.push({ kind: 'ram', owner, bytes })
 }
 
-export const minting = (at: At, plan: Plan): void => {
+export function minting(at: At, plan: Plan): void {
   const to = name(at, plan.b)
   const units = amountOf(at, 1000)
   at.tx.publisher = at.back ? to : HUB
@@ -84,7 +84,7 @@ export const minting = (at: At, plan: Plan): void => {
 }
 
 /** A new account in every cycle. Half of them get a little IOST, always the same amount. */
-export const joining = (at: At): void => {
+export function joining(at: At): void {
   const creator = CREATORS[at.j % CREATORS.length] ?? ''
   const fresh = newcomerName(at.cycle, at.k)
   const { keys } = at.world
@@ -97,7 +97,7 @@ export const joining = (at: At): void => {
 }
 
 /** A producer exchanges block rewards for IOST, far less than it has earned by the middle of the first cycle. */
-export const exchanging = (at: At, plan: Plan): void => {
+export function exchanging(at: At, plan: Plan): void {
   if (!at.back) {
     fail(at, plan, BROKEN)
     return
@@ -110,7 +110,7 @@ export const exchanging = (at: At, plan: Plan): void => {
 }
 const REWARD = IOST / 100
 
-export const telling = (at: At, plan: Plan): void => {
+export function telling(at: At, plan: Plan): void {
   at.tx.publisher = name(at, plan.a)
   const text = at.drawn % 2 === 0 ? 'free text, 没有 JSON' : '[1,2'
   call(at, 'system.iost', 'receipt', JSON.stringify([text]), '[]')

@@ -34,7 +34,7 @@ const FILL: Readonly<Record<Kind, (at: At, plan: Plan) => void>> = {
 }
 
 /** The k-th transaction of a cycle. */
-export const cycleTransaction = (world: World, cycle: number, k: number): Tx => {
+export function cycleTransaction(world: World, cycle: number, k: number): Tx {
   const { schedule, settings, plan } = world
   const half = schedule.count / 2
   const back = k >= half

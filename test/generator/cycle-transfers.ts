@@ -5,13 +5,13 @@ import { TOKENS, type Token } from './names.ts'
 import { NO_BALANCE } from './transaction.ts'
 
 /** A transfer from a to b, and back in the second half. */
-export const move = (at: At, plan: Plan, token: Token, most: number): void => {
+export function move(at: At, plan: Plan, token: Token, most: number): void {
   const [from, to] = at.back ? [plan.b, plan.a] : [plan.a, plan.b]
   at.tx.publisher = name(at, from)
   transferAction(at.tx, token, [name(at, from), name(at, to)], amountOf(at, most), memoOf(at))
 }
 
-export const play = (at: At, plan: Plan): void => {
+export function play(at: At, plan: Plan): void {
   const contract = at.world.contracts[plan.contract] ?? ''
   const player = name(at, plan.a)
   at.tx.publisher = player
@@ -26,7 +26,7 @@ export const play = (at: At, plan: Plan): void => {
 }
 
 /** A contract calls another one, which moves tokens in two steps. */
-export const route = (at: At, plan: Plan): void => {
+export function route(at: At, plan: Plan): void {
   const outer = at.world.contracts[plan.contract] ?? ''
   const inner = at.world.contracts[plan.other] ?? ''
   const player = name(at, plan.a)
@@ -45,7 +45,7 @@ export const route = (at: At, plan: Plan): void => {
   )
 }
 
-export const multi = (at: At, plan: Plan): void => {
+export function multi(at: At, plan: Plan): void {
   const payer = name(at, plan.a)
   const others = [plan.b, plan.c, plan.d].map(index => name(at, index))
   at.tx.publisher = at.back ? (others[0] ?? '') : payer
@@ -54,12 +54,12 @@ export const multi = (at: At, plan: Plan): void => {
     transferAction(at.tx, TOKENS.iost, at.back ? [other, payer] : [payer, other], amountOf(at, MOST.iost), memoOf(at))
 }
 
-export const twins = (at: At, plan: Plan): void => {
+export function twins(at: At, plan: Plan): void {
   move(at, plan, TOKENS.iost, MOST.iost)
   move(at, plan, TOKENS.iost, MOST.iost)
 }
 
-export const fail = (at: At, plan: Plan, status: number): void => {
+export function fail(at: At, plan: Plan, status: number): void {
   const payer = name(at, plan.a)
   at.tx.publisher = payer
   const to = name(at, plan.b)
@@ -77,7 +77,7 @@ export const fail = (at: At, plan: Plan, status: number): void => {
       : `running action Action{Contract: token.iost, ActionName: transfer, Data: ["iost","${payer}"...\n error: balance not enough`
 }
 
-export const freezing = (at: At, plan: Plan): void => {
+export function freezing(at: At, plan: Plan): void {
   const token = plan.coin ? TOKENS.coin : TOKENS.iost
   const most = plan.coin ? MOST.coin : MOST.iost
   if (at.back) {

@@ -25,7 +25,7 @@ const tier = ({ settings }: World, stream: number, index: number): number =>
 const coinsAtStart = (world: World, index: number): number =>
   roundedUp(world.needs.coin[index] ?? 0, COIN) + tier(world, 41, index) * COIN
 
-const iostAtStart = (world: World, index: number): number => {
+function iostAtStart(world: World, index: number): number {
   const need = roundedUp(world.needs.iost[index] ?? 0, IOST)
   return need === 0 && index % WITHOUT_IOST === 0 ? 0 : need + (tier(world, 42, index) * IOST) / 2
 }
@@ -37,7 +37,7 @@ const secondVotes = (index: number): number => (index % SECOND_EVERY === 1 ? 3 *
 const secondProducer = (world: World, index: number): string =>
   world.producers[(1 + index) % world.producers.length]?.account ?? ''
 
-const tokenTx = (which: 'coin' | 'mint', first: number): Tx => {
+function tokenTx(which: 'coin' | 'mint', first: number): Tx {
   const token = TOKENS[which]
   const { issuer, symbol, decimals } = token
   const tx = emptyTx(issuer, GAS)
@@ -61,7 +61,7 @@ const tokenTx = (which: 'coin' | 'mint', first: number): Tx => {
   return tx
 }
 
-const hubTx = (world: World): Tx => {
+function hubTx(world: World): Tx {
   const tx = emptyTx(FOUNDER, GAS)
   const units = roundedUp(world.needs.coin[world.settings.holders] ?? 0, COIN) + MOST.coin
   const data = transfer(tx, TOKENS.coin, [FOUNDER, HUB], units, { own: true })
@@ -70,7 +70,7 @@ const hubTx = (world: World): Tx => {
   return tx
 }
 
-const nested = (world: World, name: string, data: string): Tx => {
+function nested(world: World, name: string, data: string): Tx {
   const tx = emptyTx(FOUNDER, GAS)
   const contract = world.contracts[0] ?? ''
   tx.actions.push({ contract, name, data, from: FOUNDER, to: contract })
@@ -79,7 +79,7 @@ const nested = (world: World, name: string, data: string): Tx => {
 }
 
 /** Creates accounts `from` … `to` − 1 and gives them their initial amounts. */
-const accountsTx = (world: World, from: number, to: number): Tx => {
+function accountsTx(world: World, from: number, to: number): Tx {
   const tx = nested(world, 'drop', `["${from}","${to}"]`)
   for (let index = from; index < to; index += 1) {
     const name = world.account(index)
@@ -94,7 +94,7 @@ const accountsTx = (world: World, from: number, to: number): Tx => {
   return tx
 }
 
-const votesTx = (world: World, from: number, to: number): Tx => {
+function votesTx(world: World, from: number, to: number): Tx {
   const tx = nested(world, 'ballot', `["${from}","${to}"]`)
   const first = world.producers[0]?.account ?? ''
   for (let index = from; index < to; index += 1) {
@@ -106,7 +106,7 @@ const votesTx = (world: World, from: number, to: number): Tx => {
   return tx
 }
 
-const batches = (first: number, end: number, make: (from: number, to: number) => Tx): readonly Tx[] => {
+function batches(first: number, end: number, make: (from: number, to: number) => Tx): readonly Tx[] {
   const made: Tx[] = []
   for (let index = 0; index < DAWN_TRANSACTIONS; index += 1) {
     const from = first + index * DAWN_ACCOUNTS
@@ -116,7 +116,7 @@ const batches = (first: number, end: number, make: (from: number, to: number) =>
 }
 
 /** The transactions of blocks 1 … `world.dawn` − 1, without base transactions. */
-export const dawnTransactions = (world: World, height: number): readonly Tx[] => {
+export function dawnTransactions(world: World, height: number): readonly Tx[] {
   const { holders, voters } = world.settings
   if (height < DAWN_ACCOUNTS_FROM)
     return [

@@ -13,7 +13,7 @@ const NS_PER_MS = 1_000_000
 /** The position after the base transaction, the contracts, two tokens, the hub's share and the collections. */
 const POSITION = 1 + CONTRACTS + 3 + COLLECTIONS.length
 
-const moving = (given: Parameters<typeof emptyTx>[2]): Tx => {
+function moving(given: Parameters<typeof emptyTx>[2]): Tx {
   const tx = emptyTx(FOUNDER, GAS, given)
   transferAction(tx, TOKENS.coin, [FOUNDER, HUB], COINS, 'delayed')
   return tx

@@ -23,7 +23,7 @@ const codeOf = (index: number): string =>
  * The deployment of a contract in block 1. The contract's id is made from the transaction's hash, which does
  * not cover the id.
  */
-export const deployTx = (contract: string, index: number): Tx => {
+export function deployTx(contract: string, index: number): Tx {
   const tx = emptyTx(FOUNDER, GAS)
   const data = JSON.stringify([codeOf(index)])
   tx.actions.push({ contract: 'system.iost', name: 'setCode', data, from: FOUNDER, to: 'system.iost' })

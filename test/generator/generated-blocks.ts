@@ -5,7 +5,7 @@ import { serveGenerated } from './serve.ts'
 import { small } from './small.ts'
 
 /** The first blocks of a generated chain of mixed content, in the form in which a loader receives them. */
-export const generatedBlocks = async (count = 600): Promise<readonly LoadedBlock[]> => {
+export async function generatedBlocks(count = 600): Promise<readonly LoadedBlock[]> {
   const node = serveGenerated({ ...small('mixed'), blocks: count })
   const reader = createNode({ urls: [node.url], clock: idleClock() })
   try {

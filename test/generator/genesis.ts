@@ -21,20 +21,20 @@ const SHARES: readonly (readonly [owner: string, iost: bigint])[] = [
 ]
 const RAM_BYTES = 137_438_953_472
 
-const create = (tx: Tx, token: keyof typeof TOKENS, total: string, config: object): void => {
+function create(tx: Tx, token: keyof typeof TOKENS, total: string, config: object): void {
   const { symbol, issuer, decimals } = TOKENS[token]
   const encoded = Buffer.from(JSON.stringify(config)).toString('base64')
   tx.receipts.push({ name: 'token.iost/create', content: `["${symbol}","${issuer}",${total},"${encoded}"]` })
   tx.effects.push({ kind: 'create', token: symbol, decimals })
 }
 
-const act = (tx: Tx, contract: string, name: string, data: string, to = contract): void => {
+function act(tx: Tx, contract: string, name: string, data: string, to = contract): void {
   tx.actions.push({ contract, name, data, from: tx.publisher, to })
   tx.returns.push('[""]')
 }
 
 /** Block 0: the chain's own contracts, tokens, producers and the first accounts. */
-export const genesisTx = (world: World): Tx => {
+export function genesisTx(world: World): Tx {
   const tx = emptyTx(DEAD, 0)
   tx.effects.push({ kind: 'deploy', contract: 'system.iost' })
   for (const contract of SYSTEM) {

@@ -12,7 +12,7 @@ const pairHash = pair.subarray(0, HASH)
 /** Prefixes of the scratch buffer by length. Creating one costs a tenth of hashing it. */
 const beginnings: Buffer[] = []
 const KEPT = 4096
-const beginning = (length: number): Buffer => {
+function beginning(length: number): Buffer {
   if (length >= KEPT) return scratch.subarray(0, length)
   const kept = beginnings[length]
   if (kept !== undefined) return kept
@@ -22,36 +22,36 @@ const beginning = (length: number): Buffer => {
 }
 
 const result = Buffer.alloc(HASH)
-const sha3 = (bytes: Buffer, into: Buffer): void => {
+function sha3(bytes: Buffer, into: Buffer): void {
   Bun.CryptoHasher.hash('sha3-256', bytes, into)
 }
 /** Writes the SHA3-256 of the first `length` bytes of the scratch buffer into `into` at `at`. */
-const hashScratch = (length: number, into: Buffer, at: number): void => {
+function hashScratch(length: number, into: Buffer, at: number): void {
   sha3(beginning(length), result)
   result.copy(into, at, 0, HASH)
 }
 
 let end = 0
-const text = (value: string): void => {
+function text(value: string): void {
   const written = scratch.write(value, end + 4)
   scratch.writeInt32BE(written, end)
   end += 4 + written
 }
-const int = (value: number): void => {
+function int(value: number): void {
   end = scratch.writeInt32BE(value, end)
 }
 /** A 64-bit integer below 2^53, possibly negative. */
-const long = (value: number): void => {
+function long(value: number): void {
   end = scratch.writeInt32BE(Math.floor(value / 4294967296), end)
   end = scratch.writeUInt32BE(value >>> 0, end)
 }
-const bytes = (from: Buffer, at: number, length: number): void => {
+function bytes(from: Buffer, at: number, length: number): void {
   int(length)
   from.copy(scratch, end, at, at + length)
   end += length
 }
 /** Writes a nested part after its length. */
-const nested = (write: () => void): void => {
+function nested(write: () => void): void {
   const start = end
   end += 4
   write()
@@ -69,25 +69,25 @@ export type Leaf = Pick<Tx, 'gas' | 'status' | 'message' | 'ram' | 'returns'> & 
 const TX_HASH_AT = 4
 
 /** The encoded receipt. It is hashed again for transactions that only differ in their hash. */
-export const encodedReceipt = (tx: Leaf): Buffer => {
+export function encodedReceipt(tx: Leaf): Buffer {
   encode(tx, pair, 0)
   return Buffer.from(scratch.subarray(0, end))
 }
 
 /** Hash of an encoded receipt for the transaction hash at offset `at` of `hashes`. */
-export const hashEncoded = (receipt: Buffer, hashes: Buffer, at: number, into: Buffer): void => {
+export function hashEncoded(receipt: Buffer, hashes: Buffer, at: number, into: Buffer): void {
   hashes.copy(receipt, TX_HASH_AT, at, at + HASH)
   sha3(receipt, result)
   result.copy(into, at, 0, HASH)
 }
 
 /** Hash of a transaction's receipt (go-iost core/tx, TxReceipt.ToBytes): a leaf of the block's receipt tree. */
-export const hashReceipt = (tx: Leaf, hashes: Buffer, at: number, into: Buffer): void => {
+export function hashReceipt(tx: Leaf, hashes: Buffer, at: number, into: Buffer): void {
   encode(tx, hashes, at)
   hashScratch(end, into, at)
 }
 
-const encode = (tx: Leaf, hashes: Buffer, at: number): void => {
+function encode(tx: Leaf, hashes: Buffer, at: number): void {
   end = 0
   bytes(hashes, at, HASH)
   long(tx.gas)
@@ -123,7 +123,7 @@ export type HashedBase = {
 }
 
 /** Hash of a base transaction (go-iost core/tx, Tx.ToBytes). It has no signatures, so its fields determine it. */
-export const hashBase = ({ height, seed, parent, gas }: HashedBase, into: Buffer, at: number): void => {
+export function hashBase({ height, seed, parent, gas }: HashedBase, into: Buffer, at: number): void {
   end = writeBlockTime(seed, height, scratch, 0)
   long(0)
   long(GAS_RATIO)
@@ -148,7 +148,7 @@ export const hashBase = ({ height, seed, parent, gas }: HashedBase, into: Buffer
   hashScratch(end, into, at)
 }
 
-const seals = (signs: readonly Sealed[]): void => {
+function seals(signs: readonly Sealed[]): void {
   int(signs.length)
   for (const { algorithm, sig, pubKey } of signs) {
     int(1 + 4 + sig.length + 4 + pubKey.length)
@@ -162,7 +162,7 @@ const seals = (signs: readonly Sealed[]): void => {
 export type HashedTx = Signed & { readonly tx: Tx; readonly height: number }
 
 /** Hash of an ordinary transaction (go-iost core/tx, Tx.ToBytes at level Full). */
-export const hashTransaction = ({ tx, height, signs, publishSigns }: HashedTx, into: Buffer, at: number): void => {
+export function hashTransaction({ tx, height, signs, publishSigns }: HashedTx, into: Buffer, at: number): void {
   end = writeSignedTimes(height, scratch, 0)
   long(GAS_RATIO)
   long(GAS_LIMIT)
@@ -196,7 +196,7 @@ export const hashTransaction = ({ tx, height, signs, publishSigns }: HashedTx, i
 }
 
 /** Writes the Merkle root of the first `count` hashes of `leaves` into `into` at `at`. Overwrites `leaves`. */
-export const merkleInto = (leaves: Buffer, count: number, into: Buffer, at: number): void => {
+export function merkleInto(leaves: Buffer, count: number, into: Buffer, at: number): void {
   let left = count
   do {
     const parents = (left + 1) >> 1
@@ -228,7 +228,7 @@ const HEIGHT_AT = PARENT_AT + 3 * HASH_STEP - 4 + 6
 /** Encoded heads by witness, since most of a head is the same for all blocks of a witness. */
 const heads = new Map<string, { readonly bytes: Buffer; readonly timeAt: number }>()
 
-const headOf = (witness: string): { readonly bytes: Buffer; readonly timeAt: number } => {
+function headOf(witness: string): { readonly bytes: Buffer; readonly timeAt: number } {
   const known = heads.get(witness)
   if (known !== undefined) return known
   end = 0
@@ -244,7 +244,7 @@ const headOf = (witness: string): { readonly bytes: Buffer; readonly timeAt: num
 }
 
 /** The block's hash: SHA3-256 of its head (go-iost core/block, BlockHead.hash). */
-export const hashHead = ({ height, roots, witness, seed }: Head, into: Buffer, at: number): void => {
+export function hashHead({ height, roots, witness, seed }: Head, into: Buffer, at: number): void {
   if (height === 0) {
     hashGenesisHead(roots, witness, seed, into, at)
     return
@@ -260,7 +260,7 @@ export const hashHead = ({ height, roots, witness, seed }: Head, into: Buffer, a
 }
 
 /** Genesis has version 0, no parent and no info. */
-const hashGenesisHead = (roots: Buffer, witness: string, seed: number, into: Buffer, at: number): void => {
+function hashGenesisHead(roots: Buffer, witness: string, seed: number, into: Buffer, at: number): void {
   end = 0
   long(0)
   int(0)

@@ -24,7 +24,7 @@ type Loaded = { readonly store: Store; readonly world: World }
 const proveOf = (profile: Profile): ProofLevel => (profile === 'busy' ? 'whole' : 'signed')
 
 /** Loads the small chain of a profile over HTTP. Returns a getter of the store and the world. */
-const loading = (profile: Profile, open: Opening): (() => Loaded) => {
+function loading(profile: Profile, open: Opening): () => Loaded {
   let opened: Awaited<ReturnType<Opening>>
   let world: World
   beforeAll(async () => {
@@ -47,7 +47,7 @@ describe('a sparse generated chain in SQLite', () => {
 })
 
 /** The suites for the mixed chain in both stores. */
-const asked = (store: () => Store): void => {
+function asked(store: () => Store): void {
   describe('lists', () => listSuite(store))
   describe('receivers of inflation', () => inflationSuite(store))
   describe('pages', () => pageSuite(store))

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { type Action, nameOf } from '#actions/define.ts'
+import { type ApiAction, formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { fromUnits } from '#chain/amount.ts'
 import { downloads } from '#explorer/download/downloads.ts'
 import { pages } from '#explorer/pages.ts'
@@ -40,12 +40,12 @@ const valuesFor = (account: string): ReadonlyMap<string, string> =>
   ])
 
 /** Queries of an action about an account, with every parameter that names a thing and, if it has one, with `step`. */
-const queriesOf = (action: Action, account: string): readonly URLSearchParams[] => {
+function queriesOf(action: ApiAction, account: string): readonly URLSearchParams[] {
   const values = valuesFor(account)
   const given = new URLSearchParams()
-  const known = parametersOf(action.params)
-  for (const { name, required, word } of known) {
-    const text = (word.sample === undefined ? undefined : values.get(word.sample)) ?? action.example[name]
+  const known = listParameters(action.params)
+  for (const { name, required, spec } of known) {
+    const text = (spec.sample === undefined ? undefined : values.get(spec.sample)) ?? action.example[name]
     const isWanted = required || action.example[name] !== undefined
     if (isWanted && text !== undefined && name !== 'page' && name !== 'size') given.set(name, text)
   }
@@ -56,7 +56,7 @@ const queriesOf = (action: Action, account: string): readonly URLSearchParams[] 
 const FORMATS = ['bare', 'ndjson', 'csv'] as const
 
 /** Every action, page, file and feed about receivers of inflation and block rewards, on one store. */
-export const inflationSuite = (store: () => Store): void => {
+export function inflationSuite(store: () => Store): void {
   let own: Explorer
   beforeAll(async () => {
     own = await explorerOn({ isKeyless: true }, store())
@@ -100,7 +100,7 @@ export const inflationSuite = (store: () => Store): void => {
         if (data.startsWith('{"seq"')) told.push(data)
         if (told.length >= wanted.length) break
       }
-      expect([nameOf(action), told]).toEqual([nameOf(action), wanted])
+      expect([formatActionName(action), told]).toEqual([formatActionName(action), wanted])
       compared += told.length
     }
     expect(compared).toBeGreaterThan(0)

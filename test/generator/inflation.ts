@@ -15,7 +15,7 @@ export const inflationsUntil = ({ settings }: World, height: number): number =>
   Math.max(0, Math.floor(height / settings.inflation))
 
 /** The receipts that a base transaction has before the reward, with their rows and effects: the same each time. */
-export const inflationTx = (): Tx => {
+export function inflationTx(): Tx {
   const tx = emptyTx('base.iost', 0)
   for (const owner of [FOUNDATION, 'bonus.iost', 'issue.iost']) issue(tx, TOKENS.iost, owner, THIRD)
   transfer(tx, TOKENS.iost, ['issue.iost', 'vote_producer.iost'], THIRD)

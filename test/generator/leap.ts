@@ -7,13 +7,13 @@ import type { World } from './world.ts'
 const NEWCOMER = /^n0_([0-9a-z]+)(\/.*)?$/
 
 /** The name of a newcomer of the first cycle in another cycle; undefined: the name is not a newcomer's. */
-const inCycle = (name: string): ((cycle: number) => string) | undefined => {
+function inCycle(name: string): ((cycle: number) => string) | undefined {
   const [, k, rest = ''] = NEWCOMER.exec(name) ?? []
   return k === undefined ? undefined : cycle => newcomerName(cycle, Number.parseInt(k, 36)) + rest
 }
 
 /** Adds the gains of the first cycle `cycles` times. Every cycle has newcomers of its own. */
-const grow = (table: Table, gained: Table, cycles: number): void => {
+function grow(table: Table, gained: Table, cycles: number): void {
   for (const [group, names] of gained)
     for (const [name, gain] of names) {
       const nameIn = inCycle(name)
@@ -23,7 +23,7 @@ const grow = (table: Table, gained: Table, cycles: number): void => {
     }
 }
 
-const through = (world: World, tally: Tally, from: number, to: number): void => {
+function through(world: World, tally: Tally, from: number, to: number): void {
   addBlocks(world, tally, from, to)
   release(tally, BigInt(blockTime(world.settings.seed, to)))
 }
@@ -32,7 +32,7 @@ const through = (world: World, tally: Tally, from: number, to: number): void => 
  * The tally after block `height`. Blocks before the cycles, of the first cycle and of the cycle of `height` are added
  * one by one. Each cycle between gains the same as the first one, which is how the chain is made (`cycle-plan.ts`).
  */
-export const tallyAt = (world: World, height: number): Tally => {
+export function tallyAt(world: World, height: number): Tally {
   const { dawn, settings } = world
   const tally = emptyTally()
   through(world, tally, 0, Math.min(height, dawn - 1))
@@ -51,7 +51,7 @@ export const tallyAt = (world: World, height: number): Tally => {
 }
 
 /** The same tally, computed from every block. `tallyAt` must equal it. */
-export const tallyStepByStep = (world: World, height: number): Tally => {
+export function tallyStepByStep(world: World, height: number): Tally {
   const tally = emptyTally()
   through(world, tally, 0, height)
   return tally

@@ -28,7 +28,7 @@ const hashOf = ({ height, position }: Row): string => hashes[height]?.[position]
  * Lists of tokens, contracts, transactions and producers of the mixed chain in API answers, compared with the
  * plan of the chain.
  */
-export const listSuite = (store: () => Store): void => {
+export function listSuite(store: () => Store): void {
   let service: Service
   beforeAll(() => {
     service = serviceOn(store())

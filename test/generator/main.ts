@@ -24,19 +24,19 @@ At its end it prints the seconds of CPU it took; GET /cpu tells them at any time
 
 const NUMBERS = ['seed', 'blocks', 'holders', 'voters', 'producers', 'cycle', 'inflation'] as const
 
-const numberOf = (name: string, text: string): number => {
+function numberOf(name: string, text: string): number {
   if (!/^[0-9]{1,15}$/.test(text)) throw new Failure('usage', `--${name} ${text} is not a whole number.`)
   return Number(text)
 }
 
-const profileOf = (text: string): Profile => {
+function profileOf(text: string): Profile {
   const profile = PROFILES.find(known => known === text)
   if (profile === undefined) throw new Failure('usage', `--profile ${text} is none of ${PROFILES.join(', ')}.`)
   return profile
 }
 
 /** Options of the command line; undefined: help was requested. Throws Failure 'usage'. */
-export const readOptions = (words: readonly string[]): GeneratedOptions | undefined => {
+export function readOptions(words: readonly string[]): GeneratedOptions | undefined {
   const texts = [...NUMBERS, 'listen', 'profile'] as const
   let values: Record<string, string | boolean | undefined>
   try {

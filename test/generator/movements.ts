@@ -5,13 +5,13 @@ import { amountText, type Tx } from './transaction.ts'
 
 const iost = TOKENS.iost
 
-export const transfer = (
+export function transfer(
   tx: Tx,
   token: Token,
   [from, to]: readonly [string, string],
   units: number | bigint,
   { own = false, memo = '' }: { readonly own?: boolean; readonly memo?: string } = {},
-): string => {
+): string {
   const content = `["${token.symbol}","${from}","${to}","${amountText(units, token.decimals)}","${memo}"]`
   tx.receipts.push(
     own ? { name: 'token.iost/transfer', content } : { name: 'token.iost/transfer', content, row: [from, to] },
@@ -21,25 +21,25 @@ export const transfer = (
 }
 
 /** A successful action `token.iost/transfer`. */
-export const transferAction = (
+export function transferAction(
   tx: Tx,
   token: Token,
   [from, to]: readonly [string, string],
   units: number,
   memo: string,
-): void => {
+): void {
   const data = transfer(tx, token, [from, to], units, { own: true, memo })
   tx.actions.push({ contract: 'token.iost', name: 'transfer', data, from, to })
   tx.returns.push('[]')
 }
 
-const freeze = (
+function freeze(
   tx: Tx,
   token: Token,
   [from, to]: readonly [string, string],
   units: number,
   { due, own = false }: { readonly due: string; readonly own?: boolean },
-): string => {
+): string {
   const content = `["${token.symbol}","${from}","${to}","${amountText(units, token.decimals)}",${due},""]`
   tx.receipts.push(
     own
@@ -50,26 +50,26 @@ const freeze = (
   return content
 }
 
-export const freezeAction = (
+export function freezeAction(
   tx: Tx,
   token: Token,
   [from, to]: readonly [string, string],
   units: number,
   due: string,
-): void => {
+): void {
   const data = freeze(tx, token, [from, to], units, { due, own: true })
   tx.actions.push({ contract: 'token.iost', name: 'transferFreeze', data, from, to })
   tx.returns.push('[]')
 }
 
-export const issue = (tx: Tx, token: Token, to: string, units: number | bigint, own = false): string => {
+export function issue(tx: Tx, token: Token, to: string, units: number | bigint, own = false): string {
   const content = `["${token.symbol}","${to}","${amountText(units, token.decimals)}"]`
   tx.receipts.push(own ? { name: 'token.iost/issue', content } : { name: 'token.iost/issue', content, row: ['', to] })
   tx.effects.push({ kind: 'move', token: token.symbol, from: '', to, units })
   return content
 }
 
-export const destroy = (tx: Tx, token: Token, from: string, units: number, own = false): string => {
+export function destroy(tx: Tx, token: Token, from: string, units: number, own = false): string {
   const content = `["${token.symbol}","${from}","${amountText(units, token.decimals)}"]`
   tx.receipts.push(
     own ? { name: 'token.iost/destroy', content } : { name: 'token.iost/destroy', content, row: [from, ''] },
@@ -79,7 +79,7 @@ export const destroy = (tx: Tx, token: Token, from: string, units: number, own =
 }
 
 /** `own`: the action is a signUp of the same name. */
-export const signUp = (tx: Tx, name: string, key: string, own = false): string => {
+export function signUp(tx: Tx, name: string, key: string, own = false): string {
   const content = `["${name}","${key}","${key}"]`
   tx.receipts.push(
     own ? { name: 'auth.iost/signUp', content } : { name: 'auth.iost/signUp', content, row: [tx.publisher, name] },
@@ -89,7 +89,7 @@ export const signUp = (tx: Tx, name: string, key: string, own = false): string =
 }
 
 /** The receipts of a vote inside an action of the same name or of a contract. */
-export const vote = (tx: Tx, voter: string, producer: string, units: number): string => {
+export function vote(tx: Tx, voter: string, producer: string, units: number): string {
   transfer(tx, iost, [voter, 'vote.iost'], units)
   const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
   tx.receipts.push({ name: 'vote_producer.iost/vote', content })
@@ -97,7 +97,7 @@ export const vote = (tx: Tx, voter: string, producer: string, units: number): st
   return content
 }
 
-export const unvote = (tx: Tx, voter: string, producer: string, units: number, due: string): string => {
+export function unvote(tx: Tx, voter: string, producer: string, units: number, due: string): string {
   freeze(tx, iost, ['vote.iost', voter], units, { due })
   const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
   tx.receipts.push({ name: 'vote_producer.iost/unvote', content })
@@ -105,14 +105,14 @@ export const unvote = (tx: Tx, voter: string, producer: string, units: number, d
   return content
 }
 
-export const pledge = (tx: Tx, pledger: string, to: string, units: number): string => {
+export function pledge(tx: Tx, pledger: string, to: string, units: number): string {
   transfer(tx, iost, [pledger, 'gas.iost'], units)
   const content = `["${pledger}","${to}","${amountText(units, 8)}"]`
   tx.receipts.push({ name: 'gas.iost/pledge', content })
   return content
 }
 
-export const unpledge = (tx: Tx, pledger: string, from: string, units: number, due: string): string => {
+export function unpledge(tx: Tx, pledger: string, from: string, units: number, due: string): string {
   freeze(tx, iost, ['gas.iost', pledger], units, { due })
   const content = `["${pledger}","${from}","${amountText(units, 8)}"]`
   tx.receipts.push({ name: 'gas.iost/unpledge', content })
@@ -120,19 +120,19 @@ export const unpledge = (tx: Tx, pledger: string, from: string, units: number, d
 }
 
 /** The receipts of a purchase at ram.iost, which are transfers. */
-export const buyRam = (
+export function buyRam(
   tx: Tx,
   [payer, to]: readonly [string, string],
   bytes: number,
   price: number,
   fee: number,
-): void => {
+): void {
   transfer(tx, iost, [payer, 'ram.iost'], price)
   transfer(tx, iost, ['ram.iost', DEAD], fee)
   transfer(tx, TOKENS.ram, ['ram.iost', to], bytes)
 }
 
-export const sellRam = (tx: Tx, owner: string, bytes: number, price: number): void => {
+export function sellRam(tx: Tx, owner: string, bytes: number, price: number): void {
   transfer(tx, TOKENS.ram, [owner, 'ram.iost'], bytes)
   transfer(tx, iost, ['ram.iost', owner], price)
 }

@@ -32,7 +32,7 @@ const KEY_BYTES = 32
 /** An odd number, so that multiplication by it is a permutation of 32-bit integers. */
 const SPREAD = 0x9e3779b1
 
-const spelled = (index: number): string => {
+function spelled(index: number): string {
   const code = Math.imul(index, SPREAD) >>> 0
   if (index % ETHEREUM_EVERY === 11)
     return `0x${[1, 2, 3, 4].map(part => mix(1, part, index).toString(16).padStart(8, '0')).join('')}${code.toString(16).padStart(8, '0')}`
@@ -40,7 +40,7 @@ const spelled = (index: number): string => {
 }
 
 /** The public key of a number: base58 of 32 bytes. */
-export const keyOf = (seed: number, index: number): string => {
+export function keyOf(seed: number, index: number): string {
   const bytes = new Uint8Array(KEY_BYTES)
   for (let at = 0; at < KEY_BYTES; at += 1) bytes[at] = mix(seed, 901, index, at) & 255
   return base58Of32(bytes)
@@ -53,7 +53,7 @@ export const newcomerName = (cycle: number, k: number): string =>
   `n${cycle.toString(36)}_${k.toString(36).padStart(3, '0')}`
 
 /** Names of accounts by number, each computed once. */
-export const accountNames = (): ((index: number) => string) => {
+export function accountNames(): (index: number) => string {
   const made: string[] = []
   return index => {
     const known = made[index]

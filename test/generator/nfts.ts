@@ -21,10 +21,7 @@ export type NftPlan = {
 }
 
 /** Counts the NFTs that the first half of a cycle issues. The chain numbers NFTs in the order of their issue. */
-export const nftPlan = (
-  read: (j: number) => { readonly kind: Kind; readonly coin: boolean },
-  half: number,
-): NftPlan => {
+export function nftPlan(read: (j: number) => { readonly kind: Kind; readonly coin: boolean }, half: number): NftPlan {
   const numbers = new Map<number, number>()
   const counts = new Map<Collection, number>()
   for (let j = 0; j < half; j += 1) {
@@ -50,7 +47,7 @@ const METADATA: readonly ((id: string) => string)[] = [
 ]
 
 /** A successful action `token721.iost/issue`. */
-export const issueNft = (tx: Tx, collection: Collection, to: string, id: string): void => {
+export function issueNft(tx: Tx, collection: Collection, to: string, id: string): void {
   const metadata = METADATA[Number(id) % METADATA.length]?.(id) ?? ''
   const data = JSON.stringify([collection, to, metadata])
   tx.actions.push({ contract: 'token721.iost', name: 'issue', data, from: '', to })
@@ -60,12 +57,12 @@ export const issueNft = (tx: Tx, collection: Collection, to: string, id: string)
 }
 
 /** `own`: the transfer is an action of its own. Otherwise a contract makes it, and it has no row. */
-export const giveNft = (
+export function giveNft(
   tx: Tx,
   { collection, id }: { readonly collection: Collection; readonly id: string },
   [from, to]: readonly [string, string],
   own: boolean,
-): void => {
+): void {
   const content = JSON.stringify([collection, from, to, id])
   if (own) {
     tx.actions.push({ contract: 'token721.iost', name: 'transfer', data: content, from, to })
@@ -76,7 +73,7 @@ export const giveNft = (
 }
 
 /** The transaction that creates a collection, issues its first NFTs and transfers one. */
-export const collectionTx = (collection: Collection): Tx => {
+export function collectionTx(collection: Collection): Tx {
   const tx = emptyTx(HUB, GAS)
   const data = JSON.stringify([collection, HUB, MOST_NFTS])
   tx.actions.push({ contract: 'token721.iost', name: 'create', data, from: HUB, to: 'token721.iost' })

@@ -1,5 +1,5 @@
 /** 32-bit mixing of small integers. Through it everything on the chain is a pure function of numbers. */
-const fmix = (value: number): number => {
+function fmix(value: number): number {
   let h = value
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b)
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35)
@@ -7,14 +7,14 @@ const fmix = (value: number): number => {
 }
 
 /** Uniform in 0 … 2^32 − 1, computed from the four numbers, each below 2^53. */
-export const mix = (seed: number, stream: number, a: number, b = 0): number => {
+export function mix(seed: number, stream: number, a: number, b = 0): number {
   let h = fmix(seed ^ Math.imul(stream, 0x9e3779b1))
   h = fmix(h ^ Math.imul(a >>> 0, 0xcc9e2d51) ^ Math.floor(a / 4294967296))
   return fmix(h ^ Math.imul(b >>> 0, 0x1b873593) ^ Math.imul(Math.floor(b / 4294967296), 0x2545f491))
 }
 
 /** A sequence of random numbers that every `start` restarts. One object is reused, so nothing is allocated. */
-export const createDraws = () => {
+export function createDraws() {
   let state = 0
   const next = (): number => {
     state = (state + 0x9e3779b9) >>> 0

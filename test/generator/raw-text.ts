@@ -17,7 +17,7 @@ const HASH = 32
 const base64At = (bytes: Buffer, index: number): string => bytes.toString('base64', index * HASH, (index + 1) * HASH)
 
 /** A head with its signature, which is the beginning of a block's storage format. */
-export const rawHeadText = (world: World, made: Made): string => {
+export function rawHeadText(world: World, made: Made): string {
   const { roots } = made
   const genesis = made.height === 0
   const signer = signerOf(world, made.height)
@@ -31,7 +31,7 @@ export const rawHeadText = (world: World, made: Made): string => {
 }
 
 /** A block in its storage format. Without `complete`, only with the hashes of its transactions and receipts. */
-export const rawBlockText = (world: World, made: Made, parentGas: number, complete: boolean): string => {
+export function rawBlockText(world: World, made: Made, parentGas: number, complete: boolean): string {
   const head = `{"status":"IRREVERSIBLE", "block":{${rawHeadText(world, made)}, `
   const { height } = made
   const users = made.users.map(({ tx }) => tx)
@@ -67,7 +67,7 @@ const sealsText = (seals: readonly Sealed[]): string =>
     )
     .join(', ')
 
-const txText = (world: World, tx: Tx, place: { readonly height: number; readonly position: number }): string => {
+function txText(world: World, tx: Tx, place: { readonly height: number; readonly position: number }): string {
   const [time, expiration] = signedTimes(place.height)
   const { signs, publishSigns } = signedOf(world.seals, tx, place)
   const actions = tx.actions.map(
@@ -97,7 +97,7 @@ const baseReceipt = (world: World, height: number): Receipt => ({
   receipts: baseReceipts(world, height),
 })
 
-const receiptText = (tx: Receipt, hash: string): string => {
+function receiptText(tx: Receipt, hash: string): string {
   const ram = tx.ram.map(([payer, bytes]) => `"${payer}":"${bytes}"`)
   const receipts = tx.receipts.map(({ name, content }) => `{"funcName":"${name}", "content":${quoted(content)}}`)
   return (

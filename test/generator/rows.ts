@@ -29,12 +29,7 @@ export type Row = {
 
 const namesOf = (...names: readonly string[]): readonly string[] => [...new Set(names)].filter(name => name !== '')
 
-const keysOf = (
-  names: readonly string[],
-  contract: string,
-  action: string,
-  deployed: ReadonlySet<string>,
-): string[] => {
+function keysOf(names: readonly string[], contract: string, action: string, deployed: ReadonlySet<string>): string[] {
   const keys = names.map(name => `account/${name}`)
   if (deployed.has(contract)) keys.push(`contract/${contract}`, `action/${contract}/${action}`)
   return keys
@@ -44,7 +39,7 @@ const DEPLOYING = /^system\.iost\/(?:setCode|initSetCode)$/
 const MOVEMENT = /^token\.iost\/(?:transfer|transferFreeze|issue|destroy)$/
 
 /** Lists of movements of a row's token. */
-const movedBy = (name: string, content: string, parties: readonly string[]): readonly string[] => {
+function movedBy(name: string, content: string, parties: readonly string[]): readonly string[] {
   if (!MOVEMENT.test(name)) return []
   const [token, first, second] = JSON.parse(content) as readonly string[]
   const to = name.endsWith('/destroy') ? '' : name.endsWith('/issue') ? first : second
@@ -58,11 +53,11 @@ const movedBy = (name: string, content: string, parties: readonly string[]): rea
 }
 
 /** Rows of one transaction. `deployed`: the contracts that exist after the transaction. */
-export const rowsOfTransaction = (
+export function rowsOfTransaction(
   tx: Tx,
   at: { readonly height: number; readonly position: number },
   deployed: ReadonlySet<string>,
-): readonly Row[] => {
+): readonly Row[] {
   const status = statusText(tx.status)
   const rows: Row[] = tx.actions.map(({ contract, name, data, from, to }, index) => {
     const names = namesOf(from, to, tx.publisher)
@@ -95,7 +90,7 @@ export const rowsOfTransaction = (
 type FirstRowPlace = { readonly height: number; readonly position: number; readonly index: number }
 
 /** Rows of the receipts that no action owns. `first`: the place of the first one. */
-const rowsOfReceipts = (tx: Tx, first: FirstRowPlace, deployed: ReadonlySet<string>): readonly Row[] => {
+function rowsOfReceipts(tx: Tx, first: FirstRowPlace, deployed: ReadonlySet<string>): readonly Row[] {
   const rows: Row[] = []
   for (const { name, content, row } of tx.receipts) {
     if (row === undefined) continue
@@ -137,7 +132,7 @@ export function* rowsBetween(world: World, from: number, to: number, deployed: S
 }
 
 /** Hash of the transaction of a row. */
-export const hashOfRow = (world: World, { height, position }: Row): string => {
+export function hashOfRow(world: World, { height, position }: Row): string {
   if (height > 0 && position === 0) {
     const bytes = Buffer.alloc(32)
     const parent = { parent: witnessOf(world, height - 1).key, gas: blockGas(world, height - 1) }

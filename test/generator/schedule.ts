@@ -23,7 +23,7 @@ const COUNTS: Readonly<Record<Profile, (draws: Draw) => number>> = {
   },
 }
 
-export const scheduleOf = ({ seed, profile, cycle }: Settings): Schedule => {
+export function scheduleOf({ seed, profile, cycle }: Settings): Schedule {
   const draws = createDraws()
   const firsts = new Uint32Array(cycle + 1)
   let total = 0

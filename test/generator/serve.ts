@@ -20,13 +20,13 @@ export type Generated = {
 const MICROSECONDS = 1_000_000
 
 /** The CPU time of this process so far, in seconds. */
-export const cpuText = (): string => {
+export function cpuText(): string {
   const { user, system } = process.cpuUsage()
   return JSON.stringify({ user_seconds: user / MICROSECONDS, system_seconds: system / MICROSECONDS })
 }
 
 /** Serves a generated chain over HTTP with a node's RPC. Every block up to the height is irreversible. */
-export const serveGenerated = ({ host, port, ...given }: GeneratedOptions): Generated => {
+export function serveGenerated({ host, port, ...given }: GeneratedOptions): Generated {
   const address = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) }
   const chain = createChain(settingsOf(given))
   let height = chain.settings.blocks

@@ -48,7 +48,7 @@ const BOUNDS: Readonly<Record<Exclude<keyof Settings, 'profile'>, Bounds>> = {
 const BLOCKS_PER_PRODUCER = 16
 
 /** Settings with defaults for missing values. Throws Failure 'usage'. */
-export const settingsOf = (given: Partial<Settings>): Settings => {
+export function settingsOf(given: Partial<Settings>): Settings {
   const settings = { ...DEFAULTS, ...given }
   for (const name of Object.keys(BOUNDS) as (keyof typeof BOUNDS)[]) {
     const [least, most] = BOUNDS[name]

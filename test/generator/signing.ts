@@ -15,7 +15,7 @@ export type SigningKey = {
 }
 
 /** The ed25519 key pair of a number. */
-export const signingKey = (seed: number, index: number): SigningKey => {
+export function signingKey(seed: number, index: number): SigningKey {
   const drawn = Buffer.alloc(KEY_BYTES)
   for (let at = 0; at < KEY_BYTES; at += 1) drawn[at] = mix(seed, 907, index, at) & 255
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, drawn]), format: 'der', type: 'pkcs8' })

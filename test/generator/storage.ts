@@ -20,7 +20,7 @@ const SIGN_UP = 'auth.iost/signUp'
  * token.iost and votes of vote.iost come from the truth, accounts of auth.iost from the receipts of their
  * sign-ups, which are never changed later.
  */
-export const chainStorage = (chain: Chain) => {
+export function chainStorage(chain: Chain) {
   /** The rows of the last requested height. */
   let known: { readonly height: number; readonly maps: Map<string, readonly Row[]> } | undefined
   const accounts = new Map<string, Row>()
@@ -66,16 +66,16 @@ export const chainStorage = (chain: Chain) => {
 
 const sorted = (rows: readonly Row[]): readonly Row[] => rows.toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-const frozenText = (frozen: readonly { readonly units: bigint; readonly due: bigint }[]): string => {
+function frozenText(frozen: readonly { readonly units: bigint; readonly due: bigint }[]): string {
   const entries = frozen.map(({ units, due }) => `{"Amount":${units},"Ftime":${due}}`)
   return JSON.stringify(Buffer.from(`[${entries.join(',')}]`).toString('base64'))
 }
 
 /** The votes by voter. Objects are written as text, since voters have names like `__proto__`. */
-const votesOf = (
+function votesOf(
   votersOf: (producer: string) => readonly (readonly [string, bigint])[],
   producers: readonly string[],
-): readonly Row[] => {
+): readonly Row[] {
   const byVoter = new Map<string, readonly string[]>()
   for (const producer of producers)
     for (const [voter, units] of votersOf(producer))
@@ -86,7 +86,7 @@ const votesOf = (
   return sorted([...byVoter].map(([voter, votes]): Row => [`u_1-${voter}`, `{${votes.join(',')}}`]))
 }
 
-const signUpsIn = (text: string): readonly Row[] => {
+function signUpsIn(text: string): readonly Row[] {
   if (!text.includes(SIGN_UP)) return []
   const { tx_receipt } = JSON.parse(text) as {
     readonly tx_receipt: {

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { fromUnits } from '#chain/amount.ts'
-import { dayOf } from '#chain/time.ts'
+import { toDay } from '#chain/time.ts'
 import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
@@ -20,7 +20,7 @@ const ALL = { offset: 0, limit: 1_000_000 }
 const LISTS = 12
 
 /** Compares the contents of a store with the plan of a whole chain of this profile and world. */
-export const storedSuite = (profile: Profile, of: () => { readonly store: Store; readonly world: World }): void => {
+export function storedSuite(profile: Profile, of: () => { readonly store: Store; readonly world: World }): void {
   let store: Store
   let world: World
   let truth: Truth
@@ -90,7 +90,7 @@ export const storedSuite = (profile: Profile, of: () => { readonly store: Store;
         truth.voters(account).reduce((sum, [, units]) => sum + units, 0n),
       ])
       // The whole chain is on one day, which began without votes.
-      expect(doc?.opening_votes).toEqual(stored.length === 0 ? [] : [[dayOf(time), '0']])
+      expect(doc?.opening_votes).toEqual(stored.length === 0 ? [] : [[toDay(time), '0']])
     }
   })
 

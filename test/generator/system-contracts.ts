@@ -34,14 +34,14 @@ const CONTRACTS: Readonly<Record<string, readonly [language: string, version: st
   ],
 }
 
-const abiText = (spelled: string): string => {
+function abiText(spelled: string): string {
   const [name = '', args = ''] = spelled.replace(')', '').split('(')
   const kinds = args === '' ? [] : args.split(',')
   return JSON.stringify({ name, args: kinds, amount_limit: [{ token: '*', value: 'unlimited' }] })
 }
 
 /** The answer of getContract for one of the chain's own contracts, undefined for others. */
-export const systemContractText = (id: string): string | undefined => {
+export function systemContractText(id: string): string | undefined {
   const known = Object.hasOwn(CONTRACTS, id) ? CONTRACTS[id] : undefined
   if (known === undefined) return undefined
   const [language, version, abis] = known

@@ -51,13 +51,13 @@ export const emptyTally = (): Tally => ({
   frozen: [],
 })
 
-export const addTo = (table: Table, group: string, name: string, more: bigint): void => {
+export function addTo(table: Table, group: string, name: string, more: bigint): void {
   const names = table.get(group)
   if (names === undefined) table.set(group, new Map([[name, more]]))
   else names.set(name, (names.get(name) ?? 0n) + more)
 }
 
-const move = (tally: Tally, token: string, from: string, to: string, units: bigint): void => {
+function move(tally: Tally, token: string, from: string, to: string, units: bigint): void {
   const { balances, figures } = tally.tables
   if (from === '') addTo(figures, 'issued', token, units)
   else addTo(balances, token, from, -units)
@@ -65,7 +65,7 @@ const move = (tally: Tally, token: string, from: string, to: string, units: bigi
   else addTo(balances, token, to, units)
 }
 
-export const applyEffect = (tally: Tally, effect: Effect): void => {
+export function applyEffect(tally: Tally, effect: Effect): void {
   const { balances, votes, nfts, figures } = tally.tables
   switch (effect.kind) {
     case 'create':
@@ -104,12 +104,12 @@ export const applyEffect = (tally: Tally, effect: Effect): void => {
 }
 
 /** Kind and rest of a list's key. The rest of `contracts` is empty. */
-export const partsOf = (key: string): [kind: string, rest: string] => {
+export function partsOf(key: string): [kind: string, rest: string] {
   const [kind = '', ...rest] = key.split('/')
   return [kind, rest.join('/')]
 }
 
-const applyTransaction = (tally: Tally, tx: Tx, at: { readonly height: number; readonly position: number }): void => {
+function applyTransaction(tally: Tally, tx: Tx, at: { readonly height: number; readonly position: number }): void {
   for (const effect of tx.effects) applyEffect(tally, effect)
   const { lists, figures } = tally.tables
   addTo(figures, 'chain', 'transactions', 1n)
@@ -120,7 +120,7 @@ const applyTransaction = (tally: Tally, tx: Tx, at: { readonly height: number; r
 }
 
 /** Adds the effects and rows of blocks `from` … `to`. */
-export const addBlocks = (world: World, tally: Tally, from: number, to: number): void => {
+export function addBlocks(world: World, tally: Tally, from: number, to: number): void {
   for (let height = from; height <= to; height += 1) {
     const base = height === 0 ? 0 : 1
     for (const [index, tx] of userTransactions(world, height).entries())
@@ -129,7 +129,7 @@ export const addBlocks = (world: World, tally: Tally, from: number, to: number):
 }
 
 /** Makes frozen amounts available that are due at `time`. */
-export const release = (tally: Tally, time: bigint): void => {
+export function release(tally: Tally, time: bigint): void {
   const later: Frozen[] = []
   for (const entry of tally.frozen)
     if (entry.due <= time) addTo(tally.tables.balances, entry.token, entry.owner, entry.units)

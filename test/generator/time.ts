@@ -22,7 +22,7 @@ export const writeBlockTime = (seed: number, height: number, into: Buffer, at: n
 /**
  * Writes milliseconds and nanoseconds as one number of 8 bytes, big endian. It exceeds a double, but its halves do not.
  */
-const writeTime = (ms: number, ns: number, into: Buffer, at: number): number => {
+function writeTime(ms: number, ns: number, into: Buffer, at: number): number {
   const high = Math.floor(ms / WORD)
   const low = (ms - high * WORD) * NS_PER_MS + ns
   const words = high * NS_PER_MS + Math.floor(low / WORD)
@@ -36,14 +36,14 @@ const BEFORE_MS = 300
 const EXPIRES_MS = 90_000
 
 /** Time and expiration of a block's ordinary transactions in nanoseconds since 1970, as the node writes them. */
-export const signedTimes = (height: number): readonly [time: string, expiration: string] => {
+export function signedTimes(height: number): readonly [time: string, expiration: string] {
   if (height === 0) return ['0', '0']
   const signed = blockMs(height) - BEFORE_MS
   return [`${signed}000000`, `${signed + EXPIRES_MS}000000`]
 }
 
 /** Writes both times as 8 bytes each. */
-export const writeSignedTimes = (height: number, into: Buffer, at: number): number => {
+export function writeSignedTimes(height: number, into: Buffer, at: number): number {
   const signed = height === 0 ? 0 : blockMs(height) - BEFORE_MS
   const next = writeTime(signed, 0, into, at)
   return writeTime(height === 0 ? 0 : signed + EXPIRES_MS, 0, into, next)

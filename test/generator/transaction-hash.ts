@@ -27,7 +27,7 @@ const NONE: readonly Sealed[] = []
  * but nobody has the keys of a chain's accounts to check them. Real signatures would take many times as long
  * as everything else of a transaction.
  */
-const sealed = ({ seed, keys }: Seals, { height, position }: Place, n: number): Sealed => {
+function sealed({ seed, keys }: Seals, { height, position }: Place, n: number): Sealed {
   const sig = Buffer.allocUnsafe(SIGNATURE)
   let drawn = mix(seed, 31 + n, height, position)
   const pubKey = keys[drawn % keys.length] ?? sig
@@ -60,7 +60,7 @@ export const writeTxHash = (seals: Seals, tx: Tx, place: Place, into: Buffer, at
 const HASH_BYTES = 32
 
 /** The hash of a transaction in base58. */
-export const txHash = (seals: Seals, tx: Tx, place: Place): string => {
+export function txHash(seals: Seals, tx: Tx, place: Place): string {
   const bytes = Buffer.alloc(HASH_BYTES)
   writeTxHash(seals, tx, place, bytes, 0)
   return base58Of32(bytes)

@@ -7,7 +7,7 @@ const GAS_DECIMALS = 100
 const PLAIN = /^[ -~\n]*$/
 
 /** JSON of a text in ASCII only. A single other character would double the size of every answer with it. */
-export const quoted = (value: string): string => {
+export function quoted(value: string): string {
   const json = JSON.stringify(value)
   return PLAIN.test(json)
     ? json
@@ -16,21 +16,21 @@ export const quoted = (value: string): string => {
 
 const gasText = (gas: number): string => String(gas / GAS_DECIMALS)
 
-const receiptsText = (receipts: readonly { readonly name: string; readonly content: string }[]): string => {
+function receiptsText(receipts: readonly { readonly name: string; readonly content: string }[]): string {
   let text = ''
   for (const { name, content } of receipts)
     text += `${text === '' ? '' : ', '}{"func_name":"${name}", "content":${quoted(content)}}`
   return text
 }
 
-export const listed = (texts: readonly string[]): string => {
+export function listed(texts: readonly string[]): string {
   let list = ''
   for (const text of texts) list += `${list === '' ? '' : ', '}${quoted(text)}`
   return list
 }
 
 /** The node's JSON of a transaction with its receipt. */
-export const transactionText = (tx: Tx, hash: string, height: number): string => {
+export function transactionText(tx: Tx, hash: string, height: number): string {
   let actions = ''
   for (const { contract, name, data } of tx.actions)
     actions += `${actions === '' ? '' : ', '}{"contract":"${contract}", "action_name":"${name}", "data":${quoted(data)}}`

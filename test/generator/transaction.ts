@@ -100,7 +100,7 @@ export const emptyTx = (
 })
 
 /** An amount in smallest units as the chain writes it, without trailing zeros. */
-export const amountText = (units: number | bigint, decimals: number): string => {
+export function amountText(units: number | bigint, decimals: number): string {
   if (decimals === 0) return String(units)
   const digits = String(units).padStart(decimals + 1, '0')
   const whole = digits.slice(0, digits.length - decimals)

@@ -52,7 +52,7 @@ const ranked = (names: ReadonlyMap<string, bigint> | undefined): Ranked =>
 
 /** Each producer makes six blocks in a row. `signed` counts the blocks of a producer among 1 … `last`. */
 const TURN = 6
-const signed = (producers: number, index: number, last: number): number => {
+function signed(producers: number, index: number, last: number): number {
   const round = TURN * producers
   const blocks = last + 1
   const rest = Math.min(TURN, Math.max(0, (blocks % round) - index * TURN))
@@ -61,7 +61,7 @@ const signed = (producers: number, index: number, last: number): number => {
 }
 
 /** Block rewards: each block pays the producer of its parent, and block 1 pays `0`. */
-const addRewards = (world: World, tally: Tally, height: number): void => {
+function addRewards(world: World, tally: Tally, height: number): void {
   if (height === 0) return
   const { producers } = world
   const { units } = rewardOf(world, 1)
@@ -77,7 +77,7 @@ const addRewards = (world: World, tally: Tally, height: number): void => {
 }
 
 /** The effects and rows of the inflation, which the tally leaves out as it does not follow the cycles. */
-const addInflation = (world: World, tally: Tally, height: number): void => {
+function addInflation(world: World, tally: Tally, height: number): void {
   const { lists, figures } = tally.tables
   for (let count = inflationsUntil(world, height); count > 0; count -= 1) {
     for (const effect of inflationTx().effects) applyEffect(tally, effect)
@@ -91,7 +91,7 @@ const addInflation = (world: World, tally: Tally, height: number): void => {
 const isSystem = (owner: string): boolean => owner.endsWith('.iost')
 
 /** The truth after block `height`. Time and memory do not grow with the number of cycles, except for newcomers. */
-export const truthAt = (world: World, height: number, tally: Tally = tallyAt(world, height)): Truth => {
+export function truthAt(world: World, height: number, tally: Tally = tallyAt(world, height)): Truth {
   addRewards(world, tally, height)
   addInflation(world, tally, height)
   const { balances, votes, nfts, lists, figures } = tally.tables
@@ -131,7 +131,7 @@ export const truthAt = (world: World, height: number, tally: Tally = tallyAt(wor
   }
 }
 
-const wealthOf = (tally: Tally, balance: Truth['balance']): readonly Wealth[] => {
+function wealthOf(tally: Tally, balance: Truth['balance']): readonly Wealth[] {
   const voted = new Map<string, bigint>()
   for (const voters of tally.tables.votes.values())
     for (const [voter, units] of voters) voted.set(voter, (voted.get(voter) ?? 0n) + units)
@@ -152,7 +152,7 @@ const wealthOf = (tally: Tally, balance: Truth['balance']): readonly Wealth[] =>
  * Rows of a list, read from the blocks that can contain them. A list gains the same number of rows in every cycle and
  * by every inflation, which give the cycle of an ordinal. Lists of newcomers are short and begin with their cycle.
  */
-const rowsOf = (world: World, height: number, key: string, first: number, last: number): readonly Row[] => {
+function rowsOf(world: World, height: number, key: string, first: number, last: number): readonly Row[] {
   const deployed = new Set<string>()
   const { from, ordinal } = startOf(world, key, first)
   // Contracts are only deployed in the first two blocks.
@@ -171,7 +171,7 @@ const rowsOf = (world: World, height: number, key: string, first: number, last: 
 /** Rows of a list before the cycles, in each cycle, and by each inflation. */
 type Counts = { readonly dawn: number; readonly cycle: number; readonly inflation: number }
 
-const countsOf = (world: World, key: string): Counts => {
+function countsOf(world: World, key: string): Counts {
   const { dawn, settings } = world
   let [before, within] = [0, 0]
   const deployed = new Set<string>()
@@ -186,7 +186,7 @@ const countsOf = (world: World, key: string): Counts => {
 }
 
 /** A block from which to read, and the ordinal of the list's first row from there on. */
-const startOf = (world: World, key: string, first: number): { readonly from: number; readonly ordinal: number } => {
+function startOf(world: World, key: string, first: number): { readonly from: number; readonly ordinal: number } {
   const { dawn, settings } = world
   const [, born] = /^[a-z]+\/n([0-9a-z]+)_[0-9a-z]+(?:\/.*)?$/.exec(key) ?? []
   if (born !== undefined) return { from: dawn + Number.parseInt(born, 36) * settings.cycle, ordinal: 1 }

@@ -36,7 +36,7 @@ export const DAWN_ACCOUNTS_FROM = 2
 export const DAWN_PER_BLOCK = DAWN_ACCOUNTS * DAWN_TRANSACTIONS
 const KEYS = 64
 
-export const worldOf = (settings: Settings): World => {
+export function worldOf(settings: Settings): World {
   const { seed, holders, voters } = settings
   const schedule = scheduleOf(settings)
   const name = accountNames()

@@ -26,7 +26,7 @@ const MOST_ABOVE = 10
 const below = (random: () => number, most: number): number => Math.floor(random() * most)
 
 /** The chain grows, possibly on another branch from above the irreversible block. */
-const goOn = ({ stand: { forks, node, other }, random }: Course): void => {
+function goOn({ stand: { forks, node, other }, random }: Course): void {
   const { head, lib } = node.stand
   const above = aboveOf(head, lib)
   let tip: ForkBlock = random() < 0.5 ? (above[below(random, above.length)]?.parent ?? head) : head
@@ -37,7 +37,7 @@ const goOn = ({ stand: { forks, node, other }, random }: Course): void => {
 }
 
 /** The last irreversible block rises, rarely up to the head. */
-const conclude = ({ stand: { node, other }, random }: Course): void => {
+function conclude({ stand: { node, other }, random }: Course): void {
   const { head, lib } = node.stand
   const room = head.made.height - lib
   const risen = random() < 0.2 ? room : below(random, room)
@@ -45,7 +45,7 @@ const conclude = ({ stand: { node, other }, random }: Course): void => {
   other.stand = node.stand
 }
 
-const look = async ({ stand }: Course): Promise<void> => {
+async function look({ stand }: Course): Promise<void> {
   await stand.probe()
   await stand.follower.poll(new AbortController().signal)
 }
@@ -60,11 +60,11 @@ const EVENTS: readonly ((course: Course) => void | Promise<void>)[] = [
   look,
 ]
 
-const happen = async (course: Course, times: number): Promise<void> => {
+async function happen(course: Course, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) await EVENTS[below(course.random, EVENTS.length)]?.(course)
 }
 
-const simulate = async (stand: ForkStand, seed: number): Promise<HeadEvents> => {
+async function simulate(stand: ForkStand, seed: number): Promise<HeadEvents> {
   const random = seeded(seed)
   const readers = await absentReaders(stand, seeded(seed + 1))
   const course: Course = { stand, readers, random }

@@ -20,7 +20,7 @@ export type AbsentReaders = {
   stop(): Promise<void>
 }
 
-export const absentReaders = async (stand: ForkStand, random: () => number): Promise<AbsentReaders> => {
+export async function absentReaders(stand: ForkStand, random: () => number): Promise<AbsentReaders> {
   let gate = Promise.withResolvers<void>()
   gate.resolve()
   let waiting = 0

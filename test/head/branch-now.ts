@@ -16,12 +16,12 @@ export type BranchNow = {
 }
 
 /** The published chain, and the branch of the tip that the service shows. */
-export const branchNow = async ({
+export async function branchNow({
   forks,
   final,
   follower,
   published,
-}: Pick<ForkStand, 'forks' | 'final' | 'follower' | 'published'>): Promise<BranchNow> => {
+}: Pick<ForkStand, 'forks' | 'final' | 'follower' | 'published'>): Promise<BranchNow> {
   const { height, hash } = await published()
   const stored = aboveOf(final().head, forks.base.made.height)
     .filter(({ made }) => made.height <= height)

@@ -13,7 +13,7 @@ export type BlockTruth = {
 }
 
 /** The correct data of the blocks of a chain with forks. */
-export const branchTruth = (forks: Forks): ((block: ForkBlock) => BlockTruth) => {
+export function branchTruth(forks: Forks): (block: ForkBlock) => BlockTruth {
   const { chain, base } = forks
   const { world } = chain
   const deployed = new Set<string>()

@@ -5,11 +5,11 @@ import { type AnsweredRow, blockList, recordList, type TrueList, transactionList
 
 type Page = { readonly rows: readonly AnsweredRow[]; readonly total: number; readonly headers: Headers }
 
-const pageOf = async (
+async function pageOf(
   { service: { ask, key } }: ForkStand,
   { module, action }: TrueList,
   params: Readonly<Record<string, string>>,
-): Promise<Page> => {
+): Promise<Page> {
   const query = new URLSearchParams({ ...params, apikey: key })
   const response = await ask(`/api/${module}/get-${action}?${query}`)
   const text = await response.text()
@@ -19,10 +19,10 @@ const pageOf = async (
 }
 
 /** The rows of a page, cut from the whole list in block order. */
-const sliced = <T>(
+function sliced<T>(
   rows: readonly T[],
   { sort, page, size }: { readonly sort: string; readonly page: number; readonly size: number },
-): readonly T[] => {
+): readonly T[] {
   const ordered = sort === 'asc' ? rows : rows.toReversed()
   return ordered.slice((page - 1) * size, page * size)
 }
@@ -35,7 +35,7 @@ const standing = (height: number, published: number) =>
 const IRREVERSIBLE = 20
 
 /** Collects differences from the expected values. */
-export const comparison = () => {
+export function comparison() {
   const wrong: string[] = []
   return {
     wrong,
@@ -55,7 +55,7 @@ const headersOf = ({ status, height, above }: BranchNow) =>
 /**
  * Differences between the lists, with and without head=1, and the branch that the service shows; [] if there is none.
  */
-export const differences = async (stand: ForkStand, random: () => number): Promise<readonly string[]> => {
+export async function differences(stand: ForkStand, random: () => number): Promise<readonly string[]> {
   const { forks, truth } = stand
   const { wrong, compare } = comparison()
   const now = await branchNow(stand)

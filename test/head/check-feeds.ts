@@ -4,7 +4,7 @@ import type { ForkStand } from './stand.ts'
 import { blockList, recordList, type TrueList, transactionList } from './true-list.ts'
 
 /** The lists of blocks and transactions, and of each other kind the list with the most rows. */
-export const busyLists = ({ forks, truth }: Pick<ForkStand, 'forks' | 'truth'>): readonly TrueList[] => {
+export function busyLists({ forks, truth }: Pick<ForkStand, 'forks' | 'truth'>): readonly TrueList[] {
   const probe = forks.grow(forks.base, { waits: false, seed: 1 })
   const counts = new Map<string, number>()
   for (const key of truth(probe).rows.flatMap(({ keys }) => keys)) counts.set(key, (counts.get(key) ?? 0) + 1)
@@ -18,11 +18,11 @@ export const busyLists = ({ forks, truth }: Pick<ForkStand, 'forks' | 'truth'>):
 }
 
 /** Connects readers to some lists. They follow these from now on. */
-export const followLists = async (
+export async function followLists(
   stand: ForkStand,
   lists: readonly TrueList[],
   random: () => number,
-): Promise<readonly HeadReader[]> => {
+): Promise<readonly HeadReader[]> {
   const key = () => stand.service.key
   const readers = lists.map(list =>
     headReader(list, { ask: (path, init) => stand.service.ask(path, init), key, random }),
@@ -40,7 +40,7 @@ const expectedOf = (list: TrueList, { stored, above }: BranchNow) => ({
 })
 
 /** Waits until every feed has the expected rows. Throws if a row is still missing after many checks. */
-export const feedsSettled = async (stand: ForkStand, readers: readonly HeadReader[]): Promise<void> => {
+export async function feedsSettled(stand: ForkStand, readers: readonly HeadReader[]): Promise<void> {
   const now = await branchNow(stand)
   for (const { list, rows, packed, done } of readers) {
     const expected = expectedOf(list, now)

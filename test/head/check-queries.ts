@@ -23,7 +23,7 @@ type Answered = any
 /** Queries ask for this many last blocks of all branches. */
 const RECENT = 40
 
-const ask = async ({ service, done }: ForkStand, { path, params }: Query): Promise<Expected> => {
+async function ask({ service, done }: ForkStand, { path, params }: Query): Promise<Expected> {
   const query = new URLSearchParams({ ...params, numbers: 'string', apikey: service.key })
   const response = await done(service.ask(`/api/${path}?${query}`))
   const text = await response.text()
@@ -71,7 +71,7 @@ const blockFound = (text: string, expected: readonly Expected[]): Query => ({
   ),
 })
 
-const transactionOf = (hash: string, truth: QueryTruth): readonly Query[] => {
+function transactionOf(hash: string, truth: QueryTruth): readonly Query[] {
   const expected = truth.transactions(hash)
   const params = { tx_hash: hash }
   return [
@@ -108,7 +108,7 @@ const transactionOf = (hash: string, truth: QueryTruth): readonly Query[] => {
 }
 
 /** Queries for blocks of any branch, for heights, and for transactions, with their correct answers. */
-const someQueries = ({ asked, forks }: ForkStand, truth: QueryTruth, random: () => number): readonly Query[] => {
+function someQueries({ asked, forks }: ForkStand, truth: QueryTruth, random: () => number): readonly Query[] {
   const oneOf = <T>(some: readonly T[]): T => some[Math.floor(random() * some.length)] as T
   const recent = [...forks.blocks.values()].slice(-RECENT)
   const { tip, now } = truth
@@ -140,7 +140,7 @@ const someQueries = ({ asked, forks }: ForkStand, truth: QueryTruth, random: () 
 }
 
 /** Hashes of several transactions for one request, whose answer has `null` for unknown ones. */
-const severalQuery = ({ forks }: ForkStand, random: () => number): readonly string[] => {
+function severalQuery({ forks }: ForkStand, random: () => number): readonly string[] {
   const recent = [...forks.blocks.values()].filter(block => block !== forks.base).slice(-RECENT)
   return Array.from({ length: 6 }, () => {
     const { made } = recent[Math.floor(random() * recent.length)] ?? forks.base
@@ -150,7 +150,7 @@ const severalQuery = ({ forks }: ForkStand, random: () => number): readonly stri
 }
 
 /** Differences between answers about single blocks and transactions and the branch; [] if there is none. */
-export const queryDifferences = async (stand: ForkStand, random: () => number): Promise<readonly string[]> => {
+export async function queryDifferences(stand: ForkStand, random: () => number): Promise<readonly string[]> {
   const { wrong, compare } = comparison()
   const truth = await queryTruth(stand)
   const check = async (query: Query): Promise<void> => {
@@ -179,7 +179,7 @@ export const queryDifferences = async (stand: ForkStand, random: () => number): 
 }
 
 /** The newest block is the tip of the branch if it is known, otherwise the published block or the asked node's head. */
-const latestQuery = ({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTruth): Query => {
+function latestQuery({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTruth): Query {
   const published = ancestor(final().head, now.height)
   const known = now.above === undefined ? [published.hash, asked().stand.head.hash] : [tip.hash]
   return {
@@ -192,7 +192,7 @@ const latestQuery = ({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTr
  * The node switches to another tip between two calls of a query. The answer must be correct for one moment,
  * or be a refusal. Returns the differences; [] if there is none.
  */
-export const switchedDifferences = async (course: Course): Promise<readonly string[]> => {
+export async function switchedDifferences(course: Course): Promise<readonly string[]> {
   const { stand, random } = course
   const { node } = stand
   if (stand.asked() !== node) return []

@@ -14,7 +14,7 @@ const MOST_BLOCKS = 600
  *
  * @param ageMs time since a node confirmed the shown head
  */
-export const expectedHead = async (stand: ForkStand, before: HeadState, ageMs: number): Promise<string> => {
+export async function expectedHead(stand: ForkStand, before: HeadState, ageMs: number): Promise<string> {
   const { made, hash } = stand.asked().stand.head
   const published = await stand.published()
   const tip = before.status === 'followed' ? before.tip : undefined

@@ -33,7 +33,7 @@ export type Forks = {
   readonly holders: ReadonlyMap<string, readonly ForkBlock[]>
 }
 
-export const createForks = (seed: number, base: number): Forks => {
+export function createForks(seed: number, base: number): Forks {
   const settings = settingsOf({
     ...{ seed, profile: 'busy', blocks: 100_000, holders: 100, voters: 10, producers: 3, cycle: 64 },
   })
@@ -61,7 +61,7 @@ export const createForks = (seed: number, base: number): Forks => {
 }
 
 /** The blocks above the base up to a tip, in order. */
-const lineTo = ({ base }: Forks, tip: ForkBlock): readonly ForkBlock[] => {
+function lineTo({ base }: Forks, tip: ForkBlock): readonly ForkBlock[] {
   const line: ForkBlock[] = []
   for (let at: ForkBlock | undefined = tip; at !== undefined && at !== base; at = at.parent) line.push(at)
   return line.reverse()
@@ -82,7 +82,7 @@ const NO_BLOCK = refused(2, 'block not found')
 const BUSY: Answer = { status: 503, contentType: 'text/plain', text: 'busy' }
 
 /** Serves the chain like a node in the given state. */
-export const serveForks = (forks: Forks, stand: Stand): ForkNode => {
+export function serveForks(forks: Forks, stand: Stand): ForkNode {
   const node: Pick<ForkNode, 'stand' | 'meddle' | 'isAway'> = { stand, meddle: undefined, isAway: false }
   let made: { readonly stand: Stand; readonly answers: NodeAnswers } | undefined
   const answersOf = (stand: Stand): NodeAnswers => {
@@ -97,7 +97,7 @@ export const serveForks = (forks: Forks, stand: Stand): ForkNode => {
   return Object.assign(node, { url: served.url, stop: () => void served.stop() })
 }
 
-const answersAt = (forks: Forks, { head, lib }: Stand): NodeAnswers => {
+function answersAt(forks: Forks, { head, lib }: Stand): NodeAnswers {
   const { chain, base } = forks
   const line = lineTo(forks, head)
   const madeAt = (height: number): Made | undefined => {
@@ -140,10 +140,10 @@ const answersAt = (forks: Forks, { head, lib }: Stand): NodeAnswers => {
   }
 }
 
-const transactionAnswer = (
+function transactionAnswer(
   { holders, base }: Forks,
   { line, lib, hash }: { readonly line: readonly ForkBlock[]; readonly lib: number; readonly hash: string },
-): Answer => {
+): Answer {
   const all = holders.get(hash) ?? []
   const block = all.find(each => line[each.made.height - base.made.height - 1] === each)
   const [text] = (block === undefined ? all : [block]).map(each => textIn(each, hash))

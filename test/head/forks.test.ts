@@ -16,7 +16,7 @@ const STEPS = SOAK ? 20_000 : 120
 const SWITCHED = 0.2
 
 /** Polls the head, and remembers when a node confirmed it. */
-const looking = (stand: ForkStand) => {
+function looking(stand: ForkStand) {
   let confirmed = Number.NEGATIVE_INFINITY
   const look = async (): Promise<void> => {
     const before = stand.follower.current()
@@ -37,7 +37,7 @@ const looking = (stand: ForkStand) => {
   }
 }
 
-const simulate = async (stand: ForkStand, seed: number): Promise<Readonly<Record<string, number>>> => {
+async function simulate(stand: ForkStand, seed: number): Promise<Readonly<Record<string, number>>> {
   const random = seeded(seed)
   const course: Course = { stand, random, others: [] }
   const readers = await followLists(stand, busyLists(stand), seeded(seed + 1))

@@ -15,7 +15,7 @@ type Page = {
   readonly headers: Headers
 }
 
-const get = async ({ service }: ForkStand, path: string): Promise<Page> => {
+async function get({ service }: ForkStand, path: string): Promise<Page> {
   const { status, headers, ...response } = await (async () => {
     const answer = await service.ask(path, { headers: { 'x-api-key': service.key } })
     return { status: answer.status, headers: answer.headers, text: await answer.text() }
@@ -28,7 +28,7 @@ const get = async ({ service }: ForkStand, path: string): Promise<Page> => {
 }
 
 /** Adds blocks on top of `parent`. Both nodes switch to them, and the service polls them. */
-const goOn = async (stand: ForkStand, parent: ForkBlock, blocks: number, lib: number): Promise<ForkBlock> => {
+async function goOn(stand: ForkStand, parent: ForkBlock, blocks: number, lib: number): Promise<ForkBlock> {
   let head = parent
   for (let more = 0; more < blocks; more += 1) head = stand.forks.grow(head, { waits: false, seed: more + lib })
   stand.node.stand = { head, lib }

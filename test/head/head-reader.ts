@@ -24,7 +24,7 @@ export type HeadReader = {
   stop(): void
 }
 
-export const headReader = (
+export function headReader(
   list: TrueList,
   {
     ask,
@@ -46,7 +46,7 @@ export const headReader = (
     /** Called with the rows that a dropped event removes, in order. */
     readonly onDropped?: (rows: readonly AnsweredRow[]) => void
   },
-): HeadReader => {
+): HeadReader {
   const rows: AnsweredRow[] = []
   const seen: Record<string, number> = {}
   let packed: AnsweredRow[] = []

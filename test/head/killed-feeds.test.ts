@@ -29,14 +29,14 @@ type Killed = {
   stop(): Promise<void>
 }
 
-const keyFor = async (folder: CliFolder, store: readonly string[]): Promise<string> => {
+async function keyFor(folder: CliFolder, store: readonly string[]): Promise<string> {
   const plan = ['--per-second', '100000', '--per-day', '1000000000']
   const { out } = await folder.run(['keys', 'add', 'reader', ...plan, ...store])
   return out.trimEnd().split('\n').at(-1) ?? ''
 }
 
 /** A serving process, which `kill` replaces with a new one. */
-const serving = async (folder: CliFolder, args: readonly string[]) => {
+async function serving(folder: CliFolder, args: readonly string[]) {
   const begin = async (): Promise<{ readonly process: Running; readonly url: string }> => {
     const process = folder.start([...args, '--listen', '127.0.0.1:0'])
     return { process, url: await process.firstLine }
@@ -56,7 +56,7 @@ const serving = async (folder: CliFolder, args: readonly string[]) => {
 }
 
 /** One process on SQLite loads, follows the head and serves. */
-const together = async (folder: CliFolder, node: ForkNode): Promise<Killed> => {
+async function together(folder: CliFolder, node: ForkNode): Promise<Killed> {
   const key = await keyFor(folder, [])
   const service = await serving(folder, ['up', '--node', node.url])
   const isAway = (): boolean => service.kills() > 0
@@ -69,7 +69,7 @@ const REQUESTS = { least: 40, more: 80 } as const
 const GROWTH = 1.3
 
 /** On Elasticsearch one process loads and is killed repeatedly after counted requests. Another one serves. */
-const apart = async (folder: CliFolder, node: ForkNode, random: () => number): Promise<Killed> => {
+async function apart(folder: CliFolder, node: ForkNode, random: () => number): Promise<Killed> {
   const { url, prefix, store: loaded, destroy } = openTestElastic()
   const store = ['--store', `${url}/${prefix}`]
   const heightNow = async (): Promise<number> => (await loaded.published().catch(() => undefined))?.height ?? -1
@@ -116,7 +116,7 @@ const apart = async (folder: CliFolder, node: ForkNode, random: () => number): P
 }
 
 /** The chain grows by some blocks, often on another branch from above the irreversible block, which rises, too. */
-const goOn = (forks: Forks, node: ForkNode, random: () => number): void => {
+function goOn(forks: Forks, node: ForkNode, random: () => number): void {
   const { head, lib } = node.stand
   const above = aboveOf(head, lib)
   let tip: ForkBlock = random() < 0.6 ? (above[Math.floor(random() * above.length)]?.parent ?? head) : head
@@ -126,7 +126,7 @@ const goOn = (forks: Forks, node: ForkNode, random: () => number): void => {
 }
 
 /** Waits until a reader has the rows of the node's branch. */
-const settled = async ({ list, rows, packed, done }: HeadReader, forks: Forks, node: ForkNode) => {
+async function settled({ list, rows, packed, done }: HeadReader, forks: Forks, node: ForkNode) {
   const { head, lib } = node.stand
   const line = aboveOf(head, forks.base.made.height).toReversed()
   const of = (isWanted: (height: number) => boolean) =>
@@ -137,7 +137,7 @@ const settled = async ({ list, rows, packed, done }: HeadReader, forks: Forks, n
 }
 
 /** Waits until the service answers with all blocks up to the base of the forks. */
-const loaded = async ({ ask, key }: Killed): Promise<void> => {
+async function loaded({ ask, key }: Killed): Promise<void> {
   await until(async () => {
     const response = await ask(`/api/base/get-block-list?size=1&apikey=${key}`)
     const { data } = (await response.json()) as { readonly data?: { readonly total: number } }

@@ -1,7 +1,7 @@
 import type { ForkBlock } from './fork-node.ts'
 
 /** The blocks of a line from its tip down to a height, which is excluded. */
-export const aboveOf = (tip: ForkBlock, height: number): readonly ForkBlock[] => {
+export function aboveOf(tip: ForkBlock, height: number): readonly ForkBlock[] {
   const blocks: ForkBlock[] = []
   for (let at: ForkBlock | undefined = tip; at !== undefined && at.made.height > height; at = at.parent) blocks.push(at)
   return blocks

@@ -33,7 +33,7 @@ export type QueryTruth = {
  * node's branch counts if it leads to the published block, and a refusal is allowed, too. Things on neither are not
  * found. A node that lags behind the other one cannot know that, so a refusal is allowed then.
  */
-export const queryTruth = async (stand: ForkStand): Promise<QueryTruth> => {
+export async function queryTruth(stand: ForkStand): Promise<QueryTruth> {
   const { forks, node, other, final } = stand
   const asked = stand.asked().stand
   const now = await branchNow(stand)
@@ -126,7 +126,7 @@ const packed = (block: ForkBlock, hash: string, isIrreversible: boolean): Expect
 })
 
 /** The node's transaction in the form of answers with `numbers=string`. */
-const transactionData = (text: string, status: string, number: string): TrueTransaction => {
+function transactionData(text: string, status: string, number: string): TrueTransaction {
   const transaction = JSON.parse(text)
   const { tx_receipt: receipt } = transaction
   return {

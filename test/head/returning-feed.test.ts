@@ -5,22 +5,22 @@ import { aboveOf, ancestor } from './lines.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 
-const grown = ({ forks }: ForkStand, parent: ForkBlock, blocks: number, seed: number): ForkBlock => {
+function grown({ forks }: ForkStand, parent: ForkBlock, blocks: number, seed: number): ForkBlock {
   let tip = parent
   for (let more = 0; more < blocks; more += 1) tip = forks.grow(tip, { waits: false, seed: seed + more })
   return tip
 }
 
-const stands = (stand: ForkStand, head: ForkBlock, lib: number): void => {
+function stands(stand: ForkStand, head: ForkBlock, lib: number): void {
   stand.node.stand = { head, lib }
   stand.other.stand = { head, lib }
 }
 
-const follow = async (
+async function follow(
   { service, clock }: ForkStand,
   lastId: string | undefined,
   count: number,
-): Promise<readonly FeedEvent[]> => {
+): Promise<readonly FeedEvent[]> {
   const ends = new AbortController()
   const headers = { 'x-api-key': service.key, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) }
   const { body } = await service.ask('/api/base/get-block-list?head=1&format=sse', {

@@ -1,4 +1,4 @@
-import { createFollower, type Follower } from '#head/follow.ts'
+import { createFollower, type HeadFollower } from '#head/follow.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
@@ -26,7 +26,7 @@ export type ForkStand = {
   readonly store: Store
   readonly service: Service
   readonly clock: HandClock
-  readonly follower: Follower
+  readonly follower: HeadFollower
   /** The client of the service for both nodes. */
   readonly client: Node
   /** The node that serves calls according to the last probe. */
@@ -45,7 +45,7 @@ export type ForkStand = {
   stop(): void
 }
 
-export const forkStand = async (seed: number, store: Store): Promise<ForkStand> => {
+export async function forkStand(seed: number, store: Store): Promise<ForkStand> {
   const forks = createForks(seed, BASE)
   const nodes = [1, 2].map(() => serveForks(forks, { head: forks.base, lib: BASE }))
   const [node, other] = nodes as [ForkNode, ForkNode]

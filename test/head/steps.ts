@@ -30,7 +30,7 @@ const SHUNNED_MS = 3_000
 const LOOK_MS = 200
 
 /** Lets one event happen that also happens to real nodes. */
-export const happen = async (course: Course): Promise<Step> => {
+export async function happen(course: Course): Promise<Step> {
   const { stand, random } = course
   const nodes = [stand.node, stand.other]
   stand.clock.leap(nodes.some(({ isAway }) => isAway) ? SHUNNED_MS : LOOK_MS)
@@ -47,7 +47,7 @@ export const happen = async (course: Course): Promise<Step> => {
   return { name: event?.name ?? 'nothing', calm: event?.calm ?? true }
 }
 
-const grown = ({ stand: { forks }, random }: Course, parent: ForkBlock, blocks = 1): ForkBlock => {
+function grown({ stand: { forks }, random }: Course, parent: ForkBlock, blocks = 1): ForkBlock {
   let tip = parent
   for (let more = 0; more < blocks; more += 1)
     tip = forks.grow(tip, { waits: random() < 0.3, seed: Math.floor(random() * 2 ** 31) })
@@ -55,7 +55,7 @@ const grown = ({ stand: { forks }, random }: Course, parent: ForkBlock, blocks =
 }
 
 /** A branch that wins against a node's own. */
-export const fork = (course: Course, { head, lib }: ForkNode['stand']): ForkBlock => {
+export function fork(course: Course, { head, lib }: ForkNode['stand']): ForkBlock {
   const { random } = course
   const above = aboveOf(head, lib)
   const from = above[Math.floor(random() * above.length)]?.parent ?? head
@@ -64,14 +64,14 @@ export const fork = (course: Course, { head, lib }: ForkNode['stand']): ForkBloc
 }
 
 /** The first node switches to another tip. */
-export const goTo = ({ stand: { node }, others }: Course, head: ForkBlock): void => {
+export function goTo({ stand: { node }, others }: Course, head: ForkBlock): void {
   others.push(node.stand.head)
   if (others.length > 8) others.shift()
   node.stand = { ...node.stand, head }
 }
 
 /** The height up to which a line agrees with the final chain, or may still agree. */
-const agreed = ({ final }: ForkStand, tip: ForkBlock): number => {
+function agreed({ final }: ForkStand, tip: ForkBlock): number {
   const { head, lib } = final()
   if (leadsTo(tip, { height: lib, hash: ancestor(head, lib).hash })) return tip.made.height
   const isOfIt = ({ made: { height }, hash }: ForkBlock): boolean => leadsTo(head, { height, hash })
@@ -79,13 +79,13 @@ const agreed = ({ final }: ForkStand, tip: ForkBlock): number => {
 }
 
 /** The next last irreversible block, often a few blocks higher. */
-const libAfter = ({ stand, random }: Course, { head, lib }: ForkNode['stand']): number => {
+function libAfter({ stand, random }: Course, { head, lib }: ForkNode['stand']): number {
   const room = Math.max(0, agreed(stand, head) - lib)
   return lib + (random() < 0.2 ? room : Math.min(room, Math.floor(random() * 6)))
 }
 
 /** A tip that lost, but still leads to the node's irreversible block. */
-const lostTip = ({ stand: { node }, others }: Course): ForkBlock | undefined => {
+function lostTip({ stand: { node }, others }: Course): ForkBlock | undefined {
   const { head, lib } = node.stand
   return others.findLast(tip => tip !== head && tip.made.height > lib && ancestor(tip, lib) === ancestor(head, lib))
 }

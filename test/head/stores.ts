@@ -9,11 +9,11 @@ export const STORES = [
 ] as const
 
 /** Runs `work` with a stand and its own store, and removes both. */
-export const withStand = async <T>(
+export async function withStand<T>(
   open: (typeof STORES)[number][1],
   seed: number,
   work: (stand: ForkStand) => Promise<T>,
-): Promise<T> => {
+): Promise<T> {
   const { store, destroy } = await open()
   const stand = await forkStand(seed, store)
   try {

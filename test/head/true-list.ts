@@ -32,7 +32,7 @@ export const transactionList = (truth: Truth): TrueList => ({
 })
 
 /** The list of records with a key; undefined: the key is not of such a list. */
-export const recordList = (truth: Truth, key: string): TrueList | undefined => {
+export function recordList(truth: Truth, key: string): TrueList | undefined {
   const call = listCall(key)
   if (call === undefined) return undefined
   return {

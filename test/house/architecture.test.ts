@@ -5,7 +5,7 @@ import ts from 'typescript'
 import { ROOT } from '../support/root.ts'
 
 /** Rows of the table in src/README.md: folder → folders from which it may import. */
-const layers = (): ReadonlyMap<string, ReadonlySet<string>> => {
+function layers(): ReadonlyMap<string, ReadonlySet<string>> {
   const rows = readFileSync(join(ROOT, 'src/README.md'), 'utf8').matchAll(/^\| `(\w+)`[^|]*\|[^|]*\|([^|]*)\|$/gm)
   return new Map(
     [...rows].map(([, folder = '', may = '']) => [
@@ -30,14 +30,14 @@ const importsOf = (file: string): readonly string[] =>
   ts.preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true).importedFiles.map(({ fileName }) => fileName)
 
 /** The folder of the table that contains a file: `indices`, or the first one under src. undefined elsewhere. */
-const folderOf = (path: string): string | undefined => {
+function folderOf(path: string): string | undefined {
   const [top, folder, ...rest] = path.split('/')
   if (top === 'indices') return 'indices'
   return top === 'src' && rest.length > 0 ? folder : undefined
 }
 
 /** The path of an imported file from the project's root. undefined for packages. */
-const targetOf = (file: string, specifier: string): string | undefined => {
+function targetOf(file: string, specifier: string): string | undefined {
   if (specifier.startsWith('.')) return relative(ROOT, resolve(ROOT, dirname(file), specifier))
   const alias = /^#(\w+)\/(.*)$/.exec(specifier)
   if (alias === null) return undefined
@@ -73,7 +73,7 @@ test('layers: no file has an import that the table does not allow', () => {
 })
 
 /** Groups of files that import each other in a circle, including type imports (Tarjan's algorithm). */
-const circlesOf = (imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] => {
+function circlesOf(imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
   const circles: (readonly string[])[] = []
   const order = new Map<string, number>()
   const open: string[] = []

@@ -9,7 +9,7 @@ const SCENARIOS = ['load', 'pages', 'exports', 'explorer', 'copies']
 const SMALL = ['--blocks', '150', '--holders', '200', '--clients', '8', '--seconds', '1', '--rounds', '1']
 const url = elasticsearchUrl()
 
-const measure = async (store: string): Promise<void> => {
+async function measure(store: string): Promise<void> {
   await using folder = await cliFolder()
   const { code, out, err } = await spawnIn(folder.path, [BENCH, ...SCENARIOS, ...SMALL, '--store', store], {
     BENCH_FOLDER: folder.path,

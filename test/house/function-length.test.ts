@@ -7,7 +7,7 @@ import { ROOT } from '../support/root.ts'
 /** Maximum number of raw lines, including comments and blank lines: a screen does not show more. */
 const MOST = 60
 
-const lengthsIn = (file: string, text: string): readonly string[] => {
+function lengthsIn(file: string, text: string): readonly string[] {
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
   const long: string[] = []
   const visit = (node: ts.Node): void => {

@@ -19,7 +19,7 @@ const withoutComments = (text: string): string =>
     .filter(line => !/^\s*(?:\/\*|\*|\/\/)/.test(line))
     .join('\n')
 
-const told = async (): Promise<readonly { readonly file: string; readonly text: string }[]> => {
+async function told(): Promise<readonly { readonly file: string; readonly text: string }[]> {
   const found = []
   for await (const file of new Bun.Glob('**/*.ts').scan(SOURCES))
     if (!file.endsWith('.test.ts') && !OTHER.has(file))

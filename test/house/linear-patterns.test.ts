@@ -16,7 +16,7 @@ setDefaultTimeout(600_000)
 const LENGTH = 15_000
 const MOST_MS = 12
 
-const literalsIn = (file: string): readonly { readonly at: string; readonly pattern: RegExp }[] => {
+function literalsIn(file: string): readonly { readonly at: string; readonly pattern: RegExp }[] {
   const text = readFileSync(join(ROOT, file), 'utf8')
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
   const found: { readonly at: string; readonly pattern: RegExp }[] = []
@@ -34,14 +34,14 @@ const literalsIn = (file: string): readonly { readonly at: string; readonly patt
 }
 
 /** Characters that the parts of a pattern match, and texts that it may begin with. */
-const partsOf = ({ source }: RegExp): { readonly letters: readonly string[]; readonly heads: readonly string[] } => {
+function partsOf({ source }: RegExp): { readonly letters: readonly string[]; readonly heads: readonly string[] } {
   const plain = source.replaceAll(/\\[dDwWsSbB]|\(\?(?:[:=!]|<[=!])|[\^$()*+?{}|[\].]/g, ' ').replaceAll('\\', '')
   const letters = new Set([...[...plain].filter(letter => letter !== ' ').slice(0, 12), 'a', '0', ' ', '\t'])
   const head = /^[^ ]*/.exec(plain.trimStart())?.[0] ?? ''
   return { letters: [...letters], heads: ['', head] }
 }
 
-const dearOf = async (at: string, pattern: RegExp): Promise<readonly string[]> => {
+async function dearOf(at: string, pattern: RegExp): Promise<readonly string[]> {
   if (!/[*+,]/.test(pattern.source)) return []
   const { letters, heads } = partsOf(pattern)
   for (const letter of letters)

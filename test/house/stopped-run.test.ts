@@ -11,7 +11,7 @@ const TESTS = '#!/usr/bin/env bash\nsetsid "$(dirname "$0")/deaf" &\ntouch start
 const DONE = '#!/usr/bin/env bash\n'
 
 /** Processes whose environment contains a folder. The test run itself was started without it and is not among them. */
-const processesOf = async (run: RegExp): Promise<readonly string[]> => {
+async function processesOf(run: RegExp): Promise<readonly string[]> {
   const all = (await readdir('/proc')).filter(name => /^\d+$/.test(name))
   const environments = await Promise.all(all.map(pid => readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')))
   return all.filter((_pid, at) => run.test(environments[at] ?? ''))

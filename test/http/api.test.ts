@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 
 /** The example call of an action. */
-const exampleUrl = ({ module, action, example }: Action): string =>
+const exampleUrl = ({ module, action, example }: ApiAction): string =>
   `/api/?${new URLSearchParams({ apikey: service.key, module, action, ...example })}`
 
 const ask = (query: string, init?: RequestInit) => service.ask(`/api/?apikey=${service.key}&${query}`, init)

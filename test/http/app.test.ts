@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { nameOf } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { createKey } from '#keys/key.ts'
 import type { Store } from '#store/port.ts'
@@ -11,7 +11,7 @@ const { store, destroy } = await temporarySqlite()
 beforeAll(() => store.create())
 afterAll(destroy)
 
-const bodyOf = async (response: Response): Promise<Record<string, unknown>> => {
+async function bodyOf(response: Response): Promise<Record<string, unknown>> {
   const { request_id, ...body } = (await response.json()) as Record<string, unknown>
   return { status: response.status, ...body, request_id: typeof request_id }
 }
@@ -333,7 +333,7 @@ describe('for robots', () => {
     expect(llms.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
     const text = await llms.text()
     for (const action of actions)
-      expect(text).toContain(`](docs/en#${nameOf(action)}): GET /api/${action.module}/${action.action}. `)
+      expect(text).toContain(`](docs/en#${formatActionName(action)}): GET /api/${action.module}/${action.action}. `)
     expect(text).not.toMatch(/https?:\/\/|\]\(\//)
     expect(await (await ask('/robots.txt')).text()).toBe('User-agent: *\nDisallow: /api/\nDisallow: /rpc/\n')
     for (const path of ['/favicon.svg', '/favicon.ico'])

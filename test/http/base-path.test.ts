@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
-import { routeOf } from '#http/openapi/action-operation.ts'
+import { formatRoute } from '#http/openapi/action-operation.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { clientOf } from '../support/processes/client.ts'
@@ -34,7 +34,7 @@ for (const prefix of PREFIXES) {
         '/apple-touch-icon.png',
         '/api?module=base&action=get-overview',
       ],
-      ...actions.map(action => `${routeOf(action)}?${new URLSearchParams(action.example)}`),
+      ...actions.map(action => `${formatRoute(action)}?${new URLSearchParams(action.example)}`),
       '/api/?module=base&action=get-overview',
     ]
     for (const path of paths) await okAt(served, `${prefix}${path}`)
@@ -73,7 +73,7 @@ for (const prefix of PREFIXES) {
       expect(links.length).toBeGreaterThan(2)
       for (const link of new Set(links)) await okAt(served, resolved(link, at))
       const forms = [...page.matchAll(/data-path="([^"]+)"/g)].map(([, path = '']) => resolved(path, at))
-      expect(forms).toEqual(actions.map(action => `${prefix}${routeOf(action)}`))
+      expect(forms).toEqual(actions.map(action => `${prefix}${formatRoute(action)}`))
     }
     const llms = await (await served.ask(`${prefix}/llms.txt`)).text()
     const named = [...llms.matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => resolved(link, `${prefix}/llms.txt`))

@@ -21,7 +21,7 @@ const { ask, key } = serviceOn(store, {
 
 type Params = Readonly<Record<string, string>>
 
-const fileOf = async (action: string, params: Params) => {
+async function fileOf(action: string, params: Params) {
   const query = new URLSearchParams({ apikey: key, module: 'account', action, format: 'csv', ...params })
   const response = await ask(`/api/?${query}`)
   const text = await response.text()
@@ -34,7 +34,7 @@ const fileOf = async (action: string, params: Params) => {
 const labelled = plainLines(blocks)
 
 /** The line of a book about IOST in the form of `plainLines`. */
-const lineOf = (row: Readonly<Record<string, string>>): PlainLine => {
+function lineOf(row: Readonly<Record<string, string>>): PlainLine {
   const sent = row['Sent Amount'] ?? ''
   return `${row['TxHash']} ${sent === '' ? row['Received Amount'] : `-${sent}`} ${row['Label']}`
 }
@@ -79,7 +79,7 @@ describe('csv=ledger', () => {
     })
 })
 
-const decimalsOf = async (token: string): Promise<number> => {
+async function decimalsOf(token: string): Promise<number> {
   const response = await ask(`/api/?apikey=${key}&module=token&action=get-token-detail&token=${token}&format=bare`)
   return ((await response.json()) as { decimal: number }).decimal
 }

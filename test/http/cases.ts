@@ -28,7 +28,7 @@ export type Ask = (path: string, init?: RequestInit) => Promise<Response>
 const FOLDER = join(import.meta.dir, 'cases')
 
 /** All cases by file, in their order. Names are unique. */
-export const httpCases = async (): Promise<readonly HttpCase[]> => {
+export async function httpCases(): Promise<readonly HttpCase[]> {
   const files = (await readdir(FOLDER)).filter(name => name.endsWith('.json')).sort()
   const lists = await Promise.all(
     files.map(async file =>
@@ -44,7 +44,7 @@ export const httpCases = async (): Promise<readonly HttpCase[]> => {
 /**
  * The service's answer in the form of a case, to be compared as a whole. Keys in the answer are replaced by `{key}`.
  */
-export const askCase = async (one: HttpCase, ask: Ask, keys: HttpCaseKeys): Promise<HttpCase> => {
+export async function askCase(one: HttpCase, ask: Ask, keys: HttpCaseKeys): Promise<HttpCase> {
   const headers = Object.entries(one.headers ?? {}).map(([name, value]) => [name, filled(value, keys)] as const)
   const response = await ask(filled(one.path, keys), {
     ...(one.method === undefined ? {} : { method: one.method }),
@@ -66,7 +66,7 @@ export const askCase = async (one: HttpCase, ask: Ask, keys: HttpCaseKeys): Prom
 
 const writtenBody = (body: unknown): string => (typeof body === 'string' ? body : JSON.stringify(body))
 
-const parsedOr = (text: string): unknown => {
+function parsedOr(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
     return JSON.stringify(value) === text ? value : text
@@ -80,7 +80,7 @@ const filled = (text: string, keys: HttpCaseKeys): string =>
     .replace(/\{(key|revoked|expired)\}/g, (_all, name: keyof HttpCaseKeys) => keys[name])
     .replace(/\{(.)\*(\d+)\}/g, (_all, letter: string, times: string) => letter.repeat(Number(times)))
 
-const masked = (text: string, keys: HttpCaseKeys): string => {
+function masked(text: string, keys: HttpCaseKeys): string {
   let plain = text.replace(/"request_id":"[0-9a-f]{16}"/, '"request_id":"*"')
   for (const [name, key] of Object.entries(keys)) plain = plain.replaceAll(key, `{${name}}`)
   return plain

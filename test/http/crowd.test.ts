@@ -38,10 +38,10 @@ afterAll(() => folder[Symbol.asyncDispose]())
 const page = (key: string): string => `/api/?module=account&action=get-account-tx&account=admin&size=20&apikey=${key}`
 
 /** The number of answers by status, for the good key and for the crowd. */
-const beside = async (
+async function beside(
   crowd: { readonly paths: readonly string[]; readonly connections: number },
   args: readonly string[] = [],
-) => {
+) {
   const service = folder.start([
     'serve',
     ...['--listen', '127.0.0.1:0', '--log-level', 'warn', '--deadline', '60s', ...args],

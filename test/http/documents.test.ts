@@ -20,7 +20,7 @@ const PATHS = [
 const GZIP = { headers: { 'accept-encoding': 'gzip' } }
 
 /** Microseconds of CPU that a work takes. */
-const cpuOf = async (work: () => Promise<unknown>): Promise<number> => {
+async function cpuOf(work: () => Promise<unknown>): Promise<number> {
   const before = process.cpuUsage()
   await work()
   const { user, system } = process.cpuUsage(before)
@@ -28,7 +28,7 @@ const cpuOf = async (work: () => Promise<unknown>): Promise<number> => {
 }
 
 /** The examples are found before, so that only the document is measured. */
-const started = async () => {
+async function started() {
   const { ask } = serviceOn(store)
   await ask('/openapi.json?format=bare')
   return ask

@@ -120,7 +120,7 @@ const SHIFT = `new Promise(done => {
 const LOADS = 10
 
 /** Opens a URL. Returns whether the content stayed in place. */
-const staysPut = async (page: Page, url: string): Promise<boolean> => {
+async function staysPut(page: Page, url: string): Promise<boolean> {
   for (let load = 1; ; load += 1) {
     await page.go(url)
     const { sum, inParts } = await page.run<{ sum: number; inParts: boolean }>(SHIFT)
@@ -133,7 +133,7 @@ const staysPut = async (page: Page, url: string): Promise<boolean> => {
 const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
 
 /** Serious findings of axe. `options` limits the rules. */
-const findingsOn = async (page: Page, options: object = {}): Promise<readonly unknown[]> => {
+async function findingsOn(page: Page, options: object = {}): Promise<readonly unknown[]> {
   await page.run(`${axe};0`)
   return page.run(
     `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) => violations
@@ -365,14 +365,14 @@ type Growing = {
 }
 
 /** Opens the page on a chain at block 60. Then each height of `more` is published and awaited. */
-const onGrowingChain = async (
+async function onGrowingChain(
   { isRefused, more, path = 'blocks', later = () => 0 }: Growing,
   at: (
     page: Page,
     height: number,
     grown: { readonly told: readonly string[]; readonly service: Service },
   ) => Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   const { store, destroy } = await temporarySqlite()
   const blocks = await recordedBlocks()
   const ends = [60, ...more]

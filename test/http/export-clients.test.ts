@@ -22,7 +22,7 @@ afterEach(async () => {
   sockets = []
 })
 
-const serving = async (over: Parameters<typeof serviceOn>[1] = {}, store?: Store): Promise<Service> => {
+async function serving(over: Parameters<typeof serviceOn>[1] = {}, store?: Store): Promise<Service> {
   const service = serviceOn(store ?? (await loadedStore()), { stallMs: STALL_MS, ...over })
   service.app.listen({ hostname: '127.0.0.1', port: 0 })
   running.push(service)
@@ -32,7 +32,7 @@ const urlOf = ({ app, key }: Service, path: string, own = key): string =>
   `http://127.0.0.1:${app.server?.port}${path}&apikey=${own}`
 
 /** A client that reads only the beginning of an answer. */
-const opening = async (service: Service, path = HISTORY, own = service.key) => {
+async function opening(service: Service, path = HISTORY, own = service.key) {
   const socket = connect(service.app.server?.port ?? 0, '127.0.0.1')
   sockets.push(socket)
   const begun = Promise.withResolvers<string>()
@@ -136,7 +136,7 @@ test('exports: each begun thousand of rows counts as a request of the day', asyn
 })
 
 /** A store whose views fail or change at a given read. */
-const troubled = async (trouble: (view: View, read: number) => View): Promise<Store> => {
+async function troubled(trouble: (view: View, read: number) => View): Promise<Store> {
   const store = await loadedStore()
   let reads = 0
   const changed = (view: View): View => trouble(view, ++reads)

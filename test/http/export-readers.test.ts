@@ -26,7 +26,7 @@ const HEIGHT = 820
 type Holding = { views: number; reads: number }
 
 /** A store that counts its open resources. */
-const watched = (store: Store): { readonly store: Store; readonly holding: Holding } => {
+function watched(store: Store): { readonly store: Store; readonly holding: Holding } {
   const holding: Holding = { views: 0, reads: 0 }
   return {
     holding,

@@ -38,7 +38,7 @@ let calls: readonly Call[]
 /** Exports of a store that is not written to, by height. The last blocks up to the highest are those of a fork. */
 const truth = new Map<number, Texts>()
 
-const remember = async (blocks: readonly LoadedBlock[]): Promise<void> => {
+async function remember(blocks: readonly LoadedBlock[]): Promise<void> {
   const { store, destroy } = await temporarySqlite()
   await fill(store, blocks, HEIGHT + 5)
   if (calls === undefined) {
@@ -70,7 +70,7 @@ beforeAll(async () => {
  */
 type Outcome = number | string
 
-const outcomeOf = async (call: Call, response: Response): Promise<Outcome> => {
+async function outcomeOf(call: Call, response: Response): Promise<Outcome> {
   if (response.status !== 200) return response.status === 503 ? 'refused' : `status ${response.status}`
   const height = Number(response.headers.get('x-block-height'))
   const text = await response.text().catch(() => undefined)
@@ -79,10 +79,10 @@ const outcomeOf = async (call: Call, response: Response): Promise<Outcome> => {
 }
 
 /** An export whose request number `nth` to Elasticsearch is held until the change is done. */
-const heldExport = async (
+async function heldExport(
   target: TestElastic,
   { call, nth, change }: { readonly call: Call; readonly nth: number; readonly change: Promise<unknown> },
-) => {
+) {
   const there = Promise.withResolvers<void>()
   const proxy = await openProxy(target.url, ({ number }) => {
     if (number !== nth) return pass
@@ -109,11 +109,11 @@ const heldExport = async (
 }
 
 /** The number of requests that each export makes. */
-const requestsOf = async (
+async function requestsOf(
   target: TestElastic,
   height: number,
   exports: readonly Call[] = calls,
-): Promise<readonly number[]> => {
+): Promise<readonly number[]> {
   const counts: number[] = []
   for (const call of exports) {
     const proxy = await openProxy(target.url, () => pass)
@@ -131,11 +131,11 @@ const halfOf = (half: (typeof HALVES)[number]): readonly Call[] =>
   calls.filter((_, at) => at % HALVES.length === HALVES.indexOf(half))
 
 /** Makes a change while exports of lists are held at each of their requests. Returns their results. */
-const during = async (
+async function during(
   target: TestElastic,
   { height, exports }: { readonly height: number; readonly exports: readonly Call[] },
   work: () => Promise<void>,
-): Promise<readonly Outcome[]> => {
+): Promise<readonly Outcome[]> {
   const counts = await requestsOf(target, height, exports)
   const change = Promise.withResolvers<void>()
   const held: Awaited<ReturnType<typeof heldExport>>[] = []
@@ -162,10 +162,10 @@ const during = async (
 }
 
 /** Which of the failures occurs depends on where the server first notices that the data is gone. */
-const expectOnly = (
+function expectOnly(
   outcomes: readonly Outcome[],
   { some, orElse }: { readonly some: readonly Outcome[]; readonly orElse: readonly Outcome[] },
-): void => {
+): void {
   const seen = new Set(outcomes)
   expect(some.filter(outcome => !seen.has(outcome))).toEqual([])
   expect([...seen].filter(outcome => !some.includes(outcome) && !orElse.includes(outcome))).toEqual([])

@@ -27,9 +27,9 @@ type Truth = ReadonlyMap<number, ReadonlyMap<string, readonly unknown[]>>
  * All lists by their pages at each height, from a store that is not written to. The lists are chosen at the
  * first height.
  */
-const truthOf = async (
+async function truthOf(
   blocks: readonly LoadedBlock[],
-): Promise<{ readonly calls: readonly Call[]; readonly truth: Truth }> => {
+): Promise<{ readonly calls: readonly Call[]; readonly truth: Truth }> {
   const { store, destroy } = await temporarySqlite()
   const client = await clientOf(serviceOn(store))
   const truth = new Map<number, ReadonlyMap<string, readonly unknown[]>>()
@@ -62,7 +62,7 @@ test('every list of the registry is exported and has rows from the first batch o
 })
 
 /** A service with keys for readers of complete exports, and for readers that keep one export open for long. */
-const serviceFor = (store: Store) => {
+function serviceFor(store: Store) {
   const holders = calls.map((_, at) => createKey(`holder ${at}`, PLAN, { now: Date.now() }))
   const service = serviceOn(store, {
     keys: holders.map(({ stored }) => stored),

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { columnsOf } from '#actions/shape/results.ts'
+import { findColumns } from '#actions/shape/results.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
@@ -9,19 +9,19 @@ import { loadedStore } from '#test/support/stores/loaded.ts'
 const lists = actions.filter(({ list }) => list !== undefined)
 
 /** The parameters of an action's example without the paging parameters. */
-const exampleOf = ({ module, action, example }: Action): string => {
+function exampleOf({ module, action, example }: ApiAction): string {
   const { page: _, size: __, ...rest } = example
   return new URLSearchParams({ module, action, ...rest }).toString()
 }
 
-const service = async () => {
+async function service() {
   const { ask, key } = serviceOn(await loadedStore())
   return (query: string, headers: Record<string, string> = {}) => ask(`/api/?apikey=${key}&${query}`, { headers })
 }
 type Ask = Awaited<ReturnType<typeof service>>
 
 /** The number of rows on all pages, and the pages that differ from `lines` in any character of a row. */
-const pagedRows = async (ask: Ask, action: Action, lines: readonly string[], options = '') => {
+async function pagedRows(ask: Ask, action: ApiAction, lines: readonly string[], options = '') {
   const list = action.list ?? ''
   const isPaged = Object.hasOwn(action.params.properties, 'page')
   const differing: (readonly [is: unknown, listed: unknown])[] = []
@@ -53,7 +53,7 @@ const linesOf = async (ask: Ask, query: string): Promise<readonly string[]> =>
   (await (await ask(query)).text()).split('\n').slice(0, -2)
 
 /** The rows of each action's list without options, once they were exported. */
-const exported = new Map<Action, readonly string[]>()
+const exported = new Map<ApiAction, readonly string[]>()
 
 for (const action of lists) {
   for (const options of ['', '&numbers=string', '&compat=iostabc'])
@@ -75,7 +75,7 @@ for (const action of lists) {
     const ask = await service()
     const response = await ask(`${exampleOf(action)}&format=csv`)
     const [head, ...records] = readWholeCsv(await response.text())
-    const columns = columnsOf(action.result, action.list ?? '')?.usual
+    const columns = findColumns(action.result, action.list ?? '')?.usual
     expect(head).toEqual([...(columns ?? [action.list ?? ''])])
     // Only pages can contain rows that may still be replaced.
     if (Object.hasOwn(action.params.properties, 'head')) expect(head).not.toContain('status')
@@ -102,7 +102,7 @@ for (const action of lists) {
 const inOneLine = (text: string): string => text.replaceAll(/[\r\n]/g, ' ')
 
 /** The JSON text of an array or object in its row. */
-const rowJson = (row: string, name: string, value: unknown): string => {
+function rowJson(row: string, name: string, value: unknown): string {
   const text = JSON.stringify(value)
   if (row.includes(`"${name}":${text}`)) return text
   const from = row.indexOf(`"${name}":`) + name.length + 3

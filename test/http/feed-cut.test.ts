@@ -21,7 +21,7 @@ const RUN = 40
 const LIST = '/api/contract/get-contract-tx?contract=token.iost&numbers=string&format=sse'
 
 /** A Unix socket, whose buffers are smaller than the data. TCP buffers grow to several megabytes. */
-const opening = async (path: string, service: Service, query = '') => {
+async function opening(path: string, service: Service, query = '') {
   const socket = connect(path)
   const parts: Buffer[] = []
   const begun = Promise.withResolvers<void>()
@@ -47,7 +47,7 @@ const opening = async (path: string, service: Service, query = '') => {
 }
 
 /** The content of a chunked body, which must be complete. */
-const chunksOf = (body: Buffer): Buffer<ArrayBuffer> => {
+function chunksOf(body: Buffer): Buffer<ArrayBuffer> {
   const parts: Buffer[] = []
   for (let at = 0; ; ) {
     const line = body.indexOf('\r\n', at)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { nameOf } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { stoppingService } from '#http/stopping.ts'
 import { createKey } from '#keys/key.ts'
@@ -16,7 +16,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 const LIST = '/api/account/get-account-tx?account=busyhub&format=sse'
 const PLAN = { perSecond: 1_000, perDay: 100_000 }
 
-const started = async (over: Parameters<typeof serviceOn>[1] = {}) => {
+async function started(over: Parameters<typeof serviceOn>[1] = {}) {
   const service = serviceOn(await loadedStore(), over)
   const open = (query = '', { key = service.key, headers = {} as Record<string, string> } = {}) =>
     service.ask(LIST + query, { headers: { 'x-api-key': key, ...headers } })
@@ -24,7 +24,7 @@ const started = async (over: Parameters<typeof serviceOn>[1] = {}) => {
 }
 
 /** The first `count` events of a feed. */
-const firstOf = async (response: Response, count: number) => {
+async function firstOf(response: Response, count: number) {
   const events = []
   for await (const event of feedEvents(response.body)) {
     events.push(event)
@@ -90,7 +90,7 @@ test('feeds: calls without a feed, and parameters that a feed does not use, are 
     expect(await refusal(steps)).toEqual([400, expect.stringContaining("Parameter 'step' does not go")])
   }
   const wealth = await ask(`/api/base/get-wealth-list?format=sse&apikey=${key}`)
-  const feeds = actions.filter(({ source }) => source?.isFeed === true).map(nameOf)
+  const feeds = actions.filter(({ source }) => source?.isFeed === true).map(formatActionName)
   expect(await refusal(wealth)).toEqual([400, expect.stringContaining(`: ${feeds.join(', ')}. `)])
 })
 

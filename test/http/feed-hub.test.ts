@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Follower, feedHub } from '#actions/feed/hub.ts'
+import { type FeedFollower, feedHub } from '#actions/feed/hub.ts'
 import type { Message } from '#actions/feed/message.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
 import { Failure } from '#failure/failure.ts'
@@ -11,7 +11,7 @@ import { handClock } from '../support/clocks/hand-clock.ts'
 const at = (height: number) => ({ height, hash: `hash ${height}` }) as Published
 
 /** A hub over a store whose rows are read by `read`. Its height increases by one with each look. */
-const started = (read: (signal: AbortSignal | undefined) => Promise<never>) => {
+function started(read: (signal: AbortSignal | undefined) => Promise<never>) {
   const clock = handClock()
   let height = 0
   const answers: { published?: () => Promise<Published> } = {}
@@ -28,7 +28,7 @@ const started = (read: (signal: AbortSignal | undefined) => Promise<never>) => {
       beat: () => undefined,
       end: ({ message }) => ends.push(message),
     })
-  const follower = (): Follower => ({
+  const follower = (): FeedFollower => ({
     list: {
       name: 'blocks',
       followed: { kind: 'blocks' },
@@ -40,7 +40,7 @@ const started = (read: (signal: AbortSignal | undefined) => Promise<never>) => {
     place: undefined,
     outbox: openOutbox<Message>(),
   })
-  const join = (one: Follower): boolean => hub.join(one, { end: at(0), count: 1 })
+  const join = (one: FeedFollower): boolean => hub.join(one, { end: at(0), count: 1 })
   return { clock, hub, heights, ends, watch, follower, join, answers }
 }
 

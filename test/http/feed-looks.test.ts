@@ -14,7 +14,7 @@ const TO = 24
 const LIST = '/api/base/get-block-list?format=sse'
 
 /** The text of a body so far. */
-const collected = (response: Response): (() => string) => {
+function collected(response: Response): () => string {
   const decoder = new TextDecoder()
   let text = ''
   void (async () => {

@@ -16,7 +16,7 @@ const EVENING = Date.UTC(2026, 0, 1, 23, 50)
 const NIGHT_MS = 600_000
 const MINUTE_MS = 60_000
 
-const started = async (plan: Plan, { expires }: { readonly expires?: number } = {}) => {
+async function started(plan: Plan, { expires }: { readonly expires?: number } = {}) {
   const clock = handClock(EVENING)
   const options = expires === undefined ? { now: EVENING } : { now: EVENING, expires }
   const { key, stored } = createKey('reader', plan, options)
@@ -65,7 +65,7 @@ const started = async (plan: Plan, { expires }: { readonly expires?: number } = 
   }
 }
 
-const lastOf = (events: readonly FeedEvent[]) => {
+function lastOf(events: readonly FeedEvent[]) {
   const { event, data } = events.at(-1) ?? {}
   return { event, ...JSON.parse(data ?? '{}') }
 }

@@ -29,14 +29,14 @@ const LISTS = [
 const replay = replayedNode(NEXT)
 
 /** The rows of a list from the first one, without the fields that depend on the length of the list. */
-const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly string[]> => {
+async function wholeList({ ask, key }: Service, list: string): Promise<readonly string[]> {
   const response = await ask(`/api/?apikey=${key}&${list}&format=ndjson&sort=asc`)
   expect(response.status).toBe(200)
   return (await response.text()).split('\n').slice(0, -2)
 }
 
 /** A reader that follows the reference: after `reset` it discards the later rows, which are sent again. */
-const follower = (service: Service, list: string) => {
+function follower(service: Service, list: string) {
   let rows: string[] = []
   const resets: number[] = []
   const leaving = new AbortController()
@@ -74,7 +74,7 @@ const UNHURRIED = { ...patientClock, elapsed: () => 0 }
 const FEW = [3, 'back'] as const
 const MANY = [20, 'closed'] as const
 
-const suite = (open: () => Promise<Damageable>, ...cases: readonly (typeof FEW | typeof MANY)[]): void => {
+function suite(open: () => Promise<Damageable>, ...cases: readonly (typeof FEW | typeof MANY)[]): void {
   test.each(cases)(
     'feeds: a repair takes %d blocks back (%s): readers of their rows get a reset and the rows of the chain',
     async (orphans, way) => {

@@ -23,12 +23,12 @@ const replay = replayedNode(NEXT)
 type Asked = { readonly query?: string; readonly last?: string | undefined; readonly list?: string }
 
 /** The first `count` messages of a feed. `messages` collects those that have come so far. */
-const messagesOf = async (
+async function messagesOf(
   service: Service,
   { query = '', last, list = LIST }: Asked,
   count: number,
   messages: FeedEvent[] = [],
-) => {
+) {
   const headers: Record<string, string> = last === undefined ? {} : { 'last-event-id': last }
   const response = await service.ask(`/api/?apikey=${service.key}&${list}${query}`, { headers })
   expect(response.status).toBe(200)
@@ -43,7 +43,7 @@ const messagesOf = async (
  * Calls `before` while the last blocks of the store are not the chain's, and `after` when they were taken
  * back and the chain has grown.
  */
-const repaired = async (before: (service: Service) => Promise<void>, after: (service: Service) => Promise<void>) => {
+async function repaired(before: (service: Service) => Promise<void>, after: (service: Service) => Promise<void>) {
   const place = await damageableSqlite()
   try {
     await fill(place.store, await forkedChain(HEIGHT, ORPHANS), HEIGHT + 5)

@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { atOnce } from '#actions/answer.ts'
+import { acquireFreely } from '#actions/answer.ts'
 import { feedHub } from '#actions/feed/hub.ts'
 import type { Message } from '#actions/feed/message.ts'
 import { openFeed } from '#actions/feed/open-feed.ts'
@@ -37,7 +37,7 @@ type Reader = {
 }
 
 /** Readers of the block list of a store. The test advances the clock, and with it the looks at the store. */
-const readersOf = (store: Store) => {
+function readersOf(store: Store) {
   const clock = handClock()
   const hub = feedHub(store, clock, undefined)
   const deps = { store, node: undefined, clock, ...NOTHING }
@@ -53,7 +53,7 @@ const readersOf = (store: Store) => {
     const feed = await openFeed(
       deps,
       { query, options, last: undefined },
-      { signal, turn: atOnce, more: async () => undefined, hub, outbox },
+      { signal, acquire: acquireFreely, more: async () => undefined, hub, outbox },
     )
     const messages = feed.messages()
     let last: Message | undefined
@@ -87,7 +87,7 @@ const readersOf = (store: Store) => {
 const NOTHING = { prices: { get: () => undefined }, profiles: { get: () => undefined } }
 
 /** A store with the forked chain, whose last blocks were committed one by one. `at` is awaited after each commit. */
-const forked = async (at: (height: number, store: Store) => Promise<void>) => {
+async function forked(at: (height: number, store: Store) => Promise<void>) {
   const place = await temporarySqlite()
   const blocks = await forkedChain(HEIGHT, HEIGHT - COMMON)
   const [early, until] = [50, HEIGHT - 12]
@@ -97,11 +97,11 @@ const forked = async (at: (height: number, store: Store) => Promise<void>) => {
   return place
 }
 
-const takeBack = async (store: Store): Promise<void> => {
+async function takeBack(store: Store): Promise<void> {
   expect((await repairedEnd(store, replay.node)).aligned.way).toBe('back')
 }
 
-const loadOn = async (store: Store): Promise<void> => {
+async function loadOn(store: Store): Promise<void> {
   expect(await loadFrom(replay.url, store)).toBe(NEXT)
 }
 

@@ -32,7 +32,7 @@ const TO = 790
 type Row = { readonly seq: number; readonly text: string }
 
 /** Every row of a list in order, from its pages. */
-const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly Row[]> => {
+async function wholeList({ ask, key }: Service, list: string): Promise<readonly Row[]> {
   const rows: Row[] = []
   const columns = await ask(`/api/?apikey=${key}&${list}&format=ndjson&sort=asc`)
   const lines = (await columns.text()).split('\n').slice(0, -2)
@@ -41,10 +41,10 @@ const wholeList = async ({ ask, key }: Service, list: string): Promise<readonly 
 }
 
 /** Loads blocks in runs of varying length. `onCommitted` is awaited after each one. */
-const loading = async (
+async function loading(
   store: Store,
   { random, onCommitted }: { readonly random: () => number; readonly onCommitted: (height: number) => Promise<void> },
-): Promise<void> => {
+): Promise<void> {
   const blocks = await recordedBlocks()
   const runs = [blocks.slice(0, FROM + 1)]
   for (let at = FROM + 1; at <= TO; ) {
@@ -56,7 +56,7 @@ const loading = async (
 }
 
 /** A client that reads a list from its begin, and reconnects after random events. */
-const reader = async (service: Service, list: string, random: () => number) => {
+async function reader(service: Service, list: string, random: () => number) {
   const rows: Row[] = []
   const stopping = new AbortController()
   let connections = 0
@@ -86,7 +86,7 @@ const reader = async (service: Service, list: string, random: () => number) => {
 }
 
 /** Readers of all lists, each interrupted many times while blocks are loaded. */
-const followed = async (store: Store, seed: number): Promise<void> => {
+async function followed(store: Store, seed: number): Promise<void> {
   const random = seeded(seed)
   const service = serviceOn(store)
   const readers: Awaited<ReturnType<typeof reader>>[] = []

@@ -9,7 +9,7 @@ import { until } from '#test/support/wait.ts'
 const noStore = { name: 'none' } as unknown as Store
 
 /** The service with two watched nodes. The faulty one is listed first and has the higher block. */
-const served = async () => {
+async function served() {
   const nodes = await pair({ wellTo: 4_840 })
   await nodes.node.watch(async () => OURS)
   const sources = new Map<string, number>()

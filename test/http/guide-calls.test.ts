@@ -10,7 +10,7 @@ const { ask, key } = serviceOn(await loadedStore())
 const callsIn = (path: string): readonly string[] =>
   [...documented(path).matchAll(/^ +(\/api\/\?\S+)$/gm)].map(([, call = '']) => call)
 
-const answered = async (call: string): Promise<string> => {
+async function answered(call: string): Promise<string> {
   const response = await ask(call, { headers: { 'X-API-Key': key } })
   expect([call, response.status]).toEqual([call, 200])
   if (!call.includes('format=sse')) return response.text()

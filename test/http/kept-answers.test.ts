@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { nameOf } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { createHttpCounts } from '#http/counts.ts'
-import { routeOf } from '#http/openapi/action-operation.ts'
+import { formatRoute } from '#http/openapi/action-operation.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Store, View } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
@@ -30,7 +30,7 @@ beforeAll(async () => {
 })
 
 /** A service with cached answers, with a count of the store's reads and a way to delay them. */
-const setUp = (store: Store, more: Parameters<typeof serviceOn>[1] = {}) => {
+function setUp(store: Store, more: Parameters<typeof serviceOn>[1] = {}) {
   const seen = { reads: 0, sources: [] as string[], onRead: (): Promise<void> => Promise.resolve() }
   const counted = (view: View): View => ({
     ...view,
@@ -125,7 +125,7 @@ test('kept answers: failures and answers that depend on a node far ahead are not
 
 const OF_STORE = actions.filter(({ isOfStore }) => isOfStore === true)
 
-test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
+test.each(OF_STORE.map(action => [formatActionName(action), action] as const))(
   'kept answers: %s reads only the store, and whether the load is behind',
   async (_name, action) => {
     const refused = (): never => {
@@ -138,7 +138,7 @@ test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
     ) as never
     const { seen, said } = setUp(loaded, { node, prices: closed, profiles: closed })
     for (const compat of ['', '&compat=iostabc']) {
-      const path = `${routeOf(action)}?${new URLSearchParams(action.example)}${compat}`
+      const path = `${formatRoute(action)}?${new URLSearchParams(action.example)}${compat}`
       const [first, second] = [await said(path), await said(path)]
       expect([first[0], second]).toEqual([200, first])
     }
@@ -147,7 +147,7 @@ test.each(OF_STORE.map(action => [nameOf(action), action] as const))(
 )
 
 /** After each of four batches the answer must be that of the store. Returns how often the store was read. */
-const followsTheStore = async (store: Store): Promise<number> => {
+async function followsTheStore(store: Store): Promise<number> {
   const blocks = await recordedBlocks()
   const { seen, said } = setUp(store)
   const plain = serviceOn(store)
@@ -169,7 +169,7 @@ const HEIGHT = 60
 const ORPHANS = 3
 
 /** Cached answers with blocks that a repair takes back are not served by another process on the same store. */
-const forgetsWhatIsTakenBack = async (store: Store, reader: Store): Promise<void> => {
+async function forgetsWhatIsTakenBack(store: Store, reader: Store): Promise<void> {
   await using replay = await replayed(HEIGHT)
   const node = createNode({ urls: [replay.url], clock: patientClock })
   try {

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { nameOf } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 /** The public URL of the service behind a proxy that adds a path. */
 const PREFIX = 'https://example.org/chain/v1'
 
-const get = async (path: string, init: RequestInit = {}) => {
+async function get(path: string, init: RequestInit = {}) {
   const response = await service.ask(path, {
     ...init,
     headers: { 'x-api-key': service.key, ...init.headers },
@@ -35,7 +35,7 @@ const linksOf = (header: string | null, path: string): ReadonlyMap<string, strin
   )
 
 /** All rows, by following `next` from the first page. */
-const followed = async (path: string, list: string): Promise<{ rows: unknown[]; pages: number }> => {
+async function followed(path: string, list: string): Promise<{ rows: unknown[]; pages: number }> {
   const rows: unknown[] = []
   let pages = 0
   for (let at: string | undefined = path; at !== undefined; pages += 1) {
@@ -50,7 +50,7 @@ const followed = async (path: string, list: string): Promise<{ rows: unknown[]; 
 
 const LISTS = actions.filter(({ list, params }) => list !== undefined && 'page' in params.properties)
 
-test.each(LISTS.map(action => [`${action.module} ${nameOf(action)}`, action] as const))(
+test.each(LISTS.map(action => [`${action.module} ${formatActionName(action)}`, action] as const))(
   'Link of %s: from every address the links lead through the whole list and back',
   async (_name, { module, action, example, list = '' }) => {
     const { page: _page, size: _size, ...asked } = example

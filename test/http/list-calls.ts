@@ -1,9 +1,9 @@
 import { expect } from 'bun:test'
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { chooseExample } from '#actions/example/choose.ts'
-import { scenesIn } from '#actions/example/scenes.ts'
+import { findScenes } from '#actions/example/scenes.ts'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { operationId } from '#http/openapi/action-operation.ts'
 import type { Store } from '#store/port.ts'
 import type { ClientAction, ServedClient } from '#test/support/processes/client.ts'
@@ -16,7 +16,7 @@ export const lists = actions.filter(({ list }) => list !== undefined)
 
 /** One call of a list. */
 export type Call = {
-  readonly action: Action
+  readonly action: ApiAction
   readonly params: Readonly<Record<string, string>>
   readonly name: string
 }
@@ -28,13 +28,13 @@ const FROM = '880'
  * The parameters of the action's example, then a call for each filter that the example omits, then a call in
  * reverse order, from block FROM where possible.
  */
-const examplesOf = (action: Action): readonly Action['example'][] => {
+function examplesOf(action: ApiAction): readonly ApiAction['example'][] {
   const { page: _, size: __, ...example } = action.example
-  const all = parametersOf(action.params)
+  const all = listParameters(action.params)
   const filters = all.filter(
-    ({ name, required, word }) => !required && word.sample !== undefined && !Object.hasOwn(example, name),
+    ({ name, required, spec }) => !required && spec.sample !== undefined && !Object.hasOwn(example, name),
   )
-  const reverse = all.flatMap(({ name, word: { values, fallback } }) =>
+  const reverse = all.flatMap(({ name, spec: { values, fallback } }) =>
     name === 'sort' ? [['sort', values?.find(value => value !== fallback) ?? '']] : [],
   )
   const ranged = all.some(({ name }) => name === 'start_block') ? [['start_block', FROM]] : []
@@ -46,10 +46,10 @@ const examplesOf = (action: Action): readonly Action['example'][] => {
 }
 
 /** The calls of every list that have rows in the stored chain. */
-export const callsOn = async (store: Store): Promise<readonly Call[]> => {
+export async function callsOn(store: Store): Promise<readonly Call[]> {
   const nothing = { get: () => undefined }
   const deps = { store, node: undefined, prices: nothing, profiles: nothing, clock: systemClock }
-  const scenes = await store.read(scenesIn)
+  const scenes = await store.read(findScenes)
   const options = { lang: 'en', format: 'bare', compat: 'none', numbers: 'string' } as const
   const calls = new Map<string, Call>()
   for (const action of lists)
@@ -66,31 +66,31 @@ export const callsOn = async (store: Store): Promise<readonly Call[]> => {
   return [...calls.values()]
 }
 
-export const ask = async (
+export async function ask(
   { ask, key }: Pick<Service, 'ask' | 'key'>,
   { action, params }: Call,
   more: Readonly<Record<string, string>>,
-) => {
+) {
   const query = new URLSearchParams({ module: action.module, action: action.action, ...params, ...more })
   return ask(`/api/?${query}`, { headers: { 'x-api-key': key } })
 }
 
 /** The rows of all pages, or of the single answer of a list without pages. */
-export const pagedRows = async (client: ServedClient, { action, params }: Call): Promise<readonly unknown[]> => {
+export async function pagedRows(client: ServedClient, { action, params }: Call): Promise<readonly unknown[]> {
   const own = client[operationId(action)] as ClientAction
   const rowsOf = (answer: unknown) => Reflect.get(answer as object, action.list ?? '') as readonly unknown[]
   if (!('page' in action.params.properties)) return rowsOf(await own(params))
   return (await Array.fromAsync(own.pages({ ...params, size: 500 }))).flatMap(rowsOf)
 }
 
-export const opened = async (service: Pick<Service, 'ask' | 'key'>, call: Call): Promise<Response> => {
+export async function opened(service: Pick<Service, 'ask' | 'key'>, call: Call): Promise<Response> {
   const response = await ask(service, call, { format: 'ndjson', numbers: 'string' })
   expect(response.status).toBe(200)
   return response
 }
 
 /** The content of an export, and its height. */
-export const readToEnd = async (response: Response) => {
+export async function readToEnd(response: Response) {
   const lines = (await response.text())
     .trimEnd()
     .split('\n')

@@ -13,7 +13,7 @@ import { seen } from '../support/wait.ts'
 
 const PLAN = { perSecond: 1_000, perDay: 100_000 }
 
-const started = async () => {
+async function started() {
   const { key, stored } = createKey('worker', PLAN, { now: Date.now() })
   let keys: readonly StoredKey[] = [stored]
   const service = serviceOn(await loadedStore(), {

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/query.ts'
-import { routeOf } from '#http/openapi/action-operation.ts'
+import { listParameters } from '#actions/request/query.ts'
+import { formatRoute } from '#http/openapi/action-operation.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
@@ -24,7 +24,7 @@ type Document = {
 }
 
 /** Checks an operation's answer against the document's schema for that status. */
-const checkerFor = async (choice: Readonly<Record<string, string>>) => {
+async function checkerFor(choice: Readonly<Record<string, string>>) {
   const response = await service.ask(`/openapi.json?${queryOf(choice)}`)
   expect(response.status).toBe(200)
   const document = (await response.json()) as Document
@@ -66,17 +66,17 @@ test.each(everyChoice().map(choice => [JSON.stringify(choice), choice] as const)
   async (_name, choice) => {
     const problems = await checkerFor(choice)
     for (const action of actions) {
-      const names = parametersOf(action.params).map(({ name }) => name)
+      const names = listParameters(action.params).map(({ name }) => name)
       const strange = Object.fromEntries(Object.entries(UNKNOWN).filter(([name]) => names.includes(name)))
       for (const parameters of [
         action.example,
         { ...action.example, ...strange },
         { ...action.example, nonsense: '1' },
       ]) {
-        const response = await service.ask(`${routeOf(action)}?${queryOf({ ...parameters, ...choice })}`, {
+        const response = await service.ask(`${formatRoute(action)}?${queryOf({ ...parameters, ...choice })}`, {
           headers: { 'x-api-key': service.key },
         })
-        const found = problems(routeOf(action), response.status, await response.json())
+        const found = problems(formatRoute(action), response.status, await response.json())
         expect([action.action, parameters, response.status, found]).toEqual([
           action.action,
           parameters,

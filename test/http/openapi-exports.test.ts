@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
 import { actions } from '#actions/registry.ts'
-import { routeOf } from '#http/openapi/action-operation.ts'
+import { formatRoute } from '#http/openapi/action-operation.ts'
 import { rowName } from '#http/openapi/answer-schema.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
@@ -42,7 +42,7 @@ test.each([
   for (const action of listActions) {
     const isRow = ajv.compile({ $ref: `document#/components/schemas/${rowName(action)}` })
     const { page, size, ...given } = action.example
-    const response = await service.ask(`${routeOf(action)}?${new URLSearchParams({ ...given, ...chosen })}`, {
+    const response = await service.ask(`${formatRoute(action)}?${new URLSearchParams({ ...given, ...chosen })}`, {
       headers: { 'x-api-key': service.key },
     })
     const lines = (await response.text())
@@ -65,7 +65,7 @@ test.each([
   if (action === undefined) throw new Error(`There is no ${name}.`)
   const ajv = new Ajv2020({ strict: false }).addSchema(document, 'document')
   const isRow = ajv.compile({ $ref: `document#/components/schemas/${rowName(action)}` })
-  const response = await service.ask(`${routeOf(action)}?format=ndjson&${query}`, {
+  const response = await service.ask(`${formatRoute(action)}?format=ndjson&${query}`, {
     headers: { 'x-api-key': service.key },
   })
   const lines = (await response.text())
@@ -85,14 +85,14 @@ test.each([
   'openapi: the document for %s has only the lists, without pages, with the headers that are sent',
   async (format, type) => {
     const { paths } = await documentFor(`format=${format}`)
-    expect(Object.keys(paths).filter(path => path.startsWith('/api'))).toEqual(listActions.map(routeOf))
+    expect(Object.keys(paths).filter(path => path.startsWith('/api'))).toEqual(listActions.map(formatRoute))
     for (const action of listActions) {
-      const operation = paths[routeOf(action)]?.get
+      const operation = paths[formatRoute(action)]?.get
       expect(operation?.parameters.filter(({ name }) => ['page', 'size', 'format'].includes(name))).toMatchObject([
         { name: 'format', required: true, schema: { type: 'string', enum: [format] } },
       ])
       const { page, size, ...given } = action.example
-      const response = await service.ask(`${routeOf(action)}?${new URLSearchParams({ ...given, format })}`, {
+      const response = await service.ask(`${formatRoute(action)}?${new URLSearchParams({ ...given, format })}`, {
         headers: { 'x-api-key': service.key },
       })
       expect(response.headers.get('content-type')).toStartWith(type)

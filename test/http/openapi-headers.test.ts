@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
-import { routeOf } from '#http/openapi/action-operation.ts'
+import { formatRoute } from '#http/openapi/action-operation.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
 const lastOf = ($ref: string | undefined): string => $ref?.split('/').at(-1) ?? ''
 
 /** Headers in the document for a status of an operation, by name in lower case. */
-const documented = (path: string, status: number): ReadonlyMap<string, Header> => {
+function documented(path: string, status: number): ReadonlyMap<string, Header> {
   const given = document.paths[path]?.get.responses[status]
   const response = given?.$ref === undefined ? given : document.components.responses[lastOf(given.$ref)]
   return new Map(
@@ -41,7 +41,7 @@ const GENERIC =
   /^(?:content-(?:type|length|encoding)|vary|date|referrer-policy|x-content-type-options|access-control-.*)$/
 
 /** Differences between the headers of an answer and the document. */
-const faultsOf = (path: string, { status, headers }: globalThis.Response): readonly string[] => {
+function faultsOf(path: string, { status, headers }: globalThis.Response): readonly string[] {
   const known = documented(path, status)
   return [
     ...[...headers.keys()].filter(name => !known.has(name) && !GENERIC.test(name)),
@@ -56,7 +56,7 @@ const faultsOf = (path: string, { status, headers }: globalThis.Response): reado
 test.each(actions.map(action => [action.action, action] as const))(
   'openapi: the headers of %s match its document for every status',
   async (_name, action) => {
-    const path = routeOf(action)
+    const path = formatRoute(action)
     const query = `${path}?${new URLSearchParams(action.example)}`
     const headers = { 'x-api-key': service.key }
     const whole = await service.ask(query, { headers })

@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { actions } from '#actions/registry.ts'
-import { type Parameter, parametersOf } from '#actions/request/query.ts'
+import { listParameters, type Parameter } from '#actions/request/query.ts'
 import { dayOfDate, fromIso } from '#chain/time.ts'
-import { routeOf } from '#http/openapi/action-operation.ts'
-import { openapiFor } from '#http/openapi/document.ts'
+import { formatRoute } from '#http/openapi/action-operation.ts'
+import { buildOpenapi } from '#http/openapi/document.ts'
 import { seedOf } from '../support/seeded.ts'
 
 /**
@@ -15,8 +15,8 @@ import { seedOf } from '../support/seeded.ts'
 
 const RUNS = { numRuns: 300, seed: seedOf(1) }
 const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as const
-const pathsFor = (chosen: Parameters<typeof openapiFor>[1]['chosen']) =>
-  JSON.parse(JSON.stringify(openapiFor(actions, { version: '0', defaults, chosen }))).paths
+const pathsFor = (chosen: Parameters<typeof buildOpenapi>[1]['chosen']) =>
+  JSON.parse(JSON.stringify(buildOpenapi(actions, { version: '0', defaults, chosen }))).paths
 const [paths, csvPaths] = [pathsFor({}), pathsFor({ export: 'csv' })]
 
 type Told = Parameter & { readonly schema: object; readonly action: string }
@@ -25,25 +25,25 @@ type Told = Parameter & { readonly schema: object; readonly action: string }
 const parameters: readonly Told[] = [
   ...new Map(
     actions.flatMap(action =>
-      parametersOf(action.params).map(parameter => {
+      listParameters(action.params).map(parameter => {
         // Only actions with columns accept a choice of columns.
         const told: readonly { readonly name: string; readonly schema: object }[] = (
           parameter.name === 'csv' ? csvPaths : paths
-        )[routeOf(action)].get.parameters
+        )[formatRoute(action)].get.parameters
         const schema = told.find(({ name }) => name === parameter.name)?.schema ?? {}
-        const { name, word } = parameter
-        return [`${name} ${word.pattern} ${word.rule.en}`, { ...parameter, schema, action: action.action }] as const
+        const { name, spec } = parameter
+        return [`${name} ${spec.pattern} ${spec.rule.en}`, { ...parameter, schema, action: action.action }] as const
       }),
     ),
   ).values(),
 ]
 
-const reads = ({ word }: Parameter, text: string): boolean =>
-  new RegExp(word.pattern).test(text) && word.read(text) !== undefined
+const reads = ({ spec }: Parameter, text: string): boolean =>
+  new RegExp(spec.pattern).test(text) && spec.read(text) !== undefined
 const ajv = new Ajv2020({ strict: false })
 /** Whether a value matches the schema. A client sends an integer parameter as a number. */
-const takes = ({ word, schema }: Told, text: string): boolean =>
-  ajv.validate(schema, word.type === 'integer' ? Number(text) : text)
+const takes = ({ spec, schema }: Told, text: string): boolean =>
+  ajv.validate(schema, spec.type === 'integer' ? Number(text) : text)
 
 /** A pattern cannot express the length of base58: only decoding shows whether a text is 32 bytes. */
 const HASHES = ['hash', 'tx_hash', 'tx_hashes', 'contract', 'account', 'accounts', 'counterparty']
@@ -53,7 +53,7 @@ const isExact = (parameter: Parameter): boolean => !HASHES.includes(parameter.na
 const cases = parameters.map(parameter => [`${parameter.action} ${parameter.name}`, parameter] as const)
 
 test.each(cases)('openapi: the schema of %s accepts every value of its reader', (_name, parameter) => {
-  const { pattern, example } = parameter.word
+  const { pattern, example } = parameter.spec
   const near = fc.oneof(
     fc.stringMatching(new RegExp(pattern)),
     fc.constant(example),
@@ -77,7 +77,7 @@ test.each(cases.filter(([, parameter]) => isExact(parameter)))(
   'openapi: the reader of %s accepts all values that match its pattern',
   (_name, parameter) => {
     fc.assert(
-      fc.property(fc.stringMatching(new RegExp(parameter.word.pattern)), text => {
+      fc.property(fc.stringMatching(new RegExp(parameter.spec.pattern)), text => {
         expect([text, reads(parameter, text)]).toEqual([text, true])
       }),
       RUNS,
@@ -86,7 +86,7 @@ test.each(cases.filter(([, parameter]) => isExact(parameter)))(
 )
 
 test('openapi: integers are accepted and refused at the same bounds as by the reader', () => {
-  const integers = parameters.filter(({ word }) => word.type === 'integer')
+  const integers = parameters.filter(({ spec }) => spec.type === 'integer')
   expect(integers.length).toBeGreaterThan(5)
   for (const parameter of integers)
     for (const value of [0, 1, 499, 500, 501, 2 ** 53, 9_999_999_999_999_998_000])
@@ -103,7 +103,7 @@ test('openapi: existing dates and times match their patterns, and others do not'
   const dates = parameters.find(({ name }) => name === 'start_date')
   const times = parameters.find(({ name }) => name === 'start_time')
   if (dates === undefined || times === undefined) throw new Error('There are no dates.')
-  const [date, time] = [dates, times].map(({ word }) => new RegExp(word.pattern))
+  const [date, time] = [dates, times].map(({ spec }) => new RegExp(spec.pattern))
   const wrong: string[] = []
   const check = (text: string, matches: boolean | undefined, exists: boolean): void => {
     if (matches !== exists) wrong.push(text)

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { turnsOf } from '#gate/gate.ts'
+import { createPermits } from '#gate/gate.ts'
 import { createQueues } from '#gate/queues.ts'
 import { createRates } from '#gate/rate.ts'
 import { createKey } from '#keys/key.ts'
@@ -15,7 +15,7 @@ import { turn } from '../support/wait.ts'
 const TEST_KEY = 'shared-test-key'
 const WIDE: Plan = { perSecond: 1_000, perDay: 100_000 }
 
-const started = async (plan = WIDE) => {
+async function started(plan = WIDE) {
   const { key, stored } = createKey('own', plan, { now: Date.now() })
   const testKey = { key: TEST_KEY, plan: WIDE }
   const service = serviceOn(await loadedStore(), {
@@ -100,7 +100,7 @@ test('rankings of the past: one that exceeds the requests of the day is refused 
 test('rankings of the past: one runs at a time, and one for an export, however many keys ask', async () => {
   const capacity = { maxInFlight: 64, maxExports: 8, maxFeeds: 8, maxFeedsPerKey: 8 }
   const queues = createQueues({ ...capacity, deadlineMs: 600_000, clock: systemClock })
-  const plan: Parameters<typeof turnsOf>[1]['plan'] = {
+  const plan: Parameters<typeof createPermits>[1]['plan'] = {
     more: async () => undefined,
     require: () => undefined,
     mostRows: undefined,
@@ -111,7 +111,7 @@ test('rankings of the past: one runs at a time, and one for an export, however m
     { page: 0, whole: 0 },
   ]
   const work = async (key: string, kind: 'page' | 'whole') => {
-    const slot = await turnsOf(queues, { key, plan }).store(signal)()
+    const slot = await createPermits(queues, { key, plan }).store(signal)()
     try {
       await slot.longWork?.inTurn(async () => {
         running[kind] += 1

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import axe from 'axe-core'
-import { nameOf } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { LISTS } from '#explorer/links.ts'
 import { serveGenerated } from '../generator/serve.ts'
@@ -28,19 +28,19 @@ afterAll(async () => {
 const UNFOLD = "for (const each of document.querySelectorAll('details')) each.open = true"
 
 /** Checks the page for errors and for requests to other hosts. */
-const expectQuiet = (page: Page, base: string): void => {
+function expectQuiet(page: Page, base: string): void {
   expect(page.said).toEqual([])
   expect(page.asked.filter(address => !address.startsWith(base))).toEqual([])
 }
 
-const opened = async (path: string, options: OpenOptions, at: Served = served): Promise<Page> => {
+async function opened(path: string, options: OpenOptions, at: Served = served): Promise<Page> {
   const page = await browser.open(options)
   await page.go(`${at.url}${path}`)
   return page
 }
 
 /** Fills in the key and sends the form of each action. Returns the first line and the beginning of each answer. */
-const answersOf = async (page: Page, key: string): Promise<readonly (readonly [string, string])[]> => {
+async function answersOf(page: Page, key: string): Promise<readonly (readonly [string, string])[]> {
   await page.run(`document.getElementById('key').value = ${JSON.stringify(key)}`)
   return page.run(`(async () => {
     const found = []
@@ -232,7 +232,7 @@ test('reference in a browser: search, form and answer are reachable by keyboard 
   await page.press('/')
   expect(await focused()).toBe('find')
   await page.type('get-producer-voter')
-  const { action } = actions.find(each => nameOf(each) === 'get-producer-voter') ?? { action: '' }
+  const { action } = actions.find(each => formatActionName(each) === 'get-producer-voter') ?? { action: '' }
   expect(await page.run<string>("document.getElementById('found').textContent")).toBe('Matches: 2')
   // A guide mentions the action, too. The entry of that name must open.
   await page.press('Enter')

@@ -26,7 +26,7 @@ const blocksOf = (page: string, pattern: RegExp, { url, key }: { url: string; ke
  * The output of a curl command. Without curl on the machine: of a request with the command's arguments, split
  * by the shell.
  */
-const runCurl = async (command: string): Promise<string> => {
+async function runCurl(command: string): Promise<string> {
   if (Bun.which('curl') !== null) return runTool(['sh', '-c', `${command} -s`])
   const words = (await runTool(['sh', '-c', `curl() { printf '%s\\n' "$@"; }; ${command}`])).split('\n')
   const [flag, header = '', url = '', ...rest] = words
@@ -38,7 +38,7 @@ const runCurl = async (command: string): Promise<string> => {
 }
 
 /** The service's answer to the URL of a curl command. */
-const answerTo = async (command: string): Promise<string> => {
+async function answerTo(command: string): Promise<string> {
   const [, key = '', url = ''] = /^curl -H 'X-API-Key: ([^']+)' '([^']+)'$/.exec(command) ?? []
   const response = await fetch(url, { headers: { 'X-API-Key': key } })
   expect([command, response.status]).toEqual([command, 200])

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
 import { OPTION_VALUES } from '#actions/request/options.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { pages } from '#explorer/pages.ts'
-import { clientBehind } from '#http/client-address.ts'
-import { ipAddressIn } from '#http/ip-address.ts'
+import { findClient } from '#http/client-address.ts'
+import { parseIpAddress } from '#http/ip-address.ts'
 import { rpcMethods } from '#http/rpc-methods.ts'
 import { type Explorer, explorerOn, HTML } from '../explorer/served.ts'
 import { cpuOf } from '../support/cost/cpu.ts'
@@ -35,7 +35,7 @@ beforeAll(async () => {
   most = Math.max(MOST_MS, MOST_REFUSALS * refusal)
 })
 
-const asked = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<void> => {
+async function asked(path: string, headers: Readonly<Record<string, string>> = {}): Promise<void> {
   const response = await service.ask(path, { headers: { 'x-api-key': service.key, ...headers } })
   // A feed goes on for ever, and the rows of a file are counted as those of an export: only the head is read.
   const { headers: own } = response
@@ -52,7 +52,7 @@ type Request = {
 }
 
 /** The requests that cost too much, with their milliseconds. */
-const dearOf = async (requests: readonly Request[]): Promise<readonly string[]> => {
+async function dearOf(requests: readonly Request[]): Promise<readonly string[]> {
   const dear: string[] = []
   for (const { name, ask, short } of requests) {
     const ms = await cpuOf(ask, most)
@@ -63,7 +63,7 @@ const dearOf = async (requests: readonly Request[]): Promise<readonly string[]> 
 }
 
 /** Percent-encoded, and no longer than a query may be. */
-const encoded = (text: string, length: number): string => {
+function encoded(text: string, length: number): string {
   const whole = encodeURIComponent(text.toWellFormed())
   return whole.length <= length
     ? whole
@@ -82,7 +82,7 @@ const BROWSED: Texts = { headers: { accept: HTML }, shapes: COMMON_SHAPES }
 
 /** Each time two other shapes, for places of which there are hundreds and which the same code reads. */
 let taken = 0
-const fewShapes = (): typeof SHAPES => {
+function fewShapes(): typeof SHAPES {
   taken += 2
   return [taken, taken + 1].flatMap(at => COMMON_SHAPES[at % COMMON_SHAPES.length] ?? [])
 }
@@ -90,7 +90,7 @@ const few = (): Texts => ({ ...BROWSED, shapes: fewShapes() })
 
 /** All shapes for the first place with a rule, and few for each further one. */
 const tried = new Set<string>()
-const textsFor = (rule: string, example: string): Texts => {
+function textsFor(rule: string, example: string): Texts {
   const isNew = !tried.has(rule)
   tried.add(rule)
   return isNew ? { example } : { shapes: fewShapes() }
@@ -110,19 +110,19 @@ const withTexts = (
 
 /** The valid parameters that an action needs, as a query. */
 const neededBy = (params: (typeof actions)[number]['params'], but: string): string =>
-  parametersOf(params)
+  listParameters(params)
     .filter(({ name, required }) => required && name !== but)
-    .map(({ name, word }) => `${name}=${encodeURIComponent(word.example)}&`)
+    .map(({ name, spec }) => `${name}=${encodeURIComponent(spec.example)}&`)
     .join('')
 
 test.each(actions.map(action => [`${action.module}/${action.action}`, action] as const))(
   'cost: every parameter of %s',
   async (route, { params }) => {
-    const requests = parametersOf(params).flatMap(({ name, word }) =>
+    const requests = listParameters(params).flatMap(({ name, spec }) =>
       withTexts(
         name,
         text => `/api/${route}?${neededBy(params, name)}${name}=${text}`,
-        textsFor(`${name} ${word.rule.en}`, word.example),
+        textsFor(`${name} ${spec.rule.en}`, spec.example),
       ),
     )
     expect(await dearOf(requests)).toEqual([])
@@ -244,7 +244,7 @@ test('cost: every header', async () => {
 })
 
 test('cost: the address of a client, as proxies write it', async () => {
-  const proxy = ipAddressIn('10.0.0.1')
+  const proxy = parseIpAddress('10.0.0.1')
   if (proxy === undefined) throw new Error('The address of the proxy cannot be read.')
   const trusted = [{ ...proxy, length: 0 }]
   const requests = ['x-forwarded-for', 'forwarded'].flatMap(name =>
@@ -253,7 +253,7 @@ test('cost: the address of a client, as proxies write it', async () => {
         name: `${name} ${before} ${shape.name}`,
         ask: async (run: number) => {
           const value = `${before}${shape.of(HEADER_LENGTH - run)}`
-          clientBehind('10.0.0.1', { get: asked => (asked === name ? value : null) }, trusted)
+          findClient('10.0.0.1', { get: asked => (asked === name ? value : null) }, trusted)
         },
       })),
     ),

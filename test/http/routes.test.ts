@@ -8,7 +8,7 @@ beforeAll(async () => {
   service = serviceOn(await loadedStore())
 })
 
-const answerOf = async (path: string) => {
+async function answerOf(path: string) {
   const response = await service.ask(path, { headers: { 'x-api-key': service.key } })
   const { status } = response
   return { status, tag: response.headers.get('etag'), text: await response.text() }

@@ -20,7 +20,7 @@ const LISTS = [
 type Row = { readonly id: string }
 type Page = { readonly transactions: readonly Row[]; readonly next?: string }
 
-const pagesOf = async (list: string): Promise<readonly string[]> => {
+async function pagesOf(list: string): Promise<readonly string[]> {
   const rows: string[] = []
   for (let after = ''; ; ) {
     const answer = await service.ask(`/api/?apikey=${service.key}&${list}&sort=asc&size=500&format=bare${after}`)
@@ -56,7 +56,7 @@ test.each(LISTS)('%s: the feed has the rows from a block on, and continues after
 })
 
 /** The ids of `count` events of a feed. */
-const idsOf = async (list: string, count: number, last?: string): Promise<readonly string[]> => {
+async function idsOf(list: string, count: number, last?: string): Promise<readonly string[]> {
   const response = await service.ask(`/api/?apikey=${service.key}&${list}&format=sse`, {
     headers: last === undefined ? {} : { 'last-event-id': last },
   })

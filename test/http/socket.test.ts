@@ -6,7 +6,7 @@ import { soon, until } from '#test/support/wait.ts'
 /** Behaviour that needs a real connection: unusual hosts and methods, lengths of HEAD, clients that disconnect. */
 
 /** A service whose store never answers. `onRead` gets the signal of each read. */
-const serve = (onRead: (signal: AbortSignal | undefined) => void = () => {}): Service => {
+function serve(onRead: (signal: AbortSignal | undefined) => void = () => {}): Service {
   const read = (_work: unknown, options?: { signal?: AbortSignal }) => {
     onRead(options?.signal)
     return new Promise(() => {})
@@ -22,7 +22,7 @@ beforeAll(() => {
 })
 afterAll(() => service.app.stop(true))
 
-const connect = async (text: string, { app }: Service = service) => {
+async function connect(text: string, { app }: Service = service) {
   const closed = Promise.withResolvers<string>()
   let got = ''
   const socket = await Bun.connect({
@@ -41,7 +41,7 @@ const connect = async (text: string, { app }: Service = service) => {
 }
 
 /** Status line and body of a request sent character by character. */
-const send = async (line: string, host = 'Host: 127.0.0.1'): Promise<readonly [status: string, body: string]> => {
+async function send(line: string, host = 'Host: 127.0.0.1'): Promise<readonly [status: string, body: string]> {
   const { closed } = await connect(`${line} HTTP/1.1\r\n${host === '' ? '' : `${host}\r\n`}Connection: close\r\n\r\n`)
   const [head = '', body = ''] = (await closed).split('\r\n\r\n')
   return [head.split('\r\n')[0]?.slice('HTTP/1.1 '.length) ?? '', body]

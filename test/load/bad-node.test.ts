@@ -16,7 +16,7 @@ const BAD = 777
 const MOST_BYTES = 4_000_000
 
 /** Whether the answer to a call contains block BAD. */
-const holdsBad = ({ path, body }: Asked): boolean => {
+function holdsBad({ path, body }: Asked): boolean {
   if (path.startsWith(`/getBlockByNumber/${BAD}/`)) return true
   if (!body.startsWith('{')) return false
   const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
@@ -35,7 +35,7 @@ const changing =
   }
 
 /** An answer without the last transaction of block BAD. */
-const withoutLast = (text: string): string => {
+function withoutLast(text: string): string {
   const answer = JSON.parse(text) as {
     readonly block?: { readonly transactions: unknown[] }
     readonly blocktx_list?: readonly { readonly block_number: string; readonly tx_list: unknown[] }[]
@@ -262,12 +262,12 @@ describe('a faulty node', () => {
 })
 
 /** Follows a node until aborted. Returns the log. */
-const loadTold = async (
+async function loadTold(
   store: Parameters<typeof loadFrom>[1],
   node: ReturnType<typeof createNode>,
   { signal }: AbortController,
   lines: string[],
-): Promise<void> => {
+): Promise<void> {
   await store.create()
   await load(
     { node, store },

@@ -11,7 +11,7 @@ import { loadOnce } from '../support/stores/loading.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
 /** The transaction with the text in which the node describes it. */
-const told = (tx: Transaction): Transaction => {
+function told(tx: Transaction): Transaction {
   const { hash, receipt } = tx
   const body = {
     ...{ hash, time: String(tx.time), expiration: String(tx.expiration), delay: String(tx.delay) },
@@ -62,7 +62,7 @@ const loading = (place: Place, blocks: readonly LoadedBlock[], documents = UNBOU
     ...(to === undefined ? {} : { to }),
   })
 
-const contractsWithin = (open: () => Promise<Place>): void => {
+function contractsWithin(open: () => Promise<Place>): void {
   test('RAM of a contract is paid by the publisher if nothing named the contract before its deployment, in batches of any size', async () => {
     const [whole, stopped] = [await open(), await open()]
     try {

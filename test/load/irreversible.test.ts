@@ -3,7 +3,7 @@ import { irreversible } from '#load/irreversible.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
 /** The accepted value of each reported height, in order, with `loaded` blocks in the store; and the log lines. */
-const heard = async (said: readonly number[], { has, loaded }: { has: number; loaded: number }) => {
+async function heard(said: readonly number[], { has, loaded }: { has: number; loaded: number }) {
   const lines: string[] = []
   let at = 0
   const final = irreversible(

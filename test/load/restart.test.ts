@@ -19,7 +19,7 @@ type Course = {
   readonly documents: number
 }
 
-const restarts = (open: () => Promise<Place>, course: Course): void => {
+function restarts(open: () => Promise<Place>, course: Course): void {
   let clean: Dump
   beforeAll(async () => {
     const place = await open()

@@ -11,7 +11,7 @@ import { action, chainOf, genesis, receipt, transaction } from '#test/support/st
 import { loadOnce, temporarySqlite } from '#test/support/stores/loading.ts'
 
 /** Genesis with two producers, `first00` and `second0`, and their keys. */
-const beginning = (): Transaction => {
+function beginning(): Transaction {
   const made = genesis()
   const init = [
     ['first00', 'KEY1'],
@@ -37,7 +37,7 @@ const signedChain = (
 let store: Store
 let path: string
 /** Rewrites the published record as an earlier version wrote it. */
-const forget = (published: string): void => {
+function forget(published: string): void {
   const database = new Database(path)
   database.run(`UPDATE "meta" SET "value" = ? WHERE "key" = 'published'`, [published])
   database.close()
@@ -50,7 +50,7 @@ beforeEach(async () => {
 afterEach(() => destroy())
 
 const loading = (node: BlockSource, options?: Partial<LoadOptions>) => loadOnce(node, store, options)
-const refused = async (loaded: Promise<unknown>): Promise<string> => {
+async function refused(loaded: Promise<unknown>): Promise<string> {
   const error = await loaded.then(
     () => undefined,
     (thrown: unknown) => thrown,

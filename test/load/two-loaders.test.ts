@@ -30,14 +30,14 @@ const follow = (folder: CliFolder, { url, prefix }: TestElastic, lease: string):
   folder.start(['load', '--node', node.url, '--store', `${url}/${prefix}`, '--lease', lease])
 
 /** Lets the chain grow under the remaining loader, and stops it at the end. */
-const finish = async (loader: Running, target: TestElastic): Promise<void> => {
+async function finish(loader: Running, target: TestElastic): Promise<void> {
   node.setHeight(HEIGHT)
   await until(async () => (await target.store.published())?.height === HEIGHT, 20)
   loader.kill('SIGTERM')
   expect(await loader.ended).toMatchObject({ code: 0, out: `Loaded up to block ${HEIGHT}.\n` })
 }
 
-const expectClean = async (target: TestElastic): Promise<void> => {
+async function expectClean(target: TestElastic): Promise<void> {
   const clean = openTestElastic()
   await loadFrom(node.url, clean.store)
   const dumps = await Promise.all([target, clean].map(({ url, prefix }) => dumpElastic(url, prefix)))

@@ -62,7 +62,7 @@ const AGED: Readonly<Record<string, Ageing>> = {
 }
 
 /** The documents that an older version would have derived: accounts without permissions, tokens with another name. */
-const olderStore = async (): Promise<TestElastic> => {
+async function olderStore(): Promise<TestElastic> {
   const target = openTestElastic({ partitionDocuments: PARTITION })
   await loadFrom(node.url, target.store)
   const ask = asking(target)

@@ -11,7 +11,7 @@ const HEIGHT = 60
 /** The renewal interval is so long that another loader regards it as dead at once. */
 const ASLEEP_MS = 3_600_000
 /** Runs `work` with a store loaded up to `HEIGHT` and with its node. */
-const withLoaded = async (work: (target: TestElastic, node: Replay) => Promise<void>): Promise<void> => {
+async function withLoaded(work: (target: TestElastic, node: Replay) => Promise<void>): Promise<void> {
   await using node = await replayed(HEIGHT)
   const target = openTestElastic()
   try {
@@ -67,7 +67,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
     }))
 })
 
-const spoil = async (url: string, index: string): Promise<void> => {
+async function spoil(url: string, index: string): Promise<void> {
   const answer = await fetch(`${url}/${index}/_mapping`, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },

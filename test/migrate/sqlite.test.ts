@@ -39,7 +39,7 @@ afterAll(async () => {
 })
 
 /** Changes a file to the form of an older version: other tables or other documents, and the version's mark. */
-const age = (path: string, statements: readonly string[]): void => {
+function age(path: string, statements: readonly string[]): void {
   const database = new Database(path, { safeIntegers: true })
   for (const sql of statements) database.run(sql)
   database.close()

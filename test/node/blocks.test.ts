@@ -64,7 +64,7 @@ test('blocks: a parent that is not the previous block ends the stream before its
 })
 
 /** A clock whose only running time-out ends when a test says so: an answer is never late. */
-const heldTime = () => {
+function heldTime() {
   let over = (): void => undefined
   const after: Clock['after'] = (_ms, work) => {
     over = work

@@ -5,7 +5,7 @@ import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 
-const failureOf = async (work: Promise<unknown>): Promise<{ readonly kind: string; readonly message: string }> => {
+async function failureOf(work: Promise<unknown>): Promise<{ readonly kind: string; readonly message: string }> {
   try {
     await work
   } catch (error) {

@@ -14,7 +14,7 @@ const wide = (part: string, parts: number): Response =>
   new Response(`{"block_list":[${part.repeat(parts)}${part.slice(0, -1)}]}`)
 
 /** The message with which a node refuses this answer to getChainInfo. */
-const refusalOf = async (answer: () => Response): Promise<string> => {
+async function refusalOf(answer: () => Response): Promise<string> {
   await using node = await startFaultyNode(({ path }) => (path === '/getChainInfo' ? answer() : undefined))
   const asked = createNode({ urls: [node.url], clock: patientClock })
   try {

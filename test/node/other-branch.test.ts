@@ -9,23 +9,23 @@ import { serviceOn } from '../support/processes/service.ts'
 import { refusal } from '../support/refusal.ts'
 import { loadOnce } from '../support/stores/loading.ts'
 
-const grown = ({ forks }: Pick<ForkStand, 'forks'>, blocks: number, seed: number): ForkBlock => {
+function grown({ forks }: Pick<ForkStand, 'forks'>, blocks: number, seed: number): ForkBlock {
   let tip = forks.base
   for (let more = 0; more < blocks; more += 1) tip = forks.grow(tip, { waits: false, seed })
   return tip
 }
-const ancestorAt = (tip: ForkBlock, height: number): ForkBlock => {
+function ancestorAt(tip: ForkBlock, height: number): ForkBlock {
   let at = tip
   while (at.made.height > height && at.parent !== undefined) at = at.parent
   return at
 }
 
-const ready = async ({ service }: Pick<ForkStand, 'service'>): Promise<readonly [status: number, body: object]> => {
+async function ready({ service }: Pick<ForkStand, 'service'>): Promise<readonly [status: number, body: object]> {
   const response = await service.ask('/ready')
   return [response.status, (await response.json()) as object]
 }
 /** What /status says is wrong. */
-const troublesOf = async ({ service }: ForkStand): Promise<readonly string[]> => {
+async function troublesOf({ service }: ForkStand): Promise<readonly string[]> {
   const response = await service.ask('/status', { headers: { accept: 'application/json' } })
   const { troubles } = (await response.json()) as { readonly troubles: readonly { readonly what: string }[] }
   return troubles.map(({ what }) => what)
@@ -34,7 +34,7 @@ const passedOn = async ({ service }: ForkStand): Promise<number> =>
   (await service.ask(`/rpc/getChainInfo?apikey=${service.key}`)).status
 
 /** A store with ten blocks of one branch, and two nodes. */
-const standing = async (stand: ForkStand) => {
+async function standing(stand: ForkStand) {
   const [own, rival] = [grown(stand, 10, 1), grown(stand, 20, 2)]
   for (const node of [stand.node, stand.other]) node.stand = { head: own, lib: 50 }
   await stand.load()

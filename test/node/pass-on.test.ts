@@ -5,7 +5,7 @@ import { handClock } from '#test/support/clocks/hand-clock.ts'
 const MIB = 1024 * 1024
 
 /** A server whose answers `answer` makes from the number of the request, from 1. */
-const serverOf = (answer: (request: number) => Response | Promise<Response>) => {
+function serverOf(answer: (request: number) => Response | Promise<Response>) {
   let requests = 0
   return Bun.serve({
     port: 0,

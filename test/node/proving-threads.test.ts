@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { changesProducers } from '#chain/effects.ts'
-import { workersOf } from '#cli/threads/worker.ts'
+import { createWorkerOpener } from '#cli/threads/worker.ts'
 import type { BlockEvent } from '#node/fetching.ts'
 import { packBlocks, unpackBlocks } from '#node/threads/block-message.ts'
 import type { OpenProvingThread, ProveReply, ProveRequest } from '#node/threads/provers.ts'
@@ -10,7 +10,7 @@ import { recordedBlocks } from '../support/nodes/recording.ts'
 
 /** A range long enough for threads. */
 const RANGE = { from: 1000, to: 3500 }
-const open = workersOf<ProveRequest, ProveReply>(new URL('../../src/proving-thread.ts', import.meta.url))
+const open = createWorkerOpener<ProveRequest, ProveReply>(new URL('../../src/proving-thread.ts', import.meta.url))
 const threads = { open, count: 2, least: 2_000 }
 const honest: Fault = () => undefined
 

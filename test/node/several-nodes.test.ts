@@ -10,7 +10,7 @@ const PATIENT_MS = 3_600_000
 const RANGE = { from: 1000, to: 4851 }
 
 /** Reads from two nodes, each with its fault. Returns the bulk calls of each. */
-const readOf = async (faults: readonly [Fault, Fault]) => {
+async function readOf(faults: readonly [Fault, Fault]) {
   await using one = await startFaultyNode(faults[0])
   await using other = await startFaultyNode(faults[1])
   const node = createNode({ urls: [one.url, other.url], clock: idleClock(), timeoutMs: PATIENT_MS })

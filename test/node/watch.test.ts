@@ -192,7 +192,7 @@ test('lastInfo: a last irreversible block above the head is refused', async () =
 })
 
 /** Two nodes, of which the sick one makes up block 90,000. `seconds`: time since the stored block. */
-const makingUp = async (seconds: number) => {
+async function makingUp(seconds: number) {
   const START = 1_600_000_000
   const nodes = await pair({ start: (START + seconds) * 1_000 })
   const claim = saying(text => text.replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"90000"'))

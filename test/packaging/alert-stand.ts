@@ -1,4 +1,4 @@
-import { type Counts, catalogue } from '#cli/metrics/catalogue.ts'
+import { catalogue, type MetricCounts } from '#cli/metrics/catalogue.ts'
 import { loadCounts, nodeCallNote } from '#cli/metrics/counted-load.ts'
 import { readNote } from '#cli/metrics/counted-store.ts'
 import { exposeMetrics } from '#cli/metrics/serve-metrics.ts'
@@ -18,8 +18,8 @@ const HEIGHT = 4_000
 const CAPACITY = { maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1 }
 
 /** A service with its metrics, in which a test can make the store, node or clock fail. */
-export const alertStand = (inner: Store) => {
-  const counts: Counts = createCounters(catalogue)
+export function alertStand(inner: Store) {
+  const counts: MetricCounts = createCounters(catalogue)
   const clock = handClock(MADE + 40_000)
   const queues = createQueues({ ...CAPACITY, deadlineMs: 10_000, clock })
   const trouble: {

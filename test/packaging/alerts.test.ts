@@ -16,7 +16,7 @@ const folder = testFolder()
 let promtool: string
 const { store, destroy } = await temporarySqlite()
 
-const run = async (command: readonly string[], input = ''): Promise<{ code: number; text: string }> => {
+async function run(command: readonly string[], input = ''): Promise<{ code: number; text: string }> {
   const child = Bun.spawn([...command], { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' })
   const [code, out, err] = await Promise.all([
     child.exited,
@@ -48,7 +48,7 @@ const MINUTES = 40
  * An hour of a service: the values of the first scrape, then trouble. In each minute a counter grows by its
  * difference between the scrapes. A gauge keeps its value of the second scrape.
  */
-const inputOf = (before: Scrape, after: Scrape, up: number) => {
+function inputOf(before: Scrape, after: Scrape, up: number) {
   const old = new Map(before.samples.map(sample => [seriesOf(sample), sample.value]))
   const isCounted = (name: string): boolean =>
     ['counter', 'histogram'].includes(
@@ -65,7 +65,7 @@ const inputOf = (before: Scrape, after: Scrape, up: number) => {
 }
 
 /** The alerts that fire at the end of such an hour, evaluated by Prometheus itself. */
-const expectFiring = async (input: ReturnType<typeof inputOf>, expected: readonly string[]): Promise<void> => {
+async function expectFiring(input: ReturnType<typeof inputOf>, expected: readonly string[]): Promise<void> {
   const tests = {
     rule_files: [RULES],
     evaluation_interval: '1m',
@@ -177,7 +177,7 @@ test('alerts: the rules are well-formed, and each has a test that causes its pro
 })
 
 /** A service that has answered some requests. */
-const healthy = async (): Promise<Stand> => {
+async function healthy(): Promise<Stand> {
   const stand = alertStand(store)
   for (let pages = 0; pages < 3; pages++) expect((await stand.page()).status).toBe(200)
   stand.counts.eventLoop.observe(0.001)

@@ -24,7 +24,7 @@ type Workload = {
   }
 }
 
-const workloads = async (): Promise<readonly Workload[]> => {
+async function workloads(): Promise<readonly Workload[]> {
   const documents = await Promise.all(filesOf('kubernetes/**/*.yaml').map(async file => YAML.parse(await text(file))))
   return (documents.flat() as Workload[]).filter(({ kind }) => ['Deployment', 'StatefulSet'].includes(kind))
 }

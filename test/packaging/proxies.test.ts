@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { ipRangeIn } from '#http/ip-address.ts'
+import { parseIpRange } from '#http/ip-address.ts'
 import type { View } from '#store/port.ts'
 import { until } from '#test/support/wait.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
@@ -17,8 +17,8 @@ type Listening = Service & {
   onRecords: () => Promise<void>
 }
 
-const listening = async (basePath: string, socket?: string): Promise<Listening> => {
-  const loopback = ipRangeIn('127.0.0.1')
+async function listening(basePath: string, socket?: string): Promise<Listening> {
+  const loopback = parseIpRange('127.0.0.1')
   if (loopback === undefined) throw new Error('127.0.0.1 is an address.')
   const store = await loadedStore()
   const heldUp = (view: View): View => ({

@@ -41,7 +41,7 @@ const ownAddress = (): string =>
 const PORTS = { nginx: 8443, caddy: 9443 } as const
 
 /** The example with the values of this machine. Each text to replace must exist. */
-const adapted = async (file: string, changes: readonly (readonly [from: string, to: string])[]) => {
+async function adapted(file: string, changes: readonly (readonly [from: string, to: string])[]) {
   let text = await Bun.file(join(ROOT, 'packaging', file)).text()
   for (const [from, to] of changes) {
     if (!text.includes(from)) throw new Error(`packaging/${file} has no ${JSON.stringify(from)}.`)
@@ -50,7 +50,7 @@ const adapted = async (file: string, changes: readonly (readonly [from: string, 
   return text
 }
 
-const certificateIn = async (folder: string) => {
+async function certificateIn(folder: string) {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
   await runTool([
     ...[await systemProgram('openssl', 'openssl'), 'req', '-x509', '-newkey', 'ec', '-days', '2', '-nodes'],
@@ -77,7 +77,7 @@ const upstreamOf = (own: Behind['own']): readonly (readonly [from: string, to: s
         ['# server unix:/run/iostlens/iostlens.sock;', `server unix:${own};`],
       ]
 
-const startNginx = async ({ folder, address, behind, key, certificate }: Place): Promise<Running> => {
+async function startNginx({ folder, address, behind, key, certificate }: Place): Promise<Running> {
   const listen = `listen ${address}:${PORTS.nginx} ssl http2;`
   const own = await adapted('nginx/iostlens.conf', [
     ['listen 443 ssl http2;', listen],
@@ -104,7 +104,7 @@ const startNginx = async ({ folder, address, behind, key, certificate }: Place):
   return spawnIn(folder, [nginx, '-p', folder, '-e', 'stderr', '-c', join(folder, 'nginx.conf')])
 }
 
-const startCaddy = async ({ folder, address, behind, key, certificate }: Place): Promise<Running> => {
+async function startCaddy({ folder, address, behind, key, certificate }: Place): Promise<Running> {
   const site = (name: string): readonly [string, string] => [
     `\n${name} {\n`,
     `\nhttps://${name}:${PORTS.caddy} {\n\tbind ${address}\n\ttls ${certificate} ${key}\n`,
@@ -125,7 +125,7 @@ const startCaddy = async ({ folder, address, behind, key, certificate }: Place):
 
 const START = { nginx: startNginx, caddy: startCaddy } as const
 
-export const startProxy = async (name: (typeof PROXIES)[number], behind: Behind): Promise<RunningProxy> => {
+export async function startProxy(name: (typeof PROXIES)[number], behind: Behind): Promise<RunningProxy> {
   const folder = await mkdtemp(join(tmpdir(), `iostlens-${name}-`))
   const own = await certificateIn(folder)
   const address = ownAddress()
@@ -178,7 +178,7 @@ export const startProxy = async (name: (typeof PROXIES)[number], behind: Behind)
 }
 
 /** The whole body. */
-export const bodyOf = async (answer: IncomingMessage): Promise<string> => {
+export async function bodyOf(answer: IncomingMessage): Promise<string> {
   let text = ''
   answer.setEncoding('utf8')
   for await (const part of answer) text += part

@@ -6,7 +6,7 @@ import { ROOT } from '#test/support/root.ts'
 const FOLDER = join(ROOT, 'packaging/systemd')
 const units = [...new Bun.Glob('*.service').scanSync(FOLDER)].sort()
 
-const analyze = async (...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> => {
+async function analyze(...args: readonly string[]): Promise<{ readonly code: number; readonly said: string }> {
   const child = Bun.spawn([await systemProgram('systemd-analyze', 'systemd'), ...args], {
     stdout: 'pipe',
     stderr: 'pipe',

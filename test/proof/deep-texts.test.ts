@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
-import { depthOf } from '#chain/json-text.ts'
+import { measureDepth } from '#chain/json-text.ts'
 import type { Store } from '#store/port.ts'
 import { blockSource } from '#test/support/nodes/block-source.ts'
 import { askText } from '../support/stores/ask.ts'
@@ -38,7 +38,7 @@ const SAID: readonly (readonly [name: string, text: string])[] = [
 ]
 
 /** A transaction in the node's JSON, with each of the texts as an action. */
-const nested = (name: string, told: boolean) => {
+function nested(name: string, told: boolean) {
   const hash = hashOf(name)
   const part = (named: string) => named.split('/') as [string, string]
   return JSON.stringify({
@@ -104,11 +104,11 @@ test('rows of an account contain them unchanged: arrays as arrays, other text as
 })
 
 test('a token with settings of that depth is loaded', async () => {
-  expect(depthOf(DEEP)).toBe(DEPTH)
+  expect(measureDepth(DEEP)).toBe(DEPTH)
   expect(JSON.parse(await asked('get-token-detail', { token: 'deep' }))).toMatchObject({ symbol: 'deep' })
 })
 
-const isArray = (text: string): boolean => {
+function isArray(text: string): boolean {
   try {
     return Array.isArray(JSON.parse(text))
   } catch {

@@ -23,7 +23,7 @@ const HEIGHTS = Array.from({ length: 34 }, (_, at) => at + 2)
 /**
  * The recorded chain with one block made up: its own hashes are right, and the next block does not name it as parent.
  */
-const withForged = async (height: number, isForged: () => boolean = () => true): Promise<Recording> => {
+async function withForged(height: number, isForged: () => boolean = () => true): Promise<Recording> {
   const all = await recording()
   const alter = (block: object) => Object.assign(block, { version: '7' })
   const text = forgedChain(all, { height, alter, rehashed: true }, height).blockText(height)
@@ -32,7 +32,7 @@ const withForged = async (height: number, isForged: () => boolean = () => true):
 
 const linkedNode = (url: string) => createNode({ urls: [url], clock: idleClock(), prove: 'linked' })
 
-const loadLinked = async (url: string, store: Store, to?: number): Promise<unknown> => {
+async function loadLinked(url: string, store: Store, to?: number): Promise<unknown> {
   const node = linkedNode(url)
   try {
     await store.create()
@@ -47,7 +47,7 @@ const loadLinked = async (url: string, store: Store, to?: number): Promise<unkno
 
 let made: Dump | undefined
 /** The documents from the recorded chain. */
-const clean = async (): Promise<Dump> => {
+async function clean(): Promise<Dump> {
   if (made !== undefined) return made
   const { store, path, destroy } = await temporarySqlite()
   await using honest = await replayed(END)
@@ -95,7 +95,7 @@ test('linked: a block that is made up only in bulk answers is requested again, a
 /** Height of the node's last block, which is made up as long as it is the last. */
 const TAIL = 40
 
-const suite = (open: () => Promise<Damageable>): void => {
+function suite(open: () => Promise<Damageable>): void {
   const filled = async (body: (place: Damageable) => Promise<void>): Promise<void> => {
     const place = await open()
     try {
@@ -150,7 +150,7 @@ const suite = (open: () => Promise<Damageable>): void => {
     }))
 }
 
-const hashAt = async (url: string, height: number): Promise<string | undefined> => {
+async function hashAt(url: string, height: number): Promise<string | undefined> {
   const node = linkedNode(url)
   const hash = await node.blockHash(height)
   node.close()

@@ -16,7 +16,7 @@ const END = 60
 const OWN = signingKey(1, 1)
 
 /** A node with the recorded chain whose last block is forged and signed with the forger's key. */
-const startForger = async (alter: (block: Written) => void) => {
+async function startForger(alter: (block: Written) => void) {
   const forgery = {
     height: END,
     rehashed: true,
@@ -58,7 +58,7 @@ const startForger = async (alter: (block: Written) => void) => {
   }
 }
 
-const loading = async (urls: readonly string[], store: Store) => {
+async function loading(urls: readonly string[], store: Store) {
   const node = createNode({ urls, clock: idleClock() })
   try {
     await store.create()
@@ -68,7 +68,7 @@ const loading = async (urls: readonly string[], store: Store) => {
   }
 }
 
-const registers = (block: Written): void => {
+function registers(block: Written): void {
   block.transactions[0]?.tx_receipt.receipts.unshift(
     {
       func_name: 'vote_producer.iost/applyRegister',

@@ -12,7 +12,7 @@ const HEIGHT = 1201
 const CUT = Buffer.from([0xe6, 0x96])
 
 /** The raw form of the block, with the message of one receipt cut within a character. */
-const rawAnswer = async (message: string, bytes: Uint8Array): Promise<Uint8Array> => {
+async function rawAnswer(message: string, bytes: Uint8Array): Promise<Uint8Array> {
   const text = (await rpcAnswers()).get(`GET /getRawBlockByNumber/${HEIGHT}/true`) ?? ''
   const answer = JSON.parse(text) as { block: { receipts: { status: { message: string } }[] } }
   const receipt = answer.block.receipts[1]
@@ -24,7 +24,7 @@ const rawAnswer = async (message: string, bytes: Uint8Array): Promise<Uint8Array
 type Told = { readonly shown: (text: string) => string; readonly raw: Uint8Array }
 
 /** Reads blocks 1200 … 1202 of a chain in which a receipt of 1201 has bytes that are not UTF-8. */
-const read = async ({ shown, raw }: Told) => {
+async function read({ shown, raw }: Told) {
   const chain = forgedChain(
     await recording(),
     {

@@ -23,7 +23,7 @@ const transferAt = async (): Promise<number> =>
   )
 
 /** Forges the amount in the first receipt of the second transaction. */
-const forgeAmount = ({ transactions }: Written): void => {
+function forgeAmount({ transactions }: Written): void {
   const receipt = transactions[1]?.tx_receipt.receipts[0]
   if (receipt !== undefined) receipt.content = receipt.content.replace(/"[0-9.]+","/, '"999999","')
 }
@@ -38,7 +38,7 @@ const both =
     for (const change of changes) change(block)
   }
 /** Writes U+FFFD into a memo of another transaction of the block. */
-const spoilMemo = ({ transactions }: Written): void => {
+function spoilMemo({ transactions }: Written): void {
   const action = transactions[2]?.actions[0]
   if (action !== undefined) action.data = action.data.replace(/"\]$/, '\ufffd"]')
 }
@@ -52,7 +52,7 @@ const LIES: readonly (readonly [string, (block: Written) => void])[] = [
   ['another info, and a forged amount', both(set({ info: { mode: 1, thread: 0, batch_index: [] } }), forgeAmount)],
 ]
 
-const loadAll = async (url: string, store: Store): Promise<unknown> => {
+async function loadAll(url: string, store: Store): Promise<unknown> {
   const node = createNode({ urls: [url], clock: idleClock() })
   try {
     await store.create()
@@ -85,7 +85,7 @@ for (const rehashed of [false, true])
 let first: ReturnType<typeof temporarySqlite> | undefined
 afterAll(async () => (await first)?.destroy())
 /** A store loaded up to some blocks before the forged one. All nodes agree on these blocks. */
-const begun = () => {
+function begun() {
   first ??= (async () => {
     const opened = await temporarySqlite()
     const honest = serveReplay({ recording: await recording(), to: (await transferAt()) - 20 })
@@ -98,7 +98,7 @@ const begun = () => {
 
 let made: Dump | undefined
 /** The documents from an honest node's chain. */
-const clean = async (end: number): Promise<Dump> => {
+async function clean(end: number): Promise<Dump> {
   if (made !== undefined) return made
   const { store, path, destroy } = await temporarySqlite()
   const honest = serveReplay({ recording: await recording(), to: end })

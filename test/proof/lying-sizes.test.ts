@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]())
 
 /** Loads from the node until the command ends; the highest memory of its process, in bytes. */
-const peakOf = async (name: string, fault?: Fault): Promise<{ readonly peak: number; readonly err: string }> => {
+async function peakOf(name: string, fault?: Fault): Promise<{ readonly peak: number; readonly err: string }> {
   await using node = await startFaultyNode(fault, HEIGHT)
   const args = ['load', '--once', '--store', `sqlite:${name}.sqlite`, '--node', node.url, '--prove', 'linked']
   const child = Bun.spawn([...PROGRAM, ...args, '--wait', '1s'], { cwd: folder.path, stderr: 'pipe', stdout: 'ignore' })

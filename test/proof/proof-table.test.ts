@@ -21,7 +21,7 @@ type Position = keyof typeof POSITIONS
 const positions = Object.keys(POSITIONS) as readonly Position[]
 
 /** The fields that docs/trust.md lists, for each level, as unproved. */
-const listed = async (): Promise<ReadonlyMap<string, readonly string[]>> => {
+async function listed(): Promise<ReadonlyMap<string, readonly string[]>> {
   const text = await Bun.file(join(ROOT, 'docs/trust.md')).text()
   return new Map(
     [...text.matchAll(/^\| `(linked|signed|whole)` \| (.*) \|$/gm)].map(([, level = '', said = '']) => [
@@ -39,7 +39,7 @@ const meant = (block: Block): unknown => ({
 
 type Fate = 'caught' | 'unused' | 'believed'
 
-const fateOf = async (prove: ProofLevel, position: Position, forgery: Forgery): Promise<Fate> => {
+async function fateOf(prove: ProofLevel, position: Position, forgery: Forgery): Promise<Fate> {
   const { from, to, end } = POSITIONS[position]
   const truth = await recordedBlocks()
   const replay = serveReplay({ recording: forgedChain(await recording(), forgery, end) })
@@ -61,7 +61,7 @@ const fateOf = async (prove: ProofLevel, position: Position, forgery: Forgery): 
   }
 }
 
-const fates = async (prove: ProofLevel, position: Position, rehashed: boolean) => {
+async function fates(prove: ProofLevel, position: Position, rehashed: boolean) {
   const found: Record<Fate, string[]> = { caught: [], unused: [], believed: [] }
   const { height } = POSITIONS[position]
   for (const { field, alter } of alterations)

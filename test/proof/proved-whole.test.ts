@@ -33,7 +33,7 @@ const setData =
   }
 
 /** Height and position of a transaction with one action, a transfer, in the middle of the chain. */
-const transferAt = (): readonly [height: number, position: number] => {
+function transferAt(): readonly [height: number, position: number] {
   for (let height = 200; height < BEFORE; height += 1) {
     const { texts } = node.chain.block(height)
     const position = texts.findIndex(text => {
@@ -61,7 +61,7 @@ type Asked = {
   readonly following?: boolean
 }
 
-const readFrom = async (url: string, prove: ProofLevel, { end, ...asked }: Asked) => {
+async function readFrom(url: string, prove: ProofLevel, { end, ...asked }: Asked) {
   node.setHeight(end)
   const client = createNode({ urls: [url], clock: idleClock(), prove })
   try {

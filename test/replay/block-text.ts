@@ -1,5 +1,5 @@
 import { decodeBase58 } from '#chain/base58.ts'
-import { elementSpans, memberSpans, type Span } from '#chain/json-text.ts'
+import { elementSpans, memberSpans, type TextSpan } from '#chain/json-text.ts'
 
 /**
  * Answers of the node, cut out of its answer to getBlockByNumber/{height}/true character by character, so
@@ -8,25 +8,25 @@ import { elementSpans, memberSpans, type Span } from '#chain/json-text.ts'
 
 const blockStart = (text: string): number => memberSpans(text).get('block')?.[0] ?? 0
 
-const transactionSpans = (text: string): readonly Span[] => {
+function transactionSpans(text: string): readonly TextSpan[] {
   const list = memberSpans(text, blockStart(text)).get('transactions')
   return list === undefined ? [] : elementSpans(text, list[0])
 }
 
 /** The answer without `complete`: the same text, without its transactions. */
-export const withoutTransactions = (text: string): string => {
+export function withoutTransactions(text: string): string {
   const list = memberSpans(text, blockStart(text)).get('transactions')
   return list === undefined ? text : `${text.slice(0, list[0])}[]${text.slice(list[1])}`
 }
 
 /** Answer of getTxByHash for a transaction of this block. */
-export const transactionAnswer = (text: string, height: number, index: number): string => {
+export function transactionAnswer(text: string, height: number, index: number): string {
   const span = transactionSpans(text)[index] ?? [0, 0]
   return `{"status":"IRREVERSIBLE", "transaction":${text.slice(...span)}, "block_number":"${height}"}`
 }
 
 /** Answer of getTxReceiptByTxHash for a transaction of this block. */
-export const receiptAnswer = (text: string, index: number): string => {
+export function receiptAnswer(text: string, index: number): string {
   const [start] = transactionSpans(text)[index] ?? [0, 0]
   return text.slice(...(memberSpans(text, start).get('tx_receipt') ?? [0, 0]))
 }
@@ -41,7 +41,7 @@ type WrittenTransaction = {
  * A block's entry of getBlockTxsByContract: transactions with a matching action, so never those without
  * actions. undefined when there is none, because the node leaves such blocks out.
  */
-export const filteredTransactions = (text: string, height: number, filter: ActionFilter): string | undefined => {
+export function filteredTransactions(text: string, height: number, filter: ActionFilter): string | undefined {
   const fitting = transactionSpans(text)
     .map(span => text.slice(...span))
     .filter(written =>
@@ -57,7 +57,7 @@ export const filteredTransactions = (text: string, height: number, filter: Actio
 }
 
 /** Hashes of the block and of its transactions in order. */
-export const hashesOf = (text: string): { readonly block: string; readonly transactions: readonly string[] } => {
+export function hashesOf(text: string): { readonly block: string; readonly transactions: readonly string[] } {
   const { block } = JSON.parse(text) as { block: { hash: string; transactions: readonly { hash: string }[] } }
   return { block: block.hash, transactions: block.transactions.map(({ hash }) => hash) }
 }
@@ -81,7 +81,7 @@ export const NO_SIGN = '{"algorithm":0, "sig":"", "pubKey":""}'
  * A block's entry of getBlockHeaderByRange. The block's JSON does not contain its `info`: it is empty for genesis and
  * `{}` for later blocks (derived from the hashes of the recorded chain). `sign` is the node's text.
  */
-export const rawHead = (text: string, sign: string): string => {
+export function rawHead(text: string, sign: string): string {
   const { block } = JSON.parse(withoutTransactions(text)) as { block: WrittenHead }
   const info = block.number === '0' ? '' : Buffer.from('{}').toString('base64')
   return (
@@ -93,7 +93,7 @@ export const rawHead = (text: string, sign: string): string => {
 }
 
 /** Signatures by height from an answer of getBlockHeaderByRange. */
-export const signaturesIn = (text: string): readonly (readonly [height: number, sign: string])[] => {
+export function signaturesIn(text: string): readonly (readonly [height: number, sign: string])[] {
   const list = memberSpans(text).get('block_list')
   if (list === undefined) return []
   return elementSpans(text, list[0]).map(([start]) => {

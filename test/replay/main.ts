@@ -23,7 +23,7 @@ type Options = {
 }
 
 /** Options of the command line. undefined: only help is requested. Throws Failure 'usage'. */
-export const readOptions = (words: readonly string[]): Options | undefined => {
+export function readOptions(words: readonly string[]): Options | undefined {
   const text = { type: 'string' as const }
   const { values, positionals } = (() => {
     try {

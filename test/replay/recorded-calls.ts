@@ -8,7 +8,7 @@ const indices = new WeakMap<Recording['calls'], Promise<ReadonlyMap<string, Reco
 
 const keyOf = (method: string, path: string, body: string): string => `${method} ${path} ${body}`
 
-const callIndex = (recording: Recording): Promise<ReadonlyMap<string, RecordedCall>> => {
+function callIndex(recording: Recording): Promise<ReadonlyMap<string, RecordedCall>> {
   const known = indices.get(recording.calls)
   if (known !== undefined) return known
   const made = recording
@@ -30,7 +30,7 @@ const bothSides = (body: string): readonly string[] =>
  * The recorded answer to a call. The head of a recording is irreversible, so an answer recorded for one of
  * the two is valid for both. A call that was never recorded is refused with code 2.
  */
-export const recordedAnswer = async (recording: Recording, { method, path, body }: Call): Promise<Answer> => {
+export async function recordedAnswer(recording: Recording, { method, path, body }: Call): Promise<Answer> {
   const index = await callIndex(recording)
   const end = path.lastIndexOf('/')
   const side = parseBool('by_longest_chain', path.slice(end + 1))

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { openRecording } from './recording.ts'
 
-const inFolder = async (
+async function inFolder(
   files: Readonly<Record<string, string | Uint8Array>>,
   work: (folder: string) => Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'recording-'))
   try {
     for (const [name, content] of Object.entries(files)) await writeFile(join(folder, name), content)

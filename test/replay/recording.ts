@@ -27,7 +27,7 @@ export type Recording = {
 const LINE_END = 0x0a
 const unzip = promisify(gunzip)
 
-const readZipped = async (path: string): Promise<Buffer> => {
+async function readZipped(path: string): Promise<Buffer> {
   try {
     return await unzip(await readFile(path))
   } catch (cause) {
@@ -35,7 +35,7 @@ const readZipped = async (path: string): Promise<Buffer> => {
   }
 }
 
-const lineStarts = (bytes: Buffer): readonly number[] => {
+function lineStarts(bytes: Buffer): readonly number[] {
   const starts = [0]
   for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, at + 1)) starts.push(at + 1)
   if (starts.at(-1) === bytes.length) starts.pop()
@@ -47,7 +47,7 @@ const lineStarts = (bytes: Buffer): readonly number[] => {
  * (one call per line). The blocks are kept in memory as bytes and converted to text when requested. Throws
  * Failure 'usage' when the folder is not a recording.
  */
-export const openRecording = async (folder: string): Promise<Recording> => {
+export async function openRecording(folder: string): Promise<Recording> {
   const bytes = await readZipped(join(folder, 'blocks.ndjson.gz'))
   const starts = lineStarts(bytes)
   if (starts.length === 0) throw new Failure('usage', `${folder}: the recording has no blocks.`)
@@ -67,7 +67,7 @@ export const openRecording = async (folder: string): Promise<Recording> => {
   }
 }
 
-const readCalls = async (path: string): Promise<readonly RecordedCall[]> => {
+async function readCalls(path: string): Promise<readonly RecordedCall[]> {
   const bytes = await readZipped(path)
   const starts = lineStarts(bytes)
   return starts.map((start, index) => JSON.parse(bytes.toString('utf8', start, starts[index + 1])) as RecordedCall)

@@ -25,7 +25,7 @@ type TextAt = (height: bigint) => string | undefined
  * The calls that a recording can answer at any height up to its last. `height()` is the head and the last
  * irreversible block.
  */
-export const replayNode = (recording: Recording, height: () => number) => {
+export function replayNode(recording: Recording, height: () => number) {
   const textAt: TextAt = at => (at >= 0n && at <= BigInt(height()) ? recording.blockText(Number(at)) : undefined)
   const hashes = once(() => hashIndex(recording))
 
@@ -89,7 +89,7 @@ export const replayNode = (recording: Recording, height: () => number) => {
 }
 
 /** The calls for a range of blocks. */
-const rangeCalls = (recording: Recording, textAt: TextAt) => {
+function rangeCalls(recording: Recording, textAt: TextAt) {
   return {
     getBlockHeaderByRange: async (body: string): Promise<Answer> => {
       const range = readHeadRange(body)
@@ -126,7 +126,7 @@ type Place = { readonly height: number; readonly index: number }
 const tooLong = (hash: string): Answer | undefined =>
   hash.length >= HASH_CHARACTERS ? refused(2, `hash len(${hash.length}) is greater then ${HASH_CHARACTERS}`) : undefined
 
-const once = <T>(make: () => T): (() => T) => {
+function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined
   return () => {
     made ??= { value: make() }
@@ -135,7 +135,7 @@ const once = <T>(make: () => T): (() => T) => {
 }
 
 /** Positions of all hashes, built from all blocks at the first request by hash. */
-const hashIndex = (recording: Recording) => {
+function hashIndex(recording: Recording) {
   const blocks = new Map<string, number>()
   const transactions = new Map<string, Place>()
   for (let height = 0; height <= recording.height; height += 1) {
@@ -152,7 +152,7 @@ const hashIndex = (recording: Recording) => {
 const signatures = new WeakMap<Recording['calls'], Promise<ReadonlyMap<number, string>>>()
 
 /** The recorded signatures by height. */
-const signatureIndex = ({ calls }: Recording): Promise<ReadonlyMap<number, string>> => {
+function signatureIndex({ calls }: Recording): Promise<ReadonlyMap<number, string>> {
   const known = signatures.get(calls)
   if (known !== undefined) return known
   const made = calls().then(

@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { type Replay, type ReplayOptions, serveReplay } from '#test/replay/serve.ts'
 import { recording, rpcCalls } from '#test/support/nodes/recording.ts'
 
-const withReplay = async (
+async function withReplay(
   options: Omit<ReplayOptions, 'recording'>,
   work: (replay: Replay) => Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   const replay = serveReplay({ recording: await recording(), ...options })
   try {
     await work(replay)

@@ -29,7 +29,7 @@ export type Replay = AsyncDisposable & {
  * from recorded calls. Every block up to the height is irreversible. Recorded state is that of the last
  * height at any served height.
  */
-export const serveReplay = ({ recording, to = recording.height, growth, ...address }: ReplayOptions): Replay => {
+export function serveReplay({ recording, to = recording.height, growth, ...address }: ReplayOptions): Replay {
   let height = 0
   const setHeight = (next: number): void => {
     if (!Number.isInteger(next) || next < 0 || next > recording.height)

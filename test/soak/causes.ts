@@ -19,7 +19,7 @@ export type Causes = {
 /** Number of ended causes that are kept: more than operations begun during a cause can outlast. */
 const KEPT = 64
 
-export const openCauses = (): Causes => {
+export function openCauses(): Causes {
   let clock = 0
   const ended: { readonly cause: Cause; readonly at: number }[] = []
   const active = new Set<{ readonly cause: Cause }>()
@@ -43,7 +43,7 @@ export const openCauses = (): Causes => {
 }
 
 /** Runs work while a cause is in force. */
-export const within = async (causes: Causes, cause: Cause, work: () => Promise<void>): Promise<void> => {
+export async function within(causes: Causes, cause: Cause, work: () => Promise<void>): Promise<void> {
   const end = causes.begin(cause)
   try {
     await work()

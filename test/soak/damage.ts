@@ -34,7 +34,7 @@ const LOOKED_AT = 200
 export const harmTo = ({ path, server }: SoakPlace): Harm =>
   server === undefined ? harmToFile(path ?? '') : harmToIndices(`${server.url}/${server.prefix}-`)
 
-const harmToFile = (path: string): Harm => {
+function harmToFile(path: string): Harm {
   const write = (sql: string, ...values: readonly (string | number)[]): void => {
     const database = new Database(path)
     try {
@@ -80,7 +80,7 @@ type Hits<T> = { readonly hits: { readonly hits: readonly Hit<T>[] } }
 type List = { readonly count: number }
 type Stored = { readonly _source: { readonly body: string } }
 
-const harmToIndices = (prefix: string): Harm => {
+function harmToIndices(prefix: string): Harm {
   const meta = (id: string): string => `${prefix}meta/_doc/${id}?refresh=true`
   const { origin } = new URL(prefix)
   return {

@@ -13,11 +13,11 @@ const SAYS = /file|replaced|removed|another chain|no store|nothing is loaded|gon
 /** Suffixes of the files of a SQLite database. */
 const ENDINGS = ['', '-wal', '-shm'] as const
 
-const removeStore = (path: string): void => {
+function removeStore(path: string): void {
   for (const ending of ENDINGS) rmSync(`${path}${ending}`, { force: true })
 }
 
-const copyStore = (from: string, to: string): void => {
+function copyStore(from: string, to: string): void {
   removeStore(to)
   for (const ending of ENDINGS.toReversed())
     if (existsSync(`${from}${ending}`)) copyFileSync(`${from}${ending}`, `${to}${ending}`)
@@ -27,7 +27,7 @@ const copyStore = (from: string, to: string): void => {
  * Puts a store in place atomically. Nothing writes to it meanwhile: its WAL is copied with the file, and the
  * file is renamed last.
  */
-const putStore = (from: string, path: string): void => {
+function putStore(from: string, path: string): void {
   copyStore(from, `${path}.new`)
   for (const ending of ['-wal', '-shm'] as const) {
     rmSync(`${path}${ending}`, { force: true })
@@ -37,7 +37,7 @@ const putStore = (from: string, path: string): void => {
 }
 
 /** A store of a chain with another seed and the same chain id. */
-const otherChain = async ({ run }: Stand, path: string, seed: number): Promise<void> => {
+async function otherChain({ run }: Stand, path: string, seed: number): Promise<void> {
   if (existsSync(path)) return
   const node = serveGenerated({ ...small('sparse', seed), blocks: 60 })
   try {

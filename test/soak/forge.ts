@@ -17,7 +17,7 @@ type Forging = {
   readonly rehashed: 'none' | 'block' | 'chain'
 }
 
-const everyReceipt = (block: Written, change: (content: string) => string): void => {
+function everyReceipt(block: Written, change: (content: string) => string): void {
   for (const { tx_receipt } of block.transactions)
     for (const receipt of tx_receipt.receipts) receipt.content = change(receipt.content)
 }
@@ -58,7 +58,7 @@ const BEFORE = 400
 const HEADS = 100
 
 /** The last blocks of a generated chain as a recording that ends at `end`. */
-const recordingOf = (chain: Chain, from: number, end: number): Recording => {
+function recordingOf(chain: Chain, from: number, end: number): Recording {
   const node = generatedNode(chain, () => end)
   const call = (method: string, path: string, { text }: { readonly text: string }) =>
     ({ method, path, status: 200, content_type: 'application/json', text }) as const
@@ -83,7 +83,7 @@ const recordingOf = (chain: Chain, from: number, end: number): Recording => {
   }
 }
 
-const forged = (truth: Recording, height: number, { rehashed, alter }: Forging): Recording => {
+function forged(truth: Recording, height: number, { rehashed, alter }: Forging): Recording {
   const last = rehashed === 'block' ? height : truth.height
   return {
     ...forgedChain(truth, { height, alter, rehashed: rehashed !== 'none' }, last),
@@ -92,7 +92,7 @@ const forged = (truth: Recording, height: number, { rehashed, alter }: Forging):
 }
 
 /** The first block from a height on that has more than its base transaction. */
-const filled = (truth: Recording, from: number): number => {
+function filled(truth: Recording, from: number): number {
   for (let height = from; height < truth.height; height++)
     if ((truth.blockText(height) ?? '').split('"tx_receipt"').length > 2) return height
   return from

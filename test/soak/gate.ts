@@ -16,7 +16,7 @@ export type Gate = {
   close(): Promise<void>
 }
 
-export const openGate = async (target: () => string): Promise<Gate> => {
+export async function openGate(target: () => string): Promise<Gate> {
   let fateOf: (asked: Asked) => Fate = () => pass
   let held = Promise.withResolvers<void>()
   let waiting: { left: number; readonly done: () => void }[] = []

@@ -18,7 +18,7 @@ export type Journal = {
 }
 
 /** `path`: file for the events. Absent: no file. `now`: milliseconds since the begin. */
-export const openJournal = (path: string | undefined, now: () => number): Journal => {
+export function openJournal(path: string | undefined, now: () => number): Journal {
   if (path !== undefined) writeFileSync(path, '')
   const counts = new Map<string, number>()
   const wrongs: string[] = []

@@ -15,7 +15,7 @@ type Blocks = {
 }
 
 /** The answer with changed transactions of the block, serialized again. */
-const withTransactions = (text: string, height: number, change: (list: unknown[]) => void): string => {
+function withTransactions(text: string, height: number, change: (list: unknown[]) => void): string {
   const answer = JSON.parse(text) as Blocks
   const list =
     answer.block?.transactions ??
@@ -94,7 +94,7 @@ export const LIES: readonly Lie[] = [
 ]
 
 /** Changes the header of one block: the whole answer of a single block call, otherwise the entry of its number. */
-const atHead = (text: string, height: number, change: (part: string) => string): string => {
+function atHead(text: string, height: number, change: (part: string) => string): string {
   const at = text.indexOf(`"number":"${height}"`)
   if (at === -1) return text
   const from = Math.max(text.lastIndexOf('{"head"', at), text.lastIndexOf('"block":{', at))
@@ -103,7 +103,7 @@ const atHead = (text: string, height: number, change: (part: string) => string):
 }
 
 /** Whether the answer to a call contains the block. */
-const holds = ({ path, body }: Asked, height: number): boolean => {
+function holds({ path, body }: Asked, height: number): boolean {
   if (path.startsWith(`/getBlockByNumber/${height}/`) || path.startsWith(`/getRawBlockByNumber/${height}/`)) return true
   if (!body.startsWith('{')) return false
   const { from_block, to_block, start, end } = JSON.parse(body) as Record<string, number | string>
@@ -128,7 +128,7 @@ export const lying =
         })
       : { type: 'pass' }
 
-/** Reports a false last irreversible block: `libOf` of the true one. */
+/** Reports a false last irreversible block: `requireLib` of the true one. */
 export const lyingAboutLib =
   (libOf: (lib: number) => string, told: () => void) =>
   ({ path }: Asked): Fate =>
@@ -147,7 +147,7 @@ export const lyingAboutLib =
  * fields are the true block's, so that every figure stays true. Every level must accept it, because real
  * witnesses produce such blocks.
  */
-export const orphanAt = async ({ url, chain }: Generated, height: number): Promise<(asked: Asked) => Fate> => {
+export async function orphanAt({ url, chain }: Generated, height: number): Promise<(asked: Asked) => Fate> {
   const body = JSON.stringify({ start: String(height), end: String(height + 1) })
   const answer = await fetch(`${url}/getBlockHeaderByRange`, { method: 'POST', body })
   const [head] = decodeRawHeads(await answer.text())

@@ -42,7 +42,7 @@ type Ended = { readonly code?: number; readonly err: string }
 const LOOK_MS = 100
 
 /** Resolves when a message of a process that runs on names a command. */
-const namesCommand = async (running: Running): Promise<Ended> => {
+async function namesCommand(running: Running): Promise<Ended> {
   for (;;) {
     const err = running.logged()
     if (remedyIn(saidIn(err)) !== undefined) return { err }
@@ -54,7 +54,7 @@ const namesCommand = async (running: Running): Promise<Ended> => {
 const PAUSE_MS = { least: 100, most: 2_000 }
 
 /** Keeps a loader running, `load` or `up` at random, and runs the commands that its messages name. */
-export const keepLoading = (parts: LoaderParts): Loader => {
+export function keepLoading(parts: LoaderParts): Loader {
   const { name, folder, journal, causes, random } = parts
   let [stopping, killing, failures, remedies] = [false, false, 0, 0]
   let next: Readonly<Record<string, string>> = {}

@@ -15,7 +15,7 @@ export type SoakPlace = {
   close(): Promise<void>
 }
 
-export const sqlitePlace = (folder: string): SoakPlace => {
+export function sqlitePlace(folder: string): SoakPlace {
   const path = join(folder, 'soak.sqlite')
   const store = `sqlite:${path}`
   return {
@@ -26,7 +26,7 @@ export const sqlitePlace = (folder: string): SoakPlace => {
   }
 }
 
-export const elasticPlace = async (url: string): Promise<SoakPlace> => {
+export async function elasticPlace(url: string): Promise<SoakPlace> {
   const prefix = `test-soak-${crypto.randomUUID().slice(0, 8)}`
   const gates = { loader: await openGate(() => url), service: await openGate(() => url) }
   return {

@@ -16,7 +16,7 @@ const SIZES = [1, 7, 20]
 const DEEPEST = 200
 
 /** Draws random queries about a chain whose truth is known. */
-export const questionsOf = (world: World, random: () => number): (() => Question) => {
+export function questionsOf(world: World, random: () => number): () => Question {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const keys = truthAt(world, 1)
     .keys()
@@ -118,14 +118,14 @@ const queryOf = (params: object): string =>
     numbers: 'string',
   }).toString()
 
-const withTextTotal = (data: unknown, list: string): unknown => {
+function withTextTotal(data: unknown, list: string): unknown {
   const seen = data as Record<string, unknown>
   return { [list]: seen[list], total: String(seen['total']) }
 }
 
 type Page = { readonly page: number; readonly size: number; readonly sort: 'asc' | 'desc' }
 
-const listPage = (world: World, truth: Truth, key: string, { page, size, sort }: Page): unknown => {
+function listPage(world: World, truth: Truth, key: string, { page, size, sort }: Page): unknown {
   const total = truth.count(key)
   const [from, to] = [(page - 1) * size + 1, Math.min(total, page * size)]
   const [first, last] = sort === 'asc' ? [from, to] : [total - to + 1, total - from + 1]
@@ -145,7 +145,7 @@ const listPage = (world: World, truth: Truth, key: string, { page, size, sort }:
   return [String(total), sort === 'asc' ? shown : shown.toReversed()]
 }
 
-const listSeen = (data: unknown): unknown => {
+function listSeen(data: unknown): unknown {
   const seen = data as { total: unknown; transactions: readonly Record<string, unknown>[] }
   return [
     String(seen.total),

@@ -35,7 +35,7 @@ const HANG_MS = 120_000
 
 type Answered = { readonly status: number; readonly height: number; readonly text: string }
 
-const ask = async (url: string, key: string): Promise<Answered> => {
+async function ask(url: string, key: string): Promise<Answered> {
   try {
     const answer = await fetch(url, {
       headers: { 'x-api-key': key },
@@ -53,7 +53,7 @@ const ask = async (url: string, key: string): Promise<Answered> => {
  * Sends requests continuously. Checks every answer by the truth at its height, and every refusal by the
  * causes in force.
  */
-export const startReaders = (parts: ReadersParts): Readers => {
+export function startReaders(parts: ReadersParts): Readers {
   const { name, journal, causes } = parts
   const floors = new Map<string, number>()
   /** `back`: number of times heights were allowed to decrease. `forth`: number of times that ended. */

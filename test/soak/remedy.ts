@@ -10,7 +10,7 @@ const COMMAND =
   /\biostlens (repair|verify|load|indices create|indices check|indices migrate)((?: --[a-z-]+(?: URL\b| https?:\/\/[^\s.,"']+(?:[.,][^\s.,"']+)*)?)*)/
 
 /** The words of the first command named by a message, with `URL` where the operator is to give one. undefined: none. */
-export const remedyIn = (text: string): readonly string[] | undefined => {
+export function remedyIn(text: string): readonly string[] | undefined {
   const [, command, options = ''] = COMMAND.exec(text) ?? []
   return command === undefined ? undefined : `${command}${options}`.trim().split(/\s+/)
 }

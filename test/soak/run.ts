@@ -12,11 +12,11 @@ export type SoakOptions = {
 }
 
 /** Plays episodes on one store in a random order, each until all processes have recovered. */
-export const soakOn = async (
+export async function soakOn(
   place: SoakPlace,
   journal: Journal,
   { seed, goesOn, episodes }: SoakOptions,
-): Promise<void> => {
+): Promise<void> {
   const stand = await openStand(place, journal, seed)
   const { name, random } = stand
   try {
@@ -42,7 +42,7 @@ export const soakOn = async (
   }
 }
 
-const shuffled = <T>(from: readonly T[], random: () => number): T[] => {
+function shuffled<T>(from: readonly T[], random: () => number): T[] {
   const all = [...from]
   for (let at = all.length - 1; at > 0; at--) {
     const other = Math.floor(random() * (at + 1))

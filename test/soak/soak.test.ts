@@ -13,7 +13,7 @@ import { soakOn } from './run.ts'
 setDefaultTimeout(1_800_000)
 
 /** A few minutes of scripts/soak: every kind of episode once. */
-const soak = async (place: SoakPlace): Promise<void> => {
+async function soak(place: SoakPlace): Promise<void> {
   const seed = seedOf(3)
   const journal = openJournal(undefined, () => 0)
   await soakOn(place, journal, { seed, episodes: SHORT, goesOn: played => played < SHORT.length })

@@ -61,7 +61,7 @@ const LOGGED = 1_500
 /** Only a permanent hang takes longer. */
 const HANG_MS = 300_000
 
-export const openStand = async (place: SoakPlace, journal: Journal, seed: number): Promise<Stand> => {
+export async function openStand(place: SoakPlace, journal: Journal, seed: number): Promise<Stand> {
   const { name } = place
   // Separate random sources: the numbers of one part must not depend on the speed of another.
   const [random, readersRandom, loaderRandom] = [seeded(seed), seeded(seed + 1), seeded(seed + 2)]
@@ -202,7 +202,7 @@ export const openStand = async (place: SoakPlace, journal: Journal, seed: number
   }
 }
 
-const unlessHung = async (work: Promise<void>, message: () => string, { failed }: Journal): Promise<void> => {
+async function unlessHung(work: Promise<void>, message: () => string, { failed }: Journal): Promise<void> {
   const ends = Promise.withResolvers<'hangs'>()
   const timer = setTimeout(() => ends.resolve('hangs'), HANG_MS)
   const first = await Promise.race([work, ends.promise, failed])

@@ -29,7 +29,7 @@ const deleteIndex: Episode = {
 }
 
 /** The messages and the exit code of a command that runs while there are no requests and no loader. */
-const told = async (stand: Stand, words: readonly string[]) => {
+async function told(stand: Stand, words: readonly string[]) {
   const { code, out, err } = await stand.run(words)
   const said = `${saidIn(err)} ${out.trim().split('\n').slice(-3).join(' | ')}`
   stand.journal.note(`${stand.name}: ${words[0]} ended with ${code}: ${said}`)
@@ -56,7 +56,7 @@ const quietly = (name: string, work: (stand: Stand) => Promise<void>): Episode =
 })
 
 /** Damage that no service can notice: verify must find it, and the command it names must repair it. */
-const foundByVerify = async (stand: Stand, what: string): Promise<void> => {
+async function foundByVerify(stand: Stand, what: string): Promise<void> {
   const { code, said } = await told(stand, ['verify'])
   if (code === 0) stand.journal.wrong(`${stand.name}: verify found nothing: ${what}`)
   const named = remedyIn(said)

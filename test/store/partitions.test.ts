@@ -20,7 +20,7 @@ import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 const PARTITION = 400
 const HEIGHT = 1_300
 
-const mergeAll = async (store: ElasticStore): Promise<readonly MergeProgress[]> => {
+async function mergeAll(store: ElasticStore): Promise<readonly MergeProgress[]> {
   const told: MergeProgress[] = []
   const { signal } = new AbortController()
   await store.partitions.merge({ signal, onProgress: progress => told.push(progress) })
@@ -37,7 +37,7 @@ const rowsOf = async (view: View, list: ListDoc, first: number, last: number) =>
     index,
   }))
 
-const listOf = async (view: View, key: string): Promise<ListDoc> => {
+async function listOf(view: View, key: string): Promise<ListDoc> {
   const list = await view.get(lists, key)
   if (list === undefined) throw new Error(`There is no list ${key}.`)
   return list

@@ -46,7 +46,7 @@ const rankingsOf = (truth: Truth): readonly Ranking[] => [
   },
 ]
 
-const pageOf = async (view: View, { index, order, group }: Ranking, offset: number, limit: number) => {
+async function pageOf(view: View, { index, order, group }: Ranking, offset: number, limit: number) {
   const part = { ...(group === undefined ? {} : { group }), offset, limit }
   const docs = await view.page(index, order as never, part)
   const [[amount = ''] = [], [name = ''] = []] = (index.orders as Readonly<Record<string, Order>>)[order]?.by ?? []
@@ -54,7 +54,7 @@ const pageOf = async (view: View, { index, order, group }: Ranking, offset: numb
 }
 
 /** Compares every `step`th page of a size, and the last pages, with the truth. Returns the number of pages. */
-const requirePages = async (store: Store, ranking: Ranking, size: number, step: number): Promise<number> => {
+async function requirePages(store: Store, ranking: Ranking, size: number, step: number): Promise<number> {
   const { truth } = ranking
   let checked = 0
   await store.read(async view => {
@@ -82,7 +82,7 @@ type Extent = {
   readonly killed: number
 }
 
-const rankingsOn = (open: () => Promise<Place>, extent: Extent) => {
+function rankingsOn(open: () => Promise<Place>, extent: Extent) {
   let node: Generated
   let clean: Awaited<ReturnType<Place['dump']>>
   beforeAll(async () => {

@@ -1,5 +1,5 @@
 import { commands } from '#cli/commands.ts'
-import { flagsOf } from '#cli/parse-arguments.ts'
+import { listFlags } from '#cli/parse-arguments.ts'
 import { settingNames } from '#cli/settings.ts'
 
 /** Flags of every command, and two placeholders that help texts use for a flag. */
@@ -9,13 +9,13 @@ const FLAG = /(?<![\w-])--([a-z][a-z-]*[a-z])/g
 
 const flagsIn = (text: string): readonly string[] => [...text.matchAll(FLAG)].map(([, flag = '']) => flag)
 
-const ALL = new Set([...COMMON, ...FORMS, ...settingNames.flatMap(flagsOf)])
+const ALL = new Set([...COMMON, ...FORMS, ...settingNames.flatMap(listFlags)])
 
 /** Flags in a text, and those of them that no command has. `others` are flags of other programs. */
-export const checkedFlags = (
+export function checkedFlags(
   text: string,
   others: readonly string[] = [],
-): { readonly count: number; readonly unknown: readonly string[] } => {
+): { readonly count: number; readonly unknown: readonly string[] } {
   const flags = flagsIn(text)
   return { count: flags.length, unknown: flags.filter(flag => !ALL.has(flag) && !others.includes(flag)) }
 }
@@ -24,10 +24,10 @@ export const checkedFlags = (
  * Checks the words after `iostlens ` in a line: an existing command with flags that it has. `none`: the line
  * does not begin with a command.
  */
-export const checkedCommand = (rest: string): 'right' | 'wrong' | 'none' => {
+export function checkedCommand(rest: string): 'right' | 'wrong' | 'none' {
   const words = rest.split(' ')
   const command = commands.find(({ name }) => name === words.slice(0, name.split(' ').length).join(' '))
   if (command === undefined) return 'none'
-  const known = new Set([...COMMON, ...command.settings.flatMap(flagsOf)])
+  const known = new Set([...COMMON, ...command.settings.flatMap(listFlags)])
   return flagsIn(rest).every(flag => known.has(flag)) ? 'right' : 'wrong'
 }

@@ -6,7 +6,7 @@ import { ROOT } from './root.ts'
 export type Fence = { readonly language: string; readonly text: string }
 
 /** Text of a document of the project, or of one section of it, up to the next heading of the same depth. */
-export const documented = (path: string, section?: string): string => {
+export function documented(path: string, section?: string): string {
   const text = readFileSync(join(ROOT, path), 'utf8')
   if (section === undefined) return text
   const from = text.indexOf(`\n${section}\n`)

@@ -19,7 +19,7 @@ const NAME = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/
 const LINE = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\\n]|\\["\\n])*)"(,|$)/y
 
-const labelsIn = (text: string): ReadonlyMap<string, string> => {
+function labelsIn(text: string): ReadonlyMap<string, string> {
   const labels = new Map<string, string>()
   LABEL.lastIndex = 0
   while (LABEL.lastIndex < text.length) {
@@ -30,13 +30,13 @@ const labelsIn = (text: string): ReadonlyMap<string, string> => {
   return labels
 }
 
-const valueIn = (text: string): number => {
+function valueIn(text: string): number {
   if (!/^(?:[+-]?Inf|NaN|-?\d+(?:\.\d+)?(?:e[+-]?\d+)?)$/.test(text)) throw new Error(`Value ${text} is no number.`)
   return text === '+Inf' ? Number.POSITIVE_INFINITY : Number(text)
 }
 
 /** Throws on anything that a strict parser would reject. */
-export const readExposition = (text: string): Exposition => {
+export function readExposition(text: string): Exposition {
   if (!text.endsWith('\n')) throw new Error('The last line is not ended.')
   const types = new Map<string, string>()
   const helped = new Set<string>()

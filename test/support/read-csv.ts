@@ -2,7 +2,7 @@
  * Records of a CSV text, parsed by the grammar of RFC 4180 alone and independently of the service. Throws on
  * invalid text.
  */
-const readCsv = (text: string): readonly (readonly string[])[] => {
+function readCsv(text: string): readonly (readonly string[])[] {
   const records: string[][] = []
   let at = 0
   const cell = (): string => {
@@ -40,7 +40,7 @@ const readCsv = (text: string): readonly (readonly string[])[] => {
  * Records of a file of the service, without the last column. Throws unless that column is empty but in the last
  * record, where it is the number of records below the head.
  */
-export const readWholeCsv = (text: string): readonly (readonly string[])[] => {
+export function readWholeCsv(text: string): readonly (readonly string[])[] {
   const records = readCsv(text)
   const [, ...marks] = records.map(record => record.at(-1))
   const wanted = marks.map((_, at) => (at === marks.length - 1 ? String(marks.length) : ''))

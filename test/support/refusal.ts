@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 
 /** The refusal of a call in both languages. Throws when the call succeeds. */
-export const refusal = async (asked: Promise<unknown>) => {
+export async function refusal(asked: Promise<unknown>) {
   try {
     await asked
   } catch (error) {

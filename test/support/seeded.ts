@@ -1,5 +1,5 @@
 /** Pseudo-random numbers in [0, 1) from a seed (mulberry32). The same seed gives the same sequence. */
-export const seeded = (seed: number): (() => number) => {
+export function seeded(seed: number): () => number {
   let state = seed >>> 0
   return () => {
     state = (state + 0x6d2b79f5) >>> 0

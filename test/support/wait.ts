@@ -7,7 +7,7 @@ const PATIENCE_MS = 120_000
  * Calls `look` every few milliseconds (with 0: after each turn of the event loop) and returns its first
  * result that fits. Throws after two minutes with a description of the condition and the last result.
  */
-export const seen = async <T>(look: () => T | Promise<T>, fits: (got: T) => boolean, everyMs = 5): Promise<T> => {
+export async function seen<T>(look: () => T | Promise<T>, fits: (got: T) => boolean, everyMs = 5): Promise<T> {
   const end = performance.now() + PATIENCE_MS
   for (;;) {
     const got = await look()
@@ -18,7 +18,7 @@ export const seen = async <T>(look: () => T | Promise<T>, fits: (got: T) => bool
 }
 
 /** Repeats a check, as `seen` does, until it is true. */
-export const until = async (isSo: () => boolean | Promise<boolean>, everyMs = 5): Promise<void> => {
+export async function until(isSo: () => boolean | Promise<boolean>, everyMs = 5): Promise<void> {
   const end = performance.now() + PATIENCE_MS
   while (!(await isSo())) {
     if (performance.now() > end) throw late(String(isSo))

@@ -41,12 +41,12 @@ const beside = (path: string): readonly string[] =>
   readdirSync(folder.path)
     .filter(name => join(folder.path, name).startsWith(path))
     .sort()
-const clear = (path: string): void => {
+function clear(path: string): void {
   for (const name of beside(path)) rmSync(join(folder.path, name))
 }
 
 /** Runs the backup program and returns the reason of its end. Unexpected output is returned instead. */
-const backup = async ({ call = 0, bytes = 0 }): Promise<'done' | 'killed' | string> => {
+async function backup({ call = 0, bytes = 0 }): Promise<'done' | 'killed' | string> {
   const program = join(ROOT, 'test/support/processes/backup-process.ts')
   const words = [program, store, copy, String(call), String(bytes)]
   const running = Bun.spawn([process.execPath, ...words], { stdout: 'ignore', stderr: 'pipe' })
@@ -56,7 +56,7 @@ const backup = async ({ call = 0, bytes = 0 }): Promise<'done' | 'killed' | stri
 }
 
 /** The result of a restore from the copy. */
-const restored = async (): Promise<string> => {
+async function restored(): Promise<string> {
   clear(place)
   const node = createNode({ urls: [ARCHIVED] })
   const how = { node, signal: new AbortController().signal, onProgress: () => undefined }
@@ -72,7 +72,7 @@ const restored = async (): Promise<string> => {
 }
 
 /** The result of another backup to the same place. */
-const again = async () => {
+async function again() {
   const how = { signal: new AbortController().signal, onProgress: () => undefined }
   try {
     const describe = async (partial: string) => void (await describeCopy(partial, copy, how))
@@ -85,7 +85,7 @@ const again = async () => {
 }
 
 /** After a kill there is no copy or a complete one. The next run makes a copy, or reports that one exists. */
-const requireMended = async (where: string): Promise<void> => {
+async function requireMended(where: string): Promise<void> {
   const isThere = existsSync(copy)
   expect([where, await restored()]).toEqual([where, isThere ? 'whole' : expect.stringContaining(`There is no ${copy}`)])
   expect([where, await again()]).toEqual([

@@ -3,7 +3,7 @@ import { balances } from '#indices/balance.ts'
 import type { Store } from '#store/port.ts'
 import { copyStore } from '#transfer/copy.ts'
 import { copyKeys } from '#transfer/copy-keys.ts'
-import { digestsOf } from '#transfer/digest.ts'
+import { computeDigests } from '#transfer/digest.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
@@ -135,7 +135,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('copy', () => {
     const [one, other] = await Promise.all(
       [loaded.SQLite, loaded.Elasticsearch].map(async ({ store }) => {
         const audit = await store.audit()
-        const digests = await digestsOf(store, audit, quietly)
+        const digests = await computeDigests(store, audit, quietly)
         await audit.close()
         return digests
       }),

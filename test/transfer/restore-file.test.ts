@@ -11,7 +11,7 @@ import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.t
 import { createNode } from '#node/create-node.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { tableOf } from '#store/sqlite/tables.ts'
+import { createTable } from '#store/sqlite/tables.ts'
 import { KEYS } from '#transfer/keys-digest.ts'
 import { manifestText, readManifest } from '#transfer/manifest.ts'
 import { restoreFile } from '#transfer/restore-file.ts'
@@ -43,16 +43,16 @@ afterAll(async () => {
   await folder?.[Symbol.asyncDispose]()
 })
 
-const restored = async (from = copy, node = ARCHIVED) => {
+async function restored(from = copy, node = ARCHIVED) {
   const { code, out, err } = await folder.run(['restore', from, '--store', `sqlite:${place}`, '--node', node])
   return { code, out, err }
 }
-const clear = (): void => {
+function clear(): void {
   for (const end of ['', '-wal', '-shm', '.partial']) rmSync(`${place}${end}`, { force: true })
 }
 
 /** A damaged copy of the backup, with the true manifest next to it. */
-const damaged = (damage: (path: string) => void): string => {
+function damaged(damage: (path: string) => void): string {
   const path = join(folder.path, 'damaged.sqlite')
   copyFileSync(copy, path)
   copyFileSync(manifest, `${path}.manifest.json`)
@@ -106,7 +106,7 @@ test('restore: a path that other data occupies is refused', async () => {
 })
 
 /** Restores in this process. Returns the thrown Failure. */
-const refusal = async (from: string): Promise<Failure> => {
+async function refusal(from: string): Promise<Failure> {
   const node = createNode({ urls: [ARCHIVED] })
   try {
     await restoreFile(from, place, {
@@ -138,8 +138,8 @@ const hasDocuments = ({ name }: AnyIndex): boolean =>
   )
 
 /** SQL condition for the last row of an index. */
-const last = (index: AnyIndex): string => {
-  const { name, key } = tableOf(index)
+function last(index: AnyIndex): string {
+  const { name, key } = createTable(index)
   const columns = key.map(column => `"${column}"`).join(', ')
   const down = key.map(column => `"${column}" DESC`).join(', ')
   return `(${columns}) = (SELECT ${columns} FROM "${name}" ORDER BY ${down} LIMIT 1)`

@@ -28,7 +28,7 @@ const url = elasticsearchUrl()
 const CHANGED_BYTES = 3
 
 /** Lists the files of a repository. undefined: the server is on another machine. */
-const filesBelow = async (location: string) => {
+async function filesBelow(location: string) {
   type Nodes = {
     readonly nodes: Readonly<Record<string, { readonly settings: { readonly path: { readonly repo?: unknown } } }>>
   }

@@ -1,7 +1,7 @@
-import { type AnswerDeps, atOnce } from '#actions/answer.ts'
+import { type AnswerDeps, acquireFreely } from '#actions/answer.ts'
 import { askAtOneHeight } from '#actions/ask.ts'
 import { actions } from '#actions/registry.ts'
-import { rootFrom } from '#explorer/links.ts'
+import { formatRoot } from '#explorer/links.ts'
 import { showPage } from '#explorer/show.tsx'
 import { systemClock } from '#time/clock.ts'
 import type { Chain } from '../chain.ts'
@@ -33,7 +33,7 @@ export async function measureExplorer(place: Place): Promise<string> {
 async function measurePage(deps: AnswerDeps, path: string, count: number): Promise<TableRow> {
   const { signal } = new AbortController()
   const show = async (): Promise<string> => {
-    const shown = await showPage(deps, createRequest(path), { signal, turn: atOnce })
+    const shown = await showPage(deps, createRequest(path), { signal, acquire: acquireFreely })
     if ('to' in shown) throw new Error(`${path} only leads to ${shown.to}.`)
     return shown.text
   }
@@ -67,7 +67,7 @@ function createRequest(path: string): Parameters<typeof showPage>[1] {
       testKey: 'benchmark',
       assets: { style: 'style', script: 'script', theme: 'theme', preview: 'preview' },
     },
-    ...{ root: rootFrom('en', path), lang: 'en', path, origin: 'http://127.0.0.1/', isOriginKnown: false },
+    ...{ root: formatRoot('en', path), lang: 'en', path, origin: 'http://127.0.0.1/', isOriginKnown: false },
     now: Date.now(),
     query: new URLSearchParams(),
   }

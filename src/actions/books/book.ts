@@ -12,7 +12,7 @@ export type Book = {
 }
 
 /** The columns of a program and the cells of a line. */
-export type Layout = {
+export type BookLayout = {
   readonly heads: readonly string[]
   readonly cellsOf: (booking: Booking) => readonly (string | Exact)[]
 }

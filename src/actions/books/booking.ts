@@ -18,7 +18,7 @@ export type Booking = {
 export const isOutgoing = ({ change }: Pick<Booking, 'change'>): boolean => change.startsWith('-')
 
 /** `transfer to bobby: rent`; unknown parts are left out. */
-export const descriptionOf = (booking: Booking): string => {
+export function describeBooking(booking: Booking): string {
   const { action, counterparty, memo } = booking
   const other = counterparty === null ? '' : ` ${isOutgoing(booking) ? 'to' : 'from'} ${counterparty}`
   return `${action}${other}${memo === null || memo === '' ? '' : `: ${memo}`}`

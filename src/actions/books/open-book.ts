@@ -1,6 +1,6 @@
 import type { Moment } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import type { Range } from '../request/range.ts'
+import type { RowRange } from '../request/range.ts'
 import type { RecordFilters } from '../request/record-filters.ts'
 import type { Book, BookingsOf } from './book.ts'
 import { filterWords } from './filter-words.ts'
@@ -16,15 +16,15 @@ type BookOptions = {
   readonly tokens: readonly string[]
   /** The filters of its rows; absent: it has all of them. */
   readonly filters?: RecordFilters
-  readonly range: Range
+  readonly range: RowRange
   readonly bookingsOf: BookingsOf
 }
 
 /** The book of an account. */
-export const openBook = (
+export function openBook(
   { view, priceHistory }: Pick<Context, 'priceHistory'> & { readonly view: { readonly at: Moment } },
   { csv, account, tokens, filters = {}, range, bookingsOf }: BookOptions,
-): Book => {
+): Book {
   const { heads, cellsOf } = csv === 'koinly' ? koinly(priceHistory?.get()) : ledger
   return {
     heads,

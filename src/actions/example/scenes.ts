@@ -9,13 +9,13 @@ import type { ListedRecord } from '#indices/record.ts'
 import { collections, itemId, items } from '#indices/token721.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { View } from '#store/port.ts'
-import type { Sample } from '../request/parameters.ts'
+import type { SampleKind } from '../request/parameters.ts'
 
 /**
  * Things of the served chain that belong together: an account, one of its records, the transaction and block
  * of that record. A missing property means that no such thing was found.
  */
-export type Scene = Readonly<Partial<Record<Sample, string>>>
+export type Scene = Readonly<Partial<Record<SampleKind, string>>>
 
 /** Numbers of owners, of newest rows per owner, and of producers that are read. */
 const OWNERS = 10
@@ -25,9 +25,9 @@ const PRODUCERS = 20
 const MEMBERS = 3
 
 /** Scenes at the height of the view, those with the most properties first as far as is known. */
-export const scenesIn = async (view: View): Promise<readonly Scene[]> => {
-  const names = await accountsIn(view)
-  const signers = await producersIn(view)
+export async function findScenes(view: View): Promise<readonly Scene[]> {
+  const names = await readRichAccounts(view)
+  const signers = await readTopProducers(view)
   const rows = await newestRows(view, names)
   const hashes = await blockHashes(view, rows)
   const common = { accounts: names.slice(0, MEMBERS).join(','), ...listOfTransactions(rows) }
@@ -40,7 +40,7 @@ export const scenesIn = async (view: View): Promise<readonly Scene[]> => {
       contract: row.contract,
       action: row.action_name,
       function: `${row.contract}/${row.action_name}`,
-      token: tokenOf(row),
+      token: parseRecordToken(row),
       transaction: row.tx_hash,
       block: String(row.height),
       day: toIso(row.time).slice(0, 'YYYY-MM-DD'.length),
@@ -48,11 +48,11 @@ export const scenesIn = async (view: View): Promise<readonly Scene[]> => {
       ...(producer === undefined ? {} : { producer }),
     }
   })
-  return [...scenes, { block: String(view.at.height) }, ...(await nftIn(view))]
+  return [...scenes, { block: String(view.at.height) }, ...(await findNftScene(view))]
 }
 
 /** The first NFT of the largest collection, with its owner; empty: the chain has no NFTs. */
-const nftIn = async (view: View): Promise<readonly Scene[]> => {
+async function findNftScene(view: View): Promise<readonly Scene[]> {
   const [largest] = await view.page(collections, 'byIssued', { offset: 0, limit: 1 })
   if (largest === undefined) return []
   const { symbol: collection } = largest
@@ -61,7 +61,7 @@ const nftIn = async (view: View): Promise<readonly Scene[]> => {
 }
 
 /** The richest accounts and their creators. */
-const accountsIn = async (view: View): Promise<readonly string[]> => {
+async function readRichAccounts(view: View): Promise<readonly string[]> {
   const rich = await view.page(wealth, 'richest', { offset: 0, limit: OWNERS })
   const docs = await view.getMany(accounts, rich.map(({ owner }) => owner).filter(isAccountName))
   const found = docs.flatMap(doc => (doc === undefined ? [] : [doc.name, doc.creator]))
@@ -69,7 +69,7 @@ const accountsIn = async (view: View): Promise<readonly string[]> => {
 }
 
 /** Registered producers, most votes first. */
-const producersIn = async (view: View): Promise<readonly string[]> => {
+async function readTopProducers(view: View): Promise<readonly string[]> {
   const docs = await view.page(producers, 'all', { offset: 0, limit: PRODUCERS })
   return docs
     .filter(({ registered }) => registered)
@@ -83,7 +83,7 @@ type Row = { readonly account: string; readonly row: ListedRecord }
  * The newest row of each account, then the second newest of each, and so on. Rows whose texts are stored
  * elsewhere are left out.
  */
-const newestRows = async (view: View, names: readonly string[]): Promise<readonly Row[]> => {
+async function newestRows(view: View, names: readonly string[]): Promise<readonly Row[]> {
   const found = await view.getMany(lists, names.map(listOf.account))
   const columns = await Promise.all(
     found.map(async (list, at) => {
@@ -99,19 +99,19 @@ const newestRows = async (view: View, names: readonly string[]): Promise<readonl
   return Array.from({ length: ROWS }, (_, depth) => columns.flatMap(column => column.slice(depth, depth + 1))).flat()
 }
 
-const blockHashes = async (view: View, rows: readonly Row[]): Promise<ReadonlyMap<number, string>> => {
+async function blockHashes(view: View, rows: readonly Row[]): Promise<ReadonlyMap<number, string>> {
   const heights = [...new Set(rows.map(({ row }) => row.height))]
   const docs = await view.getMany(blocks, heights.map(blockId))
   return new Map(docs.flatMap(doc => (doc === undefined ? [] : [[doc.height, doc.hash] as const])))
 }
 
-const listOfTransactions = (rows: readonly Row[]): Scene => {
+function listOfTransactions(rows: readonly Row[]): Scene {
   const hashes = [...new Set(rows.map(({ row }) => row.tx_hash))].slice(0, MEMBERS)
   return hashes.length === 0 ? {} : { transactions: hashes.join(',') }
 }
 
 /** The token in the data of a row of token.iost; `iost` for any other row. */
-const tokenOf = ({ contract, data }: ListedRecord): string => {
+function parseRecordToken({ contract, data }: ListedRecord): string {
   const [, symbol = 'iost'] = contract === 'token.iost' ? (/^\["([a-z0-9_.]+)"/.exec(data) ?? []) : []
   return symbol
 }

@@ -1,7 +1,7 @@
 import type { View } from '#store/port.ts'
 import type { Rows } from '../list/rows.ts'
 import type { Options } from '../request/options.ts'
-import type { BlockLines } from './follow-branch.ts'
+import type { HeadLines } from './follow-branch.ts'
 import type { Followed } from './followed.ts'
 
 /** A list and the format of its rows. All readers with the same `name` share it. */
@@ -15,10 +15,10 @@ export type FeedList = {
 }
 
 /** Progress of sending a list's rows. */
-export type Progress = {
+export type FeedProgress = {
   list: FeedList
   /** The `seq` of the next row to send. */
   next: number
   /** Head blocks with rows, as last known. Their rows are not serialized again. */
-  held: readonly BlockLines[]
+  held: readonly HeadLines[]
 }

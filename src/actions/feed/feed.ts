@@ -1,6 +1,6 @@
 import type { Published, View } from '#store/port.ts'
-import { type AnswerDeps, type Call, contextFor, inTurn, type Turn } from '../answer.ts'
-import type { Action, NodeWait } from '../define.ts'
+import { type AcquirePermit, type AnswerDeps, type ApiCall, createContext, holdPermit } from '../answer.ts'
+import type { ApiAction, NodeWait } from '../define.ts'
 import type { LastId } from './head-position.ts'
 import type { FeedHub } from './hub.ts'
 import type { LastRow } from './last-row.ts'
@@ -9,7 +9,7 @@ import type { Outbox } from './outbox.ts'
 
 /** A live feed of a list's rows from a given row on. */
 export type Feed = {
-  readonly action: Action
+  readonly action: ApiAction
   /** The height at which the feed was opened. */
   readonly at: Published
   /** The `seq` of the first row, unless that row is rolled back; undefined: rows have no number. */
@@ -25,7 +25,7 @@ export type Feed = {
   messages(): AsyncGenerator<Message, void, void>
 }
 
-export type FeedCall = Call & {
+export type FeedCall = ApiCall & {
   /** The last event that a reconnecting client received. */
   readonly last: LastId | LastRow | undefined
 }
@@ -33,16 +33,16 @@ export type FeedCall = Call & {
 export type FeedOptions = {
   /** Aborts all reading. */
   readonly signal: AbortSignal
-  readonly turn: Turn
+  readonly acquire: AcquirePermit
   /** Counts one more request, for each thousand rows that a search has begun to test after the first. */
   readonly more: () => Promise<void>
   readonly hub: FeedHub
   readonly outbox: Outbox<Message>
 }
 
-export type Reading = FeedOptions & {
+export type FeedReading = FeedOptions & {
   readonly deps: AnswerDeps
-  readonly action: Action
+  readonly action: ApiAction
   readonly params: Readonly<Record<string, unknown>>
   readonly call: FeedCall
 }
@@ -51,19 +51,19 @@ export type Reading = FeedOptions & {
 export type InView = { readonly view: View; readonly waitForNode: NodeWait }
 
 /** Reads the store at one height, in a turn of the reader. */
-export const inView = <T>({ deps, turn, signal }: Reading, work: (read: InView) => Promise<T>): Promise<T> =>
-  inTurn(turn, ({ waitForNode }) => deps.store.read(view => work({ view, waitForNode }), { signal }))
+export const inView = <T>({ deps, acquire, signal }: FeedReading, work: (read: InView) => Promise<T>): Promise<T> =>
+  holdPermit(acquire, ({ waitForNode }) => deps.store.read(view => work({ view, waitForNode }), { signal }))
 
 /**
  * The list of a call at one height, oldest row first, with some of the parameters replaced; and the head
  * blocks at that moment.
  */
-export const openSource = async (
-  { deps, action, params, call, signal }: Reading,
+export async function openSource(
+  { deps, action, params, call, signal }: FeedReading,
   { view, waitForNode }: InView,
   replaced: object,
-) => {
-  const context = contextFor(deps, { view, params, compat: call.options.compat, signal, waitForNode })
+) {
+  const context = createContext(deps, { view, params, compat: call.options.compat, signal, waitForNode })
   const listing = await action.source?.open(context, { ...params, sort: 'asc', ...replaced })
   return { listing, head: context.head }
 }

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { type BlockLines, type ChainState, followBranch } from './follow-branch.ts'
-import { type HeadPosition, headPositionOf, idOf, positionAbove, readId } from './head-position.ts'
-import { markOf } from './mark.ts'
+import { type ChainState, followBranch, type HeadLines } from './follow-branch.ts'
+import { createHeadPosition, formatFeedId, type HeadPosition, readId, trimHeadPosition } from './head-position.ts'
+import { toMark } from './mark.ts'
 
 /** Short names serve as hashes: `aX` is a block of branch a. */
-const block = (hash: string, height: number, rows = 1): BlockLines => ({
+const block = (hash: string, height: number, rows = 1): HeadLines => ({
   height,
   hash,
   lines: Array.from({ length: rows }, (_, at) => `${hash}.${at + 1}`),
@@ -13,10 +13,10 @@ const A = [block('aE', 5), block('aF', 6, 2), block('aH', 8)] as const
 const B = [block('aE', 5), block('bF', 6), block('bG', 7)] as const
 
 /** Position of a reader with all rows up to the last of these blocks, and the first `rows` rows of that one. */
-const on = (blocks: readonly BlockLines[], rows?: number, isWhole = true): HeadPosition => {
-  const { height, hash, lines } = blocks.at(-1) as BlockLines
-  const below = blocks.slice(0, -1).map(each => ({ height: each.height, mark: markOf(each.hash) }))
-  return headPositionOf({ base: 5, height, hash, rows: rows ?? lines.length, below, isWhole })
+function on(blocks: readonly HeadLines[], rows?: number, isWhole = true): HeadPosition {
+  const { height, hash, lines } = blocks.at(-1) as HeadLines
+  const below = blocks.slice(0, -1).map(each => ({ height: each.height, mark: toMark(each.hash) }))
+  return createHeadPosition({ base: 5, height, hash, rows: rows ?? lines.length, below, isWhole })
 }
 
 const known = (over: Partial<ChainState>): ChainState => ({
@@ -26,10 +26,10 @@ const known = (over: Partial<ChainState>): ChainState => ({
   ...over,
 })
 const stored =
-  (blocks: readonly BlockLines[]): ChainState['storedHash'] =>
+  (blocks: readonly HeadLines[]): ChainState['storedHash'] =>
   height =>
     blocks.find(each => each.height === height)?.hash ?? 'bX'
-const told = (place: HeadPosition | undefined, over: Partial<ChainState>, heights: readonly number[] = []) => {
+function told(place: HeadPosition | undefined, over: Partial<ChainState>, heights: readonly number[] = []) {
   const { droppedFrom, kept, packed, place: end } = followBranch(place, heights, known(over))
   return [droppedFrom, shown(kept), packed.map(({ line }) => line), shown(end)]
 }
@@ -101,14 +101,14 @@ test('ids: an id that was written is read back, and any other text is refused', 
   }
   for (const below of [[], near])
     for (const isWhole of [true, false]) {
-      const place = headPositionOf({ ...top, below, isWhole })
-      expect(readId(idOf(17, place))).toEqual({ seq: 17n, place, trail: undefined })
-      expect(readId(idOf(17, place, trail.text))).toEqual({ seq: 17n, place, trail })
+      const place = createHeadPosition({ ...top, below, isWhole })
+      expect(readId(formatFeedId(17, place))).toEqual({ seq: 17n, place, trail: undefined })
+      expect(readId(formatFeedId(17, place, trail.text))).toEqual({ seq: 17n, place, trail })
     }
-  expect(readId(idOf(0, undefined))).toEqual({ seq: 0n, place: undefined, trail: undefined })
-  expect(readId(idOf(3, undefined, trail.text))).toEqual({ seq: 3n, place: undefined, trail })
+  expect(readId(formatFeedId(0, undefined))).toEqual({ seq: 0n, place: undefined, trail: undefined })
+  expect(readId(formatFeedId(3, undefined, trail.text))).toEqual({ seq: 3n, place: undefined, trail })
   // The format of older services, which named only the highest block.
-  expect(readId(`1-5-1000-2-${hash('H')}`)?.place).toEqual(headPositionOf({ ...top, below: [], isWhole: false }))
+  expect(readId(`1-5-1000-2-${hash('H')}`)?.place).toEqual(createHeadPosition({ ...top, below: [], isWhole: false }))
   for (const text of ['', '-1', '01', '1-', '1-5-8-2', '1-5-8-2-', '1-5-8-2-0O', '1-5-8--aH', '1 ', '٣'])
     expect([text, readId(text)]).toEqual([text, undefined])
   for (const end of ['-1234567', '-1234567890', '-0.12345678', '-12345.12345678', '~.12345678', '--'])
@@ -117,14 +117,14 @@ test('ids: an id that was written is read back, and any other text is refused', 
 
 test('ids: an id has a maximum length, and is complete again once the blocks it names are irreversible', () => {
   const below = Array.from({ length: 600 }, (_, at) => ({ height: 100 + at, mark: 'abcdefgh' }))
-  const long = headPositionOf({ base: 100, height: 700, hash: 'H'.repeat(44), rows: 1, below, isWhole: true })
+  const long = createHeadPosition({ base: 100, height: 700, hash: 'H'.repeat(44), rows: 1, below, isWhole: true })
   expect([long.isWhole, long.below.length, long.below.at(-1)?.height]).toEqual([false, 128, 699])
   expect(long.text.length).toBeLessThan(1_200)
-  expect(positionAbove(long, 200)?.isWhole).toBe(false)
-  const later = positionAbove(long, 680)
+  expect(trimHeadPosition(long, 200)?.isWhole).toBe(false)
+  const later = trimHeadPosition(long, 680)
   expect([later?.isWhole, later?.base, later?.below.length]).toEqual([true, 681, 19])
-  expect(positionAbove(long, 700)).toBeUndefined()
-  const far = headPositionOf({
+  expect(trimHeadPosition(long, 700)).toBeUndefined()
+  const far = createHeadPosition({
     ...long,
     below: [{ height: 100, mark: 'abcdefgh' }],
     height: 20_000,

@@ -1,7 +1,7 @@
 import { BASE58_LETTER } from '#chain/base58.ts'
-import type { Point } from '#head/branch.ts'
+import type { BlockRef } from '#head/branch.ts'
 import { MARK_PATTERN } from './mark.ts'
-import { type ResumeTrail, TRAIL_PATTERN, trailOf } from './trail-text.ts'
+import { parseTrail, type ResumeTrail, TRAIL_PATTERN } from './trail-text.ts'
 
 /** A block below the highest one of a position. The end of its hash distinguishes it from competing blocks. */
 export type LowerBlock = { readonly height: number; readonly mark: string }
@@ -29,29 +29,29 @@ export type HeadPosition = {
  * Maximum number of blocks that an id names besides the highest one: a minute of the chain. An id that names
  * this number is 1.2 KB long, and every event has one.
  */
-const MOST_BELOW = 128
+const MAX_BELOW = 128
 /** The greatest distance between two blocks that an id can encode. */
-const MOST_GAP = 9_999
+const MAX_GAP = 9_999
 
 /** Whether a hash matches a block of a position. */
 export const isMarked = (hash: string | undefined, { mark }: Pick<LowerBlock, 'mark'>): boolean =>
   hash?.endsWith(mark) === true
 
-export const headPositionOf = ({ below: all, isWhole: isAll, ...top }: Omit<HeadPosition, 'text'>): HeadPosition => {
+export function createHeadPosition({ below: all, isWhole: isAll, ...top }: Omit<HeadPosition, 'text'>): HeadPosition {
   const from = firstNamed(all, top)
   const below = all.slice(from)
   const isWhole = isAll && from === 0
-  return { ...top, below, isWhole, text: textOf({ ...top, below, isWhole }) }
+  return { ...top, below, isWhole, text: formatHeadPosition({ ...top, below, isWhole }) }
 }
 
 /** Index of the first block that an id still names. */
-const firstNamed = (below: readonly LowerBlock[], { height }: Point): number => {
-  const far = below.findLastIndex((block, at) => (below[at + 1]?.height ?? height) - block.height > MOST_GAP)
-  return Math.max(far + 1, below.length - MOST_BELOW)
+function firstNamed(below: readonly LowerBlock[], { height }: BlockRef): number {
+  const far = below.findLastIndex((block, at) => (below[at + 1]?.height ?? height) - block.height > MAX_GAP)
+  return Math.max(far + 1, below.length - MAX_BELOW)
 }
 
 /** From the highest block down: the end of each hash, preceded by the distance from the block above unless it is 1. */
-const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition, 'text'>): string => {
+function formatHeadPosition({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition, 'text'>): string {
   let text = `-${base}-${height}-${rows}-${hash}${isWhole ? '-' : '~'}`
   let above = height
   for (const block of below.toReversed()) {
@@ -65,19 +65,19 @@ const textOf = ({ base, height, rows, hash, below, isWhole }: Omit<HeadPosition,
 /**
  * The part of a position above a height, when all irreversible rows up to that height were received; undefined: none.
  */
-export const positionAbove = (place: HeadPosition | undefined, height: number): HeadPosition | undefined => {
+export function trimHeadPosition(place: HeadPosition | undefined, height: number): HeadPosition | undefined {
   if (place === undefined || place.height <= height) return undefined
   const below = place.below.filter(block => block.height > height)
   // All blocks above a named one are named, too.
   const isWhole = place.isWhole || below.length < place.below.length
-  return headPositionOf({ ...place, base: height + 1, below, isWhole })
+  return createHeadPosition({ ...place, base: height + 1, below, isWhole })
 }
 
 /**
  * An id: the rows that its reader has. `seq`: the last irreversible one; `trail`: the chain they belong to
  * (`trailText`).
  */
-export const idOf = (seq: number, place: HeadPosition | undefined, trail = ''): string =>
+export const formatFeedId = (seq: number, place: HeadPosition | undefined, trail = ''): string =>
   `${seq}${place?.text ?? ''}${trail}`
 
 /** An id that a client sent. */
@@ -90,24 +90,24 @@ export type LastId = {
 
 const NUMBER = '(0|[1-9][0-9]{0,14})'
 const BELOW = `(?:([1-9][0-9]{0,3})\\.)?(${MARK_PATTERN})`
-const PLACE = `-${NUMBER}-${NUMBER}-${NUMBER}-(${BASE58_LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MOST_BELOW}}))?`
+const PLACE = `-${NUMBER}-${NUMBER}-${NUMBER}-(${BASE58_LETTER}{1,64})(?:([-~])((?:${BELOW}){0,${MAX_BELOW}}))?`
 /** The pattern of an id. Ids of older services have no trail, or name only the highest head block. */
 export const ID_PATTERN = `^${NUMBER}(?:${PLACE})?(?:${TRAIL_PATTERN})?$`
 const ID = new RegExp(ID_PATTERN)
 const EACH_BELOW = new RegExp(BELOW, 'g')
 
 /** The parts of an id; undefined: the text is not one. */
-export const readId = (text: string): LastId | undefined => {
+export function readId(text: string): LastId | undefined {
   const [, seq, base, height, rows, hash, extent, below = '', , , end, marks] = ID.exec(text) ?? []
   if (seq === undefined) return undefined
-  const trail = end === undefined || marks === undefined ? undefined : trailOf(end, marks)
+  const trail = end === undefined || marks === undefined ? undefined : parseTrail(end, marks)
   if (hash === undefined) return { seq: BigInt(seq), place: undefined, trail }
   const top = { base: Number(base), height: Number(height), rows: Number(rows), hash }
-  const place = headPositionOf({ ...top, below: belowOf(below, top), isWhole: extent === '-' })
+  const place = createHeadPosition({ ...top, below: parseLowerBlocks(below, top), isWhole: extent === '-' })
   return { seq: BigInt(seq), place, trail }
 }
 
-const belowOf = (text: string, { height }: Point): readonly LowerBlock[] => {
+function parseLowerBlocks(text: string, { height }: BlockRef): readonly LowerBlock[] {
   const below: LowerBlock[] = []
   let above = height
   for (const [, gap = '1', mark = ''] of text.matchAll(EACH_BELOW)) {

@@ -19,7 +19,7 @@ export type Watcher = {
 const LEAST_MS = 250
 
 /** Distributes published heights to watchers. Each is subscribed until the returned function is called. */
-export const heightWatch = (store: Pick<Store, 'published'>, clock: PollClock) => {
+export function heightWatch(store: Pick<Store, 'published'>, clock: PollClock) {
   const watchers = new Set<Watcher>()
   let known: Published | undefined
   let knownFrom = 0

@@ -1,19 +1,19 @@
 import type { HeadSource } from '#head/head-state.ts'
-import { type HeadState, headAt } from '#head/head-state.ts'
+import { type HeadState, selectHead } from '#head/head-state.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { End } from '../find/blocks-at.ts'
-import type { FeedList, Progress } from './feed-list.ts'
+import type { FeedList, FeedProgress } from './feed-list.ts'
 import { followBranch } from './follow-branch.ts'
 import type { HeadPosition } from './head-position.ts'
 import { heightWatch, type Watcher } from './heights.ts'
 import type { Trail } from './landmarks.ts'
-import { type Message, partOf } from './message.ts'
-import { type Found, type NewRows, readNewRows, type TrailText } from './new-rows.ts'
+import { buildFeedPart, type Message } from './message.ts'
+import { type FoundRows, type NewRows, readNewRows, type TrailText } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
 import { type PollClock, type Poller, pollHeight } from './poll.ts'
 
 /** A reader that has all rows of a list before `next`. */
-export type Follower = {
+export type FeedFollower = {
   readonly list: FeedList
   readonly outbox: Outbox<Message>
   /** The `seq` of the next row to send; initially beyond the end of the list. */
@@ -23,7 +23,7 @@ export type Follower = {
 }
 
 /** All followers of one list in one format. */
-export type Group = Progress & { readonly followers: Set<Follower> }
+export type FeedGroup = FeedProgress & { readonly followers: Set<FeedFollower> }
 
 /**
  * Sends new rows to all readers. Each new height is read once for all lists, and each row is
@@ -35,8 +35,8 @@ export type FeedHub = {
    * `count`: the height at which the follower read its list, and the number of its rows. Returns false if the
    * hub has passed that height or is reading.
    */
-  join(follower: Follower, read: { readonly end: Published; readonly count: number }): boolean
-  leave(follower: Follower): void
+  join(follower: FeedFollower, read: { readonly end: Published; readonly count: number }): boolean
+  leave(follower: FeedFollower): void
   /** Resolves when no read is in progress; `join` succeeds only then. */
   whenIdle(): Promise<void>
   /** Published blocks, ascending. Their hashes show where a chain that was rolled back diverges. */
@@ -47,12 +47,12 @@ export type FeedHub = {
 
 /** The state of the hub. */
 type State = {
-  readonly groups: Map<string, Group>
+  readonly groups: Map<string, FeedGroup>
   /**
    * Followers that read their list at another block than the hub. The next read finds whether both blocks
    * belong to one chain.
    */
-  readonly apart: Map<Follower, Published>
+  readonly apart: Map<FeedFollower, Published>
   /** The height up to which rows were sent; undefined: there are no followers. */
   at: Published | undefined
   landmarks: readonly End[] | undefined
@@ -64,10 +64,10 @@ type State = {
   stop: () => void
 }
 
-const followersOf = ({ groups }: State): readonly Follower[] =>
+const listFollowers = ({ groups }: State): readonly FeedFollower[] =>
   [...groups.values()].flatMap(group => [...group.followers])
 
-const leave = (state: State, follower: Follower): void => {
+function leave(state: State, follower: FeedFollower): void {
   const { name } = follower.list
   const group = state.groups.get(name)
   state.apart.delete(follower)
@@ -82,16 +82,16 @@ const leave = (state: State, follower: Follower): void => {
  * Removes a follower, which then reads its list by itself. `trail`: of the rows sent to it; absent: of the
  * rows that it had when it joined.
  */
-const sendBack = (state: State, follower: Follower, trail?: Trail): void => {
+function sendBack(state: State, follower: FeedFollower, trail?: Trail): void {
   leave(state, follower)
   follower.outbox.put({ kind: 'behind', ...(trail === undefined ? {} : { trail }) })
 }
 
-export const feedHub = (
+export function feedHub(
   store: Pick<Store, 'published' | 'read'>,
   clock: PollClock,
   source: HeadSource | undefined,
-): FeedHub => {
+): FeedHub {
   const state: State = {
     ...{ groups: new Map(), apart: new Map() },
     ...{ at: undefined, landmarks: undefined, trail: undefined, head: undefined, reading: undefined },
@@ -101,12 +101,12 @@ export const feedHub = (
     height: (published, signal) => update(state, store, { published, head: source?.current(), signal }),
     beat: () => {
       const { at } = state
-      const head = at === undefined ? undefined : headAt(source?.current(), at)
-      for (const { outbox, list } of followersOf(state))
+      const head = at === undefined ? undefined : selectHead(source?.current(), at)
+      for (const { outbox, list } of listFollowers(state))
         outbox.beat({ kind: 'beat', height: at?.height ?? 0, head: list.isHead ? head : undefined })
     },
     silent: failure => {
-      for (const follower of followersOf(state)) {
+      for (const follower of listFollowers(state)) {
         leave(state, follower)
         follower.outbox.end({ kind: 'end', failure })
       }
@@ -145,11 +145,11 @@ type ReadRequest = {
 }
 
 /** Reads new rows if there can be any, and sends them. */
-const update = async (
+async function update(
   state: State,
   store: Pick<Store, 'read'>,
   { published, head, signal }: ReadRequest,
-): Promise<void> => {
+): Promise<void> {
   const { at: since, landmarks, trail } = state
   const groups = [...state.groups.values()]
   const apart = [...state.apart]
@@ -174,13 +174,13 @@ const update = async (
 
 type Before = {
   readonly since: Published
-  readonly groups: readonly Group[]
-  readonly apart: readonly (readonly [Follower, Published])[]
+  readonly groups: readonly FeedGroup[]
+  readonly apart: readonly (readonly [FeedFollower, Published])[]
   readonly head: HeadState | undefined
 }
 
 /** Sends the rows that were read, and sends followers that need more back to their lists. */
-const handOutAll = (state: State, read: NewRows, { since, groups, apart, head }: Before): void => {
+function handOutAll(state: State, read: NewRows, { since, groups, apart, head }: Before): void {
   const trail = { at: since, landmarks: state.landmarks ?? [] }
   state.at = read.at
   state.landmarks = read.landmarks
@@ -197,14 +197,14 @@ const handOutAll = (state: State, read: NewRows, { since, groups, apart, head }:
 }
 
 /** Sends the new rows of a group to its followers; followers that lack the same rows share one part. */
-const handOut = (group: Group, found: Found, trail: string): void => {
+function handOut(group: FeedGroup, found: FoundRows, trail: string): void {
   const { news, head } = found
   if (news === undefined && head === undefined) return
   group.next = news === undefined ? group.next : news.first + news.lines.length
-  const made = new Map<string, ReturnType<typeof missingOf>>()
+  const made = new Map<string, ReturnType<typeof findMissingRows>>()
   for (const follower of group.followers) {
     const key = `${follower.next}${follower.place?.text ?? ''}`
-    const own = made.get(key) ?? missingOf(group, follower, { ...found, trail })
+    const own = made.get(key) ?? findMissingRows(group, follower, { ...found, trail })
     made.set(key, own)
     follower.next = own.next
     follower.place = own.place
@@ -214,11 +214,11 @@ const handOut = (group: Group, found: Found, trail: string): void => {
 }
 
 /** The new rows of a group that a follower lacks, and its position after them. */
-const missingOf = (
-  group: Group,
-  { next, place }: Pick<Follower, 'next' | 'place'>,
-  { news, head, trail }: Found & { readonly trail: string },
-) => {
+function findMissingRows(
+  group: FeedGroup,
+  { next, place }: Pick<FeedFollower, 'next' | 'place'>,
+  { news, head, trail }: FoundRows & { readonly trail: string },
+) {
   const isNew = news !== undefined && next < group.next
   const lines = isNew ? news.lines.slice(next - news.first) : []
   const heights = isNew ? news.heights.slice(next - news.first) : []
@@ -228,6 +228,6 @@ const missingOf = (
   return {
     next: later,
     place: settled === undefined ? place : settled.place,
-    part: partOf({ next, place, lines, trail }, settled),
+    part: buildFeedPart({ next, place, lines, trail }, settled),
   }
 }

@@ -11,7 +11,7 @@ import type { End } from '../find/blocks-at.ts'
 export type Trail = { readonly at: End; readonly landmarks: readonly End[] }
 
 /** The highest of these blocks that still belongs to the stored chain; −1: none. */
-export const highestOn = async (view: View, ends: readonly End[]): Promise<number> => {
+export async function findHighestStored(view: View, ends: readonly End[]): Promise<number> {
   const below = ends.filter(({ height }) => height <= view.at.height)
   const ids = below.map(({ height }) => blockId(height))
   const docs = await view.getMany(blocks, ids)
@@ -24,21 +24,21 @@ export const highestOn = async (view: View, ends: readonly End[]): Promise<numbe
  * doubling distances fill the gap down to the last landmark, or the first time (`known` undefined) down to
  * the first block. Any block that is rolled back thus has a landmark not far below.
  */
-export const landmarksOf = async (view: View, known: readonly End[] | undefined): Promise<readonly End[]> => {
+export async function updateLandmarks(view: View, known: readonly End[] | undefined): Promise<readonly End[]> {
   const { at } = view
   const before = (known ?? []).filter(({ height }) => height < at.height)
   const between = await spread(view, before.at(-1)?.height ?? -1)
   const marks = [...before, ...between, { height: at.height, hash: at.hash }]
-  return marks.length <= MOST ? marks : [...marks.slice(0, OLDEST), ...marks.slice(OLDEST - MOST)]
+  return marks.length <= MAX ? marks : [...marks.slice(0, OLDEST), ...marks.slice(OLDEST - MAX)]
 }
 
 /** Maximum number of landmarks; newer ones replace older ones. */
-const MOST = 1_000
+const MAX = 1_000
 /** Number of oldest landmarks that are kept: as many as `spread` finds on any chain. */
 const OLDEST = 48
 
 /** Blocks below the block of a view and above a height, at doubling distances. */
-const spread = async (view: View, above: number): Promise<readonly End[]> => {
+async function spread(view: View, above: number): Promise<readonly End[]> {
   const heights: number[] = []
   for (let distance = 1; view.at.height - distance > above; distance *= 2) heights.push(view.at.height - distance)
   const docs = await view.getMany(blocks, heights.map(blockId))

@@ -1,8 +1,8 @@
 import { recordId, TX_PLACES } from '#indices/position.ts'
 import type { View } from '#store/port.ts'
-import { blockAt, isOn } from '../find/blocks-at.ts'
-import { heightOf, ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../list/row-id.ts'
-import { highestOn } from './landmarks.ts'
+import { isOnChain, readBlock } from '../find/blocks-at.ts'
+import { getPositionHeight, ROW_ID_PATTERN, type RowId, readRowId, rowIdText } from '../list/row-id.ts'
+import { findHighestStored } from './landmarks.ts'
 import type { FeedEnd } from './message.ts'
 import { type ResumeTrail, readTrail, TRAIL_PATTERN, trailText } from './trail-text.ts'
 
@@ -17,7 +17,7 @@ export const LAST_ROW_PATTERN = `${ROW_ID_PATTERN.slice(0, -1)}(?:${TRAIL_PATTER
 export const lastRowText = (last: LastRow): string => `${rowIdText(last)}${last.trail?.text ?? ''}`
 
 /** The parts of an id; undefined: the text is not one. */
-export const readLastRow = (text: string): LastRow | undefined => {
+export function readLastRow(text: string): LastRow | undefined {
   const end = text.indexOf('@')
   if (end < 0) return readRowId(text)
   const trail = readTrail(text.slice(end))
@@ -33,13 +33,13 @@ export const endOfBlock = async (view: View, block: { readonly height: number; r
 })
 
 /** The reset for a reader that has not received a row, if the block of its position was rolled back. */
-export const resetOf = async (
+export async function findReset(
   view: View,
   last: LastRow | undefined,
-): Promise<Extract<FeedEnd, { kind: 'reset' }> | undefined> => {
+): Promise<Extract<FeedEnd, { kind: 'reset' }> | undefined> {
   if (last?.trail === undefined) return undefined
-  if (await isOn(view, { height: heightOf(last.position), hash: last.hash })) return undefined
-  const height = Math.max(0, await highestOn(view, last.trail.landmarks))
-  const left = await endOfBlock(view, await blockAt(view, height))
+  if (await isOnChain(view, { height: getPositionHeight(last.position), hash: last.hash })) return undefined
+  const height = Math.max(0, await findHighestStored(view, last.trail.landmarks))
+  const left = await endOfBlock(view, await readBlock(view, height))
   return { kind: 'reset', seq: undefined, id: lastRowText(left), height }
 }

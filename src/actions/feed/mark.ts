@@ -12,4 +12,4 @@ export const MARK = 8
 /** The pattern of a mark. */
 export const MARK_PATTERN = `${BASE58_LETTER}{${MARK}}`
 
-export const markOf = (hash: string): string => hash.slice(-MARK)
+export const toMark = (hash: string): string => hash.slice(-MARK)

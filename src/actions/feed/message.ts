@@ -1,11 +1,11 @@
 import type { Failure } from '#failure/failure.ts'
 import type { HeadAt } from '#head/head-state.ts'
 import type { BranchUpdate } from './follow-branch.ts'
-import { type HeadPosition, idOf } from './head-position.ts'
+import { formatFeedId, type HeadPosition } from './head-position.ts'
 import type { Trail } from './landmarks.ts'
 
 /** Consecutive rows of a list, as events ready to be sent. */
-export type Part = {
+export type FeedPart = {
   readonly kind: 'rows'
   readonly bytes: Uint8Array
   /** Number of rows that count under the plan when they are sent; 0: they were counted when they were searched. */
@@ -39,7 +39,7 @@ export type HeadNow = Pick<HeadAt, 'status' | 'height'>
  * be read again. Its `trail` belongs to the rows that were put into the outbox before.
  */
 export type Message =
-  | Part
+  | FeedPart
   | { readonly kind: 'beat'; readonly height: number; readonly head: HeadNow | undefined }
   | { readonly kind: 'behind'; readonly trail?: Trail }
   | FeedEnd
@@ -58,22 +58,22 @@ type Missing = {
  * head blocks. undefined: there is no event. Of irreversible rows only the last one has a trail in its id: a client
  * resumes from there.
  */
-export const partOf = (
+export function buildFeedPart(
   { next, place, lines, trail }: Missing,
   { droppedFrom, kept, packed, place: end }: BranchUpdate = { ...NONE, kept: place, place },
-): Part | undefined => {
+): FeedPart | undefined {
   const count = lines.length + packed.length
   if (count === 0 && droppedFrom === undefined) return undefined
   const last = next + lines.length - 1
   const dropped = JSON.stringify({ from_block: String(droppedFrom) })
-  const id = idOf(last, packed.length === 0 ? kept : end, trail)
+  const id = formatFeedId(last, packed.length === 0 ? kept : end, trail)
   const texts = [
-    droppedFrom === undefined ? '' : eventText(idOf(next - 1, kept, trail), 'dropped', dropped),
+    droppedFrom === undefined ? '' : eventText(formatFeedId(next - 1, kept, trail), 'dropped', dropped),
     ...lines.map((line, at) => {
       const isEnd = packed.length === 0 && at === lines.length - 1
-      return `id: ${isEnd ? id : idOf(next + at, kept)}\ndata: ${line}\n\n`
+      return `id: ${isEnd ? id : formatFeedId(next + at, kept)}\ndata: ${line}\n\n`
     }),
-    ...packed.map(row => eventText(idOf(last, row.place, trail), 'packed', row.line)),
+    ...packed.map(row => eventText(formatFeedId(last, row.place, trail), 'packed', row.line)),
   ]
   return {
     kind: 'rows',

@@ -1,19 +1,27 @@
-import { Failure, failureOf } from '#failure/failure.ts'
+import { Failure, toFailure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, readCall } from '../answer.ts'
-import { isOn } from '../find/blocks-at.ts'
+import { isOnChain } from '../find/blocks-at.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Listing } from '../list/list-rows.ts'
 import { readParts } from '../list/read-parts.ts'
-import { blockHashes, heightOf } from '../list/row-id.ts'
-import { linesOf } from '../list/rows.ts'
-import { type Feed, type FeedCall, type FeedOptions, type InView, inView, openSource, type Reading } from './feed.ts'
+import { blockHashes, getPositionHeight } from '../list/row-id.ts'
+import { formatRowLines } from '../list/rows.ts'
+import {
+  type Feed,
+  type FeedCall,
+  type FeedOptions,
+  type FeedReading,
+  type InView,
+  inView,
+  openSource,
+} from './feed.ts'
 import type { FeedList } from './feed-list.ts'
-import { keptRows } from './follow-branch.ts'
-import { type HeadPosition, idOf, positionAbove } from './head-position.ts'
-import { highestOn, type Trail } from './landmarks.ts'
-import { type FeedEnd, type Message, type Part, partOf } from './message.ts'
-import { requireFeed, rowIdIn, seqIn } from './requests.ts'
+import { checkPosition } from './follow-branch.ts'
+import { formatFeedId, type HeadPosition, trimHeadPosition } from './head-position.ts'
+import { findHighestStored, type Trail } from './landmarks.ts'
+import { buildFeedPart, type FeedEnd, type FeedPart, type Message } from './message.ts'
+import { requireFeed, requireLastRow, requireLastSeq } from './requests.ts'
 import { openSearchedFeed } from './searched-feed.ts'
 import { trailText } from './trail-text.ts'
 
@@ -21,14 +29,14 @@ import { trailText } from './trail-text.ts'
  * Opens the feed of a list: from the row after `last`, else from `start_seq`, else from the next new row.
  * Throws Failure: 'bad_request' also for a list that cannot be followed; otherwise like `answer`.
  */
-export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOptions): Promise<Feed> => {
+export async function openFeed(deps: AnswerDeps, call: FeedCall, options: FeedOptions): Promise<Feed> {
   const { action, params } = readCall(call)
   const isSearched = action.source?.isSearched?.(params) === true
   requireFeed(action, { query: call.query, params }, isSearched)
   const reading = { deps, action, params, call, ...options }
   const landmarks = options.hub.landmarks()
-  if (isSearched) return openSearchedFeed(reading, call.last && rowIdIn(call.last))
-  const last = call.last && seqIn(call.last)
+  if (isSearched) return openSearchedFeed(reading, call.last && requireLastRow(call.last))
+  const last = call.last && requireLastSeq(call.last)
   const start = last === undefined ? (params['start_seq'] as bigint | undefined) : last.seq + 1n
   const { at, count, head, trail } = await inView(reading, async read => {
     const opened = await openList(reading, read)
@@ -43,13 +51,13 @@ export const openFeed = async (deps: AnswerDeps, call: FeedCall, options: FeedOp
   const had = last !== undefined ? Number(last.seq) : first <= count + 1 ? first - 1 : 0
   return {
     ...{ action, at, first, head },
-    id: first - 1 <= count ? idOf(first - 1, place, trail) : undefined,
-    messages: () => messagesOf(reading, last?.trail ?? { at, landmarks }, { next: first, had, place }),
+    id: first - 1 <= count ? formatFeedId(first - 1, place, trail) : undefined,
+    messages: () => streamMessages(reading, last?.trail ?? { at, landmarks }, { next: first, had, place }),
   }
 }
 
 /** The list of a call at one height, or a range of it; `count`: its irreversible rows. */
-const openList = async (reading: Reading, read: InView, range: object = {}) => {
+async function openList(reading: FeedReading, read: InView, range: object = {}) {
   const { listing, head } = await openSource(reading, read, { start_seq: undefined, ...range })
   if (listing === undefined || 'search' in listing || listing.followed === undefined)
     throw new Failure('defect', `${reading.action.action} has no feed.`)
@@ -61,10 +69,10 @@ const openList = async (reading: Reading, read: InView, range: object = {}) => {
  * Readers of lists with the same name receive the same bytes, so the name contains everything that the bytes
  * of a row depend on.
  */
-const feedListOf = (
-  { action: { module, action }, params, call: { options } }: Reading,
+function createFeedList(
+  { action: { module, action }, params, call: { options } }: FeedReading,
   { followed, rows }: Pick<FeedList, 'followed' | 'rows'>,
-): FeedList => {
+): FeedList {
   const isHead = params['head'] === 1
   const key = 'key' in followed ? followed.key : ''
   const name = `${module} ${action} ${options.compat} ${options.numbers} ${isHead} ${key}`
@@ -77,7 +85,7 @@ const feedListOf = (
  */
 type Position = { next: number; had: number; place: HeadPosition | undefined }
 
-const advance = (position: Position, { last, place }: Part): void => {
+function advance(position: Position, { last, place }: FeedPart): void {
   position.place = place
   if (last === undefined) return
   position.next = last + 1
@@ -88,8 +96,8 @@ const advance = (position: Position, { last, place }: Part): void => {
  * The rows from a position on, then each new one. `opened`: trail of the rows that the reader had when the
  * feed was opened.
  */
-const messagesOf = async function* (
-  reading: Reading,
+const streamMessages = async function* (
+  reading: FeedReading,
   opened: Trail,
   position: Position,
 ): AsyncGenerator<Message, void, void> {
@@ -109,7 +117,7 @@ const messagesOf = async function* (
       if (position.next > page.count) trail = yield* newMessages(reading, { page, trail }, position)
     }
   } catch (error) {
-    outbox.end({ kind: 'end', failure: failureOf(error) })
+    outbox.end({ kind: 'end', failure: toFailure(error) })
   }
   yield* outbox.items()
 }
@@ -119,7 +127,7 @@ const messagesOf = async function* (
  * feed ends. Returns the trail of all rows that the reader has. `trail`: that of the page.
  */
 const newMessages = async function* (
-  { hub, outbox }: Reading,
+  { hub, outbox }: FeedReading,
   { page, trail }: { readonly page: Page; readonly trail: Trail },
   position: Position,
 ): AsyncGenerator<Message, Trail, void> {
@@ -141,7 +149,7 @@ const newMessages = async function* (
 /** Rows from one read, and the reader's state after them. */
 type Page = {
   readonly kind: 'page'
-  readonly part: Part | undefined
+  readonly part: FeedPart | undefined
   readonly list: FeedList
   readonly end: Published
   readonly count: number
@@ -155,33 +163,33 @@ type FeedPosition = { readonly trail: Trail; readonly position: Position }
  * The next rows from `next` on, as many as one read returns, at the current height. If some of the rows up to
  * `had` were rolled back, a reset instead.
  */
-const readPage = async (
-  reading: Reading,
+async function readPage(
+  reading: FeedReading,
   read: InView,
   { trail: before, position: { next, had, place } }: FeedPosition,
-): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> => {
+): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> {
   const { view } = read
-  if (!(await isOn(view, before.at))) {
-    const height = await highestOn(view, before.landmarks)
+  if (!(await isOnChain(view, before.at))) {
+    const height = await findHighestStored(view, before.landmarks)
     const range = { end_block: BigInt(height) }
     const { count } = height < 0 ? { count: 0 } : await openList(reading, read, range)
     if (had > count) return { kind: 'reset', seq: count, id: String(count), height: Math.max(height, 0) }
   }
   const { at, listing, followed, count } = await openList(reading, read)
   if (had > count) return { kind: 'reset', seq: count, id: String(count), height: at.height }
-  const list = feedListOf(reading, { followed, rows: listing.rows })
-  const docs = await docsFrom(view, listing, { next, count })
-  const lines = linesOf(await list.rows(view, docs), list.options)
-  const heights = docs.map(doc => heightOf(listing.idOf?.(doc) ?? ''))
+  const list = createFeedList(reading, { followed, rows: listing.rows })
+  const docs = await readFeedDocs(view, listing, { next, count })
+  const lines = formatRowLines(await list.rows(view, docs), list.options)
+  const heights = docs.map(doc => getPositionHeight(listing.idOf?.(doc) ?? ''))
   const stored = await storedRows(view, place, heights)
   const trail = docs.length === 0 && stored.droppedFrom === undefined ? '' : await trailText(view)
-  const part = partOf({ next, place, lines, trail }, { ...stored, packed: [], place: stored.kept })
+  const part = buildFeedPart({ next, place, lines, trail }, { ...stored, packed: [], place: stored.kept })
   // The last of these rows includes the rows of the position as irreversible ones.
-  return { kind: 'page', part, list, end: at, count, place: positionAbove(stored.kept, at.height) }
+  return { kind: 'page', part, list, end: at, count, place: trimHeadPosition(stored.kept, at.height) }
 }
 
 /** The part of a position that the store alone confirms, before irreversible rows of blocks at `heights` are sent. */
-const storedRows = async (view: View, place: HeadPosition | undefined, heights: readonly number[]) => {
+async function storedRows(view: View, place: HeadPosition | undefined, heights: readonly number[]) {
   if (place === undefined) return { droppedFrom: undefined, kept: undefined }
   const { height } = view.at
   const named = [...place.below, place].map(block => block.height)
@@ -189,15 +197,15 @@ const storedRows = async (view: View, place: HeadPosition | undefined, heights: 
     view,
     named.filter(each => each <= height),
   )
-  return keptRows(place, heights, { height, storedHash: at => hashes.get(at), now: undefined })
+  return checkPosition(place, heights, { height, storedHash: at => hashes.get(at), now: undefined })
 }
 
 /** The rows from `next` on that fit in memory at once. */
-const docsFrom = async (
+async function readFeedDocs(
   view: View,
   listing: Listing,
   { next, count }: { readonly next: number; readonly count: number },
-): Promise<readonly unknown[]> => {
+): Promise<readonly unknown[]> {
   if (next > count) return []
   const { ahead, later } = await readParts(view, listing, { offset: next - 1, total: count })
   return ahead.length > 0 ? ahead : (later[0] ?? [])

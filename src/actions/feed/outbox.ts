@@ -22,7 +22,7 @@ type Limits<T> = {
 }
 
 /** @param onEnd called once when the outbox is ended, not when it is closed */
-export const openOutbox = <T>(limits?: Limits<T>, onEnd: () => void = () => undefined): Outbox<T> => {
+export function openOutbox<T>(limits?: Limits<T>, onEnd: () => void = () => undefined): Outbox<T> {
   let waiting: { readonly item: T; readonly bytes: number }[] = []
   let waitingBytes = 0
   let isOver = false

@@ -1,4 +1,4 @@
-import { type Failure, failureOf } from '#failure/failure.ts'
+import { type Failure, toFailure } from '#failure/failure.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { every } from '#time/every.ts'
@@ -22,7 +22,7 @@ const SILENT_MS = 5_000
 export type PollClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>
 
 /** Polls the published height until the returned function is called. */
-export const pollHeight = (store: Pick<Store, 'published'>, clock: PollClock, poller: Poller): (() => void) => {
+export function pollHeight(store: Pick<Store, 'published'>, clock: PollClock, poller: Poller): () => void {
   let reading = new AbortController()
   let good = clock.elapsed()
   let beaten = good
@@ -43,7 +43,7 @@ export const pollHeight = (store: Pick<Store, 'published'>, clock: PollClock, po
     } catch (error) {
       if (isStopped || clock.elapsed() - good < SILENT_MS) return
       stop()
-      poller.silent(failureOf(error))
+      poller.silent(toFailure(error))
     } finally {
       cancel()
     }

@@ -1,6 +1,6 @@
-import { type Action, nameOf } from '../define.ts'
+import { type ApiAction, formatActionName } from '../define.ts'
 import { actions } from '../registry.ts'
-import { oneOf, type Query } from '../request/query.ts'
+import { findSingleValue, type Query } from '../request/query.ts'
 import { RANGE_NAMES } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
 import type { Text } from '../text.ts'
@@ -8,19 +8,20 @@ import type { LastId } from './head-position.ts'
 import type { LastRow } from './last-row.ts'
 
 /** Refuses an action whose list cannot be followed, and parameters that a feed does not accept ('bad_request'). */
-export const requireFeed = (
-  { source, list }: Action,
+export function requireFeed(
+  { source, list }: ApiAction,
   { query, params }: { readonly query: Query; readonly params: object },
   isSearched: boolean,
-): void => {
+): void {
   if (source?.isFeed !== true) throw refused('format', list === undefined ? NO_LIST : notFollowed())
-  for (const name of uselessNames(isSearched)) if (oneOf(query, name) !== undefined) throw refused(name, useless(name))
-  if (oneOf(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
+  for (const name of uselessNames(isSearched))
+    if (findSingleValue(query, name) !== undefined) throw refused(name, useless(name))
+  if (findSingleValue(query, 'sort') === 'desc') throw refused('sort', DESCENDING)
   if ('step' in params) throw refused('step', STEPS)
 }
 
 /** Parameters that no feed of an action accepts. */
-export const neverOfFeed = ({ source }: Pick<Action, 'source'>): readonly string[] => {
+export function neverOfFeed({ source }: Pick<ApiAction, 'source'>): readonly string[] {
   const names = uselessNames(false)
   return [
     ...(source?.isSearched === undefined ? names : names.filter(name => uselessNames(true).includes(name))),
@@ -29,7 +30,7 @@ export const neverOfFeed = ({ source }: Pick<Action, 'source'>): readonly string
 }
 
 /** Parameters of pages and ranges that a feed does not accept. */
-const uselessNames = (isSearched: boolean): readonly string[] => {
+function uselessNames(isSearched: boolean): readonly string[] {
   const starts = isSearched ? SEARCHED_STARTS : ['start_seq']
   return ['page', 'size', 'after', ...RANGE_NAMES].filter(name => !starts.includes(name))
 }
@@ -38,14 +39,14 @@ const uselessNames = (isSearched: boolean): readonly string[] => {
 export const SEARCHED_STARTS: readonly string[] = ['after', 'start_block', 'start_time', 'start_date']
 
 /**
- * The last event of a reader of a searched list (`rowIdIn`), or of a list with numbered rows (`seqIn`).
+ * The last event of a reader of a searched list (`requireLastRow`), or of a list with numbered rows (`requireLastSeq`).
  * Throws 'bad_request'.
  */
-export const rowIdIn = (last: LastId | LastRow): LastRow => {
+export function requireLastRow(last: LastId | LastRow): LastRow {
   if ('position' in last) return last
   throw refused('Last-Event-ID', OF_ROW)
 }
-export const seqIn = (last: LastId | LastRow): LastId => {
+export function requireLastSeq(last: LastId | LastRow): LastId {
   if ('seq' in last) return last
   throw refused('Last-Event-ID', OF_LIST)
 }
@@ -66,8 +67,8 @@ const FOLLOWED_ONLY: Text = {
   zh: "参数 'format' 的值 'sse' 仅适用于可持续跟踪的列表",
 }
 
-const notFollowed = (): Text => {
-  const names = actions.filter(({ source }) => source?.isFeed === true).map(nameOf)
+function notFollowed(): Text {
+  const names = actions.filter(({ source }) => source?.isFeed === true).map(formatActionName)
   return {
     en: `${FOLLOWED_ONLY.en}: ${names.join(', ')}. For all rows of this list use ndjson or csv.`,
     zh: `${FOLLOWED_ONLY.zh}：${names.join('、')}。如需此列表的全部记录，请使用 ndjson 或 csv。`,

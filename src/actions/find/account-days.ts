@@ -1,5 +1,5 @@
 import { fromUnits } from '#chain/amount.ts'
-import { dateOf } from '#chain/time.ts'
+import { formatDate } from '#chain/time.ts'
 import { balanceId } from '#indices/balance.ts'
 import { listOf, lists } from '#indices/list.ts'
 import type { ListedRecord } from '#indices/record.ts'
@@ -7,20 +7,20 @@ import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { rowsWithin } from '../list/numbered.ts'
-import { partiesOf } from '../shape/row-facts.ts'
-import { bodiesOf } from './bodies.ts'
+import { countRangeRows } from '../list/numbered.ts'
+import { extractParties } from '../shape/row-facts.ts'
+import { readBodies } from './bodies.ts'
 import { endsOfDays } from './days.ts'
-import { textsOf } from './overflow.ts'
-import { ownerOf } from './owner.ts'
+import { readRowTexts } from './overflow.ts'
+import { resolveOwner } from './owner.ts'
 import type { RequestedDays } from './requested-days.ts'
-import { flowsThen, NO_FLOWS } from './series.ts'
+import { NO_FLOWS, readFlows } from './series.ts'
 import { unknown } from './unknown.ts'
 
 /** Maximum number of rows read to count counterparties: a tenth of a second of work. */
-const MOST_ROWS = 10_000
+const MAX_ROWS = 10_000
 /** Maximum number of rows among them with long texts: 16 MB, the limit of a page. */
-const MOST_LONG = 256
+const MAX_LONG = 256
 /** Number of rows per read; few enough that their long texts fit in memory. */
 const AT_ONCE = 500
 
@@ -28,24 +28,24 @@ const AT_ONCE = 500
  * Daily incoming and outgoing amounts of an account in a token, with the number of its counterparties. Throws
  * 'not_found', 'loading'.
  */
-export const daysOfAccount = async (
+export async function daysOfAccount(
   context: Context,
   { account, symbol }: { readonly account: string; readonly symbol: string },
   days: RequestedDays,
-) => {
+) {
   const { view } = context
-  const [name, found] = await Promise.all([ownerOf(context, account), view.get(tokens, symbol)])
+  const [name, found] = await Promise.all([resolveOwner(context, account), view.get(tokens, symbol)])
   if (found === undefined) throw unknown(context, 'token', symbol)
   const ends = await endsOfDays(view, days)
   const [flows, others] = await Promise.all([
-    flowsThen(view, seriesOf.balance(balanceId(symbol, name)), ends),
-    counterpartiesOf(context, { name, symbol }, ends),
+    readFlows(view, seriesOf.balance(balanceId(symbol, name)), ends),
+    readCounterparties(context, { name, symbol }, ends),
   ])
   const shown = (units: bigint): string => fromUnits(units, found.decimal)
   return ends.slice(1).map((_end, at) => {
     const [before = NO_FLOWS, after = NO_FLOWS] = [flows[at], flows[at + 1]]
     return {
-      date: dateOf(days.from + at),
+      date: formatDate(days.from + at),
       complete: days.from + at < days.today,
       in: shown(after.gained - before.gained),
       out: shown(after.lost - before.lost),
@@ -64,28 +64,28 @@ type Balance = { readonly name: string; readonly symbol: string }
  * The counterparties of an owner in each interval between two heights; undefined: they are in more rows than
  * may be read.
  */
-const counterpartiesOf = async (
+async function readCounterparties(
   { view, clock, signal }: Pick<Context, 'view' | 'clock' | 'signal'>,
   { name, symbol }: Balance,
   ends: readonly number[],
-): Promise<readonly ReadonlySet<string>[] | undefined> => {
+): Promise<readonly ReadonlySet<string>[] | undefined> {
   const days = ends.slice(1).map(() => new Set<string>())
   const list = await view.get(lists, listOf.moved(name, symbol))
   const [first = 0, last = 0] = [ends[0], ends.at(-1)]
   if (list === undefined || last <= first) return days
-  const { before, total } = await rowsWithin(
+  const { before, total } = await countRangeRows(
     view,
     { count: list.count, moments: (reading, ordinals) => reading.moments(list, ordinals) },
     { start_block: BigInt(first + 1), end_block: BigInt(last) },
   )
-  if (total > MOST_ROWS) return undefined
+  if (total > MAX_ROWS) return undefined
   let [day, long] = [0, 0]
   for (let from = before + 1; from <= before + total; from += AT_ONCE) {
     const docs = await view.records(list, from, Math.min(from + AT_ONCE - 1, before + total))
     long += docs.reduce((sum, { overflow }) => sum + Number(overflow), 0)
-    if (long > MOST_LONG) return undefined
-    for (const { height, others } of await dealtIn(view, docs, name)) {
-      day = dayWith(height, ends, day)
+    if (long > MAX_LONG) return undefined
+    for (const { height, others } of await readDealings(view, docs, name)) {
+      day = findDayIndex(height, ends, day)
       for (const other of others) days[day]?.add(other)
     }
     // A store that answers synchronously does not yield to the event loop.
@@ -98,16 +98,16 @@ const counterpartiesOf = async (
  * Index, from `from` on, of the day that contains a height. The last day, if a repair has moved the row
  * beyond it meanwhile.
  */
-const dayWith = (height: number, ends: readonly number[], from: number): number => {
+function findDayIndex(height: number, ends: readonly number[], from: number): number {
   const later = ends.findIndex((end, at) => at > from && height <= end)
   return later < 0 ? ends.length - 2 : later - 1
 }
 
 /** The counterparties of an owner in some rows. */
-const dealtIn = async (view: View, docs: readonly ListedRecord[], name: string) => {
-  const texts = await textsOf(each => bodiesOf(view, each), docs, { budget: Infinity })
+async function readDealings(view: View, docs: readonly ListedRecord[], name: string) {
+  const texts = await readRowTexts(each => readBodies(view, each), docs, { budget: Infinity })
   return docs.map(doc => {
-    const { from, to } = partiesOf(texts.get(doc.id) ?? doc)
+    const { from, to } = extractParties(texts.get(doc.id) ?? doc)
     return { height: doc.height, others: [from, to].filter(other => other !== '' && other !== name) }
   })
 }

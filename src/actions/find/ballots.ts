@@ -4,8 +4,8 @@ import { type VoteDoc, votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
 import { wholeOrder } from '../list/whole-list.ts'
 import { exact, shape, text } from '../shape/results.ts'
-import { iostOf } from '../shape/values.ts'
-import { votesThen } from './series.ts'
+import { toIost } from '../shape/values.ts'
+import { readVotes } from './series.ts'
 
 /** A producer that an owner votes for. */
 export const ballot = shape({
@@ -15,14 +15,14 @@ export const ballot = shape({
 })
 
 /** The votes of an owner: largest first, then by name. `total` in 10^-8 IOST. */
-export const ballotsOf = async (view: View, owner: string) => {
+export async function readBallots(view: View, owner: string) {
   const docs = await wholeOrder(view, { index: votes, order: 'ofVoter', group: owner })
   return shownBallots(docs)
 }
 
 /** The votes of an owner after the block at `height`, in the same form. */
-export const ballotsThen = async (view: View, owner: string, height: number) => {
-  const then = await votesThen(view, seriesOf.voter(owner), height)
+export async function readPastBallots(view: View, owner: string, height: number) {
+  const then = await readVotes(view, seriesOf.voter(owner), height)
   const docs = [...then].map(([producer, votes]) => ({ producer, votes }))
   return shownBallots(
     docs.sort((a, b) => (a.votes === b.votes ? (a.producer < b.producer ? -1 : 1) : a.votes > b.votes ? -1 : 1)),
@@ -33,7 +33,7 @@ const shownBallots = (docs: readonly Pick<VoteDoc, 'producer' | 'votes'>[]) => (
   total: docs.reduce((sum, doc) => sum + doc.votes, 0n),
   ballots: docs.map(doc => ({
     option: doc.producer,
-    votes: iostOf(doc.votes),
+    votes: toIost(doc.votes),
     cleared_votes: new Exact('0'),
   })),
 })

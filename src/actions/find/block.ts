@@ -21,7 +21,7 @@ export type BlockName = { readonly number?: bigint; readonly hash?: string }
  * different blocks, 'not_found' or 'loading' when there is no such block, 'unavailable' when it is not stored
  * and no node on that branch can be asked.
  */
-export const findBlock = async (context: Context, { number, hash }: BlockName): Promise<FoundBlock> => {
+export async function findBlock(context: Context, { number, hash }: BlockName): Promise<FoundBlock> {
   if (hash !== undefined) {
     const found = await blockOfHash(context, hash)
     const other = number === undefined ? undefined : await blockOfNumber(context, number)
@@ -44,7 +44,7 @@ export const findBlock = async (context: Context, { number, hash }: BlockName): 
 }
 
 /** The stored block of a height; undefined: the height is above the published one. */
-const storedBlock = async ({ view }: Pick<Context, 'view'>, height: number): Promise<FoundBlock | undefined> => {
+async function storedBlock({ view }: Pick<Context, 'view'>, height: number): Promise<FoundBlock | undefined> {
   if (height > view.at.height) return undefined
   const doc = await view.get(blocks, blockId(height))
   return doc === undefined ? undefined : { status: 'IRREVERSIBLE', doc }
@@ -54,11 +54,11 @@ const storedBlock = async ({ view }: Pick<Context, 'view'>, height: number): Pro
  * The full block of a height or hash from the followed node. The block's hash must match its content. Throws
  * Failure 'bad_block', 'unavailable'.
  */
-export const nodeBlock = async (
+export async function nodeBlock(
   { view, signal, waitForNode }: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
   name: { readonly height: number } | { readonly hash: string },
-): Promise<ReturnType<typeof decodeBlockAnswer> | undefined> => {
+): Promise<ReturnType<typeof decodeBlockAnswer> | undefined> {
   const path = 'height' in name ? `/getBlockByNumber/${name.height}/true` : `/getBlockByHash/${name.hash}/true`
   const text = await askNode(node, path, { at: view.at, signal, waitForNode })
   if (text === undefined) return undefined
@@ -74,17 +74,17 @@ export const nodeBlock = async (
   return answer
 }
 
-const blockOfNode = async (
+async function blockOfNode(
   context: Pick<Context, 'view' | 'signal' | 'waitForNode'>,
   node: Node,
   name: Parameters<typeof nodeBlock>[2],
-): Promise<FoundBlock | undefined> => {
+): Promise<FoundBlock | undefined> {
   const answer = await nodeBlock(context, node, name)
   if (answer === undefined) return undefined
   return { status: answer.status, doc: await blockFromNode(context.view, answer.block) }
 }
 
-const blockOfNumber = async (context: Context, number: bigint): Promise<FoundBlock | undefined> => {
+async function blockOfNumber(context: Context, number: bigint): Promise<FoundBlock | undefined> {
   if (number > BigInt(Number.MAX_SAFE_INTEGER)) return undefined
   const height = Number(number)
   const known = (await storedBlock(context, height)) ?? blockOnBranch(context, { height })
@@ -94,7 +94,7 @@ const blockOfNumber = async (context: Context, number: bigint): Promise<FoundBlo
   return found
 }
 
-const blockOfHash = async (context: Context, hash: string): Promise<FoundBlock | undefined> => {
+async function blockOfHash(context: Context, hash: string): Promise<FoundBlock | undefined> {
   const { view, node } = context
   const isIt = (candidate: BlockDoc): boolean => candidate.hash === hash
   const docs: readonly BlockDoc[] = await view.find(blocks, 'hash8', hash8(hash), some => some.some(isIt))

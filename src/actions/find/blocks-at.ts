@@ -5,22 +5,22 @@ import { missingData } from '#store/missing-data.ts'
 import type { Published, View } from '#store/port.ts'
 
 /** Published blocks by their heights, in the same order. Throws 'damaged' if one is missing. */
-export const blocksAt = async (view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> => {
+export async function readBlocks(view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> {
   const docs = heights.length === 0 ? [] : await view.getMany(blocks, heights.map(blockId))
   return docs.map((doc, at) => doc ?? lost(heights[at]))
 }
 
 /** One published block. Throws 'damaged' if it is missing. */
-export const blockAt = async (view: View, height: number): Promise<BlockDoc> =>
+export const readBlock = async (view: View, height: number): Promise<BlockDoc> =>
   (await view.get(blocks, blockId(height))) ?? lost(height)
 
-const lost = (height: number | undefined): never => {
+function lost(height: number | undefined): never {
   throw missingData(`Block ${height} is not stored.`)
 }
 
 /** Times of published blocks by their heights. */
-export const timesOf = async (view: View, heights: readonly number[]): Promise<ReadonlyMap<number, bigint>> =>
-  new Map((await blocksAt(view, [...new Set(heights)])).map(({ height, time }) => [height, time]))
+export const readBlockTimes = async (view: View, heights: readonly number[]): Promise<ReadonlyMap<number, bigint>> =>
+  new Map((await readBlocks(view, [...new Set(heights)])).map(({ height, time }) => [height, time]))
 
 /** A block that is, or was, the last published one. */
 export type End = Pick<Published, 'height' | 'hash'>
@@ -28,7 +28,7 @@ export type End = Pick<Published, 'height' | 'hash'>
 /**
  * Whether a block still belongs to the stored chain; all blocks before it do, too. The end of its hash is sufficient.
  */
-export const isOn = async (view: View, { height, hash }: End): Promise<boolean> =>
+export const isOnChain = async (view: View, { height, hash }: End): Promise<boolean> =>
   height <= view.at.height && (await view.get(blocks, blockId(height)))?.hash.endsWith(hash) === true
 
 /**
@@ -36,9 +36,9 @@ export const isOn = async (view: View, { height, hash }: End): Promise<boolean> 
  * in `ends` must still be stored afterwards. A failure of the work may have that cause. Throws 'unavailable'
  * if one of the blocks was rolled back.
  */
-export const ofOneChain = async <T>(view: View, ends: readonly End[], work: () => Promise<T>): Promise<T> => {
+export async function ofOneChain<T>(view: View, ends: readonly End[], work: () => Promise<T>): Promise<T> {
   const [done] = await Promise.allSettled([work()])
-  for (const end of ends) if (!(await isOn(view, end))) throw takenBack(end)
+  for (const end of ends) if (!(await isOnChain(view, end))) throw takenBack(end)
   if (done.status === 'rejected') throw done.reason
   return done.value
 }

@@ -6,7 +6,7 @@ import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 
 /** The node's transaction objects that contain these rows, as JSON text, by transaction id. */
-export const bodiesOf = async (view: View, docs: readonly ListedRecord[]): Promise<ReadonlyMap<string, string>> => {
+export async function readBodies(view: View, docs: readonly ListedRecord[]): Promise<ReadonlyMap<string, string>> {
   const bodies = new Map<string, string>()
   const plain = docs.filter(doc => !isBasePlace(doc)).map(({ height, tx }) => transactionId(height, tx))
   for (const doc of await view.getMany(transactions, [...new Set(plain)]))

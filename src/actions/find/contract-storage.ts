@@ -1,5 +1,13 @@
 import { HASH, STORED } from '#chain/bounds.ts'
-import { asObject, type Fields, int64Of, type Path, parseAnswer, textOf, textsOf } from '#chain/json-fields.ts'
+import {
+  asObject,
+  int64Of,
+  type JsonFields,
+  type Path,
+  parseAnswer,
+  requireText,
+  requireTexts,
+} from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Context } from '../define.ts'
@@ -25,13 +33,13 @@ export type StorageReader = {
 }
 
 /** Reads storage from a node, waiting outside the queue of the store. */
-export const storageReader = ({
+export function storageReader({
   node,
   waitForNode,
   signal,
-}: Pick<Context, 'waitForNode' | 'signal'> & { readonly node: Node }): StorageReader => {
+}: Pick<Context, 'waitForNode' | 'signal'> & { readonly node: Node }): StorageReader {
   // Without `by_longest_chain` a node uses the last irreversible block.
-  const ask = (call: string, { contract, key, field }: Place): Promise<Fields> =>
+  const ask = (call: string, { contract, key, field }: Place): Promise<JsonFields> =>
     waitForNode(async () => {
       const body = JSON.stringify({ id: contract, key, field })
       const answer = await node.get(`/${call}`, { signal, withinMs: WITHIN_MS, body })
@@ -43,20 +51,20 @@ export const storageReader = ({
   return {
     value: async place => {
       const answer = await ask('getContractStorage', place)
-      return { value: textOf(answer, 'data', PATH, STORED), ...asOf(answer) }
+      return { value: requireText(answer, 'data', PATH, STORED), ...parseStorageBlock(answer) }
     },
     fields: async place => {
       const answer = await ask('getContractStorageFields', place)
-      return { fields: textsOf(answer, 'fields', PATH), ...asOf(answer) }
+      return { fields: requireTexts(answer, 'fields', PATH), ...parseStorageBlock(answer) }
     },
   }
 }
 
 const PATH: Path = { key: 'storage' }
 
-const asOf = (answer: Fields): AsOf => ({
+const parseStorageBlock = (answer: JsonFields): AsOf => ({
   height: Number(int64Of(answer, 'block_number', PATH)),
-  hash: textOf(answer, 'block_hash', PATH, HASH),
+  hash: requireText(answer, 'block_hash', PATH, HASH),
 })
 
 const refused = (call: string, status: number): Failure =>

@@ -1,16 +1,16 @@
 import { startOfDay } from '#chain/time.ts'
 import type { Context } from '../define.ts'
-import { heightsAt } from './point.ts'
+import { findHeights } from './point.ts'
 
 /** The height of the last published block before each of some UTC days since 1970; -1: the chain is younger. */
-export const endsBefore = async (
+export async function readDayEnds(
   { view, dayEnds }: Pick<Context, 'view' | 'dayEnds'>,
   days: readonly number[],
-): Promise<readonly number[]> => {
+): Promise<readonly number[]> {
   const { height: latest, time } = view.at
   const known = (await dayEnds?.of(view)) ?? new Map<number, number>()
   const unknown = days.filter(day => !known.has(day) && startOfDay(day) <= time)
-  const found = await heightsAt(
+  const found = await findHeights(
     view,
     unknown.map(day => startOfDay(day) - 1n),
   )

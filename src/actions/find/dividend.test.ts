@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { dividendRateOf, placeIn } from './dividend.ts'
+import { computeDividendRate, computeRank } from './dividend.ts'
 
 const IOST = 10n ** 8n
 
@@ -11,17 +11,17 @@ test('dividendRateOf: the rate covers thirty days, including the current one', (
     [101, String(7000n * IOST)],
   ] as const
   // (3 + 5) ÷ 1000 × 365 ÷ 30
-  expect(dividendRateOf({ votes: 1000n * IOST, payouts }, 100)).toBe(9_733_333n)
+  expect(computeDividendRate({ votes: 1000n * IOST, payouts }, 100)).toBe(9_733_333n)
 })
 
 test('dividendRateOf: the rate is 0 without votes', () => {
-  expect(dividendRateOf({ votes: 0n, payouts: [[1, '5']] }, 1)).toBe(0n)
+  expect(computeDividendRate({ votes: 0n, payouts: [[1, '5']] }, 1)).toBe(0n)
 })
 
 test('dividendRateOf: half a unit of the last digit is rounded up', () => {
   // 3 × 365 ÷ 30 = 36.5; divided by 73 × 10^8 votes this is 0.000000005, half of 10^-8.
-  expect(dividendRateOf({ votes: 73n * 10n ** 8n, payouts: [[1, '3']] }, 1)).toBe(1n)
-  expect(dividendRateOf({ votes: 73n * 10n ** 8n + 1n, payouts: [[1, '3']] }, 1)).toBe(0n)
+  expect(computeDividendRate({ votes: 73n * 10n ** 8n, payouts: [[1, '3']] }, 1)).toBe(1n)
+  expect(computeDividendRate({ votes: 73n * 10n ** 8n + 1n, payouts: [[1, '3']] }, 1)).toBe(0n)
 })
 
 test('placeIn: accounts are ordered by figure, then by name', () => {
@@ -30,5 +30,5 @@ test('placeIn: accounts are ordered by figure, then by name', () => {
     { account: 'a', votes: 5n },
     { account: 'c', votes: 9n },
   ]
-  expect(all.map(one => placeIn(all, one, ({ votes }) => votes))).toEqual([3, 2, 1])
+  expect(all.map(one => computeRank(all, one, ({ votes }) => votes))).toEqual([3, 2, 1])
 })

@@ -10,7 +10,7 @@ export const RATE_DECIMALS = 8
  * Yearly return of a voter × 10^8: amount paid to the producer's voters in the last 30 days ÷ votes × 365 ÷
  * 30, rounded half up; 0 without votes. Exact: one division of integers.
  */
-export const dividendRateOf = ({ votes, payouts }: Pick<ProducerDoc, 'votes' | 'payouts'>, today: number): bigint => {
+export function computeDividendRate({ votes, payouts }: Pick<ProducerDoc, 'votes' | 'payouts'>, today: number): bigint {
   if (votes <= 0n) return 0n
   let paid = 0n
   for (const [day, amount] of payouts) if (day > today - DAYS && day <= today) paid += BigInt(amount)
@@ -20,11 +20,11 @@ export const dividendRateOf = ({ votes, payouts }: Pick<ProducerDoc, 'votes' | '
 }
 
 /** Rank of `own` among all, from 1: by figure, largest first, then by account. */
-export const placeIn = <T extends { readonly account: string }>(
+export function computeRank<T extends { readonly account: string }>(
   all: readonly T[],
   own: T,
   figureOf: (one: T) => bigint,
-): number => {
+): number {
   const figure = figureOf(own)
   const ahead = all.filter(other => {
     const theirs = figureOf(other)

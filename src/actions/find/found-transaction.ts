@@ -1,7 +1,7 @@
 import type { HeadBlock } from '#head/head-state.ts'
 
 /** Position of a transaction in the chain. */
-export type Place = {
+export type TransactionPosition = {
   readonly height: number
   /** Position in the block. */
   readonly tx: number
@@ -18,7 +18,7 @@ export type FoundTransaction = {
   /** The node's transaction object, compact JSON text. */
   readonly body: string
   /** Absent: the transaction is in no block, or in one that only the node has. */
-  readonly place?: Place
+  readonly place?: TransactionPosition
 }
 
 /** `blockNumber` of a transaction that is in no block, or in one that may still be replaced. */

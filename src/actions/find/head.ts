@@ -13,31 +13,31 @@ const SILENCE_KEPT_MS = 5000
 const TIMEOUT_MS = 300
 
 type QueryContext = Pick<Context, 'node' | 'signal' | 'clock'>
-type Kept<T> = { readonly answer: Promise<T>; until: number }
+type CachedQuery<T> = { readonly answer: Promise<T>; until: number }
 
 /**
  * Shares a query to the node between requests: all callers get one answer while it is pending and for half a second
  * after. undefined: no node is followed, or none answers in time; the caller then answers from the store.
  */
-export const sharedQuery = <T>(
+export function sharedQuery<T>(
   query: (node: Node) => Promise<T>,
   timeoutMs = TIMEOUT_MS,
-): ((context: QueryContext) => Promise<T | undefined>) => {
-  const all = new WeakMap<Node, Kept<T>>()
+): (context: QueryContext) => Promise<T | undefined> {
+  const all = new WeakMap<Node, CachedQuery<T>>()
   const answerOf = (node: Node, { elapsed }: Clock): Promise<T> => {
     const known = all.get(node)
     if (known !== undefined && elapsed() < known.until) return known.answer
-    const kept: Kept<T> = { answer: query(node), until: Number.POSITIVE_INFINITY }
-    all.set(node, kept)
-    kept.answer.then(
+    const cached: CachedQuery<T> = { answer: query(node), until: Number.POSITIVE_INFINITY }
+    all.set(node, cached)
+    cached.answer.then(
       () => {
-        kept.until = elapsed() + KEPT_MS
+        cached.until = elapsed() + KEPT_MS
       },
       () => {
-        kept.until = elapsed() + SILENCE_KEPT_MS
+        cached.until = elapsed() + SILENCE_KEPT_MS
       },
     )
-    return kept.answer
+    return cached.answer
   }
   return async ({ node, signal, clock }) =>
     node === undefined ? undefined : ifReachable(soon(answerOf(node, clock), signal, timeoutMs))

@@ -3,21 +3,21 @@ import { balanceId, balances } from '#indices/balance.ts'
 import { type ListDoc, listOf, lists } from '#indices/list.ts'
 import { series, seriesOf } from '#indices/series.ts'
 import type { View } from '#store/port.ts'
-import { rowsWithin } from '../list/numbered.ts'
+import { countRangeRows } from '../list/numbered.ts'
 import { orderInRuns } from '../list/whole-list.ts'
-import type { Ranked } from './kept-rankings.ts'
-import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
-import { heldThenAll, sumsThen } from './series.ts'
-import { rankedBy } from './voters-then.ts'
+import type { Ranked } from './ranking-cache.ts'
+import { type CountPart, type RankingContext, readPastRanking } from './ranking-then.ts'
+import { heldThenAll, readSums } from './series.ts'
+import { rankFigures } from './voters-then.ts'
 
 /** Number of owners whose balances are read at once. */
 const AT_ONCE = 500
 
 /**
- * The holders of a token after a block: available amounts above 0, descending, then by name. Throws like `rankingOf`.
+ * The holders of a token after a block: available amounts above 0, descending, then by name. Throws like `readPastRanking`.
  */
-export const holdersThen = (context: RankingContext, token: string, height: number): Promise<readonly Ranked[]> =>
-  rankingOf(context, {
+export const readPastHolders = (context: RankingContext, token: string, height: number): Promise<readonly Ranked[]> =>
+  readPastRanking(context, {
     name: `holders/${token}`,
     height,
     what: {
@@ -31,26 +31,26 @@ export const holdersThen = (context: RankingContext, token: string, height: numb
 
 /** The balances and movements that are read if the first set of movements names all holders. */
 async function countRows(view: View, token: string, height: number): Promise<number> {
-  const movements = await movementsOf(view, { token, height })
-  const [first] = reachesOf(token, movements)
+  const movements = await readMovements(view, { token, height })
+  const [first] = listReaches(token, movements)
   const at = first === 'until' ? height : view.at.height
-  const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], at)
+  const [holders = 0n] = await readSums(view, [seriesOf.holders(token)], at)
   return Number(holders) + (first === 'until' ? movements.until : movements.count - movements.until)
 }
 
-type Since = { readonly token: string; readonly height: number; readonly part: Part }
+type Since = { readonly token: string; readonly height: number; readonly part: CountPart }
 
-const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
+async function read(view: View, since: Since): Promise<readonly Ranked[]> {
   const { token, height } = since
-  const movements = await movementsOf(view, since)
+  const movements = await readMovements(view, since)
   // The number of holders at that height is known, so a set that lacks one of them is noticed.
-  const [holders = 0n] = await sumsThen(view, [seriesOf.holders(token)], height)
+  const [holders = 0n] = await readSums(view, [seriesOf.holders(token)], height)
   const figures = new Map<string, bigint>()
-  for (const reach of reachesOf(token, movements)) {
-    const owners = await ownersIn(view, since, { ...movements, reach })
+  for (const reach of listReaches(token, movements)) {
+    const owners = await readOwners(view, since, { ...movements, reach })
     const fresh = owners.filter(owner => !figures.has(owner))
-    for (const [owner, units] of await figuresOf(view, since, fresh)) figures.set(owner, units)
-    const ranked = rankedBy(figures)
+    for (const [owner, units] of await readFigures(view, since, fresh)) figures.set(owner, units)
+    const ranked = rankFigures(figures)
     if (BigInt(ranked.length) === holders) return ranked
   }
   throw new PublicFailure('unavailable', `The holders of token '${token}' at block ${height} are not known.`, {
@@ -60,11 +60,11 @@ const read = async (view: View, since: Since): Promise<readonly Ranked[]> => {
 }
 
 /** The available amount of each owner at that height. */
-const figuresOf = async (
+async function readFigures(
   view: View,
   { token, height, part }: Since,
   owners: readonly string[],
-): Promise<readonly Ranked[]> => {
+): Promise<readonly Ranked[]> {
   const figures: Ranked[] = []
   for (let from = 0; from < owners.length; from += AT_ONCE) {
     const some = owners.slice(from, from + AT_ONCE)
@@ -82,7 +82,7 @@ type Reach = 'until' | 'since'
 /** The rows of all movements of a token: their list, their number, and the number up to the block. */
 type Movements = { readonly list: ListDoc | undefined; readonly count: number; readonly until: number }
 
-const movementsOf = async (view: View, { token, height }: Omit<Since, 'part'>): Promise<Movements> => {
+async function readMovements(view: View, { token, height }: Omit<Since, 'part'>): Promise<Movements> {
   const list = await view.get(lists, listOf.token(token))
   const count = list?.count ?? 0
   const rows = {
@@ -90,7 +90,7 @@ const movementsOf = async (view: View, { token, height }: Omit<Since, 'part'>): 
     moments: async (reading: View, ordinals: readonly number[]) =>
       list === undefined ? [] : reading.moments(list, ordinals),
   }
-  const { total: until } = await rowsWithin(view, rows, { end_block: BigInt(height) })
+  const { total: until } = await countRangeRows(view, rows, { end_block: BigInt(height) })
   return { list, count, until }
 }
 
@@ -107,14 +107,14 @@ const movementsOf = async (view: View, { token, height }: Omit<Since, 'part'>): 
  * The contribute of blocks has no rows, so its holders of the past are always looked for in `since` first: nobody
  * loses contribute without a movement.
  */
-const reachesOf = (token: string, { count, until }: Movements): readonly Reach[] =>
+const listReaches = (token: string, { count, until }: Movements): readonly Reach[] =>
   token !== 'contribute' && until < count - until ? ['until', 'since'] : ['since', 'until']
 
-const ownersIn = async (
+async function readOwners(
   view: View,
   { token, part }: Since,
   { list, count, until, reach }: Movements & { readonly reach: Reach },
-): Promise<readonly string[]> => {
+): Promise<readonly string[]> {
   const owners = new Set<string>()
   if (reach === 'since')
     for await (const docs of orderInRuns(view, { index: balances, order: 'holders', group: token })) {

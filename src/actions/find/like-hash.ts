@@ -1,4 +1,4 @@
-import { hash8sBeginningWith } from '#chain/hash-beginning.ts'
+import { listHash8Candidates } from '#chain/hash-beginning.ts'
 import { blocks } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
 import { transactions } from '#indices/transaction.ts'
@@ -12,7 +12,7 @@ export type Shortened = { readonly beginning: string; readonly end: string }
 const SHORTENED = /^([1-9A-HJ-NP-Za-km-z]{1,98})(?:(?:…|\.{2,3})([1-9A-HJ-NP-Za-km-z]*))?$/
 
 /** The two ends of a text that may be an abbreviated hash; undefined: it cannot be one. */
-export const shortenedIn = (text: string): Shortened | undefined => {
+export function parseShortenedHash(text: string): Shortened | undefined {
   const [, beginning = '', end = ''] = SHORTENED.exec(text) ?? []
   return beginning === '' ? undefined : { beginning, end }
 }
@@ -23,15 +23,15 @@ export type LikeHash =
   | { readonly type: 'contract'; readonly id: string }
 
 /** Maximum number of contracts compared: far fewer begin with `Contract` and the same two characters. */
-const MOST_CONTRACTS = 500
+const MAX_CONTRACTS = 500
 
 /** Blocks, transactions, base transactions or contracts of the store whose hash or id has these two ends. */
-export const likeHash = async (view: View, { beginning, end }: Shortened): Promise<readonly LikeHash[]> => {
+export async function likeHash(view: View, { beginning, end }: Shortened): Promise<readonly LikeHash[]> {
   if (beginning.startsWith('Contract')) {
-    const found = await view.startingWith(contracts, beginning, MOST_CONTRACTS)
+    const found = await view.startingWith(contracts, beginning, MAX_CONTRACTS)
     return found.filter(({ id }) => id.endsWith(end)).map(({ id }) => ({ type: 'contract', id }))
   }
-  const keys = hash8sBeginningWith(beginning)
+  const keys = listHash8Candidates(beginning)
   if (keys.length === 0) return []
   const [ofBlocks, ofBase, ofTransactions] = await Promise.all([
     view.findAny(blocks, 'hash8', keys),

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Context } from '../define.ts'
-import { RANGE_NAMES, type Range, rangeText } from '../request/range.ts'
+import { RANGE_NAMES, type RowRange, rangeText } from '../request/range.ts'
 import type { Text } from '../text.ts'
 
 /** Number of blocks by which a load may lag before "not found" is no longer reliable (decisions: 1,000). */
@@ -9,10 +9,10 @@ export const BEHIND = 1000
 type LoadingContext = Pick<Context, 'view' | 'node'>
 
 /** Whether things that exist may be missing. This is the only way in which answers from the store depend on a node. */
-export const isFarBehind = (context: LoadingContext): boolean => loadingOf(context).isBehind
+export const isCatchingUp = (context: LoadingContext): boolean => getLoading(context).isBehind
 
 /** Loaded height and last irreversible block, and whether the load is so far behind that things may be missing. */
-const loadingOf = ({ view, node }: LoadingContext) => {
+function getLoading({ view, node }: LoadingContext) {
   const { at } = view
   const lib = Math.max(at.lib, node?.lastInfo()?.libBlock ?? 0)
   return { height: at.height, lib, isBehind: lib - at.height > BEHIND }
@@ -23,8 +23,8 @@ const loadingOf = ({ view, node }: LoadingContext) => {
  * node's last irreversible block that the thing may exist.
  * @param what the thing with its name, as the beginning of a sentence: `Account 'alice00'`.
  */
-export const absent = (context: LoadingContext, what: Text): Failure => {
-  const { height, lib, isBehind } = loadingOf(context)
+export function absent(context: LoadingContext, what: Text): Failure {
+  const { height, lib, isBehind } = getLoading(context)
   if (isBehind) return loading({ height, lib }, what)
   return new Failure('not_found', `${what.en} does not exist at block ${height}.`, {
     zh: `${spaced(what.zh)}不存在（截至区块 ${height}）。`,
@@ -36,8 +36,8 @@ export const absent = (context: LoadingContext, what: Text): Failure => {
  * Throws 'loading' while the load is so far behind that a thing which is not stored may exist.
  * @param what as in `absent`.
  */
-export const refuseWhileLoading = (context: LoadingContext, what: Text): void => {
-  const { height, lib, isBehind } = loadingOf(context)
+export function refuseWhileLoading(context: LoadingContext, what: Text): void {
+  const { height, lib, isBehind } = getLoading(context)
   if (isBehind) throw loading({ height, lib }, what)
 }
 
@@ -46,9 +46,9 @@ export const refuseWhileLoading = (context: LoadingContext, what: Text): void =>
  * far behind: rows that exist would be missing. A range without an end covers the loaded blocks, as lists do.
  * A start right after the last row is allowed, because a client that follows the list has it.
  */
-export const refuseBeyondLoaded = (context: LoadingContext, range: Range, count: number): void => {
+export function refuseBeyondLoaded(context: LoadingContext, range: RowRange, count: number): void {
   const { at } = context.view
-  const { height, lib, isBehind } = loadingOf(context)
+  const { height, lib, isBehind } = getLoading(context)
   if (!isBehind) return
   const loaded = {
     end_block: BigInt(height),
@@ -78,7 +78,7 @@ type LoadingDetails = {
   readonly parameter?: string
 }
 
-const loading = (details: LoadingDetails, what: Text): Failure => {
+function loading(details: LoadingDetails, what: Text): Failure {
   const { height, lib } = details
   return new Failure('loading', `${what.en} is not available yet: loaded up to block ${height} of ${lib}.`, {
     zh: `${spaced(what.zh)}暂不可用：目前已加载到区块 ${height}，最新的不可逆区块为 ${lib}。`,

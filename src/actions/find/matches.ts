@@ -1,4 +1,4 @@
-import { contractIdOf, isHash, isPublicKey, lowerAddress } from '#chain/names.ts'
+import { isHash, isPublicKey, lowerAddress, toContractId } from '#chain/names.ts'
 import { unless } from '#failure/unless.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
@@ -11,7 +11,7 @@ import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { type BlockName, findBlock } from './block.ts'
 import { symbolsByFullName } from './full-names.ts'
-import { likeHash, shortenedIn } from './like-hash.ts'
+import { likeHash, parseShortenedHash } from './like-hash.ts'
 import { findTransaction } from './transaction.ts'
 
 /** The types of things in search results, in the order of matches. */
@@ -32,7 +32,7 @@ export type Match = {
 }
 
 /** Maximum number of names of each type. */
-export const MOST_OF_A_KIND = 10
+export const MAX_OF_KIND = 10
 /** The characters and length limit of all names (chain/names.ts): no other text is a prefix of one. */
 const BEGINNING = /^[A-Za-z0-9_.]{1,100}$/
 const NUMBER = /^[0-9]{1,19}$/
@@ -49,21 +49,21 @@ const NAMED = [
  * text, it is tried as an abbreviated hash, then as a full name. Throws 'unavailable' when it may be a block
  * or transaction that only the followed node has, and the node cannot be asked.
  */
-export const matchesOf = async (context: Context, given: string): Promise<readonly Match[]> => {
+export async function findMatches(context: Context, given: string): Promise<readonly Match[]> {
   const { view } = context
   const text = lowerAddress(given)
-  const ofKey = await ofKeyOf(view, text)
+  const ofKey = await matchKey(view, text)
   if (ofKey.length > 0) return ofKey
-  const named = await namedBy(context, text)
+  const named = await matchNamed(context, text)
   if (named.length > 0) return named
   const shortened = await ofShortened(view, text)
   if (shortened.length > 0) return shortened
   const symbols = await symbolsByFullName(view, text)
-  return symbols.slice(0, MOST_OF_A_KIND).map(symbol => match('token', symbol, false))
+  return symbols.slice(0, MAX_OF_KIND).map(symbol => match('token', symbol, false))
 }
 
 /** The producer whose blocks a public key signs, and the key itself if it owns tokens. */
-const ofKeyOf = async (view: View, text: string): Promise<readonly Match[]> => {
+async function matchKey(view: View, text: string): Promise<readonly Match[]> {
   if (!isPublicKey(text)) return []
   const [signer, owned] = await Promise.all([
     view.get(producerKeys, text),
@@ -78,11 +78,11 @@ const ofKeyOf = async (view: View, text: string): Promise<readonly Match[]> => {
 }
 
 /** Things whose hash or id has the two ends of a text. */
-const ofShortened = async (view: View, text: string): Promise<readonly Match[]> => {
-  const shortened = shortenedIn(text)
+async function ofShortened(view: View, text: string): Promise<readonly Match[]> {
+  const shortened = parseShortenedHash(text)
   const found = shortened === undefined ? [] : await likeHash(view, shortened)
   const isNamed = shortened?.end !== ''
-  return found.slice(0, MOST_OF_A_KIND).map(one => {
+  return found.slice(0, MAX_OF_KIND).map(one => {
     if (one.type === 'contract') return match('contract', one.id, isNamed)
     const { type, hash, height } = one
     const id = type === 'block' ? String(height) : hash
@@ -90,46 +90,46 @@ const ofShortened = async (view: View, text: string): Promise<readonly Match[]> 
   })
 }
 
-const namedBy = async (context: Context, text: string): Promise<readonly Match[]> => {
+async function matchNamed(context: Context, text: string): Promise<readonly Match[]> {
   if (!BEGINNING.test(text)) return []
   const [block, ofHash, collection, ...named] = await Promise.all([
-    NUMBER.test(text) ? blockOf(context, { number: BigInt(text) }) : [],
-    isHash(text) ? ofHashOf(context, text) : [],
-    collectionOf(context.view, text),
-    ...NAMED.map(([type, index]) => namesOf(context.view, { type, index }, text)),
+    NUMBER.test(text) ? matchBlock(context, { number: BigInt(text) }) : [],
+    isHash(text) ? matchHash(context, text) : [],
+    matchCollection(context.view, text),
+    ...NAMED.map(([type, index]) => matchNames(context.view, { type, index }, text)),
   ])
   return [...block, ...ofHash, ...collection, ...named.flat()].toSorted(
     (a, b) => Number(b.exact) - Number(a.exact) || TYPES.indexOf(a.type) - TYPES.indexOf(b.type),
   )
 }
 
-const namesOf = async (
+const matchNames = async (
   view: View,
   { type, index }: { readonly type: Match['type']; readonly index: NamedIndex },
   text: string,
 ): Promise<readonly Match[]> =>
-  (await view.startingWith(index, text, MOST_OF_A_KIND)).map(({ id }) => match(type, id, id === text))
+  (await view.startingWith(index, text, MAX_OF_KIND)).map(({ id }) => match(type, id, id === text))
 
 /** A collection of NFTs by its whole symbol: the stores have no index for prefixes of these symbols. */
-const collectionOf = async (view: View, text: string): Promise<readonly Match[]> =>
+const matchCollection = async (view: View, text: string): Promise<readonly Match[]> =>
   (await view.get(collections, text)) === undefined ? [] : [match('collection', text, true)]
 
 /** Things with a given hash. A node is asked only if the store has none, because a hash belongs to one thing. */
-const ofHashOf = async (context: Context, hash: string): Promise<readonly Match[]> => {
+async function matchHash(context: Context, hash: string): Promise<readonly Match[]> {
   const stored = { ...context, node: undefined }
-  const contract = contractIdOf(hash)
+  const contract = toContractId(hash)
   const [blocks, transactions, deployed] = await Promise.all([
-    blockOf(stored, { hash }),
-    transactionOf(stored, hash),
+    matchBlock(stored, { hash }),
+    matchTransaction(stored, hash),
     context.view.get(contracts, contract),
   ])
   const found = [...blocks, ...transactions, ...(deployed === undefined ? [] : [match('contract', contract, true)])]
   if (found.length > 0 || context.node === undefined) return found
-  const ahead = await blockOf(context, { hash })
-  return ahead.length > 0 ? ahead : transactionOf(context, hash)
+  const ahead = await matchBlock(context, { hash })
+  return ahead.length > 0 ? ahead : matchTransaction(context, hash)
 }
 
-const blockOf = async (context: Context, name: BlockName): Promise<readonly Match[]> => {
+async function matchBlock(context: Context, name: BlockName): Promise<readonly Match[]> {
   const found = await ifKnown(findBlock(context, name))
   if (found === undefined) return []
   const { status, doc } = found
@@ -145,7 +145,7 @@ const blockOf = async (context: Context, name: BlockName): Promise<readonly Matc
   ]
 }
 
-const transactionOf = async (context: Context, hash: string): Promise<readonly Match[]> => {
+async function matchTransaction(context: Context, hash: string): Promise<readonly Match[]> {
   const found = await ifKnown(findTransaction(context, hash))
   return found === undefined
     ? []

@@ -9,7 +9,7 @@ import { unknown } from './unknown.ts'
 type LookupContext = Pick<Context, 'view' | 'node'>
 
 /** A collection by its symbol. Throws 'not_found' or 'loading'. */
-export const collectionOf = async (context: LookupContext, symbol: string): Promise<CollectionDoc> => {
+export async function requireCollection(context: LookupContext, symbol: string): Promise<CollectionDoc> {
   const found = await context.view.get(collections, symbol)
   if (found === undefined) throw unknown(context, 'collection', symbol)
   return found
@@ -19,11 +19,11 @@ export const collectionOf = async (context: LookupContext, symbol: string): Prom
  * An NFT by its collection and number. Throws 'not_found' or 'loading'; if the collection does not exist, for
  * the collection.
  */
-export const nftOf = async (context: LookupContext, symbol: string, number: string) => {
+export async function requireNft(context: LookupContext, symbol: string, number: string) {
   const id = itemId(symbol, number)
   const found = await context.view.get(items, id)
   if (found !== undefined) return found
-  await collectionOf(context, symbol)
+  await requireCollection(context, symbol)
   throw unknown(context, 'nft', id)
 }
 
@@ -42,7 +42,7 @@ export const inRunsOfNfts = <D>(docs: readonly D[]): Parts<D> => ({
  * NFTs by their ids, in the same order. Nothing is truncated: a page with more metadata than an answer may have is
  * refused ('bad_request'), with the number of rows that would fit. Throws 'damaged' if an NFT is not stored.
  */
-export const nftsOf = async (view: View, ids: readonly string[]): Promise<readonly ItemDoc[]> => {
+export async function readNfts(view: View, ids: readonly string[]): Promise<readonly ItemDoc[]> {
   const found: ItemDoc[] = []
   let bytes = 0
   for (const run of inRunsOfNfts(ids).later)

@@ -3,7 +3,7 @@ import type { Node } from '#node/port.ts'
 import { askNode } from './node-answer.ts'
 
 /** The outcome for a node that answers with this status and text. */
-const saidOf = (status: number, text: string, libBlock?: number): Promise<string | undefined> => {
+function saidOf(status: number, text: string, libBlock?: number): Promise<string | undefined> {
   const get: Node['get'] = async () => ({
     status,
     contentType: 'text/plain; charset=utf-8',

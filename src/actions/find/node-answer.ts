@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { NO_SUCH_CALL, refusalIn } from '#node/call.ts'
+import { NO_SUCH_CALL, parseRefusal } from '#node/call.ts'
 import type { ForwardedResponse, Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
@@ -28,16 +28,16 @@ export const askNode = (
   waitForNode(async () => {
     const ask = () => node.get(path, { signal, withinMs: WITHIN_MS })
     let answer = await ask()
-    if (refusalIn(answer)?.code === NO_SUCH_CALL) {
+    if (parseRefusal(answer)?.code === NO_SUCH_CALL) {
       answer.release()
       return notInArchive(node, at)
     }
-    let text = textIn(answer)
+    let text = findAnswerText(answer)
     if (text === undefined && !answer.reaches(at.height)) {
       await within(answer.refreshHeight(at.height), { signal })
       if (answer.reaches(at.height)) {
         answer = await ask()
-        text = textIn(answer)
+        text = findAnswerText(answer)
       }
     }
     if (text === undefined && !answer.reaches(at.height))
@@ -53,7 +53,7 @@ export const askNode = (
  * An archive of blocks has no look-ups by hash and no pool. Once all of its blocks are stored, a thing that is
  * not stored is not in it. Throws 'loading' before that, and 'unavailable' while the archive cannot be read.
  */
-const notInArchive = (node: Node, { height }: Published): undefined => {
+function notInArchive(node: Node, { height }: Published): undefined {
   const lib = node.lastInfo()?.libBlock
   if (lib === undefined)
     throw new Failure('unavailable', 'The archive of blocks cannot be read at the moment.', {
@@ -67,11 +67,11 @@ const notInArchive = (node: Node, { height }: Published): undefined => {
 }
 
 /** The text of an answer; undefined: the node does not know the thing. */
-const textIn = (answer: ForwardedResponse): string | undefined => {
+function findAnswerText(answer: ForwardedResponse): string | undefined {
   const { status } = answer
   const text = new TextDecoder().decode(answer.body)
   // The same message with another status comes from a proxy, which may have lost its node.
-  const refusal = refusalIn(answer)
+  const refusal = parseRefusal(answer)
   answer.release()
   if (status === OK) return text
   if (refusal !== undefined && NOT_FOUND.has(refusal.message)) return undefined

@@ -1,8 +1,16 @@
 import type { Block, Transaction } from '#chain/block.ts'
 import { IN_TRANSACTION, WORD } from '#chain/bounds.ts'
 import { isWholeByItself, requireWhole } from '#chain/check.ts'
-import { transactionAt } from '#chain/decode-transaction.ts'
-import { asObject, int64Of, invalidValue, objectOf, type Path, parseAnswer, textOf } from '#chain/json-fields.ts'
+import { decodeWrittenTransaction } from '#chain/decode-transaction.ts'
+import {
+  asObject,
+  int64Of,
+  invalidValue,
+  type Path,
+  parseAnswer,
+  requireObject,
+  requireText,
+} from '#chain/json-fields.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
@@ -29,11 +37,11 @@ const ASK_AGAIN_MS = 50
  * that the node does not name, it is unverified, as its status shows. undefined: the node does not know it.
  * Throws Failure 'bad_block', 'unavailable'.
  */
-export const transactionOfNode = async (
+export async function transactionOfNode(
   context: NodeContext,
   node: Node,
   hash: string,
-): Promise<FoundTransaction | undefined> => {
+): Promise<FoundTransaction | undefined> {
   const { view, signal, waitForNode, clock } = context
   const ask = () => askNode(node, `/getTxByHash/${hash}`, { at: view.at, signal, waitForNode })
   let text = await ask()
@@ -67,13 +75,13 @@ type Moment = { readonly at: Published; readonly now: number }
  * receipt unless it is in the pool. Its block must be above `at`, because all transactions up to there are
  * stored, and not too high to exist yet. Throws Failure 'bad_block'.
  */
-const parseNodeTransaction = (text: string, requestedHash: string, moment: Moment): NodeTransaction => {
+function parseNodeTransaction(text: string, requestedHash: string, moment: Moment): NodeTransaction {
   const path: Path = { key: 'answer' }
   const answer = asObject(parseAnswer(text, 'getTxByHash'), path)
   const own: Path = { above: path, key: 'transaction' }
-  const fields = objectOf(answer, 'transaction', path)
+  const fields = requireObject(answer, 'transaction', path)
   const span = memberSpans(text).get('transaction') ?? [0, 0]
-  const status = textOf(answer, 'status', path, WORD)
+  const status = requireText(answer, 'status', path, WORD)
   if (!STATUSES.has(status)) throw invalidValue({ above: path, key: 'status' }, status, 'a transaction status')
   const isPending = status === 'PENDING'
   if (isPending !== (fields['tx_receipt'] === null))
@@ -83,13 +91,13 @@ const parseNodeTransaction = (text: string, requestedHash: string, moment: Momen
       `what a transaction that is ${status} has`,
     )
   const checked = isPending ? { ...fields, tx_receipt: NO_RECEIPT } : fields
-  const { body, hash } = transactionAt({ text, span, value: checked }, own, IN_TRANSACTION)
+  const { body, hash } = decodeWrittenTransaction({ text, span, value: checked }, own, IN_TRANSACTION)
   if (hash !== requestedHash)
     throw invalidValue({ above: own, key: 'hash' }, hash, `the requested transaction, ${requestedHash}`)
-  return { status, body, height: heightOf(int64Of(answer, 'block_number', path), status, moment) }
+  return { status, body, height: toBlockHeight(int64Of(answer, 'block_number', path), status, moment) }
 }
 
-const heightOf = (number: bigint, status: string, { at, now }: Moment): number | undefined => {
+function toBlockHeight(number: bigint, status: string, { at, now }: Moment): number | undefined {
   const isNone = String(number) === NO_BLOCK
   if (isNone && status !== 'IRREVERSIBLE') return undefined
   const refuse = (rule: string): Failure =>
@@ -101,11 +109,11 @@ const heightOf = (number: bigint, status: string, { at, now }: Moment): number |
 }
 
 /** The transaction as found in the block that the node named. */
-const proved = async (
+async function proved(
   context: NodeContext,
   node: Node,
   { hash, height }: { readonly hash: string; readonly height: number },
-): Promise<FoundTransaction> => {
+): Promise<FoundTransaction> {
   const answer = await nodeBlock(context, node, { height })
   const transaction = answer?.block.transactions.find(each => each.hash === hash)
   if (answer === undefined || transaction === undefined)
@@ -120,11 +128,11 @@ const proved = async (
 }
 
 /** Verifies the text of a transaction against the raw block, if the node returns that. Throws Failure 'bad_block'. */
-const proveText = async (
+async function proveText(
   { signal, waitForNode }: NodeContext,
   node: Node,
   { block, transaction }: { readonly block: Block; readonly transaction: Transaction },
-): Promise<void> => {
+): Promise<void> {
   if (isWholeByItself(block) || transaction === block.transactions[0]) return
   const { status, body, release } = await waitForNode(() =>
     node.get(`/getRawBlockByNumber/${block.height}/true`, { signal, withinMs: WITHIN_MS }),

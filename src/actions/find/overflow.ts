@@ -54,18 +54,18 @@ export const TRANSACTIONS: OverflowParameter = {
  * Texts of the rows that have them only in their transactions, by id of the row. Nothing is truncated: rows
  * whose long texts exceed `budget` bytes are refused ('bad_request'), with the amount that would fit.
  */
-export const textsOf = async (
+export async function readRowTexts(
   bodiesOf: Bodies,
   docs: readonly ListedRecord[],
   { asked = PAGE, budget = OVERFLOW_BUDGET }: { readonly asked?: OverflowParameter; readonly budget?: number } = {},
-): Promise<ReadonlyMap<string, RowTexts>> => {
+): Promise<ReadonlyMap<string, RowTexts>> {
   const texts = new Map<string, RowTexts>()
   const long = docs.filter(({ overflow }) => overflow)
   let bytes = 0
   for (const part of inChunks(long)) {
     const bodies = await bodiesOf(part)
     for (const doc of part) {
-      const own = textsIn(bodies.get(transactionId(doc.height, doc.tx)), doc)
+      const own = extractRowTexts(bodies.get(transactionId(doc.height, doc.tx)), doc)
       bytes += Buffer.byteLength(own.data) + Buffer.byteLength(own.return)
       if (bytes > budget) {
         const { countOf } = asked
@@ -79,7 +79,7 @@ export const textsOf = async (
 }
 
 /** Rows in chunks that need at most `CHUNK` transactions each. */
-export const inChunks = (docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] => {
+export function inChunks(docs: readonly ListedRecord[]): readonly (readonly ListedRecord[])[] {
   const chunks: ListedRecord[][] = []
   let ids = new Set<string>()
   for (const doc of docs) {
@@ -97,7 +97,7 @@ export const inChunks = (docs: readonly ListedRecord[]): readonly (readonly List
 }
 
 /** The row's texts from its transaction: those of its receipt if it has one, otherwise of its action. */
-const textsIn = (body: string | undefined, doc: ListedRecord): RowTexts => {
+function extractRowTexts(body: string | undefined, doc: ListedRecord): RowTexts {
   const tx = body === undefined ? undefined : decodeTransaction(body)
   const receipt = doc.receipt === undefined ? undefined : tx?.receipt.receipts[doc.receipt]
   if (receipt !== undefined) {
@@ -121,11 +121,11 @@ type Counts = { readonly all: number; readonly read: number }
 /** The refusal of a page whose texts exceed the budget of one answer. */
 export const pageTooLong = (counts: Counts): Failure => tooLong(PAGE, counts, OVERFLOW_BUDGET)
 
-const tooLong = (
+function tooLong(
   { parameter, refusal }: Pick<OverflowParameter, 'parameter' | 'refusal'>,
   { all, read }: Counts,
   budget: number,
-): Failure => {
+): Failure {
   const most = Math.max(1, Math.min(read - 1, Math.floor(all / 2)))
   const { en, zh } = refusal(`${Math.floor(budget / 1024 / 1024)} MB`, most)
   // The details have no `parameter`: it would mean that the parameter's value is invalid.

@@ -1,4 +1,4 @@
-import { contractIdOf, isHash } from '#chain/names.ts'
+import { isHash, toContractId } from '#chain/names.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
@@ -7,32 +7,32 @@ import { countOfItems, holdings } from '#indices/token721.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { isListedAtHead } from '../list/head-rows.ts'
-import { foundOf, unknown } from './unknown.ts'
+import { requireFound, unknown } from './unknown.ts'
 
 /**
  * The owner for a given name: the exact name if it ever occurred on the chain. Otherwise, for 32 bytes of
  * base58, the contract with that id. A base58 text may be a public key that owns tokens, or a contract's id
  * without its prefix. Throws 'not_found' or 'loading' when neither ever occurred.
  */
-export const ownerOf = async (context: Context, name: string): Promise<string> => {
+export async function resolveOwner(context: Context, name: string): Promise<string> {
   // Nearly every owner has rows, and its list is read next anyway.
   if ((await context.view.get(lists, listOf.account(name))) !== undefined) return name
-  const owner = (await ownersOf(context.view, [name])).get(name)
+  const owner = (await findOwners(context.view, [name])).get(name)
   if (owner !== undefined) return owner
   // A name that is not stored yet may already be in the head blocks.
-  const above = [name, contractIdOf(name)].find(each => isListedAtHead(context.head, listOf.account(each)))
+  const above = [name, toContractId(name)].find(each => isListedAtHead(context.head, listOf.account(each)))
   if (above === undefined) throw unknown(context, 'owner', name)
   return above
 }
 
-/** The owner (`ownerOf`) of each name, without duplicates; unknown names as in `foundOf`. */
-export const ownersOfAll = async (context: Context, names: readonly string[]): Promise<readonly string[]> => {
+/** The owner (`resolveOwner`) of each name, without duplicates; unknown names as in `requireFound`. */
+export async function ownersOfAll(context: Context, names: readonly string[]): Promise<readonly string[]> {
   const [only, ...others] = names
-  if (only !== undefined && others.length === 0) return [await ownerOf(context, only)]
-  const owners = await ownersOf(context.view, names)
+  if (only !== undefined && others.length === 0) return [await resolveOwner(context, only)]
+  const owners = await findOwners(context.view, names)
   return [
     ...new Set(
-      foundOf(
+      requireFound(
         context,
         'owner',
         names.map(name => [name, owners.get(name)]),
@@ -42,20 +42,20 @@ export const ownersOfAll = async (context: Context, names: readonly string[]): P
 }
 
 /** The owners for given names, by name, all found together. Names that never occurred are missing from the result. */
-export const ownersOf = async (view: View, names: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-  const known = await knownOf(view, new Set(names))
+export async function findOwners(view: View, names: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const known = await findKnownNames(view, new Set(names))
   const bare = names.filter(name => !known.has(name) && isHash(name))
-  const deployed = bare.length === 0 ? known : await knownOf(view, new Set(bare.map(contractIdOf)))
+  const deployed = bare.length === 0 ? known : await findKnownNames(view, new Set(bare.map(toContractId)))
   const owners = new Map<string, string>()
   for (const name of names) {
     if (known.has(name)) owners.set(name, name)
-    else if (deployed.has(contractIdOf(name))) owners.set(name, contractIdOf(name))
+    else if (deployed.has(toContractId(name))) owners.set(name, toContractId(name))
   }
   return owners
 }
 
 /** The names that signed up, were deployed, ever had a balance or an NFT, or occur in a transaction. */
-const knownOf = async (view: View, names: ReadonlySet<string>): Promise<ReadonlySet<string>> => {
+async function findKnownNames(view: View, names: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const all = [...names]
   const found = await Promise.all([
     view.getMany(accounts, all),

@@ -2,13 +2,13 @@ import { exactIso } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { countPassing } from '../list/ordinal-search.ts'
-import type { Point } from '../request/point.ts'
+import type { StatePoint } from '../request/point.ts'
 import { badRequest } from '../request/refusals.ts'
-import { blockAt, blocksAt, timesOf } from './blocks-at.ts'
+import { readBlock, readBlocks, readBlockTimes } from './blocks-at.ts'
 import { refuseWhileLoading } from './loading.ts'
 
 /** Height and time of a block whose state is requested. */
-export type Moment = { readonly height: number; readonly time: bigint }
+export type StateMoment = { readonly height: number; readonly time: bigint }
 
 /** The parameters that name a point: `at_block` and `at_time`, or those of one end of a period. */
 type End = 'at' | 'start' | 'end'
@@ -18,11 +18,11 @@ type End = 'at' | 'start' | 'end'
  * 'bad_request' for a block above the published one or a time before the first, 'loading' while such a block
  * may not be loaded yet.
  */
-export const momentOf = async (
+export async function findMoment(
   context: Pick<Context, 'view' | 'node'>,
-  { at_block, at_time }: Point,
+  { at_block, at_time }: StatePoint,
   end: End = 'at',
-): Promise<Moment | undefined> => {
+): Promise<StateMoment | undefined> {
   if (at_block !== undefined) return momentOfBlock(context, at_block, end)
   if (at_time === undefined) return undefined
   const { view } = context
@@ -31,9 +31,9 @@ export const momentOf = async (
       en: `The state at '${end}_time' ${exactIso(at_time)}`,
       zh: `'${end}_time' ${exactIso(at_time)} 时的状态`,
     })
-  const [moment] = await momentsAt(view, [at_time])
+  const [moment] = await findMoments(view, [at_time])
   if (moment !== undefined) return moment
-  const genesis = await blockAt(view, 0)
+  const genesis = await readBlock(view, 0)
   throw badRequest(
     {
       en: `Parameter '${end}_time' is ${exactIso(at_time)}, before the first block of the chain; it must be at or after ${exactIso(genesis.time)}.`,
@@ -43,7 +43,11 @@ export const momentOf = async (
   )
 }
 
-const momentOfBlock = async (context: Pick<Context, 'view' | 'node'>, at_block: bigint, end: End): Promise<Moment> => {
+async function momentOfBlock(
+  context: Pick<Context, 'view' | 'node'>,
+  at_block: bigint,
+  end: End,
+): Promise<StateMoment> {
   const { view } = context
   if (at_block > BigInt(view.at.height)) {
     refuseWhileLoading(context, { en: `The state at block ${at_block}`, zh: `区块 ${at_block} 的状态` })
@@ -55,14 +59,14 @@ const momentOfBlock = async (context: Pick<Context, 'view' | 'node'>, at_block: 
       { parameter: `${end}_block` },
     )
   }
-  const { height, time } = await blockAt(view, Number(at_block))
+  const { height, time } = await readBlock(view, Number(at_block))
   return { height, time }
 }
 
 /** For each time the last published block that is not after it; undefined: the chain is younger. */
-export const momentsAt = async (view: View, times: readonly bigint[]): Promise<readonly (Moment | undefined)[]> => {
-  const heights = await heightsAt(view, times)
-  const found = await timesOf(
+export async function findMoments(view: View, times: readonly bigint[]): Promise<readonly (StateMoment | undefined)[]> {
+  const heights = await findHeights(view, times)
+  const found = await readBlockTimes(
     view,
     heights.filter(height => height >= 0),
   )
@@ -73,10 +77,10 @@ export const momentsAt = async (view: View, times: readonly bigint[]): Promise<r
 }
 
 /** For each time the height of the last block that is not after it; -1: the chain is younger. */
-export const heightsAt = async (view: View, times: readonly bigint[]): Promise<readonly number[]> => {
+export async function findHeights(view: View, times: readonly bigint[]): Promise<readonly number[]> {
   const look = async (ordinals: readonly number[]): Promise<readonly bigint[]> =>
     (
-      await blocksAt(
+      await readBlocks(
         view,
         ordinals.map(ordinal => ordinal - 1),
       )

@@ -1,10 +1,10 @@
 import { type Failure, PublicFailure } from '#failure/failure.ts'
 import type { StateIndex } from '#indices/registry.ts'
-import { charactersOf } from '#store/bounded-cache.ts'
+import { countDocCharacters } from '#store/bounded-cache.ts'
 import type { HeldView, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { ROWS_AT_ONCE } from '../list/list-rows.ts'
-import { blockAt, ofOneChain } from './blocks-at.ts'
+import { ofOneChain, readBlock } from './blocks-at.ts'
 
 /** Milliseconds of work after which other requests get a turn. */
 const SLICE_MS = 10
@@ -13,7 +13,7 @@ const SLICE_MS = 10
  * Must be called after each part of long work, with the number of rows that were read for it. Throws when the work
  * exceeds its limit, when the plan has no request left for it, or when the request is aborted.
  */
-export type Part = (rows: number) => Promise<void>
+export type CountPart = (rows: number) => Promise<void>
 
 type WorkContext = Pick<Context, 'clock' | 'signal' | 'longWork'>
 
@@ -21,7 +21,7 @@ type WorkContext = Pick<Context, 'clock' | 'signal' | 'longWork'>
  * Measures the time of the parts of a work, without the work of other requests between them, and counts a request for
  * each further thousand rows. `mostMs` undefined: no limit.
  */
-const partsOf = ({ clock, signal, longWork }: WorkContext, mostMs: number | undefined, what: Name): Part => {
+function createPartMeter({ clock, signal, longWork }: WorkContext, mostMs: number | undefined, what: Name): CountPart {
   let since = clock.elapsed()
   let [worked, slice, room] = [0, 0, ROWS_AT_ONCE]
   return async rows => {
@@ -51,7 +51,7 @@ type PastWork<T> = {
   readonly state: readonly StateIndex[]
   /** The number of rows that the work will read, approximately. */
   readonly countRows: (view: View) => Promise<number>
-  readonly make: (view: View, part: Part) => Promise<T>
+  readonly make: (view: View, part: CountPart) => Promise<T>
 }
 
 type PastContext = WorkContext & Pick<Context, 'view' | 'isWhole' | 'rankingMs' | 'prolong'>
@@ -61,17 +61,17 @@ type PastContext = WorkContext & Pick<Context, 'view' | 'isWhole' | 'rankingMs' 
  * continues while later heights are published. Throws 'unavailable' when the limit is exceeded, or when a
  * repair rolls the block back.
  */
-const doneThen = async <T>(context: PastContext, { what, height, state, make }: PastWork<T>): Promise<T> => {
+async function runPastWork<T>(context: PastContext, { what, height, state, make }: PastWork<T>): Promise<T> {
   const { view, isWhole, rankingMs, prolong } = context
   const mostMs = isWhole === true ? undefined : rankingMs
   const restore = prolong?.(mostMs)
   let held: HeldView | undefined
   try {
     held = await view.hold?.(state)
-    const part = partsOf(context, mostMs, what)
+    const part = createPartMeter(context, mostMs, what)
     if (held === undefined) return await make(view, part)
     const { view: kept } = held
-    return await ofOneChain(kept, [await blockAt(view, height), kept.at], () => make(kept, part))
+    return await ofOneChain(kept, [await readBlock(view, height), kept.at], () => make(kept, part))
   } finally {
     held?.close()
     restore?.()
@@ -89,16 +89,16 @@ type Ranking<T> = PastWork<readonly T[]> & {
 
 /**
  * A ranking of the past, from the cache or computed. A computed one waits for its turn; if an equal one was computed
- * meanwhile, it is taken from the cache. Throws like `doneThen`, 'forbidden' for more rows than the caller may have
+ * meanwhile, it is taken from the cache. Throws like `runPastWork`, 'forbidden' for more rows than the caller may have
  * read, 'rate_limited' for more than its plan allows today, and 'unavailable' when too many wait.
  */
-export const rankingOf = async <T extends object>(
+export async function readPastRanking<T extends object>(
   context: RankingContext,
   ranking: Ranking<T>,
-): Promise<readonly T[]> => {
+): Promise<readonly T[]> {
   const { view, isDryRun, isWhole, rankings, longWork } = context
   const { name, height } = ranking
-  const key = `${name}/${height}/${(await blockAt(view, height)).hash}`
+  const key = `${name}/${height}/${(await readBlock(view, height)).hash}`
   // Values in the cache under a name have the row type of the rankings of that name.
   const known = (): readonly T[] | undefined => rankings?.get(key)?.value as readonly T[] | undefined
   const before = known()
@@ -108,8 +108,8 @@ export const rankingOf = async <T extends object>(
   const compute = async (): Promise<readonly T[]> => {
     const meanwhile = known()
     if (meanwhile !== undefined) return meanwhile
-    const found = await doneThen(context, ranking)
-    const characters = found.reduce((sum, row) => sum + 8 + charactersOf(row), 0)
+    const found = await runPastWork(context, ranking)
+    const characters = found.reduce((sum, row) => sum + 8 + countDocCharacters(row), 0)
     rankings?.put(key, found, characters)
     return found
   }

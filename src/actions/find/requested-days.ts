@@ -1,4 +1,4 @@
-import { dateOf, dayOf } from '#chain/time.ts'
+import { formatDate, toDay } from '#chain/time.ts'
 import type { Context } from '../define.ts'
 import { DAYS_DEFAULT, type Dates } from '../request/dates.ts'
 import { genesisDay } from './days.ts'
@@ -18,16 +18,16 @@ export type RequestedDays = {
  * The days of a call, limited to those of the chain. `check` refuses a range that is reversed or too long.
  * Throws 'loading' for a range that may extend beyond the loaded blocks.
  */
-export const requestedDays = async (
+export async function requestedDays(
   context: Context,
   { start_date, end_date }: Dates,
   check: (dates: Dates) => void,
-): Promise<RequestedDays> => {
+): Promise<RequestedDays> {
   const { view } = context
-  const today = dayOf(view.at.time)
+  const today = toDay(view.at.time)
   const last = Math.max(start_date ?? 0, end_date ?? 0)
   if (last >= today) {
-    const date = dateOf(last)
+    const date = formatDate(last)
     refuseWhileLoading(context, { en: `The whole range up to ${date}`, zh: `截至 ${date} 的完整区间` })
   }
   // Days that have not come are an empty range, and a refusal names no end that nobody gave.

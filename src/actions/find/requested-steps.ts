@@ -1,17 +1,17 @@
-import { dayOf } from '#chain/time.ts'
+import { toDay } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { type Dates, datesWithin } from '../request/dates.ts'
-import type { Range } from '../request/range.ts'
-import { type Days, type Step, stepOf, stepsBetween } from '../request/step.ts'
-import { blockAt } from './blocks-at.ts'
-import { endsBefore } from './day-ends.ts'
+import { createDateCheck, type Dates } from '../request/dates.ts'
+import type { RowRange } from '../request/range.ts'
+import { type Days, findStep, listSteps, type Step } from '../request/step.ts'
+import { readBlock } from './blocks-at.ts'
+import { readDayEnds } from './day-ends.ts'
 import { refuseBeyondLoaded } from './loading.ts'
-import { momentsAt } from './point.ts'
+import { findMoments } from './point.ts'
 import { requestedDays } from './requested-days.ts'
 
 /** Range of blocks or times that limits a history by steps, in addition to its days. */
-export type Blocks = Pick<Range, 'start_block' | 'end_block' | 'start_time' | 'end_time'>
+export type Blocks = Pick<RowRange, 'start_block' | 'end_block' | 'start_time' | 'end_time'>
 
 /** The requested part of a step: blocks after `before` (-1: from the first block) up to `until`. */
 export type RequestedStep = Days & {
@@ -24,10 +24,10 @@ export type RequestedStep = Days & {
 type StepRequest = Dates & Blocks & { readonly step: Step }
 
 /** Throws 'bad_request' for more days than 400 months have; the number of steps is checked separately. */
-export const checkStepDates = datesWithin(400 * 31)
+export const checkStepDates = createDateCheck(400 * 31)
 
 /** The heights that bound the steps: the last block before the first step, and the last block of each; -1: none. */
-export const heightsOf = (steps: readonly RequestedStep[]): readonly number[] => [
+export const listStepHeights = (steps: readonly RequestedStep[]): readonly number[] => [
   steps[0]?.before ?? -1,
   ...steps.map(({ until }) => until),
 ]
@@ -35,31 +35,31 @@ export const heightsOf = (steps: readonly RequestedStep[]): readonly number[] =>
 /**
  * The steps that include a requested day. Each is whole unless the range of blocks or times begins or ends
  * within it. Throws 'loading' for a range that may extend beyond the loaded blocks, 'bad_request' like
- * `checkStepDates` and `stepsBetween`.
+ * `checkStepDates` and `listSteps`.
  */
-export const requestedSteps = async (
+export async function requestedSteps(
   context: Context,
   { step, start_date, end_date, ...asked }: StepRequest,
-): Promise<readonly RequestedStep[]> => {
+): Promise<readonly RequestedStep[]> {
   const { view } = context
-  const { before, until } = await boundsOf(context, asked)
+  const { before, until } = await readStepBounds(context, asked)
   if (before >= until) return []
   const { start, end } = {
     start:
       (asked.start_block ?? asked.start_time) === undefined
         ? start_date
-        : Math.max(await dayAt(view, before + 1), start_date ?? 0),
-    end: until === view.at.height ? end_date : Math.min(await dayAt(view, until), end_date ?? Infinity),
+        : Math.max(await readBlockDay(view, before + 1), start_date ?? 0),
+    end: until === view.at.height ? end_date : Math.min(await readBlockDay(view, until), end_date ?? Infinity),
   }
   if (start !== undefined && end !== undefined && start > end) return []
   const days = await requestedDays(context, { start_date: start, end_date: end }, checkStepDates)
   const { today } = days
   // Steps are whole: one that includes a requested day before the first block or after today may include a day
   // of the chain, too.
-  const from = start === undefined ? days.from : Math.max(stepOf(step, start).first, days.genesis)
-  const to = end === undefined ? days.to : Math.min(stepOf(step, end).last, today)
-  const steps = stepsBetween(step, from, to)
-  const heights = await endsBefore(context, [steps[0]?.first ?? from, ...steps.map(({ last }) => last + 1)])
+  const from = start === undefined ? days.from : Math.max(findStep(step, start).first, days.genesis)
+  const to = end === undefined ? days.to : Math.min(findStep(step, end).last, today)
+  const steps = listSteps(step, from, to)
+  const heights = await readDayEnds(context, [steps[0]?.first ?? from, ...steps.map(({ last }) => last + 1)])
   const within = (height: number): number => Math.min(Math.max(height, before), until)
   return steps.map((each, at) => {
     const [begin = -1, over = -1] = [heights[at], heights[at + 1]]
@@ -69,16 +69,16 @@ export const requestedSteps = async (
 }
 
 /** The block before the first requested one, and the last requested one. */
-const boundsOf = async (
+async function readStepBounds(
   context: Context,
   asked: Blocks,
-): Promise<{ readonly before: number; readonly until: number }> => {
+): Promise<{ readonly before: number; readonly until: number }> {
   const { view } = context
   const { height } = view.at
   const { start_block, end_block, start_time, end_time } = asked
   refuseBeyondLoaded(context, asked, 0)
   const given = [start_time === undefined ? undefined : start_time - 1n, end_time].flatMap(each => each ?? [])
-  const heights = (given.length === 0 ? [] : await momentsAt(view, given)).map(each => each?.height ?? -1)
+  const heights = (given.length === 0 ? [] : await findMoments(view, given)).map(each => each?.height ?? -1)
   const early = start_time === undefined ? -1 : (heights[0] ?? -1)
   const late = end_time === undefined ? height : (heights.at(-1) ?? -1)
   return {
@@ -87,4 +87,4 @@ const boundsOf = async (
   }
 }
 
-const dayAt = async (view: View, height: number): Promise<number> => dayOf((await blockAt(view, height)).time)
+const readBlockDay = async (view: View, height: number): Promise<number> => toDay((await readBlock(view, height)).time)

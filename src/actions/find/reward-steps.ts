@@ -1,7 +1,7 @@
-import { dateOf } from '#chain/time.ts'
+import { formatDate } from '#chain/time.ts'
 import { balanceId } from '#indices/balance.ts'
 import { seriesOf } from '#indices/series.ts'
-import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { type Entry, parseEntries } from '#indices/series-entry.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
@@ -11,9 +11,9 @@ import { boundsOfSteps, type RangeOfSteps } from '../request/range-steps.ts'
 import type { Step } from '../request/step.ts'
 import { exact, shape, sourced } from '../shape/results.ts'
 import { stepFields } from '../shape/steps.ts'
-import { amountOf, iostOf } from '../shape/values.ts'
-import { heightsOf, requestedSteps } from './requested-steps.ts'
-import { flowsThen, isBy, NO_FLOWS, partsInRuns, seriesIn } from './series.ts'
+import { toAmount, toIost } from '../shape/values.ts'
+import { listStepHeights, requestedSteps } from './requested-steps.ts'
+import { createHeightTest, findSeries, NO_FLOWS, partsInRuns, readFlows } from './series.ts'
 import { readCandidateBonuses } from './unclaimed.ts'
 
 /** Sums of one step of a producer's and its voters' rewards. */
@@ -53,17 +53,17 @@ type Sums = { exchanged: bigint; candidate: bigint; added: bigint; taken: bigint
 type StepOptions = RangeOfSteps & { readonly step: Step; readonly sort: 'asc' | 'desc' }
 
 /** The rewards of a producer and its voters, in steps. */
-export const rewardSteps = async <D>(
+export async function rewardSteps<D>(
   context: Context,
   producer: string,
   { step, sort, ...asked }: StepOptions,
-): Promise<Listing<D>> => {
+): Promise<Listing<D>> {
   const { view } = context
   const steps = await requestedSteps(context, { step, ...boundsOfSteps(asked) })
-  const heights = heightsOf(steps)
+  const heights = listStepHeights(steps)
   const [sums, contribute, bonuses, token] = await Promise.all([
-    sumsBetween(view, producer, heights),
-    flowsThen(view, seriesOf.balance(balanceId('contribute', producer)), heights),
+    readRewardSums(view, producer, heights),
+    readFlows(view, seriesOf.balance(balanceId('contribute', producer)), heights),
     readCandidateBonuses(view, producer, heights),
     view.get(tokens, 'contribute'),
   ])
@@ -72,41 +72,42 @@ export const rewardSteps = async <D>(
     const [before = NO_FLOWS, after = NO_FLOWS] = [contribute[at], contribute[at + 1]]
     const { exchanged, candidate, added, taken } = sums[at] ?? NONE
     return {
-      date: dateOf(first),
+      date: formatDate(first),
       complete: isWhole,
-      contribute_made: amountOf(after.gained - before.gained, decimal),
-      contribute_exchanged: amountOf(after.lost - before.lost, decimal),
-      exchanged: iostOf(exchanged),
-      candidate_bonus: iostOf(candidate),
-      candidate_bonus_earned: earnedIn(candidate, bonuses[at], bonuses[at + 1]),
-      added_for_voters: iostOf(added),
-      taken_by_voters: iostOf(taken),
+      contribute_made: toAmount(after.gained - before.gained, decimal),
+      contribute_exchanged: toAmount(after.lost - before.lost, decimal),
+      exchanged: toIost(exchanged),
+      candidate_bonus: toIost(candidate),
+      candidate_bonus_earned: computeEarned(candidate, bonuses[at], bonuses[at + 1]),
+      added_for_voters: toIost(added),
+      taken_by_voters: toIost(taken),
     }
   })
   return stepListing(rows, sort, Object.keys(rewardStep.properties))
 }
 
 /** The growth of what can be withdrawn, with what was withdrawn; null: one of them is not known. */
-const earnedIn = (withdrawn: bigint, before: bigint | null | undefined, after: bigint | null | undefined) =>
-  before === null || after === null ? null : iostOf(withdrawn + (after ?? 0n) - (before ?? 0n))
+const computeEarned = (withdrawn: bigint, before: bigint | null | undefined, after: bigint | null | undefined) =>
+  before === null || after === null ? null : toIost(withdrawn + (after ?? 0n) - (before ?? 0n))
 
 const NONE: Sums = { exchanged: 0n, candidate: 0n, added: 0n, taken: 0n }
 
 /** Sums of a producer's rewards from each height (exclusive) to the next (inclusive). */
-const sumsBetween = async (view: View, producer: string, heights: readonly number[]): Promise<readonly Sums[]> => {
+async function readRewardSums(view: View, producer: string, heights: readonly number[]): Promise<readonly Sums[]> {
   const sums = heights.slice(1).map(() => ({ ...NONE }))
   const [start = -1, end = -1] = [heights[0], heights.at(-1)]
-  const series = await seriesIn(view, seriesOf.rewards(producer))
-  const [from, to] = (await series?.lastParts([isBy(start), isBy(end)])) ?? []
+  const series = await findSeries(view, seriesOf.rewards(producer))
+  const [from, to] = (await series?.lastParts([createHeightTest(start), createHeightTest(end)])) ?? []
   if (series === undefined || to === undefined) return sums
   const stepOf = (height: number): Sums | undefined =>
     height <= start ? undefined : sums[heights.findIndex((last, at) => at > 0 && height <= last) - 1]
   for await (const parts of partsInRuns(series, [from?.part ?? 0, to.part]))
-    for (const entry of parts.flatMap(part => entriesIn(part.entries, part.height))) addTo(stepOf(entry.height), entry)
+    for (const entry of parts.flatMap(part => parseEntries(part.entries, part.height)))
+      addReward(stepOf(entry.height), entry)
   return sums
 }
 
-const addTo = (sums: Sums | undefined, { change, more: [kind, other = '0'] }: Entry): void => {
+function addReward(sums: Sums | undefined, { change, more: [kind, other = '0'] }: Entry): void {
   if (sums === undefined) return
   switch (kind) {
     case 'exchange':

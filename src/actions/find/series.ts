@@ -1,7 +1,7 @@
 import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
-import { type Entry, entriesIn } from '#indices/series-entry.ts'
-import { numberIn } from '#indices/series-number.ts'
-import { type Held, heldAfter, heldAt, type Votes, votesAfter, votesAt } from '#indices/series-replay.ts'
+import { type Entry, parseEntries } from '#indices/series-entry.ts'
+import { parsePackedNumber } from '#indices/series-number.ts'
+import { applyHeldEntry, applyVoteEntry, type Held, parseHeld, parseVotes, type Votes } from '#indices/series-replay.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import { countPassing } from '../list/ordinal-search.ts'
@@ -21,12 +21,12 @@ export type Series = {
 }
 
 /** A series; undefined: it has no changes. */
-export const seriesIn = async (view: View, key: string): Promise<Series | undefined> => {
+export async function findSeries(view: View, key: string): Promise<Series | undefined> {
   const newest = await view.get(series, key)
-  return newest === undefined ? undefined : seriesWith(view, key, newest)
+  return newest === undefined ? undefined : createSeries(view, key, newest)
 }
 
-const seriesWith = (view: View, key: string, newest: SeriesDoc): Series => {
+function createSeries(view: View, key: string, newest: SeriesDoc): Series {
   const known = new Map([[newest.part, newest]])
   const parts = async (numbers: readonly number[]): Promise<readonly SeriesDoc[]> => {
     const unknown = [...new Set(numbers)].filter(number => !known.has(number))
@@ -76,7 +76,7 @@ const FLOOR: SeriesDoc = {
 
 /** Changes of a part up to a height. `until`: the number of changes that an entry represents up to there. */
 const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { readonly until: number })[] =>
-  entriesIn(part.entries, part.height).flatMap(entry =>
+  parseEntries(part.entries, part.height).flatMap(entry =>
     entry.height > height ? [] : [{ ...entry, until: Math.min(entry.times, height - entry.height + 1) }],
   )
 
@@ -84,14 +84,17 @@ const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { read
  * The parts of a series from the one with the first of two changes to the one with the second, by the numbers
  * of the changes.
  */
-export const partsAt = async (series: Series, ordinals: readonly [number, number]): Promise<readonly SeriesDoc[]> => {
+export async function readSeriesParts(
+  series: Series,
+  ordinals: readonly [number, number],
+): Promise<readonly SeriesDoc[]> {
   const [from, to] = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
   if (from === undefined || to === undefined) return []
   return series.parts(Array.from({ length: to.part - from.part + 1 }, (_, at) => from.part + at))
 }
 
 /** Whether a part begins at a height or below. */
-export const isBy =
+export const createHeightTest =
   (height: number) =>
   (part: SeriesDoc): boolean =>
     part.height <= height
@@ -112,40 +115,40 @@ export const partsInRuns = async function* (
 }
 
 /** An owner's amounts of a token after a block, by the id of the balance. */
-export const heldThen = async (view: View, id: string, height: number): Promise<Held> => {
-  const [held = heldAt([])] = await heldThenAll(view, [id], height)
+export async function readHeld(view: View, id: string, height: number): Promise<Held> {
+  const [held = parseHeld([])] = await heldThenAll(view, [id], height)
   return held
 }
 
 /** An owner's amounts for several balances; their newest parts are read together. */
-export const heldThenAll = async (view: View, ids: readonly string[], height: number): Promise<readonly Held[]> => {
-  const parts = await partsThen(view, ids.map(seriesOf.balance), height)
+export async function heldThenAll(view: View, ids: readonly string[], height: number): Promise<readonly Held[]> {
+  const parts = await findPastParts(view, ids.map(seriesOf.balance), height)
   return parts.map(part => {
-    if (part === undefined) return heldAt([])
-    const first = heldAt(part.opening)
-    return changesUntil(part, height).reduce((held, entry) => heldAfter(held, entry, entry.until), first)
+    if (part === undefined) return parseHeld([])
+    const first = parseHeld(part.opening)
+    return changesUntil(part, height).reduce((held, entry) => applyHeldEntry(held, entry, entry.until), first)
   })
 }
 
 /** For each series, the part with its last change up to a block; the newest parts are read together. */
-const partsThen = async (
+async function findPastParts(
   view: View,
   keys: readonly string[],
   height: number,
-): Promise<readonly (SeriesDoc | undefined)[]> => {
+): Promise<readonly (SeriesDoc | undefined)[]> {
   const newest = await view.getMany(series, keys)
   return Promise.all(
     keys.map(async (key, at) => {
       const doc = newest[at]
       if (doc === undefined) return undefined
-      const [part] = await seriesWith(view, key, doc).lastParts([isBy(height)])
+      const [part] = await createSeries(view, key, doc).lastParts([createHeightTest(height)])
       return part
     }),
   )
 }
 
 /** Votes of a voter after a block, by producer. `key`: of the series. */
-export const votesThen = async (view: View, key: string, height: number): Promise<Votes> => {
+export async function readVotes(view: View, key: string, height: number): Promise<Votes> {
   const [votes = NO_VOTES] = await votesThenAll(view, [key], height)
   return votes
 }
@@ -153,28 +156,28 @@ export const votesThen = async (view: View, key: string, height: number): Promis
 const NO_VOTES: Votes = new Map()
 
 /** Values by name after a block, for several series whose changes have names. */
-export const votesThenAll = async (view: View, keys: readonly string[], height: number): Promise<readonly Votes[]> => {
-  const parts = await partsThen(view, keys, height)
+export async function votesThenAll(view: View, keys: readonly string[], height: number): Promise<readonly Votes[]> {
+  const parts = await findPastParts(view, keys, height)
   return parts.map(part =>
-    part === undefined ? NO_VOTES : changesUntil(part, height).reduce(votesAfter, votesAt(part.opening)),
+    part === undefined ? NO_VOTES : changesUntil(part, height).reduce(applyVoteEntry, parseVotes(part.opening)),
   )
 }
 
 /** Values by name after each of several blocks, for one series whose changes have names; -1: before the chain. */
-export async function readVotesAt(view: View, key: string, heights: readonly number[]): Promise<readonly Votes[]> {
-  const parts = (await (await seriesIn(view, key))?.lastParts(heights.map(isBy))) ?? []
+export async function readVotesSeries(view: View, key: string, heights: readonly number[]): Promise<readonly Votes[]> {
+  const parts = (await (await findSeries(view, key))?.lastParts(heights.map(createHeightTest))) ?? []
   return heights.map((height, at) => {
     const part = parts[at]
-    return part === undefined ? NO_VOTES : changesUntil(part, height).reduce(votesAfter, votesAt(part.opening))
+    return part === undefined ? NO_VOTES : changesUntil(part, height).reduce(applyVoteEntry, parseVotes(part.opening))
   })
 }
 
 /** Sums after a block, for series whose opening is a sum: supplies, holders, pledges, coefficients. */
-export const sumsThen = async (view: View, keys: readonly string[], height: number): Promise<readonly bigint[]> => {
-  const parts = await partsThen(view, keys, height)
+export async function readSums(view: View, keys: readonly string[], height: number): Promise<readonly bigint[]> {
+  const parts = await findPastParts(view, keys, height)
   return parts.map(part => {
     if (part === undefined) return 0n
-    const first = numberIn(part.opening[0] ?? '0')
+    const first = parsePackedNumber(part.opening[0] ?? '0')
     return changesUntil(part, height).reduce((sum, { change, until }) => sum + change * BigInt(until), first)
   })
 }
@@ -191,8 +194,8 @@ export type Flows = {
 export const NO_FLOWS: Flows = { gained: 0n, lost: 0n, gains: 0, losses: 0 }
 
 /** For each height the flows of a series up to it; -1: before the chain. */
-export const flowsThen = async (view: View, key: string, heights: readonly number[]): Promise<readonly Flows[]> => {
-  const parts = (await (await seriesIn(view, key))?.lastParts(heights.map(isBy))) ?? []
+export async function readFlows(view: View, key: string, heights: readonly number[]): Promise<readonly Flows[]> {
+  const parts = (await (await findSeries(view, key))?.lastParts(heights.map(createHeightTest))) ?? []
   const entries = new Map<SeriesDoc, readonly Entry[]>()
   let last: { readonly height: number; readonly flows: Flows } | undefined
   return heights.map((height, at) => {
@@ -200,17 +203,17 @@ export const flowsThen = async (view: View, key: string, heights: readonly numbe
     if (part === undefined) return NO_FLOWS
     // Many steps may have no block, or have their ends in one part.
     if (last?.height === height) return last.flows
-    const changes = entries.get(part) ?? entriesIn(part.entries, part.height)
+    const changes = entries.get(part) ?? parseEntries(part.entries, part.height)
     entries.set(part, changes)
-    const flows = flowsIn(part, changes, height)
+    const flows = computeFlows(part, changes, height)
     last = { height, flows }
     return flows
   })
 }
 
 /** A part has the totals after its last change, so the changes above the height are subtracted. */
-const flowsIn = (part: SeriesDoc, changes: readonly Entry[], height: number): Flows => {
-  let [gained, lost] = [numberIn(part.gained), numberIn(part.lost)]
+function computeFlows(part: SeriesDoc, changes: readonly Entry[], height: number): Flows {
+  let [gained, lost] = [parsePackedNumber(part.gained), parsePackedNumber(part.lost)]
   let { gains, losses } = part
   for (const entry of changes) {
     // An amount that became due was counted before, when it was frozen, so neither sum includes it. Nor does either

@@ -20,11 +20,11 @@ type LookupDeps = {
  * pending or has just found its transaction. A result without a transaction is not kept. After a failure of a
  * shared look-up, each caller makes its own.
  */
-export const sharedLookup = async (
+export async function sharedLookup(
   name: string,
   { node, clock, signal }: LookupDeps,
   lookUp: () => Promise<FoundTransaction | undefined>,
-): Promise<FoundTransaction | undefined> => {
+): Promise<FoundTransaction | undefined> {
   const lookups = ofNodes.get(node) ?? new Map<string, Lookup>()
   ofNodes.set(node, lookups)
   forgetOld(lookups, clock.elapsed() - KEPT_MS)
@@ -49,7 +49,7 @@ export const sharedLookup = async (
 }
 
 /** Look-ups are in order of age, oldest first. */
-const forgetOld = (lookups: Map<string, Lookup>, before: number): void => {
+function forgetOld(lookups: Map<string, Lookup>, before: number): void {
   for (const [name, { since }] of lookups) {
     if (since > before) break
     lookups.delete(name)

@@ -7,7 +7,7 @@ import { type ListedRecord, records } from '#indices/record.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import type { FoundTransaction, Place } from './found-transaction.ts'
+import type { FoundTransaction, TransactionPosition } from './found-transaction.ts'
 import { refuseWhileLoading } from './loading.ts'
 
 /**
@@ -15,12 +15,12 @@ import { refuseWhileLoading } from './loading.ts'
  * in the pool has none. Throws 'unavailable' or 'loading' for one in a block that only the node has: its
  * records are not known yet.
  */
-export const recordsOfTransactions = async (
+export async function recordsOfTransactions(
   context: Pick<Context, 'view' | 'node'>,
   found: readonly FoundTransaction[],
-): Promise<readonly (readonly ListedRecord[])[]> => {
+): Promise<readonly (readonly ListedRecord[])[]> {
   const stored = found.flatMap(({ place, body }) =>
-    place === undefined || place.above !== undefined ? [] : [shapeOf(place, body)],
+    place === undefined || place.above !== undefined ? [] : [toRecordShape(place, body)],
   )
   const ofStored = await storedRecords(context.view, stored)
   let next = 0
@@ -35,7 +35,7 @@ export const recordsOfTransactions = async (
   })
 }
 
-const notYet = (context: Pick<Context, 'view' | 'node'>): Failure => {
+function notYet(context: Pick<Context, 'view' | 'node'>): Failure {
   refuseWhileLoading(context, { en: 'The list of records of the transaction', zh: '交易的记录' })
   const { height } = context.view.at
   return new Failure(
@@ -66,7 +66,7 @@ type Shape = {
   readonly spare: number
 }
 
-const shapeOf = (place: Place, body: string): Shape => {
+function toRecordShape(place: TransactionPosition, body: string): Shape {
   const { height, tx } = place
   const decoded = decodeTransaction(body)
   const isBase = isBasePlace(place)
@@ -89,10 +89,10 @@ const shapeOf = (place: Place, body: string): Shape => {
  * The records of stored transactions, in at most two requests: the number of the other records follows from
  * the records of actions. Throws Failure when one is not stored.
  */
-const storedRecords = async (view: View, shapes: readonly Shape[]): Promise<readonly (readonly ListedRecord[])[]> => {
+async function storedRecords(view: View, shapes: readonly Shape[]): Promise<readonly (readonly ListedRecord[])[]> {
   const own = await runsOfRecords(
     view,
-    shapes.map(({ idOf, actions }) => ({ ids: idsFrom(idOf, 0, actions), spare: 0 })),
+    shapes.map(({ idOf, actions }) => ({ ids: listRecordIds(idOf, 0, actions), spare: 0 })),
   )
   const others = await runsOfRecords(
     view,
@@ -101,22 +101,22 @@ const storedRecords = async (view: View, shapes: readonly Shape[]): Promise<read
   return shapes.map((_, at) => [...(own[at] ?? []), ...(others[at] ?? [])])
 }
 
-const idsFrom = (idOf: Shape['idOf'], from: number, count: number): readonly string[] =>
+const listRecordIds = (idOf: Shape['idOf'], from: number, count: number): readonly string[] =>
   Array.from({ length: count }, (_, at) => idOf(from + at))
 
 /** Ids of the records that do not belong to an action. `own`: the records of actions. */
-const otherIds = ({ hash, idOf, from, movements }: Shape, own: readonly ListedRecord[]): readonly string[] => {
+function otherIds({ hash, idOf, from, movements }: Shape, own: readonly ListedRecord[]): readonly string[] {
   if (movements === undefined) return []
   const owned = own.filter(({ amount, creator }) => (amount ?? creator) !== undefined).length
   if (owned > movements)
     throw missingData(`The stored actions of transaction ${hash} claim ${owned} of its ${movements} movements.`)
-  return idsFrom(idOf, from, movements - owned)
+  return listRecordIds(idOf, from, movements - owned)
 }
 
 /** Consecutive records of one transaction; the last `spare` of them may be missing. */
 type Run = { readonly ids: readonly string[]; readonly spare: number }
 
-const runsOfRecords = async (view: View, runs: readonly Run[]): Promise<readonly (readonly ListedRecord[])[]> => {
+async function runsOfRecords(view: View, runs: readonly Run[]): Promise<readonly (readonly ListedRecord[])[]> {
   const all = runs.flatMap(({ ids }) => ids)
   const docs = all.length === 0 ? [] : await view.getMany(records, all)
   let next = 0

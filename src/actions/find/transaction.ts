@@ -5,8 +5,8 @@ import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { asBesideBranch, transactionOnBranch } from './branch.ts'
-import type { FoundTransaction, Place } from './found-transaction.ts'
+import { markOffBranch, transactionOnBranch } from './branch.ts'
+import type { FoundTransaction, TransactionPosition } from './found-transaction.ts'
 import { transactionOfNode } from './node-transaction.ts'
 import { sharedLookup } from './shared-lookups.ts'
 import { unknown } from './unknown.ts'
@@ -16,7 +16,7 @@ import { unknown } from './unknown.ts'
  * the node: in an irreversible block beyond it, or in the pool. Throws 'not_found' or 'loading' when there is
  * none, and 'unavailable' when no node can be asked, because it may be in the pool.
  */
-export const findTransaction = async (context: Context, hash: string): Promise<FoundTransaction> => {
+export async function findTransaction(context: Context, hash: string): Promise<FoundTransaction> {
   const found = (await findTransactions(context, [hash])).get(hash)
   if (found === undefined) throw unknown(context, 'transaction', hash)
   return found
@@ -29,10 +29,10 @@ const ASKED_AT_ONCE = 8
  * The transactions with these hashes, found together. Hashes that are not found are missing from the result.
  * Throws 'unavailable' when a transaction is not stored and no node can be asked.
  */
-export const findTransactions = async (
+export async function findTransactions(
   context: Context,
   hashes: readonly string[],
-): Promise<ReadonlyMap<string, FoundTransaction>> => {
+): Promise<ReadonlyMap<string, FoundTransaction>> {
   const { view, node } = context
   const found = new Map(await stored(view, [...new Set(hashes)]))
   for (const hash of hashes) {
@@ -43,19 +43,19 @@ export const findTransactions = async (
   if (node === undefined || others.length === 0) return found
   // A call takes one slot in the queue for nodes, whatever the number of its requests; with several, a call
   // could be refused by its own requests.
-  const asking: Context = { ...context, waitForNode: atOnce }
+  const asking: Context = { ...context, waitForNode: askFreely }
   await context.waitForNode(async () => {
     for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
       const ask = async (hash: string) => [hash, await atNode(asking, node, hash)] as const
       for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
-        if (one !== undefined) found.set(hash, asBesideBranch(context, one))
+        if (one !== undefined) found.set(hash, markOffBranch(context, one))
     }
   })
   return found
 }
 
 /** A node's answer about a transaction; equal look-ups at one published height are shared. */
-const atNode = (context: Context, node: Node, hash: string): Promise<FoundTransaction | undefined> => {
+function atNode(context: Context, node: Node, hash: string): Promise<FoundTransaction | undefined> {
   const { view, clock, signal } = context
   const { at } = view
   return sharedLookup(`${hash} ${at.height} ${at.hash}`, { node, clock, signal }, () =>
@@ -63,13 +63,13 @@ const atNode = (context: Context, node: Node, hash: string): Promise<FoundTransa
   )
 }
 
-const atOnce: Context['waitForNode'] = ask => ask()
+const askFreely: Context['waitForNode'] = ask => ask()
 
-const stored = async (view: View, hashes: readonly string[]): Promise<ReadonlyMap<string, FoundTransaction>> => {
+async function stored(view: View, hashes: readonly string[]): Promise<ReadonlyMap<string, FoundTransaction>> {
   const found = new Map<string, FoundTransaction>()
   const wanted = new Set(hashes)
-  const docs = await view.findAny(transactions, 'hash8', keysOf(hashes), some =>
-    areAmong(
+  const docs = await view.findAny(transactions, 'hash8', toHashKeys(hashes), some =>
+    areHashesFound(
       hashes,
       some.map(({ hash }) => hash),
     ),
@@ -78,9 +78,11 @@ const stored = async (view: View, hashes: readonly string[]): Promise<ReadonlyMa
     if (wanted.has(hash)) found.set(hash, irreversible(body, { height, tx }))
   const others = hashes.filter(hash => !found.has(hash))
   if (others.length === 0) return found
-  const made = await view.findAny(blocks, 'base_hash8', keysOf(others), some => areAmong(others, some.map(baseOf)))
+  const made = await view.findAny(blocks, 'base_hash8', toHashKeys(others), some =>
+    areHashesFound(others, some.map(getBaseHash)),
+  )
   for (const block of made) {
-    const hash = baseOf(block)
+    const hash = getBaseHash(block)
     const body = wanted.has(hash) ? toBaseTransaction(block) : undefined
     if (body !== undefined) found.set(hash, irreversible(body, { height: block.height, tx: 0 }))
   }
@@ -88,18 +90,18 @@ const stored = async (view: View, hashes: readonly string[]): Promise<ReadonlyMa
 }
 
 /** The hash of a block's base transaction. */
-const baseOf = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): string => tx_hashes.split(' ', 1)[0] ?? ''
+const getBaseHash = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): string => tx_hashes.split(' ', 1)[0] ?? ''
 
 /** Whether all hashes are found: other hashes may have the same first bytes. */
-const areAmong = (hashes: readonly string[], found: readonly string[]): boolean => {
+function areHashesFound(hashes: readonly string[], found: readonly string[]): boolean {
   const there = new Set(found)
   return hashes.every(hash => there.has(hash))
 }
 
 /** The first bytes of hashes, without duplicates. */
-const keysOf = (hashes: readonly string[]): readonly bigint[] => [...new Set(hashes.map(hash8))]
+const toHashKeys = (hashes: readonly string[]): readonly bigint[] => [...new Set(hashes.map(hash8))]
 
-const irreversible = (body: string, place: Place): FoundTransaction => ({
+const irreversible = (body: string, place: TransactionPosition): FoundTransaction => ({
   status: 'IRREVERSIBLE',
   blockNumber: String(place.height),
   body,

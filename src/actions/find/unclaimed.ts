@@ -1,8 +1,8 @@
 import { candidateVotes, payable } from '#chain/vote-bonus.ts'
-import { doubtOf, seriesOf } from '#indices/series.ts'
+import { formatDoubt, seriesOf } from '#indices/series.ts'
 import type { Votes } from '#indices/series-replay.ts'
 import type { View } from '#store/port.ts'
-import { flowsThen, NO_FLOWS, readVotesAt, sumsThen, votesThenAll } from './series.ts'
+import { NO_FLOWS, readFlows, readSums, readVotesSeries, votesThenAll } from './series.ts'
 
 /**
  * Amounts that withdrawals would pay, in 10^-8 IOST. null: part of it was earned while the contract wrote no receipts.
@@ -20,29 +20,29 @@ export type Unclaimed = {
 }
 
 /** The amounts that an owner with these votes could withdraw after a block. */
-export const unclaimedThen = async (
+export async function readUnclaimed(
   view: View,
   { owner, votes, height }: { readonly owner: string; readonly votes: Votes; readonly height: number },
-): Promise<Unclaimed> => {
+): Promise<Unclaimed> {
   const producers = [...votes.keys()].sort()
   const [[masks = NONE, mask = NONE], [own = 0n, shared = 0n, ...coefficients]] = await Promise.all([
     votesThenAll(view, [seriesOf.voterMasks(owner), seriesOf.candidateMask(owner)], height),
-    sumsThen(
+    readSums(
       view,
       [seriesOf.producer(owner), seriesOf.candidatesCoefficient, ...producers.map(seriesOf.votersCoefficient)],
       height,
     ),
   ])
   const earned = producers.map((producer, at) =>
-    masks.has(doubtOf(producer))
+    masks.has(formatDoubt(producer))
       ? null
       : (coefficients[at] ?? 0n) * (votes.get(producer) ?? 0n) - (masks.get(producer) ?? 0n),
   )
   return {
-    ...(mask.has(doubtOf('')) ? UNKNOWN : halvesOf(payable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
+    ...(mask.has(formatDoubt('')) ? UNKNOWN : splitBonus(payable(shared * candidateVotes(own) - (mask.get('') ?? 0n)))),
     asVoter: earned.includes(null) ? null : payable(earned.reduce<bigint>((sum, each) => sum + (each ?? 0n), 0n)),
     byProducer: producers
-      .map((producer, at) => [producer, amountOf(earned[at])] as const)
+      .map((producer, at) => [producer, toPayable(earned[at])] as const)
       .filter(([, amount]) => amount !== 0n),
   }
 }
@@ -57,23 +57,23 @@ export async function readCandidateBonuses(
   heights: readonly number[],
 ): Promise<readonly (bigint | null)[]> {
   const [masks, coefficients, votes] = await Promise.all([
-    readVotesAt(view, seriesOf.candidateMask(producer), heights),
-    flowsThen(view, seriesOf.candidatesCoefficient, heights),
-    flowsThen(view, seriesOf.producer(producer), heights),
+    readVotesSeries(view, seriesOf.candidateMask(producer), heights),
+    readFlows(view, seriesOf.candidatesCoefficient, heights),
+    readFlows(view, seriesOf.producer(producer), heights),
   ])
   return heights.map((_height, at) => {
     const mask = masks[at] ?? NONE
-    if (mask.has(doubtOf(''))) return null
+    if (mask.has(formatDoubt(''))) return null
     const [shared = NO_FLOWS, own = NO_FLOWS] = [coefficients[at], votes[at]]
     const earned = (shared.gained - shared.lost) * candidateVotes(own.gained - own.lost) - (mask.get('') ?? 0n)
-    return halvesOf(payable(earned)).asProducer
+    return splitBonus(payable(earned)).asProducer
   })
 }
 
-const amountOf = (earned: bigint | null | undefined): bigint | null => (earned === null ? null : payable(earned ?? 0n))
+const toPayable = (earned: bigint | null | undefined): bigint | null => (earned === null ? null : payable(earned ?? 0n))
 
 const NONE: Votes = new Map()
 const UNKNOWN = { asProducer: null, forItsVoters: null }
 
 /** The producer's half is rounded down. */
-const halvesOf = (bonus: bigint) => ({ asProducer: bonus / 2n, forItsVoters: bonus - bonus / 2n })
+const splitBonus = (bonus: bigint) => ({ asProducer: bonus / 2n, forItsVoters: bonus - bonus / 2n })

@@ -16,7 +16,7 @@ const NOUNS = {
 } as const
 
 /** The failure for a requested thing that does not exist ('not_found', or 'loading'). */
-export const unknown = (context: Pick<Context, 'view' | 'node'>, kind: keyof typeof NOUNS, name: string): Failure => {
+export function unknown(context: Pick<Context, 'view' | 'node'>, kind: keyof typeof NOUNS, name: string): Failure {
   const [en, zh] = NOUNS[kind]
   return absent(context, { en: `${en} ${shown(name)}`, zh: `${zh} ${shown(name)}` })
 }
@@ -26,17 +26,17 @@ export const unknown = (context: Pick<Context, 'view' | 'node'>, kind: keyof typ
  * does not exist. With `compat=iostabc` an unknown name is an empty list, so what the others have is answered, and the
  * failure is thrown only where nothing was found.
  */
-export const foundOf = <T>(
+export function requireFound<T>(
   context: Pick<Context, 'view' | 'node' | 'compat'>,
   kind: keyof typeof NOUNS,
   found: readonly (readonly [name: string, one: T | undefined])[],
-): readonly T[] => {
+): readonly T[] {
   const all = found.flatMap(([, one]) => (one === undefined ? [] : [one]))
   for (const [name, one] of found) {
     if (one !== undefined) continue
     const failure = unknown(context, kind, name)
     if (context.compat !== 'iostabc' || all.length === 0) throw failure
-    nullFor(failure)
+    toNull(failure)
   }
   return all
 }
@@ -45,7 +45,7 @@ export const foundOf = <T>(
  * null for a thing that does not exist, in answers about several things. Throws the failure if it may exist
  * ('loading').
  */
-export const nullFor = (failure: Failure): null => {
+export function toNull(failure: Failure): null {
   if (failure.kind !== 'not_found') throw failure
   return null
 }

@@ -1,12 +1,12 @@
 import { series, seriesOf } from '#indices/series.ts'
-import { entriesIn } from '#indices/series-entry.ts'
+import { parseEntries } from '#indices/series-entry.ts'
 import { votes } from '#indices/vote.ts'
 import type { View } from '#store/port.ts'
-import { timesOf } from './blocks-at.ts'
-import type { Moment } from './point.ts'
-import { type Part, type RankingContext, rankingOf } from './ranking-then.ts'
-import { CHANGES_OF_PART, isBy, partsInRuns, seriesIn } from './series.ts'
-import { countTallied, tallyThen } from './voters-then.ts'
+import { readBlockTimes } from './blocks-at.ts'
+import type { StateMoment } from './point.ts'
+import { type CountPart, type RankingContext, readPastRanking } from './ranking-then.ts'
+import { CHANGES_OF_PART, createHeightTest, findSeries, partsInRuns } from './series.ts'
+import { countTallied, tallyVoters } from './voters-then.ts'
 
 /** A voter's votes at the first and the last of two blocks, in 10^-8 IOST. */
 export type Share = {
@@ -19,16 +19,16 @@ export type Share = {
 
 type Running = { readonly first: bigint; votes: bigint; since: bigint; weight: bigint }
 
-type Period = readonly [Moment, Moment]
+type Period = readonly [StateMoment, StateMoment]
 
 /**
  * The shares of a producer's voters between the times of two blocks; a change counts from the time of its
  * block on. All voters with votes at any moment of the period are listed, by weight, largest first, then by
- * name. Throws like `rankingOf`.
+ * name. Throws like `readPastRanking`.
  */
-export const sharesBetween = (context: RankingContext, producer: string, period: Period): Promise<readonly Share[]> => {
+export function readVoteShares(context: RankingContext, producer: string, period: Period): Promise<readonly Share[]> {
   const [start, end] = period
-  return rankingOf(context, {
+  return readPastRanking(context, {
     name: `shares/${producer}/${start.height}`,
     what: {
       en: `The shares of the voters of producer '${producer}' from block ${start.height} to ${end.height}`,
@@ -39,7 +39,7 @@ export const sharesBetween = (context: RankingContext, producer: string, period:
     countRows: async view => {
       const [before, within] = await Promise.all([
         countTallied(view, { producer, height: start.height }),
-        countWithin(view, producer, period),
+        countVoteChanges(view, producer, period),
       ])
       return before + within
     },
@@ -47,16 +47,16 @@ export const sharesBetween = (context: RankingContext, producer: string, period:
   })
 }
 
-const addedUp = async (
+async function addedUp(
   view: View,
   producer: string,
-  { period, part }: { readonly period: Period; readonly part: Part },
-): Promise<readonly Share[]> => {
+  { period, part }: { readonly period: Period; readonly part: CountPart },
+): Promise<readonly Share[]> {
   const [start, end] = period
   const voters = new Map<string, Running>()
-  for (const [voter, units] of await tallyThen(view, { producer, height: start.height, part }))
+  for (const [voter, units] of await tallyVoters(view, { producer, height: start.height, part }))
     voters.set(voter, { first: units, votes: units, since: start.time, weight: 0n })
-  for await (const { voter, change, time } of changesWithin(view, producer, { period, part })) {
+  for await (const { voter, change, time } of readVoteChanges(view, producer, { period, part })) {
     const known = voters.get(voter) ?? { first: 0n, votes: 0n, since: time, weight: 0n }
     advance(known, time)
     known.votes += change
@@ -70,35 +70,35 @@ const addedUp = async (
     .sort((a, b) => (a.weight === b.weight ? (a.voter < b.voter ? -1 : 1) : a.weight > b.weight ? -1 : 1))
 }
 
-const advance = (of: Running, time: bigint): void => {
+function advance(of: Running, time: bigint): void {
   of.weight += of.votes * (time - of.since)
   of.since = time
 }
 
 type Vote = { readonly voter: string; readonly change: bigint; readonly time: bigint }
 
-/** The changes that `changesWithin` reads, approximately. */
-async function countWithin(view: View, producer: string, [start, end]: Period): Promise<number> {
-  const changes = await seriesIn(view, seriesOf.producer(producer))
-  const [from, to] = (await changes?.lastParts([isBy(start.height), isBy(end.height)])) ?? []
+/** The changes that `readVoteChanges` reads, approximately. */
+async function countVoteChanges(view: View, producer: string, [start, end]: Period): Promise<number> {
+  const changes = await findSeries(view, seriesOf.producer(producer))
+  const [from, to] = (await changes?.lastParts([createHeightTest(start.height), createHeightTest(end.height)])) ?? []
   return to === undefined ? 0 : CHANGES_OF_PART * (to.part - (from?.part ?? 0) + 1)
 }
 
 /** Changes of a producer's votes after one block and up to another; `part` is called after each chunk. */
-const changesWithin = async function* (
+const readVoteChanges = async function* (
   view: View,
   producer: string,
-  { period: [start, end], part }: { readonly period: Period; readonly part: Part },
+  { period: [start, end], part }: { readonly period: Period; readonly part: CountPart },
 ): AsyncGenerator<Vote, void, void> {
-  const changes = await seriesIn(view, seriesOf.producer(producer))
-  const [from, to] = (await changes?.lastParts([isBy(start.height), isBy(end.height)])) ?? []
+  const changes = await findSeries(view, seriesOf.producer(producer))
+  const [from, to] = (await changes?.lastParts([createHeightTest(start.height), createHeightTest(end.height)])) ?? []
   if (changes === undefined || to === undefined) return
   for await (const parts of partsInRuns(changes, [from?.part ?? 0, to.part])) {
     const entries = parts
-      .flatMap(each => entriesIn(each.entries, each.height))
+      .flatMap(each => parseEntries(each.entries, each.height))
       .filter(({ height }) => height > start.height && height <= end.height)
     const heights = entries.map(({ height }) => height)
-    const times = await timesOf(view, heights)
+    const times = await readBlockTimes(view, heights)
     for (const { more, change, height } of entries)
       yield { voter: more[0] ?? '', change, time: times.get(height) ?? end.time }
     await part(entries.length)

@@ -9,7 +9,7 @@ export const DAYS_OF_CHANGE = 7
  * A producer's votes at the beginning of a UTC day among the last `VOTE_DAYS`, in 10^-8 IOST: those before
  * the first change on or after that day.
  */
-export const votesBefore = ({ votes, opening_votes }: Votes, day: number): bigint => {
+export function getOpeningVotes({ votes, opening_votes }: Votes, day: number): bigint {
   const next = opening_votes.find(([changed]) => changed >= day)
   return next === undefined ? votes : BigInt(next[1])
 }
@@ -21,6 +21,6 @@ export type VotesOfDay = { readonly day: number; readonly votes: bigint; readonl
 export const votesByDay = (producer: Votes, from: number, to: number): readonly VotesOfDay[] =>
   Array.from({ length: Math.max(0, to - from + 1) }, (_, at) => {
     const day = from + at
-    const votes = votesBefore(producer, day + 1)
-    return { day, votes, change: votes - votesBefore(producer, day) }
+    const votes = getOpeningVotes(producer, day + 1)
+    return { day, votes, change: votes - getOpeningVotes(producer, day) }
   })

@@ -1,30 +1,32 @@
 import { transactionId } from '#indices/position.ts'
 import type { SeriesDoc } from '#indices/series.ts'
-import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { type Entry, parseEntries } from '#indices/series-entry.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
-import { timesOf } from '../find/blocks-at.ts'
-import { partsAt, type Series, seriesIn } from '../find/series.ts'
-import type { Numbered, NumberedList } from './list-rows.ts'
+import { readBlockTimes } from '../find/blocks-at.ts'
+import { findSeries, readSeriesParts, type Series } from '../find/series.ts'
+import type { Numbered, OrdinalList } from './list-rows.ts'
 
 /** One change of a series: number `at` of a part, from 0. Its `entry` represents this change only. */
-export type Change = { readonly entry: Entry; readonly part: SeriesDoc; readonly at: number }
+export type SeriesChange = { readonly entry: Entry; readonly part: SeriesDoc; readonly at: number }
 
 /** The changes of a series as a list, numbered from 1 in chain order. */
-export const changesOf = async (view: View, key: string): Promise<NumberedList<Change>> => ({
-  count: (await seriesIn(view, key))?.count ?? 0,
+export const openChangeList = async (view: View, key: string): Promise<OrdinalList<SeriesChange>> => ({
+  count: (await findSeries(view, key))?.count ?? 0,
   followed: { kind: 'series', key },
   idOf: ({ entry }) => transactionId(entry.height, entry.tx),
-  moments: (reading, ordinals) => momentsOf(reading, key, ordinals),
-  docs: (reading, first, last) => changesFrom(reading, key, { first, last }),
+  moments: (reading, ordinals) => readChangeMoments(reading, key, ordinals),
+  docs: (reading, first, last) => readChangeRange(reading, key, { first, last }),
 })
 
 /** Changes `first` … `last` of a series, by their numbers. Throws 'damaged' if one is missing. */
-const changesFrom = async (view: View, key: string, { first, last }: Numbers): Promise<readonly Change[]> => {
+async function readChangeRange(view: View, key: string, { first, last }: Numbers): Promise<readonly SeriesChange[]> {
   if (last < first) return []
-  const series = await seriesIn(view, key)
+  const series = await findSeries(view, key)
   const changes =
-    series === undefined ? [] : (await partsAt(series, [first, last])).flatMap(part => changesIn(part, { first, last }))
+    series === undefined
+      ? []
+      : (await readSeriesParts(series, [first, last])).flatMap(part => expandChanges(part, { first, last }))
   if (changes.length !== last - first + 1) throw missingData(`Series '${key}' lacks a change of ${first} to ${last}.`)
   return changes
 }
@@ -35,10 +37,10 @@ type Numbers = { readonly first: number; readonly last: number }
  * The changes of a part with numbers in a range. An entry may represent thousands of changes; only those in
  * the range are created.
  */
-const changesIn = (part: SeriesDoc, { first, last }: Numbers): readonly Change[] => {
-  const changes: Change[] = []
+function expandChanges(part: SeriesDoc, { first, last }: Numbers): readonly SeriesChange[] {
+  const changes: SeriesChange[] = []
   let number = part.first
-  for (const entry of entriesIn(part.entries, part.height)) {
+  for (const entry of parseEntries(part.entries, part.height)) {
     const end = Math.min(number + entry.times - 1, last)
     for (let each = Math.max(number, first); each <= end; each++)
       changes.push({
@@ -52,25 +54,25 @@ const changesIn = (part: SeriesDoc, { first, last }: Numbers): readonly Change[]
 }
 
 /** The changes of a series from a number on, in the form of a feed's rows. */
-export const newChanges = async (view: View, key: string, next: number): Promise<readonly Numbered<Change>[]> => {
-  const count = (await seriesIn(view, key))?.count ?? 0
-  const changes = await changesFrom(view, key, { first: next, last: count })
+export async function newChanges(view: View, key: string, next: number): Promise<readonly Numbered<SeriesChange>[]> {
+  const count = (await findSeries(view, key))?.count ?? 0
+  const changes = await readChangeRange(view, key, { first: next, last: count })
   return changes.map((doc, at) => ({ seq: next + at, doc }))
 }
 
-const momentsOf = async (view: View, key: string, ordinals: readonly number[]): Promise<readonly Moment[]> => {
-  const series = await seriesIn(view, key)
-  const changes = series === undefined ? [] : await changesAt(series, ordinals)
+async function readChangeMoments(view: View, key: string, ordinals: readonly number[]): Promise<readonly Moment[]> {
+  const series = await findSeries(view, key)
+  const changes = series === undefined ? [] : await readChanges(series, ordinals)
   const heights = changes.map(({ entry }) => entry.height)
-  const times = await timesOf(view, heights)
+  const times = await readBlockTimes(view, heights)
   return changes.map(({ entry: { height } }) => ({ height, time: times.get(height) ?? 0n }))
 }
 
 /** The changes with the given numbers. */
-const changesAt = async (series: Series, ordinals: readonly number[]): Promise<readonly Change[]> => {
+async function readChanges(series: Series, ordinals: readonly number[]): Promise<readonly SeriesChange[]> {
   const parts = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
   return ordinals.flatMap((ordinal, at) => {
     const part = parts[at]
-    return part === undefined ? [] : changesIn(part, { first: ordinal, last: ordinal })
+    return part === undefined ? [] : expandChanges(part, { first: ordinal, last: ordinal })
   })
 }

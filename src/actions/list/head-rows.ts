@@ -2,9 +2,9 @@ import { type HeadAt, type HeadBlock, rowsOfList } from '#head/head-state.ts'
 import { transactionId } from '#indices/position.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { Moment, View } from '#store/port.ts'
-import { bodiesOf } from '../find/bodies.ts'
+import { readBodies } from '../find/bodies.ts'
 import type { Bodies } from '../find/overflow.ts'
-import type { Numbered, NumberedList } from './list-rows.ts'
+import type { Numbered, OrdinalList } from './list-rows.ts'
 
 /** A row of a head block, with the height and time of the block. */
 type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: HeadBlock }
@@ -13,11 +13,11 @@ type Above<D> = { readonly doc: D; readonly made: Moment; readonly block: HeadBl
  * A list followed by the rows of the head blocks. Their numbers continue those of the list, as they will once they are
  * irreversible, so ranges and pages work over both parts like over one list. The numbers are not shown.
  */
-export const withHead = <D>(
-  list: NumberedList<D>,
+export function withHead<D>(
+  list: OrdinalList<D>,
   head: HeadAt | undefined,
   rowsOf: (block: HeadBlock) => readonly D[],
-): NumberedList<D> => {
+): OrdinalList<D> {
   const tip = head?.blocks.at(-1)?.doc
   if (head === undefined || tip === undefined) return list
   const above: Above<D>[] = []
@@ -60,12 +60,12 @@ export const headRecords = (list: string, block: HeadBlock): readonly ListedReco
 export const isListedAtHead = (head: HeadAt | undefined, list: string): boolean =>
   head?.blocks.some(block => rowsOfList(block, list).length > 0) ?? false
 
-/** The node's transaction objects of some rows, stored or in head blocks (`bodiesOf`). */
-export const bodiesWith = (view: View, rows: readonly Numbered<ListedRecord>[]): Bodies => {
+/** The node's transaction objects of some rows, stored or in head blocks (`readBodies`). */
+export function createBodyReader(view: View, rows: readonly Numbered<ListedRecord>[]): Bodies {
   const blocks = new Map(rows.flatMap(({ above, doc }) => (above === undefined ? [] : [[doc.id, above]])))
   return async docs => {
     const stored = docs.filter(({ id }) => !blocks.has(id))
-    const bodies = new Map(stored.length === 0 ? [] : await bodiesOf(view, stored))
+    const bodies = new Map(stored.length === 0 ? [] : await readBodies(view, stored))
     for (const { id, height, tx } of docs) {
       const body = blocks.get(id)?.bodies[tx]
       if (body !== undefined) bodies.set(transactionId(height, tx), body)

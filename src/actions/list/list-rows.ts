@@ -52,7 +52,7 @@ export type Numbered<D> = {
 }
 
 /** A list whose rows have ordinals from 1 in chain order. */
-export type NumberedList<D> = {
+export type OrdinalList<D> = {
   readonly count: number
   /** The number of irreversible rows, and the blocks of the others; absent: all are irreversible. */
   readonly above?: { readonly stored: number; readonly blockOf: (ordinal: number) => HeadBlock }

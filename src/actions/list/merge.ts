@@ -20,7 +20,7 @@ export type Merge = {
 }
 
 /** Maximum and minimum number of rows read from one list at once. */
-const MOST_ROWS = 1_000
+const MAX_ROWS = 1_000
 const LEAST_ROWS = 16
 
 /** A run with its buffer of rows that were read but not yet returned, and the range that is still to be read. */
@@ -34,24 +34,24 @@ type Reading = {
 
 const isRead = ({ first, last, rows, at }: Readonly<Reading>): boolean => at >= rows.length && first > last
 
-export const mergeOf = (runs: readonly Run[], sort: 'asc' | 'desc'): Merge =>
-  mergeFrom(
+export const createMerge = (runs: readonly Run[], sort: 'asc' | 'desc'): Merge =>
+  continueMerge(
     runs.map(run => ({ ...run, rows: [], at: 0 })),
     sort,
   )
 
-const mergeFrom = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc'): Merge => ({
+const continueMerge = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc'): Merge => ({
   next: async (view, limit) => {
     const readings = before.map((reading): Reading => ({ ...reading }))
     const rows: Merged[] = []
     while (rows.length < limit) {
-      const chunk = chunkFor(limit - rows.length, readings.filter(reading => !isRead(reading)).length)
+      const chunk = computeChunkSize(limit - rows.length, readings.filter(reading => !isRead(reading)).length)
       await Promise.all(readings.map(reading => fill(view, reading, { sort, chunk })))
       const row = taken(readings, sort)
       if (row === undefined) break
       rows.push(row)
     }
-    return { rows, rest: mergeFrom(readings, sort) }
+    return { rows, rest: continueMerge(readings, sort) }
   },
   isOver: before.every(isRead),
 })
@@ -60,15 +60,15 @@ const mergeFrom = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc'): 
  * Number of rows to read from each run: about twice its share of the rows wanted, or exactly the rows wanted
  * if there is a single run.
  */
-const chunkFor = (wanted: number, runs: number): number =>
-  runs < 2 ? Math.min(MOST_ROWS, wanted) : Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.ceil((2 * wanted) / runs)))
+const computeChunkSize = (wanted: number, runs: number): number =>
+  runs < 2 ? Math.min(MAX_ROWS, wanted) : Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil((2 * wanted) / runs)))
 
 /** Reads more rows when the buffer is empty. */
-const fill = async (
+async function fill(
   view: View,
   reading: Reading,
   { sort, chunk }: { readonly sort: 'asc' | 'desc'; readonly chunk: number },
-): Promise<void> => {
+): Promise<void> {
   const { list, first, last, rows, at } = reading
   if (at < rows.length || first > last) return
   const count = Math.min(chunk, last - first + 1)
@@ -82,7 +82,7 @@ const fill = async (
 }
 
 /** The first buffered row in order, removed from every run that contains it. */
-const taken = (readings: readonly Reading[], sort: 'asc' | 'desc'): Merged | undefined => {
+function taken(readings: readonly Reading[], sort: 'asc' | 'desc'): Merged | undefined {
   let doc: ListedRecord | undefined
   let runs: number[] = []
   for (const [number, { rows, at }] of readings.entries()) {

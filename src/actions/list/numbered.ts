@@ -5,12 +5,12 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
-import type { Range } from '../request/range.ts'
+import type { RowRange } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
 import { headRecords, withHead } from './head-rows.ts'
-import type { Listing, Numbered, NumberedList } from './list-rows.ts'
+import type { Listing, Numbered, OrdinalList } from './list-rows.ts'
 import { countPassing } from './ordinal-search.ts'
-import { blockHashes, heightOf, type RowId } from './row-id.ts'
+import { blockHashes, getPositionHeight, type RowId } from './row-id.ts'
 
 export type NumberedRecord = Numbered<ListedRecord>
 
@@ -18,14 +18,14 @@ export type NumberedRecord = Numbered<ListedRecord>
  * The rows of a list of records within a range, like `numberedRows`, including those of head blocks if
  * requested. A list that does not exist has none.
  */
-export const recordsOf = async (
+export async function listRecords(
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   list: string,
   range: RangeInOrder,
-): ReturnType<typeof numberedRows<ListedRecord>> => {
+): ReturnType<typeof numberedRows<ListedRecord>> {
   const found = await context.view.get(lists, list)
   const followed = { kind: 'records', key: list, number: found?.number } as const
-  const rows: NumberedList<ListedRecord> = {
+  const rows: OrdinalList<ListedRecord> = {
     followed,
     idOf: ({ id }) => id,
     count: found?.count ?? 0,
@@ -38,23 +38,23 @@ export const recordsOf = async (
 }
 
 /** A range of a list in a given order; `after`: starting after a row in that order. */
-export type RangeInOrder = Range & { readonly sort: 'asc' | 'desc'; readonly after?: RowId | undefined }
+export type RangeInOrder = RowRange & { readonly sort: 'asc' | 'desc'; readonly after?: RowId | undefined }
 
 /**
  * The rows of a list within a range, in the requested order. They are the rows at the height of the context,
  * even if they are read at a later one. Throws 'loading' for a range beyond the loaded blocks or rows.
  */
-export const numberedRows = async <D>(
+export async function numberedRows<D>(
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
-  list: NumberedList<D>,
+  list: OrdinalList<D>,
   { sort, after, ...given }: RangeInOrder,
-): Promise<Pick<Listing<Numbered<D>>, 'total' | 'stored' | 'docs' | 'followed' | 'idOf'>> => {
+): Promise<Pick<Listing<Numbered<D>>, 'total' | 'stored' | 'docs' | 'followed' | 'idOf'>> {
   const { view } = context
   const { count, above } = list
   const stored = above?.stored ?? count
   refuseBeyondLoaded(context, given, count)
-  const range = after === undefined ? given : behind(given, sort, await ordinalOf(context, list, after))
-  const { before, total } = await rowsWithin(view, list, range)
+  const range = after === undefined ? given : behind(given, sort, await requireOrdinal(context, list, after))
+  const { before, total } = await countRangeRows(view, list, range)
   return {
     total,
     stored,
@@ -73,7 +73,7 @@ export const numberedRows = async <D>(
 }
 
 /** The part of a range after a row, in the given order. */
-const behind = (range: Range, sort: 'asc' | 'desc', ordinal: number): Range => {
+function behind(range: RowRange, sort: 'asc' | 'desc', ordinal: number): RowRange {
   const { start_seq = 0n, end_seq } = range
   if (sort === 'asc') return { ...range, start_seq: max(start_seq, BigInt(ordinal + 1)) }
   const last = BigInt(ordinal - 1)
@@ -89,14 +89,14 @@ export const ORIGIN: Moment = { height: 0, time: 0n }
  * Number of rows of a list before a range, and within it. Bounds at the ends of the chain, and bounds that
  * are row numbers, need no request.
  */
-export const rowsWithin = async <D>(
+export async function countRangeRows<D>(
   view: View,
-  { count, end = view.at, moments }: Pick<NumberedList<D>, 'count' | 'end' | 'moments'>,
-  { start_block, end_block, start_seq = 0n, end_seq, ...times }: Range,
-): Promise<{ readonly before: number; readonly total: number }> => {
+  { count, end = view.at, moments }: Pick<OrdinalList<D>, 'count' | 'end' | 'moments'>,
+  { start_block, end_block, start_seq = 0n, end_seq, ...times }: RowRange,
+): Promise<{ readonly before: number; readonly total: number }> {
   const last = end_seq === undefined || end_seq > count ? count : Number(end_seq)
   if (start_seq > last) return { before: 0, total: 0 }
-  const { from, to } = timesOf(times)
+  const { from, to } = toTimeRange(times)
   let [early, until] = [0, count]
   if ((start_block ?? end_block ?? from ?? to) !== undefined) {
     const isBefore = ({ height, time }: Moment): boolean =>
@@ -114,10 +114,10 @@ export const rowsWithin = async <D>(
   return { before, total: Math.max(Math.min(until, last) - before, 0) }
 }
 
-type Times = Pick<Range, 'start_time' | 'end_time' | 'start_date' | 'end_date'>
+type Times = Pick<RowRange, 'start_time' | 'end_time' | 'start_date' | 'end_date'>
 
 /** First and last time of a range. Of a time and a day, the stricter one. */
-const timesOf = ({ start_time, end_time, start_date, end_date }: Times) => ({
+const toTimeRange = ({ start_time, end_time, start_date, end_date }: Times) => ({
   from: start_time === undefined || (start_date ?? start_time) > start_time ? start_date : start_time,
   to: end_time === undefined || (end_date ?? end_time) < end_time ? end_date : end_time,
 })
@@ -128,16 +128,16 @@ type ListContext = Pick<Context, 'view' | 'head' | 'clock'>
  * The number of the last row that a caller has. Throws 'replaced' when its block is no longer on the branch,
  * 'unavailable' while that is unknown, 'bad_request' when the list has no such row.
  */
-const ordinalOf = async <D>(
+async function requireOrdinal<D>(
   context: ListContext,
-  list: NumberedList<D>,
+  list: OrdinalList<D>,
   { position, hash }: RowId,
-): Promise<number> => {
+): Promise<number> {
   const { view } = context
-  const height = heightOf(position)
+  const height = getPositionHeight(position)
   await requireBlock(context, { height, hash })
-  const range: Range = { start_block: BigInt(height), end_block: BigInt(height) }
-  const { before, total } = await rowsWithin(view, list, range)
+  const range: RowRange = { start_block: BigInt(height), end_block: BigInt(height) }
+  const { before, total } = await countRangeRows(view, list, range)
   const docs = total === 0 ? [] : await list.docs(view, before + 1, before + total)
   const at = docs.findIndex(doc => list.idOf(doc) === position)
   if (at >= 0) return before + 1 + at
@@ -154,10 +154,10 @@ const ordinalOf = async <D>(
  * Throws unless the block of a row exists: published, or on the followed branch ('replaced', 'unavailable',
  * 'bad_request').
  */
-export const requireBlock = async (
+export async function requireBlock(
   { view, head, clock }: ListContext,
   { height, hash }: { readonly height: number; readonly hash: string },
-): Promise<void> => {
+): Promise<void> {
   const { at } = view
   if (height <= at.height) {
     if ((await blockHashes(view, [height])).get(height) !== hash) throw replaced(height)

@@ -11,7 +11,7 @@ type Heights = {
 }
 
 /** Counts of rows below `start` and up to `end`, and the ordinals of each look. */
-const countsIn = async (heights: Heights, start: number, end: number) => {
+async function countsIn(heights: Heights, start: number, end: number) {
   const { ceiling = Number.POSITIVE_INFINITY } = heights
   const asked: (readonly number[])[] = []
   const look = async (ordinals: readonly number[]) => {
@@ -90,7 +90,7 @@ test('countPassing: no look is needed when the ends decide, and one for a bound 
 })
 
 /** Counts of rows below each of some bounds, and the number of rows that each look read. */
-const countsBelow = async ({ count, at }: Heights, bounds: readonly number[]) => {
+async function countsBelow({ count, at }: Heights, bounds: readonly number[]) {
   const asked: number[] = []
   const counts = await countPassing<number>(
     {

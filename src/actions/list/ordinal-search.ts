@@ -12,7 +12,7 @@ const FEW = 4
  * Rows with the ordinals 1 … `count`. `floor` and `ceiling` are bounds: no test rates a row below `floor` or
  * above `ceiling`.
  */
-export type Rows<T> = {
+export type OrdinalRows<T> = {
   readonly count: number
   readonly floor: T
   readonly ceiling: T
@@ -30,10 +30,10 @@ type TestBound<T> = Bound & { readonly passes: (row: T) => boolean }
  * For each test, the number of rows that pass it; all rows that pass must come before those that do not. Each look
  * reduces the untested rows to a fraction. No look is needed if a test fails for `floor` or passes for `ceiling`.
  */
-export const countPassing = async <T>(
-  { count, floor, ceiling, look }: Rows<T>,
+export async function countPassing<T>(
+  { count, floor, ceiling, look }: OrdinalRows<T>,
   tests: readonly ((row: T) => boolean)[],
-): Promise<readonly number[]> => {
+): Promise<readonly number[]> {
   let bounds = tests.map(
     (passes): TestBound<T> => ({
       least: passes(ceiling) ? count : 0,
@@ -42,7 +42,7 @@ export const countPassing = async <T>(
     }),
   )
   for (;;) {
-    const ordinals = ordinalsFor(bounds)
+    const ordinals = selectOrdinals(bounds)
     if (ordinals.length === 0) return bounds.map(({ least }) => least)
     const rows = await look(ordinals)
     bounds = bounds.map(bound => narrowed(bound, ordinals, rows))
@@ -53,7 +53,7 @@ export const countPassing = async <T>(
  * The ordinals of the next look. All bounds are narrowed by the same rows, so two bounds have either the same
  * open ordinals or none in common.
  */
-const ordinalsFor = (bounds: readonly Bound[]): readonly number[] => {
+function selectOrdinals(bounds: readonly Bound[]): readonly number[] {
   const unknown = bounds.filter(({ least, most }) => least < most)
   const open = [...new Map(unknown.map(bound => [bound.least, bound])).values()]
   const rows = open.reduce((sum, { least, most }) => sum + most - least, 0)
@@ -66,18 +66,18 @@ const ordinalsFor = (bounds: readonly Bound[]): readonly number[] => {
  * At most `share` of the open ordinals, evenly spaced, including both ends: many bounds lie beyond the ends
  * of their list.
  */
-const spread = ({ least, most }: Bound, share: number): readonly number[] => {
+function spread({ least, most }: Bound, share: number): readonly number[] {
   const open = most - least
   const length = Math.min(open, share)
   const last = Math.max(length - 1, 1)
   return Array.from({ length }, (_, at) => least + 1 + Math.floor((at * (open - 1)) / last))
 }
 
-const narrowed = <T>(
+function narrowed<T>(
   { least, most, passes }: TestBound<T>,
   ordinals: readonly number[],
   rows: readonly T[],
-): TestBound<T> => {
+): TestBound<T> {
   for (const [at, ordinal] of ordinals.entries()) {
     const row = rows[at]
     if (row === undefined) throw new TypeError(`The store did not return row ${ordinal}.`)

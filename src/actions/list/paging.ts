@@ -1,12 +1,12 @@
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { RawJson } from '#chain/json.ts'
-import { type Action, type Context, defineAction, type ListSource, type Typed } from '../define.ts'
+import { type ApiAction, type Context, defineAction, type ListSource, type Typed } from '../define.ts'
 import { SIZE_DEFAULT } from '../request/parameter-types.ts'
 import { type Listing, ROWS_AT_ONCE } from './list-rows.ts'
 import { rowsValue } from './rows.ts'
 import { searchedPage } from './searched-page.ts'
 
-type ListAction<P extends TObject, R extends TSchema, D> = Omit<Action<P, R>, 'run' | 'list' | 'source'> & {
+type ListAction<P extends TObject, R extends TSchema, D> = Omit<ApiAction<P, R>, 'run' | 'list' | 'source'> & {
   readonly list: string
   readonly source: ListSource<Static<P>, D>
 }
@@ -23,24 +23,24 @@ export const defineList = <P extends TObject, R extends TSchema, D>(action: List
       if ('search' in listing)
         return searchedPage(context, listing, { list: action.list, size: size ?? SIZE_DEFAULT, params })
       return page === undefined && size === undefined
-        ? { ...wholeOf(action.list, await wholeRows(context, listing)), ...listing.beside }
-        : pageOf(context, listing, { list: action.list, page: page ?? 1n, size: size ?? SIZE_DEFAULT })
+        ? { ...buildWholeList(action.list, await wholeRows(context, listing)), ...listing.beside }
+        : readListPage(context, listing, { list: action.list, page: page ?? 1n, size: size ?? SIZE_DEFAULT })
     },
   })
 
 type Page = { readonly list: string; readonly page: bigint; readonly size: number }
 
-const pageOf = async <D>({ view, head }: Context, listing: Listing<D>, { list, page, size }: Page) => {
+async function readListPage<D>({ view, head }: Context, listing: Listing<D>, { list, page, size }: Page) {
   const { total } = listing
-  const offset = offsetFor(page, size) ?? total
+  const offset = computeOffset(page, size) ?? total
   const docs = offset >= total ? [] : await listing.docs(view, offset, Math.min(size, total - offset))
   const rows = await listing.rows(view, docs)
-  const lastId = head === undefined ? undefined : lastIdOf(rows.rows)
-  return { [list]: rowsValue(rows), page: rawOf(page), size, total, ...listing.beside, [LAST_ID]: lastId }
+  const lastId = head === undefined ? undefined : findLastRowId(rows.rows)
+  return { [list]: rowsValue(rows), page: toRawPage(page), size, total, ...listing.beside, [LAST_ID]: lastId }
 }
 
 /** For lists that are returned whole even without `format`. */
-const wholeRows = async <D>({ view }: Context, listing: Listing<D>): Promise<readonly unknown[]> => {
+async function wholeRows<D>({ view }: Context, listing: Listing<D>): Promise<readonly unknown[]> {
   const rows: unknown[] = []
   for (let at = 0; at < listing.total; at += ROWS_AT_ONCE) {
     const docs = await listing.docs(view, at, Math.min(ROWS_AT_ONCE, listing.total - at))
@@ -50,7 +50,7 @@ const wholeRows = async <D>({ view }: Context, listing: Listing<D>): Promise<rea
 }
 
 /** A page number as JSON. It may have 19 digits, and stays a number when amounts are written as text. */
-export const rawOf = (page: bigint): RawJson => new RawJson(String(page))
+export const toRawPage = (page: bigint): RawJson => new RawJson(String(page))
 
 /** The page of a list that an answer contains: `page` from 1, at most `size` rows of `total`. */
 export type Paged = {
@@ -63,30 +63,30 @@ export type Paged = {
 }
 
 /** The page that the `data` of an action contains; undefined: it is not a list, or a whole one. */
-export const pagedOf = (params: Readonly<Record<string, unknown>>, data: unknown): Paged | undefined => {
+export function findPaged(params: Readonly<Record<string, unknown>>, data: unknown): Paged | undefined {
   const { page = 1n } = params
   if (params['page'] === undefined && params['size'] === undefined) return undefined
   const { size, total, next } = data as Readonly<Record<string, unknown>>
   if (typeof page !== 'bigint' || typeof size !== 'number') return undefined
-  if (typeof next === 'string' || total === null) return { page, size, total: undefined, lastId: textOf(next) }
+  if (typeof next === 'string' || total === null) return { page, size, total: undefined, lastId: getText(next) }
   if (typeof total !== 'number') return undefined
   const lastId = (data as { readonly [LAST_ID]?: string })[LAST_ID]
   return { page, size, total, lastId }
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+const getText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 
 /** The id of the last row of a page. Not part of `data`, because only links need it. */
 const LAST_ID = Symbol('id of the last row')
 
 /** The id of the last row, if rows have ids. */
-const lastIdOf = (rows: readonly unknown[]): string | undefined => {
+function findLastRowId(rows: readonly unknown[]): string | undefined {
   const last = rows.at(-1)
   return typeof last === 'object' && last !== null && 'id' in last && typeof last.id === 'string' ? last.id : undefined
 }
 
 /** Number of rows before a page; undefined: beyond any list. */
-const offsetFor = (page: bigint, size: number): number | undefined => {
+function computeOffset(page: bigint, size: number): number | undefined {
   const offset = (page - 1n) * BigInt(size)
   return offset <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(offset) : undefined
 }
@@ -100,7 +100,7 @@ type ExportFacts = {
 }
 
 /** A list that is always returned whole. */
-export const wholeOf = (
+export const buildWholeList = (
   list: string,
   rows: readonly unknown[],
   exportFacts?: ExportFacts,
@@ -113,7 +113,7 @@ export const wholeOf = (
 })
 
 /** The facts for an export of the whole list in an answer. */
-export const exportFactsIn = (data: unknown): ExportFacts =>
+export const getExportFacts = (data: unknown): ExportFacts =>
   (data as { readonly [EXPORT_FACTS]?: ExportFacts })[EXPORT_FACTS] ?? {}
 
 /** The key is a symbol, so the facts are not part of the JSON of `data`. */

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
-import { readAhead } from './read-ahead.ts'
+import { prefetchResults } from './read-ahead.ts'
 
 /** Jobs that end when the test resolves them. */
-const jobs = (count: number, most: number) => {
+function jobs(count: number, most: number) {
   const ends: PromiseWithResolvers<number>[] = []
-  const results = readAhead({ count, most }, () => {
+  const results = prefetchResults({ count, most }, () => {
     const end = Promise.withResolvers<number>()
     ends.push(end)
     return end.promise

@@ -2,7 +2,7 @@
  * Results of the jobs 0 … `count` − 1, in order. While one is used, up to `most` further jobs are running.
  * The first failure ends the sequence; jobs that are still running are not cancelled.
  */
-export const readAhead = async function* <T>(
+export const prefetchResults = async function* <T>(
   { count, most }: { readonly count: number; readonly most: number },
   start: (job: number) => Promise<T>,
 ): AsyncGenerator<T, void, void> {

@@ -14,10 +14,10 @@ export type AccessPath = {
 }
 
 /** Alternative ways to find the rows that pass some filters; each of them is complete. */
-export type Plan = readonly [AccessPath, ...(readonly AccessPath[])]
+export type RecordPlan = readonly [AccessPath, ...(readonly AccessPath[])]
 
 /** The test for the filters that the choice of lists leaves; undefined: there are none. */
-const testOf = (sides: readonly string[], filters: RecordFilters): RowTest | undefined => {
+function buildRowTest(sides: readonly string[], filters: RecordFilters): RowTest | undefined {
   if (!hasFilters(filters)) return undefined
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
   return {
@@ -29,16 +29,16 @@ const testOf = (sides: readonly string[], filters: RecordFilters): RowTest | und
 }
 
 /** The rows of accounts. `isEach`: every row includes the accounts that it belongs to. */
-export const accountPlan = (names: readonly string[], filters: RecordFilters, isEach: boolean): Plan => {
+export function accountPlan(names: readonly string[], filters: RecordFilters, isEach: boolean): RecordPlan {
   const { own, rest } = ownLists(filters)
   const lists = names.map(name => own(name))
   const path: AccessPath = {
     keys: lists.flat(),
-    test: testOf(names, rest),
+    test: buildRowTest(names, rest),
     ...(isEach ? { owners: lists.flatMap((keys, at) => keys.map(() => names[at] ?? '')) } : {}),
   }
   const other = isEach ? undefined : listsOfOther(filters)
-  return other === undefined ? [path] : [path, { keys: other, test: testOf(names, filters) }]
+  return other === undefined ? [path] : [path, { keys: other, test: buildRowTest(names, filters) }]
 }
 
 type OwnLists = {
@@ -48,7 +48,7 @@ type OwnLists = {
 }
 
 /** The most selective lists of an account for some filters. */
-const ownLists = (filters: RecordFilters): OwnLists => {
+function ownLists(filters: RecordFilters): OwnLists {
   const { func_name, failed, direction, token } = filters
   if (func_name !== undefined)
     return {
@@ -73,7 +73,7 @@ const ownLists = (filters: RecordFilters): OwnLists => {
  * Lists of the counterparty that contain all movements between the two. undefined: there are none, because
  * the filters may also match other rows.
  */
-const listsOfOther = ({ counterparty, direction, func_name, token }: RecordFilters) => {
+function listsOfOther({ counterparty, direction, func_name, token }: RecordFilters) {
   if (counterparty === undefined || direction === undefined || func_name !== undefined) return undefined
   if (direction === 'out')
     return token?.map(symbol => listOf.receivedOf(counterparty, symbol)) ?? [listOf.received(counterparty)]
@@ -85,16 +85,16 @@ export const contractList = (id: string, action: string | undefined): string =>
   action === undefined ? listOf.contract(id) : listOf.action(id, action)
 
 /** The rows of a contract, or of one of its actions. */
-export const contractPlan = (id: string, action: string | undefined, filters: RecordFilters): Plan => {
+export function contractPlan(id: string, action: string | undefined, filters: RecordFilters): RecordPlan {
   const { counterparty, token } = filters
   const func = { contract: id, action }
   if (token !== undefined) {
     // Only token.iost moves tokens.
-    const test = testOf([], { ...filters, token: undefined })
+    const test = buildRowTest([], { ...filters, token: undefined })
     const keys = token.map(symbol => listOf.token(symbol))
     return [{ keys, test: action === undefined ? test : { sides: new Set(), ...test, func } }]
   }
-  const test = testOf([], filters)
+  const test = buildRowTest([], filters)
   const own: AccessPath = { keys: [contractList(id, action)], test }
   // A row may name a user's contract before that is deployed; such rows are in no list of the contract.
   if (counterparty === undefined || test === undefined || !id.endsWith('.iost')) return [own]
@@ -102,8 +102,8 @@ export const contractPlan = (id: string, action: string | undefined, filters: Re
 }
 
 /** The movements of a token. */
-export const tokenPlan = (symbol: string, filters: RecordFilters): Plan => {
-  const test = testOf([], filters)
+export function tokenPlan(symbol: string, filters: RecordFilters): RecordPlan {
+  const test = buildRowTest([], filters)
   const own: AccessPath = { keys: [listOf.token(symbol)], test }
   const { counterparty } = filters
   if (counterparty === undefined) return [own]

@@ -12,7 +12,7 @@ export type Rows = {
 }
 
 /** The rows as the value of a page. */
-export const rowsValue = ({ rows, data }: Rows): unknown => {
+export function rowsValue({ rows, data }: Rows): unknown {
   if (data === undefined) return rows
   // The native JSON.stringify takes an eighth of the time of our own writer.
   const [first = '', ...others] = JSON.stringify(rows).split(EMPTY_DATA)
@@ -29,11 +29,11 @@ export const withOwnData = ({ rows, data }: Rows): readonly unknown[] =>
   data === undefined ? rows : rows.map((row, at) => ({ ...(row as object), data: data[at] ?? '' }))
 
 /** Each row as JSON text. */
-export const jsonRows = ({ rows, data }: Rows, options: WriteOptions = {}): readonly string[] => {
+export function jsonRows({ rows, data }: Rows, options: WriteOptions = {}): readonly string[] {
   if (data === undefined) return rows.map(row => writeJson(row, options))
   // Each row is serialized by itself. No separator between rows would be safe: a text may end with it, and
   // the closing quote of that text would be taken for the first quote of the next row.
-  return rows.map((row, at) => withData(JSON.stringify(row), jsonOf(data[at] ?? '')))
+  return rows.map((row, at) => withData(JSON.stringify(row), formatData(data[at] ?? '')))
 }
 
 /**
@@ -43,15 +43,16 @@ export const jsonRows = ({ rows, data }: Rows, options: WriteOptions = {}): read
 const EMPTY_DATA = '"data":""'
 
 /** Inserts the data of a row. */
-const withData = (row: string, data: string): string => {
+function withData(row: string, data: string): string {
   const at = row.indexOf(EMPTY_DATA)
   return `${row.slice(0, at)}"data":${data}${row.slice(at + EMPTY_DATA.length)}`
 }
 
-const jsonOf = (data: RawJson | string): string => (typeof data === 'string' ? JSON.stringify(data) : data.text)
+const formatData = (data: RawJson | string): string => (typeof data === 'string' ? JSON.stringify(data) : data.text)
 
 /** Each row as JSON in one line. */
-export const linesOf = (rows: Rows, options: WriteOptions): readonly string[] => jsonRows(rows, options).map(inOneLine)
+export const formatRowLines = (rows: Rows, options: WriteOptions): readonly string[] =>
+  jsonRows(rows, options).map(inOneLine)
 
 /** JSON text with line breaks by its signer, on one line: within JSON strings line breaks are always escaped. */
 const inOneLine = (row: string): string => (LINES.test(row) ? row.replaceAll(/[\r\n]/g, ' ') : row)

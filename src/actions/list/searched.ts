@@ -26,7 +26,7 @@ export type RowTest = {
  * usually unknown.
  */
 export type SearchListing = {
-  readonly search: Search
+  readonly search: RowSearch
   /** Number of rows, if it is known without reading them. */
   readonly total: number | undefined
   readonly rowsOf: (view: View, found: readonly Merged[]) => Promise<Rows>
@@ -39,7 +39,7 @@ export type SearchListing = {
   readonly counts: readonly number[]
 }
 
-/** Lists and a test, without a range: `searchBehind` finds rows added after given counts. */
+/** Lists and a test, without a range: `openLaterSearch` finds rows added after given counts. */
 export type ListSelection = {
   readonly keys: readonly string[]
   readonly test: RowTest | undefined
@@ -48,7 +48,7 @@ export type ListSelection = {
 }
 
 /** The state of a search. It is immutable: each step returns the remainder as a new search. */
-export type Search = {
+export type RowSearch = {
   /** Tests up to `limit` further rows. */
   readonly next: (view: View, limit: number) => Promise<SearchStep>
   readonly isOver: boolean
@@ -62,5 +62,5 @@ export type SearchStep = {
   readonly found: readonly Merged[]
   readonly last: string | undefined
   readonly tested: number
-  readonly rest: Search
+  readonly rest: RowSearch
 }

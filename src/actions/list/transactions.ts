@@ -2,11 +2,11 @@ import type { HeadBlock } from '#head/head-state.ts'
 import { transactionId } from '#indices/position.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
-import { RUN_LENGTH, runId, type Stretch, stretchesOf, transactionRuns } from '#indices/transaction-run.ts'
+import { listStretches, RUN_LENGTH, runId, type Stretch, transactionRuns } from '#indices/transaction-run.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { timesOf } from '../find/blocks-at.ts'
+import { readBlockTimes } from '../find/blocks-at.ts'
 import { withHead } from './head-rows.ts'
 import type { Numbered } from './list-rows.ts'
 import { numberedRows, type RangeInOrder } from './numbered.ts'
@@ -19,15 +19,15 @@ export type NumberedTransaction = Numbered<TimedTransaction>
  * Transactions of the whole chain within a range, base ones left out, like `numberedRows`; including those of
  * head blocks if requested.
  */
-export const transactionsOf = async (
+export async function listTransactions(
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   range: RangeInOrder,
-): ReturnType<typeof numberedRows<TimedTransaction>> => {
+): ReturnType<typeof numberedRows<TimedTransaction>> {
   const count = (await context.view.get(statistics, STATISTICS))?.transaction_count ?? 0
   const list = {
     count,
-    moments: momentsOf,
-    docs: transactionsFrom,
+    moments: readTransactionMoments,
+    docs: readTransactions,
     followed: { kind: 'transactions' } as const,
     idOf: ({ doc }: TimedTransaction) => doc.id,
   }
@@ -38,22 +38,21 @@ export const transactionsOf = async (
 export const headTransactions = ({ doc: { time }, transactions: all }: HeadBlock): readonly TimedTransaction[] =>
   all.map(doc => ({ doc, time }))
 
-const momentsOf = async (view: View, numbers: readonly number[]): Promise<readonly Moment[]> => {
-  const positions = await positionsOf(view, numbers)
-  const times = await timesOf(view, heightsIn(positions))
+async function readTransactionMoments(view: View, numbers: readonly number[]): Promise<readonly Moment[]> {
+  const positions = await readPositions(view, numbers)
+  const times = await readBlockTimes(view, listHeights(positions))
   return positions.map(({ height }) => ({ height, time: times.get(height) as bigint }))
 }
 
 /** Transactions with the numbers `first` … `last`, in order. */
-export const transactionsFrom = async (
-  view: View,
-  first: number,
-  last: number,
-): Promise<readonly TimedTransaction[]> => {
+export async function readTransactions(view: View, first: number, last: number): Promise<readonly TimedTransaction[]> {
   const numbers = Array.from({ length: last - first + 1 }, (_, at) => first + at)
-  const positions = await positionsOf(view, numbers)
+  const positions = await readPositions(view, numbers)
   const ids = positions.map(({ height, tx }) => transactionId(height, tx))
-  const [docs, times] = await Promise.all([view.getMany(transactions, ids), timesOf(view, heightsIn(positions))])
+  const [docs, times] = await Promise.all([
+    view.getMany(transactions, ids),
+    readBlockTimes(view, listHeights(positions)),
+  ])
   return ids.map((id, at) => {
     const doc = docs[at]
     if (doc === undefined) throw missingData(`Transaction '${id}', number ${first + at} of all, has no document.`)
@@ -63,22 +62,22 @@ export const transactionsFrom = async (
 
 type Position = { readonly height: number; readonly tx: number }
 
-const heightsIn = (positions: readonly Position[]): readonly number[] => positions.map(({ height }) => height)
+const listHeights = (positions: readonly Position[]): readonly number[] => positions.map(({ height }) => height)
 
 /** Positions of the transactions with given numbers. */
-const positionsOf = async (view: View, numbers: readonly number[]): Promise<readonly Position[]> => {
+async function readPositions(view: View, numbers: readonly number[]): Promise<readonly Position[]> {
   const runOf = (number: number): number => Math.floor((number - 1) / RUN_LENGTH)
   const runs = [...new Set(numbers.map(runOf))]
   const docs = await view.getMany(transactionRuns, runs.map(runId))
-  const stretches = new Map(runs.map((run, at) => [run, stretchesOf(docs[at] ?? { blocks: [] })]))
+  const stretches = new Map(runs.map((run, at) => [run, listStretches(docs[at] ?? { blocks: [] })]))
   return numbers.map(number => {
-    const position = positionAt(stretches.get(runOf(number)) ?? [], (number - 1) % RUN_LENGTH)
+    const position = findStretchPosition(stretches.get(runOf(number)) ?? [], (number - 1) % RUN_LENGTH)
     if (position === undefined) throw missingData(`Run ${runOf(number)} of transactions lacks number ${number} of all.`)
     return position
   })
 }
 
-const positionAt = (stretches: readonly Stretch[], offset: number): Position | undefined => {
+function findStretchPosition(stretches: readonly Stretch[], offset: number): Position | undefined {
   let skip = offset
   for (const { height, first, count } of stretches) {
     if (skip < count) return { height, tx: first + skip }

@@ -7,17 +7,17 @@ import type { Listing } from './list-rows.ts'
 const CHUNK = 1000
 
 /** An order of an index; `group` restricts it to one group. */
-export type Order<I extends StateIndex> = {
+export type IndexOrder<I extends StateIndex> = {
   readonly index: I
   readonly order: keyof I['orders'] & string
   readonly group?: string
 }
 
 /** All documents of an order, sorted. Only for orders that are short or promised whole. */
-export const wholeOrder = async <I extends StateIndex>(
+export async function wholeOrder<I extends StateIndex>(
   view: View,
-  { index, order, ...group }: Order<I>,
-): Promise<readonly DocOf<I>[]> => {
+  { index, order, ...group }: IndexOrder<I>,
+): Promise<readonly DocOf<I>[]> {
   const docs: DocOf<I>[] = []
   for await (const part of orderInRuns(view, { index, order, ...group })) docs.push(...part)
   return docs
@@ -26,7 +26,7 @@ export const wholeOrder = async <I extends StateIndex>(
 /** All documents of an order in chunks. */
 export const orderInRuns = async function* <I extends StateIndex>(
   view: View,
-  { index, order, ...group }: Order<I>,
+  { index, order, ...group }: IndexOrder<I>,
 ): AsyncGenerator<readonly DocOf<I>[], void, void> {
   for (let offset = 0; ; offset += CHUNK) {
     const part = await view.page(index, order, { ...group, offset, limit: CHUNK })
@@ -39,15 +39,15 @@ export const orderInRuns = async function* <I extends StateIndex>(
  * The list of all documents of an order, `total` of them. `rowOf` makes the row of each, from its rank (1 is
  * the first).
  */
-export const listingOf = <I extends StateIndex>(
-  order: Order<I>,
+export const createOrderListing = <I extends StateIndex>(
+  order: IndexOrder<I>,
   total: number,
   rowOf: (doc: DocOf<I>, rank: number) => unknown,
 ): Listing<Ranked<I>> => rankedListing(order, { total, sort: 'desc' }, rowOf)
 
-/** Like `listingOf`, in the order (`desc`) or its exact reverse (`asc`). */
+/** Like `createOrderListing`, in the order (`desc`) or its exact reverse (`asc`). */
 export const rankedListing = <I extends StateIndex>(
-  { index, order, ...group }: Order<I>,
+  { index, order, ...group }: IndexOrder<I>,
   { total, sort }: { readonly total: number; readonly sort: 'asc' | 'desc' },
   rowOf: (doc: DocOf<I>, rank: number) => unknown,
 ): Listing<Ranked<I>> => ({
@@ -64,7 +64,7 @@ export const rankedListing = <I extends StateIndex>(
 type Ranked<I extends StateIndex> = { readonly doc: DocOf<I>; readonly rank: number }
 
 /** The list of rows in memory, in their order. */
-export const rankingIn = <R>(all: readonly R[], rowOf: (row: R) => unknown): Listing =>
+export const createMemoryListing = <R>(all: readonly R[], rowOf: (row: R) => unknown): Listing =>
   asRows({
     total: all.length,
     docs: async (_view, offset, limit) => all.slice(offset, offset + limit),

@@ -1,23 +1,23 @@
 import type { RowId } from '../list/row-id.ts'
 import type { Text } from '../text.ts'
-import { checkHeadRange, checkRange, type Range } from './range.ts'
+import { checkHeadRange, checkRange, type RowRange } from './range.ts'
 import type { RecordFilters } from './record-filters.ts'
 import { badRequest } from './refusals.ts'
 
 /** Parameters of a list of records that are checked together. */
 type RequestedRange = RecordFilters &
-  Range & { readonly head: number; readonly after?: RowId | undefined; readonly page: bigint }
+  RowRange & { readonly head: number; readonly after?: RowId | undefined; readonly page: bigint }
 
 /** Filters that only rows of token movements pass. */
 const MOVING = ['direction', 'token', 'memo', 'memo_prefix'] as const
 
 /** Throws 'bad_request' for filters that no row can pass together: an empty list would hide the mistake. */
-export const checkFilters = (filters: RecordFilters): void => {
+export function checkFilters(filters: RecordFilters): void {
   const moving = MOVING.find(name => filters[name] !== undefined)
   if (filters.failed === 1) {
     const other = moving ?? (filters.min_amount === undefined ? undefined : 'min_amount')
     if (other !== undefined)
-      throw apart('failed', other, {
+      throw refuseCombination('failed', other, {
         en: 'a transaction that failed moved nothing',
         zh: '失败的交易没有任何代币变动',
       })
@@ -27,7 +27,7 @@ export const checkFilters = (filters: RecordFilters): void => {
 }
 
 /** Throws 'bad_request' if rows of a contract cannot pass a filter for movements. */
-const checkMoves = (contract: string, parameter: string, moving: string): void => {
+function checkMoves(contract: string, parameter: string, moving: string): void {
   if (contract === 'token.iost') return
   throw badRequest(
     {
@@ -39,7 +39,7 @@ const checkMoves = (contract: string, parameter: string, moving: string): void =
 }
 
 /** `checkFilters` for the rows of a contract, where `direction` also needs a `counterparty`. */
-export const checkContractFilters = (contract: string, filters: RecordFilters): void => {
+export function checkContractFilters(contract: string, filters: RecordFilters): void {
   checkFilters(filters)
   const moving = MOVING.find(name => filters[name] !== undefined)
   if (moving !== undefined) checkMoves(contract, 'contract', moving)
@@ -47,7 +47,7 @@ export const checkContractFilters = (contract: string, filters: RecordFilters): 
 }
 
 /** Throws 'bad_request' for a direction without an account as its reference. */
-export const checkSide = ({ direction, counterparty }: RecordFilters): void => {
+export function checkSide({ direction, counterparty }: RecordFilters): void {
   if (direction === undefined || counterparty !== undefined) return
   throw badRequest(
     {
@@ -62,7 +62,7 @@ export const checkSide = ({ direction, counterparty }: RecordFilters): void => {
  * Checks the range of a list of records. Searched rows have no number, and their pages must be read one after
  * another: throws 'bad_request' for parameters that need numbers.
  */
-export const checkRecordRange = (requested: RequestedRange, isSearched: boolean): void => {
+export function checkRecordRange(requested: RequestedRange, isSearched: boolean): void {
   if (!isSearched) {
     const { after, ...others } = requested
     checkHeadRange(after === undefined ? others : { ...others, after })
@@ -96,7 +96,7 @@ const SEQ: Text = {
   zh: "这些记录没有 seq；请以 'after' 传入最后一条记录的 id 继续，或限定区块或时间。",
 }
 
-const apart = (first: string, second: string, { en, zh }: Text) =>
+const refuseCombination = (first: string, second: string, { en, zh }: Text) =>
   badRequest(
     {
       en: `Parameters '${first}' and '${second}' cannot be combined: ${en}; leave one of them out.`,

@@ -1,16 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import type { Options } from './options.ts'
-import { word } from './parameters.ts'
+import { defineParameter } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
 /** The columns of an export, in the form of an accounting program. */
 export type CsvLayout = 'koinly' | 'ledger'
 
 /** Parameter of lists with exports for accounting: in every layout, or only as movements without balances. */
-export const csvLayout = <const L extends CsvLayout>(...layouts: readonly L[]) => {
+export function csvLayout<const L extends CsvLayout>(...layouts: readonly L[]) {
   const isWhole = layouts.length > 1
   return Type.Optional(
-    word<L>({
+    defineParameter<L>({
       type: 'string',
       description: {
         en: `Only with format=csv: the columns that accounting programs read, in place of the fields of rows, without rows that changed nothing. koinly has Date, Sent Amount, Sent Currency, Received Amount, Received Currency, Fee Amount, Fee Currency, Net Worth Amount, Net Worth Currency, Label, Description and TxHash${isWhole ? '; ledger has date, description, change, balance, token and tx, where balance is what was available and frozen together' : ''}. Times are UTC, and a net worth is given where the operator has a price for the day.`,
@@ -25,14 +25,14 @@ export const csvLayout = <const L extends CsvLayout>(...layouts: readonly L[]) =
       pattern: `^(?:${layouts.join('|')})$`,
       values: layouts,
       example: layouts[0] ?? '',
-      elsewhere: ['layout', 'template', 'csv_format', 'software'],
+      foreignNames: ['layout', 'template', 'csv_format', 'software'],
       read: text => layouts.find(layout => layout === text),
     }),
   )
 }
 
 /** Throws 'bad_request' if columns are given for an answer that is not CSV. */
-export const checkCsv = (csv: unknown, { export: format }: Pick<Options, 'export'>): void => {
+export function checkCsv(csv: unknown, { export: format }: Pick<Options, 'export'>): void {
   if (format === 'csv') return
   throw badRequest(
     {

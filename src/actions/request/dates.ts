@@ -1,25 +1,25 @@
 import { Type } from '@sinclair/typebox'
-import { DATE_PATTERN, dateOf, dayOfDate } from '#chain/time.ts'
+import { DATE_PATTERN, dayOfDate, formatDate } from '#chain/time.ts'
 import type { Text } from '../text.ts'
-import { word } from './parameters.ts'
+import { defineParameter } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
 /** Number of days of a range without a start. */
 export const DAYS_DEFAULT = 30
 
-type ParameterTexts = { readonly description: Text; readonly elsewhere: readonly string[] }
+type ParameterTexts = { readonly description: Text; readonly foreignNames: readonly string[] }
 
 /** A parameter for a UTC day; `read` converts days since 1970 to the parameter's value. */
-export const date = <T>(read: (day: number) => T, { description, elsewhere }: ParameterTexts) =>
+export const date = <T>(read: (day: number) => T, { description, foreignNames }: ParameterTexts) =>
   Type.Optional(
-    word<T>({
+    defineParameter<T>({
       type: 'string',
       description,
       rule: { en: 'a UTC day such as 2026-11-21', zh: 'UTC 日期，例如 2026-11-21' },
       pattern: `^${DATE_PATTERN}$`,
       example: '2026-11-21',
       sample: 'day',
-      elsewhere,
+      foreignNames,
       read: text => {
         const day = dayOfDate(text)
         return day === undefined ? undefined : read(day)
@@ -33,11 +33,11 @@ const itself = (day: number): number => day
 export const dates = {
   start_date: date(itself, {
     description: { en: 'First UTC day of the range.', zh: '区间的首个 UTC 日期。' },
-    elsewhere: ['start_time', 'start', 'from', 'from_date', 'startdate', 'since'],
+    foreignNames: ['start_time', 'start', 'from', 'from_date', 'startdate', 'since'],
   }),
   end_date: date(itself, {
     description: { en: 'Last UTC day of the range.', zh: '区间的最后一个 UTC 日期。' },
-    elsewhere: ['end_time', 'end', 'to', 'to_date', 'enddate', 'until'],
+    foreignNames: ['end_time', 'end', 'to', 'to_date', 'enddate', 'until'],
   }),
 }
 
@@ -45,11 +45,11 @@ export const dates = {
 export type Dates = { readonly start_date?: number | undefined; readonly end_date?: number | undefined }
 
 /** A check that throws 'bad_request' for a range that ends before it starts, or has more than `most` days. */
-export const datesWithin =
+export const createDateCheck =
   (most: number) =>
   ({ start_date, end_date }: Dates): void => {
     if (start_date === undefined || end_date === undefined) return
-    const [start, end] = [dateOf(start_date), dateOf(end_date)]
+    const [start, end] = [formatDate(start_date), formatDate(end_date)]
     const length = end_date - start_date + 1
     if (length < 1)
       throw badRequest(

@@ -1,8 +1,8 @@
-import { WHOLE_NUMBER, WHOLE_RULE, word } from './parameters.ts'
+import { defineParameter, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts'
 
 /** The symbol of a collection of NFTs. */
 export const collection = () =>
-  word<string>({
+  defineParameter<string>({
     type: 'string',
     description: {
       en: 'NFT collection: its symbol in token721.iost.',
@@ -15,13 +15,13 @@ export const collection = () =>
     pattern: '^[a-z0-9_.]{1,64}$',
     example: 'nft_cats',
     sample: 'collection',
-    elsewhere: ['symbol', 'token', 'contract', 'collection_id', 'collectionid'],
+    foreignNames: ['symbol', 'token', 'contract', 'collection_id', 'collectionid'],
     read: text => text,
   })
 
 /** The id of an NFT in its collection, in its form on the chain: without leading zeros. */
 export const tokenId = () =>
-  word<string>({
+  defineParameter<string>({
     type: 'integer',
     description: {
       en: 'Id of the NFT: its number in the collection, from 0.',
@@ -32,6 +32,6 @@ export const tokenId = () =>
     minimum: 0,
     example: '0',
     sample: 'nft',
-    elsewhere: ['id', 'tokenid', 'nft_id', 'item', 'item_id'],
+    foreignNames: ['id', 'tokenid', 'nft_id', 'item', 'item_id'],
     read: text => String(BigInt(text)),
   })

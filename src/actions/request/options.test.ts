@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { refusal } from '#test/support/refusal.ts'
-import { languageFor, readOptions } from './options.ts'
+import { readOptions, selectLanguage } from './options.ts'
 import type { Query } from './query.ts'
 
 const defaults = { format: 'envelope', compat: 'none' } as const
@@ -60,7 +60,7 @@ describe('readOptions', () => {
   })
 })
 
-describe('languageFor', () => {
+describe('selectLanguage', () => {
   test.each<readonly [string | undefined, 'en' | 'zh']>([
     [undefined, 'en'],
     ['', 'en'],
@@ -75,10 +75,10 @@ describe('languageFor', () => {
     ['zhx', 'en'],
     ['ZH-tw', 'zh'],
   ])('languageFor: Accept-Language %p is %p', (header, lang) => {
-    expect(languageFor([], header)).toBe(lang)
+    expect(selectLanguage([], header)).toBe(lang)
   })
   test('readOptions: a usable lang in the query takes precedence, an unusable one is ignored', () => {
-    expect(languageFor([['lang', 'en']], 'zh')).toBe('en')
-    expect(languageFor([['lang', 'fr']], 'zh')).toBe('zh')
+    expect(selectLanguage([['lang', 'en']], 'zh')).toBe('en')
+    expect(selectLanguage([['lang', 'fr']], 'zh')).toBe('zh')
   })
 })

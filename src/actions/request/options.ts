@@ -1,6 +1,6 @@
 import type { Compat } from '../define.ts'
 import type { Text } from '../text.ts'
-import { oneOf, type Query } from './query.ts'
+import { findSingleValue, type Query } from './query.ts'
 import { badRequest, shown } from './refusals.ts'
 
 /** The options for the form of an answer, the same for every action. */
@@ -62,21 +62,21 @@ export const LANGUAGE_TAG = { en: 'en', zh: 'zh-CN' } as const
  * Language of messages: the first valid `lang` of the query, otherwise the best match of Accept-Language,
  * otherwise English. Never fails, so that even a refusal of the request itself has a language.
  */
-export const languageFor = (query: Query, acceptLanguage: string | undefined): 'en' | 'zh' => {
+export function selectLanguage(query: Query, acceptLanguage: string | undefined): 'en' | 'zh' {
   for (const [name, value] of query) if (name === 'lang' && (value === 'en' || value === 'zh')) return value
   return accepted(acceptLanguage ?? '')
 }
 
 /** Options of a request. Throws 'bad_request' with the name of the option and its values. */
-export const readOptions = (
+export function readOptions(
   query: Query,
   { acceptLanguage, defaults }: { readonly acceptLanguage?: string | undefined; readonly defaults: OptionDefaults },
-): Options => {
-  const format = oneOf(query, 'format')
+): Options {
+  const format = findSingleValue(query, 'format')
   const whole = EXPORT_FORMATS.find(each => each === format)
   const isFeed = format === FEED_FORMAT
   return {
-    lang: given(query, 'lang') ?? languageFor(query, acceptLanguage),
+    lang: given(query, 'lang') ?? selectLanguage(query, acceptLanguage),
     format: whole !== undefined || isFeed ? defaults.format : (given(query, 'format') ?? defaults.format),
     compat: given(query, 'compat') ?? defaults.compat,
     numbers: given(query, 'numbers') ?? 'number',
@@ -86,8 +86,8 @@ export const readOptions = (
 }
 
 /** The value of an option; undefined: it is not given. */
-const given = <K extends keyof Always>(query: Query, name: K): Always[K] | undefined => {
-  const text = oneOf(query, name)
+function given<K extends keyof Always>(query: Query, name: K): Always[K] | undefined {
+  const text = findSingleValue(query, name)
   if (text === undefined) return undefined
   const values: readonly Always[K][] = OPTION_VALUES[name]
   const found = values.find(value => value === text)
@@ -106,19 +106,19 @@ const listed = (values: readonly string[], between: string, last: string): strin
   [values.slice(0, -1).join(between), ...values.slice(-1)].join(last)
 
 /** RFC 9110 12.5.4: the supported language with the highest weight; the first one among equals. */
-const accepted = (header: string): 'en' | 'zh' => {
+function accepted(header: string): 'en' | 'zh' {
   if (header === '') return 'en'
   let best: { readonly lang: 'en' | 'zh'; readonly weight: number } = { lang: 'en', weight: 0 }
   for (const range of header.slice(0, 1000).split(',')) {
     const [tag = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())
-    const weight = weightOf(parameters)
+    const weight = parseWeight(parameters)
     const lang = /^zh(?:-|$)/.test(tag) ? 'zh' : /^(?:en(?:-|$)|\*$)/.test(tag) ? 'en' : undefined
     if (lang !== undefined && weight > best.weight) best = { lang, weight }
   }
   return best.lang
 }
 
-const weightOf = (parameters: readonly string[]): number => {
+function parseWeight(parameters: readonly string[]): number {
   const text = parameters.find(parameter => parameter.startsWith('q='))?.slice(2)
   if (text === undefined) return 1
   return /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/.test(text) ? Number(text) : 0

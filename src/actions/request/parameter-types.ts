@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { BASE58_LETTER } from '#chain/base58.ts'
-import { contractIdOf, isContractId, isHash, isPossibleName, isTokenSymbol } from '#chain/names.ts'
+import { isContractId, isHash, isPossibleName, isTokenSymbol, toContractId } from '#chain/names.ts'
 import type { Text } from '../text.ts'
-import { severalOf, WHOLE_NUMBER, WHOLE_RULE, type Word, word } from './parameters.ts'
+import { defineListParameter, defineParameter, type ParameterSpec, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts'
 
 /** Parameter types of requests: each includes the strict parser of its text. */
 
@@ -22,7 +22,7 @@ export const ACTION = '[A-Za-z0-9_]{1,32}'
 const CONTRACT_OR_KEY = `(?:${SYSTEM}|Contract${BASE58_LETTER}{1,23}|${BASE58_LETTER}{32,46}|Contract${BASE58_LETTER}{39,91})`
 
 /** Names of these parameters in other services. */
-const ACCOUNT_ELSEWHERE = ['address', 'addr', 'user', 'username', 'owner', 'name', 'account_name', 'accountname']
+const ACCOUNT_FOREIGN_NAMES = ['address', 'addr', 'user', 'username', 'owner', 'name', 'account_name', 'accountname']
 const PAGE_ELSEWHERE = ['offset', 'p', 'page_no', 'pageno', 'page_num', 'pagenum', 'page_number', 'skip']
 const SIZE_ELSEWHERE = ['limit', 'per_page', 'perpage', 'page_size', 'pagesize', 'count', 'rows', 'take']
 
@@ -42,14 +42,14 @@ export const SIZE_DEFAULT = 20
 const SIZE_MAX = 500
 
 export const account = () =>
-  word<string>({
+  defineParameter<string>({
     type: 'string',
     description: { en: 'Account name.', zh: '账户名。' },
     rule: ACCOUNT_RULE,
     pattern: `^${ACCOUNT}$`,
     example: 'busyhub',
     sample: 'account',
-    elsewhere: ACCOUNT_ELSEWHERE,
+    foreignNames: ACCOUNT_FOREIGN_NAMES,
     read: same,
   })
 
@@ -57,7 +57,7 @@ export const account = () =>
  * The name of anything with a balance or a list. A contract may be given without its prefix (`owner.ts` resolves it).
  */
 export const owner = () =>
-  word<string>({
+  defineParameter<string>({
     type: 'string',
     description: {
       en: 'Account name. Also accepts a contract id, a public key that owns tokens, or 0.',
@@ -70,26 +70,26 @@ export const owner = () =>
     pattern: `^(?:${ACCOUNT}|${CONTRACT_OR_KEY}|0)$`,
     example: 'busyhub',
     sample: 'account',
-    elsewhere: ACCOUNT_ELSEWHERE,
+    foreignNames: ACCOUNT_FOREIGN_NAMES,
     read: text => (isPossibleName(text) || isHash(text) ? text : undefined),
   })
 
 /** One or several owners. */
 export function owners() {
-  return severalOf(owner(), {
+  return defineListParameter(owner(), {
     description: {
       en: 'Account name, or up to 50 of them joined by commas. Also accepts contract ids, public keys that own tokens, and 0.',
       zh: '账户名，或最多 50 个以英文逗号分隔的账户名。也可以是合约 ID、持有代币的公钥或 0。',
     },
     example: 'busyhub',
     sample: 'account',
-    elsewhere: ['accounts', 'addresses', 'names', 'owners', 'users', ...ACCOUNT_ELSEWHERE],
+    foreignNames: ['accounts', 'addresses', 'names', 'owners', 'users', ...ACCOUNT_FOREIGN_NAMES],
     isMostlyOne: true,
   })
 }
 
 export const producer = (aliases: readonly string[] = []) =>
-  word<string>({
+  defineParameter<string>({
     type: 'string',
     description: { en: 'Account name of the producer.', zh: '生产者的账户名。' },
     rule: ACCOUNT_RULE,
@@ -97,13 +97,13 @@ export const producer = (aliases: readonly string[] = []) =>
     example: 'producer000',
     sample: 'producer',
     aliases,
-    elsewhere: ['account', 'address', 'addr', 'name', 'witness', 'node'],
+    foreignNames: ['account', 'address', 'addr', 'name', 'witness', 'node'],
     read: same,
   })
 
 /** A token parameter with its own description. */
 export const tokenAs = (description: Text) =>
-  word<string>({
+  defineParameter<string>({
     type: 'string',
     description,
     rule: {
@@ -113,7 +113,7 @@ export const tokenAs = (description: Text) =>
     pattern: '^[a-z0-9_.]{1,64}$',
     example: 'iost',
     sample: 'token',
-    elsewhere: ['symbol', 'coin', 'currency', 'token_name', 'tokenname', 'asset'],
+    foreignNames: ['symbol', 'coin', 'currency', 'token_name', 'tokenname', 'asset'],
     read: text => (isTokenSymbol(text) ? text : undefined),
   })
 
@@ -121,7 +121,7 @@ export const token = () => tokenAs({ en: 'Token name (symbol).', zh: '代币名�
 
 /** A contract's id; the value has the prefix even if the caller omits it. */
 export const contract = () =>
-  word<string>({
+  defineParameter<string>({
     type: 'string',
     description: {
       en: 'Contract id, with or without the prefix Contract. System contracts have names such as token.iost.',
@@ -134,12 +134,12 @@ export const contract = () =>
     pattern: `^(?:${CONTRACT}|${BARE_CONTRACT})$`,
     example: 'token.iost',
     sample: 'contract',
-    elsewhere: ['contract_id', 'contractid', 'contract_address', 'contractaddress', 'address'],
-    read: contractOf,
+    foreignNames: ['contract_id', 'contractid', 'contract_address', 'contractaddress', 'address'],
+    read: parseContractId,
   })
 
 export const hash = (of: 'block' | 'transaction') =>
-  word<string>({
+  defineParameter<string>({
     type: 'string',
     description:
       of === 'block'
@@ -153,22 +153,22 @@ export const hash = (of: 'block' | 'transaction') =>
     example:
       of === 'block' ? '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg' : '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
     sample: of === 'block' ? 'block hash' : 'transaction',
-    elsewhere: ['hash', 'txhash', 'tx', 'txid', 'tx_id', 'transaction_hash', 'block_hash', 'blockhash', 'id'],
+    foreignNames: ['hash', 'txhash', 'tx', 'txid', 'tx_id', 'transaction_hash', 'block_hash', 'blockhash', 'id'],
     read: text => (isHash(text) ? text : undefined),
   })
 
 /** Several transactions by their hashes. */
-export const transactionHashes = (about: Pick<Word, 'description' | 'aliases' | 'elsewhere'>) =>
-  severalOf(hash('transaction'), {
+export const transactionHashes = (about: Pick<ParameterSpec, 'description' | 'aliases' | 'foreignNames'>) =>
+  defineListParameter(hash('transaction'), {
     ...about,
     example: '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp',
     sample: 'transactions',
-    elsewhere: [...(about.elsewhere ?? []), 'hash', 'hashes', 'txhash', 'txhashes', 'txs', 'txids', 'ids'],
+    foreignNames: [...(about.foreignNames ?? []), 'hash', 'hashes', 'txhash', 'txhashes', 'txs', 'txids', 'ids'],
   })
 
 /** A block number. A number beyond the chain is valid, too: the block is then unknown. */
 export const number = () =>
-  word<bigint>({
+  defineParameter<bigint>({
     type: 'integer',
     description: { en: 'Block number (height).', zh: '区块高度。' },
     rule: WHOLE_RULE,
@@ -176,7 +176,7 @@ export const number = () =>
     minimum: 0,
     example: '4851',
     sample: 'block',
-    elsewhere: ['height', 'block', 'block_height', 'blockheight', 'blockno', 'block_no', 'number'],
+    foreignNames: ['height', 'block', 'block_height', 'blockheight', 'blockno', 'block_no', 'number'],
     read: BigInt,
   })
 
@@ -184,28 +184,28 @@ const FROM_1: Text = {
   en: 'Page number, starting at 1; 0 is read as 1.',
   zh: '页码，从 1 开始；0 等同于 1。',
 }
-const MOST_ROWS: Text = { en: 'Maximum rows per page', zh: '每页最大行数' }
+const MAX_ROWS: Text = { en: 'Maximum rows per page', zh: '每页最大行数' }
 const WHOLE_LIST: Text = {
   en: 'Without page and size, the complete list is returned.',
   zh: '不提供 page 和 size 时返回完整列表。',
 }
 
 /** Page from 1; 0 is read as 1. A page far beyond the end is an empty page, so the number is a bigint. */
-const page = (of: Pick<Word<bigint>, 'description' | 'fallback'>) =>
-  word<bigint>({
+const page = (of: Pick<ParameterSpec<bigint>, 'description' | 'fallback'>) =>
+  defineParameter<bigint>({
     ...of,
     type: 'integer',
     rule: WHOLE_RULE,
     pattern: `^${WHOLE_NUMBER}$`,
     minimum: 0,
     example: '1',
-    elsewhere: PAGE_ELSEWHERE,
+    foreignNames: PAGE_ELSEWHERE,
     read: text => BigInt(text) || 1n,
   })
 
 /** Number of rows per page. */
-const size = (of: Pick<Word<number>, 'description' | 'fallback'>) =>
-  word<number>({
+const size = (of: Pick<ParameterSpec<number>, 'description' | 'fallback'>) =>
+  defineParameter<number>({
     ...of,
     type: 'integer',
     rule: { en: `a whole number from 1 to ${SIZE_MAX}`, zh: `1 至 ${SIZE_MAX} 的整数` },
@@ -213,7 +213,7 @@ const size = (of: Pick<Word<number>, 'description' | 'fallback'>) =>
     minimum: 1,
     maximum: SIZE_MAX,
     example: String(SIZE_DEFAULT),
-    elsewhere: SIZE_ELSEWHERE,
+    foreignNames: SIZE_ELSEWHERE,
     read: readSize,
   })
 
@@ -224,15 +224,15 @@ export const sizeIfAsked = () =>
   Type.Optional(
     size({
       description: {
-        en: `${MOST_ROWS.en}; ${SIZE_DEFAULT} if only page is given. ${WHOLE_LIST.en}`,
-        zh: `${MOST_ROWS.zh}；只提供 page 时为 ${SIZE_DEFAULT}。${WHOLE_LIST.zh}`,
+        en: `${MAX_ROWS.en}; ${SIZE_DEFAULT} if only page is given. ${WHOLE_LIST.en}`,
+        zh: `${MAX_ROWS.zh}；只提供 page 时为 ${SIZE_DEFAULT}。${WHOLE_LIST.zh}`,
       },
     }),
   )
 
 /** @param description the order of the rows; absent: newest first. */
 export const sort = (description: Text = NEWEST_FIRST) =>
-  word<'asc' | 'desc'>({
+  defineParameter<'asc' | 'desc'>({
     type: 'string',
     description,
     rule: { en: 'desc or asc', zh: 'desc 或 asc' },
@@ -240,13 +240,13 @@ export const sort = (description: Text = NEWEST_FIRST) =>
     values: ['desc', 'asc'],
     fallback: 'desc',
     example: 'desc',
-    elsewhere: ['order', 'dir', 'direction', 'order_by', 'orderby', 'sort_order'],
+    foreignNames: ['order', 'dir', 'direction', 'order_by', 'orderby', 'sort_order'],
     read: text => (text === 'asc' ? 'asc' : 'desc'),
   })
 
 export const actionName = () =>
   Type.Optional(
-    word<string>({
+    defineParameter<string>({
       type: 'string',
       description: {
         en: 'Return only rows of this action of the contract.',
@@ -259,18 +259,18 @@ export const actionName = () =>
       pattern: `^${ACTION}$`,
       example: 'transfer',
       sample: 'action',
-      elsewhere: ['method', 'function', 'function_name', 'abi'],
+      foreignNames: ['method', 'function', 'function_name', 'abi'],
       read: same,
     }),
   )
 
 /** A contract id with its prefix, from a text with or without it; undefined: the text is not one. */
-const contractOf = (text: string): string | undefined => {
+function parseContractId(text: string): string | undefined {
   if (isContractId(text)) return text
-  return isHash(text) ? contractIdOf(text) : undefined
+  return isHash(text) ? toContractId(text) : undefined
 }
 
-const readSize = (text: string): number | undefined => {
+function readSize(text: string): number | undefined {
   const value = BigInt(text)
   return value >= 1n && value <= BigInt(SIZE_MAX) ? Number(value) : undefined
 }
@@ -278,5 +278,5 @@ const readSize = (text: string): number | undefined => {
 /** Page and size of every paged list. */
 export const paging = {
   page: page({ description: FROM_1, fallback: 1n }),
-  size: size({ description: { en: `${MOST_ROWS.en}.`, zh: `${MOST_ROWS.zh}。` }, fallback: SIZE_DEFAULT }),
+  size: size({ description: { en: `${MAX_ROWS.en}.`, zh: `${MAX_ROWS.zh}。` }, fallback: SIZE_DEFAULT }),
 }

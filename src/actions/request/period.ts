@@ -2,7 +2,7 @@ import { time, whole } from './range.ts'
 import { badRequest } from './refusals.ts'
 
 /** The two ends of a period, each a block or the last block that is not after a time. */
-export type Period = {
+export type BlockPeriod = {
   readonly start_block?: bigint | undefined
   readonly start_time?: bigint | undefined
   readonly end_block?: bigint | undefined
@@ -17,7 +17,7 @@ export const period = {
       zh: '期间开始的区块。不提供 start_block 与 start_time 时从链上首个区块开始。',
     },
     example: '1000',
-    elsewhere: ['startblock', 'from_block', 'fromblock', 'since_block', 'min_block'],
+    foreignNames: ['startblock', 'from_block', 'fromblock', 'since_block', 'min_block'],
   }),
   end_block: whole({
     description: {
@@ -25,7 +25,7 @@ export const period = {
       zh: '期间结束的区块。不提供 end_block 与 end_time 时到最新已发布区块为止。',
     },
     example: '4000',
-    elsewhere: ['endblock', 'to_block', 'toblock', 'max_block'],
+    foreignNames: ['endblock', 'to_block', 'toblock', 'max_block'],
   }),
   start_time: time('first', {
     description: {
@@ -33,7 +33,7 @@ export const period = {
       zh: '代替 start_block：期间从不晚于该时刻的最后一个区块开始。',
     },
     example: '2026-11-21T08:00:00Z',
-    elsewhere: ['starttime', 'from_time', 'start_timestamp', 'since'],
+    foreignNames: ['starttime', 'from_time', 'start_timestamp', 'since'],
   }),
   end_time: time('first', {
     description: {
@@ -41,12 +41,12 @@ export const period = {
       zh: '代替 end_block：期间到不晚于该时刻的最后一个区块结束。',
     },
     example: '2026-11-21T08:25:32Z',
-    elsewhere: ['endtime', 'to_time', 'end_timestamp', 'until', 'before'],
+    foreignNames: ['endtime', 'to_time', 'end_timestamp', 'until', 'before'],
   }),
 }
 
 /** Throws 'bad_request' if an end is given as both block and time: they may refer to different blocks. */
-export const checkPeriod = (requested: Period): void => {
+export function checkPeriod(requested: BlockPeriod): void {
   for (const end of ['start', 'end'] as const)
     if (requested[`${end}_block`] !== undefined && requested[`${end}_time`] !== undefined)
       throw badRequest(

@@ -2,7 +2,7 @@ import { time, whole } from './range.ts'
 import { badRequest } from './refusals.ts'
 
 /** The block or time whose state is requested; absent: the published height. */
-export type Point = { readonly at_block?: bigint | undefined; readonly at_time?: bigint | undefined }
+export type StatePoint = { readonly at_block?: bigint | undefined; readonly at_time?: bigint | undefined }
 
 /** Parameters of answers that are also available for the past. */
 export const point = {
@@ -12,7 +12,7 @@ export const point = {
       zh: '返回该区块之后的状态，而非当前状态。',
     },
     example: '4000',
-    elsewhere: ['block', 'height', 'block_number', 'blocknumber', 'at_height', 'as_of_block', 'snapshot'],
+    foreignNames: ['block', 'height', 'block_number', 'blocknumber', 'at_height', 'as_of_block', 'snapshot'],
   }),
   at_time: time('last', {
     description: {
@@ -20,15 +20,15 @@ export const point = {
       zh: '返回区块时间不晚于该时间的最后一个不可逆区块之后的状态。时间包含其末位单位的全部时长：23:59:59Z 包含整秒。不能与 at_block 同时使用。',
     },
     example: '2026-11-21T08:25:32Z',
-    elsewhere: ['time', 'date', 'at_date', 'at_timestamp', 'as_of', 'as_of_time'],
+    foreignNames: ['time', 'date', 'at_date', 'at_timestamp', 'as_of', 'as_of_time'],
   }),
 }
 
 /** Whether a point is given. Without one, no past state is read. */
-export const hasPoint = ({ at_block, at_time }: Point): boolean => (at_block ?? at_time) !== undefined
+export const hasPoint = ({ at_block, at_time }: StatePoint): boolean => (at_block ?? at_time) !== undefined
 
 /** Throws 'bad_request' when both are given: they may refer to different blocks. */
-export const checkPoint = ({ at_block, at_time }: Point): void => {
+export function checkPoint({ at_block, at_time }: StatePoint): void {
   if (at_block === undefined || at_time === undefined) return
   throw badRequest(
     {

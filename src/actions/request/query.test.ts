@@ -4,7 +4,7 @@ import { getNftDetail } from '../get-nft-detail.ts'
 import { getTransactionDetail } from '../get-transaction-detail.ts'
 import { type Query, readParams } from './query.ts'
 
-const refusal = (params: Parameters<typeof readParams>[0], name: string): string => {
+function refusal(params: Parameters<typeof readParams>[0], name: string): string {
   try {
     readParams(params, [[name, '1']], { unknown: 'refuse' })
   } catch (error) {

@@ -1,8 +1,8 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { lowerAddress } from '#chain/names.ts'
-import type { Action } from '../define.ts'
+import type { ApiAction } from '../define.ts'
 import type { Text } from '../text.ts'
-import { type Word, wordOf } from './parameters.ts'
+import { getParameterSpec, type ParameterSpec } from './parameters.ts'
 import { badRequest, refuseRoute, shown, unknownParameter } from './refusals.ts'
 
 /** Decoded pairs of the query string, in order; the API key has been removed. */
@@ -18,7 +18,7 @@ const COMMON: readonly string[] = ['module', 'action', 'lang', 'format', 'compat
  * The value of a parameter; undefined when absent. Throws 'bad_request' for a parameter given twice, even
  * with equal values.
  */
-export const oneOf = (query: Query, name: string): string | undefined => {
+export function findSingleValue(query: Query, name: string): string | undefined {
   let found: string | undefined
   for (const [key, value] of query) {
     if (key !== name) continue
@@ -28,7 +28,7 @@ export const oneOf = (query: Query, name: string): string | undefined => {
   return found
 }
 
-const repeated = (name: string, query: Query) => {
+function repeated(name: string, query: Query) {
   const times = query.filter(([key]) => key === name).length
   return badRequest(
     {
@@ -40,11 +40,11 @@ const repeated = (name: string, query: Query) => {
 }
 
 /** Actions by module and name, built once for each registry. */
-const routes = new WeakMap<readonly Action[], ReadonlyMap<string, Action>>()
+const routes = new WeakMap<readonly ApiAction[], ReadonlyMap<string, ApiAction>>()
 
 /** The action for `module` and `action`, ignoring case. Throws 'bad_request' with the nearest name. */
-export const routeFor = (query: Query, actions: readonly Action[]): Action => {
-  const [module, action] = [oneOf(query, 'module'), oneOf(query, 'action')]
+export function requireAction(query: Query, actions: readonly ApiAction[]): ApiAction {
+  const [module, action] = [findSingleValue(query, 'module'), findSingleValue(query, 'action')]
   const byName = routes.get(actions) ?? new Map(actions.map(each => [`${each.module} ${each.action}`, each] as const))
   routes.set(actions, byName)
   return byName.get(`${module} ${action}`.toLowerCase()) ?? refuseRoute({ module, action }, actions)
@@ -54,15 +54,15 @@ export const routeFor = (query: Query, actions: readonly Action[]): Action => {
 export type Parameter = {
   readonly name: string
   readonly required: boolean
-  readonly word: Word
+  readonly spec: ParameterSpec
 }
 
 /** The parameters of an action, in the order of its declaration. */
-export const parametersOf = (params: TObject): readonly Parameter[] =>
+export const listParameters = (params: TObject): readonly Parameter[] =>
   Object.entries(params.properties).map(([name, schema]) => {
-    const word = wordOf(schema)
-    const required = word.fallback === undefined && (params.required ?? []).includes(name)
-    return { name, required, word }
+    const spec = getParameterSpec(schema)
+    const required = spec.fallback === undefined && (params.required ?? []).includes(name)
+    return { name, required, spec }
   })
 
 /** A parameter with its accepted names and compiled pattern; built once for each action. */
@@ -77,13 +77,13 @@ type Readers = { readonly all: readonly Reader[]; readonly names: ReadonlySet<st
 
 const known = new WeakMap<TObject, Readers>()
 
-const readersOf = (params: TObject): Readers => {
+function createParameterReaders(params: TObject): Readers {
   const found = known.get(params)
   if (found !== undefined) return found
-  const all = parametersOf(params).map(parameter => ({
+  const all = listParameters(params).map(parameter => ({
     ...parameter,
-    names: [parameter.name, ...(parameter.word.aliases ?? [])],
-    pattern: parameter.word.each === undefined ? new RegExp(parameter.word.pattern) : undefined,
+    names: [parameter.name, ...(parameter.spec.aliases ?? [])],
+    pattern: parameter.spec.each === undefined ? new RegExp(parameter.spec.pattern) : undefined,
   }))
   const readers = { all, names: new Set(all.flatMap(({ names }) => names)) }
   known.set(params, readers)
@@ -94,20 +94,20 @@ const readersOf = (params: TObject): Readers => {
  * Parses an action's parameters strictly from text: values are never coerced and never replaced silently.
  * Throws 'bad_request' with the parameter, the value and the rule.
  */
-export const readParams = <P extends TObject>(
+export function readParams<P extends TObject>(
   params: P,
   query: Query,
   { unknown }: { readonly unknown: 'refuse' | 'ignore' },
-): Static<P> => {
-  const readers = readersOf(params)
+): Static<P> {
+  const readers = createParameterReaders(params)
   if (unknown === 'refuse') refuseUnknown(readers, query)
   const given = new Set<string>()
   for (const [name] of query) given.add(name)
   const values: Record<string, unknown> = {}
   for (const reader of readers.all) {
-    const { name, required, word } = reader
+    const { name, required, spec } = reader
     const isGiven = reader.names.some(each => given.has(each))
-    const value = isGiven || required ? readOne(reader, query) : word.fallback
+    const value = isGiven || required ? readOne(reader, query) : spec.fallback
     if (value !== undefined) values[name] = value
   }
   return values as Static<P>
@@ -118,15 +118,15 @@ export const readParams = <P extends TObject>(
  * all actions.
  */
 export const takes = (params: TObject, name: string): boolean =>
-  readersOf(params).names.has(name) || COMMON.includes(name)
+  createParameterReaders(params).names.has(name) || COMMON.includes(name)
 
 /** The value of a parameter that is given or required. */
-const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown => {
-  const [first, second] = givenIn(query, names)
+function readOne({ name, spec, names, pattern }: Reader, query: Query): unknown {
+  const [first, second] = listGivenValues(query, names)
   if (first === undefined)
     throw against(
       name,
-      { word: (word.isMostlyOne && word.each) || word },
+      { spec: (spec.isMostlyOne && spec.each) || spec },
       { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` },
     )
   if (second !== undefined && second.text !== first.text)
@@ -137,13 +137,13 @@ const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown 
       },
       { parameter: first.key },
     )
-  const value = (pattern?.test(first.text) ?? true) ? word.read(first.text) : undefined
+  const value = (pattern?.test(first.text) ?? true) ? spec.read(first.text) : undefined
   if (value !== undefined) return value
-  const isOne = word.isMostlyOne === true && !first.text.includes(',')
-  if (!isOne) refuseOneOf(first, word)
+  const isOne = spec.isMostlyOne === true && !first.text.includes(',')
+  if (!isOne) refuseFirstInvalid(first, spec)
   throw against(
     first.key,
-    { word: (isOne && word.each) || word, text: first.text },
+    { spec: (isOne && spec.each) || spec, text: first.text },
     {
       en: `Parameter '${first.key}' is ${shown(first.text)}`,
       zh: `参数 '${first.key}' 的值为 ${shown(first.text)}`,
@@ -152,14 +152,17 @@ const readOne = ({ name, word, names, pattern }: Reader, query: Query): unknown 
 }
 
 /** Refuses the first value of a list that breaks the rule of its values. */
-const refuseOneOf = ({ key, text }: { readonly key: string; readonly text: string }, { each }: Word): void => {
+function refuseFirstInvalid(
+  { key, text }: { readonly key: string; readonly text: string },
+  { each }: ParameterSpec,
+): void {
   if (each === undefined) return
   const rule = new RegExp(each.pattern)
   for (const [at, part] of text.split(',').entries())
     if (!rule.test(part) || each.read(part) === undefined)
       throw against(
         key,
-        { word: each, text: part },
+        { spec: each, text: part },
         {
           en: `Value ${at + 1} of parameter '${key}' is ${shown(part)}`,
           zh: `参数 '${key}' 的第 ${at + 1} 个值为 ${shown(part)}`,
@@ -167,36 +170,36 @@ const refuseOneOf = ({ key, text }: { readonly key: string; readonly text: strin
       )
 }
 
-const givenIn = (query: Query, names: readonly string[]) => {
+function listGivenValues(query: Query, names: readonly string[]) {
   const given: { readonly key: string; readonly text: string }[] = []
   for (const key of names) {
-    const text = oneOf(query, key)
+    const text = findSingleValue(query, key)
     if (text !== undefined) given.push({ key, text })
   }
   return given
 }
 
 /** `text`: the refused value. */
-const against = (
+function against(
   parameter: string,
-  { word, text = '' }: { readonly word: Word; readonly text?: string },
+  { spec, text = '' }: { readonly spec: ParameterSpec; readonly text?: string },
   what: Text,
-) => {
+) {
   const lower = lowerAddress(text)
   const remedy: Text =
-    lower !== text && new RegExp(word.pattern).test(lower)
+    lower !== text && new RegExp(spec.pattern).test(lower)
       ? { en: ` The chain writes addresses in lower case: ${lower}.`, zh: `链上的地址为小写：${lower}。` }
       : { en: '', zh: '' }
   return badRequest(
     {
-      en: `${what.en}; it must be ${word.rule.en}.${remedy.en}`,
-      zh: `${what.zh}；取值须为：${word.rule.zh}。${remedy.zh}`,
+      en: `${what.en}; it must be ${spec.rule.en}.${remedy.en}`,
+      zh: `${what.zh}；取值须为：${spec.rule.zh}。${remedy.zh}`,
     },
     { parameter },
   )
 }
 
-const refuseUnknown = ({ all, names }: Readers, query: Query): void => {
+function refuseUnknown({ all, names }: Readers, query: Query): void {
   for (const [name] of query)
     if (!names.has(name) && !COMMON.includes(name) && !IGNORED.includes(name)) throw unknownParameter(name, all, COMMON)
 }

@@ -1,16 +1,16 @@
-import { dayOf } from '#chain/time.ts'
-import { RANGE_NAMES, type Range } from './range.ts'
+import { toDay } from '#chain/time.ts'
+import { RANGE_NAMES, type RowRange } from './range.ts'
 import { badRequest } from './refusals.ts'
 import type { Step } from './step.ts'
 
 /** The range of a history, and the length of its steps if its rows are steps. */
-export type RangeOfSteps = Range & { readonly step?: Step | undefined }
+export type RangeOfSteps = RowRange & { readonly step?: Step | undefined }
 
 /**
  * Throws 'bad_request' for a step together with a range by the numbers of changes, or with columns that show single
  * changes.
  */
-export const checkSteps = ({ step, csv, ...range }: RangeOfSteps & { readonly csv?: string | undefined }): void => {
+export function checkSteps({ step, csv, ...range }: RangeOfSteps & { readonly csv?: string | undefined }): void {
   if (step === undefined) return
   if (csv !== undefined)
     throw badRequest(
@@ -32,9 +32,9 @@ export const checkSteps = ({ step, csv, ...range }: RangeOfSteps & { readonly cs
 }
 
 /** The blocks and times of a range, and its days in days since 1970. */
-export const boundsOfSteps = ({ start_date, end_date, start_block, end_block, start_time, end_time }: Range) => ({
-  start_date: start_date === undefined ? undefined : dayOf(start_date),
-  end_date: end_date === undefined ? undefined : dayOf(end_date),
+export const boundsOfSteps = ({ start_date, end_date, start_block, end_block, start_time, end_time }: RowRange) => ({
+  start_date: start_date === undefined ? undefined : toDay(start_date),
+  end_date: end_date === undefined ? undefined : toDay(end_date),
   ...(start_block === undefined ? {} : { start_block }),
   ...(end_block === undefined ? {} : { end_block }),
   ...(start_time === undefined ? {} : { start_time }),

@@ -3,7 +3,7 @@ import { exactIso, fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.t
 import { ROW_ID_PATTERN, type RowId, readRowId } from '../list/row-id.ts'
 import type { Text } from '../text.ts'
 import { date } from './dates.ts'
-import { flag, WHOLE_NUMBER, WHOLE_RULE, word } from './parameters.ts'
+import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
 /** The parameters of a range, each end before its start. */
@@ -22,24 +22,24 @@ export const RANGE_NAMES = [
  * A range of a list's rows, by their blocks, the times of these blocks, and their numbers in the list; both ends are
  * inclusive. Times are in nanoseconds. So are days: a start is the first nanosecond of its day, an end the last one.
  */
-export type Range = { readonly [K in (typeof RANGE_NAMES)[number]]?: bigint }
+export type RowRange = { readonly [K in (typeof RANGE_NAMES)[number]]?: bigint }
 
 type ParameterTexts = {
   readonly description: Text
   readonly example: string
-  readonly elsewhere: readonly string[]
+  readonly foreignNames: readonly string[]
 }
 
-export const whole = ({ description, example, elsewhere }: ParameterTexts) =>
+export const whole = ({ description, example, foreignNames }: ParameterTexts) =>
   Type.Optional(
-    word<bigint>({
+    defineParameter<bigint>({
       type: 'integer',
       description,
       rule: WHOLE_RULE,
       pattern: `^${WHOLE_NUMBER}$`,
       minimum: 0,
       example,
-      elsewhere,
+      foreignNames,
       read: BigInt,
     }),
   )
@@ -50,9 +50,9 @@ export const whole = ({ description, example, elsewhere }: ParameterTexts) =>
  */
 const NANOSECONDS = '(?:[0-9]{1,9}|[0-9]{17,19})'
 
-export const time = (end: 'first' | 'last', { description, example, elsewhere }: ParameterTexts) =>
+export const time = (end: 'first' | 'last', { description, example, foreignNames }: ParameterTexts) =>
   Type.Optional(
-    word<bigint>({
+    defineParameter<bigint>({
       type: 'string',
       description,
       rule: {
@@ -61,7 +61,7 @@ export const time = (end: 'first' | 'last', { description, example, elsewhere }:
       },
       pattern: `^(?:${ISO_PATTERN}|${NANOSECONDS})$`,
       example,
-      elsewhere,
+      foreignNames,
       read: text => (text.endsWith('Z') ? fromIso(text)?.[end] : BigInt(text)),
     }),
   )
@@ -71,12 +71,12 @@ export const range = {
   start_block: whole({
     description: { en: 'First block of the range, inclusive.', zh: '区间的起始区块（含）。' },
     example: '4000',
-    elsewhere: ['startblock', 'from_block', 'fromblock', 'since_block', 'min_block'],
+    foreignNames: ['startblock', 'from_block', 'fromblock', 'since_block', 'min_block'],
   }),
   end_block: whole({
     description: { en: 'Last block of the range, inclusive.', zh: '区间的结束区块（含）。' },
     example: '4851',
-    elsewhere: ['endblock', 'to_block', 'toblock', 'max_block'],
+    foreignNames: ['endblock', 'to_block', 'toblock', 'max_block'],
   }),
   start_time: time('first', {
     description: {
@@ -84,7 +84,7 @@ export const range = {
       zh: '区间的起始时间（含），按区块时间计。区块时间精确到纳秒；created_at 截断到毫秒。',
     },
     example: '2026-11-21T08:00:00Z',
-    elsewhere: ['starttime', 'from_time', 'start_timestamp', 'since'],
+    foreignNames: ['starttime', 'from_time', 'start_timestamp', 'since'],
   }),
   end_time: time('last', {
     description: {
@@ -92,21 +92,21 @@ export const range = {
       zh: '区间的结束时间（含），按区块时间计。时间包含其末位单位的全部时长：23:59:59Z 包含整秒，23:59:59.999Z 包含整毫秒，因此使用某条记录的 created_at 时会包含该记录。以纳秒数给出的时间为精确值。',
     },
     example: '2026-11-21T08:25:32.500Z',
-    elsewhere: ['endtime', 'to_time', 'end_timestamp', 'until', 'before'],
+    foreignNames: ['endtime', 'to_time', 'end_timestamp', 'until', 'before'],
   }),
   start_date: date(startOfDay, {
     description: {
       en: 'First UTC day of the range by block time; the whole day is included.',
       zh: '区间的首个 UTC 日期，按区块时间计，包含当天全天。',
     },
-    elsewhere: ['startdate', 'from_date', 'since_date'],
+    foreignNames: ['startdate', 'from_date', 'since_date'],
   }),
   end_date: date(day => startOfDay(day + 1) - 1n, {
     description: {
       en: 'Last UTC day of the range by block time; the whole day is included.',
       zh: '区间的最后一个 UTC 日期，按区块时间计，包含当天全天。',
     },
-    elsewhere: ['enddate', 'to_date', 'until_date'],
+    foreignNames: ['enddate', 'to_date', 'until_date'],
   }),
   start_seq: whole({
     description: {
@@ -114,7 +114,7 @@ export const range = {
       zh: '区间的起始行（含），按 seq 计。使用 sort=asc 并提供已收到的最后一行的 seq 加 1，即可不遗漏、不重复地跟踪列表。',
     },
     example: '1',
-    elsewhere: ['startseq', 'from_seq', 'fromseq', 'after_seq', 'since_seq', 'min_seq', 'cursor', 'seq'],
+    foreignNames: ['startseq', 'from_seq', 'fromseq', 'after_seq', 'since_seq', 'min_seq', 'cursor', 'seq'],
   }),
   end_seq: whole({
     description: {
@@ -122,12 +122,12 @@ export const range = {
       zh: '区间的结束行（含），按 seq 计。',
     },
     example: '20',
-    elsewhere: ['endseq', 'to_seq', 'toseq', 'before_seq', 'until_seq', 'max_seq'],
+    foreignNames: ['endseq', 'to_seq', 'toseq', 'before_seq', 'until_seq', 'max_seq'],
   }),
 }
 
 /** The value of a range parameter in the form used in messages. */
-export const rangeText = (name: (typeof RANGE_NAMES)[number], value: bigint): string => {
+export function rangeText(name: (typeof RANGE_NAMES)[number], value: bigint): string {
   switch (name) {
     case 'start_date':
     case 'end_date':
@@ -151,7 +151,7 @@ const PAIRS = [
 ] as const
 
 /** Throws 'bad_request' when a start is after its end: an empty page would hide the mistake. */
-export const checkRange = (range: Range): void => {
+export function checkRange(range: RowRange): void {
   for (const [first, last] of PAIRS) {
     const [start, end] = [range[first], range[last]]
     if (start === undefined || end === undefined || start <= end) continue
@@ -173,12 +173,12 @@ const headOption = (): TUnsafe<number> =>
       en: 'With 1, the rows of the blocks above the last irreversible one are included: they are the newest. Every row then has an id and a status; those with PACKED have no seq, because their block may still be replaced. X-Head-Height is the height up to which rows are included, X-Head-Status says whether these blocks are known. With format=sse these rows come as events of their own. Not with format=ndjson or csv.',
       zh: '为 1 时还包括不可逆区块之上各区块的记录，它们是最新的。此时每行都有 id 和 status；状态为 PACKED 的行没有 seq，因为其区块仍可能被替换。X-Head-Height 为所含记录的最高区块高度，X-Head-Status 说明这些区块是否可知。format=sse 时这些记录以单独的事件推送。不能与 format=ndjson 或 csv 同时使用。',
     },
-    elsewhere: ['pending', 'unconfirmed', 'include_pending', 'with_head', 'latest', 'confirmed'],
+    foreignNames: ['pending', 'unconfirmed', 'include_pending', 'with_head', 'latest', 'confirmed'],
   })
 
 /** The row after which a page begins. */
 const afterOption = (): TUnsafe<RowId> =>
-  word<RowId>({
+  defineParameter<RowId>({
     type: 'string',
     description: {
       en: 'Only with head=1: the id of the last row received. The page begins with the row behind it in the order of sort, whatever blocks came since, and total counts from there on. 409 when the block of that row was replaced: rows that were received are gone then.',
@@ -194,7 +194,7 @@ const afterOption = (): TUnsafe<RowId> =>
 export const headOptions = { head: headOption(), after: Type.Optional(afterOption()) }
 
 /** Throws 'bad_request' like `checkRange`, and for `after` without `head`: other lists are continued by `seq`. */
-export const checkHeadRange = (params: Range & { readonly head: number; readonly after?: RowId }): void => {
+export function checkHeadRange(params: RowRange & { readonly head: number; readonly after?: RowId }): void {
   checkRange(params)
   if (params.after !== undefined && params.head !== 1)
     throw badRequest(

@@ -1,9 +1,9 @@
 import { Type } from '@sinclair/typebox'
-import { unitsOf } from '#chain/amount.ts'
+import { parseUnits } from '#chain/amount.ts'
 import { partsOfFuncName } from '#chain/effects.ts'
 import type { Text } from '../text.ts'
 import { ACTION, CONTRACT, owner, tokenAs } from './parameter-types.ts'
-import { flag, severalOf, type Word, word, wordOf } from './parameters.ts'
+import { defineListParameter, defineParameter, flag, getParameterSpec, type ParameterSpec } from './parameters.ts'
 
 /** A contract and one of its actions, as named by a call. */
 export type Func = { readonly contract: string; readonly action: string }
@@ -22,31 +22,31 @@ export type RecordFilters = {
 }
 
 /** Maximum number of decimals of a token amount. */
-export const MOST_DECIMALS = 18
+export const MAX_DECIMALS = 18
 /** Maximum length of a memo in a filter, in characters: the chain accepts 512 bytes. */
-const MOST_LETTERS = 512
+const MAX_LETTERS = 512
 
 export const direction = (description: Text) =>
   Type.Optional(
-    word<'in' | 'out'>({
+    defineParameter<'in' | 'out'>({
       type: 'string',
       description,
       rule: { en: 'in or out', zh: 'in 或 out' },
       pattern: '^(?:in|out)$',
       values: ['in', 'out'],
       example: 'in',
-      elsewhere: ['side', 'way', 'incoming', 'outgoing', 'in_out', 'type'],
+      foreignNames: ['side', 'way', 'incoming', 'outgoing', 'in_out', 'type'],
       read: text => (text === 'in' ? 'in' : 'out'),
     }),
   )
 
-export const counterparty = (description: Text) => {
-  const of = wordOf(owner()) as Word<string>
+export function counterparty(description: Text) {
+  const of = getParameterSpec(owner()) as ParameterSpec<string>
   return Type.Optional(
-    word<string>({
+    defineParameter<string>({
       ...of,
       description,
-      elsewhere: ['partner', 'other', 'peer', 'from', 'to', 'sender', 'recipient', 'receiver'],
+      foreignNames: ['partner', 'other', 'peer', 'from', 'to', 'sender', 'recipient', 'receiver'],
     }),
   )
 }
@@ -54,17 +54,17 @@ export const counterparty = (description: Text) => {
 /** Tokens: a row matches if it moved one of them. */
 export const tokens = (description: Text) =>
   Type.Optional(
-    severalOf(tokenAs(description), {
+    defineListParameter(tokenAs(description), {
       description,
       example: 'iost',
       sample: 'token',
-      elsewhere: ['symbol', 'tokens', 'symbols', 'coin', 'currency', 'token_name', 'tokenname', 'asset'],
+      foreignNames: ['symbol', 'tokens', 'symbols', 'coin', 'currency', 'token_name', 'tokenname', 'asset'],
     }),
   )
 
 export const funcName = (description: Text) =>
   Type.Optional(
-    word<Func>({
+    defineParameter<Func>({
       type: 'string',
       description,
       rule: {
@@ -74,7 +74,7 @@ export const funcName = (description: Text) =>
       pattern: `^${CONTRACT}/${ACTION}$`,
       example: 'token.iost/transfer',
       sample: 'function',
-      elsewhere: ['action_name', 'function', 'function_name', 'funcname', 'method', 'abi', 'contract'],
+      foreignNames: ['action_name', 'function', 'function_name', 'funcname', 'method', 'abi', 'contract'],
       read: text => {
         const { contract, name: action } = partsOfFuncName(text)
         return { contract, action }
@@ -88,19 +88,19 @@ export const failedOnly = () =>
       en: 'With 1, only rows of transactions that failed are returned (status_code other than SUCCESS).',
       zh: '为 1 时只返回失败交易的记录（status_code 不是 SUCCESS）。',
     },
-    elsewhere: ['status', 'status_code', 'is_failed', 'is_error', 'iserror', 'error'],
+    foreignNames: ['status', 'status_code', 'is_failed', 'is_error', 'iserror', 'error'],
   })
 
-const memoText = (about: Pick<Word, 'description' | 'elsewhere'>, least: 0 | 1) =>
+const memoText = (about: Pick<ParameterSpec, 'description' | 'foreignNames'>, least: 0 | 1) =>
   Type.Optional(
-    word<string>({
+    defineParameter<string>({
       ...about,
       type: 'string',
       rule: {
-        en: `a text of ${least} to ${MOST_LETTERS} characters`,
-        zh: `长度为 ${least} 至 ${MOST_LETTERS} 个字符的文本`,
+        en: `a text of ${least} to ${MAX_LETTERS} characters`,
+        zh: `长度为 ${least} 至 ${MAX_LETTERS} 个字符的文本`,
       },
-      pattern: `^[\\s\\S]{${least},${MOST_LETTERS}}$`,
+      pattern: `^[\\s\\S]{${least},${MAX_LETTERS}}$`,
       example: 'the last one',
       read: text => text,
     }),
@@ -113,7 +113,7 @@ const memo = () =>
         en: 'Return only transfers whose memo is exactly this text; an empty value finds those without one.',
         zh: '只返回备注与此文本完全相同的转账；空值表示没有备注的转账。',
       },
-      elsewhere: ['remark', 'note', 'message', 'comment', 'tag'],
+      foreignNames: ['remark', 'note', 'message', 'comment', 'tag'],
     },
     0,
   )
@@ -125,27 +125,27 @@ const memoPrefix = () =>
         en: 'Return only transfers whose memo begins with this text.',
         zh: '只返回备注以此文本开头的转账。',
       },
-      elsewhere: ['memo_begins', 'memo_starts_with', 'memo_start', 'memo_like'],
+      foreignNames: ['memo_begins', 'memo_starts_with', 'memo_start', 'memo_like'],
     },
     1,
   )
 
 const minAmount = () =>
   Type.Optional(
-    word<bigint>({
+    defineParameter<bigint>({
       type: 'string',
       description: {
         en: 'Return only rows with an amount of at least this, in token units, whichever the token.',
         zh: '只返回 amount 不小于此值的记录（代币单位，不区分代币）。',
       },
       rule: {
-        en: `a decimal number with at most 19 digits before and ${MOST_DECIMALS} after the point, without sign and exponent, such as 0.5`,
-        zh: `十进制数，小数点前最多 19 位、后最多 ${MOST_DECIMALS} 位，不带符号与指数，例如 0.5`,
+        en: `a decimal number with at most 19 digits before and ${MAX_DECIMALS} after the point, without sign and exponent, such as 0.5`,
+        zh: `十进制数，小数点前最多 19 位、后最多 ${MAX_DECIMALS} 位，不带符号与指数，例如 0.5`,
       },
-      pattern: `^[0-9]{1,19}(?:\\.[0-9]{1,${MOST_DECIMALS}})?$`,
+      pattern: `^[0-9]{1,19}(?:\\.[0-9]{1,${MAX_DECIMALS}})?$`,
       example: '0.5',
-      elsewhere: ['amount', 'minamount', 'amount_min', 'min_value', 'minvalue', 'min'],
-      read: text => unitsOf(text, MOST_DECIMALS),
+      foreignNames: ['amount', 'minamount', 'amount_min', 'min_value', 'minvalue', 'min'],
+      read: text => parseUnits(text, MAX_DECIMALS),
     }),
   )
 
@@ -153,7 +153,7 @@ const minAmount = () =>
 export const textFilters = { memo: memo(), memo_prefix: memoPrefix(), min_amount: minAmount() }
 
 /** Whether any filter is given. Without one, the rows are those of one list, and no plan is needed. */
-export const hasFilters = (filters: RecordFilters): boolean => {
+export function hasFilters(filters: RecordFilters): boolean {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
   return (
     failed === 1 || (direction ?? counterparty ?? token ?? func_name ?? memo ?? memo_prefix ?? min_amount) !== undefined
@@ -161,7 +161,7 @@ export const hasFilters = (filters: RecordFilters): boolean => {
 }
 
 /** Splits the parameters of a list of records into filters, with duplicate tokens removed, and the others. */
-export const partsOf = <P extends RecordFilters>(params: P) => {
+export function splitFilters<P extends RecordFilters>(params: P) {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } = params
   const filters: RecordFilters = {
     ...{ direction, counterparty, func_name, memo, memo_prefix, min_amount },

@@ -1,8 +1,8 @@
 import { escaped } from '#failure/escaped.ts'
 import { Failure, withoutSecrets } from '#failure/failure.ts'
-import type { Action } from '../define.ts'
+import type { ApiAction } from '../define.ts'
 import type { Text } from '../text.ts'
-import type { Word } from './parameters.ts'
+import type { ParameterSpec } from './parameters.ts'
 
 /** Maximum length of a caller's text in a message, in characters. */
 const SHOWN = 64
@@ -10,8 +10,8 @@ const SHOWN = 64
 const MASKED = 1_024
 
 /** A caller's text for a message: quoted, with credentials removed, truncated and escaped. */
-export const shown = (given: string): string => {
-  const text = withoutSecrets(plainOf(given.slice(0, MASKED)))
+export function shown(given: string): string {
+  const text = withoutSecrets(decodePlain(given.slice(0, MASKED)))
   const characters = [...text.slice(0, 2 * SHOWN)]
   const cut = characters.length > SHOWN || text.length > 2 * SHOWN || given.length > MASKED
   const safe = escaped(characters.slice(0, SHOWN).join(''))
@@ -19,7 +19,7 @@ export const shown = (given: string): string => {
 }
 
 /** The text itself, or its decoded form if percent-encoding hides a key. */
-const plainOf = (text: string): string => {
+function decodePlain(text: string): string {
   const decoded = text.replace(/%([0-7][0-9a-f])/gi, (_whole, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   )
@@ -40,11 +40,11 @@ const LETTERS_PER_EDIT = 3
  * The candidate that `name` most probably means: the one with the fewest edits, the first among equals.
  * undefined: no candidate is near.
  */
-export const nearest = (name: string, candidates: readonly string[]): string | undefined => {
+export function nearest(name: string, candidates: readonly string[]): string | undefined {
   const wanted = name.slice(0, SHOWN).toLowerCase()
   let best: { readonly candidate: string; readonly edits: number } | undefined
   for (const candidate of candidates) {
-    const edits = editsBetween(wanted, candidate.toLowerCase())
+    const edits = countEdits(wanted, candidate.toLowerCase())
     const most = Math.max(1, Math.floor(Math.max(wanted.length, candidate.length) / LETTERS_PER_EDIT))
     if (edits <= most && (best === undefined || edits < best.edits)) best = { candidate, edits }
   }
@@ -56,7 +56,7 @@ export const nearestText = (near: string | undefined, none: Text = { en: '.', zh
   near === undefined ? none : { en: `; the nearest one is '${near}'.`, zh: `；最接近的是 '${near}'。` }
 
 /** Number of insertions, deletions and replacements that turn `a` into `b` (Levenshtein distance). */
-const editsBetween = (a: string, b: string): number => {
+function countEdits(a: string, b: string): number {
   let above = Array.from({ length: b.length + 1 }, (_, column) => column)
   for (const [row, letter] of [...a].entries()) {
     const line = [row + 1]
@@ -74,10 +74,10 @@ const editsBetween = (a: string, b: string): number => {
 }
 
 /** Throws the refusal of an unknown or missing module or action. */
-export const refuseRoute = (
+export function refuseRoute(
   call: { readonly module: string | undefined; readonly action: string | undefined },
-  actions: readonly Pick<Action, 'module' | 'action'>[],
-): never => {
+  actions: readonly Pick<ApiAction, 'module' | 'action'>[],
+): never {
   const modules = [...new Set(actions.map(({ module }) => module))]
   const module = named('module', call.module, modules)
   const wanted = call.action
@@ -101,7 +101,7 @@ export const refuseRoute = (
 
 const quoted = (name: string): string => `'${name}'`
 
-const named = (parameter: 'module' | 'action', text: string | undefined, names: readonly string[]): string => {
+function named(parameter: 'module' | 'action', text: string | undefined, names: readonly string[]): string {
   if (text === undefined)
     throw badRequest(
       {
@@ -128,15 +128,15 @@ const named = (parameter: 'module' | 'action', text: string | undefined, names: 
 /**
  * The refusal of a parameter that is neither one of the action's (`all`) nor one of those of every action (`common`).
  */
-export const unknownParameter = (
+export function unknownParameter(
   name: string,
-  all: readonly { readonly name: string; readonly names: readonly string[]; readonly word: Word }[],
+  all: readonly { readonly name: string; readonly names: readonly string[]; readonly spec: ParameterSpec }[],
   common: readonly string[],
-): Failure => {
+): Failure {
   const names = all.flatMap(each => each.names)
-  const meant = all.find(({ word }) => word.elsewhere?.includes(name.toLowerCase()))
+  const meant = all.find(({ spec }) => spec.foreignNames?.includes(name.toLowerCase()))
   if (meant !== undefined) {
-    const { description } = meant.word
+    const { description } = meant.spec
     return badRequest(
       {
         en: `Unknown parameter ${shown(name)}; use '${meant.name}': ${description.en}`,

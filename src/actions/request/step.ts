@@ -1,15 +1,15 @@
-import { dateOf } from '#chain/time.ts'
-import { word } from './parameters.ts'
+import { formatDate } from '#chain/time.ts'
+import { defineParameter } from './parameters.ts'
 import { badRequest } from './refusals.ts'
 
 /** The length of a history's steps: a UTC day, a week from Monday, or a month. */
 export type Step = 'day' | 'week' | 'month'
 
 /** Maximum number of steps in one answer. */
-const STEPS_MOST = 400
+const MAX_STEPS = 400
 
 export const step = (fallback?: Step) =>
-  word<Step>({
+  defineParameter<Step>({
     type: 'string',
     description: {
       en: 'One row for each UTC day, week (from Monday) or month, those without a change included.',
@@ -20,7 +20,7 @@ export const step = (fallback?: Step) =>
     values: ['day', 'week', 'month'],
     example: 'day',
     ...(fallback === undefined ? {} : { fallback }),
-    elsewhere: ['interval', 'period', 'granularity', 'resolution', 'group_by', 'every'],
+    foreignNames: ['interval', 'period', 'granularity', 'resolution', 'group_by', 'every'],
     read: text => (text === 'week' || text === 'month' ? text : 'day'),
   })
 
@@ -30,18 +30,18 @@ export type Days = { readonly first: number; readonly last: number }
 const DAY_MS = 86_400_000
 
 /** The whole steps that include a day of `from` … `to`. Throws 'bad_request' when there are too many. */
-export const stepsBetween = (step: Step, from: number, to: number): readonly Days[] => {
+export function listSteps(step: Step, from: number, to: number): readonly Days[] {
   const steps: Days[] = []
   for (let day = from; day <= to; ) {
-    const days = stepOf(step, day)
-    if (steps.push(days) > STEPS_MOST) throw tooMany(step, dateOf(from), dateOf(to))
+    const days = findStep(step, day)
+    if (steps.push(days) > MAX_STEPS) throw tooMany(step, formatDate(from), formatDate(to))
     day = days.last + 1
   }
   return steps
 }
 
 /** The step that includes a day. */
-export const stepOf = (step: Step, day: number): Days => {
+export function findStep(step: Step, day: number): Days {
   if (step === 'day') return { first: day, last: day }
   if (step === 'week') {
     // Day 0 was a Thursday.
@@ -56,8 +56,8 @@ export const stepOf = (step: Step, day: number): Days => {
 const tooMany = (step: Step, from: string, to: string) =>
   badRequest(
     {
-      en: `The range from ${from} to ${to} has more than ${STEPS_MOST} rows with 'step' ${step}; ask for a shorter range or a longer step.`,
-      zh: `${from} 至 ${to} 按 'step' ${step} 超过 ${STEPS_MOST} 行；请缩短区间或使用更长的周期。`,
+      en: `The range from ${from} to ${to} has more than ${MAX_STEPS} rows with 'step' ${step}; ask for a shorter range or a longer step.`,
+      zh: `${from} 至 ${to} 按 'step' ${step} 超过 ${MAX_STEPS} 行；请缩短区间或使用更长的周期。`,
     },
     { parameter: 'step' },
   )

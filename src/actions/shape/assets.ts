@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import type { Unclaimed } from '../find/unclaimed.ts'
-import { exact, rowsOf, shape, sourced, text } from './results.ts'
-import { iostOf } from './values.ts'
+import { defineRows, exact, shape, sourced, text } from './results.ts'
+import { toIost } from './values.ts'
 
 /** IOST of an owner by state. */
 export const iostAssets = shape({
@@ -25,7 +25,7 @@ export const iostAssets = shape({
 })
 /** Details of unclaimed rewards. */
 export const unclaimedRewards = shape({
-  by_producer: rowsOf(
+  by_producer: defineRows(
     shape({
       producer: text('The producer that is voted for.', '所投的生产者。'),
       amount: sourced(
@@ -48,14 +48,14 @@ export const unclaimedRewards = shape({
   ),
 })
 
-const orNull = (units: bigint | null) => (units === null ? null : iostOf(units))
+const orNull = (units: bigint | null) => (units === null ? null : toIost(units))
 
 /** Amounts as numbers, with their sum, which is null if any amount is unknown. */
-export const iostShown = (parts: Readonly<Record<string, bigint | null>>) => {
+export function iostShown(parts: Readonly<Record<string, bigint | null>>) {
   const known = Object.values(parts).filter(units => units !== null)
   return {
     ...Object.fromEntries(Object.entries(parts).map(([name, units]) => [name, orNull(units)])),
-    total: known.length < Object.keys(parts).length ? null : iostOf(known.reduce((sum, units) => sum + units, 0n)),
+    total: known.length < Object.keys(parts).length ? null : toIost(known.reduce((sum, units) => sum + units, 0n)),
   }
 }
 

@@ -2,19 +2,19 @@ import { fromUnits, sum } from '#chain/amount.ts'
 import { recordId } from '#indices/position.ts'
 import { type ListedRecord, records } from '#indices/record.ts'
 import type { Cause } from '#indices/series-entry.ts'
-import { type Held, heldAfter, heldAt } from '#indices/series-replay.ts'
+import { applyHeldEntry, type Held, parseHeld } from '#indices/series-replay.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { BookingsOf } from '../books/book.ts'
 import type { Compat } from '../define.ts'
-import { bodiesOf } from '../find/bodies.ts'
-import { textsOf } from '../find/overflow.ts'
+import { readBodies } from '../find/bodies.ts'
+import { readRowTexts } from '../find/overflow.ts'
 import { findStakeRows } from '../find/stakes.ts'
-import type { Change } from '../list/changes.ts'
+import type { SeriesChange } from '../list/changes.ts'
 import type { Numbered } from '../list/list-rows.ts'
 import type { Rows } from '../list/rows.ts'
-import { findOrigins, statesBy } from './changes.ts'
-import { factsOf, partiesOf } from './row-facts.ts'
+import { createStateFold, findOrigins } from './changes.ts'
+import { extractParties, extractRowFacts } from './row-facts.ts'
 
 /** Names of balance changes that no record caused. */
 const NAMES: Readonly<Record<string, string>> = {
@@ -32,18 +32,18 @@ type BalanceChangesOptions = {
   readonly isLabelled: boolean
 }
 
-const HELD = { from: heldAt, after: heldAfter }
+const HELD = { from: parseHeld, after: applyHeldEntry }
 
 /** Rows of changes of a balance: the cause of each, and the balance after it. */
 export const balanceChangeRows =
   ({ owner, decimal, compat, isLabelled }: BalanceChangesOptions) =>
-  async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
+  async (view: View, docs: readonly Numbered<SeriesChange>[]): Promise<Rows> => {
     const entries = docs.map(({ doc }) => doc.entry)
     const [originOf, found] = await Promise.all([
       findOrigins(view, entries),
-      causesOf(view, docs, { owner, isLabelled }),
+      readCauses(view, docs, { owner, isLabelled }),
     ])
-    const states = statesBy<Held>(HELD)
+    const states = createStateFold<Held>(HELD)
     const shown = (units: bigint): string => fromUnits(units, decimal)
     const rows = docs.map(({ seq, doc: { entry, part, at } }, row) => {
       const { height, cause, change } = entry
@@ -79,7 +79,7 @@ type Row = {
 }
 
 /** Converts rows of changes of one token to bookings. */
-export const changesIn =
+export const createChangeBookings =
   (token: string): BookingsOf =>
   ({ rows }) =>
     (rows as readonly Row[])
@@ -97,11 +97,11 @@ const idOfRow = (height: number, tx: number, cause: Cause): string | undefined =
  * The cause of each change, from its row of `records`; undefined: no row caused it. Throws 'damaged' if that
  * row is missing.
  */
-const causesOf = async (
+async function readCauses(
   view: View,
-  docs: readonly Numbered<Change>[],
+  docs: readonly Numbered<SeriesChange>[],
   { owner, isLabelled }: Pick<BalanceChangesOptions, 'owner' | 'isLabelled'>,
-) => {
+) {
   const ids = docs.map(({ doc: { entry } }) => idOfRow(entry.height, entry.tx, entry.cause))
   const each = [...new Set(ids.flatMap(id => id ?? []))]
   const found = await view.getMany(records, each)
@@ -111,18 +111,18 @@ const causesOf = async (
     if (record === undefined) throw missingData(`Record '${id}' changed a balance, and is not stored.`)
     known.set(id, record)
   }
-  const texts = await textsOf(bodies => bodiesOf(view, bodies), [...known.values()])
-  const stakes = isLabelled ? await findStakeRows(bodies => bodiesOf(view, bodies), [...known.values()]) : undefined
+  const texts = await readRowTexts(bodies => readBodies(view, bodies), [...known.values()])
+  const stakes = isLabelled ? await findStakeRows(bodies => readBodies(view, bodies), [...known.values()]) : undefined
   return ids.map(id => {
     const record = id === undefined ? undefined : known.get(id)
     if (record === undefined) return undefined
     const own = texts.get(record.id) ?? record
-    const { from, to } = partiesOf(own)
+    const { from, to } = extractParties(own)
     const other = from === owner ? to : from
     return {
       action: own.action_name,
       counterparty: other === '' ? null : other,
-      memo: factsOf(record, own).memo ?? null,
+      memo: extractRowFacts(record, own).memo ?? null,
       ...(stakes?.has(record.id) === true ? { isStake: true } : {}),
     }
   })

@@ -5,7 +5,7 @@ import type { BlockDoc } from '#indices/block.ts'
 import { producerKeys } from '#indices/producer.ts'
 import type { View } from '#store/port.ts'
 import { count, described, exact, shape, text } from './results.ts'
-import { gasOf, timeOf } from './values.ts'
+import { toGas, toTime } from './values.ts'
 
 /** A block with the fields that answers need, stored or from the node. */
 export type FoundBlock = {
@@ -57,8 +57,8 @@ export const blockAnswer = ({ status, doc }: FoundBlock) => ({
     tx_receipt_merkle_hash: doc.tx_receipt_merkle_hash,
     number: doc.height,
     witness: doc.witness,
-    time: timeOf(doc.time),
-    gas_usage: gasOf(doc.gas_usage),
+    time: toTime(doc.time),
+    gas_usage: toGas(doc.gas_usage),
     tx_count: String(doc.tx_count),
     info: new RawJson(doc.info),
     orig_info: doc.orig_info,
@@ -71,7 +71,7 @@ export const blockAnswer = ({ status, doc }: FoundBlock) => ({
  * A block from the node, as a document. Its gas is summed from its transactions: the node's own figure is 0
  * once a block is irreversible, and differs between nodes before.
  */
-export const blockFromNode = async (view: View, block: Block): Promise<FoundBlock['doc']> => {
+export async function blockFromNode(view: View, block: Block): Promise<FoundBlock['doc']> {
   const key = await view.get(producerKeys, block.witness)
   return {
     height: block.height,

@@ -1,24 +1,24 @@
 import { isBasePlace } from '#chain/base-transaction.ts'
 import { toIso } from '#chain/time.ts'
-import { hashesIn } from '#indices/block.ts'
+import { listBlockHashes } from '#indices/block.ts'
 import { transactionId } from '#indices/position.ts'
 import type { SeriesDoc } from '#indices/series.ts'
-import { type Entry, entriesIn } from '#indices/series-entry.ts'
+import { type Entry, parseEntries } from '#indices/series-entry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { View } from '#store/port.ts'
 import type { Compat } from '../define.ts'
-import { blocksAt } from '../find/blocks-at.ts'
-import type { Change } from '../list/changes.ts'
+import { readBlocks } from '../find/blocks-at.ts'
+import type { SeriesChange } from '../list/changes.ts'
 import type { Numbered } from '../list/list-rows.ts'
 import type { Rows } from '../list/rows.ts'
-import { count, createdAt, seq, txHash } from './results.ts'
+import { count, defineCreatedTime, seq, txHash } from './results.ts'
 
 /** The first fields of each row in a list of changes. */
 export const changeFields = {
   seq: seq(),
   block: count('Block number (height).', '区块高度。'),
-  created_at: createdAt(),
+  created_at: defineCreatedTime(),
   tx_hash: txHash(),
 }
 
@@ -35,12 +35,12 @@ export type Fold<S> = {
  */
 export const changeRows =
   <S>(fold: Fold<S>, compat: Compat, shown: (entry: Entry, after: S) => object) =>
-  async (view: View, docs: readonly Numbered<Change>[]): Promise<Rows> => {
+  async (view: View, docs: readonly Numbered<SeriesChange>[]): Promise<Rows> => {
     const originOf = await findOrigins(
       view,
       docs.map(({ doc }) => doc.entry),
     )
-    const states = statesBy(fold)
+    const states = createStateFold(fold)
     const rows = docs.map(({ seq, doc: { entry, part, at } }) => ({
       ...(compat === 'iostabc' ? {} : { seq }),
       block: entry.height,
@@ -51,11 +51,11 @@ export const changeRows =
   }
 
 /** Returns the running state after change `at` of a part; each part is traversed once. */
-export const statesBy = <S>({ from, after }: Fold<S>) => {
+export function createStateFold<S>({ from, after }: Fold<S>) {
   const known = new Map<SeriesDoc, readonly Reached<S>[]>()
   const all = (part: SeriesDoc): readonly Reached<S>[] => {
     let [state, number] = [from(part.opening), 0]
-    return entriesIn(part.entries, part.height).map(entry => {
+    return parseEntries(part.entries, part.height).map(entry => {
       const reached = { entry, before: state, number }
       state = after(state, entry, entry.times)
       number += entry.times
@@ -90,13 +90,13 @@ export async function findOrigins(
   const heights = [...new Set(places.map(({ height }) => height))]
   const plain = places.filter(place => !isBasePlace(place))
   const ids = [...new Set(plain.map(({ height, tx }) => transactionId(height, tx)))]
-  const [blocks, docs] = await Promise.all([blocksAt(view, heights), view.getMany(transactions, ids)])
+  const [blocks, docs] = await Promise.all([readBlocks(view, heights), view.getMany(transactions, ids)])
   const blockOf = new Map(blocks.map(block => [block.height, block]))
   const hashes = new Map(ids.map((id, at) => [id, docs[at]?.hash]))
   return place => {
     const id = transactionId(place.height, place.tx)
     const block = blockOf.get(place.height)
-    const tx_hash = block !== undefined && isBasePlace(place) ? hashesIn(block)[0] : hashes.get(id)
+    const tx_hash = block !== undefined && isBasePlace(place) ? listBlockHashes(block)[0] : hashes.get(id)
     if (tx_hash === undefined) throw missingData(`Transaction '${id}' made a change, and has no document.`)
     return { created_at: toIso(block?.time ?? 0n), tx_hash }
   }

@@ -1,6 +1,6 @@
 import { toIso } from '#chain/time.ts'
 import type { CollectionDoc } from '#indices/token721.ts'
-import { count, createdAt, text, txHash } from './results.ts'
+import { count, defineCreatedTime, text, txHash } from './results.ts'
 
 /** The fields of a collection of NFTs. */
 export const collectionFields = {
@@ -9,7 +9,7 @@ export const collectionFields = {
   issued: count('Number of NFTs issued so far.', '已发行的 NFT 数量。'),
   owner_count: count('Number of owners of its NFTs.', '其 NFT 的持有者数。'),
   total_supply: text('Maximum number of NFTs that can be issued.', 'NFT 最大供应量。'),
-  created_at: createdAt(),
+  created_at: defineCreatedTime(),
   tx_hash: txHash(),
 }
 

@@ -17,5 +17,5 @@ export const headFields = () => ({
 })
 
 /** The status of a row; `above`: its block, if that is not yet irreversible. */
-export const statusOf = (above: HeadBlock | undefined): 'PACKED' | 'IRREVERSIBLE' =>
+export const toRowStatus = (above: HeadBlock | undefined): 'PACKED' | 'IRREVERSIBLE' =>
   above === undefined ? 'IRREVERSIBLE' : 'PACKED'

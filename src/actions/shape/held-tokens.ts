@@ -2,7 +2,7 @@ import { fromUnits } from '#chain/amount.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import type { HeldToken } from '../find/held-tokens.ts'
-import { count, rowsOf, shape, text } from './results.ts'
+import { count, defineRows, shape, text } from './results.ts'
 
 /** Fields of a row about an owner's amounts of a token. */
 export const heldTokenFields = {
@@ -11,7 +11,7 @@ export const heldTokenFields = {
   frozen_balance: text('Frozen balance that is not due yet, in token units.', '尚未到期的冻结余额（代币单位）。'),
   full_name: text('Full name of the token.', '代币全名。'),
   decimal: count('Decimals of the token.', '代币小数位数。'),
-  frozen_list: rowsOf(
+  frozen_list: defineRows(
     shape({
       amount: text('Amount, in token units.', '数量（代币单位）。'),
       time: text(
@@ -25,7 +25,7 @@ export const heldTokenFields = {
 }
 
 /** Rows about the tokens that an owner has. */
-export const heldTokenRows = async (view: View, held: readonly HeldToken[]) => {
+export async function heldTokenRows(view: View, held: readonly HeldToken[]) {
   const ids = held.map(({ token }) => token)
   const known = await view.getMany(tokens, ids)
   return held.map(({ token, available, frozen, list }, at) => {

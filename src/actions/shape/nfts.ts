@@ -1,6 +1,6 @@
 import { toIso } from '#chain/time.ts'
 import type { ItemDoc } from '#indices/token721.ts'
-import { count, createdAt, text, txHash } from './results.ts'
+import { count, defineCreatedTime, text, txHash } from './results.ts'
 
 /** The fields of an NFT. */
 export const nftFields = {
@@ -12,12 +12,12 @@ export const nftFields = {
     '发行时写入的元数据，通常为 JSON 或网址；未经校验，原样返回。',
   ),
   block: count('Height of the block in which it was issued.', '发行所在的区块高度。'),
-  created_at: createdAt(),
+  created_at: defineCreatedTime(),
   tx_hash: txHash(),
 }
 
 /** An NFT in the form of an answer. */
-export const nftShown = ({ id, owner, metadata, height, time, tx_hash }: ItemDoc) => {
+export function nftShown({ id, owner, metadata, height, time, tx_hash }: ItemDoc) {
   const slash = id.lastIndexOf('/')
   return {
     collection: id.slice(0, slash),

@@ -3,12 +3,12 @@ import type { Compat } from '../define.ts'
 import { headFields } from './head-status.ts'
 import {
   count,
-  createdAt,
+  defineCreatedTime,
+  defineRows,
   described,
   irreversibleSeq,
   listOfFound,
   listOfRows,
-  rowsOf,
   SEARCHED_ONLY,
   shape,
   text,
@@ -31,7 +31,7 @@ const recordFields = (compat: Compat) => ({
   tx_hash: txHash(),
   from: text('Sender or caller.', '转出方或调用方。'),
   to: text('Recipient or contract.', '转入方或被调用合约。'),
-  created_at: createdAt(),
+  created_at: defineCreatedTime(),
   index: count(
     'Position of the row in its transaction, starting at 0: first the actions, then other movements.',
     '在交易中的序号，从 0 开始：先是方法，然后是其他代币变动。',
@@ -86,7 +86,7 @@ const contractField = () => text('Contract.', '合约。')
  * A row of get-account-tx, get-contract-tx and get-token-tx. `contract`: whether the contract is included
  * always, or only with `compat=iostabc`.
  */
-const recordRow = (contract: 'always' | 'compat', compat: Compat) => {
+function recordRow(contract: 'always' | 'compat', compat: Compat) {
   const named = contract === 'always' || compat === 'iostabc' ? { contract: contractField() } : {}
   return shape({
     ...(compat === 'iostabc' ? {} : { seq: irreversibleSeq() }),
@@ -109,7 +109,7 @@ const idOfRow = () =>
 
 const accountsField = () =>
   Type.Optional({
-    ...rowsOf(
+    ...defineRows(
       Type.String(),
       'Only for several accounts: those of them that the row belongs to.',
       '仅在查询多个账户时出现：该记录所属的账户。',
@@ -118,7 +118,7 @@ const accountsField = () =>
   })
 
 /** Schemas of the answers of an action that lists records, without and with `compat=iostabc`. */
-export const recordLists = (contract: 'always' | 'compat') => {
+export function recordLists(contract: 'always' | 'compat') {
   const listFor = (compat: Compat) =>
     listOfFound('transactions', recordRow(contract, compat), {
       en: 'Records of this page.',
@@ -128,7 +128,7 @@ export const recordLists = (contract: 'always' | 'compat') => {
 }
 
 /** Schemas of the answers of get-transaction-records. */
-export const transactionRecords = () => {
+export function transactionRecords() {
   const listFor = (compat: Compat) =>
     listOfRows(
       'records',

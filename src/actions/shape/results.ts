@@ -15,7 +15,7 @@ export const SEARCHED_ONLY = 'x-searched-only'
 const about = (en: string, zh: string) => ({ description: en, [ZH]: zh })
 
 /** The description of a field of an answer; undefined when the field has none. */
-export const descriptionOf = (schema: TSchema): Text | undefined => {
+export function findDescription(schema: TSchema): Text | undefined {
   const zh: unknown = schema[ZH]
   return schema.description === undefined || typeof zh !== 'string' ? undefined : { en: schema.description, zh }
 }
@@ -43,7 +43,7 @@ export const described = <S extends TSchema>(schema: S, en: string, zh: string):
 /** An object whose keys are names of the chain. */
 export const byName = <E extends TSchema>(entry: E, en: string, zh: string) =>
   Type.Record(Type.String(), entry, about(en, zh))
-export const rowsOf = <R extends TSchema>(row: R, en: string, zh: string) => Type.Array(row, about(en, zh))
+export const defineRows = <R extends TSchema>(row: R, en: string, zh: string) => Type.Array(row, about(en, zh))
 
 const pageFields = {
   page: count('Requested page.', '请求的页码。'),
@@ -53,7 +53,7 @@ const pageFields = {
 
 /** A list: its rows under the list's name, with page, size and total. */
 export const listOfRows = <const N extends string, R extends TSchema>(name: N, row: R, { en, zh }: Text) =>
-  shape({ ...({ [name]: rowsOf(row, en, zh) } as Record<N, TArray<R>>), ...pageFields })
+  shape({ ...({ [name]: defineRows(row, en, zh) } as Record<N, TArray<R>>), ...pageFields })
 
 const searchFields = {
   total: Type.Union([Type.Integer({ minimum: 0 }), Type.Null()], {
@@ -81,7 +81,7 @@ export const listOfFound = <const N extends string, R extends TSchema>(name: N, 
   shape({ ...listOfRows(name, row, { en, zh }).properties, ...searchFields })
 
 /** The fields of a list's answer other than its rows and those of its pages. `fields`: by name. */
-export const besideRows = (
+export const pickOtherFields = (
   fields: Readonly<Record<string, unknown>>,
   list: string | undefined,
 ): Readonly<Record<string, unknown>> =>
@@ -89,7 +89,7 @@ export const besideRows = (
 
 const isPageField = (name: string): boolean => Object.hasOwn(pageFields, name) || Object.hasOwn(searchFields, name)
 
-export const createdAt = () =>
+export const defineCreatedTime = () =>
   text('Block time, ISO-8601 UTC, cut to milliseconds.', '区块时间，ISO-8601 UTC，截断到毫秒。')
 /** Answers in the form of the old service have no `seq`. */
 export const seq = () =>
@@ -116,13 +116,13 @@ export type Columns = {
 }
 
 /** The alternative schemas of a row, the usual one first. */
-const variantsOf = (row: TSchema | undefined): readonly TSchema[] =>
+const listVariants = (row: TSchema | undefined): readonly TSchema[] =>
   row === undefined ? [] : ((row['anyOf'] as readonly TSchema[] | undefined) ?? [row])
 
 /** The fields of the rows of a whole list, from the schema of its answer. */
-export const columnsOf = (result: TSchema, list: string): Columns | undefined => {
+export function findColumns(result: TSchema, list: string): Columns | undefined {
   const rows = (result['properties'] as Readonly<Record<string, TSchema>>)[list]
-  const [row] = variantsOf(rows?.['items'] as TSchema | undefined)
+  const [row] = listVariants(rows?.['items'] as TSchema | undefined)
   const fields = row?.['properties'] as Readonly<Record<string, TSchema>> | undefined
   if (fields === undefined) return undefined
   const names = Object.keys(fields).filter(name => fields[name]?.[HEAD_ONLY] !== true)

@@ -1,4 +1,4 @@
-import { fromUnits, unitsAsRead, unitsOf } from '#chain/amount.ts'
+import { fromUnits, parseUnits, unitsAsRead } from '#chain/amount.ts'
 import { argumentsAsRead } from '#chain/arguments.ts'
 import { Exact, type ExactJson } from '#chain/json.ts'
 import type { ListedRecord } from '#indices/record.ts'
@@ -38,7 +38,7 @@ const AMOUNT_OF: ReadonlyMap<string, 'iost' | 'bytes'> = new Map([
 const WITH_AMOUNTS: ReadonlySet<string> = new Set(['vote_producer.iost', 'gas.iost', 'ram.iost'])
 
 /** @param own the texts of the row, from its transaction if the row does not have them */
-export const factsOf = (doc: Pick<ListedRecord, 'amount' | 'status_code'>, own: RowTexts): RowFacts => {
+export function extractRowFacts(doc: Pick<ListedRecord, 'amount' | 'status_code'>, own: RowTexts): RowFacts {
   if (doc.amount !== undefined) return movementFacts(doc.amount, own)
   if (own.contract === 'token721.iost') return nftFacts(doc, own)
   return WITH_AMOUNTS.has(own.contract) ? callFacts(doc, own) : NOTHING
@@ -48,63 +48,63 @@ export const factsOf = (doc: Pick<ListedRecord, 'amount' | 'status_code'>, own: 
 const PLAIN_TRANSFER =
   /^\["([ !#-[\]-\uffff]*)","[ !#-[\]-\uffff]*","[ !#-[\]-\uffff]*","[ !#-[\]-\uffff]*","([ !#-[\]-\uffff]*)"\]$/
 
-const movementFacts = (amount: string, { action_name, data }: RowTexts): RowFacts => {
+function movementFacts(amount: string, { action_name, data }: RowTexts): RowFacts {
   // Most rows of a page are transfers. The match takes a fifth of the time of parsing all arguments.
   const plain = action_name === 'transfer' ? PLAIN_TRANSFER.exec(data) : null
   if (plain !== null) {
     const [, token = '', memo = ''] = plain
     return { amount, token, memo: memo.toWellFormed(), locked_until: undefined }
   }
-  const args = argumentsIn(data)
-  const token = textAt(args, 0)
+  const args = parseRowArguments(data)
+  const token = pickText(args, 0)
   // Written out for speed, because each page of a list has dozens of such rows.
   switch (action_name) {
     case 'transfer':
-      return { amount, token, memo: textAt(args, 4), locked_until: undefined }
+      return { amount, token, memo: pickText(args, 4), locked_until: undefined }
     case 'transferFreeze':
-      return { amount, token, memo: textAt(args, 5), locked_until: digitsAt(args, 4) }
+      return { amount, token, memo: pickText(args, 5), locked_until: pickDigits(args, 4) }
     default:
       return { amount, token, memo: undefined, locked_until: undefined }
   }
 }
 
 /** Sender and recipient of a row that moved a token, as named in its receipt; '': none. */
-export const partiesOf = ({ action_name, data }: Pick<RowTexts, 'action_name' | 'data'>): Between => {
-  const args = argumentsIn(data)
-  if (action_name === 'issue') return { from: '', to: textAt(args, 1) }
+export function extractParties({ action_name, data }: Pick<RowTexts, 'action_name' | 'data'>): Between {
+  const args = parseRowArguments(data)
+  if (action_name === 'issue') return { from: '', to: pickText(args, 1) }
   const isTransfer = action_name === 'transfer' || action_name === 'transferFreeze'
-  return { from: textAt(args, 1), to: isTransfer ? textAt(args, 2) : '' }
+  return { from: pickText(args, 1), to: isTransfer ? pickText(args, 2) : '' }
 }
 
 /** A call that was carried out has a return value; a delayed call has none. */
-const callFacts = ({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowTexts): RowFacts => {
+function callFacts({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowTexts): RowFacts {
   const kind = AMOUNT_OF.get(`${own.contract}/${own.action_name}`)
   if (kind === undefined || status_code !== 'SUCCESS' || own.return === '') return NOTHING
-  const args = argumentsIn(own.data)
-  const text = kind === 'bytes' ? digitsAt(args, 2) : textAt(args, 2)
+  const args = parseRowArguments(own.data)
+  const text = kind === 'bytes' ? pickDigits(args, 2) : pickText(args, 2)
   const decimals = kind === 'bytes' ? 0 : IOST_DECIMALS
   // gas.iost is part of the node and parses amounts like it; the other contracts parse them like JavaScript.
-  const units = (own.contract === 'gas.iost' ? unitsAsRead : unitsOf)(text, decimals)
+  const units = (own.contract === 'gas.iost' ? unitsAsRead : parseUnits)(text, decimals)
   return units === undefined ? NOTHING : { amount: fromUnits(units, decimals) }
 }
 
 /** The id of an issued NFT is what the action returned. The right to issue is given like an NFT. */
-const nftFacts = ({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowTexts): RowFacts => {
+function nftFacts({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowTexts): RowFacts {
   if (status_code !== 'SUCCESS' || own.return === '') return NOTHING
-  const args = argumentsIn(own.data)
-  const collection = textAt(args, 0)
-  if (own.action_name === 'issue') return { collection, token_id: textAt(argumentsIn(own.return), 0) }
-  const token_id = textAt(args, 3)
+  const args = parseRowArguments(own.data)
+  const collection = pickText(args, 0)
+  if (own.action_name === 'issue') return { collection, token_id: pickText(parseRowArguments(own.return), 0) }
+  const token_id = pickText(args, 3)
   return own.action_name === 'transfer' && token_id !== ISSUER_FIELD ? { collection, token_id } : NOTHING
 }
 
-const argumentsIn = (data: string): readonly ExactJson[] => plainTexts(data) ?? argumentsAsRead(data) ?? []
+const parseRowArguments = (data: string): readonly ExactJson[] => plainTexts(data) ?? argumentsAsRead(data) ?? []
 
 /**
  * The elements of an array of strings without escapes, in a fraction of the time of parsing; undefined: the
  * text is not one.
  */
-const plainTexts = (data: string): readonly string[] | undefined => {
+function plainTexts(data: string): readonly string[] | undefined {
   if (!data.startsWith('["') || !data.endsWith('"]') || NO_PLAIN_TEXT.test(data)) return undefined
   const texts = data.slice(2, -2).split('","')
   // A remaining quote belongs to an element that is not a string.
@@ -114,12 +114,12 @@ const plainTexts = (data: string): readonly string[] | undefined => {
 /** The backslash, and the characters that JSON forbids within strings. */
 const NO_PLAIN_TEXT = /[^ !"#-[\]-\uffff]/
 
-const textAt = (args: readonly ExactJson[], at: number): string => {
+function pickText(args: readonly ExactJson[], at: number): string {
   const value = args[at]
   return typeof value === 'string' ? value : ''
 }
 
-const digitsAt = (args: readonly ExactJson[], at: number): string => {
+function pickDigits(args: readonly ExactJson[], at: number): string {
   const value = args[at]
   return value instanceof Exact ? value.text : typeof value === 'number' ? String(value) : ''
 }

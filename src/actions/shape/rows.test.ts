@@ -27,7 +27,7 @@ const view = {} as View
 type Shown = Parameters<typeof shownRecords>[0]
 const shownValue = async (numbered: readonly NumberedRecord[], shown: Shown): Promise<unknown> =>
   rowsValue(await shownRecords(shown).rows(view, numbered))
-const dataOf = async (data: string, compat: 'none' | 'iostabc') => {
+async function dataOf(data: string, compat: 'none' | 'iostabc') {
   const rows = await shownValue([{ seq: 1, doc: record(data) }], { contract: 'compat', compat })
   return /"data":(.*),"block"/.exec(writeJson(rows))?.[1]
 }

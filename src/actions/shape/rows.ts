@@ -4,17 +4,17 @@ import type { HeadAt } from '#head/head-state.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { View } from '#store/port.ts'
 import type { Compat, Context } from '../define.ts'
-import { bodiesOf } from '../find/bodies.ts'
-import { type RowTexts, textsOf } from '../find/overflow.ts'
+import { readBodies } from '../find/bodies.ts'
+import { type RowTexts, readRowTexts } from '../find/overflow.ts'
 import { findStakeRows } from '../find/stakes.ts'
-import { bodiesWith } from '../list/head-rows.ts'
+import { createBodyReader } from '../list/head-rows.ts'
 import type { Listing } from '../list/list-rows.ts'
 import type { Merged } from '../list/merge.ts'
-import { type NumberedRecord, type RangeInOrder, recordsOf } from '../list/numbered.ts'
-import { rowIds, rowIdsOf, rowIdText } from '../list/row-id.ts'
+import { listRecords, type NumberedRecord, type RangeInOrder } from '../list/numbered.ts'
+import { readRowIds, rowIds, rowIdText } from '../list/row-id.ts'
 import type { Rows } from '../list/rows.ts'
-import { statusOf } from './head-status.ts'
-import { factsOf, type RowFacts } from './row-facts.ts'
+import { toRowStatus } from './head-status.ts'
+import { extractRowFacts, type RowFacts } from './row-facts.ts'
 
 const NO_TEXTS: ReadonlyMap<string, RowTexts> = new Map()
 const NO_STAKES: ReadonlySet<string> = new Set()
@@ -30,18 +30,18 @@ export const shownRecords = (shown: Shown): Pick<Listing<NumberedRecord>, 'rows'
   },
 })
 
-/** The rows of one list within a range. Throws like `recordsOf`. */
-export const listedRecords = async (
+/** The rows of one list within a range. Throws like `listRecords`. */
+export async function listedRecords(
   context: Context,
   list: string,
   { contract, isBook, ...asked }: RangeInOrder & RecordForm,
-) => {
+) {
   const { compat, head } = context
-  return { ...(await recordsOf(context, list, asked)), ...shownRecords({ contract, isBook, compat, head }) }
+  return { ...(await listRecords(context, list, asked)), ...shownRecords({ contract, isBook, compat, head }) }
 }
 
 /** Rows in chunks with at most `LONG_AT_ONCE` long rows each. */
-const inRuns = (docs: readonly NumberedRecord[]): readonly (readonly NumberedRecord[])[] => {
+function inRuns(docs: readonly NumberedRecord[]): readonly (readonly NumberedRecord[])[] {
   const runs: NumberedRecord[][] = [[]]
   let long = 0
   for (const row of docs) {
@@ -69,15 +69,17 @@ type Shown = RecordForm & {
 }
 
 /** Rows found by a search. They have an id instead of a number in a list. `owners`: the owner of each list. */
-export const foundRows = async (
+export async function foundRows(
   view: View,
   found: readonly Merged[],
   { contract, isBook, compat, owners }: Shown & { readonly owners: readonly string[] | undefined },
-): Promise<Rows> => {
+): Promise<Rows> {
   const docs = found.map(({ doc }) => doc)
-  const texts = docs.some(({ overflow }) => overflow) ? await textsOf(each => bodiesOf(view, each), docs) : NO_TEXTS
-  const stakes = isBook === true ? await findStakeRows(each => bodiesOf(view, each), docs) : NO_STAKES
-  const ids = await rowIdsOf(
+  const texts = docs.some(({ overflow }) => overflow)
+    ? await readRowTexts(each => readBodies(view, each), docs)
+    : NO_TEXTS
+  const stakes = isBook === true ? await findStakeRows(each => readBodies(view, each), docs) : NO_STAKES
+  const ids = await readRowIds(
     view,
     docs.map(({ id }) => id),
   )
@@ -93,14 +95,16 @@ export const foundRows = async (
   })
 }
 
-const recordRows = async (
+async function recordRows(
   view: View,
   numbered: readonly NumberedRecord[],
   { contract, isBook, compat, head }: Shown,
-): Promise<Rows> => {
+): Promise<Rows> {
   const docs = numbered.map(({ doc }) => doc)
-  const texts = docs.some(({ overflow }) => overflow) ? await textsOf(bodiesWith(view, numbered), docs) : NO_TEXTS
-  const stakes = isBook === true ? await findStakeRows(bodiesWith(view, numbered), docs) : NO_STAKES
+  const texts = docs.some(({ overflow }) => overflow)
+    ? await readRowTexts(createBodyReader(view, numbered), docs)
+    : NO_TEXTS
+  const stakes = isBook === true ? await findStakeRows(createBodyReader(view, numbered), docs) : NO_STAKES
   const ids = head === undefined ? [] : await rowIds(view, numbered, ({ id }) => id)
   const isNamed = contract === 'always' || compat === 'iostabc'
   return writtenRows(docs, { texts, compat }, at => {
@@ -109,7 +113,7 @@ const recordRows = async (
     return {
       seq: compat === 'iostabc' || above !== undefined ? undefined : seq,
       id,
-      status: head === undefined ? undefined : statusOf(above),
+      status: head === undefined ? undefined : toRowStatus(above),
       isNamed,
       isStake: stakes.has(docs[at]?.id ?? '') || undefined,
     }
@@ -129,18 +133,18 @@ type Lead = {
   readonly isStake?: true | undefined
 }
 
-/** Rows of records. `texts`: the texts of records that do not hold them, by id (`textsOf`). */
-export const writtenRows = (
+/** Rows of records. `texts`: the texts of records that do not hold them, by id (`readRowTexts`). */
+export function writtenRows(
   docs: readonly ListedRecord[],
   { texts, compat }: { readonly texts: ReadonlyMap<string, RowTexts>; readonly compat: Compat },
   leadOf: (at: number) => Lead,
-): Rows => {
+): Rows {
   const isoOf = isoTimes()
   const owns = docs.map(doc => texts.get(doc.id) ?? doc)
   const rows = docs.map((doc, at) => {
     const own = owns[at] ?? doc
     const { seq, id, status, accounts, isNamed, isStake } = leadOf(at)
-    const facts: RowFacts = compat === 'iostabc' ? { amount: doc.amount } : factsOf(doc, own)
+    const facts: RowFacts = compat === 'iostabc' ? { amount: doc.amount } : extractRowFacts(doc, own)
     const { amount, token, memo, locked_until, collection, token_id } = facts
     return {
       seq,
@@ -172,7 +176,7 @@ export const writtenRows = (
 }
 
 /** `toIso` for rows among which neighbours often share a time. */
-const isoTimes = () => {
+function isoTimes() {
   let last: { readonly time: bigint; readonly iso: string } | undefined
   return (time: bigint): string => {
     if (last?.time !== time) last = { time, iso: toIso(time) }
@@ -187,7 +191,7 @@ const isoTimes = () => {
 const PLAIN = /^\[(?:"[ !#-[\]-\uffff]*"|0|[1-9]\d*)(?:,(?:"[ !#-[\]-\uffff]*"|0|[1-9]\d*))*\]$/
 
 /** The chain's text as an array: inserted unchanged, so that every number keeps its digits. */
-const arrayText = (text: string): string => {
+function arrayText(text: string): string {
   if (PLAIN.test(text)) return text
   try {
     if (Array.isArray(JSON.parse(text))) return text

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { FoundTransaction } from '../find/found-transaction.ts'
-import { byName, count, described, exact, rowsOf, shape, text, txHash } from './results.ts'
+import { byName, count, defineRows, described, exact, shape, text, txHash } from './results.ts'
 import { transactionObject } from './transaction-object.ts'
 import { actionRow, receiptRow } from './transaction-rows.ts'
 
@@ -15,8 +15,8 @@ const receipt = Type.Partial(
     ram_usage: byName(Type.String(), 'RAM bytes by payer; may be negative.', '以付款者为键的 RAM 字节数，可为负数。'),
     status_code: text('SUCCESS, or the reason why the transaction failed.', 'SUCCESS，或交易失败的原因。'),
     message: text('Error message.', '错误信息。'),
-    returns: rowsOf(Type.String(), 'Return value of each action, as JSON text.', '各方法的返回值（JSON 文本）。'),
-    receipts: rowsOf(receiptRow, 'Receipts.', '收据列表。'),
+    returns: defineRows(Type.String(), 'Return value of each action, as JSON text.', '各方法的返回值（JSON 文本）。'),
+    receipts: defineRows(receiptRow, 'Receipts.', '收据列表。'),
   }),
   { additionalProperties: false },
 )
@@ -28,14 +28,14 @@ const transaction = shape({
   gas_limit: exact('Maximum gas the transaction may use.', 'gas 上限。'),
   delay: exact('Delay in nanoseconds.', '延迟时间（纳秒）。'),
   chain_id: count('Chain id.', '链 ID。'),
-  actions: rowsOf(actionRow, 'Actions.', '方法列表。'),
-  signers: rowsOf(Type.String(), 'Additional signers, as account@permission.', '其他签名者，格式为“账户@权限”。'),
+  actions: defineRows(actionRow, 'Actions.', '方法列表。'),
+  signers: defineRows(Type.String(), 'Additional signers, as account@permission.', '其他签名者，格式为“账户@权限”。'),
   publisher: text('Account that published the transaction.', '发布者账户。'),
   referred_tx: text(
     'Hash of the delayed transaction that this transaction executes, or empty.',
     '所执行的延迟交易的哈希；没有时为空。',
   ),
-  amount_limit: rowsOf(
+  amount_limit: defineRows(
     limit,
     "Maximum amounts of the publisher's tokens that the transaction may spend.",
     '可动用的发布者代币上限。',

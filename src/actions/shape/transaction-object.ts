@@ -1,5 +1,5 @@
 import { Exact, RawJson } from '#chain/json.ts'
-import { compactJson, memberSpans, type Span } from '#chain/json-text.ts'
+import { compactJson, memberSpans, type TextSpan } from '#chain/json-text.ts'
 import { plainNumber } from './values.ts'
 
 /** Fields that the node writes as strings and the interface as numbers. */
@@ -12,19 +12,19 @@ const GAS = new Set(['gas_ratio', 'gas_limit', 'gas_usage'])
  * transaction in the pool is `{}`.
  */
 export const transactionObject = (body: string): ReadonlyMap<string, unknown> =>
-  membersOf(body, [0, body.length], (name, span) => {
-    if (name !== 'tx_receipt') return fieldOf(body, name, span)
-    return body.slice(...span) === 'null' ? {} : membersOf(body, span, (key, at) => fieldOf(body, key, at))
+  parseMembers(body, [0, body.length], (name, span) => {
+    if (name !== 'tx_receipt') return parseField(body, name, span)
+    return body.slice(...span) === 'null' ? {} : parseMembers(body, span, (key, at) => parseField(body, key, at))
   })
 
-const membersOf = (
+const parseMembers = (
   text: string,
-  [from]: Span,
-  readField: (name: string, span: Span) => unknown,
+  [from]: TextSpan,
+  readField: (name: string, span: TextSpan) => unknown,
 ): ReadonlyMap<string, unknown> =>
   new Map([...memberSpans(text, from)].map(([name, span]) => [name, readField(name, span)]))
 
-const fieldOf = (body: string, name: string, span: Span): unknown => {
+function parseField(body: string, name: string, span: TextSpan): unknown {
   const text = compactJson(body, span)
   if (NUMBERS_IN_TEXT.has(name)) return new Exact(text.replaceAll('"', ''))
   return GAS.has(name) ? new Exact(plainNumber(text)) : new RawJson(text)

@@ -13,7 +13,7 @@ export const transferability = {
 type Transferability = Pick<TokenDoc, keyof typeof transferability>
 
 /** `transferability` of a token. */
-export const transferabilityOf = ({ can_transfer, only_issuer_can_transfer }: Transferability): Transferability => ({
+export const toTransferability = ({ can_transfer, only_issuer_can_transfer }: Transferability): Transferability => ({
   can_transfer,
   only_issuer_can_transfer,
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { doubleOf, iostOf, plainNumber } from './values.ts'
+import { plainNumber, toDouble, toIost } from './values.ts'
 
 test.each([
   ['1e-7', '0.0000001'],
@@ -18,12 +18,12 @@ test.each([
 test('doubleOf: every finite double keeps its value and has no exponent', () => {
   fc.assert(
     fc.property(fc.double({ noNaN: true, noDefaultInfinity: true }), value => {
-      const { text } = doubleOf(value)
+      const { text } = toDouble(value)
       return /^-?\d+(?:\.\d+)?$/.test(text) && Number(text) === value
     }),
   )
 })
 
 test('iostOf: all digits of an int64 are kept', () => {
-  expect(iostOf(2n ** 63n - 1n).text).toBe('92233720368.54775807')
+  expect(toIost(2n ** 63n - 1n).text).toBe('92233720368.54775807')
 })

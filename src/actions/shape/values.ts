@@ -7,19 +7,19 @@ const IOST_DECIMALS = 8
 const GAS_DECIMALS = 2
 
 /** Smallest units as a number in token units. */
-export const amountOf = (units: bigint, decimals: number): Exact => new Exact(fromUnits(units, decimals))
+export const toAmount = (units: bigint, decimals: number): Exact => new Exact(fromUnits(units, decimals))
 /** 10^-8 IOST as a number of IOST. */
-export const iostOf = (units: bigint): Exact => amountOf(units, IOST_DECIMALS)
+export const toIost = (units: bigint): Exact => toAmount(units, IOST_DECIMALS)
 /** Gas × 100 as a number of gas. */
-export const gasOf = (units: bigint): Exact => amountOf(units, GAS_DECIMALS)
+export const toGas = (units: bigint): Exact => toAmount(units, GAS_DECIMALS)
 /** Nanoseconds since 1970 as a number. */
-export const timeOf = (ns: bigint): Exact => new Exact(String(ns))
+export const toTime = (ns: bigint): Exact => new Exact(String(ns))
 
 /**
  * The text of a JSON number without exponent and with the same value: `1.5e-7` → `0.00000015`. Text that is
  * not in exponent form is returned unchanged.
  */
-export const plainNumber = (text: string): string => {
+export function plainNumber(text: string): string {
   const parts = /^(-?)(\d+)(?:\.(\d+))?[eE]([+-]?\d+)$/.exec(text)
   if (parts === null) return text
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts
@@ -36,4 +36,4 @@ export const plainNumber = (text: string): string => {
 }
 
 /** A double as the chain computes it: the shortest text that parses to the same double, without exponent. */
-export const doubleOf = (value: number): Exact => new Exact(Number.isFinite(value) ? plainNumber(String(value)) : '0')
+export const toDouble = (value: number): Exact => new Exact(Number.isFinite(value) ? plainNumber(String(value)) : '0')

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
 import { CHUNK_BLOCKS } from '#archive/chunk.ts'
-import { type ArchiveOf, blocksPerFileIn, writeArchive } from '#archive/write.ts'
+import { type ArchiveOf, readBlocksPerFile, writeArchive } from '#archive/write.ts'
 import { requireStored } from '#audit/node-chain.ts'
 import { USUAL_LEVEL } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Identity, Store } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
-import type { Call, Command } from '../command.ts'
+import type { Command, CommandCall } from '../command.ts'
 import { connectNode, requireExisting, requireUsable, withStore } from '../compose.ts'
-import { heightOf } from '../height-of.ts'
+import { parseToHeight } from '../height-of.ts'
 import { stageProgress } from '../progress.ts'
 import { LOGGING, NODE, STORE } from '../settings.ts'
 import { nodeBlocks, storeBlocks } from './archived-blocks.ts'
@@ -66,7 +66,7 @@ type From = {
   readonly blocks: (range: Parameters<typeof nodeBlocks>[1]) => AsyncIterable<ArchivedBlock>
 }
 
-const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call): Promise<From> => {
+async function fromNode(node: Node | undefined, proof: Level, { signal }: CommandCall): Promise<From> {
   if (node === undefined)
     throw new Failure('usage', "Command 'archive write' needs a node or a store.", {
       help: 'Set --node URL, such as http://127.0.0.1:30001, or --store.',
@@ -81,7 +81,7 @@ const fromNode = async (node: Node | undefined, proof: Level, { signal }: Call):
   }
 }
 
-const fromStore = async (store: Store, { node, proof }: WriteOptions, { signal }: Call): Promise<From> => {
+async function fromStore(store: Store, { node, proof }: WriteOptions, { signal }: CommandCall): Promise<From> {
   const [identity, published] = [await store.identity(), await store.published()]
   if (identity === undefined || published === undefined)
     throw new Failure('loading', `Nothing is loaded in ${store.name}.`, { retryable: false })
@@ -98,7 +98,7 @@ const fromStore = async (store: Store, { node, proof }: WriteOptions, { signal }
 }
 
 /** Throws as `requireStored` unless the node serves the chain of the store. */
-const requireSameChain = async (node: Node, stored: Identity, signal: AbortSignal): Promise<void> => {
+async function requireSameChain(node: Node, stored: Identity, signal: AbortSignal): Promise<void> {
   const { chainId } = await node.chainInfo(signal)
   const genesis = (await node.blockHash(0, signal)) ?? stored.genesis
   requireStored({ chainId, genesis }, stored)
@@ -107,13 +107,13 @@ const requireSameChain = async (node: Node, stored: Identity, signal: AbortSigna
 /** The last block of the file that a block is in. */
 const endOfFile = (height: number, each: number): number => (Math.floor(height / each) + 1) * each - 1
 
-const written = async ({ values, words, signal, out, screen, log }: Call, from: From): Promise<0> => {
+async function written({ values, words, signal, out, screen, log }: CommandCall, from: From): Promise<0> {
   const [folder = ''] = words
   const path = resolve(folder)
-  const each = values['blocks-per-file'] ?? (await blocksPerFileIn(path)) ?? BLOCKS_PER_FILE
+  const each = values['blocks-per-file'] ?? (await readBlocksPerFile(path)) ?? BLOCKS_PER_FILE
   const of = { ...from.of, blocks_per_file: each }
   // Only complete files by default: a shorter last file would have to be changed later.
-  const requestedEnd = heightOf(values)
+  const requestedEnd = parseToHeight(values)
   const to = requestedEnd ?? Math.floor((from.last + 1) / each) * each - 1
   if (requestedEnd !== undefined && requestedEnd < values.from)
     throw new Failure('usage', `--from ${values.from} is above --to ${requestedEnd}.`)

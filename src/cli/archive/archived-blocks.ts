@@ -98,7 +98,7 @@ const withSignatures = async function* (
 }
 
 /** The raw form from the node. It must match the block, because a load from the archive proves the block by it. */
-const rawBlock = async (node: Node | undefined, block: Block, signal: AbortSignal): Promise<Uint8Array> => {
+async function rawBlock(node: Node | undefined, block: Block, signal: AbortSignal): Promise<Uint8Array> {
   const { height, hash } = block
   const answer = await node?.get(`/getRawBlockByNumber/${height}/true`, { signal })
   answer?.release()

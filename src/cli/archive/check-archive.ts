@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { textOf } from '#archive/block-lines.ts'
+import { joinBlockLines } from '#archive/block-lines.ts'
 import { damagedFile, MAGIC } from '#archive/chunk.ts'
 import type { ArchiveFile } from '#archive/manifest.ts'
 import type { Archive } from '#archive/reader.ts'
@@ -21,7 +21,7 @@ export type Checking = {
  * Reads every byte of an archive and proves every block. Throws Failure 'damaged' with the file of the first
  * fault, 'deadline' when it is stopped.
  */
-export const checkArchive = async (archive: Archive, checking: Checking): Promise<void> => {
+export async function checkArchive(archive: Archive, checking: Checking): Promise<void> {
   const { files } = archive.manifest
   for (const [done, file] of files.entries()) {
     stopIf(checking.signal)
@@ -34,7 +34,7 @@ export const checkArchive = async (archive: Archive, checking: Checking): Promis
 /** Bytes per read. */
 const PART = 8 * 1024 * 1024
 
-const checkFile = async (archive: Archive, file: ArchiveFile): Promise<void> => {
+async function checkFile(archive: Archive, file: ArchiveFile): Promise<void> {
   const { folder } = archive
   const where = `${folder.name}/${file.name}`
   const hash = createHash('sha256')
@@ -49,14 +49,14 @@ const checkFile = async (archive: Archive, file: ArchiveFile): Promise<void> => 
   for (let next = file.from; next <= file.to; ) {
     const found = await archive.chunkAt(next)
     if (found === undefined) throw damagedFile(where, `its table lacks block ${next}`)
-    content.update(textOf(await archive.blocks(next, found.chunk.to)))
+    content.update(joinBlockLines(await archive.blocks(next, found.chunk.to)))
     next = found.chunk.to + 1
   }
   if (content.digest('hex') !== file.content_sha256)
     throw damagedFile(where, 'its blocks do not have the hash in the manifest')
 }
 
-const prove = async (archive: Archive, { location, level, threads, onProgress, signal }: Checking): Promise<void> => {
+async function prove(archive: Archive, { location, level, threads, onProgress, signal }: Checking): Promise<void> {
   const { files, height, hash, chain_id, genesis_hash } = archive.manifest
   const from = files[0]?.from ?? 0
   const node = archiveNode(location, undefined, {
@@ -67,9 +67,9 @@ const prove = async (archive: Archive, { location, level, threads, onProgress, s
   try {
     for await (const { block } of node.blocks({ from, to: height, prove: level, signal })) {
       last = block.hash
-      if (block.height === 0 && block.hash !== genesis_hash) throw notSaid(archive, 'genesis_hash', block.hash)
+      if (block.height === 0 && block.hash !== genesis_hash) throw toMismatch(archive, 'genesis_hash', block.hash)
       const other = block.transactions.find(({ chainId }) => chainId !== 0 && chainId !== chain_id)
-      if (other !== undefined) throw notSaid(archive, 'chain_id', String(other.chainId))
+      if (other !== undefined) throw toMismatch(archive, 'chain_id', String(other.chainId))
       onProgress({ stage: 'blocks', done: block.height - from + 1, of: height - from + 1 })
     }
   } catch (error) {
@@ -78,12 +78,12 @@ const prove = async (archive: Archive, { location, level, threads, onProgress, s
   } finally {
     node.close()
   }
-  if (last !== hash) throw notSaid(archive, 'hash', last)
+  if (last !== hash) throw toMismatch(archive, 'hash', last)
 }
 
-const notSaid = ({ folder }: Archive, name: string, found: string): Failure =>
+const toMismatch = ({ folder }: Archive, name: string, found: string): Failure =>
   new Failure('damaged', `${folder.name}/manifest.json: ${name} is not that of its blocks, ${found}.`)
 
-const stopIf = (signal: AbortSignal): void => {
+function stopIf(signal: AbortSignal): void {
   if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { freemem, totalmem } from 'node:os'
-import { type Finding, findingsAbout } from './finding.ts'
+import { type DoctorFinding, findingsAbout } from './finding.ts'
 
 const { ok, warning } = findingsAbout('machine')
 
@@ -17,12 +17,12 @@ export type Machine = {
   readonly freeMemory: number
 }
 
-export const thisMachine = (): Machine => {
+export function thisMachine(): Machine {
   const memory = Math.min(totalmem(), limitOfGroup() ?? Number.POSITIVE_INFINITY)
   return { openFiles: fileLimit(), memory, freeMemory: Math.min(memory, available() ?? freemem()) }
 }
 
-export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readonly Finding[] => [
+export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readonly DoctorFinding[] => [
   ...(openFiles === undefined
     ? []
     : [
@@ -44,7 +44,7 @@ export const checkMachine = ({ openFiles, memory, freeMemory }: Machine): readon
 const megabytes = (bytes: number): string => `${Math.floor(bytes / 1_000_000)} MB`
 
 /** The content of a file of Linux; undefined on other systems. */
-const read = (path: string): string | undefined => {
+function read(path: string): string | undefined {
   try {
     return readFileSync(path, 'utf8')
   } catch {
@@ -52,17 +52,17 @@ const read = (path: string): string | undefined => {
   }
 }
 
-const numberIn = (text: string | undefined, pattern: RegExp): number | undefined => {
+function matchNumber(text: string | undefined, pattern: RegExp): number | undefined {
   const found = text === undefined ? undefined : pattern.exec(text)?.[1]
   return found === undefined ? undefined : Number(found)
 }
 
-const fileLimit = (): number | undefined => numberIn(read('/proc/self/limits'), /^Max open files +(\d+)/m)
+const fileLimit = (): number | undefined => matchNumber(read('/proc/self/limits'), /^Max open files +(\d+)/m)
 
-const available = (): number | undefined => {
-  const kilobytes = numberIn(read('/proc/meminfo'), /^MemAvailable: +(\d+) kB/m)
+function available(): number | undefined {
+  const kilobytes = matchNumber(read('/proc/meminfo'), /^MemAvailable: +(\d+) kB/m)
   return kilobytes === undefined ? undefined : kilobytes * 1_024
 }
 
 /** Memory limit of the container. */
-const limitOfGroup = (): number | undefined => numberIn(read('/sys/fs/cgroup/memory.max'), /^(\d+)$/m)
+const limitOfGroup = (): number | undefined => matchNumber(read('/sys/fs/cgroup/memory.max'), /^(\d+)$/m)

@@ -4,7 +4,7 @@ import { judge, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict 
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import { askQuestion, type Finding, findingsAbout, type Tell } from './finding.ts'
+import { askQuestion, type DoctorFinding, findingsAbout, type Tell } from './finding.ts'
 
 const { ok, warning, wrong, failed } = findingsAbout('node')
 
@@ -57,7 +57,7 @@ export async function checkNode(from: NodeFrom, tell: Tell): Promise<void> {
   ])
 }
 
-const headFinding = ({ headTime }: ChainInfo, { node, clock }: NodeFrom): Finding => {
+function headFinding({ headTime }: ChainInfo, { node, clock }: NodeFrom): DoctorFinding {
   const ms = clock.now() - Number(headTime / 1_000_000n)
   const seconds = Math.abs(Math.round(ms / 1_000))
   if (ms > HEAD_MS)
@@ -73,10 +73,10 @@ const headFinding = ({ headTime }: ChainInfo, { node, clock }: NodeFrom): Findin
   return ok(`The clocks of ${node.name} and of this machine agree`)
 }
 
-const chainFindings = async (
+async function chainFindings(
   { chainId, libBlock }: ChainInfo,
   { node, stored, hashAt, signal }: NodeFrom,
-): Promise<readonly Finding[]> => {
+): Promise<readonly DoctorFinding[]> {
   const end = await stored
   if (end === undefined) return []
   const { published, identity } = end
@@ -87,7 +87,7 @@ const chainFindings = async (
   return [found(verdict, node.name, published.height)]
 }
 
-const found = (verdict: Verdict, name: string, height: number): Finding => {
+function found(verdict: Verdict, name: string, height: number): DoctorFinding {
   switch (verdict.is) {
     case 'fit':
       return ok(`${name} has the last stored block, ${height}`)
@@ -103,7 +103,10 @@ const found = (verdict: Verdict, name: string, height: number): Finding => {
   }
 }
 
-const callFinding = async ([name, path, use]: (typeof CALLS)[number], { node, signal }: NodeFrom): Promise<Finding> => {
+async function callFinding(
+  [name, path, use]: (typeof CALLS)[number],
+  { node, signal }: NodeFrom,
+): Promise<DoctorFinding> {
   const help = `Without ${name}, ${use} does not work; enable it at the node, or set another one with --node.`
   try {
     const { status, release } = await node.get(path, { signal })

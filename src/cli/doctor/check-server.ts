@@ -1,5 +1,5 @@
 import type { ServerReport } from '#store/server-report.ts'
-import { type Finding, findingsAbout } from './finding.ts'
+import { type DoctorFinding, findingsAbout } from './finding.ts'
 
 const { ok, warning, wrong } = findingsAbout('store')
 
@@ -12,7 +12,7 @@ export const checkServer = ({
   missingPrivileges,
   blocked,
   createsIndices,
-}: ServerReport): readonly Finding[] => [
+}: ServerReport): readonly DoctorFinding[] => [
   ...diskFindings(disks),
   ...rightFindings(missingPrivileges),
   ...(blocked.length === 0
@@ -33,7 +33,7 @@ export const checkServer = ({
     : []),
 ]
 
-const diskFindings = (disks: ServerReport['disks']): readonly Finding[] =>
+const diskFindings = (disks: ServerReport['disks']): readonly DoctorFinding[] =>
   disks === undefined
     ? [
         warning(
@@ -51,7 +51,7 @@ const diskFindings = (disks: ServerReport['disks']): readonly Finding[] =>
           : ok(what)
       })
 
-const rightFindings = (lacks: ServerReport['missingPrivileges']): readonly Finding[] => {
+function rightFindings(lacks: ServerReport['missingPrivileges']): readonly DoctorFinding[] {
   if (lacks === undefined) return [ok('Elasticsearch checks no privileges, or does not report them')]
   if (lacks.length === 0) return [ok('The user of Elasticsearch may read and write the indices')]
   const what = `The user of Elasticsearch lacks on the indices: ${lacks.join(', ')}`

@@ -4,7 +4,7 @@ import { readDisk } from '#store/disk.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { StoreAddress } from '../readers.ts'
 import { checkServer } from './check-server.ts'
-import { askQuestion, type Finding, findingsAbout, type Tell } from './finding.ts'
+import { askQuestion, type DoctorFinding, findingsAbout, type Tell } from './finding.ts'
 
 const { ok, warning, wrong } = findingsAbout('store')
 
@@ -22,7 +22,7 @@ export type StoreFrom = {
 /** Checks mappings, loaded data, keys, privileges and disk space, side by side. */
 export async function checkStore({ store, address }: StoreFrom, tell: Tell): Promise<void> {
   const { serverReport } = store
-  const questions: readonly (() => Promise<readonly Finding[]>)[] = [
+  const questions: readonly (() => Promise<readonly DoctorFinding[]>)[] = [
     () => shapeFindings(store),
     () => readFindings(store),
     ...(address.type === 'sqlite' ? [async () => fileFindings(resolve(address.path))] : []),
@@ -32,7 +32,7 @@ export async function checkStore({ store, address }: StoreFrom, tell: Tell): Pro
   await Promise.all(questions.map(question => askQuestion(asked, question)))
 }
 
-const shapeFindings = async ({ name, check }: StoreFrom['store']): Promise<readonly Finding[]> => {
+async function shapeFindings({ name, check }: StoreFrom['store']): Promise<readonly DoctorFinding[]> {
   const differences = await check()
   if (differences.length === 0)
     return [ok(`${name} is of this version, with all its parts; 'iostlens verify' checks their content`)]
@@ -53,14 +53,14 @@ const shapeFindings = async ({ name, check }: StoreFrom['store']): Promise<reado
   )
 }
 
-const readFindings = async ({ name, published, keys }: StoreFrom['store']): Promise<readonly Finding[]> => {
+async function readFindings({ name, published, keys }: StoreFrom['store']): Promise<readonly DoctorFinding[]> {
   const at: Published | undefined = await published()
   if (at === undefined) return [ok(`${name} has no blocks yet`)]
   const { length } = await keys.list()
   return [ok(`${name} has blocks up to ${at.height}, and ${length} API keys`)]
 }
 
-const fileFindings = (path: string): readonly Finding[] => {
+function fileFindings(path: string): readonly DoctorFinding[] {
   const { server: folder, freeBytes: free } = readDisk(dirname(path))
   const text = `${Math.floor(free / 1_000_000)} MB are free in ${folder}`
   const room =

@@ -3,13 +3,13 @@ import type { Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
-import type { Call, Command } from '../command.ts'
-import { connectNode, storeAddressOf, withStore } from '../compose.ts'
+import type { Command, CommandCall } from '../command.ts'
+import { connectNode, getStoreAddress, withStore } from '../compose.ts'
 import { LOGGING, NODE, STORE } from '../settings.ts'
 import { checkMachine, thisMachine } from './check-machine.ts'
 import { checkNode, type StoredEnd } from './check-node.ts'
 import { checkStore } from './check-store.ts'
-import { ANSWER_MS, type Finding, findingsAbout, type Tell } from './finding.ts'
+import { ANSWER_MS, type DoctorFinding, findingsAbout, type Tell } from './finding.ts'
 
 export const doctor: Command = {
   name: 'doctor',
@@ -24,22 +24,22 @@ export const doctor: Command = {
   run: call =>
     withStore(call.values, call.log, async store => {
       const { values, out } = call
-      const findings: Finding[] = []
-      const tell = (finding: Finding): void => {
+      const findings: DoctorFinding[] = []
+      const tell = (finding: DoctorFinding): void => {
         // Several questions may fail for one reason.
         if (findings.some(({ what }) => what === finding.what)) return
         findings.push(finding)
-        if (!values.json) for (const line of linesOf(finding)) out(line)
+        if (!values.json) for (const line of formatFinding(finding)) out(line)
       }
       for (const finding of checkMachine(thisMachine())) tell(finding)
-      await Promise.all([checkStore({ store, address: storeAddressOf(values) }, tell), checkNodes(call, store, tell)])
+      await Promise.all([checkStore({ store, address: getStoreAddress(values) }, tell), checkNodes(call, store, tell)])
       if (values.json) out(writeJson({ findings }))
       return findings.some(({ is }) => is === 'wrong') ? 3 : 0
     }),
 }
 
 /** Checks each node separately: a set of nodes would hide a faulty one behind the others. */
-const checkNodes = async ({ values, log, signal }: Call, store: Store, tell: Tell): Promise<void> => {
+async function checkNodes({ values, log, signal }: CommandCall, store: Store, tell: Tell): Promise<void> {
   if (values.node === undefined) return tell(NO_NODE)
   const stored = readStoredEnd(store)
   const { hashAt } = storedBlocks(store, signal)
@@ -56,7 +56,7 @@ const checkNodes = async ({ values, log, signal }: Call, store: Store, tell: Tel
   )
 }
 
-const readStoredEnd = async (store: Store): Promise<StoredEnd | undefined> => {
+async function readStoredEnd(store: Store): Promise<StoredEnd | undefined> {
   try {
     const reading = Promise.all([store.published(), store.identity()])
     const [published, identity] = await within(reading, { ms: ANSWER_MS })
@@ -71,7 +71,7 @@ const NO_NODE = findingsAbout('node').warning(
   'Set one with --node URL to load, to follow the chain and to pass requests on.',
 )
 
-const linesOf = ({ about, is, what, help }: Finding): readonly string[] => [
+const formatFinding = ({ about, is, what, help }: DoctorFinding): readonly string[] => [
   `${is.padEnd(7)}  ${about.padEnd(7)}  ${what}`,
   ...(help === undefined ? [] : [`${' '.repeat(18)}${help}`]),
 ]

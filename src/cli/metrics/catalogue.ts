@@ -85,4 +85,4 @@ export const catalogue = {
   ),
 } as const satisfies Record<string, Definition>
 
-export type Counts = Counters<keyof typeof catalogue>
+export type MetricCounts = Counters<keyof typeof catalogue>

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Batch, ReadEnd, Store, Writer } from '#store/port.ts'
-import type { Counts } from './catalogue.ts'
+import type { MetricCounts } from './catalogue.ts'
 
 /** Runs work and counts it under the name of the call. */
 type Timed = <T>(call: string, work: () => Promise<T>) => Promise<T>
@@ -12,12 +12,12 @@ export type CountedBatch = Pending & { readonly height: number; readonly ms: num
  * A wrapper of a store that counts calls and writes. Reads are counted by `readNote`. `onBatch` is called
  * after each batch.
  */
-export const countedStore = <S extends Store>(
+export function countedStore<S extends Store>(
   store: S,
-  counts: Counts,
+  counts: MetricCounts,
   onBatch: (batch: CountedBatch) => void = () => undefined,
-): S => {
-  const timed = timedBy(counts)
+): S {
+  const timed = createTimer(counts)
   return {
     ...store,
     published: () => timed('published', store.published),
@@ -30,43 +30,43 @@ export const countedStore = <S extends Store>(
 
 /** Counts finished reads of the store. */
 export const readNote =
-  (counts: Counts) =>
+  (counts: MetricCounts) =>
   ({ since, error, retries = 0 }: ReadEnd): void => {
     if (retries > 0) counts.storeRetries.add(retries, 'read')
-    noteCall(counts, { call: 'read', since, outcome: error === undefined ? 'ok' : outcomeOf(error) })
+    noteCall(counts, { call: 'read', since, outcome: error === undefined ? 'ok' : classifyError(error) })
   }
 
 /** Counts lookups in the cache of state documents. */
 export const cacheNote =
-  ({ cacheReads }: Counts) =>
+  ({ cacheReads }: MetricCounts) =>
   (isHit: boolean): void =>
     cacheReads.add(1, 'state', isHit ? 'hit' : 'miss')
 
-const timedBy =
-  (counts: Counts): Timed =>
+const createTimer =
+  (counts: MetricCounts): Timed =>
   async (call, work) => {
     const since = performance.now()
     let outcome = 'ok'
     try {
       return await work()
     } catch (error) {
-      outcome = outcomeOf(error)
+      outcome = classifyError(error)
       throw error
     } finally {
       noteCall(counts, { call, since, outcome })
     }
   }
 
-const noteCall = (
-  { storeCalls, storeSeconds }: Counts,
+function noteCall(
+  { storeCalls, storeSeconds }: MetricCounts,
   { call, since, outcome }: { readonly call: string; readonly since: number; readonly outcome: string },
-): void => {
+): void {
   storeCalls.add(1, call, outcome)
   storeSeconds.observe((performance.now() - since) / 1_000, call)
 }
 
 /** A request that the caller made wrongly or gave up is no failure of the store. */
-const outcomeOf = (error: unknown): string =>
+const classifyError = (error: unknown): string =>
   error instanceof Failure && FAILED.has(error.kind) ? 'failed' : 'cancelled'
 
 /** The kinds of failure that the store causes; a read may throw others. */
@@ -76,10 +76,10 @@ type Pending = { blocks: number; transactions: number; records: number }
 const nothing = (): Pending => ({ blocks: 0, transactions: 0, records: 0 })
 
 /** Wraps a writer by a proxy, since members such as `checkpoint` change. */
-const countedWriter = (writer: Writer, counts: Counts, onBatch: (batch: CountedBatch) => void): Writer => {
+function countedWriter(writer: Writer, counts: MetricCounts, onBatch: (batch: CountedBatch) => void): Writer {
   const { loadSeconds, loadedBlocks, loadedRows, loadedBatches } = counts
   let pending = nothing()
-  const timed = timedBy(counts)
+  const timed = createTimer(counts)
   /** Counts a call, and adds its time to that of the stage. */
   const staged: Timed = async (stage, work) => {
     const since = performance.now()

@@ -2,7 +2,7 @@ import type { ScrapedMetric } from '#metrics/expose.ts'
 import { LIMITS, type LoadPace } from '../load-pace.ts'
 
 /** Metrics of the pace of a load; without values until something was committed. */
-export const paceReadings = (pace: () => LoadPace | undefined): readonly ScrapedMetric[] => {
+export function paceReadings(pace: () => LoadPace | undefined): readonly ScrapedMetric[] {
   const gauge = (name: string, help: string, of: (now: LoadPace) => number | undefined): ScrapedMetric => ({
     ...{ name, help, type: 'gauge' },
     read: () => {

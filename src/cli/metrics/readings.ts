@@ -7,7 +7,7 @@ import type { Store } from '#store/port.ts'
 import type { ServedStore } from '#store/require-servable.ts'
 import type { Clock } from '#time/clock.ts'
 import type { LoadPace } from '../load-pace.ts'
-import type { Counts } from './catalogue.ts'
+import type { MetricCounts } from './catalogue.ts'
 import { diskReadings } from './disk-readings.ts'
 import { paceReadings } from './pace-readings.ts'
 
@@ -23,7 +23,7 @@ export type ReadFrom = {
 }
 
 /** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
-export const readings = (from: ReadFrom, counts: Pick<Counts, 'damageMet'>): readonly ScrapedMetric[] => {
+export function readings(from: ReadFrom, counts: Pick<MetricCounts, 'damageMet'>): readonly ScrapedMetric[] {
   const readHealth = watchHealth({ ...from, counts })
   return [
     gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () => {
@@ -47,7 +47,7 @@ const gauge = (
   read: () => number | null | undefined | Promise<number | null | undefined>,
 ) => ({ name, help, type: 'gauge', read: async () => one(await read()) }) as const
 
-const heightReadings = (readHealth: () => Promise<Health>): readonly ScrapedMetric[] => {
+function heightReadings(readHealth: () => Promise<Health>): readonly ScrapedMetric[] {
   const fresh = async <K extends keyof Freshness>(name: K): Promise<Freshness[K] | undefined> =>
     (await readHealth()).fresh?.[name]
   return [
@@ -99,7 +99,7 @@ const QUEUES = ['store', 'visitors', 'node', 'aside', 'lookups'] as const
 /** Streams, which stay open and never queue; each has a gauge of its own. */
 const STREAMS = ['exports', 'feeds', 'live', 'downloads'] as const
 
-const queueReadings = (queues: Queues): readonly ScrapedMetric[] => {
+function queueReadings(queues: Queues): readonly ScrapedMetric[] {
   return [
     {
       name: 'iostlens_requests_running',
@@ -158,7 +158,7 @@ const processReadings = ({ version }: ReadFrom): readonly ScrapedMetric[] => [
 const STARTED = Date.now() - process.uptime() * 1_000
 
 /** Number of open files; undefined outside Linux. */
-const openFiles = (): number | undefined => {
+function openFiles(): number | undefined {
   try {
     return readdirSync('/proc/self/fd').length
   } catch {

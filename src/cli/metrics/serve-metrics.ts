@@ -3,13 +3,13 @@ import { type Lateness, watchLateness } from '#gate/lateness.ts'
 import { createMetricsApp } from '#http/metrics-app.ts'
 import { createExposition, type Exposition } from '#metrics/expose.ts'
 import { systemClock } from '#time/clock.ts'
-import { listening, urlOf } from '../listen.ts'
+import { formatUrl, listening } from '../listen.ts'
 import type { Address } from '../readers.ts'
-import { type Counts, catalogue } from './catalogue.ts'
+import { catalogue, type MetricCounts } from './catalogue.ts'
 import { type ReadFrom, readings } from './readings.ts'
 
 /** The metrics of a process as text. */
-export function exposeMetrics(counts: Counts, from: ReadFrom): Exposition {
+export function exposeMetrics(counts: MetricCounts, from: ReadFrom): Exposition {
   return createExposition(catalogue, counts, readings(from, counts))
 }
 
@@ -17,7 +17,7 @@ export function exposeMetrics(counts: Counts, from: ReadFrom): Exposition {
  * Records each second the lateness of the event loop and the number of log lines dropped. Does not keep the process
  * alive.
  */
-export function watchEventLoop(counts: Counts, droppedLines: () => number): Lateness {
+export function watchEventLoop(counts: MetricCounts, droppedLines: () => number): Lateness {
   return watchLateness(ms => {
     counts.eventLoop.observe(ms / 1_000)
     counts.droppedLines.set(droppedLines())
@@ -25,10 +25,10 @@ export function watchEventLoop(counts: Counts, droppedLines: () => number): Late
 }
 
 /** Serves `/metrics` on an address of its own. Throws 'usage' when the address is not available. */
-export const serveMetrics = (
+export function serveMetrics(
   address: Address,
-  { counts, log, ...from }: ReadFrom & { readonly counts: Counts; readonly log: Log },
-): { readonly url: string; readonly stop: () => Promise<void> } => {
+  { counts, log, ...from }: ReadFrom & { readonly counts: MetricCounts; readonly log: Log },
+): { readonly url: string; readonly stop: () => Promise<void> } {
   const app = createMetricsApp({
     metrics: exposeMetrics(counts, from),
     version: from.version,
@@ -40,7 +40,7 @@ export const serveMetrics = (
     app.listen({ hostname: address.host, port: address.port, reusePort: false })
     return app.server
   })
-  const url = urlOf({ host: address.host, port: server.port ?? address.port })
+  const url = formatUrl({ host: address.host, port: server.port ?? address.port })
   log('info', 'Serving metrics.', { url: `${url}/metrics` })
   return { url, stop: () => server.stop(true) }
 }

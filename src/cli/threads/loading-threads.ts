@@ -3,10 +3,10 @@ import type { ProveReply, ProvingThreads, ProveRequest as ToProve } from '#node/
 import type { WritingThreads } from '#store/sqlite/threads/far-batches.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import type { Values } from '../settings.ts'
-import { workersOf } from './worker.ts'
+import { createWorkerOpener } from './worker.ts'
 
 /** Maximum number of proving threads: more would only wait for the thread that derives. */
-const MOST = 3
+const MAX = 3
 
 /**
  * Number of blocks from which on a load opens threads. Each thread costs 60 MB and about a second of CPU for
@@ -16,13 +16,13 @@ const LONG = { byDefault: 10_000, whenSet: 2_000 }
 
 type ThreadSettings = Pick<Values, 'threads'>
 
-const longFor = ({ threads }: ThreadSettings): number => (threads === undefined ? LONG.byDefault : LONG.whenSet)
+const getLongRange = ({ threads }: ThreadSettings): number => (threads === undefined ? LONG.byDefault : LONG.whenSet)
 
 /** The threads that prove blocks beside the main thread; by default the process uses every core. */
 export const provingThreads = (settings: ThreadSettings, program: URL): ProvingThreads => ({
-  open: workersOf<ToProve, ProveReply>(program),
-  count: Math.min(MOST, (settings.threads ?? availableParallelism()) - 1),
-  least: longFor(settings),
+  open: createWorkerOpener<ToProve, ProveReply>(program),
+  count: Math.min(MAX, (settings.threads ?? availableParallelism()) - 1),
+  least: getLongRange(settings),
 })
 
 /**
@@ -32,4 +32,4 @@ export const provingThreads = (settings: ThreadSettings, program: URL): ProvingT
 export const writingThreads = (settings: ThreadSettings, program: URL | undefined): WritingThreads | undefined =>
   program === undefined || (settings.threads ?? availableParallelism()) < 2
     ? undefined
-    : { open: workersOf<ToWriting, FromWriting>(program), least: longFor(settings) }
+    : { open: createWorkerOpener<ToWriting, FromWriting>(program), least: getLongRange(settings) }

@@ -14,7 +14,7 @@ export type ThreadListener<From> = {
 export type OpenThread<To, From> = (listener: ThreadListener<From>) => Thread<To>
 
 /** Returns a function that opens threads running a program. */
-export const workersOf =
+export const createWorkerOpener =
   <To, From>(program: URL): OpenThread<To, From> =>
   ({ message, ended }) => {
     const worker = new Worker(program.href)
@@ -22,11 +22,11 @@ export const workersOf =
     worker.addEventListener('message', ({ data }: MessageEvent<From>) => message(data))
     worker.addEventListener('error', event => {
       event.preventDefault()
-      reason = errorIn(event.message)
+      reason = findErrorLine(event.message)
     })
     worker.addEventListener('close', ({ code }) => ended(reason ?? `it ended with code ${code}`))
     return { post: data => worker.postMessage(data), end: () => worker.terminate() }
   }
 
 /** The line of the error itself: Bun prints an excerpt of the source before it and the stack after it. */
-const errorIn = (text: string): string => /^(?:\w*Error|error): .*$/m.exec(text)?.[0] ?? text.trim()
+const findErrorLine = (text: string): string => /^(?:\w*Error|error): .*$/m.exec(text)?.[0] ?? text.trim()

@@ -19,10 +19,10 @@ import { Exact, RawJson } from '#chain/json.ts'
 import { exactOwner } from '../find/known.ts'
 import { ownTransactions } from '../format/amount.ts'
 import { ACCOUNT_FIELDS, CONTRACT_FIELDS, TOKEN_FIELDS } from '../format/field.ts'
-import { outcomeOf } from '../format/outcome.ts'
-import { memoOf, movedBy, partiesOf, type RecordRow, WAYS, wayOf } from '../format/record.ts'
-import { producerStatusOf, profileText, transferabilityOf } from '../format/state.ts'
-import { isoOf } from '../format/time.ts'
+import { describeOutcome } from '../format/outcome.ts'
+import { findDirection, findMoved, getMemo, getRowParties, type RecordRow, WAYS } from '../format/record.ts'
+import { describeProducerStatus, describeTransferability, profileText } from '../format/state.ts'
+import { formatIso } from '../format/time.ts'
 import {
   column,
   type Download,
@@ -41,7 +41,7 @@ export const blockFile = listFile<AnswerOf<typeof getBlockList>['blocks'][number
   ...{ path: '/blocks.csv', action: getBlockList, what: 'blocks', isOfTime: true },
   columns: () => [
     column('Block', '区块', row => numberCell(row.number)),
-    column('Time (UTC)', '时间（UTC）', row => timeCell(isoOf(row.time))),
+    column('Time (UTC)', '时间（UTC）', row => timeCell(formatIso(row.time))),
     column('Producer', '生产者', row => textCell(row.witness_account)),
     column('Transactions', '交易数', row => numberCell(ownTransactions(row.number, row.tx_count))),
     column('Gas', 'Gas', row => numberCell(row.gas_usage)),
@@ -57,7 +57,7 @@ export const transactionFile = listFile<AnswerOf<typeof getTransactionList>['tra
     column('Contract', '合约', row => textCell(row.contract)),
     column('Action', '方法', row => textCell(row.action_name)),
     column('Actions', '方法数', row => numberCell(row.actions)),
-    column('Status', '状态', row => textCell(outcomeOf(row.status_code)[lang])),
+    column('Status', '状态', row => textCell(describeOutcome(row.status_code)[lang])),
     column('Gas', 'Gas', row => numberCell(row.gas_fee)),
     column('Transaction', '交易', row => row.tx_hash),
     column('Block', '区块', row => numberCell(row.block)),
@@ -131,7 +131,7 @@ export const tokenFile = listFile<AnswerOf<typeof getBaseTokenList>['tokens'][nu
     column('Supply', '供应量', row => numberCell(row.current_supply)),
     column('Maximum supply', '最大供应量', row => numberCell(row.total_supply)),
     column('Decimals', '小数位数', row => numberCell(row.decimal)),
-    column('Transfers', '转账', row => transferabilityOf(row)[lang]),
+    column('Transfers', '转账', row => describeTransferability(row)[lang]),
   ],
 })
 
@@ -164,7 +164,7 @@ export const producerFile = listFile<AnswerOf<typeof getProducerList>['producers
     column('Rank', '排名', row => numberCell(row.ranking)),
     column('Producer', '生产者', row => textCell(row.account)),
     column('Name', '名称', row => textCell(profileText(lang, row.alias, row.alias_en))),
-    column('Status', '状态', row => producerStatusOf(row)[lang]),
+    column('Status', '状态', row => describeProducerStatus(row)[lang]),
     column('Location', '地区', row => textCell(row.loc)),
     column('Site', '网址', row => textCell(row.url)),
     column('Blocks made', '出块数', row => numberCell(row.block_count)),
@@ -176,38 +176,38 @@ export const producerFile = listFile<AnswerOf<typeof getProducerList>['producers
 })
 
 /** The rows with their arguments, which an export keeps separately. */
-const recordsIn = ({ rows, data = [] }: Rows): readonly RecordRow[] =>
-  rows.map((row, at) => ({ ...(row as RecordRow), data: argumentsIn(data[at]) }))
+const listRecordRows = ({ rows, data = [] }: Rows): readonly RecordRow[] =>
+  rows.map((row, at) => ({ ...(row as RecordRow), data: parseDataArguments(data[at]) }))
 
-const argumentsIn = (data: RawJson | string | undefined): readonly unknown[] =>
+const parseDataArguments = (data: RawJson | string | undefined): readonly unknown[] =>
   data instanceof RawJson ? (argumentsAsRead(data.text) ?? []) : []
 
 type RecordColumn = FileColumn<RecordRow>
 
 const time: RecordColumn = column('Time (UTC)', '时间（UTC）', ({ created_at }) => timeCell(created_at))
-const token: RecordColumn = column('Token', '代币', row => textCell(movedBy(row)?.token ?? ''))
+const token: RecordColumn = column('Token', '代币', row => textCell(findMoved(row)?.token ?? ''))
 
 /** The last columns of every file of records. */
 const tail = ({ lang }: FileRequest): readonly RecordColumn[] => [
   token,
-  column('Memo', '备注', ({ action_name, data }) => textCell(memoOf(action_name, data))),
+  column('Memo', '备注', ({ action_name, data }) => textCell(getMemo(action_name, data))),
   column('Action', '方法', ({ action_name }) => textCell(action_name)),
-  column('Status', '状态', ({ status_code }) => textCell(outcomeOf(status_code)[lang])),
+  column('Status', '状态', ({ status_code }) => textCell(describeOutcome(status_code)[lang])),
   column('Transaction', '交易', ({ tx_hash }) => tx_hash),
   column('Block', '区块', ({ block }) => numberCell(block)),
 ]
 
 /** The signed change of an owner's balance; empty where no tokens moved. */
-function changeOf(row: RecordRow, owner: string): Exact | '' {
-  const amount = movedBy(row)?.amount
-  const way = wayOf(row, owner)
+function formatChange(row: RecordRow, owner: string): Exact | '' {
+  const amount = findMoved(row)?.amount
+  const way = findDirection(row, owner)
   if (amount === undefined || way === undefined) return ''
   return new Exact(way === 'in' ? `+${amount}` : way === 'out' ? `-${amount}` : '0')
 }
 
 /** The counterparty of a row; both parties where the owner is neither of them. */
-function otherOf(row: RecordRow, owner: string): string {
-  const { from, to } = partiesOf(row)
+function formatCounterparty(row: RecordRow, owner: string): string {
+  const { from, to } = getRowParties(row)
   if (from === owner) return to
   if (to === owner) return from
   return [from, to].filter(name => name !== '').join(' → ')
@@ -216,24 +216,24 @@ function otherOf(row: RecordRow, owner: string): string {
 function ofOwner(request: FileRequest): readonly RecordColumn[] {
   const { id, lang } = request
   const directionOf = (row: RecordRow): string => {
-    const way = wayOf(row, id)
+    const way = findDirection(row, id)
     return way === undefined ? '' : WAYS[way][lang]
   }
   return [
     time,
     column('Direction', '方向', directionOf),
-    column('Counterparty', '对方', row => textCell(otherOf(row, id))),
-    column('Change', '变动', row => changeOf(row, id)),
+    column('Counterparty', '对方', row => textCell(formatCounterparty(row, id))),
+    column('Change', '变动', row => formatChange(row, id)),
     ...tail(request),
   ]
 }
 
 const ofMany = (request: FileRequest): readonly RecordColumn[] => [
   time,
-  column('From', '转出方', row => textCell(partiesOf(row).from)),
-  column('To', '转入方', row => textCell(partiesOf(row).to)),
+  column('From', '转出方', row => textCell(getRowParties(row).from)),
+  column('To', '转入方', row => textCell(getRowParties(row).to)),
   column('Amount', '数量', row => {
-    const amount = movedBy(row)?.amount
+    const amount = findMoved(row)?.amount
     return amount === undefined ? '' : numberCell(amount)
   }),
   ...tail(request),
@@ -241,7 +241,7 @@ const ofMany = (request: FileRequest): readonly RecordColumn[] => [
 
 type Kind = Pick<Parameters<typeof listFile<RecordRow>>[0], 'path' | 'action' | 'of' | 'fields' | 'columns'>
 
-const recordFile = (kind: Kind): Download => listFile({ ...kind, isOfTime: true, read: recordsIn })
+const recordFile = (kind: Kind): Download => listFile({ ...kind, isOfTime: true, read: listRecordRows })
 
 export const accountRecords: Download = {
   ...recordFile({

@@ -3,9 +3,9 @@ import type { Typed } from '#actions/define.ts'
 import { jsonRows, type Rows } from '#actions/list/rows.ts'
 import type { Text } from '#actions/text.ts'
 import { Exact, parseExact } from '#chain/json.ts'
-import { dateOf, dayOf } from '#chain/time.ts'
+import { formatDate, toDay } from '#chain/time.ts'
 import type { Published } from '#store/port.ts'
-import { type Field, fieldsGiven, namesOf, RANGE_FIELDS, textIn } from '../format/field.ts'
+import { type FormField, fieldsGiven, getQueryText, listFieldNames, RANGE_FIELDS } from '../format/field.ts'
 import { visible } from '../format/text.ts'
 import type { Lang } from '../page.ts'
 
@@ -29,7 +29,7 @@ export function textCell(text: string): string {
 export type FileRequest = { readonly id: string; readonly query: URLSearchParams; readonly lang: Lang }
 
 /** The content of a file: column names, and the cells of each row. Cells are texts, or numbers as `Exact`. */
-export type Table = {
+export type FileTable = {
   readonly heads: readonly string[]
   /** `before`: the number of the file's earlier rows. */
   readonly cellsOf: (rows: Rows, before: number) => readonly (readonly (string | Exact)[])[]
@@ -45,18 +45,18 @@ export type Download = {
   /** Parameters of the page that narrow its list. The file is narrowed in the same way. */
   readonly narrowedBy: readonly string[]
   /** Fields that its address may have. */
-  readonly fields: readonly Field[]
+  readonly fields: readonly FormField[]
   /** The canonical name of the file's subject, if addresses may use several names; absent: there is only one. */
   readonly exactName?: (ask: Ask, id: string) => Promise<string>
   /** Parameters of the call. */
   readonly paramsOf: (request: FileRequest) => CallParameters
-  readonly table: (request: FileRequest) => Table
+  readonly table: (request: FileRequest) => FileTable
   /** The words at the beginning of the file's name, joined by `-`. */
   readonly names: (request: FileRequest, at: Published) => readonly string[]
 }
 
 /** Maximum rows of a file. A longer list needs a key of the API, and a plan. */
-export const MOST_ROWS = 10_000
+export const MAX_ROWS = 10_000
 
 /** The name of a file without its extension, in characters that every file system accepts. */
 export const fileStem = (names: readonly string[]): string =>
@@ -106,7 +106,7 @@ type ListFile<Row> = {
   /** Whether the list has a range of time. A list of state shows the state at the height. */
   readonly isOfTime: boolean
   /** The fields that narrow the list and its page; absent: the page shows the whole list. */
-  readonly fields?: readonly Field[]
+  readonly fields?: readonly FormField[]
   readonly columns: (request: FileRequest) => readonly FileColumn<Row>[]
   /** Absent: rows are parsed as in an answer. */
   readonly read?: (rows: Rows) => readonly Row[]
@@ -117,7 +117,7 @@ export function listFile<Row>(list: ListFile<Row>): Download {
   const { fields = isOfTime ? RANGE_FIELDS : [] } = list
   return {
     ...{ path, action, isOfTime },
-    narrowedBy: namesOf(list.fields ?? []),
+    narrowedBy: listFieldNames(list.fields ?? []),
     fields,
     table: request => {
       const shown = columns(request)
@@ -133,18 +133,18 @@ export function listFile<Row>(list: ListFile<Row>): Download {
     names: (request, at) => [
       ...(of === undefined ? [] : [of, request.id]),
       ...(what === undefined ? [] : [what]),
-      ...namesOf(fields).flatMap(name => {
-        const value = textIn(request, name)
+      ...listFieldNames(fields).flatMap(name => {
+        const value = getQueryText(request, name)
         if (value === '' || OF_RANGE.has(name)) return []
         return name === 'failed' ? ['failed'] : [...(WORDS.get(name) ?? [name]), value]
       }),
-      ...(isOfTime ? periodOf(request, at) : ['block', String(at.height)]),
+      ...(isOfTime ? listPeriodWords(request, at) : ['block', String(at.height)]),
     ],
   }
 }
 
 /** Fields whose values are in the words for the period. */
-const OF_RANGE: ReadonlySet<string> = new Set(namesOf(RANGE_FIELDS))
+const OF_RANGE: ReadonlySet<string> = new Set(listFieldNames(RANGE_FIELDS))
 
 /** The words before a filter's value in the file's name, where they are not the filter's name. */
 const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
@@ -155,12 +155,12 @@ const WORDS: ReadonlyMap<string, readonly string[]> = new Map([
 ])
 
 /** The period of a file, in days or blocks, as words of its name. */
-function periodOf(request: FileRequest, at: Published): readonly string[] {
-  const given = (name: string): string => textIn(request, name)
+function listPeriodWords(request: FileRequest, at: Published): readonly string[] {
+  const given = (name: string): string => getQueryText(request, name)
   const blocks = given('start_block') + given('end_block')
   return [
     ...(given('from') === '' ? [] : ['from', given('from')]),
-    ...['to', given('to') === '' ? dateOf(dayOf(at.time)) : given('to')],
+    ...['to', given('to') === '' ? formatDate(toDay(at.time)) : given('to')],
     ...(blocks === '' ? [] : ['blocks', given('start_block') || '0', given('end_block') || String(at.height)]),
   ]
 }

@@ -1,13 +1,13 @@
-import { dateAfter, type UsualPeriod, usualPeriods } from '../format/period.ts'
+import { getNextDate, type UsualPeriod, usualPeriods } from '../format/period.ts'
 import type { Site, Visit } from '../page.ts'
-import { type Download, MOST_ROWS } from './file.ts'
+import { type Download, MAX_ROWS } from './file.ts'
 
 /** A list as a file: the file, and the canonical name of its subject. */
 export type FileOf = { readonly file: Download; readonly id: string }
 
 /** Whether a file can have this many rows. */
 export function isWithinFile(rows: number | null): rows is number {
-  return rows !== null && rows > 0 && rows <= MOST_ROWS
+  return rows !== null && rows > 0 && rows <= MAX_ROWS
 }
 
 /**
@@ -18,18 +18,18 @@ export async function findWorkingPeriods(visit: Visit, of: FileOf): Promise<read
   const periods = of.file.isOfTime ? usualPeriods(visit) : []
   const all = periods.length === 0 ? null : await countRows(visit, of, narrowQuery(visit, of.file, {}))
   if (all === null) return []
-  const before = (date: string): Promise<number> => countRowsBefore(visit, of, { date, all })
+  const before = (date: string): Promise<number> => countEarlierRows(visit, of, { date, all })
   const working = new Set<UsualPeriod>()
   // Shortest first: each contains the ones before.
   const open = periods.filter(({ to }) => to === undefined).toSorted((a, b) => (a.from < b.from ? 1 : -1))
   let rows = 0
   for (const period of open) {
-    const isKnown = rows > MOST_ROWS || (rows > 0 && all <= MOST_ROWS)
+    const isKnown = rows > MAX_ROWS || (rows > 0 && all <= MAX_ROWS)
     if (!isKnown) rows = all - (await before(period.from))
     if (isWithinFile(rows)) working.add(period)
   }
   for (const period of periods)
-    if (period.to !== undefined && isWithinFile((await before(dateAfter(period.to))) - (await before(period.from))))
+    if (period.to !== undefined && isWithinFile((await before(getNextDate(period.to))) - (await before(period.from))))
       working.add(period)
   return periods.filter(period => working.has(period))
 }
@@ -40,10 +40,10 @@ type Counted = { readonly rows: number; readonly height: number }
 /** Numbers of rows before days that have begun: later blocks do not change them. */
 const countedBefore = new WeakMap<Site, Map<string, Counted>>()
 /** Most numbers that are kept for a service. */
-const MOST_COUNTED = 10_000
+const MAX_COUNTED = 10_000
 
 /** `all`: the number of rows of the list. */
-async function countRowsBefore(
+async function countEarlierRows(
   visit: Visit,
   of: FileOf,
   { date, all }: { readonly date: string; readonly all: number },
@@ -58,7 +58,7 @@ async function countRowsBefore(
   if (known !== undefined && known.height <= height) return known.rows
   const rows = all - ((await countRows(visit, of, query)) ?? 0)
   const [oldest] = counted.keys()
-  if (counted.size >= MOST_COUNTED && oldest !== undefined) counted.delete(oldest)
+  if (counted.size >= MAX_COUNTED && oldest !== undefined) counted.delete(oldest)
   counted.set(key, { rows, height })
   return rows
 }

@@ -6,14 +6,14 @@ import { getContractCode } from '#actions/get-contract-code.ts'
 import { isHash, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { unless } from '#failure/unless.ts'
 import {
-  argumentsIn,
+  type ActionSignature,
   type CalledAction,
   isOwner,
-  parameterNamesIn,
-  type Signature,
+  parseCallArguments,
+  parseParameterNames,
   UNKNOWN_SIGNATURE,
 } from '../format/arguments.ts'
-import { isDelayed, type Transaction } from '../format/transaction.ts'
+import { isDelayed, type TransactionDetail } from '../format/transaction.ts'
 import type { Visit } from '../page.ts'
 
 /** The answer for a part of a page; undefined: the thing does not exist, or its name is invalid. */
@@ -32,7 +32,7 @@ export const exactOwner = async (ask: Ask, id: string): Promise<string> =>
 
 /** The current state of a contract. */
 type KnownContract = {
-  readonly signatures: ReadonlyMap<string, Signature>
+  readonly signatures: ReadonlyMap<string, ActionSignature>
   /** The block that set its code; undefined: the code gives no argument names. */
   readonly block: string | undefined
 }
@@ -62,7 +62,7 @@ async function knownContract(visit: Pick<Visit, 'ask'>, contract: string): Promi
     // The argument names of system contracts are known.
     isSystemContract(contract) ? undefined : visit.ask(getContractCode, { contract }),
   ])
-  const names = code && parameterNamesIn(code.code)
+  const names = code && parseParameterNames(code.code)
   return {
     signatures: new Map(abis.map(({ name, args }) => [name, { types: args, names: names?.get(name) ?? [] }])),
     block: code === undefined || code.block === '' ? undefined : code.block,
@@ -70,10 +70,10 @@ async function knownContract(visit: Pick<Visit, 'ask'>, contract: string): Promi
 }
 
 /** The signature of an action, and the block of the code with its names. */
-export function signatureIn(
+export function findSignature(
   known: KnownContracts,
   { contract, action_name }: CalledAction,
-): { readonly signature: Signature | undefined; readonly block: string | undefined } {
+): { readonly signature: ActionSignature | undefined; readonly block: string | undefined } {
   const found = known.get(contract)
   return { signature: found?.signatures.get(action_name), block: found?.block }
 }
@@ -88,10 +88,10 @@ const MAX_OWNERS = 50
  * The owners that exist. A successful transaction names only existing owners. Those of a failed or delayed
  * one are checked.
  */
-export async function knownOwners(visit: Pick<Visit, 'ask'>, transaction: Transaction): Promise<KnownOwners> {
+export async function knownOwners(visit: Pick<Visit, 'ask'>, transaction: TransactionDetail): Promise<KnownOwners> {
   const { actions, tx_receipt } = transaction
   if (tx_receipt.status_code === 'SUCCESS' && !isDelayed(transaction)) return 'all'
-  const named = actions.flatMap(action => argumentsIn(action, UNKNOWN_SIGNATURE) ?? []).filter(isOwner)
+  const named = actions.flatMap(action => parseCallArguments(action, UNKNOWN_SIGNATURE) ?? []).filter(isOwner)
   const names = [...new Set(named.map(({ value }) => value))].filter(isPossibleName).slice(0, MAX_OWNERS)
   if (names.length === 0) return new Set()
   const found = await ifFound(visit.ask(getBalances, { accounts: names.join(',') }))

@@ -34,7 +34,7 @@ export function knownName({ site }: Pick<Visit, 'site'>, id: string): KnownName 
 }
 
 /** A name with its label, for a page's title. */
-export function titleOf({ site, lang }: Pick<Visit, 'site' | 'lang'>, id: string): string {
+export function formatTitle({ site, lang }: Pick<Visit, 'site' | 'lang'>, id: string): string {
   const label = site.labels.get(id)
   return label === undefined ? id : `${label[lang]} (${id})`
 }

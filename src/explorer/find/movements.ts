@@ -1,11 +1,11 @@
 import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTransactionRecords } from '#actions/get-transaction-records.ts'
 import { getTransactions } from '#actions/get-transactions.ts'
-import { fromUnits, unitsOf } from '#chain/amount.ts'
+import { fromUnits, parseUnits } from '#chain/amount.ts'
 import { argumentsAsRead } from '#chain/arguments.ts'
 import { AMOUNT_AT, partsOfFuncName } from '#chain/effects.ts'
-import { listNftMovements, type Movement, movementsIn, type TokenMovement } from '../format/record.ts'
-import { isDelayed, type Transaction } from '../format/transaction.ts'
+import { listNftMovements, listTokenMovements, type TokenMovement, type TransactionMovement } from '../format/record.ts'
+import { isDelayed, type TransactionDetail } from '../format/transaction.ts'
 import type { Visit } from '../page.ts'
 import { ifFound, ifKnown } from './known.ts'
 
@@ -15,10 +15,10 @@ type MovedRowsVisit = Pick<Visit, 'ask'>
  * The movements of tokens and NFTs of transactions, by hash. Records cover published blocks; for later blocks, the
  * receipts contain the same movements. undefined: not known yet.
  */
-export async function movementsOf(
+export async function readTransactionMovements(
   visit: MovedRowsVisit,
-  transactions: readonly Transaction[],
-): Promise<ReadonlyMap<string, readonly Movement[] | undefined>> {
+  transactions: readonly TransactionDetail[],
+): Promise<ReadonlyMap<string, readonly TransactionMovement[] | undefined>> {
   if (transactions.length === 0) return new Map()
   const tx_hashes = transactions.map(({ hash }) => hash).join(',')
   const known = await ifKnown(visit.ask(getTransactionRecords, { tx_hashes }))
@@ -28,7 +28,7 @@ export async function movementsOf(
       transactions.map(async tx => {
         // A transaction in the pool has no records, and may still move tokens.
         const isRecorded = known !== undefined && tx.tx_receipt.status_code !== undefined
-        const moved = await (isRecorded ? movementsIn(rows.get(tx.hash) ?? []) : receiptsOf(visit, tx))
+        const moved = await (isRecorded ? listTokenMovements(rows.get(tx.hash) ?? []) : readReceiptMovements(visit, tx))
         return [tx.hash, moved && [...moved, ...listNftMovements(tx)]] as const
       }),
     ),
@@ -39,7 +39,7 @@ export async function movementsOf(
 export async function publishedMovements(
   { ask }: MovedRowsVisit,
   hashes: readonly string[],
-): Promise<ReadonlyMap<string, readonly Movement[]>> {
+): Promise<ReadonlyMap<string, readonly TransactionMovement[]>> {
   if (hashes.length === 0) return new Map()
   const tx_hashes = hashes.join(',')
   const [{ records }, { transactions }] = await Promise.all([
@@ -52,26 +52,29 @@ export async function publishedMovements(
       found === null ? [] : [[found.transaction.hash, listNftMovements(found.transaction)]],
     ),
   )
-  return new Map(hashes.map(hash => [hash, [...movementsIn(rows.get(hash) ?? []), ...(nfts.get(hash) ?? [])]]))
+  return new Map(hashes.map(hash => [hash, [...listTokenMovements(rows.get(hash) ?? []), ...(nfts.get(hash) ?? [])]]))
 }
 
-async function receiptsOf(visit: MovedRowsVisit, tx: Transaction): Promise<readonly TokenMovement[] | undefined> {
+async function readReceiptMovements(
+  visit: MovedRowsVisit,
+  tx: TransactionDetail,
+): Promise<readonly TokenMovement[] | undefined> {
   const { status_code, receipts = [] } = tx.tx_receipt
   if (status_code === undefined) return undefined
   if (status_code !== 'SUCCESS' || isDelayed(tx)) return []
   const moving = receipts.flatMap(movingReceipt)
   // The contribute that rewards the previous block is not a movement of this one.
   const own = tx.publisher === 'base.iost' && moving.at(-1)?.token === 'contribute' ? moving.slice(0, -1) : moving
-  const decimals = await decimalsOf(visit, new Set(own.map(({ token }) => token)))
+  const decimals = await readTokenDecimals(visit, new Set(own.map(({ token }) => token)))
   const rows = own.map(({ token, text, ...row }) => {
     const decimal = decimals.get(token)
-    const units = decimal === undefined ? undefined : unitsOf(text, decimal)
+    const units = decimal === undefined ? undefined : parseUnits(text, decimal)
     return decimal === undefined || units === undefined
       ? undefined
       : { ...row, token, amount: fromUnits(units, decimal) }
   })
   const read = rows.filter(row => row !== undefined)
-  return read.length < rows.length ? undefined : movementsIn(read)
+  return read.length < rows.length ? undefined : listTokenMovements(read)
 }
 
 /** A receipt of token.iost that moved tokens. `text` is the amount in the receipt, which may have too many decimals. */
@@ -90,7 +93,10 @@ function movingReceipt({ func_name, content }: { readonly func_name: string; rea
 }
 
 /** Decimals of the tokens that exist at the published block. */
-async function decimalsOf(visit: MovedRowsVisit, tokens: ReadonlySet<string>): Promise<ReadonlyMap<string, number>> {
+async function readTokenDecimals(
+  visit: MovedRowsVisit,
+  tokens: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, number>> {
   const found = await Promise.all(
     [...tokens].map(async token => [token, await ifFound(visit.ask(getTokenDetail, { token }))] as const),
   )

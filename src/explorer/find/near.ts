@@ -1,7 +1,7 @@
-import type { AnswerDeps, Turn } from '#actions/answer.ts'
+import type { AcquirePermit, AnswerDeps } from '#actions/answer.ts'
 import { type AnswerOf, type Ask, askAtOneHeight } from '#actions/ask.ts'
 import { search } from '#actions/search.ts'
-import { kindOf } from '../format/state.ts'
+import { getMatchKind } from '../format/state.ts'
 import { decoded } from '../links.ts'
 import type { Visit } from '../page.ts'
 import { ifFound } from './known.ts'
@@ -27,14 +27,14 @@ const BLOCK_BY_NUMBER = /^\/block\/\d+$/
 export async function findNear(
   deps: AnswerDeps,
   address: Pick<Visit, 'path' | 'query'>,
-  running: { readonly signal: AbortSignal; readonly turn: Turn },
+  running: { readonly signal: AbortSignal; readonly acquire: AcquirePermit },
 ): Promise<Near> {
   return askAtOneHeight(
     { ...deps, node: undefined },
     async ({ ask, at }) => {
-      const text = await soughtIn(ask, address)
+      const text = await findMissingName(ask, address)
       // A block number is not shortened: other blocks and names with its first digits are unrelated.
-      const beginnings = BLOCK_BY_NUMBER.test(address.path) ? [text] : beginningsOf(text)
+      const beginnings = BLOCK_BY_NUMBER.test(address.path) ? [text] : listPrefixes(text)
       const near = { text, height: at.height }
       for (const beginning of beginnings) {
         const found = await ifFound(ask(search, { text: beginning }))
@@ -52,7 +52,7 @@ type Named = { readonly text: string; readonly kind: string }
 /**
  * The names in an address: those of its path, then those of the filters in its query. The id of an NFT is not a name.
  */
-function namesIn({ path, query }: Pick<Visit, 'path' | 'query'>): readonly Named[] {
+function listAddressNames({ path, query }: Pick<Visit, 'path' | 'query'>): readonly Named[] {
   const [, kind = '', whole = kind, part = ''] = path.split('/').map(decoded)
   const given = (name: string): string => query.get(name) ?? ''
   return [
@@ -65,21 +65,21 @@ function namesIn({ path, query }: Pick<Visit, 'path' | 'query'>): readonly Named
 }
 
 /** The first name of an address that does not exist; `""`: all exist. */
-async function soughtIn(ask: Ask, address: Pick<Visit, 'path' | 'query'>): Promise<string> {
-  for (const { text, kind } of namesIn(address)) {
+async function findMissingName(ask: Ask, address: Pick<Visit, 'path' | 'query'>): Promise<string> {
+  for (const { text, kind } of listAddressNames(address)) {
     const found = await ifFound(ask(search, { text }))
-    const isThere = found?.matches.some(({ exact, type }) => exact && isOf(type, kind)) === true
+    const isThere = found?.matches.some(({ exact, type }) => exact && isOfKind(type, kind)) === true
     if (!isThere) return text
   }
   return ''
 }
 
 /** Whether a search type has pages of a kind. Contracts also have one for their holdings. */
-const isOf = (type: string, kind: string): boolean =>
-  kindOf(type).kind === kind || (type === 'contract' && kind === 'account')
+const isOfKind = (type: string, kind: string): boolean =>
+  getMatchKind(type).kind === kind || (type === 'contract' && kind === 'account')
 
 /** Prefixes of a text to search for, longest first. Names of accounts and tokens are in lower case. */
-function beginningsOf(text: string): readonly string[] {
+function listPrefixes(text: string): readonly string[] {
   const { length } = text
   const lengths = [length, length - 1, length - 2, Math.ceil(length / 2), Math.ceil(length / 3)]
   const cut = lengths.filter(each => each >= LEAST).map(each => text.slice(0, each).toLowerCase())

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { readingsOf } from './search.ts'
+import { listReadings } from './search.ts'
 
-const textsOf = (given: string): readonly string[] => readingsOf(given).map(({ text }) => text)
+const textsOf = (given: string): readonly string[] => listReadings(given).map(({ text }) => text)
 const HASH = '9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p'
 
 test.each([
@@ -33,11 +33,11 @@ test.each([
   '"4,824"',
   '(Block 4,824),',
 ])('readingsOf: %s is first read as the number of a block', given => {
-  expect(readingsOf(given)[0]).toEqual({ text: '4824', kind: 'block' })
+  expect(listReadings(given)[0]).toEqual({ text: '4824', kind: 'block' })
 })
 
 test.each(['48,24', '4,8245', '1.5', '4,824.5', '1_2'])('readingsOf: %s is not a block number', given => {
-  expect(readingsOf(given).map(({ kind }) => kind)).not.toContain('block')
+  expect(listReadings(given).map(({ kind }) => kind)).not.toContain('block')
 })
 
 test.each([
@@ -56,7 +56,7 @@ test.each([
   ['Account user_004', 'user_004', 'account'],
   ['@user_004', 'user_004', undefined],
 ])('readingsOf: %s names %s', (given, text, kind) => {
-  const found = readingsOf(given).find(each => each.text === text)
+  const found = listReadings(given).find(each => each.text === text)
   expect(found).toEqual(kind === undefined ? { text } : ({ text, kind } as never))
 })
 
@@ -70,5 +70,5 @@ test('readingsOf: no text is slow to read or causes an error', () => {
     `${'1,'.repeat(3_000)}`,
     '<b>'.repeat(999),
   ])
-    expect(readingsOf(text).length).toBeLessThan(8)
+    expect(listReadings(text).length).toBeLessThan(8)
 })

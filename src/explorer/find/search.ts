@@ -10,21 +10,21 @@ import { search } from '#actions/search.ts'
 import type { Text } from '#actions/text.ts'
 import { isContractId } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
-import { nounFor } from '../format/amount.ts'
-import { beginningOf } from '../format/text.ts'
-import { isoOf } from '../format/time.ts'
+import { selectNoun } from '../format/amount.ts'
+import { cutText } from '../format/text.ts'
+import { formatIso } from '../format/time.ts'
 import { decoded } from '../links.ts'
 import type { Visit } from '../page.ts'
 import { ifFound } from './known.ts'
 import { labelledNames } from './labels.ts'
 
 /** A row of search. */
-export type Match = AnswerOf<typeof search>['matches'][number]
+export type SearchMatch = AnswerOf<typeof search>['matches'][number]
 
-export type Kind = Match['type']
+export type MatchType = SearchMatch['type']
 
 /** One interpretation of a text: the text to search for, and the kind of thing that it names; absent: any kind. */
-export type Reading = { readonly text: string; readonly kind?: Kind }
+export type TextReading = { readonly text: string; readonly kind?: MatchType }
 
 /**
  * The kind that the segment before an id names, in addresses of this and other explorers: `/account/x`,
@@ -41,7 +41,7 @@ const KINDS = [
 ] as const
 
 /** The names in a page's address; none: the text is not an address, or its page is not about a thing. */
-function readingsOfAddress(text: string): readonly Reading[] {
+function readingsOfAddress(text: string): readonly TextReading[] {
   const hasScheme = /^https?:\/\//i.test(text)
   if (!hasScheme && !text.includes('/')) return []
   const url = URL.parse(hasScheme ? text : `https://${text.startsWith('/') ? 'host' : ''}${text}`)
@@ -59,14 +59,14 @@ function readingsOfAddress(text: string): readonly Reading[] {
   const values = [...url.searchParams.values(), ...new URLSearchParams(query).values()]
   // `token.iost/transfer` is an action of a contract, in the form that rows show.
   const host = !hasScheme && isContractId(url.hostname) ? [url.hostname] : []
-  const ids = [...host, ...values.slice(0, MOST_VALUES), ...segments.slice(-1)]
+  const ids = [...host, ...values.slice(0, MAX_VALUES), ...segments.slice(-1)]
   return ids.map(id => ({ text: id }))
 }
 
-const MOST_VALUES = 2
+const MAX_VALUES = 2
 
 /** Maximum length of a text: longer than any address. */
-const MOST_LETTERS = 2_000
+const MAX_LETTERS = 2_000
 /** Invisible characters that are copied with a text. */
 const UNSEEN = /[\p{Cc}\p{Cf}]/gu
 /** Quotes and brackets before a text, and those behind it with its punctuation. */
@@ -76,7 +76,7 @@ const BEHIND = /(?<!["'`”’»>)\]}」』》,;:，；。])["'`”’»>)\]}」
 const NUMBER = /^(?:(?:block|height|no\.?|number|区块|高度)\s*(?::\s*)?)?(#\s*)?(\d[\d,.'’_ ]*)$/i
 const IN_THOUSANDS = /^\d{1,3}(?:([,.'’_ ])\d{3})(?:\1\d{3})*$/
 /** A label before a name, in the form that pages show: `Tx hash: 8fd0…`, `@admin`. */
-const LABELS: readonly (readonly [RegExp, Kind | undefined])[] = [
+const LABELS: readonly (readonly [RegExp, MatchType | undefined])[] = [
   [/^(?:tx ?hash|txid|tx|transaction(?: hash)?|交易(?:哈希)?)\s*(?:[:#]\s*|\s)/i, 'transaction'],
   [/^(?:account|address|账户|地址)\s*(?::\s*|\s)/i, 'account'],
   [/^(?:contract|合约)\s*(?::\s*|\s)/i, 'contract'],
@@ -87,18 +87,18 @@ const LABELS: readonly (readonly [RegExp, Kind | undefined])[] = [
 ]
 
 /** The possible interpretations of a typed or pasted text, most likely first. */
-export function readingsOf(given: string): readonly Reading[] {
-  const text = plain(beginningOf(given, MOST_LETTERS).text)
+export function listReadings(given: string): readonly TextReading[] {
+  const text = plain(cutText(given, MAX_LETTERS).text)
   if (text === '') return []
   const inner = text.replace(BEFORE, '').replace(BEHIND, '').trim()
   const address = readingsOfAddress(inner)
   const all =
     address.length > 0
       ? address
-      : [...numberIn(text), ...numberIn(inner), { text }, ...labelled(inner), { text: inner }]
+      : [...readNumber(text), ...readNumber(inner), { text }, ...labelled(inner), { text: inner }]
   // Names are in lower case. Hashes and contract ids have upper and lower case.
   const small = all.map(({ text: each, ...of }) => ({ ...of, text: each.toLowerCase() }))
-  const readings = new Map<string, Reading>()
+  const readings = new Map<string, TextReading>()
   for (const each of [...all, ...small]) if (each.text !== '' && !readings.has(each.text)) readings.set(each.text, each)
   return [...readings.values()]
 }
@@ -106,42 +106,42 @@ export function readingsOf(given: string): readonly Reading[] {
 /** Normalizes a text to one line: full-width letters and digits become ordinary ones. */
 const plain = (text: string): string => text.normalize('NFKC').replaceAll(/\s+/g, ' ').replaceAll(UNSEEN, '').trim()
 
-function numberIn(text: string): readonly Reading[] {
+function readNumber(text: string): readonly TextReading[] {
   const [, , digits = ''] = NUMBER.exec(text) ?? []
   // A name may consist of digits, so a plain number may be a name or a block.
   if (/^\d*$/.test(digits)) return digits === '' || digits === text ? [] : [{ text: digits, kind: 'block' }]
   return IN_THOUSANDS.test(digits) ? [{ text: digits.replaceAll(/\D/g, ''), kind: 'block' }] : []
 }
 
-const labelled = (text: string): readonly Reading[] =>
+const labelled = (text: string): readonly TextReading[] =>
   LABELS.flatMap(([label, kind]) => {
     const name = text.replace(label, '')
     return name === text ? [] : [{ text: name, ...(kind === undefined ? {} : { kind }) }]
   })
 
 /** Maximum number of interpretations that are tried. Each needs a search. */
-const MOST_READINGS = 6
+const MAX_READINGS = 6
 
 /**
  * The things that a typed or pasted text may mean: the matches of the first interpretation with an exact
  * match, else of the first with any. Throws the failures of search, such as 'loading', when no other
  * interpretation has matches either.
  */
-export async function matchesMeant(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly Match[]> {
+export async function matchesMeant(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly SearchMatch[]> {
   const labelled = await matchesLabelled(visit, text)
   if (labelled.length === 0) return matchesNamed(visit, text)
   // When a label matches, a refused search for names is not a failure.
   const named = (await ifFound(matchesNamed(visit, text))) ?? []
-  const isNew = ({ type, id }: Match): boolean => !labelled.some(each => each.type === type && each.id === id)
+  const isNew = ({ type, id }: SearchMatch): boolean => !labelled.some(each => each.type === type && each.id === id)
   return [...labelled, ...named.filter(isNew)]
 }
 
 /** Maximum number of labels whose names are searched. */
-const MOST_LABELLED = 5
+const MAX_LABELLED = 5
 
 /** The accounts and contracts whose label contains the text, and which exist on the chain. */
-async function matchesLabelled(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly Match[]> {
-  const found = labelledNames(visit, text, MOST_LABELLED)
+async function matchesLabelled(visit: Pick<Visit, 'ask' | 'site'>, text: string): Promise<readonly SearchMatch[]> {
+  const found = labelledNames(visit, text, MAX_LABELLED)
   const matches = await Promise.all(
     found.map(async ({ name, isWhole }) => {
       const type = isContractId(name) ? 'contract' : 'account'
@@ -154,10 +154,10 @@ async function matchesLabelled(visit: Pick<Visit, 'ask' | 'site'>, text: string)
 }
 
 /** The matches by name, number and hash. */
-async function matchesNamed(visit: Pick<Visit, 'ask'>, text: string): Promise<readonly Match[]> {
+async function matchesNamed(visit: Pick<Visit, 'ask'>, text: string): Promise<readonly SearchMatch[]> {
   let failure: Failure | undefined
-  let begun: readonly Match[] = []
-  for (const reading of readingsOf(text).slice(0, MOST_READINGS)) {
+  let begun: readonly SearchMatch[] = []
+  for (const reading of listReadings(text).slice(0, MAX_READINGS)) {
     try {
       const { matches } = await visit.ask(search, { text: reading.text })
       if (matches.some(({ exact }) => exact)) return ofKind(matches, reading)
@@ -172,25 +172,25 @@ async function matchesNamed(visit: Pick<Visit, 'ask'>, text: string): Promise<re
 }
 
 /** Only the exact matches of the kind that the text names, if there are any; else all. */
-function ofKind(matches: readonly Match[], { kind }: Reading): readonly Match[] {
+function ofKind(matches: readonly SearchMatch[], { kind }: TextReading): readonly SearchMatch[] {
   const meant = matches.filter(({ type, exact }) => exact && type === kind)
   return meant.length > 0 ? meant : matches
 }
 
 /** The one fact by which a person recognizes a thing: an amount, a count, or a time. */
-export type Fact =
+export type MatchFact =
   | { readonly amount: string; readonly of: Text }
   | { readonly iso: string; readonly isFailed?: boolean }
 
 /** Number of matches for which a fact is requested. All accounts need one call, and each other thing needs its own. */
-const MOST = 8
+const MAX = 8
 
 /** A fact for each of the first matches, in their order: balance, holders, votes, or time of creation. */
-export async function factsOf(
+export async function askFacts(
   visit: Pick<Visit, 'ask'>,
-  matches: readonly Match[],
-): Promise<readonly (Fact | undefined)[]> {
-  const first = matches.slice(0, MOST)
+  matches: readonly SearchMatch[],
+): Promise<readonly (MatchFact | undefined)[]> {
+  const first = matches.slice(0, MAX)
   const accounts = first.filter(({ type }) => type === 'account').map(({ id }) => id)
   const balances =
     accounts.length === 0
@@ -199,25 +199,25 @@ export async function factsOf(
   const byAccount = new Map(balances.flatMap(each => (each === null ? [] : [[each.account, each] as const])))
   return Promise.all(
     first.map(async match => {
-      if (match.type !== 'account') return ifFound(factOf(visit, match))
+      if (match.type !== 'account') return ifFound(askFact(visit, match))
       const found = byAccount.get(match.id)
       return found && { amount: found.balance, of: { en: 'iost', zh: 'iost' } }
     }),
   )
 }
 
-async function factOf({ ask }: Pick<Visit, 'ask'>, { type, id, status }: Match): Promise<Fact | undefined> {
+async function askFact({ ask }: Pick<Visit, 'ask'>, { type, id, status }: SearchMatch): Promise<MatchFact | undefined> {
   if (type === 'token') {
     const { holder_count } = await ask(getTokenDetail, { token: id })
-    return { amount: String(holder_count), of: { en: nounFor(holder_count, 'holder'), zh: '个持有者' } }
+    return { amount: String(holder_count), of: { en: selectNoun(holder_count, 'holder'), zh: '个持有者' } }
   }
   if (type === 'producer') {
     const { votes } = await ask(getProducerDetail, { producer: id })
-    return { amount: votes, of: { en: nounFor(votes, 'vote'), zh: '票' } }
+    return { amount: votes, of: { en: selectNoun(votes, 'vote'), zh: '票' } }
   }
   if (type === 'collection') {
     const { issued } = await ask(getCollectionDetail, { collection: id })
-    return { amount: String(issued), of: { en: nounFor(issued, 'NFT'), zh: '个 NFT' } }
+    return { amount: String(issued), of: { en: selectNoun(issued, 'NFT'), zh: '个 NFT' } }
   }
   if (type === 'contract') return { iso: (await ask(getContractDetail, { contract: id })).created_at }
   if (type === 'block') return { iso: await timeOfBlock(ask, id) }
@@ -227,10 +227,10 @@ async function factOf({ ask }: Pick<Visit, 'ask'>, { type, id, status }: Match):
   const { status_code } = transaction.tx_receipt
   return {
     // The block's time, as on the transaction's page: the time in the transaction was set by its signer.
-    iso: block_number === '-1' ? isoOf(transaction.time) : await timeOfBlock(ask, block_number),
+    iso: block_number === '-1' ? formatIso(transaction.time) : await timeOfBlock(ask, block_number),
     isFailed: status_code !== undefined && status_code !== 'SUCCESS',
   }
 }
 
 const timeOfBlock = async (ask: Ask, number: string): Promise<string> =>
-  isoOf((await ask(getBlockDetail, { number })).block.time)
+  formatIso((await ask(getBlockDetail, { number })).block.time)

@@ -1,4 +1,4 @@
-import { fromUnits, trimZeros, unitsOf } from '#chain/amount.ts'
+import { fromUnits, parseUnits, trimZeros } from '#chain/amount.ts'
 import { isBasePlace } from '#chain/base-transaction.ts'
 
 /** A decimal with thousands separators and without trailing zeros. */
@@ -24,7 +24,7 @@ export function signed(decimal: string): string {
 }
 
 /** The whole part of a formatted number (`grouped`), and its fraction with the decimal point. */
-export function partsOf(shown: string): { readonly whole: string; readonly fraction: string } {
+export function splitNumber(shown: string): { readonly whole: string; readonly fraction: string } {
   const [whole = ''] = shown.split('.', 1)
   return { whole, fraction: shown.slice(whole.length) }
 }
@@ -36,8 +36,8 @@ const LONG = 4
 export const isLong = (whole: string): boolean => whole.replace(/\D/g, '').length >= LONG
 
 /** The number of decimals for a column with all of its numbers aligned. */
-export const decimalsOf = (numbers: readonly (string | number)[]): number =>
-  numbers.reduce<number>((most, each) => Math.max(most, partsOf(grouped(String(each))).fraction.length - 1), 0)
+export const countDecimals = (numbers: readonly (string | number)[]): number =>
+  numbers.reduce<number>((most, each) => Math.max(most, splitNumber(grouped(String(each))).fraction.length - 1), 0)
 
 /** Maximum decimals, more than any token has. */
 const DECIMALS = 18
@@ -49,7 +49,7 @@ export function toUnits(decimal: string): bigint {
 }
 
 /** The exact sum of decimals. */
-export const sumOf = (decimals: readonly string[]): string =>
+export const sumDecimals = (decimals: readonly string[]): string =>
   fromUnits(
     decimals.reduce((sum, each) => sum + toUnits(each), 0n),
     DECIMALS,
@@ -59,7 +59,7 @@ export const sumOf = (decimals: readonly string[]): string =>
  * The percentage of a part in a whole, with two decimals, rounded down. Both are decimals. `undefined`: the
  * whole is zero.
  */
-export function percentOf(part: string, whole: string): string | undefined {
+export function formatPercent(part: string, whole: string): string | undefined {
   const all = toUnits(whole)
   if (all <= 0n) return undefined
   const hundredths = (toUnits(part) * 10_000n) / all
@@ -67,12 +67,12 @@ export function percentOf(part: string, whole: string): string | undefined {
 }
 
 /** The English noun for a number of things: `block` for one, else `blocks`. Chinese has no plural. */
-export const nounFor = (count: number | bigint | string, one: string): string =>
+export const selectNoun = (count: number | bigint | string, one: string): string =>
   String(count) === '1' ? one : `${one}s`
 
 /** A count of things in English: `1 block`, `1,234 blocks`. */
 export const counted = (count: number | string, one: string): string =>
-  `${grouped(String(count))} ${nounFor(count, one)}`
+  `${grouped(String(count))} ${selectNoun(count, one)}`
 
 /**
  * The number of a block's transactions without its base transaction, like in lists of transactions. `count`
@@ -88,7 +88,7 @@ type Made = { readonly number: string | number; readonly time: string; readonly 
  * Transactions per second between the first and the last of some consecutive blocks, newest first, with one
  * decimal. The base transaction of each block does not count. undefined: no time passed.
  */
-export function rateOf(blocks: readonly Made[]): string | undefined {
+export function computeRate(blocks: readonly Made[]): string | undefined {
   const [newest] = blocks
   const oldest = blocks.at(-1)
   if (newest === undefined || oldest === undefined) return undefined
@@ -118,19 +118,19 @@ export type PledgedGas = {
 
 /** The IOST that others pledged for the gas of an account: its limit names the sum of all pledges for it. */
 export function sumPledgesOfOthers(account: string, { limit, pledged_info }: PledgedGas): string {
-  const all = (unitsOf(limit, IOST_DECIMALS) ?? 0n) / GAS_PER_IOST
+  const all = (parseUnits(limit, IOST_DECIMALS) ?? 0n) / GAS_PER_IOST
   const own = pledged_info.filter(({ pledger }) => pledger === account)
   return fromUnits(
-    own.reduce((rest, { amount }) => rest - (unitsOf(amount, IOST_DECIMALS) ?? 0n), all),
+    own.reduce((rest, { amount }) => rest - (parseUnits(amount, IOST_DECIMALS) ?? 0n), all),
     IOST_DECIMALS,
   )
 }
 
 /** The IOST that an owner pledged for gas, the total of the rich list, and the sum of both. */
-export function totalsOf(balance: Balance, pledges: readonly { readonly amount: string }[]) {
-  const pledged = sumOf(pledges.map(({ amount }) => amount))
-  const ranked = sumOf([balance.balance, balance.frozen_balance.total, balance.vote_balance.total])
-  return { pledged, ranked, all: sumOf([ranked, pledged]) }
+export function computeTotals(balance: Balance, pledges: readonly { readonly amount: string }[]) {
+  const pledged = sumDecimals(pledges.map(({ amount }) => amount))
+  const ranked = sumDecimals([balance.balance, balance.frozen_balance.total, balance.vote_balance.total])
+  return { pledged, ranked, all: sumDecimals([ranked, pledged]) }
 }
 
 /** The rows that are due first, in any input order. `time` is in nanoseconds since 1970. */

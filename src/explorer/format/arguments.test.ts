@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
 import { Parser } from 'acorn'
-import { argumentsIn, parameterNamesIn, UNKNOWN_SIGNATURE } from './arguments.ts'
+import { parseCallArguments, parseParameterNames, UNKNOWN_SIGNATURE } from './arguments.ts'
 
 const namesAndValues = (data: string) =>
-  argumentsIn({ contract: 'token.iost', action_name: 'balanceOf', data }, UNKNOWN_SIGNATURE)?.map(({ name, value }) => [
-    name,
-    value,
-  ])
+  parseCallArguments({ contract: 'token.iost', action_name: 'balanceOf', data }, UNKNOWN_SIGNATURE)?.map(
+    ({ name, value }) => [name, value],
+  )
 
 test('argumentsIn: the text after the arguments is not shown, as the chain ignores it', () => {
   const read = namesAndValues('["iost","alice"]')
@@ -15,7 +14,7 @@ test('argumentsIn: the text after the arguments is not shown, as the chain ignor
   expect(namesAndValues('thanks')).toBeUndefined()
 })
 
-const namesIn = (code: string) => [...parameterNamesIn(code)]
+const namesIn = (code: string) => [...parseParameterNames(code)]
 
 test('parameterNamesIn: the methods of the exported class are found', () => {
   const code = `'use strict'
@@ -113,11 +112,11 @@ test('parameterNamesIn: nested patterns take no more steps than adjacent ones', 
 
 test('parameterNamesIn: names are read once, and evicted by the number of other codes', () => {
   const code = 'module.exports = class { kept(a) {} }'
-  const first = parameterNamesIn(code)
-  expect(parameterNamesIn(code)).toBe(first)
+  const first = parseParameterNames(code)
+  expect(parseParameterNames(code)).toBe(first)
   const names = Array.from({ length: 11_000 }, (_, at) => `p${at.toString(36)}`).join(',')
   for (let at = 0; at < 10; at += 1)
-    expect(parameterNamesIn(`module.exports=class{m${at}(${names}){}}`).get(`m${at}`)?.length).toBe(11_000)
-  expect(parameterNamesIn(code)).not.toBe(first)
-  expect(parameterNamesIn(code)).toEqual(first)
+    expect(parseParameterNames(`module.exports=class{m${at}(${names}){}}`).get(`m${at}`)?.length).toBe(11_000)
+  expect(parseParameterNames(code)).not.toBe(first)
+  expect(parseParameterNames(code)).toEqual(first)
 })

@@ -78,7 +78,7 @@ const NAMES: ReadonlyMap<string, string> = new Map([
 export type CalledAction = { readonly contract: string; readonly action_name: string; readonly data: string }
 
 /** Types and names of the arguments of an action. */
-export type Signature = {
+export type ActionSignature = {
   /** The types in the contract's current ABI. */
   readonly types: readonly string[]
   /** The names in the contract's current code. */
@@ -86,7 +86,7 @@ export type Signature = {
 }
 
 /** The signature of an action whose contract is not requested. */
-export const UNKNOWN_SIGNATURE: Signature = { types: [], names: [] }
+export const UNKNOWN_SIGNATURE: ActionSignature = { types: [], names: [] }
 
 const OWNERS: ReadonlySet<string> = new Set([
   ...['account', 'from', 'to', 'issuer', 'payer', 'pledger', 'producer', 'receiver', 'voter'],
@@ -102,14 +102,14 @@ export const isOwner = ({ name, isOfChain }: Pick<Argument, 'name' | 'isOfChain'
  */
 export function nameArguments(
   { contract, action_name }: Pick<CalledAction, 'contract' | 'action_name'>,
-  { types, names }: Signature,
+  { types, names }: ActionSignature,
 ): readonly string[] {
   const own = NAMES.get(`${contract}/${action_name}`)?.split(' ')
   return own ?? (names.length === types.length ? names : [])
 }
 
 /** The arguments of an action, in order; undefined: the signer's data is not a list. */
-export function argumentsIn(action: CalledAction, signature: Signature): readonly Argument[] | undefined {
+export function parseCallArguments(action: CalledAction, signature: ActionSignature): readonly Argument[] | undefined {
   const values = argumentsAsRead(action.data)
   const isOfChain = NAMES.has(`${action.contract}/${action.action_name}`)
   // A call with a different number of values was written for other code.
@@ -124,50 +124,50 @@ export function argumentsIn(action: CalledAction, signature: Signature): readonl
 }
 
 /** Whether some argument names of an action come from its contract's code. */
-export const isNamedByCode = (action: CalledAction, signature: Signature | undefined): boolean =>
+export const isNamedByCode = (action: CalledAction, signature: ActionSignature | undefined): boolean =>
   signature !== undefined &&
-  (argumentsIn(action, signature) ?? []).some(({ name, isOfChain }) => name !== '' && !isOfChain)
+  (parseCallArguments(action, signature) ?? []).some(({ name, isOfChain }) => name !== '' && !isOfChain)
 
 /** The parameter names of a contract's methods, by method name. */
 export type ParameterNames = ReadonlyMap<string, readonly string[]>
 
 /** Maximum length of code that is parsed: a transaction, which contains the code, has at most 64 KB. */
-const MOST_CODE = 65_536
+const MAX_CODE = 65_536
 /** Maximum length of a name. */
-const MOST_NAME = 40
+const MAX_NAME = 40
 /** Maximum size of the cache, in characters. */
-const MOST_KEPT = 8 * 1024 * 1024
+const MAX_CACHED = 8 * 1024 * 1024
 /** Memory of a name in characters: its text, and its place in the list. */
 const NAME_CHARACTERS = 80
 
 /** The cache by hash of the code, which alone determines the names. Contracts with equal code share an entry. */
-const known = boundedCache<ParameterNames>(MOST_KEPT)
+const known = boundedCache<ParameterNames>(MAX_CACHED)
 const NONE: ParameterNames = new Map()
 
 /**
  * The parameter names of the methods in a contract's class. Code that cannot be parsed has none, nor has a
  * method with a parameter that is not a plain identifier.
  */
-export function parameterNamesIn(code: string): ParameterNames {
-  if (code === '' || code.length > MOST_CODE) return NONE
+export function parseParameterNames(code: string): ParameterNames {
+  if (code === '' || code.length > MAX_CODE) return NONE
   const key = hash('sha256', code)
   const before = known.get(key)
   if (before !== undefined) return before.value
   const names = readNames(code)
-  known.put(key, names, charactersKept(code, names))
+  known.put(key, names, countCachedCharacters(code, names))
   return names
 }
 
 /** Every name is a slice of the code, so that one name keeps the whole code in memory. */
-function charactersKept(code: string, names: ParameterNames): number {
+function countCachedCharacters(code: string, names: ParameterNames): number {
   let count = names.size
   for (const parameters of names.values()) count += parameters.length
   return code.length + count * NAME_CHARACTERS
 }
 
 function readNames(code: string): ParameterNames {
-  const program = programIn(code)
-  const contract = program && contractIn(program)
+  const program = parseProgram(code)
+  const contract = program && findContractClass(program)
   const methods = (contract?.body.body ?? []).filter(
     member => member.type === 'MethodDefinition' && member.kind === 'method' && !member.static,
   )
@@ -179,7 +179,7 @@ function namedParameters({ key, computed, value }: MethodDefinition): [string, r
   if (computed || key.type !== 'Identifier') return []
   const names = value.params.map(parameter => {
     const name = parameter.type === 'AssignmentPattern' ? parameter.left : parameter
-    return name.type === 'Identifier' && name.name.length <= MOST_NAME ? name.name : undefined
+    return name.type === 'Identifier' && name.name.length <= MAX_NAME ? name.name : undefined
   })
   return [[key.name, names.includes(undefined) ? [] : (names as readonly string[])]]
 }
@@ -187,8 +187,8 @@ function namedParameters({ key, computed, value }: MethodDefinition): [string, r
 type Class = ClassDeclaration | ClassExpression
 
 /** The exported class: `module.exports = Name`, or a class expression in the place of the name. */
-function contractIn({ body }: Program): Class | undefined {
-  const exported = body.flatMap(exportedBy).at(-1)
+function findContractClass({ body }: Program): Class | undefined {
+  const exported = body.flatMap(listExported).at(-1)
   if (exported?.type === 'ClassExpression') return exported
   if (exported?.type !== 'Identifier') return undefined
   return body.find(statement => statement.type === 'ClassDeclaration' && statement.id.name === exported.name) as
@@ -196,7 +196,7 @@ function contractIn({ body }: Program): Class | undefined {
     | undefined
 }
 
-function exportedBy(statement: Program['body'][number]): readonly Expression[] {
+function listExported(statement: Program['body'][number]): readonly Expression[] {
   const given = statement.type === 'ExpressionStatement' ? statement.expression : undefined
   if (given?.type !== 'AssignmentExpression' || given.left.type !== 'MemberExpression') return []
   const { object, property, computed } = given.left
@@ -208,7 +208,7 @@ const isNamed = (node: { readonly type: string; readonly name?: string }, name: 
   node.type === 'Identifier' && node.name === name
 
 /** The code may be hostile. If the parser throws anything, including a stack overflow, the code has no names. */
-function programIn(code: string): Program | undefined {
+function parseProgram(code: string): Program | undefined {
   try {
     return QuickParser.parse(code, { ecmaVersion: 'latest', sourceType: 'script' })
   } catch {
@@ -225,7 +225,7 @@ type Inner = {
 }
 
 /** Maximum number of nested labels. */
-const MOST_LABELS = 100
+const MAX_LABELS = 100
 
 /**
  * The parser without the checks that take quadratic time, such as for duplicate declarations, or for
@@ -240,7 +240,7 @@ const QuickParser = Parser.extend(Base => {
     checkLValInnerPattern(): void {}
     validateRegExpPattern(): void {}
     override parseLabeledStatement(...given: readonly unknown[]): unknown {
-      if (this.labels.length > MOST_LABELS) this.raise(this.start, 'Too many labels.')
+      if (this.labels.length > MAX_LABELS) this.raise(this.start, 'Too many labels.')
       return super.parseLabeledStatement(...given)
     }
   }

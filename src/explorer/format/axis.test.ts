@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { axisOf, datesLabelled, extentOfLevels, labelsOf } from './axis.ts'
+import { createAxis, datesLabelled, extentOfLevels, formatAxisLabels } from './axis.ts'
 
 const labels = (least: number, most: number, { isCount = false, lang = 'en' as 'en' | 'zh' } = {}) =>
-  labelsOf(axisOf({ least, most }, isCount), lang)
+  formatAxisLabels(createAxis({ least, most }, isCount), lang)
 
 test('an axis has labels at round values that enclose the whole plot', () => {
   expect(labels(0, 7)).toEqual(['0', '5', '10'])
@@ -27,16 +27,16 @@ test('an axis has labels at round values that enclose the whole plot', () => {
     [-7e-9, 5e9],
     [999, 1001],
   ] as const) {
-    const { ticks, step } = axisOf({ least, most }, false)
+    const { ticks, step } = createAxis({ least, most }, false)
     expect([(ticks[0] ?? NaN) <= least, (ticks.at(-1) ?? NaN) >= most]).toEqual([true, true])
     expect([ticks.length >= 2, ticks.length <= 6, step > 0]).toEqual([true, true, true])
-    expect(new Set(labelsOf({ ticks, step }, 'en')).size).toBe(ticks.length)
+    expect(new Set(formatAxisLabels({ ticks, step }, 'en')).size).toBe(ticks.length)
   }
 })
 
 test('an axis of counts has whole numbers, and its maximum is above zero even if all values are zero', () => {
   for (const most of [0, 1, 2, 3, 4, 7]) {
-    const { ticks } = axisOf({ least: 0, most }, true)
+    const { ticks } = createAxis({ least: 0, most }, true)
     expect([most, ticks.length > 1, ticks.every(Number.isInteger)]).toEqual([most, true, true])
   }
   expect(labels(0, 0)).toEqual(['0', '1'])

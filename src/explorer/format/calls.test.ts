@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
-import { byAction, type CallTree, nested, type Receipt } from './calls.ts'
+import { byAction, type CallTree, nested, type ShownReceipt } from './calls.ts'
 
-const receipt = (func_name: string, ...args: readonly string[]): Receipt => ({
+const receipt = (func_name: string, ...args: readonly string[]): ShownReceipt => ({
   func_name,
   content: JSON.stringify(args),
 })
-const action = (name: string, ...args: readonly string[]) => {
+function action(name: string, ...args: readonly string[]) {
   const [contract = '', action_name = ''] = name.split('/')
   return { contract, action_name, data: JSON.stringify(args) }
 }
@@ -33,7 +33,7 @@ test('nested: receipts that only look like nested calls are not', () => {
   expect(nested([])).toEqual([])
 })
 
-const divided = (actions: Parameters<typeof byAction>[0], receipts: readonly Receipt[]) =>
+const divided = (actions: Parameters<typeof byAction>[0], receipts: readonly ShownReceipt[]) =>
   byAction(actions, nested(receipts))?.map(drawn)
 
 const pledge = action('gas.iost/pledge', 'alice', 'bobby', '10')

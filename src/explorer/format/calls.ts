@@ -2,10 +2,10 @@ import { argumentsAsRead } from '#chain/arguments.ts'
 import type { CalledAction } from './arguments.ts'
 import { written } from './text.ts'
 
-export type Receipt = { readonly func_name: string; readonly content: string }
+export type ShownReceipt = { readonly func_name: string; readonly content: string }
 
 /** A receipt with the receipts of inner calls. */
-export type CallTree = Receipt & { readonly inner: readonly CallTree[] }
+export type CallTree = ShownReceipt & { readonly inner: readonly CallTree[] }
 
 /** The action that a system contract's action calls before it writes its receipt, and the argument that both share. */
 type Rule = { readonly calls: string; readonly own: number; readonly called: number }
@@ -24,7 +24,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map([
  * Nests the receipts of inner calls. The chain lists receipts in the order of writing, without the depth of the calls.
  * The calls of system contracts follow from their rules; all other receipts stay at the same level.
  */
-export const nested = (receipts: readonly Receipt[]): readonly CallTree[] => {
+export function nested(receipts: readonly ShownReceipt[]): readonly CallTree[] {
   const roots: CallTree[] = []
   for (const receipt of receipts) {
     const last = roots.at(-1)
@@ -34,14 +34,14 @@ export const nested = (receipts: readonly Receipt[]): readonly CallTree[] => {
   return roots
 }
 
-const isInner = (before: Receipt, { func_name, content }: Receipt): boolean => {
+function isInner(before: ShownReceipt, { func_name, content }: ShownReceipt): boolean {
   const rule = RULES.get(func_name)
   if (rule?.calls !== before.func_name) return false
-  const named = textsIn(content)[rule.own]
-  return named !== undefined && textsIn(before.content)[rule.called] === named
+  const named = parseReceiptTexts(content)[rule.own]
+  return named !== undefined && parseReceiptTexts(before.content)[rule.called] === named
 }
 
-const textsIn = (content: string): readonly string[] => (argumentsAsRead(content) ?? []).map(written)
+const parseReceiptTexts = (content: string): readonly string[] => (argumentsAsRead(content) ?? []).map(written)
 
 /** Actions that write one receipt under their own name, and the number of first arguments that both share. */
 const OWN: ReadonlyMap<string, number> = new Map([
@@ -56,31 +56,31 @@ const OWN: ReadonlyMap<string, number> = new Map([
   ['auth.iost/signUp', 1],
 ])
 
-const nameOf = ({ contract, action_name }: CalledAction): string => `${contract}/${action_name}`
+const formatCallName = ({ contract, action_name }: CalledAction): string => `${contract}/${action_name}`
 
 /** Whether an action writes exactly one receipt. Any other action may write any number. */
-const isFixed = (action: CalledAction): boolean => OWN.has(nameOf(action))
+const isFixed = (action: CalledAction): boolean => OWN.has(formatCallName(action))
 
-const isOwn = (action: CalledAction, receipt: Receipt): boolean => {
-  const [given, told] = [textsIn(action.data), textsIn(receipt.content)]
-  const same = given.slice(0, OWN.get(nameOf(action)) ?? 0)
-  return receipt.func_name === nameOf(action) && same.every((text, at) => told[at] === text)
+function isOwn(action: CalledAction, receipt: ShownReceipt): boolean {
+  const [given, received] = [parseReceiptTexts(action.data), parseReceiptTexts(receipt.content)]
+  const same = given.slice(0, OWN.get(formatCallName(action)) ?? 0)
+  return receipt.func_name === formatCallName(action) && same.every((text, at) => received[at] === text)
 }
 
 /**
  * The receipts of each action of a transaction: those of an action precede those of the next one, without a
  * separator. undefined: there are several ways to divide them, or none.
  */
-export const byAction = (
+export function byAction(
   actions: readonly CalledAction[],
   roots: readonly CallTree[],
-): readonly (readonly CallTree[])[] | undefined => {
+): readonly (readonly CallTree[])[] | undefined {
   // For each action, from the last: the number of ways to divide the receipts from each position on among it
   // and all later actions; 2 means several.
   let ways: readonly number[] = [...roots.map(() => 0), 1]
   const table = [ways]
   for (const action of actions.toReversed()) {
-    ways = waysBefore(action, roots, ways)
+    ways = countWays(action, roots, ways)
     table.unshift(ways)
   }
   if (table[0]?.[0] !== 1) return undefined
@@ -94,7 +94,7 @@ export const byAction = (
   })
 }
 
-const waysBefore = (action: CalledAction, roots: readonly CallTree[], later: readonly number[]): readonly number[] =>
+const countWays = (action: CalledAction, roots: readonly CallTree[], later: readonly number[]): readonly number[] =>
   later.map((_, begin) => {
     const root = roots[begin]
     if (isFixed(action)) return root !== undefined && isOwn(action, root) ? (later[begin + 1] ?? 0) : 0

@@ -2,7 +2,7 @@ import type { Text } from '#actions/text.ts'
 import type { Failure } from '#failure/failure.ts'
 
 /** A field of a page's form. */
-export type Field = {
+export type FormField = {
   /** Its parameter in the page's address. */
   readonly name: string
   /** The parameter of the API that it becomes. */
@@ -13,13 +13,13 @@ export type Field = {
 }
 
 /** A field that has the name of its parameter. */
-export const field = (name: string, type: Field['type'], label: Text): Field => ({
+export const field = (name: string, type: FormField['type'], label: Text): FormField => ({
   ...{ name, type, label },
   parameter: name,
 })
 
 /** The fields for a range of days and blocks. */
-export const RANGE_FIELDS: readonly Field[] = [
+export const RANGE_FIELDS: readonly FormField[] = [
   {
     ...{ name: 'from', parameter: 'start_date', type: 'date' },
     label: { en: 'From day (UTC)', zh: '起始日期（UTC）' },
@@ -33,20 +33,20 @@ export const RANGE_FIELDS: readonly Field[] = [
 ]
 
 /** The fields for the period of plots. */
-export const PERIOD_FIELDS: readonly Field[] = [
+export const PERIOD_FIELDS: readonly FormField[] = [
   field('start_date', 'date', { en: 'From', zh: '起' }),
   field('end_date', 'date', { en: 'To', zh: '止' }),
 ]
 
 /** The field for a page of a list. */
-const PAGE_FIELD: Field = field('page', 'number', { en: 'Page', zh: '页码' })
+const PAGE_FIELD: FormField = field('page', 'number', { en: 'Page', zh: '页码' })
 
 const PARTY = field('counterparty', 'text', { en: 'Party', zh: '参与方' })
 const FAILED = field('failed', 'checkbox', { en: 'Failed only', zh: '只看失败' })
 const ACTION: Text = { en: 'Action', zh: '方法' }
 
 /** The fields that narrow an account's records. */
-export const ACCOUNT_FIELDS: readonly Field[] = [
+export const ACCOUNT_FIELDS: readonly FormField[] = [
   field('direction', 'select', { en: 'Direction', zh: '方向' }),
   field('counterparty', 'text', { en: 'Counterparty', zh: '对方' }),
   field('token', 'select', { en: 'Token', zh: '代币' }),
@@ -56,7 +56,7 @@ export const ACCOUNT_FIELDS: readonly Field[] = [
 ]
 
 /** The fields that narrow a contract's records. */
-export const CONTRACT_FIELDS: readonly Field[] = [
+export const CONTRACT_FIELDS: readonly FormField[] = [
   field('action_name', 'select', ACTION),
   PARTY,
   ...RANGE_FIELDS,
@@ -64,21 +64,21 @@ export const CONTRACT_FIELDS: readonly Field[] = [
 ]
 
 /** The fields that narrow a token's movements. */
-export const TOKEN_FIELDS: readonly Field[] = [PARTY, field('func_name', 'select', ACTION), ...RANGE_FIELDS]
+export const TOKEN_FIELDS: readonly FormField[] = [PARTY, field('func_name', 'select', ACTION), ...RANGE_FIELDS]
 
-export const namesOf = (fields: readonly Field[]): readonly string[] => fields.map(({ name }) => name)
+export const listFieldNames = (fields: readonly FormField[]): readonly string[] => fields.map(({ name }) => name)
 
 /** Parameters of a page's address. */
 type Address = { readonly query: URLSearchParams }
 
 /** The text in a field, without the blanks that a pasted name may have around it; `""`: the field is empty. */
-export const textIn = ({ query }: Address, name: string): string => (query.get(name) ?? '').trim()
+export const getQueryText = ({ query }: Address, name: string): string => (query.get(name) ?? '').trim()
 
 /** The filled fields of an address, as parameters of the API. The API refuses an invalid value. */
-export const fieldsGiven = (address: Address, fields: readonly Field[]): Readonly<Record<string, string>> =>
+export const fieldsGiven = (address: Address, fields: readonly FormField[]): Readonly<Record<string, string>> =>
   Object.fromEntries(
     fields.flatMap(({ name, parameter }) => {
-      const text = textIn(address, name)
+      const text = getQueryText(address, name)
       return text === '' ? [] : [[parameter, text]]
     }),
   )
@@ -90,7 +90,7 @@ export const fieldsGiven = (address: Address, fields: readonly Field[]): Readonl
 export const inWordsOfPage = (
   { lang }: { readonly lang: keyof Text },
   { message, details }: Pick<Failure, 'message' | 'details'>,
-  fields: readonly Field[],
+  fields: readonly FormField[],
 ): string =>
   // Other refusals name things of the chain, which may have the name of a parameter.
   details['parameter'] === undefined

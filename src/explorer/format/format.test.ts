@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { Exact } from '#chain/json.ts'
-import { decimalsOf, grouped, isLong, partsOf, percentOf, signed, sumOf } from './amount.ts'
-import { movementsIn } from './record.ts'
-import { beginningOf, oneLine, shortened, visible } from './text.ts'
-import { absolute, formatDuration, isOld, isoOf, relative } from './time.ts'
+import { countDecimals, formatPercent, grouped, isLong, signed, splitNumber, sumDecimals } from './amount.ts'
+import { listTokenMovements } from './record.ts'
+import { cutText, oneLine, shortened, visible } from './text.ts'
+import { absolute, formatDuration, formatIso, isOld, relative } from './time.ts'
 
 test('grouped: thousands are separated, no digit is lost, and trailing zeros are dropped', () => {
   expect(grouped('21000000000.12345678')).toBe('21,000,000,000.12345678')
@@ -21,9 +21,9 @@ test('signed: a change has a sign, and zero has none', () => {
 })
 
 test('sumOf: sums are exact beyond a double, also of negative amounts', () => {
-  expect(sumOf(['9007199254740993.00000001', '-0.5', '-0.00000002'])).toBe('9007199254740992.49999999')
-  expect(sumOf(['1.5', '-2'])).toBe('-0.5')
-  expect([sumOf([]), sumOf(['100', '-100.0'])]).toEqual(['0', '0'])
+  expect(sumDecimals(['9007199254740993.00000001', '-0.5', '-0.00000002'])).toBe('9007199254740992.49999999')
+  expect(sumDecimals(['1.5', '-2'])).toBe('-0.5')
+  expect([sumDecimals([]), sumDecimals(['100', '-100.0'])]).toEqual(['0', '0'])
 })
 
 test('movementsIn: rows that moved tokens have their memo and the end of their freeze', () => {
@@ -32,7 +32,7 @@ test('movementsIn: rows that moved tokens have their memo and the end of their f
   })
   const plain = { token: 'iost', from: 'alice', to: 'bob', amount: '5', memo: '', until: undefined }
   expect(
-    movementsIn([
+    listTokenMovements([
       row('hello', ['iost', 'alice']),
       row('transfer', ['iost', 'alice', 'bob', '5.0', 'rent'], '5'),
       row('transferFreeze', ['iost', 'alice', 'bob', '5', new Exact('9007199254740993')], '5'),
@@ -44,21 +44,21 @@ test('movementsIn: rows that moved tokens have their memo and the end of their f
 })
 
 test('percentOf: two decimals, rounded down, for amounts beyond a double', () => {
-  expect(percentOf('1', '3')).toBe('33.33')
-  expect(percentOf('9007199254740993', '9007199254740993')).toBe('100.00')
-  expect(percentOf('0.00000001', '90000000000')).toBe('0.00')
-  expect(percentOf('1', '0')).toBeUndefined()
+  expect(formatPercent('1', '3')).toBe('33.33')
+  expect(formatPercent('9007199254740993', '9007199254740993')).toBe('100.00')
+  expect(formatPercent('0.00000001', '90000000000')).toBe('0.00')
+  expect(formatPercent('1', '0')).toBeUndefined()
 })
 
 test('decimalsOf: the number of decimals of the longest number, without trailing zeros', () => {
-  expect(decimalsOf(['1', '2.50', '1234567.12345678'])).toBe(8)
-  expect(decimalsOf(['1.0', 7, ''])).toBe(0)
-  expect(decimalsOf([])).toBe(0)
+  expect(countDecimals(['1', '2.50', '1234567.12345678'])).toBe(8)
+  expect(countDecimals(['1.0', 7, ''])).toBe(0)
+  expect(countDecimals([])).toBe(0)
 })
 
 test('partsOf, isLong: decimals are less important from 1,000 on', () => {
-  expect(partsOf('−1,234.5')).toEqual({ whole: '−1,234', fraction: '.5' })
-  expect(partsOf('42')).toEqual({ whole: '42', fraction: '' })
+  expect(splitNumber('−1,234.5')).toEqual({ whole: '−1,234', fraction: '.5' })
+  expect(splitNumber('42')).toEqual({ whole: '42', fraction: '' })
   expect(['1,234', '−1,000', '999', '0'].map(isLong)).toEqual([true, true, false, false])
 })
 
@@ -69,7 +69,7 @@ test('isOld: an age of a day or more is old', () => {
 })
 
 test('times: chain times are shown in UTC and as an age in words', () => {
-  expect(isoOf('1542193445123456789')).toBe('2018-11-14T11:04:05.123Z')
+  expect(formatIso('1542193445123456789')).toBe('2018-11-14T11:04:05.123Z')
   expect(absolute('2018-11-14T11:04:05.123Z')).toBe('2018-11-14 11:04:05')
   const now = Date.parse('2018-11-14T11:04:05.000Z')
   expect(relative('2018-11-14T11:04:04.000Z', now, 'en')).toBe('1 second ago')
@@ -107,9 +107,9 @@ test('oneLine: the result has no line ends or invisible characters, and a limite
 })
 
 test('beginningOf, shortened: letters stay whole, and a long name shows its begin and end', () => {
-  expect(beginningOf('abc', 3)).toEqual({ text: 'abc', isWhole: true })
-  expect(beginningOf('ab😀', 3)).toEqual({ text: 'ab', isWhole: false })
-  expect(beginningOf('ab\r\nc', 3)).toEqual({ text: 'ab', isWhole: false })
+  expect(cutText('abc', 3)).toEqual({ text: 'abc', isWhole: true })
+  expect(cutText('ab😀', 3)).toEqual({ text: 'ab', isWhole: false })
+  expect(cutText('ab\r\nc', 3)).toEqual({ text: 'ab', isWhole: false })
   expect(shortened('producer000')).toBe('producer000')
   expect(shortened('HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ')).toBe('HYZKEf2mtZ…QWCdbJ')
 })

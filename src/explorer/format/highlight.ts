@@ -34,7 +34,7 @@ const ANY = /./suy
  * hostile. The time is linear for code of the length on pages. The engine fails on matches of more than about
  * 200,000 characters.
  */
-export const highlight = (code: string): readonly Piece[] => {
+export function highlight(code: string): readonly Piece[] {
   const pieces: Piece[] = []
   const reader: Reader = { code, at: 0, depths: [], last: '' }
   while (reader.at < code.length) {
@@ -59,7 +59,7 @@ type Reader = {
 
 const joined = ({ kind, text }: Piece, { text: more }: Piece): Piece => ({ kind, text: text + more })
 
-const nextPiece = (reader: Reader): Piece => {
+function nextPiece(reader: Reader): Piece {
   const { code, at } = reader
   const taken = (form: RegExp): string => {
     form.lastIndex = at
@@ -69,7 +69,7 @@ const nextPiece = (reader: Reader): Piece => {
   if (space !== '') return { kind: 'plain', text: space }
   const comment = taken(COMMENT)
   if (comment !== '') return { kind: 'comment', text: comment }
-  const string = taken(QUOTED) || templateAt(reader, taken)
+  const string = taken(QUOTED) || readTemplate(reader, taken)
   if (string !== '') return { kind: 'string', text: string }
   const number = taken(NUMBER)
   if (number !== '') return { kind: 'number', text: number }
@@ -83,7 +83,7 @@ const nextPiece = (reader: Reader): Piece => {
 }
 
 /** The next part of a template; `""`: the code is not a template here. */
-const templateAt = ({ code, at, depths }: Reader, taken: (form: RegExp) => string): string => {
+function readTemplate({ code, at, depths }: Reader, taken: (form: RegExp) => string): string {
   const isEnd = code[at] === '}' && depths.at(-1) === 0
   if (code[at] !== '`' && !isEnd) return ''
   const text = taken(TEMPLATE)
@@ -92,7 +92,7 @@ const templateAt = ({ code, at, depths }: Reader, taken: (form: RegExp) => strin
   return text
 }
 
-const countBrace = (depths: number[], sign: string): void => {
+function countBrace(depths: number[], sign: string): void {
   const depth = depths.at(-1)
   if (depth === undefined || (sign !== '{' && sign !== '}')) return
   depths[depths.length - 1] = depth + (sign === '{' ? 1 : -1)

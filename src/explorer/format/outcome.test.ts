@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { failedActionAt, failureWords } from './outcome.ts'
+import { failureWords, findFailedAction } from './outcome.ts'
 
 const action = (data: unknown, action_name = 'transfer', contract = 'token.iost') => ({
   contract,
@@ -12,14 +12,14 @@ const MESSAGE =
 
 test('failedActionAt: the action is found whose arguments begin as in the node’s message', () => {
   const other = action(['iost', 'user_009', 'user_029', '1', 'a'])
-  expect(failedActionAt(MESSAGE, [other, PAY])).toBe(1)
-  expect(failedActionAt(MESSAGE, [PAY, PAY])).toBe(0)
-  expect(failedActionAt(MESSAGE, [other])).toBe(undefined)
-  expect(failedActionAt(MESSAGE, [PAY, action(['iost', 'user_009', 'user_029', '99999999', 'b2'])])).toBe(undefined)
-  expect(failedActionAt('out of gas', [PAY])).toBe(undefined)
+  expect(findFailedAction(MESSAGE, [other, PAY])).toBe(1)
+  expect(findFailedAction(MESSAGE, [PAY, PAY])).toBe(0)
+  expect(findFailedAction(MESSAGE, [other])).toBe(undefined)
+  expect(findFailedAction(MESSAGE, [PAY, action(['iost', 'user_009', 'user_029', '99999999', 'b2'])])).toBe(undefined)
+  expect(findFailedAction('out of gas', [PAY])).toBe(undefined)
   const whole =
     'running action Action{Contract: token.iost, ActionName: recycle, Data: ["x"]}\n error: permission denied'
-  expect(failedActionAt(whole, [action(['xy'], 'recycle'), action(['x'], 'recycle')])).toBe(1)
+  expect(findFailedAction(whole, [action(['xy'], 'recycle'), action(['x'], 'recycle')])).toBe(1)
 })
 
 test.each([

@@ -2,7 +2,7 @@ import type { Text } from '#actions/text.ts'
 import { argumentsAsRead } from '#chain/arguments.ts'
 import { grouped } from './amount.ts'
 import type { CalledAction } from './arguments.ts'
-import { beginningOf, visible } from './text.ts'
+import { cutText, visible } from './text.ts'
 
 /** The codes of receipts (core/tx of the node) in words. Unknown codes are shown unchanged. */
 const CODES: ReadonlyMap<string, Text> = new Map([
@@ -18,7 +18,7 @@ const CODES: ReadonlyMap<string, Text> = new Map([
 ])
 
 /** The code of a receipt in words. */
-export const outcomeOf = (code: string): Text => CODES.get(code) ?? { en: code, zh: code }
+export const describeOutcome = (code: string): Text => CODES.get(code) ?? { en: code, zh: code }
 
 /** Maximum length of a failure reason that is shown without a press. */
 const REASON = 600
@@ -27,9 +27,9 @@ const REASON = 600
  * The reason of a failure, from the message of its receipt. The node writes the whole failing action before
  * the reason (`running action Action{…}\n error: …`) and may add positions in the contract's code after it.
  */
-export function reasonOf(message: string): ReturnType<typeof beginningOf> {
+export function extractReason(message: string): ReturnType<typeof cutText> {
   const at = message.lastIndexOf('error: ')
-  return beginningOf((at < 0 ? message : message.slice(at + 'error: '.length)).trim(), REASON)
+  return cutText((at < 0 ? message : message.slice(at + 'error: '.length)).trim(), REASON)
 }
 
 /** The running action in a node's failure message. */
@@ -41,7 +41,7 @@ const CUT = /(?:\.\.\. error: |\}\n error: )[\s\S]*$/
  * Index of the action that made a transaction fail, by the message of its receipt. The node may have
  * truncated its arguments in it. undefined: the message names no action, or matches several different ones.
  */
-export function failedActionAt(message: string, actions: readonly CalledAction[]): number | undefined {
+export function findFailedAction(message: string, actions: readonly CalledAction[]): number | undefined {
   const [, contract, name, rest = ''] = RUNNING.exec(message) ?? []
   const data = rest.replace(CUT, '')
   const fits = actions.flatMap((action, at) =>

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { dayOfDate, startOfDay } from '#chain/time.ts'
-import { periodOf } from './period.ts'
+import { parsePeriod } from './period.ts'
 
 const at = { height: 1, hash: 'block', lib: 1, time: startOfDay(dayOfDate('2026-11-21') ?? 0) + 1n }
 
@@ -15,5 +15,5 @@ test.each([
   ['end_date=1970-01-05', '1970-01-01', '1970-01-05'],
   ['start_date=&end_date=', '2026-10-23', '2026-11-21'],
 ])('periodOf: %j is the period from %s to %s', (query, start_date, end_date) => {
-  expect(periodOf({ at, query: new URLSearchParams(query) })).toEqual({ start_date, end_date })
+  expect(parsePeriod({ at, query: new URLSearchParams(query) })).toEqual({ start_date, end_date })
 })

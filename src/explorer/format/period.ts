@@ -1,27 +1,27 @@
 import type { Step } from '#actions/request/step.ts'
 import type { Text } from '#actions/text.ts'
-import { dateOf, dayOf, dayOfDate } from '#chain/time.ts'
+import { dayOfDate, formatDate, toDay } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
 
 /** Default length of a period, in days. */
 const DAYS = 30
 
 /** First and last day, in the form of the API. The API refuses invalid values of an address. */
-export type Period = { readonly start_date: string; readonly end_date: string }
+export type DayPeriod = { readonly start_date: string; readonly end_date: string }
 
 /** The last `days` days, up to the day of the last block. */
-export const lately = ({ at }: Pick<Visit, 'at'>, days = DAYS): Period => endingWith(dayOf(at.time), days)
+export const getRecentPeriod = ({ at }: Pick<Visit, 'at'>, days = DAYS): DayPeriod => buildPeriod(toDay(at.time), days)
 
-const endingWith = (day: number, days: number): Period => ({
-  start_date: dateOf(Math.max(0, day - days + 1)),
-  end_date: dateOf(day),
+const buildPeriod = (day: number, days: number): DayPeriod => ({
+  start_date: formatDate(Math.max(0, day - days + 1)),
+  end_date: formatDate(day),
 })
 
 /**
  * The days in an address, as parameters of the API. The API chooses missing ones from the loaded data: a
  * service that is still loading cannot answer for a last day that it has not reached.
  */
-export function daysGiven({ query }: Pick<Visit, 'query'>): Partial<Period> {
+export function daysGiven({ query }: Pick<Visit, 'query'>): Partial<DayPeriod> {
   const [start_date, end_date] = [query.get('start_date') ?? '', query.get('end_date') ?? '']
   return { ...(start_date === '' ? {} : { start_date }), ...(end_date === '' ? {} : { end_date }) }
 }
@@ -30,39 +30,39 @@ export function daysGiven({ query }: Pick<Visit, 'query'>): Partial<Period> {
  * The period of an address, with the defaults of the API: without a start it has the last days up to its end, or up to
  * the day of the last block if that is earlier.
  */
-export function periodOf({ at, query }: Pick<Visit, 'at' | 'query'>): Period {
-  const today = dayOf(at.time)
+export function parsePeriod({ at, query }: Pick<Visit, 'at' | 'query'>): DayPeriod {
+  const today = toDay(at.time)
   const { start_date, end_date } = daysGiven({ query })
   const end = dayOfDate(end_date ?? '') ?? Math.max(today, dayOfDate(start_date ?? '') ?? today)
   return {
-    start_date: start_date ?? endingWith(Math.min(end, today), DAYS).start_date,
-    end_date: end_date ?? dateOf(end),
+    start_date: start_date ?? buildPeriod(Math.min(end, today), DAYS).start_date,
+    end_date: end_date ?? formatDate(end),
   }
 }
 
 /**
  * The periods of the same length before and after one; absent: that period has no data. `days`: the days of the answer.
  */
-export function besides(
+export function listAdjacentPeriods(
   visit: Pick<Visit, 'at'>,
-  { start_date }: Period,
+  { start_date }: DayPeriod,
   days: readonly { readonly date: string }[],
-): { readonly before?: Period; readonly after?: Period } {
+): { readonly before?: DayPeriod; readonly after?: DayPeriod } {
   const first = dayOfDate(days[0]?.date ?? '')
   const last = dayOfDate(days.at(-1)?.date ?? '')
   if (first === undefined || last === undefined) return {}
   const length = last - first + 1
-  const today = dayOf(visit.at.time)
+  const today = toDay(visit.at.time)
   return {
     // Days before the first block are not in the answer.
-    ...(dateOf(first) === start_date && first > 0 ? { before: endingWith(first - 1, length) } : {}),
-    ...(last < today ? { after: endingWith(Math.min(today, last + length), length) } : {}),
+    ...(formatDate(first) === start_date && first > 0 ? { before: buildPeriod(first - 1, length) } : {}),
+    ...(last < today ? { after: buildPeriod(Math.min(today, last + length), length) } : {}),
   }
 }
 
 /** The day after another. */
-export function dateAfter(date: string): string {
-  return dateOf((dayOfDate(date) ?? 0) + 1)
+export function getNextDate(date: string): string {
+  return formatDate((dayOfDate(date) ?? 0) + 1)
 }
 
 /** A common period: its name, and its first and last day. Without a last day it goes up to the last block. */
@@ -70,12 +70,12 @@ export type UsualPeriod = { readonly name: Text; readonly from: string; readonly
 
 /** Last 7 and 30 days, this and last month, this and last year, by the day of the last block. */
 export function usualPeriods({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] {
-  const today = dateOf(dayOf(at.time))
+  const today = formatDate(toDay(at.time))
   const year = Number(today.slice(0, 'yyyy'.length))
   const since = (from: string, name: Text): UsualPeriod => ({ name, from })
   const last = (days: number): UsualPeriod =>
-    since(lately({ at }, days).start_date, { en: `Last ${days} days`, zh: `近 ${days} 天` })
-  const dayBefore = (date: string): string => dateOf(Math.max(0, (dayOfDate(date) ?? 0) - 1))
+    since(getRecentPeriod({ at }, days).start_date, { en: `Last ${days} days`, zh: `近 ${days} 天` })
+  const dayBefore = (date: string): string => formatDate(Math.max(0, (dayOfDate(date) ?? 0) - 1))
   const thisMonth = `${today.slice(0, 'yyyy-mm'.length)}-01`
   const endOfLastMonth = dayBefore(thisMonth)
   return [
@@ -103,7 +103,7 @@ export type Steps = {
 export type StepRow = { readonly date: string; readonly complete: boolean }
 
 /** Maximum rows of a plot by days, or by weeks. */
-const MOST_ROWS = 31
+const MAX_ROWS = 31
 const WEEK = 7
 /** Maximum rows of a history by steps. */
 const SIZE = '400'
@@ -111,13 +111,13 @@ const SIZE = '400'
 /** The steps of a history since a time (ISO-8601 UTC): days for a short history, then weeks, then months. */
 export function stepsSince({ at }: Pick<Visit, 'at'>, iso: string): Steps {
   const first = dayOfIso(iso)
-  const days = dayOf(at.time) - first + 1
-  const step = days <= MOST_ROWS ? 'day' : days <= MOST_ROWS * WEEK ? 'week' : 'month'
-  return { step, start_date: dateOf(first), page: '1', size: SIZE }
+  const days = toDay(at.time) - first + 1
+  const step = days <= MAX_ROWS ? 'day' : days <= MAX_ROWS * WEEK ? 'week' : 'month'
+  return { step, start_date: formatDate(first), page: '1', size: SIZE }
 }
 
 /** UTC day since 1970 of an ISO-8601 time in UTC. */
-export const dayOfIso = (iso: string): number => dayOf(BigInt(Date.parse(iso)) * 1_000_000n)
+export const dayOfIso = (iso: string): number => toDay(BigInt(Date.parse(iso)) * 1_000_000n)
 
 /** Rows with dates named like their step: a month has no day. */
 export const named = <R extends StepRow>(step: Step, rows: readonly R[]): readonly R[] =>
@@ -164,7 +164,7 @@ export const chainDays = <D extends { readonly date: string }>(days: readonly D[
   days.filter((day): day is Extract<D, { readonly blocks: number }> => 'blocks' in day)
 
 /** The series of one figure by day. */
-export const seriesOf = (
+export const toDailySeries = (
   days: readonly Daily[],
   name: FigureName,
 ): readonly { readonly date: string; readonly value: string }[] =>

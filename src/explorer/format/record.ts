@@ -29,14 +29,14 @@ export type Moved = { readonly amount: string; readonly token: string }
  * Amount and token of a movement; undefined: the record moved none. Calls with an amount and no token moved
  * it in other records.
  */
-export const movedBy = ({ amount, token }: Pick<RecordRow, 'amount' | 'token'>): Moved | undefined =>
+export const findMoved = ({ amount, token }: Pick<RecordRow, 'amount' | 'token'>): Moved | undefined =>
   amount === undefined || token === undefined ? undefined : { amount, token }
 
 /** Calls of the RAM market, whose amount is in bytes. All other amounts without a token are in IOST. */
 const IN_BYTES: ReadonlySet<string> = new Set(['buy', 'sell'])
 
 /** The amount in a call whose tokens move in other records: IOST of a vote or a pledge, bytes of RAM. */
-export const calledFor = ({
+export const findCalledAmount = ({
   amount,
   token,
   action_name,
@@ -75,9 +75,9 @@ export type MovingRow = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'da
  * Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the contract. Where
  * a party of a movement is no possible name, `from` and `to` of the API are the publisher and the contract.
  */
-export function partiesOf(row: MovingRow): { readonly from: string; readonly to: string } {
+export function getRowParties(row: MovingRow): { readonly from: string; readonly to: string } {
   const places = PARTIES.get(row.action_name)
-  if (movedBy(row) === undefined || places === undefined) return { from: row.from, to: row.to }
+  if (findMoved(row) === undefined || places === undefined) return { from: row.from, to: row.to }
   const nameAt = (at: number | undefined): string => (at === undefined ? '' : String(row.data[at]))
   return { from: nameAt(places[0]), to: nameAt(places[1]) }
 }
@@ -86,10 +86,10 @@ export function partiesOf(row: MovingRow): { readonly from: string; readonly to:
  * The direction of a movement for an owner. Only its parties count, since a row may also be in the list of an
  * issuer or a signer. undefined: the row moved neither tokens nor an NFT.
  */
-export function wayOf(row: MovingRow, owner: string): MovementDirection | undefined {
-  const moved = movedBy(row)
+export function findDirection(row: MovingRow, owner: string): MovementDirection | undefined {
+  const moved = findMoved(row)
   if (moved === undefined && row.collection === undefined) return undefined
-  const { from, to } = partiesOf(row)
+  const { from, to } = getRowParties(row)
   if (moved !== undefined && !/[1-9]/.test(moved.amount)) return 'none'
   if (from === owner) return to === owner ? 'self' : 'out'
   return to === owner ? 'in' : 'none'
@@ -102,7 +102,7 @@ const MEMO_AT: ReadonlyMap<string, number> = new Map([
 ])
 
 /** The memo of a token movement; `""`: none. */
-export function memoOf(name: string, args: readonly unknown[]): string {
+export function getMemo(name: string, args: readonly unknown[]): string {
   const memo = args[MEMO_AT.get(name) ?? args.length]
   return typeof memo === 'string' ? memo : ''
 }
@@ -116,7 +116,7 @@ function frozenUntil(name: string, args: readonly unknown[]): string | undefined
 }
 
 /** A movement of a transaction. */
-export type Movement = TokenMovement | NftMovement
+export type TransactionMovement = TokenMovement | NftMovement
 
 export type TokenMovement = Moved & MovementParties
 
@@ -137,12 +137,14 @@ type MovementParties = {
 }
 
 /** The token movements of records, in order. */
-export const movementsIn = (rows: readonly MovingRow[]): readonly TokenMovement[] =>
+export const listTokenMovements = (rows: readonly MovingRow[]): readonly TokenMovement[] =>
   rows.flatMap(row => {
-    const moved = movedBy(row)
+    const moved = findMoved(row)
     if (moved === undefined) return []
     const { action_name, data } = row
-    return [{ ...moved, ...partiesOf(row), memo: memoOf(action_name, data), until: frozenUntil(action_name, data) }]
+    return [
+      { ...moved, ...getRowParties(row), memo: getMemo(action_name, data), until: frozenUntil(action_name, data) },
+    ]
   })
 
 type NftTransaction = {

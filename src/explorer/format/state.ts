@@ -1,6 +1,6 @@
 import type { Text } from '#actions/text.ts'
 import { isContractId } from '#chain/names.ts'
-import type { Kind } from '../links.ts'
+import type { PageKind } from '../links.ts'
 import type { Lang } from '../page.ts'
 import { visible } from './text.ts'
 
@@ -18,7 +18,7 @@ const OTHERS: ReadonlyMap<string, Text> = new Map([
 ])
 
 /** Whether a producer is approved, a candidate, and online. */
-export function producerStatusOf({ status, isProducer, online }: StatusOfProducer): Text {
+export function describeProducerStatus({ status, isProducer, online }: StatusOfProducer): Text {
   if (status !== APPROVED) return OTHERS.get(status) ?? { en: visible(status), zh: visible(status) }
   if (!isProducer) return { en: 'Not a candidate', zh: '非候选人' }
   return online ? { en: 'Online', zh: '在线' } : { en: 'Offline', zh: '离线' }
@@ -45,7 +45,7 @@ export function hasDaysOfReturn(since: string | undefined, now: bigint): boolean
 type Transferability = { readonly can_transfer: boolean; readonly only_issuer_can_transfer: boolean }
 
 /** The permission that transfers of a token need, in words. */
-export function transferabilityOf({ can_transfer, only_issuer_can_transfer }: Transferability): Text {
+export function describeTransferability({ can_transfer, only_issuer_can_transfer }: Transferability): Text {
   if (!can_transfer) return { en: 'Not allowed', zh: '不允许' }
   return only_issuer_can_transfer
     ? { en: "Only with the issuer's permission", zh: '须发行者授权' }
@@ -80,7 +80,7 @@ export function ofNodeBeyond(
   return height > at.height ? ofNode(height) : undefined
 }
 
-const KINDS: ReadonlyMap<string, { readonly kind: Kind; readonly en: string; readonly zh: string }> = new Map([
+const KINDS: ReadonlyMap<string, { readonly kind: PageKind; readonly en: string; readonly zh: string }> = new Map([
   ['account', { kind: 'account', en: 'Account', zh: '账户' }],
   ['block', { kind: 'block', en: 'Block', zh: '区块' }],
   ['transaction', { kind: 'tx', en: 'Transaction', zh: '交易' }],
@@ -91,4 +91,4 @@ const KINDS: ReadonlyMap<string, { readonly kind: Kind; readonly en: string; rea
 ])
 
 /** The kind of a match's page, and the name of the kind. */
-export const kindOf = (type: string) => KINDS.get(type) ?? { kind: 'account' as const, en: type, zh: type }
+export const getMatchKind = (type: string) => KINDS.get(type) ?? { kind: 'account' as const, en: type, zh: type }

@@ -28,7 +28,7 @@ const seen = (text: string): string =>
   )
 
 /** The first `most` characters of a text, and whether they are the whole text. */
-export function beginningOf(text: string, most: number): { readonly text: string; readonly isWhole: boolean } {
+export function cutText(text: string, most: number): { readonly text: string; readonly isWhole: boolean } {
   if (text.length <= most) return { text, isWhole: true }
   // Neither a surrogate pair nor a line end of two characters is split.
   const end = /[\ud800-\udbff\r]/.test(text.charAt(most - 1)) ? most - 1 : most
@@ -37,7 +37,7 @@ export function beginningOf(text: string, most: number): { readonly text: string
 
 /** The first `most` characters of a text, safe to display, with `…` when it is longer. */
 export function cut(text: string, most: number): string {
-  const { text: first, isWhole } = beginningOf(text, most)
+  const { text: first, isWhole } = cutText(text, most)
   return isWhole ? visible(first) : `${visible(first)}…`
 }
 
@@ -45,28 +45,28 @@ export function cut(text: string, most: number): string {
 export function oneLine(text: string, most: number): string {
   // Escaping makes the line longer, so it is truncated before and after.
   const line = visible(
-    beginningOf(text, most + 1)
+    cutText(text, most + 1)
       .text.replaceAll(/\s+/g, ' ')
       .trim(),
   )
-  return line.length <= most ? line : `${beginningOf(line, most - 1).text}…`
+  return line.length <= most ? line : `${cutText(line, most - 1).text}…`
 }
 
 /** `Contract7QzLw…N5nX`, `8fd02c…91ab`: enough of a long name to distinguish it from others. */
 export const shortened = (name: string): string => (name.length <= 24 ? name : `${name.slice(0, 10)}…${name.slice(-6)}`)
 
 /** Maximum length of the name of a contract's action. */
-const MOST = 32
+const MAX = 32
 
 /** The name of an action in a row. A failed call may contain a name of any length. */
-export const actionText = (name: string): string => cut(name, MOST)
+export const actionText = (name: string): string => cut(name, MAX)
 
 /** Maximum length of a word that the publisher of a contract or a transaction chose, such as the name of an argument. */
-const MOST_OF_WORD = 64
+const MAX_OF_WORD = 64
 
 /** A word of a publisher: of an argument, a type or a limit. */
 export function cutWord(word: string): string {
-  return cut(word, MOST_OF_WORD)
+  return cut(word, MAX_OF_WORD)
 }
 
 /** A value as readable text: strings and numbers as they are, all else as JSON. */

@@ -8,7 +8,8 @@ export const absolute = (iso: string): string => iso.slice(0, 19).replace('T', '
 export const isNanoseconds = (text: string): boolean => /^\d{1,19}$/.test(text)
 
 /** Nanoseconds since 1970 as ISO-8601 UTC, truncated to milliseconds. */
-export const isoOf = (nanoseconds: string): string => new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString()
+export const formatIso = (nanoseconds: string): string =>
+  new Date(Number(BigInt(nanoseconds) / 1_000_000n)).toISOString()
 
 const UNITS = [
   [86_400_000 * 365, 'year', '年'],
@@ -44,7 +45,7 @@ const PARTS = [
 export const isOld = (iso: string, now: number): boolean => now - Date.parse(iso) >= 86_400_000
 
 /** An age such as `3 minutes ago`, in the largest unit that has passed at least once. */
-export const relative = (iso: string, now: number, lang: Lang): string => {
+export function relative(iso: string, now: number, lang: Lang): string {
   const ms = now - Date.parse(iso)
   const size = Math.abs(ms)
   const [unit, en, zh] = UNITS.find(([unit]) => size >= unit) ?? [1_000, 'second', '秒']

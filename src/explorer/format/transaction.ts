@@ -3,16 +3,16 @@ import type { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import type { Text } from '#actions/text.ts'
 import { argumentsAsRead } from '#chain/arguments.ts'
 import { isContractId } from '#chain/names.ts'
-import { counted, grouped, totalsOf } from './amount.ts'
-import { outcomeOf } from './outcome.ts'
-import type { Movement } from './record.ts'
-import { beginningOf, cutWord, shortened, visible } from './text.ts'
+import { computeTotals, counted, grouped } from './amount.ts'
+import { describeOutcome } from './outcome.ts'
+import type { TransactionMovement } from './record.ts'
+import { cutText, cutWord, shortened, visible } from './text.ts'
 
 /** The transaction of get-transaction-detail. */
-export type Transaction = AnswerOf<typeof getTransactionDetail>['transaction']
+export type TransactionDetail = AnswerOf<typeof getTransactionDetail>['transaction']
 
 /** Whether the actions run later, in a transaction that refers to this one. */
-export const isDelayed = ({ delay }: Pick<Transaction, 'delay'>): boolean => Number(delay) > 0
+export const isDelayed = ({ delay }: Pick<TransactionDetail, 'delay'>): boolean => Number(delay) > 0
 
 type Done = {
   readonly actions: readonly { readonly contract: string; readonly action_name: string }[]
@@ -34,13 +34,13 @@ export function contractsMade({ actions, tx_receipt }: Done): readonly string[] 
 }
 
 /** The spending limit of an action or a transaction, of one token or of any. */
-export type Limit = { readonly token: string; readonly value: string }
+export type SpendingLimit = { readonly token: string; readonly value: string }
 
 const UNLIMITED: Text = { en: 'any amount of ', zh: '不限数量的' }
 const ANY: Text = { en: 'any token', zh: '任意代币' }
 
 /** A limit in words: `3 iost`, `any amount of any token`. */
-export function limitText({ token, value }: Limit, say: (text: Text) => string): string {
+export function limitText({ token, value }: SpendingLimit, say: (text: Text) => string): string {
   const amount = value === 'unlimited' ? say(UNLIMITED) : `${cutWord(value)} `
   return `${amount}${token === '*' ? say(ANY) : cutWord(token)}`
 }
@@ -48,18 +48,18 @@ export function limitText({ token, value }: Limit, say: (text: Text) => string):
 // Descriptions of pages for search engines and link previews: the facts of the page in words.
 
 /** Longest name or figure that is written in full. */
-const MOST = 64
+const MAX = 64
 
 const written = (text: string): string =>
-  beginningOf(text, MOST).isWhole ? visible(text) : visible(shortened(beginningOf(text, 2 * MOST).text))
+  cutText(text, MAX).isWhole ? visible(text) : visible(shortened(cutText(text, 2 * MAX).text))
 
 /** What an owner holds. `name`: safe to display. */
 export function describeHoldings(
   name: string,
-  balance: Parameters<typeof totalsOf>[0],
-  pledges: Parameters<typeof totalsOf>[1],
+  balance: Parameters<typeof computeTotals>[0],
+  pledges: Parameters<typeof computeTotals>[1],
 ): Text {
-  const all = grouped(totalsOf(balance, pledges).all)
+  const all = grouped(computeTotals(balance, pledges).all)
   const [available, frozen, voted] = [balance.balance, balance.frozen_balance.total, balance.vote_balance.total].map(
     grouped,
   )
@@ -78,9 +78,9 @@ type Described = {
 /** How a transaction ended, and its first movement. `movements` undefined: not known yet. */
 export function describeTransaction(
   { hash, publisher, tx_receipt: { status_code: code } }: Described,
-  movements: readonly Movement[] | undefined,
+  movements: readonly TransactionMovement[] | undefined,
 ): Text {
-  const outcome = code === undefined ? { en: 'Waiting for a block', zh: '等待打包' } : outcomeOf(code)
+  const outcome = code === undefined ? { en: 'Waiting for a block', zh: '等待打包' } : describeOutcome(code)
   const moved = describeMovements(movements ?? [])
   const by = written(publisher)
   return {
@@ -89,7 +89,7 @@ export function describeTransaction(
   }
 }
 
-function describeMovements([first, ...others]: readonly Movement[]): Text | undefined {
+function describeMovements([first, ...others]: readonly TransactionMovement[]): Text | undefined {
   if (first === undefined) return undefined
   const { en, zh } = describeMovement(first)
   const more = others.length
@@ -98,7 +98,7 @@ function describeMovements([first, ...others]: readonly Movement[]): Text | unde
     : { en: `${en}, and ${counted(more, 'more movement')}`, zh: `${zh}，另有 ${more} 笔变动` }
 }
 
-function describeMovement(movement: Movement): Text {
+function describeMovement(movement: TransactionMovement): Text {
   const { from, to } = movement
   const moved = describeThing(movement)
   const [giver, receiver] = [written(from), written(to)]
@@ -107,7 +107,7 @@ function describeMovement(movement: Movement): Text {
   return { en: `${moved} from ${giver} to ${receiver}`, zh: `${giver} 向 ${receiver} 转出 ${moved}` }
 }
 
-function describeThing(movement: Movement): string {
+function describeThing(movement: TransactionMovement): string {
   if (!('collection' in movement)) return `${grouped(movement.amount)} ${written(movement.token)}`
   const { collection, nft } = movement
   return nft === undefined ? `NFT ${written(collection)}` : `NFT ${written(collection)} #${written(nft)}`

@@ -8,12 +8,12 @@ import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isAccountName, isContractId } from '#chain/names.ts'
 import { ifFound } from '../find/known.ts'
-import { titleOf } from '../find/labels.ts'
-import { ACCOUNT_FIELDS, namesOf } from '../format/field.ts'
+import { formatTitle } from '../find/labels.ts'
+import { ACCOUNT_FIELDS, listFieldNames } from '../format/field.ts'
 import { ownerKind } from '../format/state.ts'
 import { visible } from '../format/text.ts'
 import { describeHoldings } from '../format/transaction.ts'
-import { hrefTo, isNarrowed, PAGING, pathOf } from '../links.ts'
+import { formatPagePath, isNarrowed, PAGING, toHref } from '../links.ts'
 import type { Html, Page, Visit } from '../page.ts'
 import { Amount } from '../part/amount.tsx'
 import { AllChanges, type BalanceHistory, BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
@@ -26,7 +26,7 @@ import { Card } from '../part/section.tsx'
 import { FirstRows } from '../part/table.tsx'
 
 /** Parameters that select some of the records. */
-const FILTERS = namesOf(ACCOUNT_FIELDS)
+const FILTERS = listFieldNames(ACCOUNT_FIELDS)
 
 /** An owner: its balances, its records, and the permissions for it. */
 export const accountPage: Page = {
@@ -47,11 +47,11 @@ export const accountPage: Page = {
     const [detail, { tokens }, owned, records, activity, created, producer, assets, history] = await Promise.all([
       ifAccount(() => visit.ask(getAccountDetail, { account })),
       visit.ask(getTokenList, { account }),
-      visit.ask(getAccountNfts, { account, page: '1', size: String(MOST_NFTS) }),
+      visit.ask(getAccountNfts, { account, page: '1', size: String(MAX_NFTS) }),
       requestedRecords(visit, account),
       // It counts all records, so it would contradict a list of some of them.
       isNarrowed(visit, FILTERS) ? undefined : visit.ask(getAccountActivity, { account }),
-      ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MOST_CREATED) })),
+      ifAccount(() => visit.ask(getSubaccountList, { account, page: '1', size: String(MAX_CREATED) })),
       registration,
       assetsOfEarner(visit, account, { isVoter: votes.length > 0, producer: registration }),
       first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
@@ -59,14 +59,14 @@ export const accountPage: Page = {
     const name = visible(account)
     const kind = say(ownerKind(account, detail !== undefined))
     return {
-      title: `${kind} ${titleOf(visit, account)}`,
-      ...{ isMinor: isNarrowed(visit, [...FILTERS, ...PAGING]), path: pathOf('account', account) },
+      title: `${kind} ${formatTitle(visit, account)}`,
+      ...{ isMinor: isNarrowed(visit, [...FILTERS, ...PAGING]), path: formatPagePath('account', account) },
       description: say(describeHoldings(name, balance, detail?.gas_info.pledged_info ?? [])),
       body: (
         <>
           <Heading visit={visit} kind={kind} id={account} />
           <QrCode visit={visit} text={account} />
-          <Elsewhere visit={visit} account={account} producer={producer} />
+          <RelatedPage visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} gas={detail?.gas_info} />
           <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />
           <IostOverTime visit={visit} account={account} history={history} />
@@ -107,12 +107,12 @@ const IostOverTime = ({ visit, account, history }: IostOverTimeProps): Html =>
   )
 
 /** Maximum number of NFTs on the page, most recently received first. */
-const MOST_NFTS = 10
+const MAX_NFTS = 10
 
 /** Maximum number of sub-accounts on the page, newest first. */
-const MOST_CREATED = 10
+const MAX_CREATED = 10
 
-type ElsewhereProps = {
+type RelatedPageProps = {
   readonly visit: Visit
   readonly account: string
   /** undefined: the account is not and never was a producer. */
@@ -120,12 +120,12 @@ type ElsewhereProps = {
 }
 
 /** A link to another page about the same name. */
-const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
+function RelatedPage({ visit, account, producer }: RelatedPageProps): Html {
   const { say } = visit
   if (isContractId(account))
     return (
       <p class="neighbours">
-        <a href={hrefTo(visit, pathOf('contract', account))} safe>
+        <a href={toHref(visit, formatPagePath('contract', account))} safe>
           {say({ en: 'View the contract →', zh: '查看合约 →' })}
         </a>
       </p>
@@ -134,7 +134,7 @@ const Elsewhere = ({ visit, account, producer }: ElsewhereProps): Html => {
     ''
   ) : (
     <p class="neighbours">
-      <a href={hrefTo(visit, pathOf('producer', account))} safe>
+      <a href={toHref(visit, formatPagePath('producer', account))} safe>
         {producer.registered
           ? say({ en: 'This account is a producer →', zh: '此账户是生产者 →' })
           : say({ en: 'This account was a producer →', zh: '此账户曾是生产者 →' })}
@@ -149,16 +149,16 @@ type VotesProps = {
 }
 
 /** Maximum number of producers on the page. */
-const MOST = 30
+const MAX = 30
 
 /** The producers that an owner votes for, largest first. */
-const Votes = ({ visit, votes }: VotesProps): Html => {
+function Votes({ visit, votes }: VotesProps): Html {
   return (
     <Card visit={visit} id="votes" title={{ en: 'Votes', zh: '投票' }}>
       <FirstRows
         visit={visit}
         rows={votes}
-        most={MOST}
+        most={MAX}
         columns={[
           ['Producer', '生产者', ({ option }) => <Name visit={visit} kind="producer" id={option} />],
           ['Votes', '票数', row => <Amount visit={visit} value={row.votes} token="iost" />, 'digits end'],

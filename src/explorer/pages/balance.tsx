@@ -3,7 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getBalanceHistory } from '#actions/get-balance-history.ts'
 import type { Text } from '#actions/text.ts'
 import { exactOwner } from '../find/known.ts'
-import { titleOf } from '../find/labels.ts'
+import { formatTitle } from '../find/labels.ts'
 import { visible } from '../format/text.ts'
 import { isNarrowed, pathOfBalance } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
@@ -32,7 +32,7 @@ export const balancePage: Page = {
       : await visit.ask(getBalanceHistory, { ...of, page: '1', size: '1' })
     // Later pages of its changes do not show the balance over time.
     const history = first === undefined || !isWhole ? undefined : await balanceSince(visit, of, first)
-    const [owner, token] = [titleOf(visit, account), visible(visit.part)]
+    const [owner, token] = [formatTitle(visit, account), visible(visit.part)]
     return {
       path: pathOfBalance(account, visit.part),
       title: say({ en: `${token} of ${owner}`, zh: `${owner} 的 ${token}` }),
@@ -73,7 +73,7 @@ type NowProps = {
   readonly newest: ChangeRow | undefined
 }
 
-const Now = ({ visit, account, first, newest }: NowProps): Html => {
+function Now({ visit, account, first, newest }: NowProps): Html {
   const { part: token } = visit
   const amount = (value: string | undefined): Html => <Amount visit={visit} value={value ?? '0'} token={token} />
   return (

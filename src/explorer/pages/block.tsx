@@ -4,8 +4,8 @@ import { getBlockTx } from '#actions/get-block-tx.ts'
 import { counted, grouped, ownTransactions } from '../format/amount.ts'
 import { ofNodeBeyond } from '../format/state.ts'
 import { visible } from '../format/text.ts'
-import { absolute, isoOf } from '../format/time.ts'
-import { hrefTo, isNarrowed, pathOf } from '../links.ts'
+import { absolute, formatIso } from '../format/time.ts'
+import { formatPagePath, isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props } from '../page.ts'
 import { Count, None, Place, When } from '../part/amount.tsx'
 import { Copied, Owner } from '../part/name.tsx'
@@ -23,12 +23,12 @@ export const blockPage: Page = {
     ])
     const { say } = visit
     const count = ownTransactions(block.number, Number(block.tx_count))
-    const [at, by] = [absolute(isoOf(block.time)), visible(witness_account)]
+    const [at, by] = [absolute(formatIso(block.time)), visible(witness_account)]
     const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
       asOf: ofNodeBeyond(visit.at, { status, height: Number(block.number) }),
-      ...{ path: pathOf('block', block.number), isMinor: isNarrowed(visit, ['page']) },
+      ...{ path: formatPagePath('block', block.number), isMinor: isNarrowed(visit, ['page']) },
       description: say({
         en: `Block ${grouped(String(block.number))} of the IOST chain: ${at} UTC, produced by ${by}, ${counted(count, 'transaction')}.`,
         zh: `IOST 区块 ${block.number}：${at} UTC，由 ${by} 生产，${count} 笔交易。`,
@@ -42,7 +42,7 @@ export const blockPage: Page = {
               visit={visit}
               facts={[
                 ['Status', '状态', <Status visit={visit} status={status} />],
-                ['Time', '时间', <When visit={visit} iso={isoOf(block.time)} />],
+                ['Time', '时间', <When visit={visit} iso={formatIso(block.time)} />],
                 ['Producer', '生产者', <Owner visit={visit} id={witness_account} />],
                 [
                   'Transactions',
@@ -91,12 +91,12 @@ const Status = ({ visit: { say }, status }: Props<{ status: string }>): Html =>
 const Neighbours = ({ visit, number }: Props<{ number: number }>): Html => (
   <p class="neighbours">
     {number > 0 && (
-      <a href={hrefTo(visit, pathOf('block', number - 1))} rel="prev" safe>
+      <a href={toHref(visit, formatPagePath('block', number - 1))} rel="prev" safe>
         {visit.say({ en: `← Block ${number - 1}`, zh: `← 区块 ${number - 1}` })}
       </a>
     )}{' '}
     {number < visit.at.height && (
-      <a href={hrefTo(visit, pathOf('block', number + 1))} rel="next" safe>
+      <a href={toHref(visit, formatPagePath('block', number + 1))} rel="next" safe>
         {visit.say({ en: `Block ${number + 1} →`, zh: `区块 ${number + 1} →` })}
       </a>
     )}

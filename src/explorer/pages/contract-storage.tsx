@@ -2,11 +2,11 @@
 import type { AskContext } from '#actions/ask.ts'
 import { getContractDetail } from '#actions/get-contract-detail.ts'
 import { Failure } from '#failure/failure.ts'
-import { titleOf } from '../find/labels.ts'
-import { type Field, field } from '../format/field.ts'
+import { formatTitle } from '../find/labels.ts'
+import { type FormField, field } from '../format/field.ts'
 import { ofNode } from '../format/state.ts'
 import { cut, visible } from '../format/text.ts'
-import { hrefTo, isNarrowed, pathOfStorage } from '../links.ts'
+import { isNarrowed, pathOfStorage, toHref } from '../links.ts'
 import type { Html, Page, Props } from '../page.ts'
 import { Filters } from '../part/form.tsx'
 import { Name } from '../part/name.tsx'
@@ -14,7 +14,7 @@ import { Card, Facts, Note } from '../part/section.tsx'
 import { ChainText, isRaw, rawText } from '../part/text.tsx'
 
 /** The fields that name a value. */
-const STORAGE_FIELDS: readonly Field[] = [
+const STORAGE_FIELDS: readonly FormField[] = [
   field('key', 'text', { en: 'Key', zh: '键' }),
   field('field', 'text', { en: 'Field, of a map', zh: '字段（仅映射）' }),
 ]
@@ -34,7 +34,7 @@ export const contractStoragePage: Page = {
     if (isRaw(visit) && given !== undefined) return rawText(name, given.value, 'plain')
     const kind = say({ en: 'Contract storage', zh: '合约存储' })
     return {
-      title: `${kind} ${titleOf(visit, contract)}`,
+      title: `${kind} ${formatTitle(visit, contract)}`,
       path: pathOfStorage(contract),
       asOf: given && ofNode(given.height),
       isMinor: isNarrowed(visit, ['key', 'field']),
@@ -69,7 +69,7 @@ type Read = Place & {
   readonly fields: readonly string[]
 }
 
-const read = async (storage: NonNullable<AskContext['storage']>, place: Place): Promise<Read> => {
+async function read(storage: NonNullable<AskContext['storage']>, place: Place): Promise<Read> {
   const [{ value, height }, { fields }] = await Promise.all([
     storage.value(place),
     place.field === undefined ? storage.fields(place) : { fields: [] },
@@ -78,7 +78,7 @@ const read = async (storage: NonNullable<AskContext['storage']>, place: Place): 
 }
 
 /** The answer of a node, or the failure. After a failure the form stays, so that the visitor can retry. */
-const ifAnswered = async (answer: Promise<Read>): Promise<Read | Failure> => {
+async function ifAnswered(answer: Promise<Read>): Promise<Read | Failure> {
   try {
     return await answer
   } catch (error) {
@@ -88,7 +88,7 @@ const ifAnswered = async (answer: Promise<Read>): Promise<Read | Failure> => {
 }
 
 /** The reason why there is no value; empty if there is one. */
-const Outcome = ({ visit, found }: Props<{ found: Read | Failure | undefined }>): Html => {
+function Outcome({ visit, found }: Props<{ found: Read | Failure | undefined }>): Html {
   const { say, storage } = visit
   if (storage === undefined)
     return (
@@ -123,7 +123,7 @@ const Outcome = ({ visit, found }: Props<{ found: Read | Failure | undefined }>)
 /** The answer of nodes for a key that does not exist. */
 const ABSENT = 'null'
 
-const Value = ({ visit, found }: Props<{ found: Read }>): Html => {
+function Value({ visit, found }: Props<{ found: Read }>): Html {
   const { say } = visit
   const { contract, key, field, value, height, fields } = found
   const query = new URLSearchParams({ key, ...(field === undefined ? {} : { field }), raw: '1' })
@@ -137,7 +137,7 @@ const Value = ({ visit, found }: Props<{ found: Read }>): Html => {
           [
             'Value',
             '值',
-            <ChainText visit={visit} text={value} whole={hrefTo(visit, `${pathOfStorage(contract)}?${query}`)} />,
+            <ChainText visit={visit} text={value} whole={toHref(visit, `${pathOfStorage(contract)}?${query}`)} />,
           ],
           ['As of block', '截至区块', <Name visit={visit} kind="block" id={height} isWhole />],
         ]}
@@ -160,22 +160,22 @@ const Value = ({ visit, found }: Props<{ found: Read }>): Html => {
 }
 
 /** Maximum number of fields that a node lists (go-iost vm/database, addField). */
-const MOST = 257
+const MAX = 257
 /** Maximum length of a field's name on the page. A longer name has no link. */
-const MOST_LETTERS = 128
+const MAX_LETTERS = 128
 
 /** The fields of a map, each with a link to its value. */
-const MapFields = ({ visit, found }: Props<{ found: Read }>): Html => {
+function MapFields({ visit, found }: Props<{ found: Read }>): Html {
   const { contract, key, fields } = found
   const hrefOf = (field: string): string =>
-    hrefTo(visit, `${pathOfStorage(contract)}?${new URLSearchParams({ key, field })}`)
+    toHref(visit, `${pathOfStorage(contract)}?${new URLSearchParams({ key, field })}`)
   return (
     <Card visit={visit} id="fields" title={{ en: `Fields: ${fields.length}`, zh: `字段：${fields.length}` }}>
       <ul class="names">
-        {fields.slice(0, MOST).map(field => (
+        {fields.slice(0, MAX).map(field => (
           <li>
-            {field.length > MOST_LETTERS ? (
-              <bdi safe>{cut(field, MOST_LETTERS)}</bdi>
+            {field.length > MAX_LETTERS ? (
+              <bdi safe>{cut(field, MAX_LETTERS)}</bdi>
             ) : (
               <a href={hrefOf(field)} rel="nofollow">
                 <bdi safe>{visible(field)}</bdi>
@@ -184,12 +184,12 @@ const MapFields = ({ visit, found }: Props<{ found: Read }>): Html => {
           </li>
         ))}
       </ul>
-      {fields.length >= MOST && (
+      {fields.length >= MAX && (
         <Note
           visit={visit}
           text={{
-            en: `Nodes list the first ${MOST} fields of a map. The others can be read by their names.`,
-            zh: `全节点只列出映射的前 ${MOST} 个字段，其余字段可按名称读取。`,
+            en: `Nodes list the first ${MAX} fields of a map. The others can be read by their names.`,
+            zh: `全节点只列出映射的前 ${MAX} 个字段，其余字段可按名称读取。`,
           }}
         />
       )}

@@ -10,12 +10,12 @@ import { getTokenList } from '#actions/get-token-list.ts'
 import { isActionName } from '#chain/names.ts'
 import { contractRecords } from '../download/downloads.ts'
 import { ifFound } from '../find/known.ts'
-import { titleOf } from '../find/labels.ts'
-import { nameArguments, parameterNamesIn } from '../format/arguments.ts'
-import { CONTRACT_FIELDS, fieldsGiven, namesOf } from '../format/field.ts'
+import { formatTitle } from '../find/labels.ts'
+import { nameArguments, parseParameterNames } from '../format/arguments.ts'
+import { CONTRACT_FIELDS, fieldsGiven, listFieldNames } from '../format/field.ts'
 import { actionText, cutWord, visible } from '../format/text.ts'
 import { limitText } from '../format/transaction.ts'
-import { hrefTo, isNarrowed, PAGING, pathOf, pathOfStorage } from '../links.ts'
+import { formatPagePath, isNarrowed, PAGING, pathOfStorage, toHref } from '../links.ts'
 import type { Html, Page, Props, Redirect, Visit } from '../page.ts'
 import { None, When } from '../part/amount.tsx'
 import { Filters } from '../part/form.tsx'
@@ -30,20 +30,20 @@ import { ChainText, Code, Folded, isRaw, rawText } from '../part/text.tsx'
 type CodeAnswer = AnswerOf<typeof getContractCode>
 
 /** Maximum characters of code on the page, so that a page with highlighted code stays small enough to load at once. */
-const MOST_CODE = 16_384
+const MAX_CODE = 16_384
 
 /** The contract's answer. An id without a deployed contract to which tokens were sent redirects to its balances. */
-async function detailOf(visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> {
+async function askContractDetail(visit: Visit): Promise<AnswerOf<typeof getContractDetail> | Redirect> {
   const detail = visit.ask(getContractDetail, { contract: visit.id })
   const found = await ifFound(detail)
   if (found !== undefined) return found
   const owner = await ifFound(visit.ask(getAccountBalance, { account: visit.id }))
   // The failure of the contract's call explains why there is none.
-  return owner === undefined ? detail : { to: pathOf('account', owner.name) }
+  return owner === undefined ? detail : { to: formatPagePath('account', owner.name) }
 }
 
 /** Filters of the records that their plot cannot have. */
-const OTHER_FILTERS = namesOf(CONTRACT_FIELDS).filter(name => name !== 'action_name')
+const OTHER_FILTERS = listFieldNames(CONTRACT_FIELDS).filter(name => name !== 'action_name')
 
 /** A contract: its origin, its actions, and its records. */
 export const contractPage: Page = {
@@ -51,7 +51,7 @@ export const contractPage: Page = {
   fields: CONTRACT_FIELDS,
   show: async visit => {
     const { say } = visit
-    const detail = await detailOf(visit)
+    const detail = await askContractDetail(visit)
     if ('to' in detail) return detail
     const { contract_id: contract } = detail
     const code = await visit.ask(getContractCode, { contract })
@@ -70,9 +70,9 @@ export const contractPage: Page = {
     const name = visible(contract)
     const kind = say({ en: 'Contract', zh: '合约' })
     return {
-      title: `${kind} ${titleOf(visit, contract)}`,
-      path: pathOf('contract', contract),
-      isMinor: isNarrowed(visit, [...namesOf(CONTRACT_FIELDS), ...PAGING]),
+      title: `${kind} ${formatTitle(visit, contract)}`,
+      path: formatPagePath('contract', contract),
+      isMinor: isNarrowed(visit, [...listFieldNames(CONTRACT_FIELDS), ...PAGING]),
       description: say({
         en: `Contract ${name} on IOST: publisher, ABI, code, tokens and all records.`,
         zh: `IOST 合约 ${name}：部署者、ABI、代码、代币与全部记录。`,
@@ -99,7 +99,7 @@ export const contractPage: Page = {
               id="code"
               title={{ en: 'Code', zh: '代码' }}
               text={code.code}
-              most={MOST_CODE}
+              most={MAX_CODE}
               show={beginning => <Code text={beginning} language={code.language} />}
             />
           )}
@@ -143,7 +143,7 @@ function About({ visit, detail, code, isHolding }: AboutProps): Html {
             'Holdings',
             '持有',
             isHolding ? (
-              <a href={hrefTo(visit, pathOf('account', detail.contract_id))} safe>
+              <a href={toHref(visit, formatPagePath('account', detail.contract_id))} safe>
                 {say({ en: 'Balance and movements →', zh: '余额与变动 →' })}
               </a>
             ) : (
@@ -153,7 +153,7 @@ function About({ visit, detail, code, isHolding }: AboutProps): Html {
           visit.storage !== undefined && [
             'Storage',
             '存储',
-            <a href={hrefTo(visit, pathOfStorage(detail.contract_id))} safe>
+            <a href={toHref(visit, pathOfStorage(detail.contract_id))} safe>
               {say({ en: 'Read values by key →', zh: '按键读取 →' })}
             </a>,
           ],
@@ -191,14 +191,14 @@ type AbiProps = {
 }
 
 /** Maximum number of actions, and of arguments per action, on a page. */
-const MOST = 100
+const MAX = 100
 /** Maximum number of actions of a list that is initially open. */
 const OPEN = 12
 
 /** The actions of a contract, each with a link to its records. */
 function Abi({ visit, contract, abis, code }: AbiProps): Html {
   const { say } = visit
-  const known = parameterNamesIn(code.code)
+  const known = parseParameterNames(code.code)
   const listArguments = (name: string, types: readonly string[]): string =>
     typed(types, nameArguments({ contract, action_name: name }, { types, names: known.get(name) ?? [] }))
   return (
@@ -211,7 +211,7 @@ function Abi({ visit, contract, abis, code }: AbiProps): Html {
       <FirstRows
         visit={visit}
         rows={abis}
-        most={MOST}
+        most={MAX}
         none={{ en: 'No actions.', zh: '没有方法。' }}
         columns={[
           ['Action', '方法', ({ name }) => <ActionName visit={visit} name={name} />],
@@ -222,7 +222,7 @@ function Abi({ visit, contract, abis, code }: AbiProps): Html {
             ({ amount_limit }) => (
               <span safe>
                 {amount_limit
-                  .slice(0, MOST)
+                  .slice(0, MAX)
                   .map(limit => limitText(limit, say))
                   .join(', ')}
               </span>
@@ -238,7 +238,7 @@ function Abi({ visit, contract, abis, code }: AbiProps): Html {
 const ActionName = ({ visit, name }: Props<{ name: string }>): Html => (
   <span class="what">
     {isActionName(name) ? (
-      <a href={hrefTo(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)} rel="nofollow">
+      <a href={toHref(visit, `${visit.path}?${new URLSearchParams({ action_name: name })}`)} rel="nofollow">
         <bdi safe>{name}</bdi>
       </a>
     ) : (
@@ -250,6 +250,6 @@ const ActionName = ({ visit, name }: Props<{ name: string }>): Html => (
 /** The arguments with their types, such as `from: string, amount: string`, or only the types. */
 const typed = (types: readonly string[], names: readonly string[]): string =>
   types
-    .slice(0, MOST)
+    .slice(0, MAX)
     .map((type, at) => [names[at], type].flatMap(word => (word === undefined ? [] : [cutWord(word)])).join(': '))
     .join(', ')

@@ -2,9 +2,9 @@
 import type { Text } from '#actions/text.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
 import type { Near } from '../find/near.ts'
-import type { Field } from '../format/field.ts'
+import type { FormField } from '../format/field.ts'
 import { inWordsOfPage } from '../format/field.ts'
-import { hrefTo } from '../links.ts'
+import { toHref } from '../links.ts'
 import type { Html, PageContent } from '../page.ts'
 import type { Frame } from '../part/layout.tsx'
 import { pathOfPage } from '../part/list.tsx'
@@ -24,12 +24,12 @@ type FailurePageProps = {
   /** Its message is in the visitor's language. */
   readonly failure: Failure
   /** Of the form on the page that could not be shown. */
-  readonly fields: readonly Field[]
+  readonly fields: readonly FormField[]
   readonly near?: Near | undefined
 }
 
 /** The page of a failure. */
-export const failurePage = (frame: Frame, { failure, fields, near }: FailurePageProps): PageContent => {
+export function failurePage(frame: Frame, { failure, fields, near }: FailurePageProps): PageContent {
   const { say } = frame
   const title = say(TITLES[failure.kind] ?? OTHERWISE)
   return {
@@ -62,7 +62,7 @@ const isOutOfOrder = ({ details }: Pick<Failure, 'details'>): boolean =>
   details['parameter'] === 'after' || (details['parameter'] === 'page' && details['searched'] !== undefined)
 
 /** Searched rows can only be read in order, from the newest one. */
-const OutOfOrder = ({ frame }: { readonly frame: Frame }): Html => {
+function OutOfOrder({ frame }: { readonly frame: Frame }): Html {
   const query = new URLSearchParams(frame.query)
   query.delete('after')
   return (
@@ -73,7 +73,7 @@ const OutOfOrder = ({ frame }: { readonly frame: Frame }): Html => {
           zh: '此链接不对应列表中的任何一页。按条件查到的记录没有页码，只能逐页往后翻。',
         })}
       </span>{' '}
-      <a href={hrefTo(frame, pathOfPage({ path: frame.path, query }, 1))} safe>
+      <a href={toHref(frame, pathOfPage({ path: frame.path, query }, 1))} safe>
         {frame.say({ en: 'First page →', zh: '从第一页开始 →' })}
       </a>
     </p>

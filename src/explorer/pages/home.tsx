@@ -5,9 +5,9 @@ import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { toIso } from '#chain/time.ts'
-import { counted, grouped, rateOf } from '../format/amount.ts'
-import { chainDays, type Daily, seriesOf } from '../format/period.ts'
-import { hrefTo } from '../links.ts'
+import { computeRate, counted, grouped } from '../format/amount.ts'
+import { chainDays, type Daily, toDailySeries } from '../format/period.ts'
+import { toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None, Place } from '../part/amount.tsx'
 import { Plot } from '../part/plot.tsx'
@@ -28,7 +28,7 @@ export const homePage: Page = {
       visit.ask(getBlockList, LATEST),
       visit.ask(getTransactionList, LATEST),
     ])
-    const tps = rateOf(blocks)
+    const tps = computeRate(blocks)
     return {
       title: say({ en: 'IOST blockchain explorer', zh: 'IOST 区块链浏览器' }),
       description: say({
@@ -39,7 +39,7 @@ export const homePage: Page = {
         <>
           <h1 safe>{say({ en: 'The IOST blockchain', zh: 'IOST 区块链' })}</h1>
           <section class="card" data-live="figures">
-            <Figures visit={visit} facts={factsOf(visit, overview, tps)} />
+            <Figures visit={visit} facts={listFacts(visit, overview, tps)} />
           </section>
           <Daily30 visit={visit} days={chainDays(days)} />
           <div class="pair">
@@ -68,7 +68,7 @@ export const homePage: Page = {
 
 type Overview = AnswerOf<typeof getOverview>
 
-const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): readonly Fact[] => {
+function listFacts(visit: Visit, overview: Overview, tps: string | undefined): readonly Fact[] {
   const { say, at } = visit
   const { usd_price } = overview
   const ahead = BigInt(overview.head_block) - BigInt(at.height)
@@ -125,12 +125,12 @@ const factsOf = (visit: Visit, overview: Overview, tps: string | undefined): rea
 }
 
 const All = ({ visit, path }: Props<{ path: string }>): Html => (
-  <a href={hrefTo(visit, path)} safe>
+  <a href={toHref(visit, path)} safe>
     {visit.say({ en: 'All →', zh: '全部 →' })}
   </a>
 )
 
-const Daily30 = ({ visit, days }: Props<{ days: readonly Daily[] }>): Html => {
+function Daily30({ visit, days }: Props<{ days: readonly Daily[] }>): Html {
   const title = { en: 'Transactions per day', zh: '每日交易数' }
   return (
     <Card
@@ -138,12 +138,12 @@ const Daily30 = ({ visit, days }: Props<{ days: readonly Daily[] }>): Html => {
       id="transactions-per-day"
       title={title}
       aside={
-        <a href={hrefTo(visit, '/statistics/transactions')} safe>
+        <a href={toHref(visit, '/statistics/transactions')} safe>
           {visit.say({ en: 'By day →', zh: '按日查看 →' })}
         </a>
       }
     >
-      <Plot visit={visit} title={title} series={seriesOf(days, 'transactions')} />
+      <Plot visit={visit} title={title} series={toDailySeries(days, 'transactions')} />
     </Card>
   )
 }

@@ -8,7 +8,7 @@ import { getNftHistory } from '#actions/get-nft-history.ts'
 import { collectionOwnerFile } from '../download/downloads.ts'
 import { counted } from '../format/amount.ts'
 import { visible } from '../format/text.ts'
-import { isNarrowed, pathOf, pathOfNft } from '../links.ts'
+import { formatPagePath, isNarrowed, pathOfNft } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Count } from '../part/amount.tsx'
 import { List, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
@@ -30,7 +30,7 @@ export const collectionPage: Page = {
     const detail = await visit.ask(getCollectionDetail, { collection })
     const name = visible(detail.collection)
     return {
-      path: pathOf('nft', detail.collection),
+      path: formatPagePath('nft', detail.collection),
       title: say({ en: `NFT collection ${name}`, zh: `NFT 合集 ${name}` }),
       description: say({
         en: `NFT collection ${name} on IOST: ${counted(detail.issued, 'NFT')} of ${counted(detail.owner_count, 'owner')}, issuer and maximum supply.`,
@@ -46,7 +46,7 @@ export const collectionPage: Page = {
           <Tabs
             visit={visit}
             label={say({ en: 'Lists of this collection', zh: '此合集的列表' })}
-            path={pathOf('nft', collection)}
+            path={formatPagePath('nft', collection)}
             tabs={[
               { name: say({ en: 'NFTs', zh: 'NFT 列表' }) },
               { name: say({ en: 'Owners', zh: '持有者' }), query: 'owners' },

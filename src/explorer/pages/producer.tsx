@@ -7,11 +7,11 @@ import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getProducerVoter } from '#actions/get-producer-voter.ts'
 import { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { ifFound } from '../find/known.ts'
-import { titleOf } from '../find/labels.ts'
-import { counted, percentOf } from '../format/amount.ts'
+import { formatTitle } from '../find/labels.ts'
+import { counted, formatPercent } from '../format/amount.ts'
 import { hasDaysOfReturn, profileText } from '../format/state.ts'
 import { visible } from '../format/text.ts'
-import { isNarrowed, pathOf } from '../links.ts'
+import { formatPagePath, isNarrowed } from '../links.ts'
 import type { Html, Page, PageContent, Props, Visit } from '../page.ts'
 import { Amount, Count, None, When } from '../part/amount.tsx'
 import { Copied, Heading, Name } from '../part/name.tsx'
@@ -28,7 +28,7 @@ import {
   VotesByDay,
 } from '../part/producer.tsx'
 import { Card, Facts, Figures } from '../part/section.tsx'
-import { Concentration, Largest, MOST_BANDED, Share } from '../part/share.tsx'
+import { Concentration, Largest, MAX_BANDED, Share } from '../part/share.tsx'
 import { ChainText, ExternalLink } from '../part/text.tsx'
 
 /** A producer, including one that is no longer registered. */
@@ -41,7 +41,7 @@ export const producerPage: Page = {
     const [{ all_votes }, { days }, { voters: largest, total }, voting, rewards, assets] = await Promise.all([
       visit.ask(getOverview),
       visit.ask(getProducerVotes, { producer }),
-      visit.ask(getProducerVoter, { producer, page: '1', size: String(MOST_BANDED) }),
+      visit.ask(getProducerVoter, { producer, page: '1', size: String(MAX_BANDED) }),
       askVoters(visit),
       rewardsSince(visit, detail.account),
       visit.ask(getAccountAssets, { account: detail.account }),
@@ -50,8 +50,8 @@ export const producerPage: Page = {
     const kind = say({ en: 'Producer', zh: '生产者' })
     const name = visible(detail.account)
     return {
-      title: `${kind} ${titleOf(visit, detail.account)}`,
-      path: pathOf('producer', detail.account),
+      title: `${kind} ${formatTitle(visit, detail.account)}`,
+      path: formatPagePath('producer', detail.account),
       description: say({
         en: `IOST block producer ${name}: rank ${detail.ranking}, votes, ${counted(total, 'voter')}, rewards and blocks made.`,
         zh: `IOST 生产者 ${name}：排名第 ${detail.ranking}，票数、${total} 个投票者、奖励与出块数。`,
@@ -160,7 +160,7 @@ function AnnualReturn({ visit, detail, since }: AnnualReturnProps): Html {
   return (
     <span>
       <data value={detail.dividend_rate} safe>
-        {`${percentOf(detail.dividend_rate, '1') ?? '0.00'} %`}
+        {`${formatPercent(detail.dividend_rate, '1') ?? '0.00'} %`}
       </data>{' '}
       <small safe>
         {say({
@@ -174,7 +174,7 @@ function AnnualReturn({ visit, detail, since }: AnnualReturnProps): Html {
 
 type LargestVotersProps = {
   readonly visit: Visit
-  /** Largest first, at most `MOST_BANDED`. */
+  /** Largest first, at most `MAX_BANDED`. */
   readonly largest: AnswerOf<typeof getProducerVoter>['voters']
   /** The number of all voters. */
   readonly total: number
@@ -209,15 +209,15 @@ function Texts({ visit, detail }: DetailProps): Html {
     ['About', '介绍', profileText(lang, detail.description, detail.description_en)],
     ['Statement', '宣言', profileText(lang, detail.statement, detail.statement_en)],
   ] as const
-  const told = facts.filter(([, , text]) => text !== '')
+  const shown = facts.filter(([, , text]) => text !== '')
   const media = Object.entries(detail.social_media)
-  if (told.length === 0 && media.length === 0) return ''
+  if (shown.length === 0 && media.length === 0) return ''
   return (
     <Card visit={visit} id="profile" title={{ en: 'In its own words', zh: '自我介绍' }}>
       <Facts
         visit={visit}
         facts={[
-          ...told.map(([en, zh, text]) => [en, zh, <ChainText visit={visit} text={text} isProse />] as const),
+          ...shown.map(([en, zh, text]) => [en, zh, <ChainText visit={visit} text={text} isProse />] as const),
           ...media.map(([name, url]) => [visible(name), visible(name), <ExternalLink url={url} />] as const),
         ]}
       />
@@ -238,7 +238,7 @@ async function formerProducer(visit: Visit): Promise<PageContent> {
   ])
   const name = visible(former.account)
   return {
-    path: pathOf('producer', former.account),
+    path: formatPagePath('producer', former.account),
     title: say({ en: `Former producer ${name}`, zh: `前生产者 ${name}` }),
     description: say({
       en: `Former IOST block producer ${name}: when it was unregistered, and its ${counted(voting.total, 'voter')}.`,

@@ -3,7 +3,7 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getOverview } from '#actions/get-overview.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { producerFile } from '../download/downloads.ts'
-import { counted, decimalsOf } from '../format/amount.ts'
+import { countDecimals, counted } from '../format/amount.ts'
 import { APPROVED, profileText } from '../format/state.ts'
 import { cut, visible } from '../format/text.ts'
 import { isNarrowed } from '../links.ts'
@@ -12,14 +12,14 @@ import { Amount, Change, Count, None } from '../part/amount.tsx'
 import {
   Files,
   lastInstead,
-  type Order,
   ordered,
   orderGiven,
   Pager,
   pageGiven,
-  pageOf,
   pathOfPage,
+  type SortOrder,
   Sorts,
+  selectPageRows,
 } from '../part/list.tsx'
 import { Name } from '../part/name.tsx'
 import { ProducerStatus } from '../part/producer.tsx'
@@ -38,7 +38,7 @@ export const producersPage: Page = {
     const last = lastInstead(visit, pageGiven(visit), { total })
     if (last !== undefined) return { to: pathOfPage(visit, last) }
     const order = orderGiven(visit, ORDERS)
-    const producers = pageOf(visit, order === undefined ? all : ordered(all, order))
+    const producers = selectPageRows(visit, order === undefined ? all : ordered(all, order))
     const approved = all.filter(({ status }) => status === APPROVED).length
     const title = say({ en: 'Producers', zh: '生产者' })
     return {
@@ -72,7 +72,7 @@ export const producersPage: Page = {
               visit={visit}
               rows={producers}
               none={{ en: 'No producers.', zh: '没有生产者。' }}
-              columns={columnsOf(visit, producers, all_votes)}
+              columns={buildColumns(visit, producers, all_votes)}
             />
             <Note
               visit={visit}
@@ -92,7 +92,7 @@ export const producersPage: Page = {
 type Row = AnswerOf<typeof getProducerList>['producers'][number]
 
 /** The sort orders of producers, in addition to their rank. */
-const ORDERS: readonly Order<Row>[] = [
+const ORDERS: readonly SortOrder<Row>[] = [
   { by: 'change', name: { en: '7-day change', zh: '近 7 天变化' }, figure: row => row.votes_change_7d },
   { by: 'voters', name: { en: 'Voters', zh: '投票者数' }, figure: row => row.voter_count },
   { by: 'blocks', name: { en: 'Blocks made', zh: '出块数' }, figure: row => row.block_count },
@@ -103,7 +103,7 @@ const ORDERS: readonly Order<Row>[] = [
 const SIZE = 500
 
 /** All producers by rank; the page counts those that are approved. */
-const allProducers = async (visit: Visit): Promise<readonly Row[]> => {
+async function allProducers(visit: Visit): Promise<readonly Row[]> {
   const all: Row[] = []
   for (let page = 1, total = 1; all.length < total; page++) {
     const answer = await visit.ask(getProducerList, { page: String(page), size: String(SIZE) })
@@ -114,9 +114,9 @@ const allProducers = async (visit: Visit): Promise<readonly Row[]> => {
   return all
 }
 
-const columnsOf = (visit: Visit, producers: readonly Row[], all_votes: string): readonly Column<Row>[] => {
-  const decimals = decimalsOf(producers.map(({ votes }) => votes))
-  const changed = decimalsOf(producers.map(each => each.votes_change_7d))
+function buildColumns(visit: Visit, producers: readonly Row[], all_votes: string): readonly Column<Row>[] {
+  const decimals = countDecimals(producers.map(({ votes }) => votes))
+  const changed = countDecimals(producers.map(each => each.votes_change_7d))
   return [
     ['Rank', '排名', row => <Count value={row.ranking} />],
     ['Producer', '生产者', row => <Known visit={visit} row={row} />, 'lead'],
@@ -168,7 +168,7 @@ const Supported = ({ row, all_votes }: Pick<CellProps, 'row'> & { readonly all_v
   </span>
 )
 
-const Known = ({ visit, row }: CellProps): Html => {
+function Known({ visit, row }: CellProps): Html {
   const alias = profileText(visit.lang, row.alias, row.alias_en)
   return (
     <span class="stack">
@@ -179,14 +179,14 @@ const Known = ({ visit, row }: CellProps): Html => {
 }
 
 /** Maximum length of a location in a row. The producer's page shows all of it. */
-const MOST_PLACE = 80
+const MAX_PLACE = 80
 
 const Where = ({ row: { loc, url } }: { readonly row: Row }): Html =>
   loc === '' && url === '' ? (
     <None />
   ) : (
     <span class="stack where">
-      <bdi safe>{cut(loc, MOST_PLACE)}</bdi>
+      <bdi safe>{cut(loc, MAX_PLACE)}</bdi>
       {url !== '' && (
         <small>
           <ExternalLink url={url} />

@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
-import { MOST_OF_A_KIND } from '#actions/find/matches.ts'
+import { MAX_OF_KIND } from '#actions/find/matches.ts'
 import type { Text } from '#actions/text.ts'
-import { factsOf, matchesMeant } from '../find/search.ts'
-import { kindOf } from '../format/state.ts'
+import { askFacts, matchesMeant } from '../find/search.ts'
+import { getMatchKind } from '../format/state.ts'
 import { visible } from '../format/text.ts'
-import { hrefTo, pathOf } from '../links.ts'
+import { formatPagePath, toHref } from '../links.ts'
 import type { Page, Visit } from '../page.ts'
 import { FactText, LastBlock, MatchRows, SEARCHED_FORMS } from '../part/match.tsx'
 import { Label } from '../part/name.tsx'
@@ -12,8 +12,8 @@ import { Card, Note } from '../part/section.tsx'
 import { ChainText } from '../part/text.tsx'
 
 const MANY: Text = {
-  en: `At most ${MOST_OF_A_KIND} of each kind are shown; type more to narrow the results.`,
-  zh: `每类最多显示 ${MOST_OF_A_KIND} 个；输入更长的文本可缩小范围。`,
+  en: `At most ${MAX_OF_KIND} of each kind are shown; type more to narrow the results.`,
+  zh: `每类最多显示 ${MAX_OF_KIND} 个；输入更长的文本可缩小范围。`,
 }
 /** Search results: a redirect to the only exact match of a text, or a list. */
 export const searchPage: Page = {
@@ -24,8 +24,8 @@ export const searchPage: Page = {
     const matches = await matchesMeant(visit, text)
     const exact = matches.filter(match => match.exact)
     const [only] = exact
-    if (only !== undefined && exact.length === 1) return { to: pathOf(kindOf(only.type).kind, only.id) }
-    const facts = await factsOf(visit, matches)
+    if (only !== undefined && exact.length === 1) return { to: formatPagePath(getMatchKind(only.type).kind, only.id) }
+    const facts = await askFacts(visit, matches)
     const search = say({ en: 'Search', zh: '搜索' })
     return {
       title: text === '' ? search : say({ en: `Search: ${text}`, zh: `搜索：${text}` }),
@@ -48,28 +48,28 @@ export const searchPage: Page = {
 }
 
 /** Maximum number of suggestions below the search box. */
-const MOST = 8
+const MAX = 8
 
 /** Suggestions for a text during typing, as lines for the search box. */
 export const suggestPage: Page = {
   path: '/suggest',
   show: async visit => {
     const text = (visit.query.get('text') ?? '').trim()
-    const matches = (await matchesMeant(visit, text)).slice(0, MOST)
-    const facts = await factsOf(visit, matches)
+    const matches = (await matchesMeant(visit, text)).slice(0, MAX)
+    const facts = await askFacts(visit, matches)
     return {
       title: '',
       type: 'text/html; charset=utf-8',
       body: (
         <ul>
           {matches.map((match, at) => (
-            <li data-to={hrefTo(visit, pathOf(kindOf(match.type).kind, match.id))}>
+            <li data-to={toHref(visit, formatPagePath(getMatchKind(match.type).kind, match.id))}>
               <span>
                 <bdi safe>{visible(match.id)}</bdi>
                 <Label visit={visit} id={match.id} />
               </span>{' '}
               <small>
-                <span safe>{visit.say(kindOf(match.type))}</span>
+                <span safe>{visit.say(getMatchKind(match.type))}</span>
                 <FactText visit={visit} fact={facts[at]} before=" · " />
               </small>
             </li>

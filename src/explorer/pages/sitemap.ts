@@ -4,7 +4,7 @@ import { getContractList } from '#actions/get-contract-list.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { isContractId } from '#chain/names.ts'
-import { hrefTo, LISTS, pathOf } from '../links.ts'
+import { formatPagePath, LISTS, toHref } from '../links.ts'
 import { LANGUAGES, type Page } from '../page.ts'
 
 /** The first rows of each list: the most relevant pages, and few enough for any search engine. */
@@ -25,18 +25,18 @@ export const sitemapPage: Page = {
     const paths = [
       '/',
       ...LISTS.map(([path]) => path),
-      ...tokens.map(({ symbol }) => pathOf('token', symbol)),
-      ...collections.map(({ collection }) => pathOf('nft', collection)),
-      ...contracts.map(({ contract_id }) => pathOf('contract', String(contract_id))),
-      ...producers.map(({ account }) => pathOf('producer', account)),
-      ...owners.filter(owner => !isContractId(owner)).map(owner => pathOf('account', owner)),
+      ...tokens.map(({ symbol }) => formatPagePath('token', symbol)),
+      ...collections.map(({ collection }) => formatPagePath('nft', collection)),
+      ...contracts.map(({ contract_id }) => formatPagePath('contract', String(contract_id))),
+      ...producers.map(({ account }) => formatPagePath('producer', account)),
+      ...owners.filter(owner => !isContractId(owner)).map(owner => formatPagePath('account', owner)),
     ]
-    const urls = LANGUAGES.flatMap(lang => paths.map(path => new URL(hrefTo({ root: './', lang }, path), origin).href))
-    return { title: '', type: 'application/xml; charset=utf-8', body: xmlOf(urls) }
+    const urls = LANGUAGES.flatMap(lang => paths.map(path => new URL(toHref({ root: './', lang }, path), origin).href))
+    return { title: '', type: 'application/xml; charset=utf-8', body: formatSitemap(urls) }
   },
 }
 
-const xmlOf = (urls: readonly string[]): string =>
+const formatSitemap = (urls: readonly string[]): string =>
   [
     '<?xml version="1.0" encoding="UTF-8"?>',
     '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',

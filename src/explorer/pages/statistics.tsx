@@ -3,13 +3,13 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getDailyStatistics } from '#actions/get-daily-statistics.ts'
 import { Failure } from '#failure/failure.ts'
 import { PERIOD_FIELDS } from '../format/field.ts'
-import { chainDays, type Daily, daysGiven, FIGURES, noDays, periodOf, seriesOf } from '../format/period.ts'
+import { chainDays, type Daily, daysGiven, FIGURES, noDays, parsePeriod, toDailySeries } from '../format/period.ts'
 import { visible } from '../format/text.ts'
-import { hrefTo, isNarrowed } from '../links.ts'
+import { isNarrowed, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Count, Day } from '../part/amount.tsx'
 import { PeriodBar } from '../part/form.tsx'
-import { List, pageOf } from '../part/list.tsx'
+import { List, selectPageRows } from '../part/list.tsx'
 import { Plot } from '../part/plot.tsx'
 import { Anchor, Note } from '../part/section.tsx'
 import { Bar } from '../part/share.tsx'
@@ -21,7 +21,7 @@ export const statisticsPage: Page = {
   fields: PERIOD_FIELDS,
   show: async visit => {
     const { say } = visit
-    const period = periodOf(visit)
+    const period = parsePeriod(visit)
     const days = chainDays((await visit.ask(getDailyStatistics, daysGiven(visit))).days)
     const title = say({ en: 'Statistics', zh: '统计' })
     return {
@@ -69,7 +69,7 @@ function Plots({ visit, days }: Props<{ days: readonly Daily[] }>): Html {
           <header>
             <div>
               <h2 id={name}>
-                <a href={hrefTo(visit, `/statistics/${name}?${periodText(visit)}`)} safe>
+                <a href={toHref(visit, `/statistics/${name}?${periodText(visit)}`)} safe>
                   {visit.say(title)}
                 </a>
               </h2>
@@ -79,7 +79,7 @@ function Plots({ visit, days }: Props<{ days: readonly Daily[] }>): Html {
           <p class="last">
             <Count value={last?.[name] ?? 0} /> {unit !== '' && <small safe>{unit}</small>}
           </p>
-          <Plot visit={visit} title={title} series={seriesOf(days, name)} />
+          <Plot visit={visit} title={title} series={toDailySeries(days, name)} />
         </section>
       ))}
     </div>
@@ -104,7 +104,7 @@ function DayRows({
   readonly visit: Visit
   readonly figure: (typeof FIGURES)[number]
   readonly days: Days
-  readonly series: ReturnType<typeof seriesOf>
+  readonly series: ReturnType<typeof toDailySeries>
 }) {
   const most = series.reduce((most, { value }) => (Number(value) > Number(most) ? value : most), '0')
   const { name, title, unit } = figure
@@ -112,7 +112,7 @@ function DayRows({
     <List
       visit={visit}
       total={days.length}
-      rows={pageOf(visit, days.toReversed())}
+      rows={selectPageRows(visit, days.toReversed())}
       none={noDays(visit)}
       columns={[
         ['Day (UTC)', '日期（UTC）', day => <Day visit={visit} day={day} />],
@@ -136,9 +136,9 @@ export const statisticPage: Page = {
     const { say } = visit
     const figure = FIGURES.find(({ name }) => name === visit.id)
     if (figure === undefined) throw noSuch(visit.id)
-    const period = periodOf(visit)
+    const period = parsePeriod(visit)
     const days = chainDays((await visit.ask(getDailyStatistics, daysGiven(visit))).days)
-    const series = seriesOf(days, figure.name)
+    const series = toDailySeries(days, figure.name)
     const title = say(figure.title)
     return {
       title,

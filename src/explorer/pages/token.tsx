@@ -6,14 +6,14 @@ import { getTokenDetail } from '#actions/get-token-detail.ts'
 import { getTokenHolder } from '#actions/get-token-holder.ts'
 import { getTokenTx } from '#actions/get-token-tx.ts'
 import { DAYS_DEFAULT } from '#actions/request/dates.ts'
-import { dateOf, dayOf } from '#chain/time.ts'
+import { formatDate, toDay } from '#chain/time.ts'
 import { holderFile, tokenMovements } from '../download/downloads.ts'
 import { counted, grouped } from '../format/amount.ts'
-import { fieldsGiven, namesOf, TOKEN_FIELDS } from '../format/field.ts'
+import { fieldsGiven, listFieldNames, TOKEN_FIELDS } from '../format/field.ts'
 import { dayOfIso, named, type Steps, stepsSince } from '../format/period.ts'
-import { transferabilityOf } from '../format/state.ts'
+import { describeTransferability } from '../format/state.ts'
 import { visible } from '../format/text.ts'
-import { hrefTo, isNarrowed, PAGING, pathOf } from '../links.ts'
+import { formatPagePath, isNarrowed, PAGING, toHref } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { AllChanges } from '../part/balance.tsx'
@@ -23,7 +23,7 @@ import { Made, Owner } from '../part/name.tsx'
 import { LevelPlot, OverTime, Plot } from '../part/plot.tsx'
 import { partGiven, RecordList } from '../part/records.tsx'
 import { Card, Facts, Note, Tabs } from '../part/section.tsx'
-import { Concentration, Largest, MOST_BANDED, Share } from '../part/share.tsx'
+import { Concentration, Largest, MAX_BANDED, Share } from '../part/share.tsx'
 import { alignNumbers } from '../part/table.tsx'
 import { ChainText } from '../part/text.tsx'
 
@@ -37,15 +37,15 @@ export const tokenPage: Page = {
   show: async visit => {
     const { say, id: token } = visit
     const isOfHolders = visit.query.has('holders')
-    const isOfList = isOfHolders || isNarrowed(visit, [...namesOf(TOKEN_FIELDS), ...PAGING])
+    const isOfList = isOfHolders || isNarrowed(visit, [...listFieldNames(TOKEN_FIELDS), ...PAGING])
     const [detail, { holders: largest, total: holderCount }] = await Promise.all([
       visit.ask(getTokenDetail, { token }),
-      visit.ask(getTokenHolder, { token, page: '1', size: String(MOST_BANDED) }),
+      visit.ask(getTokenHolder, { token, page: '1', size: String(MAX_BANDED) }),
     ])
     const name = visible(detail.symbol)
     const [supply, most] = [grouped(detail.current_supply), grouped(detail.total_supply)]
     return {
-      path: pathOf('token', detail.symbol),
+      path: formatPagePath('token', detail.symbol),
       title: say({ en: `Token ${name}`, zh: `代币 ${name}` }),
       description: say({
         en: `Token ${name} on IOST: supply ${supply} of at most ${most}, ${counted(detail.holder_count, 'holder')}.`,
@@ -69,7 +69,7 @@ export const tokenPage: Page = {
           <Tabs
             visit={visit}
             label={say({ en: 'Lists of this token', zh: '此代币的列表' })}
-            path={pathOf('token', token)}
+            path={formatPagePath('token', token)}
             tabs={[
               { name: say({ en: 'Movements', zh: '变动记录' }) },
               { name: say({ en: 'Holders', zh: '持有者' }), query: 'holders' },
@@ -121,7 +121,7 @@ function Distribution({ visit, detail, largest, total }: DistributionProps): Htm
       title={{ en: 'Available balances by share of the supply', zh: '可用余额占供应量的比例' }}
       aside={
         visit.id === 'iost' ? (
-          <a href={hrefTo(visit, '/wealth')} safe>
+          <a href={toHref(visit, '/wealth')} safe>
             {say({ en: 'With votes and frozen amounts →', zh: '含投票与冻结 →' })}
           </a>
         ) : (
@@ -148,7 +148,7 @@ function Transfers({ visit: { say }, detail }: Props<{ detail: Detail }>): Html 
   const isFree = detail.can_transfer && !detail.only_issuer_can_transfer
   return (
     <span class={isFree ? undefined : 'warn'} safe>
-      {say(transferabilityOf(detail))}
+      {say(describeTransferability(detail))}
     </span>
   )
 }
@@ -210,9 +210,9 @@ type TokenHistory = {
 async function tokenSince(visit: Visit, token: string, created: string): Promise<TokenHistory | undefined> {
   const steps = stepsSince(visit, created)
   const { step, start_date } = steps
-  const today = dayOf(visit.at.time)
-  if (start_date === dateOf(today)) return undefined
-  const lately = dateOf(Math.max(today - DAYS_DEFAULT + 1, dayOfIso(created)))
+  const today = toDay(visit.at.time)
+  if (start_date === formatDate(today)) return undefined
+  const lately = formatDate(Math.max(today - DAYS_DEFAULT + 1, dayOfIso(created)))
   const [history, daily] = await Promise.all([
     visit.ask(getSupplyHistory, { token, step, start_date }),
     visit.ask(getDailyStatistics, { token, start_date: lately }),

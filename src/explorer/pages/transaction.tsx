@@ -2,24 +2,24 @@
 import { getBlockDetail } from '#actions/get-block-detail.ts'
 import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
 import type { Text } from '#actions/text.ts'
-import { type KnownContracts, type KnownOwners, knownContracts, knownOwners, signatureIn } from '../find/known.ts'
-import { movementsOf } from '../find/movements.ts'
+import { findSignature, type KnownContracts, type KnownOwners, knownContracts, knownOwners } from '../find/known.ts'
+import { readTransactionMovements } from '../find/movements.ts'
 import { isNamedByCode } from '../format/arguments.ts'
-import type { Movement } from '../format/record.ts'
+import type { TransactionMovement } from '../format/record.ts'
 import { ofNodeBeyond } from '../format/state.ts'
-import { isoOf } from '../format/time.ts'
-import { describeTransaction, isDelayed, type Transaction } from '../format/transaction.ts'
-import { pathOf } from '../links.ts'
+import { formatIso } from '../format/time.ts'
+import { describeTransaction, isDelayed, type TransactionDetail } from '../format/transaction.ts'
+import { formatPagePath } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Heading } from '../part/name.tsx'
 import { Card, Note } from '../part/section.tsx'
 import { More } from '../part/table.tsx'
 import { Folded, isRaw, rawHref, rawText, spreadJson } from '../part/text.tsx'
-import { Called, failedAt, NamesOfCode, Receipts, TransactionFacts, WhyFailed } from '../part/transaction.tsx'
+import { Called, findFailedIndex, NamesOfCode, Receipts, TransactionFacts, WhyFailed } from '../part/transaction.tsx'
 import { Movements, Outcome } from '../part/transactions.tsx'
 
 /** Maximum number of actions, movements and receipts on the page. A transaction of 64 KB may have a thousand. */
-const MOST = 50
+const MAX = 50
 
 /** A transaction by its hash: token movements come first. */
 export const transactionPage: Page = {
@@ -30,7 +30,7 @@ export const transactionPage: Page = {
     const { transaction, block_number } = answer
     if (isRaw(visit)) return rawText(transaction.hash, spreadJson(transaction), 'json')
     const [moved, block, known, owners] = await Promise.all([
-      movementsOf(visit, [transaction]),
+      readTransactionMovements(visit, [transaction]),
       block_number === '-1' ? undefined : visit.ask(getBlockDetail, { number: block_number }),
       knownContracts(visit, transaction.actions),
       knownOwners(visit, transaction),
@@ -38,7 +38,7 @@ export const transactionPage: Page = {
     const title = say({ en: 'Transaction', zh: '交易' })
     return {
       title: `${title} ${transaction.hash}`,
-      path: pathOf('tx', transaction.hash),
+      path: formatPagePath('tx', transaction.hash),
       asOf: ofNodeBeyond(visit.at, { status: answer.status, height: Number(block_number) }),
       description: say(describeTransaction(transaction, moved.get(transaction.hash))),
       body: (
@@ -55,7 +55,7 @@ export const transactionPage: Page = {
               visit={visit}
               transaction={transaction}
               blockNumber={block_number}
-              time={isoOf(block?.block.time ?? transaction.time)}
+              time={formatIso(block?.block.time ?? transaction.time)}
             />
           </section>
           <Actions visit={visit} transaction={transaction} blockNumber={block_number} known={known} owners={owners} />
@@ -63,7 +63,7 @@ export const transactionPage: Page = {
             visit={visit}
             actions={transaction.actions}
             receipts={transaction.tx_receipt.receipts ?? []}
-            most={MOST}
+            most={MAX}
           />
           <Folded
             visit={visit}
@@ -80,13 +80,13 @@ export const transactionPage: Page = {
 type SummaryProps = {
   readonly visit: Visit
   readonly status: string
-  readonly transaction: Transaction
+  readonly transaction: TransactionDetail
   /** undefined: not known yet. */
-  readonly movements: readonly Movement[] | undefined
+  readonly movements: readonly TransactionMovement[] | undefined
 }
 
 /** Whether the transaction succeeded, with its token movements or the reason for its failure. */
-const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html => {
+function Summary({ visit, status, transaction, movements }: SummaryProps): Html {
   const { tx_receipt } = transaction
   const code = tx_receipt.status_code
   const isFailed = code !== undefined && code !== 'SUCCESS'
@@ -106,16 +106,16 @@ const Summary = ({ visit, status, transaction, movements }: SummaryProps): Html 
       ) : (
         <Movements
           visit={visit}
-          movements={(movements ?? []).slice(0, MOST)}
-          none={movements === undefined ? notKnownOf(code) : noneOf(transaction)}
+          movements={(movements ?? []).slice(0, MAX)}
+          none={movements === undefined ? describeUnknown(code) : describeNoMovements(transaction)}
         />
       )}
-      <More visit={visit} shown={MOST} total={movements?.length ?? 0} />
+      <More visit={visit} shown={MAX} total={movements?.length ?? 0} />
     </Card>
   )
 }
 
-const notKnownOf = (code: string | undefined): Text =>
+const describeUnknown = (code: string | undefined): Text =>
   code === undefined
     ? { en: 'Known once a block has the transaction.', zh: '交易打包后方可得知。' }
     : { en: 'Available once its block is irreversible.', zh: '所在区块不可逆后显示。' }
@@ -124,7 +124,7 @@ const notKnownOf = (code: string | undefined): Text =>
  * The reason why no movements are listed. A base transaction rewards the previous block, which is not a
  * movement of its own. The actions of a delayed transaction run in another one (go-iost core/tx, delay).
  */
-const noneOf = (transaction: Transaction): Text => {
+function describeNoMovements(transaction: TransactionDetail): Text {
   if (transaction.publisher === 'base.iost')
     return {
       en: 'No tokens moved, apart from the contribute that rewards the previous block.',
@@ -138,7 +138,7 @@ const noneOf = (transaction: Transaction): Text => {
     : { en: 'No tokens moved.', zh: '没有代币变动。' }
 }
 
-const Finality = ({ visit: { say }, status }: Props<{ status: string }>): Html => {
+function Finality({ visit: { say }, status }: Props<{ status: string }>): Html {
   const text = {
     IRREVERSIBLE: { en: 'Irreversible', zh: '不可逆' },
     PACKED: { en: 'In a block that may still be replaced', zh: '所在区块仍可能被替换' },
@@ -152,17 +152,17 @@ const Finality = ({ visit: { say }, status }: Props<{ status: string }>): Html =
 
 type ActionsProps = {
   readonly visit: Visit
-  readonly transaction: Transaction
+  readonly transaction: TransactionDetail
   /** `-1`: the transaction is in no irreversible block. */
   readonly blockNumber: string
   readonly known: KnownContracts
   readonly owners: KnownOwners
 }
 
-const Actions = ({ visit, transaction, blockNumber, known, owners }: ActionsProps): Html => {
+function Actions({ visit, transaction, blockNumber, known, owners }: ActionsProps): Html {
   const { actions } = transaction
-  const failed = failedAt(transaction)
-  const shown = actions.slice(0, MOST).map(action => ({ action, ...signatureIn(known, action) }))
+  const failed = findFailedIndex(transaction)
+  const shown = actions.slice(0, MAX).map(action => ({ action, ...findSignature(known, action) }))
   const isNamed = shown.some(({ action, signature }) => isNamedByCode(action, signature))
   const isLater = (block: string): boolean => blockNumber !== '-1' && Number(block) > Number(blockNumber)
   return (
@@ -185,7 +185,7 @@ const Actions = ({ visit, transaction, blockNumber, known, owners }: ActionsProp
         </div>
       )}
       {isNamed && <NamesOfCode visit={visit} />}
-      <More visit={visit} shown={MOST} total={actions.length} whole={rawHref(visit)} />
+      <More visit={visit} shown={MAX} total={actions.length} whole={rawHref(visit)} />
     </Card>
   )
 }

@@ -8,7 +8,7 @@ import { Amount, Count, None } from '../part/amount.tsx'
 import { listPage, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
 import { Owner } from '../part/name.tsx'
 import { Card, Figures } from '../part/section.tsx'
-import { Concentration, MOST_BANDED, Share } from '../part/share.tsx'
+import { Concentration, MAX_BANDED, Share } from '../part/share.tsx'
 import { alignNumbers } from '../part/table.tsx'
 
 /** The owners of IOST, by total holdings. */
@@ -18,7 +18,7 @@ export const wealthPage: Page = {
     const [{ circulating_supply: supply }, { wealth, total }, { wealth: richest }] = await Promise.all([
       visit.ask(getOverview),
       visit.ask(getWealthList, pageGiven(visit)),
-      visit.ask(getWealthList, { page: '1', size: String(MOST_BANDED) }),
+      visit.ask(getWealthList, { page: '1', size: String(MAX_BANDED) }),
     ])
     return listPage(visit, {
       title: { en: 'IOST rich list', zh: 'IOST 财富榜' },

@@ -1,8 +1,8 @@
 /** @jsxImportSource @kitajs/html */
-import { grouped, isLong, partsOf, signed } from '../format/amount.ts'
+import { grouped, isLong, signed, splitNumber } from '../format/amount.ts'
 import { visible } from '../format/text.ts'
 import { absolute, isOld, relative } from '../format/time.ts'
-import { hrefTo, pathOf } from '../links.ts'
+import { formatPagePath, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 
 /** The mark for a missing value. */
@@ -37,7 +37,7 @@ type DigitsProps = {
 
 /** A formatted number. The decimals of a large one are less prominent. */
 function Digits({ text, shown, decimals }: DigitsProps): Html {
-  const { whole, fraction } = partsOf(shown)
+  const { whole, fraction } = splitNumber(shown)
   const exact = visible(text)
   const title = exact === visible(shown) ? undefined : exact
   const pad = decimals === undefined ? '' : '.'.padEnd(decimals + 1, '0').slice(fraction.length)
@@ -77,7 +77,7 @@ const LONGEST = 16
 export const Amount = ({ visit, token, ...count }: AmountProps): Html => (
   <span class={grouped(String(count.value)).length > LONGEST ? 'amount long' : 'amount'}>
     <Count {...count} />{' '}
-    <a class="sign" href={hrefTo(visit, pathOf('token', token))}>
+    <a class="sign" href={toHref(visit, formatPagePath('token', token))}>
       <bdi safe>{visible(token)}</bdi>
     </a>
   </span>

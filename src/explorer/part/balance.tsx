@@ -3,11 +3,11 @@ import type { AnswerOf } from '#actions/ask.ts'
 import { getBalanceHistory } from '#actions/get-balance-history.ts'
 import type { Text } from '#actions/text.ts'
 import { toIso } from '#chain/time.ts'
-import { sumOf } from '../format/amount.ts'
+import { sumDecimals } from '../format/amount.ts'
 import { named, type Steps, stepsSince } from '../format/period.ts'
 import { visible } from '../format/text.ts'
 import { absolute } from '../format/time.ts'
-import { hrefTo, pathOfBalance } from '../links.ts'
+import { pathOfBalance, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Change, Count, Place } from './amount.tsx'
 import { LevelPlot, StepTable } from './plot.tsx'
@@ -20,7 +20,7 @@ type BalanceStep = StepOf<Row>
 type BalanceChange = Exclude<Row, BalanceStep>
 
 /** A balance: an owner and a token. */
-export type Holding = { readonly account: string; readonly token: string }
+export type BalanceKey = { readonly account: string; readonly token: string }
 
 /** A balance over time: by steps, or, if all changes are on the current day, its latest changes. */
 export type BalanceHistory =
@@ -36,13 +36,13 @@ const isStep = (row: Row): row is BalanceStep => 'closing' in row
  * Time of an owner's first change of a token, ISO-8601 UTC; undefined: there is none. Throws Failure
  * 'not_found' for an unknown owner.
  */
-export async function firstChange(visit: Visit, of: Holding): Promise<string | undefined> {
+export async function firstChange(visit: Visit, of: BalanceKey): Promise<string | undefined> {
   const { changes } = await visit.ask(getBalanceHistory, { ...of, sort: 'asc', page: '1', size: '1' })
   return changes.find((row): row is BalanceChange => !isStep(row))?.created_at
 }
 
 /** The balance since the first change, oldest first. */
-export async function balanceSince(visit: Visit, of: Holding, first: string): Promise<BalanceHistory> {
+export async function balanceSince(visit: Visit, of: BalanceKey, first: string): Promise<BalanceHistory> {
   const isYoung = first.slice(0, 'yyyy-mm-dd'.length) === toIso(visit.at.time).slice(0, 'yyyy-mm-dd'.length)
   const steps = isYoung ? undefined : stepsSince(visit, first)
   const asked = steps ?? { page: '1', size: CHANGES }
@@ -75,8 +75,8 @@ export function BalanceOverTime({ visit, history, token, aside = '' }: BalancePr
 }
 
 /** A link to the page of an owner's balance of a token. */
-export const AllChanges = ({ visit, of }: Props<{ of: Holding }>): Html => (
-  <a href={hrefTo(visit, pathOfBalance(of.account, of.token))} safe>
+export const AllChanges = ({ visit, of }: Props<{ of: BalanceKey }>): Html => (
+  <a href={toHref(visit, pathOfBalance(of.account, of.token))} safe>
     {visit.say({ en: 'History →', zh: '历史 →' })}
   </a>
 )
@@ -106,7 +106,7 @@ const BySteps = ({ visit, title, steps: { step }, rows }: StepsProps): Html => (
 )
 
 /** Available and frozen together, as in a balance by steps. */
-const balanceAfter = ({ balance, frozen }: BalanceChange): string => sumOf([balance, frozen])
+const sumBalance = ({ balance, frozen }: BalanceChange): string => sumDecimals([balance, frozen])
 
 function Changes({ visit, title, rows }: Props<{ title: Text; rows: readonly BalanceChange[] }>): Html {
   const { say } = visit
@@ -123,7 +123,7 @@ function Changes({ visit, title, rows }: Props<{ title: Text; rows: readonly Bal
       <LevelPlot
         visit={visit}
         title={title}
-        series={rows.map(row => ({ date: absolute(row.created_at), value: balanceAfter(row) }))}
+        series={rows.map(row => ({ date: absolute(row.created_at), value: sumBalance(row) }))}
       />
       <details class="inner">
         <summary safe>{say({ en: 'Change by change', zh: '逐次变动' })}</summary>
@@ -135,7 +135,7 @@ function Changes({ visit, title, rows }: Props<{ title: Text; rows: readonly Bal
             ['No.', '序号', row => <Place value={row.number} />],
             ['Time (UTC)', '时间（UTC）', row => <Ago visit={visit} iso={row.created_at} />],
             ['Change', '变动', row => <Change value={row.change} />, 'digits end'],
-            ['Balance', '余额', row => <Count value={balanceAfter(row)} />, 'digits end'],
+            ['Balance', '余额', row => <Count value={sumBalance(row)} />, 'digits end'],
           ]}
         />
       </details>

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
-import { hrefTo, isWithin, LISTS } from '../links.ts'
+import { isListItem, LISTS, toHref } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
 /** The data of every HTML document: the explorer's pages, the reference and the status. */
@@ -15,7 +15,7 @@ function SearchBox({ frame }: { readonly frame: Shell }): Html {
   })
   return (
     <search>
-      <form class="search" action={hrefTo(frame, '/search')} method="get">
+      <form class="search" action={toHref(frame, '/search')} method="get">
         <input
           type="search"
           name="text"
@@ -41,7 +41,7 @@ function Top({ shell, other, sign, isTimed = false }: TopProps): Html {
   return (
     <header class="top">
       <div class="bar">
-        <a class="brand" href={site.isExplored ? hrefTo(shell, '/') : docsHref(shell)}>
+        <a class="brand" href={site.isExplored ? toHref(shell, '/') : docsHref(shell)}>
           IOST <span safe>{say(site.isExplored ? { en: 'explorer', zh: '浏览器' } : API)}</span>
         </a>
         {site.isExplored && <SearchBox frame={shell} />}
@@ -77,7 +77,11 @@ function Lists({ shell }: { readonly shell: Shell }): Html {
   return (
     <nav class="bar" aria-label={say({ en: 'Lists', zh: '列表' })}>
       {lists.map(([to, name]) => (
-        <a href={hrefTo(shell, to)} aria-current={to === path ? 'page' : isWithin(to, path) ? 'true' : undefined} safe>
+        <a
+          href={toHref(shell, to)}
+          aria-current={to === path ? 'page' : isListItem(to, path) ? 'true' : undefined}
+          safe
+        >
           {say(name)}
         </a>
       ))}

@@ -1,8 +1,8 @@
 /** @jsxImportSource @kitajs/html */
-import { type Field, PERIOD_FIELDS } from '../format/field.ts'
-import { besides, lately, type Period } from '../format/period.ts'
+import { type FormField, PERIOD_FIELDS } from '../format/field.ts'
+import { type DayPeriod, getRecentPeriod, listAdjacentPeriods } from '../format/period.ts'
 import { visible } from '../format/text.ts'
-import { hrefTo } from '../links.ts'
+import { toHref } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
 /** The choices that a field offers. */
@@ -15,7 +15,7 @@ type Choices = {
 
 type FiltersProps = {
   readonly visit: Visit
-  readonly fields: readonly Field[]
+  readonly fields: readonly FormField[]
   /** By the names of fields. */
   readonly choices?: Readonly<Record<string, Choices>>
   /** The text of the button; absent: the usual one for filters. */
@@ -27,7 +27,7 @@ export function Filters({ visit, fields, choices = {}, button }: FiltersProps): 
   const { say, query } = visit
   const isUsed = fields.some(({ name }) => (query.get(name) ?? '') !== '')
   return (
-    <form class="filters" action={hrefTo(visit, visit.path)} method="get" autocomplete="off">
+    <form class="filters" action={toHref(visit, visit.path)} method="get" autocomplete="off">
       {fields.map(field => (
         <FilterField visit={visit} field={field} {...choices[field.name]} />
       ))}
@@ -35,11 +35,11 @@ export function Filters({ visit, fields, choices = {}, button }: FiltersProps): 
         {button ?? say({ en: 'Apply', zh: '应用' })}
       </button>
       {isUsed && (
-        <a href={hrefTo(visit, visit.path)} safe>
+        <a href={toHref(visit, visit.path)} safe>
           {say({ en: 'Clear', zh: '清除' })}
         </a>
       )}
-      {fields.some(({ name }) => name === 'from') && <Lately visit={visit} />}
+      {fields.some(({ name }) => name === 'from') && <RecentDays visit={visit} />}
     </form>
   )
 }
@@ -48,12 +48,12 @@ export function Filters({ visit, fields, choices = {}, button }: FiltersProps): 
 const RECENT_DAYS = [7, 30] as const
 
 /** Links to the most recent days of the chain. Other filters are kept. */
-function Lately({ visit }: { readonly visit: Visit }): Html {
+function RecentDays({ visit }: { readonly visit: Visit }): Html {
   const to = (days: number): string => {
     const query = new URLSearchParams(visit.query)
     for (const name of ['to', 'page', 'after']) query.delete(name)
-    query.set('from', lately(visit, days).start_date)
-    return hrefTo(visit, `${visit.path}?${query}`)
+    query.set('from', getRecentPeriod(visit, days).start_date)
+    return toHref(visit, `${visit.path}?${query}`)
   }
   return (
     <span class="steps">
@@ -68,7 +68,7 @@ function Lately({ visit }: { readonly visit: Visit }): Html {
 
 type FilterFieldProps = Partial<Choices> & {
   readonly visit: Pick<Visit, 'query' | 'say'>
-  readonly field: Field
+  readonly field: FormField
 }
 
 function FilterField({ visit, field, choices = [], words }: FilterFieldProps): Html {
@@ -120,7 +120,7 @@ function Choice({ visit, field: { name, label }, choices = [], words }: FilterFi
 
 type PeriodBarProps = {
   readonly visit: Visit
-  readonly period: Period
+  readonly period: DayPeriod
   /** The days of the answer. */
   readonly days: readonly { readonly date: string }[]
 }
@@ -131,12 +131,12 @@ const PERIOD_DAYS = [30, 90, 366] as const
 /** The controls for a page's period. */
 export function PeriodBar({ visit, period, days }: PeriodBarProps): Html {
   const { say } = visit
-  const to = (other: Partial<Period>): string => hrefTo(visit, `${visit.path}?${new URLSearchParams({ ...other })}`)
+  const to = (other: Partial<DayPeriod>): string => toHref(visit, `${visit.path}?${new URLSearchParams({ ...other })}`)
   const daysOf = new Map(Object.entries(period))
-  const { before, after } = besides(visit, period, days)
+  const { before, after } = listAdjacentPeriods(visit, period, days)
   return (
     <div class="period">
-      <form class="filters" method="get" action={hrefTo(visit, visit.path)}>
+      <form class="filters" method="get" action={toHref(visit, visit.path)}>
         {PERIOD_FIELDS.map(({ name, type, label }) => (
           <label>
             <span safe>{say(label)}</span>
@@ -154,7 +154,7 @@ export function PeriodBar({ visit, period, days }: PeriodBarProps): Html {
           </a>
         )}
         {PERIOD_DAYS.map(length => (
-          <a href={to({ start_date: lately(visit, length).start_date })} safe>
+          <a href={to({ start_date: getRecentPeriod(visit, length).start_date })} safe>
             {say({ en: `${length} days`, zh: `${length} 天` })}
           </a>
         ))}

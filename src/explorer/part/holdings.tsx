@@ -4,8 +4,8 @@ import { getAccountAssets } from '#actions/get-account-assets.ts'
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
 import type { getAccountDetail } from '#actions/get-account-detail.ts'
 import type { Text } from '#actions/text.ts'
-import { firstDue, type PledgedGas, sumOf, sumPledgesOfOthers, totalsOf } from '../format/amount.ts'
-import { isoOf } from '../format/time.ts'
+import { computeTotals, firstDue, type PledgedGas, sumDecimals, sumPledgesOfOthers } from '../format/amount.ts'
+import { formatIso } from '../format/time.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Amount, At, Count, Until } from './amount.tsx'
 import { Name, Owner } from './name.tsx'
@@ -26,7 +26,7 @@ type HoldingsProps = {
 }
 
 /** Maximum number of frozen amounts, and of pledges, on a page. */
-const MOST = 12
+const MAX = 12
 /** Maximum length of a list that is initially open. */
 const OPEN = 5
 
@@ -37,7 +37,7 @@ export function Holdings({ visit, balance, gas }: HoldingsProps): Html {
   const byOthers = gas === undefined ? '0' : sumPledgesOfOthers(balance.name, gas)
   const { frozen_balance: frozen, vote_balance: voted } = balance
   const iost = (value: string): Html => <Amount visit={visit} value={value} token="iost" />
-  const { pledged, ranked, all } = totalsOf(balance, pledges)
+  const { pledged, ranked, all } = computeTotals(balance, pledges)
   return (
     <section class="card holdings">
       <Figures
@@ -90,10 +90,10 @@ const Frozen = ({ visit, list }: Props<{ list: Balance['frozen_balance']['list']
     <FirstRows
       visit={visit}
       rows={list}
-      most={MOST}
+      most={MAX}
       columns={[
         ['Frozen (IOST)', '冻结（IOST）', ({ amount }) => <Count value={amount} />],
-        ['Until', '解冻时间', ({ time }) => <At iso={isoOf(time)} />, 'end'],
+        ['Until', '解冻时间', ({ time }) => <At iso={formatIso(time)} />, 'end'],
       ]}
     />
   </details>
@@ -105,7 +105,7 @@ const Pledges = ({ visit, pledges }: Props<{ pledges: readonly Pledge[] }>): Htm
     <FirstRows
       visit={visit}
       rows={pledges}
-      most={MOST}
+      most={MAX}
       columns={[
         ['Pledged (IOST)', '质押（IOST）', ({ amount }) => <Count value={amount} />],
         ['For the gas of', '受益账户', ({ pledger }) => <Owner visit={visit} id={pledger} />],
@@ -115,7 +115,7 @@ const Pledges = ({ visit, pledges }: Props<{ pledges: readonly Pledge[] }>): Htm
 )
 
 /** The answer of get-account-assets. */
-export type Assets = AnswerOf<typeof getAccountAssets>
+export type AccountAssets = AnswerOf<typeof getAccountAssets>
 
 type Earning = {
   readonly isVoter: boolean
@@ -128,7 +128,7 @@ export const assetsOfEarner = async (
   visit: Visit,
   account: string,
   { isVoter, producer }: Earning,
-): Promise<Assets | undefined> =>
+): Promise<AccountAssets | undefined> =>
   isVoter || (await producer) !== undefined ? visit.ask(getAccountAssets, { account }) : undefined
 
 type FrozenList = AnswerOf<typeof getAccountBalance>['frozen_balance']['list']
@@ -138,7 +138,7 @@ type WithdrawableProps = {
   /** Frozen amounts of IOST. */
   readonly frozen: FrozenList
   /** undefined: there are no rewards. */
-  readonly assets: Assets | undefined
+  readonly assets: AccountAssets | undefined
 }
 
 /** Withdrawable rewards, and the frozen amount that becomes available next; empty if there is neither. */
@@ -148,7 +148,7 @@ export function Withdrawable({ visit, frozen, assets }: WithdrawableProps): Html
   if (facts.length === 0) return ''
   const byProducer = assets?.unclaimed.by_producer ?? []
   return (
-    <Card visit={visit} id="withdraw" title={titleOf(rewards.length > 0, next.length > 0)}>
+    <Card visit={visit} id="withdraw" title={selectTitle(rewards.length > 0, next.length > 0)}>
       <Facts visit={visit} facts={facts} />
       {byProducer.length !== 0 && (
         <ByProducer visit={visit} rows={byProducer} sum={assets?.iost.voter_rewards ?? null} />
@@ -158,14 +158,14 @@ export function Withdrawable({ visit, frozen, assets }: WithdrawableProps): Html
 }
 
 /** Frozen amounts become available automatically; only rewards need a withdrawal. */
-function titleOf(hasRewards: boolean, hasNext: boolean): Text {
+function selectTitle(hasRewards: boolean, hasNext: boolean): Text {
   if (!hasNext) return { en: 'Rewards to withdraw', zh: '可领取奖励' }
   return hasRewards
     ? { en: 'Rewards and frozen amounts', zh: '奖励与冻结金额' }
     : { en: 'Frozen amounts', zh: '冻结金额' }
 }
 
-function rewardFacts(visit: Visit, assets: Assets | undefined): readonly Fact[] {
+function rewardFacts(visit: Visit, assets: AccountAssets | undefined): readonly Fact[] {
   if (assets === undefined) return []
   const { voter_rewards: asVoter, producer_reward: asProducer } = assets.iost
   const rewards = [
@@ -197,8 +197,8 @@ function nextFact(visit: Visit, frozen: FrozenList): readonly Fact[] {
       'Next to become available',
       '下一笔解冻',
       <span class="stack">
-        <Amount visit={visit} value={sumOf(due.map(({ amount }) => amount))} token="iost" />
-        <Until visit={visit} iso={isoOf(next.time)} />
+        <Amount visit={visit} value={sumDecimals(due.map(({ amount }) => amount))} token="iost" />
+        <Until visit={visit} iso={formatIso(next.time)} />
       </span>,
     ],
   ]
@@ -209,14 +209,16 @@ const MAX_PRODUCERS = 30
 
 type ByProducerProps = {
   readonly visit: Visit
-  readonly rows: Assets['unclaimed']['by_producer']
+  readonly rows: AccountAssets['unclaimed']['by_producer']
   /** What a withdrawal pays; null: not known. */
   readonly sum: string | null
 }
 
 /** Whether the rows add up to less than what a withdrawal pays: the contract adds before it cuts. */
 const isCut = ({ rows, sum }: Pick<ByProducerProps, 'rows' | 'sum'>): boolean =>
-  sum !== null && rows.every(({ amount }) => amount !== null) && sumOf(rows.map(({ amount }) => amount ?? '0')) !== sum
+  sum !== null &&
+  rows.every(({ amount }) => amount !== null) &&
+  sumDecimals(rows.map(({ amount }) => amount ?? '0')) !== sum
 
 const ByProducer = ({ visit, rows, sum }: ByProducerProps): Html => (
   <details class="inner" open={rows.length <= OPEN}>
@@ -281,7 +283,7 @@ export function Resources({ visit, detail }: Props<{ detail: AccountDetail }>): 
             '已用 RAM（字节）',
             <Measure
               part={ram.used}
-              whole={sumOf([ram.used, positive(ram.available)])}
+              whole={sumDecimals([ram.used, positive(ram.available)])}
               tell={percent => say({ en: `${percent} used`, zh: `已用 ${percent}` })}
             >
               <small>

@@ -1,12 +1,12 @@
 /** @jsxImportSource @kitajs/html */
 import type { CallParameters } from '#actions/ask.ts'
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
 import type { Text } from '#actions/text.ts'
 import { grouped } from '../format/amount.ts'
 import { oneLine, shortened, visible } from '../format/text.ts'
 import { absolute } from '../format/time.ts'
-import { callTo, hrefTo, isWithin, LISTS, lastingHref } from '../links.ts'
+import { formatApiUrl, isListItem, LISTS, lastingHref, toHref } from '../links.ts'
 import type { Html, PageContent, Visit } from '../page.ts'
 import { Document, type Shell } from './document.tsx'
 
@@ -16,7 +16,7 @@ export type Frame = Shell &
     readonly height?: number
     /** ISO-8601 UTC. */
     readonly time?: string
-    readonly calls: readonly Call[]
+    readonly calls: readonly PageCall[]
   }
 
 /**
@@ -100,14 +100,14 @@ function OpenGraph({ frame, path, title, description }: OpenGraphProps): Html {
  */
 function Crumbs({ frame }: { readonly frame: Frame }): Html {
   const { say } = frame
-  const around = partsAround(frame)
+  const around = listParents(frame)
   if (around.length === 0) return ''
   return (
     <nav class="crumbs" aria-label={say({ en: 'Breadcrumbs', zh: '当前位置' })}>
       <ol>
         {[['/', say({ en: 'Home', zh: '首页' })] as const, ...around].map(([path, name]) => (
           <li>
-            <a href={hrefTo(frame, path)} safe>
+            <a href={toHref(frame, path)} safe>
               {name}
             </a>
           </li>
@@ -125,8 +125,8 @@ const WHOLES = new Map<string, Text>([
 ])
 
 /** The list of a thing, and the collection of an NFT or the owner of a balance: their paths and names. */
-function partsAround({ path, say }: Frame): readonly (readonly [string, string])[] {
-  const list = LISTS.find(([to]) => isWithin(to, path))
+function listParents({ path, say }: Frame): readonly (readonly [string, string])[] {
+  const list = LISTS.find(([to]) => isListItem(to, path))
   // The segment is not decoded: on the page of a refusal it may not be valid text.
   const [, whole, kind = ''] = /^(\/([^/]+)\/[^/]+)\/[^/]+$/.exec(path) ?? []
   const name = WHOLES.get(kind)
@@ -137,14 +137,14 @@ function partsAround({ path, say }: Frame): readonly (readonly [string, string])
 }
 
 /** An API call with data of a page. */
-export type Call = {
-  readonly action: Pick<Action, 'module' | 'action' | 'list' | 'title' | 'source'>
+export type PageCall = {
+  readonly action: Pick<ApiAction, 'module' | 'action' | 'list' | 'title' | 'source'>
   readonly given: CallParameters
 }
 
 type CallLinksProps = {
   readonly frame: Pick<Visit, 'site' | 'root' | 'say'>
-  readonly calls: readonly Call[]
+  readonly calls: readonly PageCall[]
 }
 
 /**
@@ -157,18 +157,18 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
   ) : (
     <details class="calls">
       <summary safe>{frame.say({ en: 'Data of this page', zh: '本页数据' })}</summary>
-      {groupsOf(calls).map((group, _at, all) => (
+      {groupCalls(calls).map((group, _at, all) => (
         <span class="call">
-          <span safe>{nameOf(group, all, frame)}</span>{' '}
+          <span safe>{formatGroupName(group, all, frame)}</span>{' '}
           {group.parts.map(part => (
             <>
-              <a href={callTo(frame, group.action, { ...group.given, ...part })} safe>
-                {group.parts.length === 1 ? 'JSON' : `JSON ${rowsOf(part)}`}
+              <a href={formatApiUrl(frame, group.action, { ...group.given, ...part })} safe>
+                {group.parts.length === 1 ? 'JSON' : `JSON ${formatRowRange(part)}`}
               </a>{' '}
             </>
           ))}
           {group.action.source !== undefined && (
-            <a href={callTo(frame, group.action, { ...group.given, format: 'csv' })}>CSV</a>
+            <a href={formatApiUrl(frame, group.action, { ...group.given, format: 'csv' })}>CSV</a>
           )}
         </span>
       ))}
@@ -176,7 +176,7 @@ export const CallLinks = ({ frame, calls }: CallLinksProps): Html =>
   )
 
 /** Calls of an action that differ at most in the part of the list. */
-type Group = Call & {
+type Group = PageCall & {
   /** The parts, without duplicates, as paging parameters. */
   readonly parts: readonly CallParameters[]
 }
@@ -184,7 +184,7 @@ type Group = Call & {
 /** Parameters that select a part of a list. A file has the whole list. */
 const PART: ReadonlySet<string> = new Set(['page', 'size', 'after'])
 
-function groupsOf(calls: readonly Call[]): readonly Group[] {
+function groupCalls(calls: readonly PageCall[]): readonly Group[] {
   const groups = new Map<string, Group>()
   for (const { action, given } of calls) {
     const isOfPart = ([name]: readonly [string, string]): boolean => PART.has(name)
@@ -200,26 +200,26 @@ function groupsOf(calls: readonly Call[]): readonly Group[] {
 }
 
 /** The positions of a part's rows in the whole list, such as `26–50`. */
-function rowsOf({ page = '', size = '' }: CallParameters): string {
+function formatRowRange({ page = '', size = '' }: CallParameters): string {
   const last = Number(page) * Number(size)
   return `${grouped(String(last - Number(size) + 1))}–${grouped(String(last))}`
 }
 
 /** The title of an action, with the subject of the call if the page calls the action for several. */
-function nameOf({ action, given }: Group, all: readonly Group[], { say }: Pick<Visit, 'say'>): string {
+function formatGroupName({ action, given }: Group, all: readonly Group[], { say }: Pick<Visit, 'say'>): string {
   const isOne = all.filter(each => each.action === action).length === 1
   const [of = ''] = Object.values(given)
   return isOne ? say(action.title) : `${say(action.title)} ${shortened(visible(of))}`
 }
 
 /** Maximum length of a title and of a description: more than search engines show. */
-const MOST_TITLE = 120
-const MOST_DESCRIPTION = 300
+const MAX_TITLE = 120
+const MAX_DESCRIPTION = 300
 
 /** A complete page of the explorer. */
 export function Layout({ frame, shown }: { readonly frame: Frame; readonly shown: PageContent }): Html {
-  const { title: full, description: told = full, body, path = frame.path, asOf, isMinor = false } = shown
-  const [title, description] = [oneLine(full, MOST_TITLE), oneLine(told, MOST_DESCRIPTION)]
+  const { title: full, description: blurb = full, body, path = frame.path, asOf, isMinor = false } = shown
+  const [title, description] = [oneLine(full, MAX_TITLE), oneLine(blurb, MAX_DESCRIPTION)]
   return (
     <Document
       shell={frame}
@@ -257,7 +257,7 @@ function otherHref({ root, lang, path, query }: Frame): string {
   // The home page redirects to the browser's language unless `lang` is given.
   if (path === '/' && other === 'en') kept.set('lang', 'en')
   const text = kept.toString()
-  return `${hrefTo({ root, lang: other }, path)}${text === '' ? '' : `?${text}`}`
+  return `${toHref({ root, lang: other }, path)}${text === '' ? '' : `?${text}`}`
 }
 
 function Foot({ frame, asOf }: { readonly frame: Frame; readonly asOf: Text | undefined }): Html {

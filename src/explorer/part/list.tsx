@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import type { CallParameters } from '#actions/ask.ts'
 import type { Text } from '#actions/text.ts'
-import { type Download, MOST_ROWS } from '../download/file.ts'
+import { type Download, MAX_ROWS } from '../download/file.ts'
 import { findWorkingPeriods, isSearchWithinFile, isWithinFile, narrowQuery } from '../download/working-periods.ts'
 import { counted, grouped, toUnits } from '../format/amount.ts'
-import { hrefTo, isNarrowed } from '../links.ts'
+import { isNarrowed, toHref } from '../links.ts'
 import type { Html, PageContent, Props, Visit } from '../page.ts'
 import { Place } from './amount.tsx'
 import { Note } from './section.tsx'
@@ -20,17 +20,17 @@ export const pageGiven = ({ query }: Pick<Visit, 'query'>): { readonly page: str
 })
 
 /** The number of the requested page; 1 if the parameter is not a whole number. */
-function numberOf({ query }: Pick<Visit, 'query'>): number {
+function parsePageNumber({ query }: Pick<Visit, 'query'>): number {
   const page = query.get('page') ?? ''
   return /^\d+$/.test(page) ? Math.max(1, Number(page)) : 1
 }
 
 /** The last page of a list of `total` rows. */
-const lastOf = (total: number): number => Math.max(1, Math.ceil(total / PAGE_SIZE))
+const countPages = (total: number): number => Math.max(1, Math.ceil(total / PAGE_SIZE))
 
 /** The rows of the requested page, or of the last one if it is beyond the end, of a list in memory. */
-export function pageOf<R>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly R[] {
-  const page = Math.min(lastOf(rows.length), numberOf(visit))
+export function selectPageRows<R>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly R[] {
+  const page = Math.min(countPages(rows.length), parsePageNumber(visit))
   return rows.slice((page - 1) * PAGE_SIZE, page * PAGE_SIZE)
 }
 
@@ -43,8 +43,8 @@ export function lastInstead(visit: Pick<Visit, 'query'>, given: CallParameters, 
   const isOfAddress = given['page'] === visit.query.get('page') && given['size'] === String(PAGE_SIZE)
   const total = isOfAddress ? (answer as { readonly total?: unknown } | null)?.total : undefined
   if (typeof total !== 'number') return undefined
-  const last = lastOf(total)
-  return numberOf(visit) > last ? last : undefined
+  const last = countPages(total)
+  return parsePageNumber(visit) > last ? last : undefined
 }
 
 /** The path of another page of the list, with the other parameters of the address. */
@@ -52,17 +52,17 @@ export function pathOfPage({ path, query }: Pick<Visit, 'path' | 'query'>, page:
   const other = new URLSearchParams(query)
   if (page === 1) other.delete('page')
   else other.set('page', String(page))
-  return `${path}${searchOf(other)}`
+  return `${path}${formatSearch(other)}`
 }
 
 /** The query of an address with its question mark; `""` for an empty one. */
-export function searchOf(query: URLSearchParams): string {
+export function formatSearch(query: URLSearchParams): string {
   return query.size === 0 ? '' : `?${query}`
 }
 
 /** The rows of the current page with their ranks in the whole list, from 1. */
 export function rankRows<R>(visit: Pick<Visit, 'query'>, rows: readonly R[]): readonly (R & Ranked)[] {
-  const before = (numberOf(visit) - 1) * PAGE_SIZE
+  const before = (parsePageNumber(visit) - 1) * PAGE_SIZE
   return rows.map((row, at) => ({ ...row, rank: before + at + 1 }))
 }
 
@@ -73,9 +73,9 @@ export const RANK_COLUMN: Column<Ranked> = ['Rank', '排名', ({ rank }) => <Pla
 
 /** Links to the other pages of a list. `total`: number of rows. */
 export function Pager({ visit, total }: Props<{ total: number }>): Html {
-  const last = lastOf(total)
-  const page = Math.min(last, numberOf(visit))
-  const to = (number: number): string => hrefTo(visit, pathOfPage(visit, number))
+  const last = countPages(total)
+  const page = Math.min(last, parsePageNumber(visit))
+  const to = (number: number): string => toHref(visit, pathOfPage(visit, number))
   const Step = ({ number, text, rel }: { number: number; text: string; rel?: 'prev' | 'next' }): Html =>
     number < 1 || number > last || number === page ? (
       <span aria-disabled="true" safe>
@@ -89,12 +89,12 @@ export function Pager({ visit, total }: Props<{ total: number }>): Html {
   if (last === 1)
     return (
       <p class="pager" safe>
-        {visit.say(countOf({ page, last, total }))}
+        {visit.say(formatRowCount({ page, last, total }))}
       </p>
     )
   return (
     <nav class="pager" aria-label={visit.say({ en: 'Pages', zh: '分页' })}>
-      <span safe>{visit.say(countOf({ page, last, total }))}</span>
+      <span safe>{visit.say(formatRowCount({ page, last, total }))}</span>
       <span class="steps">
         <Step number={1} text={visit.say({ en: 'First', zh: '首页' })} />
         <Step number={page - 1} text={visit.say({ en: 'Previous', zh: '上一页' })} rel="prev" />
@@ -111,7 +111,7 @@ const SHORT = 3
 
 /** A form for the number of any page of the list, which keeps the filters of the address. */
 const AnyPage = ({ visit, page, last }: Props<{ page: number; last: number }>): Html => (
-  <form class="to-page" action={hrefTo(visit, visit.path)} method="get">
+  <form class="to-page" action={toHref(visit, visit.path)} method="get">
     {[...visit.query]
       .filter(([name]) => name !== 'page')
       .map(([name, value]) => (
@@ -127,7 +127,7 @@ const AnyPage = ({ visit, page, last }: Props<{ page: number; last: number }>): 
   </form>
 )
 
-function countOf({ page, last, total }: Readonly<Record<'page' | 'last' | 'total', number>>): Text {
+function formatRowCount({ page, last, total }: Readonly<Record<'page' | 'last' | 'total', number>>): Text {
   const rows = grouped(String(total))
   const [at, of] = [grouped(String(page)), grouped(String(last))]
   const pages = last === 1 ? { en: '', zh: '' } : { en: `Page ${at} of ${of} · `, zh: `第 ${at} / ${of} 页 · ` }
@@ -154,7 +154,7 @@ export async function Files({ visit, file, id = '', total, hasRows = total !== 0
   const { say } = visit
   const to = (query: URLSearchParams): string => {
     const text = query.toString()
-    return hrefTo(visit, `${file.path.replace('{id}', encodeURIComponent(id))}${text === '' ? '' : `?${text}`}`)
+    return toHref(visit, `${file.path.replace('{id}', encodeURIComponent(id))}${text === '' ? '' : `?${text}`}`)
   }
   const of = { file, id }
   const isWhole = total === null ? await isSearchWithinFile(visit, of) : isWithinFile(total)
@@ -191,7 +191,7 @@ function shownRows(total: number | null): Text {
 
 /** `isShorter`: the page offers a shorter period, or its form does. */
 function beyond(total: number, isShorter: boolean): Text {
-  const [rows, most] = [grouped(String(total)), grouped(String(MOST_ROWS))]
+  const [rows, most] = [grouped(String(total)), grouped(String(MAX_ROWS))]
   const shorter = isShorter ? { en: 'choose a shorter period, or ', zh: '选择较短的区间，或' } : { en: '', zh: '' }
   return {
     en: `this list has ${rows} rows, and a file at most ${most}; ${shorter.en}use the API with a key.`,
@@ -201,7 +201,7 @@ function beyond(total: number, isShorter: boolean): Text {
 
 /** The rows that pass the filters are only known once all have been searched. */
 function uncounted(): Text {
-  const most = grouped(String(MOST_ROWS))
+  const most = grouped(String(MAX_ROWS))
   return {
     en: `the list has too many rows to know whether those that pass the filters fit into a file of ${most}; choose a shorter period, or use the API with a key.`,
     zh: `列表过长，无法确定符合条件的记录是否超过单个文件的上限 ${most} 条；请选择较短的区间，或使用 API key 通过 API 获取。`,
@@ -209,7 +209,7 @@ function uncounted(): Text {
 }
 
 /** A sort order of a list: its name in the address, its label, and the figure of a row by which it sorts. */
-export type Order<R> = {
+export type SortOrder<R> = {
   readonly by: string
   readonly name: Text
   /** A decimal; rows are sorted by it in descending order. */
@@ -217,11 +217,13 @@ export type Order<R> = {
 }
 
 /** The requested order; undefined: the default order of the list. */
-export const orderGiven = <R,>({ query }: Pick<Visit, 'query'>, orders: readonly Order<R>[]): Order<R> | undefined =>
-  orders.find(({ by }) => by === query.get('by'))
+export const orderGiven = <R,>(
+  { query }: Pick<Visit, 'query'>,
+  orders: readonly SortOrder<R>[],
+): SortOrder<R> | undefined => orders.find(({ by }) => by === query.get('by'))
 
 /** Rows by a figure, in descending order. The sort is stable. */
-export function ordered<R>(rows: readonly R[], { figure }: Order<R>): readonly R[] {
+export function ordered<R>(rows: readonly R[], { figure }: SortOrder<R>): readonly R[] {
   const keyed = rows.map(row => ({ row, key: toUnits(String(figure(row))) }))
   return keyed.sort((one, other) => (one.key === other.key ? 0 : one.key < other.key ? 1 : -1)).map(({ row }) => row)
 }
@@ -230,7 +232,7 @@ type SortsProps = {
   readonly visit: Visit
   /** The label of the list's default order. */
   readonly own: Text
-  readonly orders: readonly Pick<Order<never>, 'by' | 'name'>[]
+  readonly orders: readonly Pick<SortOrder<never>, 'by' | 'name'>[]
 }
 
 /** Links to the other sort orders of a list. */
@@ -245,7 +247,7 @@ export function Sorts({ visit, own, orders }: SortsProps): Html {
         <>
           {' '}
           <a
-            href={hrefTo(visit, by === undefined ? path : `${path}?by=${by}`)}
+            href={toHref(visit, by === undefined ? path : `${path}?by=${by}`)}
             aria-current={by === chosen ? 'true' : undefined}
             safe
           >

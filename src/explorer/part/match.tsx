@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/text.ts'
-import type { Fact, Match } from '../find/search.ts'
-import { kindOf } from '../format/state.ts'
+import type { MatchFact, SearchMatch } from '../find/search.ts'
+import { getMatchKind } from '../format/state.ts'
 import { visible } from '../format/text.ts'
 import { absolute } from '../format/time.ts'
 import type { Html, Visit } from '../page.ts'
@@ -11,7 +11,7 @@ import { Rows } from './table.tsx'
 
 type FactTextProps = {
   readonly visit: Pick<Visit, 'say'>
-  readonly fact: Fact | undefined
+  readonly fact: MatchFact | undefined
   /** The text before a known fact. */
   readonly before?: string
 }
@@ -59,9 +59,9 @@ export const LastBlock = ({ visit, height }: LastBlockProps): Html => (
 
 type MatchRowsProps = {
   readonly visit: Pick<Visit, 'root' | 'home' | 'lang' | 'say' | 'site'>
-  readonly matches: readonly Match[]
+  readonly matches: readonly SearchMatch[]
   /** The facts of the first matches, in their order. */
-  readonly facts?: readonly (Fact | undefined)[]
+  readonly facts?: readonly (MatchFact | undefined)[]
 }
 
 /** A table of things that a text may mean. */
@@ -74,8 +74,12 @@ export function MatchRows({ visit, matches, facts = [] }: MatchRowsProps): Html 
       rows={rows}
       none={{ en: 'Nothing has this name, number or hash.', zh: '没有对应此名称、高度或哈希的对象。' }}
       columns={[
-        ['Name', '名称', ({ type, id }) => <Name visit={visit} kind={kindOf(type).kind} id={id} isWhole isExplained />],
-        ['Kind', '类型', ({ type }) => <span safe>{visible(say(kindOf(type)))}</span>, 'end'],
+        [
+          'Name',
+          '名称',
+          ({ type, id }) => <Name visit={visit} kind={getMatchKind(type).kind} id={id} isWhole isExplained />,
+        ],
+        ['Kind', '类型', ({ type }) => <span safe>{visible(say(getMatchKind(type)))}</span>, 'end'],
         rows.some(({ fact }) => fact !== undefined) && [
           'In brief',
           '概况',

@@ -4,13 +4,13 @@ import type { Text } from '#actions/text.ts'
 import { isAccountName, isContractId, isPossibleName } from '#chain/names.ts'
 import { knownName } from '../find/labels.ts'
 import { cut, shortened, visible } from '../format/text.ts'
-import { hrefTo, type Kind, pathOf, pathOfNft } from '../links.ts'
+import { formatPagePath, type PageKind, pathOfNft, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { None, When } from './amount.tsx'
 
 type NameProps = {
   readonly visit: Pick<Visit, 'root' | 'home' | 'lang' | 'site'>
-  readonly kind: Kind
+  readonly kind: PageKind
   readonly id: string | number
   /**
    * Whether to show a long name in full; absent: its beginning and end. The full hash of a transaction is
@@ -35,10 +35,10 @@ export function Name(props: NameProps): Html {
 }
 
 /** Things that are identified by the name of an account or the id of a contract. */
-const LABELLED: ReadonlySet<Kind> = new Set(['account', 'contract', 'producer'])
+const LABELLED: ReadonlySet<PageKind> = new Set(['account', 'contract', 'producer'])
 
 /** Things with machine-made names, which are shown in a monospaced font. */
-const CODED: ReadonlySet<Kind> = new Set(['tx', 'block', 'contract'])
+const CODED: ReadonlySet<PageKind> = new Set(['tx', 'block', 'contract'])
 
 function Linked({ visit, kind, id, isWhole = false }: NameProps): Html {
   const name = visible(String(id))
@@ -46,7 +46,7 @@ function Linked({ visit, kind, id, isWhole = false }: NameProps): Html {
   return (
     <a
       class={`name${CODED.has(kind) ? ` ${kind}` : ''}${isWhole ? ' whole' : ''}`}
-      href={hrefTo(visit, pathOf(kind, id))}
+      href={toHref(visit, formatPagePath(kind, id))}
       title={shown === name || kind === 'tx' ? undefined : name}
     >
       <bdi safe>{shown}</bdi>
@@ -87,7 +87,7 @@ export const Contract = ({ visit, id }: Pick<NameProps, 'visit'> & { readonly id
   )
 
 /** Maximum length of a text in a title attribute. */
-const MOST_TITLE = 120
+const MAX_TITLE = 120
 
 type UnlinkedProps = Pick<NameProps, 'visit'> & {
   readonly id: string
@@ -103,7 +103,7 @@ function Unlinked({ visit, id, isNo }: UnlinkedProps): Html {
   const shown = shortened(visible(id))
   return (
     <>
-      <span class="name" title={shown === visible(id) ? undefined : cut(id, MOST_TITLE)}>
+      <span class="name" title={shown === visible(id) ? undefined : cut(id, MAX_TITLE)}>
         <bdi safe>{shown}</bdi>
       </span>{' '}
       <small class="label" safe>
@@ -160,7 +160,7 @@ type NftNameProps = {
  * page's subject.
  */
 export const NftName = ({ visit, collection, id }: NftNameProps): Html => (
-  <a class="name nft" href={hrefTo(visit, pathOfNft(collection, id))}>
+  <a class="name nft" href={toHref(visit, pathOfNft(collection, id))}>
     <bdi safe>{`#${shortened(visible(id))}`}</bdi>
   </a>
 )
@@ -217,12 +217,12 @@ export function QrCode({ visit, text }: QrCodeProps): Html {
         role="img"
         aria-label={visit.say({ en: 'QR code of this name', zh: '此名称的二维码' })}
       >
-        <path d={data.map(runsOf).join('')}></path>
+        <path d={data.map(drawRuns).join('')}></path>
       </svg>
     </details>
   )
 }
 
 /** The dark modules of a row as a path: a line of a module's width through the middle of each run. */
-const runsOf = (row: readonly boolean[], y: number): string =>
+const drawRuns = (row: readonly boolean[], y: number): string =>
   [...row.map(Number).join('').matchAll(/1+/g)].map(({ index, 0: { length } }) => `M${index} ${y}h${length}`).join('')

@@ -3,11 +3,11 @@ import type { AnswerOf } from '#actions/ask.ts'
 import type { getAccountNfts } from '#actions/get-account-nfts.ts'
 import type { getTokenList } from '#actions/get-token-list.ts'
 import { subAccountFile } from '../download/downloads.ts'
-import { MOST_ROWS } from '../download/file.ts'
+import { MAX_ROWS } from '../download/file.ts'
 import { grouped } from '../format/amount.ts'
 import { visible } from '../format/text.ts'
-import { isoOf } from '../format/time.ts'
-import { hrefTo, pathOfBalance } from '../links.ts'
+import { formatIso } from '../format/time.ts'
+import { pathOfBalance, toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, At, Count, None } from './amount.tsx'
 import type { AccountDetail } from './holdings.tsx'
@@ -60,7 +60,7 @@ export function OwnTokens({ visit, account, tokens }: Props<{ account: string; t
             'Available',
             '可用',
             ({ balance, symbol }) => (
-              <a href={hrefTo(visit, pathOfBalance(account, symbol))}>
+              <a href={toHref(visit, pathOfBalance(account, symbol))}>
                 <Count value={balance} />
               </a>
             ),
@@ -74,7 +74,7 @@ export function OwnTokens({ visit, account, tokens }: Props<{ account: string; t
 }
 
 /** Maximum number of frozen amounts of a token with their times. */
-const MOST_TIMES = 3
+const MAX_TIMES = 3
 
 /** The frozen amounts of a token, and the end of each freeze. */
 function Frozen({ visit, token }: Props<{ token: Owned }>): Html {
@@ -84,13 +84,13 @@ function Frozen({ visit, token }: Props<{ token: Owned }>): Html {
   return (
     <span class="stack">
       <Count value={frozen_balance} />
-      {parts.slice(0, MOST_TIMES).map(({ amount, time }) => (
+      {parts.slice(0, MAX_TIMES).map(({ amount, time }) => (
         <small>
           {parts.length !== 1 && <Count value={amount} />} <span safe>{say({ en: 'until', zh: '冻结至' })}</span>{' '}
-          <At iso={isoOf(time)} />
+          <At iso={formatIso(time)} />
         </small>
       ))}
-      {parts.length > MOST_TIMES && (
+      {parts.length > MAX_TIMES && (
         <small safe>{say({ en: `${parts.length} amounts in all`, zh: `共 ${parts.length} 笔` })}</small>
       )}
     </span>
@@ -150,7 +150,7 @@ export function SubAccounts({ visit, account, rows, total }: SubAccountsProps): 
           ['Transaction', '交易', ({ tx_hash }) => <Name visit={visit} kind="tx" id={tx_hash} />],
         ]}
       />
-      <More visit={visit} shown={rows.length} total={total} hasFile={total <= MOST_ROWS} />
+      <More visit={visit} shown={rows.length} total={total} hasFile={total <= MAX_ROWS} />
     </Card>
   )
 }

@@ -2,7 +2,7 @@
 import type { Step } from '#actions/request/step.ts'
 import type { Text } from '#actions/text.ts'
 import { counted, grouped, signed } from '../format/amount.ts'
-import { type Axis, axisOf, datesLabelled, type Extent, extentOfLevels, labelsOf } from '../format/axis.ts'
+import { type Axis, createAxis, datesLabelled, type Extent, extentOfLevels, formatAxisLabels } from '../format/axis.ts'
 import { STEP_NAMES, type StepRow } from '../format/period.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Day } from './amount.tsx'
@@ -15,7 +15,7 @@ const HEIGHT = 200
 const WIDEST = WIDTH / 20
 
 /** The distance of a value from the top of a plot. */
-function shareOf({ ticks }: Axis, value: number): number {
+function computeTopShare({ ticks }: Axis, value: number): number {
   const [least = 0, most = 1] = [ticks[0], ticks.at(-1)]
   return Math.round(((most - value) / (most - least)) * HEIGHT)
 }
@@ -27,11 +27,11 @@ type ShapeProps = { readonly values: readonly number[]; readonly axis: Axis }
 function Bars({ values, axis, kind }: ShapeProps & { readonly kind?: 'gain' | 'loss' }): Html {
   const step = WIDTH / values.length
   const width = Math.min(WIDEST, step > 8 ? step * 0.85 : step)
-  const zero = shareOf(axis, 0)
+  const zero = computeTopShare(axis, 0)
   const bar = (value: number, at: number): string => {
     if (value === 0) return ''
     const left = at * step + (step - width) / 2
-    return `M${Math.round(left)} ${zero}V${shareOf(axis, value)}H${Math.round(left + width)}V${zero}`
+    return `M${Math.round(left)} ${zero}V${computeTopShare(axis, value)}H${Math.round(left + width)}V${zero}`
   }
   return <path class={kind} d={values.map(bar).join('')} />
 }
@@ -39,7 +39,7 @@ function Bars({ values, axis, kind }: ShapeProps & { readonly kind?: 'gain' | 'l
 /** The level at the end of each step, as a stepped line; filled down to zero if the axis begins there. */
 function Levels({ values, axis }: ShapeProps): Html {
   const step = WIDTH / values.length
-  const levels = values.map(value => shareOf(axis, value))
+  const levels = values.map(value => computeTopShare(axis, value))
   const stairs = levels
     .map((level, at) => {
       // A constant level is one line.
@@ -79,7 +79,7 @@ type PlotProps = {
 type Drawn = {
   readonly extent: Extent
   /** The most important figure, in words. */
-  readonly told: Text
+  readonly highlight: Text
   /** The date of that figure, which does not wrap. */
   readonly on?: Text
   /** Formats a value. */
@@ -93,9 +93,9 @@ type Drawn = {
  */
 function drawPlot(
   { visit, title, series, isLarge = false }: PlotProps,
-  { extent, told, on = { en: '', zh: '' }, written = grouped, Shape }: Drawn,
+  { extent, highlight, on = { en: '', zh: '' }, written = grouped, Shape }: Drawn,
 ): Html {
-  const axis = axisOf(
+  const axis = createAxis(
     extent,
     series.every(({ value }) => !value.includes('.')),
   )
@@ -107,7 +107,7 @@ function drawPlot(
       data-points={series.map(({ date, value }) => `${date}: ${written(value)}`).join('|')}
     >
       <div class="values" aria-hidden="true">
-        {labelsOf(axis, visit.lang)
+        {formatAxisLabels(axis, visit.lang)
           .toReversed()
           .map(label => (
             <span safe>{label}</span>
@@ -121,14 +121,14 @@ function drawPlot(
         role="img"
         aria-label={`${visit.say(title)}, ${span}`}
       >
-        <desc safe>{`${visit.say(told)}${visit.say(on)}`}</desc>
-        <path class="grid" d={axis.ticks.map(tick => `M0 ${shareOf(axis, tick)}H${WIDTH}`).join('')} />
+        <desc safe>{`${visit.say(highlight)}${visit.say(on)}`}</desc>
+        <path class="grid" d={axis.ticks.map(tick => `M0 ${computeTopShare(axis, tick)}H${WIDTH}`).join('')} />
         <Shape values={series.map(({ value }) => Number(value))} axis={axis} />
       </svg>
       <Dates series={series} />
       <figcaption>
         <span class="told">
-          <span safe>{visit.say(told)}</span>
+          <span safe>{visit.say(highlight)}</span>
           <span class="on" safe>
             {visit.say(on)}
           </span>
@@ -164,7 +164,7 @@ export function Plot(props: PlotProps): Html {
   const shown = grouped(most.value)
   return drawPlot(props, {
     extent: { least: 0, most: Number(most.value) },
-    told: { en: `Highest: ${shown}`, zh: `最高：${shown}` },
+    highlight: { en: `Highest: ${shown}`, zh: `最高：${shown}` },
     on: { en: ` on ${most.date}`, zh: `（${most.date}）` },
     Shape: Bars,
   })
@@ -177,7 +177,7 @@ export function LevelPlot(props: PlotProps): Html {
   const shown = grouped(last.value)
   return drawPlot(props, {
     extent: extentOfLevels(props.series.map(({ value }) => Number(value))),
-    told: { en: `Latest: ${shown}`, zh: `最新：${shown}` },
+    highlight: { en: `Latest: ${shown}`, zh: `最新：${shown}` },
     Shape: Levels,
   })
 }
@@ -204,7 +204,7 @@ export function ChangePlot(props: PlotProps): Html {
     `${gain && `Largest gain: ${gain}`}${between}${loss && `Largest loss: ${loss}`}`,
     `${gain && `最大增加：${gain}`}${between}${loss && `最大减少：${loss}`}`,
   ]
-  return drawPlot(props, { extent, told: { en, zh }, written: signed, Shape: GainsAndLosses })
+  return drawPlot(props, { extent, highlight: { en, zh }, written: signed, Shape: GainsAndLosses })
 }
 
 /** A figure of each step: the head of its column, and the title of its plot with the unit if there is one. */
@@ -238,20 +238,20 @@ type StepTableProps<R> = {
 }
 
 /** Maximum rows of a plot's table on a page. */
-const MOST = 12
+const MAX = 12
 
 /** A collapsed table with the exact figures of a plot, newest first. */
 export function StepTable<R extends StepRow>({ visit, step, rows, figures }: StepTableProps<R>): Html {
   const { title, head } = STEP_NAMES[step]
   const newest = rows.toReversed()
-  const shown = newest.slice(0, MOST)
+  const shown = newest.slice(0, MAX)
   return (
     <details class="inner">
       <summary safe>{visit.say(title)}</summary>
       <FirstRows
         visit={visit}
         rows={newest}
-        most={MOST}
+        most={MAX}
         isNarrow
         columns={[
           [head.en, head.zh, row => <Day visit={visit} day={row} />],

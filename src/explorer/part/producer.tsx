@@ -8,9 +8,9 @@ import type { getProducerVotes } from '#actions/get-producer-votes.ts'
 import { getRewardHistory } from '#actions/get-reward-history.ts'
 import type { Text } from '#actions/text.ts'
 import { voterFile } from '../download/downloads.ts'
-import { decimalsOf, sumOf } from '../format/amount.ts'
+import { countDecimals, sumDecimals } from '../format/amount.ts'
 import { named, type Steps, stepsSince } from '../format/period.ts'
-import { APPROVED, producerStatusOf, type StatusOfProducer } from '../format/state.ts'
+import { APPROVED, describeProducerStatus, type StatusOfProducer } from '../format/state.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Amount, Change, Count, Day } from './amount.tsx'
 import { List, pageGiven, RANK_COLUMN, rankRows } from './list.tsx'
@@ -25,7 +25,7 @@ type ProducerStatusProps = { readonly visit: Pick<Visit, 'say'>; readonly of: St
 /** Whether a producer is approved, a candidate, and online. */
 export const ProducerStatus = ({ visit: { say }, of }: ProducerStatusProps): Html => (
   <span class={`badge ${chooseTone(of)}`.trimEnd()} safe>
-    {say(producerStatusOf(of))}
+    {say(describeProducerStatus(of))}
   </span>
 )
 
@@ -135,17 +135,17 @@ type VoteDaysProps = { readonly visit: Pick<Visit, 'say' | 'lang' | 'now'>; read
 export const LatestChanges = ({ visit, days }: VoteDaysProps): Html => (
   <small>
     <span class="line">
-      <Change value={days.at(-1)?.change ?? '0'} /> <span safe>{visit.say(lastDayOf(visit, days))}</span>
+      <Change value={days.at(-1)?.change ?? '0'} /> <span safe>{visit.say(formatLastDay(visit, days))}</span>
     </span>
     <span class="line">
-      <Change value={sumOf(days.slice(-DAYS_OF_CHANGE).map(({ change }) => change))} />{' '}
+      <Change value={sumDecimals(days.slice(-DAYS_OF_CHANGE).map(({ change }) => change))} />{' '}
       <span safe>{visit.say({ en: 'over 7 days', zh: '近 7 天' })}</span>
     </span>
   </small>
 )
 
 /** The name of the last day. If the service is behind, the day of the last block is over. */
-function lastDayOf({ now }: Pick<Visit, 'now'>, days: VoteDays): Text {
+function formatLastDay({ now }: Pick<Visit, 'now'>, days: VoteDays): Text {
   const today = new Date(now).toISOString().slice(0, 'yyyy-mm-dd'.length)
   const last = days.at(-1)?.date ?? today
   return last === today ? { en: 'today (UTC)', zh: '今日（UTC）' } : { en: `on ${last} (UTC)`, zh: `${last}（UTC）` }
@@ -154,7 +154,7 @@ function lastDayOf({ now }: Pick<Visit, 'now'>, days: VoteDays): Text {
 /** The votes at the end of each day and the daily changes, as plots and as a table. */
 export function VotesByDay({ visit, days }: VoteDaysProps): Html {
   const { say } = visit
-  const changeDecimals = decimalsOf(days.map(({ change }) => change))
+  const changeDecimals = countDecimals(days.map(({ change }) => change))
   return (
     <Card visit={visit} id="votes-by-day" title={{ en: 'Votes over time', zh: '票数走势' }}>
       <FigurePlot

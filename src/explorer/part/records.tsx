@@ -6,10 +6,18 @@ import { isActionName, isContractId, isPossibleName, isSystemContract } from '#c
 import { accountRecords } from '../download/downloads.ts'
 import type { Download } from '../download/file.ts'
 import { ACCOUNT_FIELDS, fieldsGiven } from '../format/field.ts'
-import { calledFor, memoOf, movedBy, partiesOf, type RecordRow, WAYS, wayOf } from '../format/record.ts'
+import {
+  findCalledAmount,
+  findDirection,
+  findMoved,
+  getMemo,
+  getRowParties,
+  type RecordRow,
+  WAYS,
+} from '../format/record.ts'
 import { actionText, cut, shortened, visible } from '../format/text.ts'
-import { absolute, isNanoseconds, isoOf } from '../format/time.ts'
-import { hrefTo } from '../links.ts'
+import { absolute, formatIso, isNanoseconds } from '../format/time.ts'
+import { toHref } from '../links.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None } from './amount.tsx'
 import { Filters } from './form.tsx'
@@ -43,9 +51,9 @@ const RecordRows = ({ visit, rows, owner, live, isSearching = false }: RecordRow
       ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
       ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
       ['Action', '方法', row => <What visit={visit} row={row} />, 'lead'],
-      ['From', '转出方', row => <Party visit={visit} id={partiesOf(row).from} owner={owner} />, 'bare'],
+      ['From', '转出方', row => <Party visit={visit} id={getRowParties(row).from} owner={owner} />, 'bare'],
       owner !== undefined && ['Direction', '方向', row => <Direction visit={visit} row={row} owner={owner} />, 'bare'],
-      ['To', '转入方', row => <Party visit={visit} id={partiesOf(row).to} owner={owner} />, 'to'],
+      ['To', '转入方', row => <Party visit={visit} id={getRowParties(row).to} owner={owner} />, 'to'],
       ['Amount', '数量', row => <Movement visit={visit} row={row} owner={owner} />, 'digits end'],
     ]}
   />
@@ -63,7 +71,7 @@ const Party = ({ visit, id, owner }: Props<{ id: string; owner: string | undefin
 
 /** The direction of a movement, in a word. */
 function Direction({ visit: { say }, row, owner }: Omit<MovementProps, 'owner'> & { readonly owner: string }): Html {
-  const way = wayOf(row, owner)
+  const way = findDirection(row, owner)
   if (way === undefined) return ''
   return (
     <span
@@ -77,7 +85,7 @@ function Direction({ visit: { say }, row, owner }: Omit<MovementProps, 'owner'> 
 }
 
 function What({ visit, row }: Props<{ row: RecordRow }>): Html {
-  const memo = cut(memoOf(row.action_name, row.data), MEMO)
+  const memo = cut(getMemo(row.action_name, row.data), MEMO)
   return (
     <span class="what">
       <bdi safe>{actionText(row.action_name)}</bdi> <Failed visit={visit} code={row.status_code} />
@@ -94,10 +102,10 @@ type MovementProps = Props<{ row: RecordRow; owner: string | undefined }>
 
 function Movement({ visit, row, owner }: MovementProps): Html {
   if (row.collection !== undefined) return <Nft visit={visit} collection={row.collection} id={row.token_id} />
-  const moved = movedBy(row)
-  if (moved === undefined) return <CalledFor visit={visit} row={row} />
+  const moved = findMoved(row)
+  if (moved === undefined) return <CalledAmount visit={visit} row={row} />
   const amount = <Amount visit={visit} value={moved.amount} token={moved.token} />
-  const way = owner === undefined ? undefined : wayOf(row, owner)
+  const way = owner === undefined ? undefined : findDirection(row, owner)
   const lock = <Lock visit={visit} until={row.locked_until} />
   if (way === 'out')
     return (
@@ -115,8 +123,8 @@ function Movement({ visit, row, owner }: MovementProps): Html {
 }
 
 /** The amount in a call, without a sign: the movements are in separate rows. */
-function CalledFor({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html {
-  const named = calledFor(row)
+function CalledAmount({ visit: { say }, row }: Omit<MovementProps, 'owner'>): Html {
+  const named = findCalledAmount(row)
   if (named === undefined) return <None />
   return (
     <span class="amount named" title={say({ en: 'Its token movement is a row of its own', zh: '其代币变动另有记录' })}>
@@ -133,8 +141,8 @@ const Lock = ({ visit: { say }, until }: Props<{ until: string | undefined }>): 
   ) : (
     <small class="lock">
       <span safe>{say({ en: 'locked until ', zh: '锁定至 ' })}</span>
-      <time class="at" datetime={isoOf(until)} safe>
-        {`${absolute(isoOf(until))} UTC`}
+      <time class="at" datetime={formatIso(until)} safe>
+        {`${absolute(formatIso(until))} UTC`}
       </time>
     </small>
   )
@@ -169,7 +177,7 @@ function Steps({ visit, listed: { transactions, next }, isLater }: Props<{ liste
     const query = new URLSearchParams(visit.query)
     for (const name of ['page', 'after']) query.delete(name)
     if (after !== undefined) query.set('after', after)
-    return hrefTo(visit, `${visit.path}?${query}`)
+    return toHref(visit, `${visit.path}?${query}`)
   }
   return (
     <nav class="pager" aria-label={say({ en: 'Pages', zh: '分页' })}>
@@ -271,7 +279,7 @@ export function AccountRecords({ visit, asked: { given, answer }, tokens, childr
       <Filters
         visit={visit}
         fields={ACCOUNT_FIELDS}
-        choices={choicesFor(visit, given.account, { tokens, rows: rowsIn(answer) })}
+        choices={buildChoices(visit, given.account, { tokens, rows: listAnswerRows(answer) })}
       />
       {'transactions' in answer ? (
         <RecordList
@@ -291,10 +299,11 @@ export function AccountRecords({ visit, asked: { given, answer }, tokens, childr
   )
 }
 
-const rowsIn = (answer: Records | Text): readonly RecordRow[] => ('transactions' in answer ? answer.transactions : [])
+const listAnswerRows = (answer: Records | Text): readonly RecordRow[] =>
+  'transactions' in answer ? answer.transactions : []
 
 /** Maximum number of choices of a filter. */
-const MOST_CHOICES = 50
+const MAX_CHOICES = 50
 
 /** The common actions of system contracts. */
 const USUAL = [
@@ -305,7 +314,7 @@ const USUAL = [
   ...['auth.iost/signUp', 'system.iost/setCode', 'system.iost/updateCode'],
 ]
 
-function choicesFor(
+function buildChoices(
   visit: Visit,
   account: string,
   { tokens, rows }: { readonly tokens: readonly string[]; readonly rows: readonly RecordRow[] },
@@ -315,7 +324,7 @@ function choicesFor(
   const seen = rows
     .filter(({ to, action_name }) => isContractId(to) && !isSystemContract(to) && isActionName(action_name))
     .map(({ to, action_name }) => `${to}/${action_name}`)
-  const parties = rows.flatMap(row => Object.values(partiesOf(row)))
+  const parties = rows.flatMap(row => Object.values(getRowParties(row)))
   // An issue may name any text as its recipient, and the filter accepts names alone.
   const others = parties.filter(name => isPossibleName(name) && name !== account)
   const moved = rows.flatMap(({ token }) => (token === undefined ? [] : [token]))
@@ -328,7 +337,7 @@ function choicesFor(
       ]),
     },
     counterparty: { choices: [...new Set(others)].toSorted() },
-    token: { choices: [...new Set(['iost', ...tokens.slice(0, MOST_CHOICES), ...moved])] },
+    token: { choices: [...new Set(['iost', ...tokens.slice(0, MAX_CHOICES), ...moved])] },
     func_name: { choices: [...new Set([...seen, ...USUAL])] },
   }
 }

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { Children } from '@kitajs/html'
 import type { Text } from '#actions/text.ts'
-import { hrefTo } from '../links.ts'
+import { toHref } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
 export type SectionProps = {
@@ -136,7 +136,7 @@ export function Tabs({ visit, label, path, tabs }: TabsProps): Html {
     <nav class="tabs" aria-label={label}>
       {tabs.map(tab => (
         <a
-          href={hrefTo(visit, tab.query === undefined ? path : `${path}?${tab.query}=1`)}
+          href={toHref(visit, tab.query === undefined ? path : `${path}?${tab.query}=1`)}
           aria-current={tab === selected ? 'page' : undefined}
           safe
         >

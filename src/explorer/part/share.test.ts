@@ -4,7 +4,7 @@ import { Concentration } from './share.tsx'
 type Given = readonly [parts: readonly string[], whole: string, total: number]
 
 /** The texts of the bands. */
-const told = ([parts, whole, total]: Given): readonly string[] => {
+function told([parts, whole, total]: Given): readonly string[] {
   const html = String(Concentration({ visit: { say: text => text.en }, parts, whole, total }))
   return [...html.matchAll(/<span>([^<]*)<\/span>\s*<data[^>]*>([^<]*)</g)].map(([, name, share]) => `${name} ${share}`)
 }

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/text.ts'
-import { percentOf, sumOf } from '../format/amount.ts'
+import { formatPercent, sumDecimals } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { None } from './amount.tsx'
 import { Owner } from './name.tsx'
@@ -14,7 +14,7 @@ type ShareProps = {
 
 /** The share of a part in a whole, in percent and as a bar; `—` if the whole is zero. */
 export function Share({ part, whole, tell = same }: ShareProps): Html {
-  const percent = percentOf(part, whole)
+  const percent = formatPercent(part, whole)
   return percent === undefined ? (
     <None />
   ) : (
@@ -33,7 +33,7 @@ const same = (percent: string): string => percent
 export const Bar = ({ part, whole }: { readonly part: string; readonly whole: string }): Html => (
   <svg class="share" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true">
     <rect width="100" height="1" />
-    <rect width={percentOf(part, whole) ?? '0'} height="1" />
+    <rect width={formatPercent(part, whole) ?? '0'} height="1" />
   </svg>
 )
 
@@ -44,11 +44,11 @@ const percentText = (percent: string, part: string): string =>
 /** The last ranks of the bands. */
 const BANDS = [1, 10, 100] as const
 /** Maximum number of owners that `Concentration` uses. */
-export const MOST_BANDED = 100
+export const MAX_BANDED = 100
 
 type ConcentrationProps = {
   readonly visit: Pick<Visit, 'say'>
-  /** Amounts of the largest owners, largest first: the first `MOST_BANDED`, or all. */
+  /** Amounts of the largest owners, largest first: the first `MAX_BANDED`, or all. */
   readonly parts: readonly string[]
   readonly whole: string
   /** The number of all owners. */
@@ -59,7 +59,7 @@ type ConcentrationProps = {
  * The concentration of a whole: the share of the largest, of the ten largest and of the hundred largest, as one bar.
  */
 export function Concentration({ visit, parts, whole, total }: ConcentrationProps): Html {
-  const bands = bandsOf(parts, whole)
+  const bands = buildBands(parts, whole)
   if (bands.length === 0) return ''
   const name = ({ from, to }: Band): string =>
     to === undefined ? visit.say(from > total ? ELSEWHERE : OTHERS) : bandName(visit, from, to)
@@ -96,14 +96,14 @@ type Band = {
   readonly width: number
 }
 
-function bandsOf(parts: readonly string[], whole: string): readonly Band[] {
-  const upTo = (count: number): string => sumOf(parts.slice(0, count))
-  const shareOf = (amount: string): string => percentOf(amount, whole) ?? '0'
-  if (parts.length === 0 || percentOf('0', whole) === undefined) return []
+function buildBands(parts: readonly string[], whole: string): readonly Band[] {
+  const upTo = (count: number): string => sumDecimals(parts.slice(0, count))
+  const shareOf = (amount: string): string => formatPercent(amount, whole) ?? '0'
+  if (parts.length === 0 || formatPercent('0', whole) === undefined) return []
   const bands: Band[] = []
   const add = (from: number, to: number | undefined): void => {
     const end = to === undefined ? whole : upTo(to)
-    const amount = lessOf(end, upTo(from - 1))
+    const amount = subtractDecimal(end, upTo(from - 1))
     const at = Number(shareOf(upTo(from - 1)))
     // Each share is rounded down separately, so that it is equal to that in the rows.
     bands.push({
@@ -122,11 +122,11 @@ function bandsOf(parts: readonly string[], whole: string): readonly Band[] {
     add(from, to)
     from = to + 1
   }
-  if (/^[^-]*[1-9]/.test(lessOf(whole, upTo(from - 1)))) add(from, undefined)
+  if (/^[^-]*[1-9]/.test(subtractDecimal(whole, upTo(from - 1)))) add(from, undefined)
   return bands
 }
 
-const lessOf = (decimal: string, less: string): string => sumOf([decimal, `-${less}`])
+const subtractDecimal = (decimal: string, less: string): string => sumDecimals([decimal, `-${less}`])
 
 /** Names of the rest: amounts of the remaining owners, or amounts of no owner in the list, such as frozen ones. */
 const OTHERS: Text = { en: 'All others', zh: '其余' }
@@ -147,12 +147,12 @@ type LargestProps = {
 }
 
 /** Maximum number of owners. */
-const MOST = 5
+const MAX = 5
 
 /** The largest owners, with their shares of a whole. */
 export const Largest = ({ visit, owners, whole }: LargestProps): Html => (
   <ol class="largest">
-    {owners.slice(0, MOST).map(({ account, amount }) => (
+    {owners.slice(0, MAX).map(({ account, amount }) => (
       <li>
         <Owner visit={visit} id={account} />
         <Share part={amount} whole={whole} />

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { Text } from '#actions/text.ts'
-import { decimalsOf, grouped } from '../format/amount.ts'
+import { countDecimals, grouped } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count, None } from './amount.tsx'
 import { AllOfIt } from './text.tsx'
@@ -81,7 +81,7 @@ export function alignNumbers<R>(
   rows: readonly R[],
   [en, zh, value, place]: readonly [en: string, zh: string, value: (row: R) => string | undefined, place?: Place],
 ): Column<R> {
-  const decimals = decimalsOf(rows.map(row => value(row) ?? ''))
+  const decimals = countDecimals(rows.map(row => value(row) ?? ''))
   const cell = (row: R): Html => {
     const shown = value(row)
     return shown === undefined ? <None /> : <Count value={shown} decimals={decimals} />

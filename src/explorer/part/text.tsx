@@ -3,14 +3,14 @@ import { escapeHtml } from '@kitajs/html'
 import type { Text } from '#actions/text.ts'
 import { Exact } from '#chain/json.ts'
 import { highlight, type Piece } from '../format/highlight.ts'
-import { beginningOf, cut, visible } from '../format/text.ts'
-import { hrefTo } from '../links.ts'
+import { cut, cutText, visible } from '../format/text.ts'
+import { toHref } from '../links.ts'
 import type { Html, PageContent, Visit } from '../page.ts'
 import { Fold } from './section.tsx'
 
 /** The address of a page's whole text, which pages truncate. */
 export const rawHref = (visit: Pick<Visit, 'root' | 'home' | 'lang' | 'path'>): string =>
-  hrefTo(visit, `${visit.path}?raw=1`)
+  toHref(visit, `${visit.path}?raw=1`)
 
 /** Whether the address requests the whole text. */
 export const isRaw = ({ query }: Pick<Visit, 'query'>): boolean => query.get('raw') === '1'
@@ -47,7 +47,7 @@ type FoldedProps = {
 
 /** A collapsed long text. */
 export function Folded({ visit, id, title, text, most = MAX_FOLDED, show = Plain }: FoldedProps): Html {
-  const { text: shown, isWhole } = beginningOf(text, most)
+  const { text: shown, isWhole } = cutText(text, most)
   return (
     <Fold visit={visit} id={id} title={title}>
       {show(`${visible(shown)}${isWhole ? '' : '…'}`) as 'safe'}
@@ -92,14 +92,14 @@ type ChainTextProps = {
 /** A text from the chain, which may be hostile: truncated, with more of it in a collapsed part. */
 export function ChainText({ visit, text, isProse = false, whole }: ChainTextProps): Html {
   const style = isProse ? 'prose' : 'chain'
-  const short = beginningOf(text, MAX_CLOSED)
+  const short = cutText(text, MAX_CLOSED)
   if (short.isWhole)
     return (
       <bdi class={style} safe>
         {visible(text)}
       </bdi>
     )
-  const long = beginningOf(text, MAX_OPENED)
+  const long = cutText(text, MAX_OPENED)
   return (
     <details class="long">
       <summary>
@@ -120,7 +120,7 @@ export function ChainText({ visit, text, isProse = false, whole }: ChainTextProp
  * Maximum number of highlighted pieces. Each adds about 30 characters to the page, and code may consist of
  * numbers and commas.
  */
-const MOST_MARKED = 1_500
+const MAX_MARKED = 1_500
 
 /** The start of a line. CSS generates the line number, so that it is not copied with the code. */
 const LINE = '<i></i>'
@@ -141,7 +141,7 @@ export function Code({ text, language }: CodeProps): Html {
   const safeLines = pieces
     .map(({ kind, text: piece }) => {
       const safePiece = escapeHtml(piece).replaceAll('\n', `\n${LINE}`)
-      if (kind === 'plain' || ++marked > MOST_MARKED) return safePiece
+      if (kind === 'plain' || ++marked > MAX_MARKED) return safePiece
       return `<span class="js-${kind}">${safePiece}</span>`
     })
     .join('')

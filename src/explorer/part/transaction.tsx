@@ -3,19 +3,19 @@ import { partsOfFuncName } from '#chain/effects.ts'
 import { isPossibleName, isTokenSymbol } from '#chain/names.ts'
 import type { KnownOwners } from '../find/known.ts'
 import {
+  type ActionSignature,
   type Argument,
-  argumentsIn,
   type CalledAction,
   isNamedByCode,
   isOwner,
-  type Signature,
+  parseCallArguments,
   UNKNOWN_SIGNATURE,
 } from '../format/arguments.ts'
-import { byAction, type CallTree, nested, type Receipt } from '../format/calls.ts'
-import { failedActionAt, failureWords, reasonOf } from '../format/outcome.ts'
+import { byAction, type CallTree, nested, type ShownReceipt } from '../format/calls.ts'
+import { extractReason, failureWords, findFailedAction } from '../format/outcome.ts'
 import { actionText, cut, cutWord, shortened, visible } from '../format/text.ts'
-import { isNanoseconds, isoOf } from '../format/time.ts'
-import { contractsMade, limitText, type Transaction } from '../format/transaction.ts'
+import { formatIso, isNanoseconds } from '../format/time.ts'
+import { contractsMade, limitText, type TransactionDetail } from '../format/transaction.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Count, None, Until, When } from './amount.tsx'
 import { Contract, Name, Owner } from './name.tsx'
@@ -25,7 +25,7 @@ import { AllOfIt, ChainText, rawHref } from './text.tsx'
 
 type TransactionFactsProps = {
   readonly visit: Visit
-  readonly transaction: Transaction
+  readonly transaction: TransactionDetail
   /** `-1`: the transaction is in no irreversible block. */
   readonly blockNumber: string
   /** ISO-8601 UTC: the block's time, or the time set by the signer. */
@@ -68,7 +68,7 @@ export function TransactionFacts({ visit, transaction, blockNumber, time }: Tran
 
 /** The time until which a block could include the transaction. The genesis transaction has none. */
 const Expiry = ({ visit, until }: Props<{ until: string }>): Html =>
-  isNanoseconds(until) && until !== '0' ? <Until visit={visit} iso={isoOf(until)} /> : <None />
+  isNanoseconds(until) && until !== '0' ? <Until visit={visit} iso={formatIso(until)} /> : <None />
 
 type GasProps = Pick<TransactionFactsProps, 'visit' | 'transaction'>
 
@@ -133,7 +133,7 @@ type CalledProps = {
   readonly visit: Visit
   readonly action: CalledAction
   /** undefined: the contract does not have the action now. */
-  readonly signature: Signature | undefined
+  readonly signature: ActionSignature | undefined
   /** The block of a code change after the action; undefined: none is known. */
   readonly changedIn: string | undefined
   readonly owners: KnownOwners
@@ -147,7 +147,7 @@ type CalledProps = {
 export function Called(props: CalledProps): Html {
   const { visit, action, signature, changedIn, owners, number, isFailed } = props
   const { say } = visit
-  const args = argumentsIn(action, signature ?? UNKNOWN_SIGNATURE)
+  const args = parseCallArguments(action, signature ?? UNKNOWN_SIGNATURE)
   return (
     <section class={isFailed ? 'called failed' : 'called'} id={`action-${number}`}>
       <Heading {...props} />
@@ -181,7 +181,7 @@ export function Called(props: CalledProps): Html {
 }
 
 /** More than any contract's id has. */
-const MOST_NAME = 120
+const MAX_NAME = 120
 
 /** Contract and action. The contract has a link if its page exists. */
 function Heading({ visit, action, signature, owners, isFailed }: CalledProps): Html {
@@ -191,7 +191,7 @@ function Heading({ visit, action, signature, owners, isFailed }: CalledProps): H
   return (
     <h3>
       {signature === undefined && !isDone ? (
-        <bdi safe>{cut(action.contract, MOST_NAME)}</bdi>
+        <bdi safe>{cut(action.contract, MAX_NAME)}</bdi>
       ) : (
         <Contract visit={visit} id={action.contract} />
       )}{' '}
@@ -234,7 +234,7 @@ function Value({ visit, argument, owners }: Props<{ argument: Argument; owners: 
   if (name === 'until' && isNanoseconds(value))
     return (
       <data value={value} title={value}>
-        <Until visit={visit} iso={isoOf(value)} />
+        <Until visit={visit} iso={formatIso(value)} />
       </data>
     )
   if (value === '') return <span class="none">""</span>
@@ -244,7 +244,7 @@ function Value({ visit, argument, owners }: Props<{ argument: Argument; owners: 
 type ReceiptsProps = {
   readonly visit: Visit
   readonly actions: readonly CalledAction[]
-  readonly receipts: readonly Receipt[]
+  readonly receipts: readonly ShownReceipt[]
   /** Maximum number of displayed receipts. */
   readonly most: number
 }
@@ -314,15 +314,15 @@ function Writer({ visit, func }: Props<{ func: string }>): Html {
 }
 
 /** Index of the action that made a transaction fail; undefined: it did not fail, or its receipt names no action. */
-export const failedAt = ({ tx_receipt, actions }: Transaction): number | undefined =>
-  tx_receipt.status_code === 'SUCCESS' ? undefined : failedActionAt(tx_receipt.message ?? '', actions)
+export const findFailedIndex = ({ tx_receipt, actions }: TransactionDetail): number | undefined =>
+  tx_receipt.status_code === 'SUCCESS' ? undefined : findFailedAction(tx_receipt.message ?? '', actions)
 
 /** The failure reason: an explanation if a system contract gave the reason, and always the receipt's text. */
-export function WhyFailed({ visit, transaction }: Props<{ transaction: Transaction }>): Html {
+export function WhyFailed({ visit, transaction }: Props<{ transaction: TransactionDetail }>): Html {
   const { say } = visit
   const { tx_receipt, actions } = transaction
-  const reason = reasonOf(tx_receipt.message ?? '')
-  const at = failedAt(transaction)
+  const reason = extractReason(tx_receipt.message ?? '')
+  const at = findFailedIndex(transaction)
   const action = at === undefined ? undefined : actions[at]
   const words = failureWords(reason.text, action)
   return (

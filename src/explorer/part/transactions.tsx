@@ -4,16 +4,16 @@ import type { getBlockList } from '#actions/get-block-list.ts'
 import type { getTransactionList } from '#actions/get-transaction-list.ts'
 import { getTransactions } from '#actions/get-transactions.ts'
 import type { Text } from '#actions/text.ts'
-import { movementsOf } from '../find/movements.ts'
+import { readTransactionMovements } from '../find/movements.ts'
 import { ownTransactions } from '../format/amount.ts'
-import { outcomeOf } from '../format/outcome.ts'
-import type { Movement } from '../format/record.ts'
+import { describeOutcome } from '../format/outcome.ts'
+import type { TransactionMovement } from '../format/record.ts'
 import { actionText, shortened, visible } from '../format/text.ts'
-import { isoOf } from '../format/time.ts'
-import type { Transaction } from '../format/transaction.ts'
+import { formatIso } from '../format/time.ts'
+import type { TransactionDetail } from '../format/transaction.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Ago, Amount, Count, None, Place, Until } from './amount.tsx'
-import { List, pageOf } from './list.tsx'
+import { List, selectPageRows } from './list.tsx'
 import { Contract, Name, NftName, Owner } from './name.tsx'
 import { Rows, type RowsProps } from './table.tsx'
 import { ChainText, rawHref } from './text.tsx'
@@ -23,7 +23,7 @@ type OutcomeProps = { readonly visit: Pick<Visit, 'say'>; readonly code: string 
 /** Whether a transaction succeeded, in words. */
 export const Outcome = ({ visit, code }: OutcomeProps): Html => (
   <span class={code === 'SUCCESS' ? 'badge good' : 'badge bad'} title={visible(code)} safe>
-    {visible(visit.say(outcomeOf(code)))}
+    {visible(visit.say(describeOutcome(code)))}
   </span>
 )
 
@@ -32,11 +32,11 @@ const ShortOutcome = ({ visit: { say }, code }: OutcomeProps): Html =>
   code === 'SUCCESS' ? (
     <span class="badge good">
       <span class="sr" safe>
-        {say(outcomeOf(code))}
+        {say(describeOutcome(code))}
       </span>
     </span>
   ) : (
-    <span class="badge bad" title={say(outcomeOf(code))} safe>
+    <span class="badge bad" title={say(describeOutcome(code))} safe>
       {say({ en: 'Failed', zh: '失败' })}
     </span>
   )
@@ -51,7 +51,7 @@ const NAMED = 2
 type MovedProps = {
   readonly visit: Visit
   /** undefined: not known yet. */
-  readonly movements: readonly Movement[] | undefined
+  readonly movements: readonly TransactionMovement[] | undefined
 }
 
 /** The movements of a transaction in a row of a list: amount, sender and recipient, and the number of further ones. */
@@ -75,7 +75,7 @@ const Moved = ({ visit, movements }: MovedProps): Html =>
   )
 
 /** What moved: an amount of a token, or an NFT. */
-const What = ({ visit, movement }: Props<{ movement: Movement }>): Html =>
+const What = ({ visit, movement }: Props<{ movement: TransactionMovement }>): Html =>
   'collection' in movement ? (
     <Nft visit={visit} collection={movement.collection} id={movement.nft} />
   ) : (
@@ -93,7 +93,7 @@ export const Nft = ({ visit, collection, id }: Props<{ collection: string; id: s
 
 type MovementsProps = {
   readonly visit: Visit
-  readonly movements: readonly Movement[]
+  readonly movements: readonly TransactionMovement[]
   /** The text for an empty list. */
   readonly none: Text
 }
@@ -122,7 +122,7 @@ export function Movements({ visit, movements, none }: MovementsProps): Html {
         movements.some(({ until }) => until !== undefined) && [
           'Frozen until',
           '冻结至',
-          ({ until }) => (until === undefined ? <None /> : <Until visit={visit} iso={isoOf(until)} />),
+          ({ until }) => (until === undefined ? <None /> : <Until visit={visit} iso={formatIso(until)} />),
         ],
         ['Amount', '数量', movement => <What visit={visit} movement={movement} />, 'digits lead'],
       ]}
@@ -135,7 +135,7 @@ type TransactionRow = AnswerOf<typeof getTransactionList>['transactions'][number
 
 type TransactionTable = {
   /** The movements of each transaction, by hash; absent: rows do not show movements. */
-  readonly moved?: ReadonlyMap<string, readonly Movement[]>
+  readonly moved?: ReadonlyMap<string, readonly TransactionMovement[]>
   /** Whether to show only the most important columns. */
   readonly isNarrow?: boolean
 }
@@ -188,10 +188,10 @@ type BlockTransactionsProps = {
 
 /** The requested page of a block's transactions with their actions and movements. */
 export async function BlockTransactions({ visit, hashes }: BlockTransactionsProps): Promise<string> {
-  const shown = pageOf(visit, hashes).join(',')
+  const shown = selectPageRows(visit, hashes).join(',')
   const found = shown === '' ? [] : (await visit.ask(getTransactions, { tx_hashes: shown })).transactions
   const transactions = found.flatMap(entry => (entry === null ? [] : [entry.transaction]))
-  const moved = await movementsOf(visit, transactions)
+  const moved = await readTransactionMovements(visit, transactions)
   return (
     <List
       visit={visit}
@@ -210,7 +210,7 @@ export async function BlockTransactions({ visit, hashes }: BlockTransactionsProp
   )
 }
 
-const Done = ({ row: { actions } }: { readonly row: Transaction }): Html =>
+const Done = ({ row: { actions } }: { readonly row: TransactionDetail }): Html =>
   actions.length === 0 ? (
     <None />
   ) : (
@@ -234,7 +234,7 @@ type BlockRow = AnswerOf<typeof getBlockList>['blocks'][number]
 export function createBlockTable(visit: Visit, isNarrow: boolean): Omit<RowsProps<BlockRow>, 'visit' | 'rows'> {
   const columns: RowsProps<BlockRow>['columns'] = [
     ['Block', '区块', row => <Name visit={visit} kind="block" id={row.number} />],
-    ['Time', '时间', row => <Ago visit={visit} iso={isoOf(row.time)} />, 'end'],
+    ['Time', '时间', row => <Ago visit={visit} iso={formatIso(row.time)} />, 'end'],
     ['Producer', '生产者', row => <Owner visit={visit} id={row.witness_account} />],
     [
       isNarrow ? 'Txs' : 'Transactions',

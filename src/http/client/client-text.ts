@@ -1,5 +1,5 @@
-import type { Action } from '#actions/define.ts'
-import { type Parameter, parametersOf } from '#actions/request/query.ts'
+import type { ApiAction } from '#actions/define.ts'
+import { listParameters, type Parameter } from '#actions/request/query.ts'
 import { operationId } from '../openapi/action-operation.ts'
 import { dataSchema, schemaName } from '../openapi/answer-schema.ts'
 import * as follow from './follow.ts' with { type: 'text' }
@@ -14,19 +14,19 @@ const FORM = { format: 'envelope', compat: 'none', numbers: 'string' } as const
  * A typed client in TypeScript, one file without dependencies. It is generated from the definitions that the
  * OpenAPI document is generated from: the types of every action, then the shared runtime, then the client.
  */
-export const clientText = (actions: readonly Action[], version: string): string =>
+export const clientText = (actions: readonly ApiAction[], version: string): string =>
   [
     `// Client of iostlens ${version}, for Bun, Node and browsers; it needs nothing else.\n//\n${USAGE}`,
-    textOf(lines),
-    textOf(runtime),
-    textOf(follow),
+    getSourceText(lines),
+    getSourceText(runtime),
+    getSourceText(follow),
     ...actions.map(typesText),
     clientTypeText(actions),
     createClientText(actions),
   ].join('\n')
 
 /** The same client in JavaScript. */
-export const clientScript = (actions: readonly Action[], version: string): string =>
+export const clientScript = (actions: readonly ApiAction[], version: string): string =>
   `// Client of iostlens ${version}. /client.ts is the same with types.\n${new Bun.Transpiler({ loader: 'ts' }).transformSync(clientText(actions, version))}`
 
 const USAGE = `//     import { createClient } from './client.ts'
@@ -37,7 +37,7 @@ const USAGE = `//     import { createClient } from './client.ts'
 `
 
 /** The source text of a module. TypeScript knows only the module's exports, not that it is imported as text. */
-const textOf = (module: object): string => {
+function getSourceText(module: object): string {
   const text: unknown = Reflect.get(module, 'default')
   if (typeof text !== 'string') throw new TypeError('The client is built without the text of its runtime.')
   return text.replace(OWN_EXPORTS, '').replace(OWN_IMPORTS, '')
@@ -48,20 +48,20 @@ const OWN_EXPORTS = /^\/\/ Only the client.*\nexport \{[^}]*\}\n/m
 
 const OWN_IMPORTS = /^import \{[^}]*\} from '\.\/[^']*'\n+/gm
 
-const typesText = (action: Action): string => {
+function typesText(action: ApiAction): string {
   const name = schemaName(action)
   const data = dataSchema(action, FORM)
   const row = action.list === undefined ? '' : `export type ${name}Row = ${name}['${action.list}'][number]\n`
   // The client does not read CSV, for which columns are chosen.
-  const params = parametersOf(action.params).filter(({ name }) => name !== 'csv')
+  const params = listParameters(action.params).filter(({ name }) => name !== 'csv')
   return `export type ${name}Params = ${params.length === 0 ? 'Record<string, never>' : `{\n${params.map(parameterText).join('')}}`}
 ${commentText({ description: action.title.en }, '')}export type ${name} = ${typeText(data)}
 ${row}`
 }
 
-const parameterText = ({ name, required, word }: Parameter): string => {
-  const schema = { type: word.type, ...(word.values === undefined ? {} : { enum: word.values }) }
-  const comment = commentText({ description: `${word.description.en} Format: ${word.rule.en}.` }, '  ')
+function parameterText({ name, required, spec }: Parameter): string {
+  const schema = { type: spec.type, ...(spec.values === undefined ? {} : { enum: spec.values }) }
+  const comment = commentText({ description: `${spec.description.en} Format: ${spec.rule.en}.` }, '  ')
   return `${comment}  readonly ${name}${required ? '' : '?'}: ${typeText(schema)}\n`
 }
 
@@ -69,7 +69,7 @@ const parameterText = ({ name, required, word }: Parameter): string => {
  * The client's kind of an action: one answer, a list, a paged list, a list whose rows have a number, or one
  * with a feed.
  */
-const kindOf = ({ params: { properties }, list, source }: Action): Kind => {
+function classifyAction({ params: { properties }, list, source }: ApiAction): Kind {
   if (source?.isFeed === true) return 'FollowedList'
   if (list === undefined) return 'Call'
   if (!('page' in properties)) return 'WholeList'
@@ -78,21 +78,21 @@ const kindOf = ({ params: { properties }, list, source }: Action): Kind => {
 
 type Kind = 'Call' | 'WholeList' | 'List' | 'NumberedList' | 'FollowedList'
 
-const clientTypeText = (actions: readonly Action[]): string => {
+function clientTypeText(actions: readonly ApiAction[]): string {
   const members = actions.map(action => {
     const name = schemaName(action)
-    const kind = kindOf(action)
+    const kind = classifyAction(action)
     const types = `${name}Params, ${name}${kind === 'Call' ? '' : `, ${name}Row`}`
     return `${commentText({ description: action.summary.en }, '  ')}  readonly ${operationId(action)}: ${kind}<${types}>\n`
   })
   return `/** Every action of the service. */\nexport type Client = {\n${members.join('')}}\n`
 }
 
-const createClientText = (actions: readonly Action[]): string => {
+function createClientText(actions: readonly ApiAction[]): string {
   const members = actions.map(action => {
     const name = schemaName(action)
     const path = JSON.stringify(`${action.module}/${action.action}`)
-    const kind = kindOf(action)
+    const kind = classifyAction(action)
     const make = kind.charAt(0).toLowerCase() + kind.slice(1)
     const made =
       kind === 'Call'

@@ -11,7 +11,7 @@ const PRIMITIVES: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /** The TypeScript type of a JSON Schema of this service. */
-export const typeText = (schema: unknown, indent = ''): string => {
+export function typeText(schema: unknown, indent = ''): string {
   if (!isJson(schema)) return 'unknown'
   const { anyOf, enum: values, const: value, type, items } = schema
   if (value !== undefined) return JSON.stringify(value)
@@ -24,10 +24,7 @@ export const typeText = (schema: unknown, indent = ''): string => {
 
 const isUnion = (schema: unknown): boolean => isJson(schema) && ('anyOf' in schema || 'enum' in schema)
 
-const objectText = (
-  { properties, patternProperties, additionalProperties, required }: Json,
-  indent: string,
-): string => {
+function objectText({ properties, patternProperties, additionalProperties, required }: Json, indent: string): string {
   const known = isJson(properties) ? Object.entries(properties) : []
   const others = isJson(patternProperties) ? Object.values(patternProperties) : [additionalProperties]
   const [other] = others
@@ -45,7 +42,7 @@ const objectText = (
 const keyText = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? name : JSON.stringify(name))
 
 /** The description of a schema as a comment before its declaration. */
-export const commentText = (schema: unknown, indent: string): string => {
+export function commentText(schema: unknown, indent: string): string {
   if (!isJson(schema) || typeof schema['description'] !== 'string') return ''
   return `${indent}/** ${schema['description'].replaceAll('*/', '* /')} */\n`
 }

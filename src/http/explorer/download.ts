@@ -4,17 +4,17 @@ import type { Export } from '#actions/export.ts'
 import type { Options } from '#actions/request/options.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { downloads } from '#explorer/download/downloads.ts'
-import { type Download, type FileRequest, fileStem, MOST_ROWS } from '#explorer/download/file.ts'
-import { routeAt } from '#explorer/links.ts'
+import { type Download, type FileRequest, fileStem, MAX_ROWS } from '#explorer/download/file.ts'
+import { findRoute } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
-import { turnsOf } from '#gate/gate.ts'
+import { createPermits } from '#gate/gate.ts'
 import type { Handler } from '../exchange.ts'
 import { csvLine, csvSerializer } from '../export/csv.ts'
 import type { ExportForm } from '../export/form.ts'
 import { exportReply } from '../export/reply.ts'
 import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
-import { pageRequestOf } from './page-request.ts'
+import { parsePageRequest } from './page-request.ts'
 
 type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: number }
 
@@ -25,13 +25,13 @@ export const downloadHandler =
     const { site, queues, stallMs } = options
     const key = counted(options, exchange, 'visit')
     queues.visitors.check(key)
-    const { path, query, lang } = pageRequestOf(exchange, site)
-    const route = routeAt(downloads, path)
+    const { path, query, lang } = parsePageRequest(exchange, site)
+    const route = findRoute(downloads, path)
     if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: file } = route
     const plan = planOfVisitor(options, exchange, deps.clock)
-    const turns = turnsOf(queues, { key, plan, isVisitor: true })
-    const id = await exactName(deps, { file, id: route.id }, { signal, turn: turns.store(signal) })
+    const turns = createPermits(queues, { key, plan, isVisitor: true })
+    const id = await exactName(deps, { file, id: route.id }, { signal, acquire: turns.store(signal) })
     const request: FileRequest = { id, query, lang }
     const { module, action } = file.action
     const call = {
@@ -39,7 +39,14 @@ export const downloadHandler =
       options: { ...OPTIONS, lang },
       format: 'csv',
     } as const
-    return exportReply(deps, call, { exchange, signal, prolong, turns, stallMs, form: formOf(file, request) })
+    return exportReply(deps, call, {
+      exchange,
+      signal,
+      prolong,
+      turns,
+      stallMs,
+      form: createDownloadForm(file, request),
+    })
   }
 
 const OPTIONS = {
@@ -50,11 +57,11 @@ const OPTIONS = {
 } as const satisfies Partial<Options>
 
 /** The canonical name of a file's subject, since an owner can be addressed in several ways. */
-const exactName = async (
+async function exactName(
   deps: AnswerDeps,
   { file, id }: { readonly file: Pick<Download, 'exactName'>; readonly id: string },
   running: Parameters<typeof askAtOneHeight>[2],
-): Promise<string> => {
+): Promise<string> {
   const { exactName } = file
   return exactName === undefined ? id : askAtOneHeight(deps, ({ ask }) => exactName(ask, id), running)
 }
@@ -65,7 +72,7 @@ const BYTE_ORDER_MARK = '\ufeff'
 /** The name of the column whose last cell says that the file is complete. */
 const COMPLETE = { en: 'Rows of the complete file', zh: '完整文件的行数' }
 
-const formOf =
+const createDownloadForm =
   (file: Download, request: FileRequest): ExportForm =>
   opened => {
     refuseBeyond(opened, file, request)
@@ -80,7 +87,7 @@ const formOf =
           sent += rows.rows.length
           // The number of searched rows is known only while they are found. The client notices that the file
           // is incomplete.
-          if (sent > MOST_ROWS) throw beyond(undefined, file, request)
+          if (sent > MAX_ROWS) throw beyond(undefined, file, request)
           return cellsOf(rows, before).map(csvLine)
         },
       }),
@@ -88,11 +95,11 @@ const formOf =
   }
 
 /** Refuses a file that would be truncated: it would look complete. */
-const refuseBeyond = ({ total }: Export, file: Download, request: FileRequest): void => {
-  if (total !== undefined && total > MOST_ROWS) throw beyond(total, file, request)
+function refuseBeyond({ total }: Export, file: Download, request: FileRequest): void {
+  if (total !== undefined && total > MAX_ROWS) throw beyond(total, file, request)
 }
 
-const beyond = (total: number | undefined, file: Download, request: FileRequest): Failure => {
+function beyond(total: number | undefined, file: Download, request: FileRequest): Failure {
   const { module, action } = file.action
   const call = `api/${module}/${action}?${new URLSearchParams({ ...file.paramsOf(request), format: 'csv' })}`
   const shorter = file.isOfTime
@@ -100,12 +107,12 @@ const beyond = (total: number | undefined, file: Download, request: FileRequest)
     : { en: 'Take', zh: '请' }
   const rows =
     total === undefined
-      ? { en: `More than ${MOST_ROWS} rows pass these filters`, zh: `符合筛选条件的记录超过 ${MOST_ROWS} 条` }
+      ? { en: `More than ${MAX_ROWS} rows pass these filters`, zh: `符合筛选条件的记录超过 ${MAX_ROWS} 条` }
       : { en: `This list has ${total} rows`, zh: `此列表共 ${total} 条` }
   return badRequest(
     {
-      en: `${rows.en}; a file has at most ${MOST_ROWS}. ${shorter.en} the whole list from the API with a key: ${call}`,
-      zh: `${rows.zh}；单个文件最多 ${MOST_ROWS} 条。${shorter.zh}使用 API key 通过 API 获取完整列表：${call}`,
+      en: `${rows.en}; a file has at most ${MAX_ROWS}. ${shorter.en} the whole list from the API with a key: ${call}`,
+      zh: `${rows.zh}；单个文件最多 ${MAX_ROWS} 条。${shorter.zh}使用 API key 通过 API 获取完整列表：${call}`,
     },
     file.isOfTime ? { parameter: 'from' } : {},
   )

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import { MOST_ROWS_WITHOUT_KEY, type Turns } from '#gate/gate.ts'
-import { type AddressLimits, networksAround } from '#gate/networks.ts'
+import { type CallerPermits, MAX_ROWS_WITHOUT_KEY } from '#gate/gate.ts'
+import { type AddressLimits, listNetworks } from '#gate/networks.ts'
 import type { Queues } from '#gate/queues.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Exchange } from '../exchange.ts'
@@ -17,28 +17,28 @@ export type ExplorerGate = {
  * turns and for places of live pages. Returns the key of the visitor's turns: the widest of its networks, so that the
  * holder of many networks has the turns of one. Throws 'rate_limited'.
  */
-export const counted = (
+export function counted(
   { addresses }: Pick<ExplorerGate, 'addresses'>,
   { client }: Pick<Exchange, 'client'>,
   as: 'visit' | 'refresh',
-): string => {
+): string {
   const network = client?.network
   if (network === undefined) return 'visitor'
   const wait = addresses[as](network)
   if (wait > 0) throw tooMany(wait)
-  return networksAround(network).at(-1) ?? network
+  return listNetworks(network).at(-1) ?? network
 }
 
 /** The plan of a visitor. Each thousand rows of a file count as one more visit, and wait until one is allowed. */
-export const planOfVisitor = (
+export function planOfVisitor(
   { addresses }: Pick<ExplorerGate, 'addresses'>,
   { client }: Pick<Exchange, 'client'>,
   clock: Pick<Clock, 'sleep'>,
-): Turns['plan'] => {
+): CallerPermits['plan'] {
   const network = client?.network
   return {
     require: () => undefined,
-    mostRows: MOST_ROWS_WITHOUT_KEY,
+    mostRows: MAX_ROWS_WITHOUT_KEY,
     more: async signal => {
       if (network === undefined) return
       for (let ms = addresses.visit(network); ms > 0; ms = addresses.visit(network)) {

@@ -1,23 +1,23 @@
 import type { AnswerDeps } from '#actions/answer.ts'
-import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
+import { LANGUAGE_TAG, selectLanguage } from '#actions/request/options.ts'
 import { findNear, type Near } from '#explorer/find/near.ts'
-import { hrefTo } from '#explorer/links.ts'
+import { toHref } from '#explorer/links.ts'
 import type { Site } from '#explorer/page.ts'
 import { type PageRequest, showFailure, showPage } from '#explorer/show.tsx'
 import { Failure } from '#failure/failure.ts'
-import { MOST_ROWS_WITHOUT_KEY, type Turns, turnsOf } from '#gate/gate.ts'
+import { type CallerPermits, createPermits, MAX_ROWS_WITHOUT_KEY } from '#gate/gate.ts'
 import { codes } from '../codes.ts'
 import { PAGE_POLICY, redirect } from '../documents.ts'
 import type { Exchange, Handler } from '../exchange.ts'
 import { failureFields, failureReply } from '../failure-reply.ts'
 import { type Reply, textReply } from '../reply.ts'
-import { targetOf } from '../request-text.ts'
+import { parseTarget } from '../request-text.ts'
 import { counted, type ExplorerGate } from './gate.ts'
-import { keptPages } from './kept-pages.ts'
-import { pageRequestOf } from './page-request.ts'
+import { createPageCache } from './page-cache.ts'
+import { parsePageRequest } from './page-request.ts'
 
 /** Pages for people: without a key, within the visits of a network, in turns with other visitors. */
-export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) => {
+export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) {
   const { site, queues } = options
   /** Suggestions for names that were not found. */
   const nearTo = new WeakMap<Failure, Near>()
@@ -32,24 +32,24 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
     }
     throw error
   }
-  const kept = keptPages(deps.clock)
+  const kept = createPageCache(deps.clock)
   const handler: Handler = async (exchange, signal) => {
     const least = liveHeight(exchange.request)
     const key = counted(options, exchange, least === undefined ? 'visit' : 'refresh')
     queues.visitors.check(key)
-    const to = elsewhere(exchange)
+    const to = findRedirect(exchange)
     if (to !== undefined) return redirect(to, { Vary: 'Accept-Language' })
-    const request = pageRequestOf(exchange, site)
-    const running = { signal, turn: visitorTurn(options, key, signal) }
+    const request = parsePageRequest(exchange, site)
+    const running = { signal, acquire: requestVisitorPermit(options, key, signal) }
     const make = () =>
       showPage(deps, { ...request, now: deps.clock.now() }, running).catch(error =>
         suggest(error, { request, running }),
       )
-    const shown = await kept(request, { make, signal }, await announcedIn(deps.store, least))
-    return 'to' in shown ? redirect(hrefTo(request, shown.to)) : pageReply(200, shown, request)
+    const shown = await kept(request, { make, signal }, await findAnnouncedHeight(deps.store, least))
+    return 'to' in shown ? redirect(toHref(request, shown.to)) : pageReply(200, shown, request)
   }
   const failed = async (exchange: Exchange, failure: Failure): Promise<Reply> => {
-    const request = pageRequestOf(exchange, site)
+    const request = parsePageRequest(exchange, site)
     const { headers } = failureReply(failure, exchange.replyOptions, exchange.id)
     const { message } = failureFields(failure, { lang: request.lang, secrets: [] })
     const shownFailure = new Failure(failure.kind, message, { details: failure.details })
@@ -64,13 +64,13 @@ export const explorerHandler = (deps: AnswerDeps, options: ExplorerGate & { read
 const LIVE_HEIGHT = 'x-live-height'
 
 /** The height of a refresh; undefined: a visitor opens the page. */
-const liveHeight = ({ headers }: Request): number | undefined => {
+function liveHeight({ headers }: Request): number | undefined {
   const text = headers.get(LIVE_HEIGHT)
   return text === null ? undefined : Number(/^\d{1,15}$/.exec(text)?.[0] ?? 0)
 }
 
 /** The height of a refresh, unless no page can be of it yet: a made-up height would have each page made anew. */
-async function announcedIn(store: AnswerDeps['store'], least: number | undefined): Promise<number | undefined> {
+async function findAnnouncedHeight(store: AnswerDeps['store'], least: number | undefined): Promise<number | undefined> {
   if (least === undefined) return undefined
   const published = await store.published()
   return published !== undefined && least <= published.height ? least : undefined
@@ -83,31 +83,31 @@ const isAbsent = (error: unknown): error is Failure =>
   error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
 
 /** The turn of a visitor in the queue of the store. */
-const visitorTurn = (
+const requestVisitorPermit = (
   { queues }: Pick<ExplorerGate, 'queues'>,
   key: string,
   signal: AbortSignal,
-): ReturnType<ReturnType<typeof turnsOf>['store']> =>
-  turnsOf(queues, { key, plan: NO_PLAN, isVisitor: true }).store(signal)
+): ReturnType<ReturnType<typeof createPermits>['store']> =>
+  createPermits(queues, { key, plan: NO_PLAN, isVisitor: true }).store(signal)
 
 /** Visits are not exports, so they have no plan. */
-const NO_PLAN: Turns['plan'] = {
+const NO_PLAN: CallerPermits['plan'] = {
   more: async () => undefined,
   require: () => undefined,
-  mostRows: MOST_ROWS_WITHOUT_KEY,
+  mostRows: MAX_ROWS_WITHOUT_KEY,
 }
 
 /**
  * The redirect target of an address, if any. Home has a trailing slash and other pages have none. The home
  * page also redirects to the browser's preferred language.
  */
-const elsewhere = ({ path, query, request }: Exchange): string | undefined => {
-  const target = targetOf(request.url)
+function findRedirect({ path, query, request }: Exchange): string | undefined {
+  const target = parseTarget(request.url)
   const search = target.query === '' ? '' : `?${target.query}`
   const segments = target.path.split('/')
   if (path === '' || path === '/zh') return `${segments.at(-1)}/${search}`
   if (path.endsWith('/') && path !== '/' && path !== '/zh/') return `../${segments.at(-2)}${search}`
-  const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
+  const lang = selectLanguage(query, request.headers.get('accept-language') ?? undefined)
   return path === '/' && lang === 'zh' ? `zh/${search}` : undefined
 }
 

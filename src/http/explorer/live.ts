@@ -6,9 +6,9 @@ import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { HttpCounts } from '../counts.ts'
 import type { Exchange, Handler } from '../exchange.ts'
-import { streamOf } from '../export/stream.ts'
+import { createStream } from '../export/stream.ts'
 import { failureFields } from '../failure-reply.ts'
-import { eventOf, FEED_TYPE } from '../feed/events.ts'
+import { FEED_TYPE, formatEvent } from '../feed/events.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import { measureFreshness } from '../health.ts'
 import type { Reply } from '../reply.ts'
@@ -45,12 +45,12 @@ export const liveHandler =
     return liveReply(exchange, { ...following, place: takeStreamPlace(gate.queues, 'live', network) })
   }
 
-const liveReply = (
+function liveReply(
   { request, replyOptions }: Exchange,
   { feeds, node, maxLagMs, clock, counts, stallMs, place }: Following & { readonly place: { leave(): void } },
-): Reply => {
+): Reply {
   const outbox = openOutbox<string>()
-  const end = (failure: Failure): void => outbox.end(eventOf('end', failureFields(failure, replyOptions)))
+  const end = (failure: Failure): void => outbox.end(formatEvent('end', failureFields(failure, replyOptions)))
   let remove: () => void = () => undefined
   let known: Published | undefined
   /** A store without new blocks becomes stale, so each heartbeat checks it again. */
@@ -59,7 +59,7 @@ const liveReply = (
     const fresh = measureFreshness(known, node, clock)
     const isDamageMet = counts.damageMet.read() > 0
     const [trouble] = findTroubles({ fresh, isDamageMet, failure: undefined, isNodeSilent: false }, maxLagMs)
-    return eventOf('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
+    return formatEvent('standing', { trouble: trouble?.what[replyOptions.lang] ?? null })
   }
   const leave = feeds.hub.watch({
     published: published => {
@@ -76,7 +76,7 @@ const liveReply = (
     remove()
     outbox.close()
   }
-  const body = streamOf(piecesOf(outbox), { client: request.signal, clock, stallMs, free })
+  const body = createStream(streamLivePieces(outbox), { client: request.signal, clock, stallMs, free })
   remove = feeds.add({ keyHash: undefined, end, cutOff: () => body.cutOff('stalled') })
   return { status: 200, type: FEED_TYPE, body, headers: HEADERS, form: 'raw' }
 }
@@ -87,7 +87,7 @@ const HEADERS = {
   'X-Accel-Buffering': 'no',
 }
 
-const piecesOf = async function* (outbox: Outbox<string>): AsyncGenerator<Uint8Array, void, void> {
+const streamLivePieces = async function* (outbox: Outbox<string>): AsyncGenerator<Uint8Array, void, void> {
   yield encoder.encode(BEGIN)
   for await (const text of outbox.items()) yield encoder.encode(text)
 }

@@ -11,7 +11,7 @@ import { explorerHandler } from './handler.ts'
 import { liveHandler } from './live.ts'
 
 /** Paths of the explorer as routes, in both languages. */
-const routesOf = (all: readonly { readonly path: string }[]): readonly string[] =>
+const listPageRoutes = (all: readonly { readonly path: string }[]): readonly string[] =>
   all.flatMap(({ path }) => {
     const route = path.replace('{id}', ':id').replace('{part}', ':part')
     return path === '/' ? ['/', '/zh', '/zh/'] : [route, `/zh${route}`]
@@ -29,7 +29,7 @@ type PagesOptions = AnswerDeps & {
  * The routes of explorer pages and downloads, and of all other paths. Without pages, `start` is at the root
  * and `unknown` elsewhere.
  */
-export const explorerPages = (
+export function explorerPages(
   options: PagesOptions,
   {
     gate,
@@ -44,7 +44,7 @@ export const explorerPages = (
     readonly start: Answerer
     readonly unknown: Answerer
   },
-): readonly (readonly [path: string, answer: Answerer])[] => {
+): readonly (readonly [path: string, answer: Answerer])[] {
   const { site, clock, stallMs, node, maxLagMs } = options
   if (!site.isExplored)
     return [
@@ -57,8 +57,8 @@ export const explorerPages = (
   const download = downloadHandler(options, { site, stallMs, ...gate })
   const file = respond('download', download, paged)
   return [
-    ...routesOf(pages).map(path => [path, page] as const),
-    ...routesOf(downloads).map(path => [path, file] as const),
+    ...listPageRoutes(pages).map(path => [path, page] as const),
+    ...listPageRoutes(downloads).map(path => [path, file] as const),
     [
       '/live',
       respond('live', liveHandler(gate, { feeds, node, maxLagMs, clock, counts: service.counts, stallMs }), service),

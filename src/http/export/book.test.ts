@@ -5,7 +5,7 @@ import { bookForm } from './book.ts'
 
 const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
 
-const linesOf = (action: string, memo: string, csv: 'koinly' | 'ledger'): readonly string[] => {
+function linesOf(action: string, memo: string, csv: 'koinly' | 'ledger'): readonly string[] {
   const booking = {
     ...{ time: '2026-11-21T08:25:32.500Z', token: 'iost', change: '-1.50', tx_hash: '-hash' },
     ...{ action, counterparty: 'bobby', isStake: false, memo },

@@ -6,11 +6,11 @@ import { readWholeCsv } from '#test/support/read-csv.ts'
 import { csvLines, csvSerializer } from './csv.ts'
 
 /** The file of some rows, in parts of `size`; `cut`: without its end. */
-const fileOf = (
+function fileOf(
   { rows, data }: Rows,
   columns: readonly string[] | undefined,
   { size = 3, isCut = false }: { readonly size?: number; readonly isCut?: boolean } = {},
-): string => {
+): string {
   const file = csvSerializer({ heads: columns ?? ['one'], linesOf: part => csvLines(part, columns) })
   let text = ''
   for (let at = 0; at < rows.length; at += size)

@@ -26,7 +26,7 @@ type CsvFile = {
  * A file of RFC 4180. A line is sent when the next one is known, since only the last one has the number of lines. The
  * names of columns go with the first line, or at the end: alone they are a whole file without rows.
  */
-export const csvSerializer = ({ heads, linesOf, mark = '', complete = COMPLETE }: CsvFile): RowSerializer => {
+export function csvSerializer({ heads, linesOf, mark = '', complete = COMPLETE }: CsvFile): RowSerializer {
   let lines = 0
   let before = mark + [...heads, complete].map(quoted).join(',')
   return {
@@ -50,21 +50,21 @@ export const csvSerializer = ({ heads, linesOf, mark = '', complete = COMPLETE }
  */
 export const csvLines = ({ rows, data }: Rows, columns: readonly string[] | undefined): readonly string[] =>
   rows.map((row, at) => {
-    if (columns === undefined) return cellOf(row)
+    if (columns === undefined) return formatCell(row)
     const fields = row as Readonly<Record<string, unknown>>
     let line = ''
     for (let column = 0; column < columns.length; column++) {
       const name = columns[column] ?? ''
       if (column > 0) line += ','
-      line += cellOf(name === 'data' && data !== undefined ? data[at] : fields[name])
+      line += formatCell(name === 'data' && data !== undefined ? data[at] : fields[name])
     }
     return line
   })
 
 /** A line of cells, without its end. */
-export const csvLine = (cells: readonly unknown[]): string => cells.map(cellOf).join(',')
+export const csvLine = (cells: readonly unknown[]): string => cells.map(formatCell).join(',')
 
-const cellOf = (value: unknown): string => {
+function formatCell(value: unknown): string {
   switch (typeof value) {
     case 'string':
       return quoted(value)

@@ -12,7 +12,7 @@ export type Packer = {
   close(): void
 }
 
-export const gzipPacker = (): Packer => {
+export function gzipPacker(): Packer {
   const gzip = createGzip({ level: GZIP_LEVEL })
   const failed = Promise.withResolvers<never>()
   failed.promise.catch(() => undefined)

@@ -1,11 +1,11 @@
-import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
+import type { AcquirePermit, AnswerDeps, ApiCall } from '#actions/answer.ts'
 import { type Export, type ExportOptions, openExport } from '#actions/export.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
-import { linesOf } from '#actions/list/rows.ts'
+import { formatRowLines } from '#actions/list/rows.ts'
 import type { ExportFormat, Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import { keyOf, retryTurn, type Turns } from '#gate/gate.ts'
+import { type CallerPermits, getRequestKey, retryPermit } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Exchange } from '../exchange.ts'
@@ -16,7 +16,7 @@ import { bookForm } from './book.ts'
 import { csvLines, csvSerializer } from './csv.ts'
 import type { ExportForm, FormattedExport, RowSerializer } from './form.ts'
 import { gzipPacker, packed, plainPacker } from './gzip.ts'
-import { streamOf } from './stream.ts'
+import { createStream } from './stream.ts'
 import { collectPieces, needsLength } from './whole-body.ts'
 
 type ExportRequest = {
@@ -25,7 +25,7 @@ type ExportRequest = {
   readonly signal: AbortSignal
   /** Absent: the deadline stays as it is, however long the work takes. */
   readonly prolong?: ExportOptions['prolong']
-  readonly turns: Turns
+  readonly turns: CallerPermits
   readonly stallMs: number
   /** Ends the export when its key is no longer valid; absent: it has no key. */
   readonly feeds?: Pick<OpenFeeds, 'add'>
@@ -37,11 +37,11 @@ type ExportRequest = {
  * The reply with all rows of a list. Its resources (a place, a view of the store) are released when the body
  * ends, for any reason. Throws like `openExport`, and 'rate_limited' or 'unavailable' when there is no place.
  */
-export const exportReply = async (
+export async function exportReply(
   deps: AnswerDeps,
-  call: Call & { readonly format: ExportFormat },
-  { exchange, signal, prolong, turns, stallMs, feeds, form = formOf(call) }: ExportRequest,
-): Promise<Reply> => {
+  call: ApiCall & { readonly format: ExportFormat },
+  { exchange, signal, prolong, turns, stallMs, feeds, form = createExportForm(call) }: ExportRequest,
+): Promise<Reply> {
   const { request } = exchange
   const place = turns.export()
   const reading = new AbortController()
@@ -61,20 +61,20 @@ export const exportReply = async (
   try {
     signal.throwIfAborted()
     const own = turns.store(reading.signal)
-    const later = retryTurn(own, deps.clock, reading.signal)
-    const turn: Turn = () => (opened === undefined ? own : later)()
-    opened = await openExport(deps, call, { signal: reading.signal, prolong, turn })
+    const later = retryPermit(own, deps.clock, reading.signal)
+    const acquire: AcquirePermit = () => (opened === undefined ? own : later)()
+    opened = await openExport(deps, call, { signal: reading.signal, prolong, acquire })
     signal.throwIfAborted()
     const formed = form(opened)
     const { serializer } = formed
     if (opened.total !== undefined) turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
-    const texts = textsOf(opened, serializer, () => turns.plan.more(reading.signal))
+    const texts = formatExportBody(opened, serializer, () => turns.plan.more(reading.signal))
     const pieces = packed(texts, packer)
-    const headers = { ...headersOf(opened, formed), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
+    const headers = { ...buildExportHeaders(opened, formed), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
     const reply = { status: 200, type: serializer.type, headers, form: 'raw' } as const
-    const keyHash = feeds === undefined ? undefined : hashOfKey(keyOf(exchange))
+    const keyHash = feeds === undefined ? undefined : hashOfKey(getRequestKey(exchange))
     if (!needsLength(request)) {
-      const body = streamOf(pieces, { client: request.signal, clock: deps.clock, stallMs, free })
+      const body = createStream(pieces, { client: request.signal, clock: deps.clock, stallMs, free })
       const cutOff = (): void => body.cutOff('stalled')
       remove = feeds?.add({ keyHash, isExport: true, end: body.fail, cutOff }) ?? remove
       return { ...reply, body }
@@ -94,8 +94,8 @@ export const exportReply = async (
   }
 }
 
-const formOf =
-  ({ format, options }: Call & { readonly format: ExportFormat }): ExportForm =>
+const createExportForm =
+  ({ format, options }: ApiCall & { readonly format: ExportFormat }): ExportForm =>
   opened =>
     opened.book === undefined
       ? {
@@ -105,7 +105,7 @@ const formOf =
         }
       : bookForm(opened.book)
 
-const headersOf = (
+const buildExportHeaders = (
   { at, total }: Export,
   { fileName, isShorter }: Omit<FormattedExport, 'serializer'>,
 ): Readonly<Record<string, string>> => ({
@@ -120,7 +120,7 @@ const headersOf = (
 })
 
 /** The body in texts of some hundred rows. Throws when the number of rows is not the announced one, if any. */
-const textsOf = async function* (
+const formatExportBody = async function* (
   opened: Export,
   { rows, tail }: RowSerializer,
   begin: () => Promise<void>,
@@ -144,7 +144,7 @@ const writtenAs: Readonly<Record<ExportFormat, (listed: Listed, options: Pick<Op
     ndjson: ({ at, beside }, options) => ({
       type: 'application/x-ndjson; charset=utf-8',
       rows: rows =>
-        linesOf(rows, options)
+        formatRowLines(rows, options)
           .map(line => `${line}\n`)
           .join(''),
       tail: rows => `${writeJson({ complete: true, rows, block_height: String(at.height), ...beside }, options)}\n`,

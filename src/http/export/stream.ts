@@ -1,4 +1,4 @@
-import { type Failure, failureOf } from '#failure/failure.ts'
+import { type Failure, toFailure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { PIECE_BYTES, type StreamEnd, type StreamedBody } from '../reply.ts'
 
@@ -16,10 +16,10 @@ type Options = {
  * A body of chunks that are made as the client reads them; none is made ahead. If a chunk cannot be made, or on `fail`, the
  * connection is reset before the end of the body, so that the client sees an error and not a truncated body.
  */
-export const streamOf = (
+export function createStream(
   pieces: AsyncGenerator<Uint8Array, void, void>,
   { client, stallMs, clock, free }: Options,
-): StreamedBody & { readonly fail: (failure: Failure) => void } => {
+): StreamedBody & { readonly fail: (failure: Failure) => void } {
   const ended = Promise.withResolvers<StreamEnd>()
   let bytes = 0
   let isOver = false
@@ -62,7 +62,7 @@ export const streamOf = (
       controller.enqueue(next.value)
       watch()
     } catch (error) {
-      fail(failureOf(error))
+      fail(toFailure(error))
     }
   }
   // Without a reason: Bun would print it, and closes the connection in either case.

@@ -26,11 +26,11 @@ const retryText = (leastMs: number, spreadMs: number): string =>
  * first row continues. It has data, because some clients drop an id without data. `id` undefined: the client requested
  * rows from a later number.
  */
-export const beginText = (
+export function beginText(
   { height, head }: { readonly height: number; readonly head: HeadNow | undefined },
   id: string | undefined,
-): string => {
-  const begin = id === undefined ? '\n' : `id: ${id}\n${eventOf('begin', { block_height: String(height) })}`
+): string {
+  const begin = id === undefined ? '\n' : `id: ${id}\n${formatEvent('begin', { block_height: String(height) })}`
   return `${retryText(RETRY_MS, SPREAD_MS)}${standText(height, head)}\n${begin}`
 }
 
@@ -39,10 +39,10 @@ export const beginText = (
  * after it with its last id, but stops for good after a status other than 200. While the service starts or stops, every
  * request for events gets it; later, those that continue a feed. undefined: the failure is the answer.
  */
-export const pausedFeed = (
+export function pausedFeed(
   exchange: Pick<QueryText, 'query'> & { readonly request: Request; readonly replyOptions: ReplyOptions },
   failure: Failure,
-): Reply | undefined => {
+): Reply | undefined {
   if (!isFeed(exchange)) return undefined
   const isRestart = failure instanceof Restarting
   if (!isRestart && !(isPassing(failure) && isReconnection(exchange))) return undefined
@@ -72,24 +72,24 @@ const standText = (height: number, head: HeadNow | undefined): string =>
 export type Sent = { readonly seq: number | undefined; readonly id: string }
 
 /** The last event of a feed. */
-export const endEvent = (end: FeedEnd, { seq, id }: Sent, options: ReplyOptions): string => {
+export function endEvent(end: FeedEnd, { seq, id }: Sent, options: ReplyOptions): string {
   const { lang } = options
   switch (end.kind) {
     case 'cut':
-      return eventOf('cut', { seq, message: CUT[lang](id) })
+      return formatEvent('cut', { seq, message: CUT[lang](id) })
     case 'reset':
-      return `id: ${end.id}\n${eventOf('reset', {
+      return `id: ${end.id}\n${formatEvent('reset', {
         seq: end.seq,
         block_height: String(end.height),
         message: RESET[lang](end),
       })}`
     case 'end':
-      return eventOf('end', { seq, ...failureFields(end.failure, options) })
+      return formatEvent('end', { seq, ...failureFields(end.failure, options) })
   }
 }
 
 /** A named event, with data as JSON. */
-export const eventOf = (name: string, data: Readonly<Record<string, unknown>>): string =>
+export const formatEvent = (name: string, data: Readonly<Record<string, unknown>>): string =>
   `event: ${name}\ndata: ${writeJson(data)}\n\n`
 
 const CUT = {

@@ -1,6 +1,6 @@
 import { type LastId, readId } from '#actions/feed/head-position.ts'
 import { type LastRow, readLastRow } from '#actions/feed/last-row.ts'
-import { oneOf, type Query } from '#actions/request/query.ts'
+import { findSingleValue, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import type { Exchange } from '../exchange.ts'
 
@@ -18,7 +18,9 @@ type Asked = Pick<Exchange, 'query'> & { readonly request: Request }
  */
 function findLastId({ query, request }: Asked): string {
   const header = request.headers.get('last-event-id') ?? ''
-  const [given = ''] = NAMES.map(name => oneOf(query, name)).filter(value => value !== undefined && value !== '')
+  const [given = ''] = NAMES.map(name => findSingleValue(query, name)).filter(
+    value => value !== undefined && value !== '',
+  )
   return header === '' ? given : header
 }
 

@@ -33,13 +33,13 @@ const CHECKS_IN_DOUBT = 2
 const LAST_MS = 1_000
 
 /** Ends feeds and exports whose keys are no longer valid, and all feeds when the service stops. */
-export const openFeeds = ({
+export function openFeeds({
   store,
   keyring,
   clock,
   head,
   stopping,
-}: Pick<AppOptions, 'store' | 'keyring' | 'clock' | 'head' | 'stopping'>): OpenFeeds => {
+}: Pick<AppOptions, 'store' | 'keyring' | 'clock' | 'head' | 'stopping'>): OpenFeeds {
   const feeds = new Set<OpenFeed>()
   let watching: { stop(): void } | undefined
   let doubts = 0

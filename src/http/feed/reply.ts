@@ -1,4 +1,4 @@
-import type { AnswerDeps, Call, Turn } from '#actions/answer.ts'
+import type { AcquirePermit, AnswerDeps, ApiCall } from '#actions/answer.ts'
 import type { Feed } from '#actions/feed/feed.ts'
 import type { Message } from '#actions/feed/message.ts'
 import { openFeed } from '#actions/feed/open-feed.ts'
@@ -6,11 +6,11 @@ import { openOutbox } from '#actions/feed/outbox.ts'
 import { ROWS_AT_ONCE } from '#actions/list/list-rows.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import { keyOf, retryTurn, type Turns } from '#gate/gate.ts'
+import { type CallerPermits, getRequestKey, retryPermit } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
 import { headHeaders } from '../api.ts'
 import type { Exchange } from '../exchange.ts'
-import { inPieces, streamOf } from '../export/stream.ts'
+import { createStream, inPieces } from '../export/stream.ts'
 import type { ReplyOptions } from '../failure-reply.ts'
 import type { Reply } from '../reply.ts'
 import { beatText, beginText, endEvent, FEED_TYPE, type Sent } from './events.ts'
@@ -18,13 +18,13 @@ import { omitLastId, readLastId } from './last-event-id.ts'
 import type { OpenFeeds } from './open-feeds.ts'
 
 /** Maximum bytes that wait for one reader. All readers of a list share the buffered rows. */
-const MOST_BYTES = 256 * 1024
+const MAX_BYTES = 256 * 1024
 
 type FeedRequest = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the feed is open. */
   readonly signal: AbortSignal
-  readonly turns: Turns
+  readonly turns: CallerPermits
   readonly stallMs: number
   readonly feeds: OpenFeeds
 }
@@ -33,17 +33,17 @@ type FeedRequest = {
  * The rows of a list as events, until the client disconnects or the feed has to end. Its resources are released when
  * the body ends, for any reason. Throws like `openFeed`, and 'rate_limited' or 'unavailable' when there is no place.
  */
-export const feedReply = async (
+export async function feedReply(
   deps: AnswerDeps,
-  call: Call,
+  call: ApiCall,
   { exchange, signal, turns, stallMs, feeds }: FeedRequest,
-): Promise<Reply> => {
+): Promise<Reply> {
   const { request, replyOptions } = exchange
   const place = turns.feed()
   const reading = new AbortController()
   const stop = (): void => reading.abort(signal.reason)
   signal.addEventListener('abort', stop)
-  const limits = { mostBytes: MOST_BYTES, full: { kind: 'cut' } } as const
+  const limits = { mostBytes: MAX_BYTES, full: { kind: 'cut' } } as const
   const outbox = openOutbox<Message>(limits, () => reading.abort())
   let remove: () => void = () => undefined
   const free = (): void => {
@@ -55,27 +55,27 @@ export const feedReply = async (
   try {
     signal.throwIfAborted()
     const own = turns.store(reading.signal)
-    const later = retryTurn(own, deps.clock, reading.signal)
+    const later = retryPermit(own, deps.clock, reading.signal)
     let isOpen = false
-    const turn: Turn = () => (isOpen ? later : own)()
+    const acquire: AcquirePermit = () => (isOpen ? later : own)()
     const { hub } = feeds
     const asked = { ...call, query: omitLastId(call.query), last: readLastId(exchange) }
     const more = () => turns.plan.more(reading.signal)
-    const feed = await openFeed(deps, asked, { signal: reading.signal, turn, more, hub, outbox })
+    const feed = await openFeed(deps, asked, { signal: reading.signal, acquire, more, hub, outbox })
     isOpen = true
     signal.throwIfAborted()
-    const body = streamOf(piecesOf(feed, { more, replyOptions }), {
+    const body = createStream(streamFeedBody(feed, { more, replyOptions }), {
       client: request.signal,
       clock: deps.clock,
       stallMs,
       free,
     })
     remove = feeds.add({
-      keyHash: hashOfKey(keyOf(exchange)),
+      keyHash: hashOfKey(getRequestKey(exchange)),
       end: failure => outbox.end({ kind: 'end', failure }),
       cutOff: () => body.cutOff('stalled'),
     })
-    return { status: 200, type: FEED_TYPE, body, headers: headersOf(feed), form: 'raw' }
+    return { status: 200, type: FEED_TYPE, body, headers: buildFeedHeaders(feed), form: 'raw' }
   } catch (error) {
     free()
     throw error
@@ -84,7 +84,7 @@ export const feedReply = async (
   }
 }
 
-const headersOf = ({ at, head }: Feed): Readonly<Record<string, string>> => ({
+const buildFeedHeaders = ({ at, head }: Feed): Readonly<Record<string, string>> => ({
   'Cache-Control': 'private, no-store',
   Vary: 'X-API-Key',
   'X-Block-Height': String(at.height),
@@ -94,17 +94,17 @@ const headersOf = ({ at, head }: Feed): Readonly<Record<string, string>> => ({
   'X-Accel-Buffering': 'no',
 })
 
-const beginOf = ({ first, id = '' }: Feed): Sent =>
+const getFirstSent = ({ first, id = '' }: Feed): Sent =>
   first === undefined ? { seq: undefined, id } : { seq: first - 1, id: id === '' ? String(first - 1) : id }
 
 type FeedService = { readonly more: () => Promise<void>; readonly replyOptions: ReplyOptions }
 
 /** The body. Each thousand rows begun count as one request; those of a search were counted when they were tested. */
-const piecesOf = async function* (
+const streamFeedBody = async function* (
   feed: Feed,
   { more, replyOptions }: FeedService,
 ): AsyncGenerator<Uint8Array, void, void> {
-  let sent: Sent = beginOf(feed)
+  let sent: Sent = getFirstSent(feed)
   let room = ROWS_AT_ONCE
   yield encoder.encode(beginText({ height: feed.at.height, head: feed.head }, feed.id))
   for await (const message of feed.messages()) {

@@ -7,7 +7,7 @@ import { createGateway } from './gateway.ts'
 type Given = Partial<Omit<ForwardedResponse, 'body'>> & { readonly text?: string }
 
 /** A gateway to a node that the test answers, and the outcomes of its calls. */
-const setUp = ({ maxBytes = 100_000 } = {}) => {
+function setUp({ maxBytes = 100_000 } = {}) {
   const clock = handClock()
   const calls: {
     readonly path: string

@@ -2,7 +2,7 @@ import type { ForwardedResponse, Node } from '#node/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import { FRESH_MS, isKeepable } from './keeping.ts'
-import { keptAnswers } from './kept-answers.ts'
+import { createNodeAnswerCache } from './node-answer-cache.ts'
 import { type SharedAnswer, shareAnswer, type TakenResponse } from './shared-answer.ts'
 
 /**
@@ -43,11 +43,8 @@ type Call = {
   readonly leave: () => void
 }
 
-export const createGateway = (
-  node: Node,
-  { clock: { elapsed }, maxBytes, onAnswer, onKept }: GatewayOptions,
-): Gateway => {
-  const kept = keptAnswers(maxBytes, { elapsed, lib: () => node.lastInfo()?.libBlock })
+export function createGateway(node: Node, { clock: { elapsed }, maxBytes, onAnswer, onKept }: GatewayOptions): Gateway {
+  const kept = createNodeAnswerCache(maxBytes, { elapsed, lib: () => node.lastInfo()?.libBlock })
   const calls = new Map<string, Call>()
   const takeKept = (path: string): TakenResponse | undefined => {
     const answer = kept.take(path)
@@ -77,7 +74,7 @@ export const createGateway = (
 }
 
 /** Calls a node for all requests that arrive while the call is in progress. */
-const beginCall = (
+function beginCall(
   node: Node,
   path: string,
   {
@@ -87,10 +84,10 @@ const beginCall = (
     onKept,
   }: Pick<GatewayOptions, 'onKept'> & {
     readonly calls: Map<string, Call>
-    readonly kept: ReturnType<typeof keptAnswers>
+    readonly kept: ReturnType<typeof createNodeAnswerCache>
     readonly since: number
   },
-): Call => {
+): Call {
   const ends = new AbortController()
   const forget = (): void => {
     if (calls.get(path) === call) calls.delete(path)

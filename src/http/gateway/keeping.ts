@@ -1,4 +1,4 @@
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import type { NodeResponse } from '#node/port.ts'
 
 /**
@@ -49,11 +49,11 @@ const SAYING: ReadonlyMap<string, (answer: Json) => AnswerFields> = new Map([
  * Whether an answer is final: the node calls the block or transaction in `path` irreversible, and its block
  * is not above `lib`, the last irreversible block known from the nodes.
  */
-export const isFinal = (path: string, body: Uint8Array, lib: number): boolean => {
+export function isFinal(path: string, body: Uint8Array, lib: number): boolean {
   const [, method = '', asked = ''] = path.split('/')
   const saying = SAYING.get(method)
   if (saying === undefined) return false
-  const answer = objectIn(body)
+  const answer = parseBodyObject(body)
   if (answer === undefined || answer['status'] !== 'IRREVERSIBLE') return false
   const { name, height } = saying(answer)
   return name === (/^0+\d/.test(asked) ? String(BigInt(asked)) : asked) && isHeight(height) && Number(height) <= lib
@@ -61,7 +61,7 @@ export const isFinal = (path: string, body: Uint8Array, lib: number): boolean =>
 
 const isHeight = (value: unknown): value is string => typeof value === 'string' && /^\d{1,15}$/.test(value)
 
-const objectIn = (body: Uint8Array): Json | undefined => {
-  const value = jsonIn(new TextDecoder().decode(body))
+function parseBodyObject(body: Uint8Array): Json | undefined {
+  const value = tryParseJson(new TextDecoder().decode(body))
   return isObject(value) ? value : undefined
 }

@@ -10,7 +10,7 @@ export type SharedAnswer = Pick<ForwardedResponse, 'status' | 'contentType' | 'b
   take(): TakenResponse
 }
 
-export const shareAnswer = (passed: ForwardedResponse): SharedAnswer => {
+export function shareAnswer(passed: ForwardedResponse): SharedAnswer {
   const { status, contentType, body, isUsable } = passed
   let holders = 0
   return {

@@ -1,27 +1,35 @@
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { ID_PATTERN } from '#actions/feed/head-position.ts'
 import { LAST_ROW_PATTERN } from '#actions/feed/last-row.ts'
 import { neverOfFeed } from '#actions/feed/requests.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
-import { MOST_DIGITS, type Word } from '#actions/request/parameters.ts'
-import { type Parameter, parametersOf } from '#actions/request/query.ts'
+import { MAX_DIGITS, type ParameterSpec } from '#actions/request/parameters.ts'
+import { listParameters, type Parameter } from '#actions/request/query.ts'
 import { dataRef, schemaName } from './answer-schema.ts'
-import { chosenParameters, type Described, exampleOf, FORM_NAMES, type Form, formOf, type Json } from './described.ts'
-import { exportOf } from './export-answer.ts'
-import { actionErrorRefs, NOT_MODIFIED, successOf } from './responses.ts'
+import {
+  chosenParameters,
+  type Described,
+  FORM_NAMES,
+  type Form,
+  getExample,
+  type Json,
+  mergeForm,
+} from './described.ts'
+import { buildExportAnswer } from './export-answer.ts'
+import { actionErrorRefs, buildSuccess, NOT_MODIFIED } from './responses.ts'
 
 /** The route of an action. */
-export const routeOf = ({ module, action }: Action): string => `/api/${module}/${action}`
+export const formatRoute = ({ module, action }: ApiAction): string => `/api/${module}/${action}`
 
 /** `get-account-tx` → `getAccountTx` */
-export const operationId = (action: Action): string => {
+export function operationId(action: ApiAction): string {
   const name = schemaName(action)
   return name.charAt(0).toLowerCase() + name.slice(1)
 }
 
 /** An action on its own route, with the types and defaults of its parameters, and its answer. */
-export const actionOperation = (action: Action, described: Described): Json => {
-  const form = formOf(described)
+export function actionOperation(action: ApiAction, described: Described): Json {
+  const form = mergeForm(described)
   return {
     operationId: operationId(action),
     tags: [action.module],
@@ -30,17 +38,17 @@ export const actionOperation = (action: Action, described: Described): Json => {
     description: action.summary.en,
     'x-description-zh': action.summary.zh,
     parameters: [
-      ...parametersOf(action.params)
+      ...listParameters(action.params)
         .filter(({ name }) => !leftOut(form, action).includes(name))
-        .map(parameter => ownParameter(parameter, exampleOf(described, action))),
+        .map(parameter => ownParameter(parameter, getExample(described, action))),
       ...formParameters(described),
       ...(form.export === FEED_FORMAT ? [LAST_EVENT_ID, LAST_EVENT_ID_IN_QUERY] : []),
       language,
     ],
     responses:
       form.export === undefined
-        ? { 200: successOf(dataRef(action, form), form), 304: NOT_MODIFIED, ...actionErrorRefs(action, form) }
-        : { 200: exportOf(action, form.export), ...actionErrorRefs(action, form) },
+        ? { 200: buildSuccess(dataRef(action, form), form), 304: NOT_MODIFIED, ...actionErrorRefs(action, form) }
+        : { 200: buildExportAnswer(action, form.export), ...actionErrorRefs(action, form) },
   }
 }
 
@@ -48,7 +56,7 @@ export const actionOperation = (action: Action, described: Described): Json => {
  * The parameters that a form has not. A whole list has no pages and only irreversible rows. A feed has no
  * pages, no end, one order and no steps. Only CSV has columns to choose.
  */
-const leftOut = ({ export: exported }: Form, action: Action): readonly string[] => {
+function leftOut({ export: exported }: Form, action: ApiAction): readonly string[] {
   if (exported === undefined) return ['csv']
   if (exported === FEED_FORMAT) return neverOfFeed(action)
   return ['page', 'size', 'head', ...(exported === 'csv' ? [] : ['csv'])]
@@ -71,29 +79,29 @@ const LAST_EVENT_ID_IN_QUERY: Json = {
   'x-description-zh': '与请求头 Last-Event-ID 相同，供无法发送该请求头的客户端使用；请求头优先。',
 }
 
-const ownParameter = ({ name, required, word }: Parameter, example: Readonly<Record<string, string>>): Json => ({
+const ownParameter = ({ name, required, spec }: Parameter, example: Readonly<Record<string, string>>): Json => ({
   name,
   in: 'query',
   required,
-  description: `${word.description.en} Format: ${word.rule.en}.`,
-  'x-description-zh': `${word.description.zh}格式：${word.rule.zh}。`,
-  schema: schemaOf(word),
-  ...exampleOfType(word, new Map(Object.entries(example)).get(name)),
+  description: `${spec.description.en} Format: ${spec.rule.en}.`,
+  'x-description-zh': `${spec.description.zh}格式：${spec.rule.zh}。`,
+  schema: buildParameterSchema(spec),
+  ...exampleOfType(spec, new Map(Object.entries(example)).get(name)),
 })
 
-const schemaOf = ({ type, pattern, values, minimum, maximum, fallback }: Word): Json => ({
+const buildParameterSchema = ({ type, pattern, values, minimum, maximum, fallback }: ParameterSpec): Json => ({
   type,
   ...(type === 'string' && values === undefined ? { pattern } : {}),
   ...(values === undefined ? {} : { enum: values }),
   ...(minimum === undefined ? {} : { minimum }),
   ...(maximum === undefined ? {} : { maximum }),
   // 10^19 is exactly representable as a double; 10^19 − 1 is not.
-  ...(type === 'integer' && maximum === undefined ? { exclusiveMaximum: 10 ** MOST_DIGITS } : {}),
+  ...(type === 'integer' && maximum === undefined ? { exclusiveMaximum: 10 ** MAX_DIGITS } : {}),
   ...(fallback === undefined ? {} : { default: typeof fallback === 'bigint' ? Number(fallback) : fallback }),
 })
 
 /** An example has the type of its parameter. */
-const exampleOfType = ({ type }: Word, example: string | undefined): Json =>
+const exampleOfType = ({ type }: ParameterSpec, example: string | undefined): Json =>
   example === undefined ? {} : { example: type === 'integer' ? Number(example) : example }
 
 /** The form options for which the document is written. Each has one value, and must be sent. */

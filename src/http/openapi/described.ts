@@ -1,4 +1,4 @@
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import type { FEED_FORMAT, Options } from '#actions/request/options.ts'
 
 /** A part of the document. */
@@ -24,11 +24,11 @@ export type Described = {
    * Calls that have an answer on the served chain. An action without one has no examples. Absent: the
    * actions' own examples.
    */
-  readonly examples?: ReadonlyMap<Action, { readonly params: Readonly<Record<string, string>> }>
+  readonly examples?: ReadonlyMap<ApiAction, { readonly params: Readonly<Record<string, string>> }>
 }
 
 /** Parameters of a call for which the action has an answer. */
-export const exampleOf = ({ examples }: Described, action: Action): Readonly<Record<string, string>> =>
+export const getExample = ({ examples }: Described, action: ApiAction): Readonly<Record<string, string>> =>
   examples === undefined ? action.example : (examples.get(action)?.params ?? {})
 
 /** Names and values of the parameters that a reader of the document sends. */
@@ -38,4 +38,4 @@ export const chosenParameters = ({
 }: Partial<Form>): Partial<Record<(typeof FORM_NAMES)[number], string>> =>
   exported === undefined ? chosen : { ...chosen, format: exported }
 
-export const formOf = ({ defaults, chosen }: Described): Form => ({ ...defaults, ...chosen })
+export const mergeForm = ({ defaults, chosen }: Described): Form => ({ ...defaults, ...chosen })

@@ -1,23 +1,23 @@
 import { expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
-import { rpcMethods, rpcUnavailable, templateOf } from '../rpc-methods.ts'
-import { operationId, routeOf } from './action-operation.ts'
+import { formatMethodTemplate, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
+import { formatRoute, operationId } from './action-operation.ts'
 import { schemaName } from './answer-schema.ts'
 import type { Described } from './described.ts'
-import { openapiFor } from './document.ts'
+import { buildOpenapi } from './document.ts'
 
 const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as const
 const documentFor = (chosen: Described['chosen'] = {}) =>
-  JSON.parse(JSON.stringify(openapiFor(actions, { version: '1.2.3', defaults, chosen })))
+  JSON.parse(JSON.stringify(buildOpenapi(actions, { version: '1.2.3', defaults, chosen })))
 
 test('openapi: there is an operation for each action, for any action, and for the node methods', () => {
   const { paths, components } = documentFor()
   expect(Object.keys(paths)).toEqual([
-    ...actions.map(routeOf),
+    ...actions.map(formatRoute),
     '/api',
-    ...rpcMethods.map(templateOf),
+    ...rpcMethods.map(formatMethodTemplate),
     ...rpcUnavailable.map(name => `/rpc/${name}`),
     '/usage',
     '/health',
@@ -34,18 +34,18 @@ test('openapi: there is an operation for each action, for any action, and for th
 test.each(actions.map(action => [action.action, action] as const))(
   'openapi: %s has its own parameters with their defaults, and examples of their types',
   (_name, action) => {
-    const { parameters, operationId: id } = documentFor().paths[routeOf(action)].get
+    const { parameters, operationId: id } = documentFor().paths[formatRoute(action)].get
     expect(id).toBe(operationId(action))
     // Only the document of CSV has the parameter that chooses columns.
-    const own = parametersOf(action.params).filter(({ name }) => name !== 'csv')
+    const own = listParameters(action.params).filter(({ name }) => name !== 'csv')
     expect(parameters.map(({ name }: { name: string }) => name)).toEqual([...own.map(({ name }) => name), 'lang'])
-    for (const [at, { required, word }] of own.entries()) {
+    for (const [at, { required, spec }] of own.entries()) {
       const parameter = parameters[at]
       expect(parameter.required).toBe(required)
       expect(parameter.schema.default).toEqual(
-        typeof word.fallback === 'bigint' ? Number(word.fallback) : word.fallback,
+        typeof spec.fallback === 'bigint' ? Number(spec.fallback) : spec.fallback,
       )
-      if ('example' in parameter) expect(typeof parameter.example).toBe(word.type === 'integer' ? 'number' : 'string')
+      if ('example' in parameter) expect(typeof parameter.example).toBe(spec.type === 'integer' ? 'number' : 'string')
     }
   },
 )
@@ -60,7 +60,7 @@ test('openapi: a whole number without another limit has at most 19 digits', () =
 test('openapi: the options of the document are constant, required parameters', () => {
   const { paths } = documentFor({ numbers: 'string', compat: 'iostabc' })
   for (const action of actions) {
-    const { parameters } = paths[routeOf(action)].get
+    const { parameters } = paths[formatRoute(action)].get
     const chosen = parameters.filter(({ name }: { name: string }) => ['numbers', 'compat', 'format'].includes(name))
     expect(
       chosen.map((each: { name: string; required: boolean; schema: object }) => [
@@ -87,10 +87,10 @@ test('openapi: examples come from the served chain where it has them', () => {
   const [first, second] = actions.filter(({ params }) => params.properties['page'] !== undefined)
   if (first === undefined || second === undefined) throw new Error('There are no lists.')
   const examples = new Map([[first, { params: { page: '7' } }]])
-  const document = openapiFor(actions, { version: '1.2.3', defaults, chosen: {}, examples })
+  const document = buildOpenapi(actions, { version: '1.2.3', defaults, chosen: {}, examples })
   const { paths } = JSON.parse(JSON.stringify(document))
   const exampleOfPage = (action: (typeof actions)[number]) =>
-    paths[routeOf(action)].get.parameters.find(({ name }: { name: string }) => name === 'page').example
+    paths[formatRoute(action)].get.parameters.find(({ name }: { name: string }) => name === 'page').example
   expect([exampleOfPage(first), exampleOfPage(second)]).toEqual([7, undefined])
 })
 
@@ -98,7 +98,7 @@ test('openapi: each action lists its failures by status and code', () => {
   const codesAt = (name: string, chosen: Described['chosen'] = {}) => {
     const { paths, components } = documentFor(chosen)
     const action = actions.find(({ action }) => action === name)
-    const found = paths[action === undefined ? '' : routeOf(action)]?.get.responses ?? {}
+    const found = paths[action === undefined ? '' : formatRoute(action)]?.get.responses ?? {}
     return Object.fromEntries(
       Object.entries<{ readonly $ref?: string }>(found).flatMap(([status, { $ref }]) => {
         const response = components.responses[$ref?.split('/').at(-1) ?? '']

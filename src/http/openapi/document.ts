@@ -1,8 +1,8 @@
-import type { Action } from '#actions/define.ts'
-import { rpcMethods, rpcUnavailable, templateOf } from '../rpc-methods.ts'
-import { actionOperation, routeOf } from './action-operation.ts'
+import type { ApiAction } from '#actions/define.ts'
+import { formatMethodTemplate, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
+import { actionOperation, formatRoute } from './action-operation.ts'
 import { dataSchema, NOTHING, schemaName } from './answer-schema.ts'
-import { type Described, type Form, formOf, type Json } from './described.ts'
+import { type Described, type Form, type Json, mergeForm } from './described.ts'
 import { describedActions, exportSchemas } from './export-answer.ts'
 import { headerComponents } from './headers.ts'
 import { metricsOperation, statusOperation } from './operator-operations.ts'
@@ -15,8 +15,8 @@ import { usageOperation } from './usage-operation.ts'
  * The interface as an OpenAPI 3.1 document, generated from the action registry, and from the tables of codes and of
  * node methods. Each action has one operation, with its answer for the options for which the document is written.
  */
-export const openapiFor = (all: readonly Action[], described: Described): Json => {
-  const form = formOf(described)
+export function buildOpenapi(all: readonly ApiAction[], described: Described): Json {
+  const form = mergeForm(described)
   const actions = describedActions(all, form)
   return {
     openapi: '3.1.0',
@@ -29,8 +29,8 @@ export const openapiFor = (all: readonly Action[], described: Described): Json =
     // Relative to the document's own address, and therefore correct behind any path prefix.
     servers: [{ url: '.' }],
     security: [{ apikey: [] }, { apikeyHeader: [] }],
-    tags: tagsOf(actions),
-    paths: pathsOf(actions, described),
+    tags: buildTags(actions),
+    paths: buildPaths(actions, described),
     components: {
       securitySchemes: {
         apikey: { type: 'apiKey', in: 'query', name: 'apikey' },
@@ -46,10 +46,10 @@ export const openapiFor = (all: readonly Action[], described: Described): Json =
   }
 }
 
-const pathsOf = (actions: readonly Action[], described: Described): Json => ({
-  ...Object.fromEntries(actions.map(action => [routeOf(action), { get: actionOperation(action, described) }])),
+const buildPaths = (actions: readonly ApiAction[], described: Described): Json => ({
+  ...Object.fromEntries(actions.map(action => [formatRoute(action), { get: actionOperation(action, described) }])),
   ...(described.chosen.export === undefined ? { '/api': { get: anyOperation(actions, described) } } : {}),
-  ...Object.fromEntries(rpcMethods.map(method => [templateOf(method), { get: rpcOperation(method) }])),
+  ...Object.fromEntries(rpcMethods.map(method => [formatMethodTemplate(method), { get: rpcOperation(method) }])),
   ...Object.fromEntries(rpcUnavailable.map(name => [`/rpc/${name}`, { get: switchedOff(name) }])),
   ...(described.chosen.export === undefined ? { '/usage': { get: usageOperation(described) } } : {}),
   '/health': { get: healthOperation },
@@ -58,12 +58,12 @@ const pathsOf = (actions: readonly Action[], described: Described): Json => ({
   '/metrics': { get: metricsOperation },
 })
 
-const answerSchemas = (actions: readonly Action[], form: Form): Json => ({
+const answerSchemas = (actions: readonly ApiAction[], form: Form): Json => ({
   ...Object.fromEntries(actions.map(action => [schemaName(action), dataSchema(action, form)])),
   ...(form.compat === 'iostabc' ? { [NOTHING.name]: NOTHING.schema } : {}),
 })
 
-const tagsOf = (actions: readonly Action[]): readonly Json[] => [
+const buildTags = (actions: readonly ApiAction[]): readonly Json[] => [
   ...[...new Set(actions.map(({ module }) => module))].map(name => ({
     name,
     description: `Actions of the module ${name}.`,

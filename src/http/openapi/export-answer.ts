@@ -1,6 +1,6 @@
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
-import { besideSchemas, rowName, rowSchema } from './answer-schema.ts'
+import { listOtherSchemas, rowName, rowSchema } from './answer-schema.ts'
 import type { Form, Json } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
 import { closedObject } from './responses.ts'
@@ -9,7 +9,7 @@ import { closedObject } from './responses.ts'
  * The actions that a document describes: only those with a list in a document of whole lists, and only those
  * with a feed in one of feeds.
  */
-export const describedActions = (actions: readonly Action[], form: Form): readonly Action[] =>
+export const describedActions = (actions: readonly ApiAction[], form: Form): readonly ApiAction[] =>
   form.export === undefined
     ? actions
     : actions.filter(({ list, source }) => (form.export === FEED_FORMAT ? source?.isFeed === true : list !== undefined))
@@ -35,7 +35,7 @@ const FEED_HEADERS = headersNamed([
 ])
 
 /** The answer with a whole list. It is not one JSON text, so the schemas of its lines are separate components. */
-export const exportOf = (action: Action, format: NonNullable<Form['export']>): Json => {
+export function buildExportAnswer(action: ApiAction, format: NonNullable<Form['export']>): Json {
   const types = { ndjson: 'application/x-ndjson', csv: 'text/csv', sse: 'text/event-stream' } as const
   const row = `#/components/schemas/${rowName(action)}`
   const description = {
@@ -53,9 +53,9 @@ export const exportOf = (action: Action, format: NonNullable<Form['export']>): J
 const COMPLETE = 'Complete'
 
 /** The schemas of lines. */
-export const exportSchemas = (actions: readonly Action[], form: Form): Json => ({
+export const exportSchemas = (actions: readonly ApiAction[], form: Form): Json => ({
   ...Object.fromEntries(actions.map(action => [rowName(action), rowSchema(action, form)])),
-  ...(form.export === FEED_FORMAT ? {} : { [COMPLETE]: completeOf(actions, form) }),
+  ...(form.export === FEED_FORMAT ? {} : { [COMPLETE]: buildCompleteSchema(actions, form) }),
 })
 
 const complete: Json = {
@@ -64,8 +64,8 @@ const complete: Json = {
   block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height of the answer.' },
 }
 
-const completeOf = (actions: readonly Action[], form: Form): Json => {
-  const beside = Object.assign({}, ...actions.map(action => besideSchemas(action, form)))
+function buildCompleteSchema(actions: readonly ApiAction[], form: Form): Json {
+  const beside = Object.assign({}, ...actions.map(action => listOtherSchemas(action, form)))
   return {
     description: 'The last line of a whole list in NDJSON, with what its answer has beside the rows.',
     ...closedObject({ ...beside, ...complete }, Object.keys(complete)),

@@ -1,5 +1,5 @@
-import type { Action } from '#actions/define.ts'
-import { type Code, codes, codesOf } from '../codes.ts'
+import type { ApiAction } from '#actions/define.ts'
+import { type Code, codes, listCodes } from '../codes.ts'
 import type { Form, Json } from './described.ts'
 import { type HeaderName, headersNamed, RATE_HEADERS } from './headers.ts'
 
@@ -16,7 +16,7 @@ const QUERY_HEADERS = headersNamed([
 ])
 
 /** The answer to a successful query: `data` in its envelope, or alone. */
-export const successOf = (data: Json, { format }: Form): Json => ({
+export const buildSuccess = (data: Json, { format }: Form): Json => ({
   description: format === 'bare' ? 'The resource.' : 'The resource in data.',
   headers: QUERY_HEADERS,
   content: {
@@ -69,12 +69,12 @@ const ALL: readonly Code[] = [...new Map(Object.values(codes).map(code => [code.
 
 /** References to the failures of an operation by status: all of them, or those that `isOne` selects. */
 export const errorRefs = (isOne: (status: number) => boolean = () => true): Json =>
-  refsOf(ALL.filter(({ status }) => isOne(status)))
+  buildResponseRefs(ALL.filter(({ status }) => isOne(status)))
 
 /** References to the failures of an action by status. */
-export const actionErrorRefs = (action: Action, form: Form): Json => refsOf(codesOf(action, form))
+export const actionErrorRefs = (action: ApiAction, form: Form): Json => buildResponseRefs(listCodes(action, form))
 
-const refsOf = (all: readonly Code[]): Json =>
+const buildResponseRefs = (all: readonly Code[]): Json =>
   Object.fromEntries(
     byStatus(all).map(([status, own]) => [status, { $ref: `#/components/responses/${responseName(status, own)}` }]),
   )
@@ -89,9 +89,9 @@ const responseName = (status: number, own: readonly Code[]): string =>
     : `Error${own.map(({ code }) => code).join('_')}`
 
 /** The value of `components.responses`: all failures to which operations of these actions and of the service refer. */
-export const errorResponses = (actions: readonly Action[], form: Form): Json =>
+export const errorResponses = (actions: readonly ApiAction[], form: Form): Json =>
   Object.fromEntries(
-    [ALL, ...actions.map(action => codesOf(action, form))].flatMap(all =>
+    [ALL, ...actions.map(action => listCodes(action, form))].flatMap(all =>
       byStatus(all).map(([status, own]) => [responseName(status, own), errorResponse(status, own)]),
     ),
   )

@@ -1,4 +1,4 @@
-import { examplePathOf, type RpcMethod } from '../rpc-methods.ts'
+import { formatExamplePath, type RpcMethod } from '../rpc-methods.ts'
 import type { Json } from './described.ts'
 import { headersNamed, RATE_HEADERS } from './headers.ts'
 import { errorContent, errorRefs } from './responses.ts'
@@ -11,7 +11,7 @@ export const rpcOperation = (method: RpcMethod): Json => ({
   tags: ['rpc'],
   summary: method.title.en,
   'x-summary-zh': method.title.zh,
-  description: `The response of the node, byte for byte. Example: ${examplePathOf(method)}`,
+  description: `The response of the node, byte for byte. Example: ${formatExamplePath(method)}`,
   parameters: method.segments.map(({ name, pattern, rule, example }) => ({
     name,
     in: 'path',

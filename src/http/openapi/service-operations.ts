@@ -1,11 +1,11 @@
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { formParameters, language } from './action-operation.ts'
-import { type Described, formOf, type Json } from './described.ts'
+import { type Described, type Json, mergeForm } from './described.ts'
 import { type HeaderName, headersNamed } from './headers.ts'
-import { closedObject, errorRefs, NOT_MODIFIED, successOf } from './responses.ts'
+import { buildSuccess, closedObject, errorRefs, NOT_MODIFIED } from './responses.ts'
 
 /** The address of the specification, which takes any action. Its answer depends on the action. */
-export const anyOperation = (actions: readonly Action[], described: Described): Json => {
+export function anyOperation(actions: readonly ApiAction[], described: Described): Json {
   const name = (parameter: string, description: string, values: readonly string[]): Json => ({
     name: parameter,
     in: 'query',
@@ -39,7 +39,7 @@ export const anyOperation = (actions: readonly Action[], described: Described): 
       language,
     ],
     responses: {
-      200: successOf({ type: 'object', additionalProperties: true }, formOf(described)),
+      200: buildSuccess({ type: 'object', additionalProperties: true }, mergeForm(described)),
       304: NOT_MODIFIED,
       ...errorRefs(),
     },

@@ -1,7 +1,7 @@
 import { formParameters, language } from './action-operation.ts'
-import { type Described, formOf, type Json } from './described.ts'
+import { type Described, type Json, mergeForm } from './described.ts'
 import { headersNamed } from './headers.ts'
-import { closedObject, errorRefs, successOf } from './responses.ts'
+import { buildSuccess, closedObject, errorRefs } from './responses.ts'
 
 const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
 
@@ -31,7 +31,7 @@ export const usageOperation = (described: Described): Json => ({
   'x-summary-zh': 'API key 的剩余调用次数。此查询不计入调用次数。',
   parameters: [...formParameters(described), language],
   responses: {
-    200: { ...successOf(usage, formOf(described)), headers: headersNamed(['X-Request-Id', 'Cache-Control']) },
+    200: { ...buildSuccess(usage, mergeForm(described)), headers: headersNamed(['X-Request-Id', 'Cache-Control']) },
     ...errorRefs(status => ERRORS.includes(status)),
   },
 })

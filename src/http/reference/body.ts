@@ -1,31 +1,31 @@
-import { type Action, nameOf } from '#actions/define.ts'
+import { type ApiAction, formatActionName } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
 import { OPTION_TEXTS, OPTION_VALUES, type OptionDefaults } from '#actions/request/options.ts'
 import type { Text } from '#actions/text.ts'
 import { codes } from '../codes.ts'
-import { rpcMethods, templateOf } from '../rpc-methods.ts'
-import { actionSection, definitions, type Lang } from './action.ts'
+import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
+import { actionSection, definitions, type ReferenceLang } from './action.ts'
 import { guideArticles } from './guides.ts'
 import { type Html, html, table } from './html.ts'
 import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 
 export type ReferenceOptions = {
-  readonly lang: Lang
+  readonly lang: ReferenceLang
   readonly version: string
   /** The shared test key, with which the forms are filled in. */
   readonly testKey: string | undefined
   readonly defaults: OptionDefaults
   /** Calls that have an answer on the served chain. */
-  readonly examples: ReadonlyMap<Action, Example>
+  readonly examples: ReadonlyMap<ApiAction, Example>
 }
 
 /**
  * The reference below the head of its page, made from the registry, the codes and the node methods. Its links
  * are relative.
  */
-export const referenceBody = (actions: readonly Action[], options: ReferenceOptions): Html => {
+export function referenceBody(actions: readonly ApiAction[], options: ReferenceOptions): Html {
   const { lang, version, testKey } = options
-  const sections = sectionsOf(actions, options)
+  const sections = buildSections(actions, options)
   const said = ['copied', 'needKey', 'sending', 'failed', 'cut', 'found'] as const
   return html`<div class="book">
 <nav class="contents" aria-label="${words.contents[lang]}">
@@ -47,10 +47,10 @@ ${sections.map(([name, body]) => section(name, body, lang))}
 
 type Section = Exclude<keyof typeof paragraphs, 'intro'> | 'guides' | 'headers' | 'actions'
 
-const sectionsOf = (
-  actions: readonly Action[],
+function buildSections(
+  actions: readonly ApiAction[],
   options: ReferenceOptions,
-): readonly (readonly [name: Section, body: Html])[] => {
+): readonly (readonly [name: Section, body: Html])[] {
   const { lang, examples, defaults } = options
   return [
     ['guides', guideArticles(actions, examples, lang)],
@@ -72,7 +72,7 @@ const sectionsOf = (
 }
 
 /** Sections of text can be collapsed. Guides and actions are always visible, and each of them can be collapsed. */
-const section = (name: Section, body: Html, lang: Lang): Html => {
+function section(name: Section, body: Html, lang: ReferenceLang): Html {
   const inner = html`${texts(name in paragraphs ? paragraphs[name as keyof typeof paragraphs] : [], lang)}
 ${body}`
   return name === 'actions' || name === 'guides'
@@ -82,19 +82,21 @@ ${inner}</section>\n`
 ${inner}</details></section>\n`
 }
 
-const texts = (of: readonly Text[], lang: Lang): readonly Html[] => of.map(text => html`<p>${text[lang]}</p>\n`)
+const texts = (of: readonly Text[], lang: ReferenceLang): readonly Html[] =>
+  of.map(text => html`<p>${text[lang]}</p>\n`)
 
-const contents = (actions: readonly Action[], lang: Lang): Html =>
+const contents = (actions: readonly ApiAction[], lang: ReferenceLang): Html =>
   html`<ul>${[...new Set(actions.map(({ module }) => module))].map(
     module =>
       html`<li>${module}<ul>${actions
         .filter(action => action.module === module)
         .map(
-          action => html`<li><a href="#${nameOf(action)}" title="${action.title[lang]}">${action.action}</a></li>`,
+          action =>
+            html`<li><a href="#${formatActionName(action)}" title="${action.title[lang]}">${action.action}</a></li>`,
         )}</ul></li>`,
   )}</ul>`
 
-const commonList = (lang: Lang): Html =>
+const commonList = (lang: ReferenceLang): Html =>
   definitions([
     ...commonParameters.map(([name, needed, text]) => ({
       name,
@@ -108,7 +110,7 @@ const commonList = (lang: Lang): Html =>
     })),
   ])
 
-const optionText = (name: keyof typeof OPTION_VALUES, lang: Lang): string => {
+function optionText(name: keyof typeof OPTION_VALUES, lang: ReferenceLang): string {
   const text = OPTION_TEXTS[name][lang]
   const values = OPTION_VALUES[name]
   return lang === 'zh'
@@ -116,7 +118,7 @@ const optionText = (name: keyof typeof OPTION_VALUES, lang: Lang): string => {
     : `${text} ${words.values.en}: ${values.join(', ')}.`
 }
 
-const errorTable = (lang: Lang): Html => {
+function errorTable(lang: ReferenceLang): Html {
   const rows = new Map(Object.values(codes).map(code => [code.code, code] as const))
   return table(
     [words.http[lang], words.code[lang], words.meaning[lang]],
@@ -126,5 +128,5 @@ const errorTable = (lang: Lang): Html => {
   )
 }
 
-const rpcList = (lang: Lang): Html =>
-  definitions(rpcMethods.map(method => ({ name: templateOf(method), note: '', body: method.title[lang] })))
+const rpcList = (lang: ReferenceLang): Html =>
+  definitions(rpcMethods.map(method => ({ name: formatMethodTemplate(method), note: '', body: method.title[lang] })))

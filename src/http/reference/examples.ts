@@ -1,13 +1,13 @@
 import type { AnswerDeps } from '#actions/answer.ts'
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { chooseExample, type Example } from '#actions/example/choose.ts'
-import { scenesIn } from '#actions/example/scenes.ts'
+import { findScenes } from '#actions/example/scenes.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
 import { within } from '#time/deadline.ts'
-import { fieldsOf } from './schema-fields.ts'
+import { listFieldRows } from './schema-fields.ts'
 
-export type Examples = ReadonlyMap<Action, Example>
+export type Examples = ReadonlyMap<ApiAction, Example>
 
 /** Milliseconds after which a chain that lacked an example is searched again. */
 const AGAIN_MS = 60_000
@@ -19,11 +19,11 @@ const TIMEOUT_MS = 5_000
  * data of the chain never disappears. A missing call is searched again after a minute. Never throws: a store
  * that cannot be read leaves the pages without examples.
  */
-export const servedExamples = (
+export function servedExamples(
   deps: AnswerDeps,
-  actions: readonly Action[],
+  actions: readonly ApiAction[],
   defaults: OptionDefaults,
-): (() => Promise<Examples>) => {
+): () => Promise<Examples> {
   let known: Examples = new Map()
   let askedAt = Number.NEGATIVE_INFINITY
   let underWay: Promise<void> | undefined
@@ -52,21 +52,21 @@ export const servedExamples = (
 }
 
 type ExampleOptions = {
-  readonly actions: readonly Action[]
+  readonly actions: readonly ApiAction[]
   readonly known: Examples
   readonly defaults: OptionDefaults
 }
 
-const chooseAll = async (
+async function chooseAll(
   deps: AnswerDeps,
   { actions, known, defaults }: ExampleOptions,
   signal: AbortSignal,
-): Promise<Examples> => {
-  const scenes = await deps.store.read(scenesIn, { signal })
+): Promise<Examples> {
+  const scenes = await deps.store.read(findScenes, { signal })
   const found = new Map(known)
   for (const action of actions) {
     if (found.has(action)) continue
-    const numbers = fieldsOf(action.result).some(({ exact }) => exact) ? 'string' : 'number'
+    const numbers = listFieldRows(action.result).some(({ exact }) => exact) ? 'string' : 'number'
     const options = { ...defaults, numbers, lang: 'en' } as const
     const example = await chooseExample(deps, { action, scenes }, { options, signal }).catch(absent)
     if (example !== undefined) found.set(action, example)
@@ -75,6 +75,6 @@ const chooseAll = async (
 }
 
 /** An action that cannot answer now has no example. Other actions are not affected. */
-const absent = (error: unknown): undefined => {
+function absent(error: unknown): undefined {
   if (!(error instanceof Failure)) throw error
 }

@@ -1,22 +1,26 @@
-import type { Action } from '#actions/define.ts'
-import { nameOf } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { EXPORT_FORMATS, OPTION_VALUES } from '#actions/request/options.ts'
-import { type Parameter, parametersOf } from '#actions/request/query.ts'
+import { listParameters, type Parameter } from '#actions/request/query.ts'
 import { type Html, html } from './html.ts'
-import type { Call } from './samples.ts'
+import type { SampleCall } from './samples.ts'
 import { words } from './text.ts'
 
 type Lang = 'en' | 'zh'
 
 /** A form that calls the action from the page, filled in with a call that has an answer. */
 export const actionForm = (
-  action: Action,
-  { lang, call }: { readonly lang: Lang; readonly call: Call },
+  action: ApiAction,
+  { lang, call }: { readonly lang: Lang; readonly call: SampleCall },
 ): Html => html`<form class="try" data-path="..${call.path}" autocomplete="off">
 <div class="inputs">
-${parametersOf(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
-${optionsOf(action).map(([name, values]) =>
-  labelled(name, idOf(action, name), choice({ name, values, chosen: call.query[name] ?? '' }, idOf(action, name))),
+${listParameters(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
+${listFormOptions(action).map(([name, values]) =>
+  labelled(
+    name,
+    formatControlId(action, name),
+    choice({ name, values, chosen: call.query[name] ?? '' }, formatControlId(action, name)),
+  ),
 )}
 </div>
 <p><button type="submit">${words.send[lang]}</button></p>
@@ -24,22 +28,22 @@ ${optionsOf(action).map(([name, values]) =>
 </form>`
 
 /** The options of an action. Only lists have the export formats. */
-const optionsOf = ({ list }: Action): readonly (readonly [name: string, values: readonly string[]])[] =>
+const listFormOptions = ({ list }: ApiAction): readonly (readonly [name: string, values: readonly string[]])[] =>
   Object.entries(OPTION_VALUES).map(([name, values]) => [
     name,
     name === 'format' && list !== undefined ? [...values, ...EXPORT_FORMATS] : values,
   ])
 
 /** The id of a control, unique even when a parameter and an option have the same name. */
-const idOf = (action: Action, name: string): string => `${nameOf(action)}--${name}`
+const formatControlId = (action: ApiAction, name: string): string => `${formatActionName(action)}--${name}`
 
-type Within = { readonly action: Action; readonly lang: Lang; readonly call: Call }
+type Within = { readonly action: ApiAction; readonly lang: Lang; readonly call: SampleCall }
 
-const ownInput = ({ name, required, word }: Parameter, { action, lang, call }: Within): Html => {
-  const id = idOf(action, name)
+function ownInput({ name, required, spec }: Parameter, { action, lang, call }: Within): Html {
+  const id = formatControlId(action, name)
   const value = call.query[name] ?? ''
-  if (word.values !== undefined) return labelled(name, id, choice({ name, values: word.values, chosen: value }, id))
-  const hint = word.fallback === undefined ? '' : String(word.fallback)
+  if (spec.values !== undefined) return labelled(name, id, choice({ name, values: spec.values, chosen: value }, id))
+  const hint = spec.fallback === undefined ? '' : String(spec.fallback)
   return labelled(
     `${name}${required ? words.requiredMark[lang] : ''}`,
     id,

@@ -1,9 +1,9 @@
-import { type Action, nameOf } from '#actions/define.ts'
+import { type ApiAction, formatActionName } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
 import type { Text } from '#actions/text.ts'
-import { routeOf } from '../openapi/action-operation.ts'
+import { formatRoute } from '../openapi/action-operation.ts'
 import { type Html, html } from './html.ts'
-import { type Call, curlOf } from './samples.ts'
+import { formatCurl, type SampleCall } from './samples.ts'
 import { words } from './text.ts'
 
 /** Instructions for a task that needs several calls, or care. */
@@ -168,25 +168,25 @@ const guides: readonly Guide[] = [
 
 /** The guides with calls of the served chain. Without an example, the call has only the guide's own parameters. */
 export const guideArticles = (
-  actions: readonly Action[],
-  examples: ReadonlyMap<Action, Example>,
+  actions: readonly ApiAction[],
+  examples: ReadonlyMap<ApiAction, Example>,
   lang: 'en' | 'zh',
 ): Html =>
   html`${guides.map(guide => {
-    const command = curlOf(callOf(guide, actions, examples))
+    const command = formatCurl(buildGuideCall(guide, actions, examples))
     return html`<article id="${guide.id}"><details><summary><h3>${guide.title[lang]}</h3></summary>
 ${guide.texts.map(text => html`<p>${text[lang]}</p>\n`)}
 <div><pre class="sample guide" tabindex="0" aria-label="curl">${command}</pre><button type="button" class="copy-text">${words.copy[lang]}</button></div>
 </details></article>\n`
   })}`
 
-const callOf = (
+function buildGuideCall(
   { call, query, without }: Guide,
-  actions: readonly Action[],
-  examples: ReadonlyMap<Action, Example>,
-): Call => {
-  const action = actions.find(each => nameOf(each) === call)
+  actions: readonly ApiAction[],
+  examples: ReadonlyMap<ApiAction, Example>,
+): SampleCall {
+  const action = actions.find(each => formatActionName(each) === call)
   if (action === undefined) throw new TypeError(`A guide calls ${call}, which does not exist.`)
   const given = Object.entries(examples.get(action)?.params ?? {}).filter(([name]) => !without.includes(name))
-  return { path: routeOf(action), query: { ...Object.fromEntries(given), ...query } }
+  return { path: formatRoute(action), query: { ...Object.fromEntries(given), ...query } }
 }

@@ -15,13 +15,13 @@ export class Html {
   }
 }
 
-export type Part = string | number | Html | readonly Html[]
+export type HtmlPart = string | number | Html | readonly Html[]
 
 /** A template whose parts are escaped unless they are Html. */
-export const html = (fixed: TemplateStringsArray, ...parts: readonly Part[]): Html =>
+export const html = (fixed: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html =>
   new Html(fixed.map((text, place) => text + written(parts[place] ?? '')).join(''))
 
-const written = (part: Part): string => {
+function written(part: HtmlPart): string {
   if (part instanceof Html) return part.text
   if (typeof part === 'object') return part.map(({ text }) => text).join('')
   return escapeHtml(String(part))
@@ -38,7 +38,7 @@ export const named = (names: readonly string[], lang: 'en' | 'zh'): readonly Htm
 /** A table: column heads, then rows of cells. */
 export const table = (
   heads: readonly string[],
-  rows: readonly (readonly Part[])[],
+  rows: readonly (readonly HtmlPart[])[],
 ): Html => html`<div class="wide" tabindex="0"><table class="rows">
 <thead><tr>${heads.map(head => html`<th>${head}</th>`)}</tr></thead>
 <tbody>${rows.map(row => html`<tr>${row.map(cell => html`<td>${cell}</td>`)}</tr>\n`)}</tbody>

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import { nameOf } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { codes } from '../codes.ts'
-import { rpcMethods, templateOf } from '../rpc-methods.ts'
-import { referenceFor } from './page.tsx'
-import { fieldsOf } from './schema-fields.ts'
+import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
+import { renderReference } from './page.tsx'
+import { listFieldRows } from './schema-fields.ts'
 import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 
 const page = (lang: 'en' | 'zh', testKey?: string, isExplored = false) =>
-  referenceFor(actions, {
+  renderReference(actions, {
     lang,
     site: {
       ...{ version: '1.2.3', testKey, isExplored, labels: new Map() },
@@ -40,14 +40,15 @@ describe('reference', () => {
     expect(new Set(anchors).size).toBe(anchors.length)
     for (const action of actions) {
       expect(anchors).toContain(action.action)
-      const article = text.slice(text.indexOf(`<article id="${nameOf(action)}">`)).split('</article>')[0] ?? ''
+      const article =
+        text.slice(text.indexOf(`<article id="${formatActionName(action)}">`)).split('</article>')[0] ?? ''
       expect(namesOf(article)).toEqual([
-        ...parametersOf(action.params).map(({ name }) => name),
-        ...fieldsOf(action.result).map(({ path }) => path),
+        ...listParameters(action.params).map(({ name }) => name),
+        ...listFieldRows(action.result).map(({ path }) => path),
       ])
     }
     for (const { code } of Object.values(codes)) expect(anchors).toContain(`code-${code}`)
-    for (const method of rpcMethods) expect(namesOf(text)).toContain(templateOf(method))
+    for (const method of rpcMethods) expect(namesOf(text)).toContain(formatMethodTemplate(method))
   })
 
   test('every link within the page has its target', async () => {
@@ -91,7 +92,7 @@ describe('texts of the reference', () => {
       ...commonParameters.map(([, , text]) => text),
       ...actions.flatMap(({ title, summary }) => [title, summary]),
       ...rpcMethods.map(({ title }) => title),
-      ...actions.flatMap(({ params }) => parametersOf(params).flatMap(({ word }) => [word.description, word.rule])),
+      ...actions.flatMap(({ params }) => listParameters(params).flatMap(({ spec }) => [spec.description, spec.rule])),
     ]
     for (const { en, zh } of texts) {
       expect(en).not.toMatch(/\p{Script=Han}/u)
@@ -108,7 +109,7 @@ describe('texts of the reference', () => {
 
   test('every field is described in both languages', () => {
     const silent = actions.flatMap(({ action, result }) =>
-      fieldsOf(result)
+      listFieldRows(result)
         .filter(({ description }) => description === undefined)
         .map(({ path }) => `${action} ${path}`),
     )

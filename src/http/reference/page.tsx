@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import type { Site } from '#explorer/page.ts'
 import { ServicePage } from '#explorer/part/document.tsx'
 import type { Assets } from '../assets.ts'
@@ -12,10 +12,10 @@ type PageOptions = Pick<ReferenceOptions, 'lang' | 'defaults' | 'examples'> & {
 }
 
 /** The reference as a page of HTML. Its links are relative, so that it works behind any path prefix. */
-export const referenceFor = async (
-  actions: readonly Action[],
+export async function renderReference(
+  actions: readonly ApiAction[],
   { site, files, ...options }: PageOptions,
-): Promise<string> => {
+): Promise<string> {
   const { lang } = options
   const { version, testKey } = site
   return (

@@ -1,5 +1,5 @@
-import { type Action, nameOf } from '#actions/define.ts'
-import { routeOf } from '../openapi/action-operation.ts'
+import { type ApiAction, formatActionName } from '#actions/define.ts'
+import { formatRoute } from '../openapi/action-operation.ts'
 import { paragraphs } from './text.ts'
 
 /** The logo of the pages: a lens over a chain of blocks. */
@@ -10,7 +10,7 @@ export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 
  * The robots.txt. Crawlers may read the reference and the explorer. Calls need a key, and searches and
  * streams have no end.
  */
-export const robotsFor = ({
+export function formatRobots({
   basePath,
   isExplored,
   publicUrl,
@@ -18,7 +18,7 @@ export const robotsFor = ({
   readonly basePath: string
   readonly isExplored: boolean
   readonly publicUrl?: string | undefined
-}): string => {
+}): string {
   const searches = ['/search', '/suggest'].flatMap(path => [path, `/zh${path}`])
   const closed = ['/api/', '/rpc/', ...(isExplored ? [...searches, '/live'] : [])]
   // A sitemap needs an absolute URL.
@@ -27,11 +27,11 @@ export const robotsFor = ({
 }
 
 /** The llms.txt: a description of the service for language models, with examples and links. Addresses are relative. */
-export const llmsFor = (actions: readonly Action[]): string => {
+export function formatLlms(actions: readonly ApiAction[]): string {
   const english = (name: 'intro' | 'requests' | 'answers' | 'numbers' | 'lists' | 'errors'): string =>
     paragraphs[name].map(({ en }) => en).join('\n')
-  const entry = (action: Action): string =>
-    `- [${action.module} ${action.action}](docs/en#${nameOf(action)}): GET ${routeOf(action)}. ${action.title.en}. ${action.summary.en}`
+  const entry = (action: ApiAction): string =>
+    `- [${action.module} ${action.action}](docs/en#${formatActionName(action)}): GET ${formatRoute(action)}. ${action.title.en}. ${action.summary.en}`
   return `# iostlens
 
 > ${english('intro').replaceAll('\n', '\n> ')}

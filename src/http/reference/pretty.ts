@@ -2,7 +2,7 @@
  * Formats a JSON text with one value per line. Numbers are not parsed, so every digit is kept. The page's
  * script contains this function by its source text, so the function refers to nothing outside of it.
  */
-export const prettyJson = (json: string): string => {
+export function prettyJson(json: string): string {
   let text = ''
   let depth = 0
   const line = (): string => `\n${'  '.repeat(depth)}`

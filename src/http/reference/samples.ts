@@ -4,27 +4,27 @@ const SERVICE = 'SERVICE_URL'
 const KEY = 'YOUR_API_KEY'
 
 /** A call of an action: its path relative to the service's address, and its query. */
-export type Call = { readonly path: string; readonly query: Readonly<Record<string, string>> }
+export type SampleCall = { readonly path: string; readonly query: Readonly<Record<string, string>> }
 
-export type Sample = { readonly language: 'curl' | 'TypeScript' | 'Python'; readonly text: string }
+export type CodeSample = { readonly language: 'curl' | 'TypeScript' | 'Python'; readonly text: string }
 
 /** The path with its query, encoded like a browser does. */
-export const urlOf = ({ path, query }: Call): string => {
+export function formatCallUrl({ path, query }: SampleCall): string {
   const text = new URLSearchParams(query).toString()
   return text === '' ? path : `${path}?${text}`
 }
 
 /** Programs that make a call and print `data`. `format` is the service's default, for a query without one. */
-export const samplesOf = (call: Call, format: 'envelope' | 'bare'): readonly Sample[] => [
-  { language: 'curl', text: curlOf(call) },
-  { language: 'TypeScript', text: typescriptOf(call, format) },
-  { language: 'Python', text: pythonOf(call, format) },
+export const buildSamples = (call: SampleCall, format: 'envelope' | 'bare'): readonly CodeSample[] => [
+  { language: 'curl', text: formatCurl(call) },
+  { language: 'TypeScript', text: formatTypescript(call, format) },
+  { language: 'Python', text: formatPython(call, format) },
 ]
 
 /** A command line for a shell. */
-export const curlOf = (call: Call): string => `curl -H 'X-API-Key: ${KEY}' '${SERVICE}${urlOf(call)}'`
+export const formatCurl = (call: SampleCall): string => `curl -H 'X-API-Key: ${KEY}' '${SERVICE}${formatCallUrl(call)}'`
 
-const typescriptOf = ({ path, query }: Call, format: 'envelope' | 'bare'): string => {
+function formatTypescript({ path, query }: SampleCall, format: 'envelope' | 'bare'): string {
   const names = Object.entries(query).map(([name, text]) => `  ${name}: ${JSON.stringify(text)},\n`)
   const address = names.length === 0 ? `'${SERVICE}${path}'` : `\`${SERVICE}${path}?\${query}\``
   return `${names.length === 0 ? '' : `const query = new URLSearchParams({\n${names.join('')}})\n`}const response = await fetch(${address}, {
@@ -36,7 +36,7 @@ console.log(${format === 'bare' ? 'answer' : 'answer.data'})
 `
 }
 
-const pythonOf = ({ path, query }: Call, format: 'envelope' | 'bare'): string => {
+function formatPython({ path, query }: SampleCall, format: 'envelope' | 'bare'): string {
   const names = Object.entries(query).map(([name, text]) => `    ${JSON.stringify(name)}: ${JSON.stringify(text)},\n`)
   const isPlain = names.length === 0
   return `import json

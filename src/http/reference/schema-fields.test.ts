@@ -1,15 +1,15 @@
 import { expect, test } from 'bun:test'
 import { Type } from '@sinclair/typebox'
-import { byName, count, exact, rowsOf, shape, sourced, text } from '#actions/shape/results.ts'
-import { fieldsOf } from './schema-fields.ts'
+import { byName, count, defineRows, exact, shape, sourced, text } from '#actions/shape/results.ts'
+import { listFieldRows } from './schema-fields.ts'
 
 test('fieldsOf: every field has its path, type and texts', () => {
   const schema = shape({
     name: text('Name.', '名称。'),
-    rows: rowsOf(shape({ n: count('N.', '数。'), extra: Type.Optional(Type.Unknown()) }), 'Rows.', '行。'),
+    rows: defineRows(shape({ n: count('N.', '数。'), extra: Type.Optional(Type.Unknown()) }), 'Rows.', '行。'),
     keyed: byName(shape({ amount: exact('Amount.', '数量。') }), 'By name.', '按名称。'),
     inner: shape({ price: sourced('Price.', '价格。') }),
-    tags: rowsOf(Type.String(), 'Tags.', '标签。'),
+    tags: defineRows(Type.String(), 'Tags.', '标签。'),
   })
   const row = (path: string, type: string, description?: { readonly en: string; readonly zh: string }) => ({
     path,
@@ -18,7 +18,7 @@ test('fieldsOf: every field has its path, type and texts', () => {
     exact: false,
     description,
   })
-  expect(fieldsOf(schema)).toEqual([
+  expect(listFieldRows(schema)).toEqual([
     row('name', 'string', { en: 'Name.', zh: '名称。' }),
     row('rows', 'array', { en: 'Rows.', zh: '行。' }),
     row('rows[].n', 'integer', { en: 'N.', zh: '数。' }),

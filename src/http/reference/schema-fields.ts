@@ -1,5 +1,5 @@
 import type { TSchema } from '@sinclair/typebox'
-import { descriptionOf, EXACT } from '#actions/shape/results.ts'
+import { EXACT, findDescription } from '#actions/shape/results.ts'
 import type { Text } from '#actions/text.ts'
 
 /** A field of an answer in the reference. */
@@ -14,8 +14,8 @@ export type FieldRow = {
 }
 
 /** The fields of an answer, including those of nested objects and lists, in the order of the schema. */
-export const fieldsOf = (schema: TSchema, prefix = ''): readonly FieldRow[] => {
-  const objects = variantsOf(schema).filter(({ properties }: Inside) => properties !== undefined)
+export function listFieldRows(schema: TSchema, prefix = ''): readonly FieldRow[] {
+  const objects = listVariants(schema).filter(({ properties }: Inside) => properties !== undefined)
   return objects.flatMap(object => fieldsOfObject(object, prefix))
 }
 
@@ -25,12 +25,12 @@ const fieldsOfObject = ({ properties = {}, required = [] }: Inside, prefix: stri
     return [
       {
         path,
-        type: typeOf(field),
+        type: formatType(field),
         optional: !required.includes(name),
         exact: isExact(field),
-        description: descriptionOf(field),
+        description: findDescription(field),
       },
-      ...insideOf(field, path),
+      ...listNestedRows(field, path),
     ]
   })
 
@@ -44,19 +44,19 @@ type Inside = TSchema & {
   readonly anyOf?: readonly TSchema[]
 }
 
-const insideOf = (field: TSchema, path: string): readonly FieldRow[] => {
+function listNestedRows(field: TSchema, path: string): readonly FieldRow[] {
   const { items, patternProperties = {} }: Inside = field
-  if (items !== undefined) return fieldsOf(items, `${path}[].`)
+  if (items !== undefined) return listFieldRows(items, `${path}[].`)
   const [entry] = Object.values(patternProperties)
-  return entry === undefined ? fieldsOf(field, `${path}.`) : fieldsOf(entry, `${path}.{}.`)
+  return entry === undefined ? listFieldRows(field, `${path}.`) : listFieldRows(entry, `${path}.{}.`)
 }
 
-const variantsOf = (schema: TSchema): readonly TSchema[] => {
+function listVariants(schema: TSchema): readonly TSchema[] {
   const { anyOf = [schema] }: Inside = schema
   return anyOf
 }
 
-const isExact = (schema: TSchema): boolean => variantsOf(schema).some(variant => variant[EXACT] === true)
+const isExact = (schema: TSchema): boolean => listVariants(schema).some(variant => variant[EXACT] === true)
 
-const typeOf = (schema: TSchema): string =>
-  [...new Set(variantsOf(schema).map(({ type = 'any' }: Inside) => type))].join(' | ')
+const formatType = (schema: TSchema): string =>
+  [...new Set(listVariants(schema).map(({ type = 'any' }: Inside) => type))].join(' | ')

@@ -1,10 +1,10 @@
-import { LANGUAGE_TAG, languageFor } from '#actions/request/options.ts'
+import { LANGUAGE_TAG, selectLanguage } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import type { Site } from '#explorer/page.ts'
 import type { Clock } from '#time/clock.ts'
 import { createPace } from '#time/pace.ts'
-import { PAGE_POLICY, redirect, textOf } from '../documents.ts'
+import { formatQueryString, PAGE_POLICY, redirect } from '../documents.ts'
 import type { Handler } from '../exchange.ts'
 import { type Health, isWhole, listFreshFields } from '../health.ts'
 import { JSON_TYPE, textReply } from '../reply.ts'
@@ -23,19 +23,20 @@ type StatusOptions = {
  * `/status`: a page for people, in their language (`lang`, `Accept-Language`); JSON if `Accept` requests it.
  * The status is always 200; `/ready` is for programs that decide by the status.
  */
-export const statusHandler = (options: StatusOptions): Handler => {
+export function statusHandler(options: StatusOptions): Handler {
   const { readHealth, clock, version, maxLagMs, site } = options
   const since = new Date(clock.now()).toISOString()
-  const measurePace = paceOf(clock)
+  const measurePace = createPaceMeter(clock)
   return async ({ path, query, request }) => {
     // The page's links are relative to its address without a trailing slash.
-    if (path.endsWith('/')) return redirect(`../status${textOf(query)}`)
+    if (path.endsWith('/')) return redirect(`../status${formatQueryString(query)}`)
     const health = await readHealth()
     const blocksPerSecond = measurePace(health)
     const status = { version, since, blocksPerSecond, health, troubles: findTroubles(health, maxLagMs) }
     const headers = { 'Cache-Control': 'no-store', Vary: 'Accept, Accept-Language' }
-    const lang = languageFor(query, request.headers.get('accept-language') ?? undefined)
-    if (wantsJson(request)) return textReply(200, { type: JSON_TYPE, text: writeJson(jsonOf(status)) }, { headers })
+    const lang = selectLanguage(query, request.headers.get('accept-language') ?? undefined)
+    if (wantsJson(request))
+      return textReply(200, { type: JSON_TYPE, text: writeJson(toStatusJson(status)) }, { headers })
     return textReply(
       200,
       { type: 'text/html; charset=utf-8', text: await statusPage(status, { site, lang }) },
@@ -51,7 +52,7 @@ export const statusHandler = (options: StatusOptions): Handler => {
 }
 
 /** Whether JSON is accepted and HTML is not. A browser accepts HTML among others. */
-const wantsJson = ({ headers }: Request): boolean => {
+function wantsJson({ headers }: Request): boolean {
   const accept = headers.get('accept') ?? ''
   return /application\/json/i.test(accept) && !/text\/html/i.test(accept)
 }
@@ -60,7 +61,7 @@ const wantsJson = ({ headers }: Request): boolean => {
 const SHORT_MS = 5_000
 
 /** Blocks per second since the first block that this process saw; null: unknown. */
-const paceOf = ({ elapsed }: Pick<Clock, 'elapsed'>) => {
+function createPaceMeter({ elapsed }: Pick<Clock, 'elapsed'>) {
   const pace = createPace()
   return ({ published }: Health): number | null => {
     if (published === undefined) return null
@@ -69,7 +70,7 @@ const paceOf = ({ elapsed }: Pick<Clock, 'elapsed'>) => {
   }
 }
 
-const jsonOf = ({ version, since, blocksPerSecond, health, troubles }: ServiceStatus) => ({
+const toStatusJson = ({ version, since, blocksPerSecond, health, troubles }: ServiceStatus) => ({
   version,
   since,
   whole: isWhole(health),

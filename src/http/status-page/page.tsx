@@ -22,10 +22,10 @@ export type ServiceStatus = {
 }
 
 /** The status as a page of HTML. Its links are relative. */
-export const statusPage = async (
+export async function statusPage(
   status: ServiceStatus,
   { site, lang }: { readonly site: Site; readonly lang: Lang },
-): Promise<string> => {
+): Promise<string> {
   const { troubles } = status
   const say: Say = (en, zh) => ({ en, zh })[lang]
   const shell: Shell = {
@@ -56,7 +56,7 @@ export const statusPage = async (
           </section>
         ))}
         <section class="card">
-          <Facts visit={shell} facts={factsOf(status, { say, lang })} />
+          <Facts visit={shell} facts={listFacts(status, { say, lang })} />
         </section>
       </main>
     </ServicePage>
@@ -65,10 +65,10 @@ export const statusPage = async (
 
 type Say = (en: string, zh: string) => string
 
-const factsOf = (
+function listFacts(
   { health, blocksPerSecond, since, version }: ServiceStatus,
   { say, lang }: { readonly say: Say; readonly lang: Lang },
-): readonly Fact[] => {
+): readonly Fact[] {
   const { published, fresh } = health
   const unknown = say('unknown', '未知')
   const duration = (seconds: number): string => formatDuration(seconds, lang)

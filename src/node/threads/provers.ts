@@ -39,7 +39,7 @@ type Opened = { readonly thread: ProvingThread; readonly waiting: Map<number, An
  * Opens `count` threads. A thread that dies is not replaced, and its work is returned unproved. After the
  * last one has died, the caller proves by itself. `onDeath` is called with the cause of each death.
  */
-export const openProvers = (open: OpenProvingThread, count: number, onDeath: (reason: string) => void): Provers => {
+export function openProvers(open: OpenProvingThread, count: number, onDeath: (reason: string) => void): Provers {
   const threads = new Set<Opened>()
   let ids = 0
   let closed = false

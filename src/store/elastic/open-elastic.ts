@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import type { Bounds } from '#store/batch.ts'
+import type { BatchSize } from '#store/batch.ts'
 import type { ReadEnd, Store } from '#store/port.ts'
 import type { StateFile } from '#store/state-port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
@@ -15,11 +15,11 @@ import { checkShape, checkStore } from './schema/check-indices.ts'
 import { createIndices } from './schema/create-indices.ts'
 import type { Cluster } from './schema/names.ts'
 import { createNames, type Generations } from './schema/names.ts'
-import { keepText, readKeptText, readWritePositions, restoreSnapshot, takeSnapshot } from './snapshot.ts'
+import { readKeptText, readWritePositions, restoreSnapshot, takeSnapshot, writeManifestText } from './snapshot.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
 import { listKeys, openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/restore-checkpoint.ts'
-import { openUsage } from './write/usage.ts'
+import { openElasticUsage } from './write/usage.ts'
 import { openSoleWriter } from './write/writer.ts'
 
 export type ElasticOptions = ConnectionOptions & {
@@ -30,7 +30,7 @@ export type ElasticOptions = ConnectionOptions & {
   /** History documents after which a new partition is opened. Default 100,000,000. */
   readonly partitionDocuments?: number
   /** Amount of history that a loader writes ahead of its batch at once. Default 8,000 documents, 4 MB. */
-  readonly chunk?: Bounds
+  readonly chunk?: BatchSize
   /** Time after which the lease of an unresponsive loader expires, milliseconds. Default 15,000. */
   readonly leaseMs?: number
   /** Maximum time for one answer to a write, milliseconds. Default 120,000. */
@@ -53,7 +53,7 @@ export type ElasticOptions = ConnectionOptions & {
 
 /** A shard can have 2^31 documents; merging, moving and restoring work best with a twentieth of that. */
 export const PARTITION_DOCUMENTS = 100_000_000
-const CHUNK: Bounds = { documents: 8_000, bytes: 4_000_000 }
+const CHUNK: BatchSize = { documents: 8_000, bytes: 4_000_000 }
 const LEASE_MS = 15_000
 /** API keys have a connection of their own, so that hung requests do not prevent reading them. */
 const KEY_SOCKETS = 8
@@ -74,14 +74,9 @@ export function openElastic(options: ElasticOptions): ElasticStore {
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const reading = openReading(cluster)
   const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
-  const openStateFile = (of: 'served' | 'building'): StateFile => {
-    if (options.openStateFile === undefined)
-      throw new Failure('defect', 'The store was opened without a file for state.')
-    return options.openStateFile(of)
-  }
   const { takeOver, release } = openSoleWriter(cluster, {
     ...{ partitionDocuments, chunk, reading },
-    openStateFile: () => openStateFile(options.building === undefined ? 'served' : 'building'),
+    openStateFile: () => openState(options, options.building === undefined ? 'served' : 'building'),
   })
   return {
     ...reading.source,
@@ -102,7 +97,7 @@ export function openElastic(options: ElasticOptions): ElasticStore {
     },
     audit: () => openAudit(cluster),
     snapshots: {
-      keep: text => keepText(cluster, text),
+      keep: text => writeManifestText(cluster, text),
       kept: () => readKeptText(cluster),
       writePositions: () => readWritePositions(cluster),
       keys: () => listKeys(cluster),
@@ -115,12 +110,12 @@ export function openElastic(options: ElasticOptions): ElasticStore {
       },
     },
     keys: openKeys({ connection: keysConnection, names }),
-    usage: openUsage({ ...cluster, connection: keysConnection }),
+    usage: openElasticUsage({ ...cluster, connection: keysConnection }),
     migrating: openMigration({
       cluster,
       source: openReading(cluster, { ofAnyVersion: true }).source,
       open: building => openElastic({ ...options, building }),
-      openBuildingState: () => openStateFile('building'),
+      openBuildingState: () => openState(options, 'building'),
     }),
     close: async () => {
       await release()
@@ -128,6 +123,11 @@ export function openElastic(options: ElasticOptions): ElasticStore {
       await Promise.all([connection.close(), keysConnection.close()])
     },
   }
+}
+
+function openState({ openStateFile }: ElasticOptions, of: 'served' | 'building'): StateFile {
+  if (openStateFile === undefined) throw new Failure('defect', 'The store was opened without a file for state.')
+  return openStateFile(of)
 }
 
 function openCluster(options: ElasticOptions, closed: AbortSignal): Cluster {

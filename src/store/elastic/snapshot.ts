@@ -10,7 +10,7 @@ import { type Cluster, getStateIndex, joinParts, type ReadCluster } from './sche
 /** In the index of checkpoint and published height, so that each snapshot contains it. */
 const MANIFEST_ID = 'manifest'
 
-export async function keepText({ connection, names }: ReadCluster, text: string): Promise<void> {
+export async function writeManifestText({ connection, names }: ReadCluster, text: string): Promise<void> {
   await requestJson(connection, {
     what: `write ${names.meta}`,
     method: 'PUT',

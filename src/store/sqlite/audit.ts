@@ -5,19 +5,19 @@ import type { AnyIndex } from '#indices/registry.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import type { Cell } from './cell.ts'
-import { type Connection, openReader } from './connection.ts'
+import { openReader, type SqliteConnection } from './connection.ts'
 import { FILE_DAMAGED, guarded } from './failures.ts'
 import { checkFingerprint, getPublished } from './meta.ts'
 import { getById } from './read.ts'
 import { columnList, idOfKey, keyCells, keyCondition, keyList, perTable, toDoc } from './rows.ts'
 import { inspect } from './schema.ts'
-import { quoted, ROW, type Table, tableOf } from './tables.ts'
+import { createTable, quoted, ROW, type SqlTable } from './tables.ts'
 
 /** Documents per page: transactions of some KB each make a page of some MB. */
 const PAGE = 1_000n
 
 /** All stored documents, in one read transaction. The log grows while it is open and a loader continues. */
-export const openAudit = (path: string, name: string): Audit => {
+export function openAudit(path: string, name: string): Audit {
   const connection = openReader(path, name)
   try {
     if (connection === undefined || inspect(connection, name) === 'empty') throw nothingLoaded(name)
@@ -46,21 +46,21 @@ const scanSql = perTable(
     ` ORDER BY ${keyList(table)} LIMIT ${PAGE}`,
 )
 /** A key before all keys of a table. */
-const beforeAll = ({ key, position }: Table): readonly Cell[] => (position.length === 0 ? [''] : key.map(() => -1n))
+const beforeAll = ({ key, position }: SqlTable): readonly Cell[] => (position.length === 0 ? [''] : key.map(() => -1n))
 
 const scan = async function* <I extends AnyIndex>(
-  connection: Connection,
+  connection: SqliteConnection,
   name: string,
   index: I,
 ): AsyncIterable<readonly StoredDocument<I>[]> {
-  const table = tableOf(index)
+  const table = createTable(index)
   const keys = table.key.length
   for (let after = beforeAll(table); ; ) {
     const rows = guarded(name, () => connection.rows(scanSql(table), ...after))
     const last = rows.at(-1)
     if (last === undefined) return
     yield rows.map(cells => ({
-      id: idIn(name, table, cells.slice(0, keys)),
+      id: requireRowId(name, table, cells.slice(0, keys)),
       doc: readable(() => toDoc(table, cells.slice(keys))) as DocOf<I>,
     }))
     after = last.slice(0, keys)
@@ -68,7 +68,7 @@ const scan = async function* <I extends AnyIndex>(
 }
 
 /** Throws 'damaged' for a key that no document can have. */
-const idIn = (name: string, table: Table, key: readonly Cell[]): string => {
+function requireRowId(name: string, table: SqlTable, key: readonly Cell[]): string {
   try {
     return idOfKey(table, key)
   } catch (error) {
@@ -80,7 +80,7 @@ const idIn = (name: string, table: Table, key: readonly Cell[]): string => {
 }
 
 /** undefined: a cell cannot be read. */
-const readable = (read: () => object | undefined): object | undefined => {
+function readable(read: () => object | undefined): object | undefined {
   try {
     return read()
   } catch {
@@ -88,8 +88,8 @@ const readable = (read: () => object | undefined): object | undefined => {
   }
 }
 
-const existing = (connection: Connection, index: AnyIndex, ids: readonly string[]): ReadonlySet<string> => {
-  const table = tableOf(index)
+function existing(connection: SqliteConnection, index: AnyIndex, ids: readonly string[]): ReadonlySet<string> {
+  const table = createTable(index)
   const sql = `SELECT 1 FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
   return new Set(
     ids.filter(id => {
@@ -99,7 +99,7 @@ const existing = (connection: Connection, index: AnyIndex, ids: readonly string[
   )
 }
 
-const recordsTable = tableOf(records)
+const recordsTable = createTable(records)
 /** Also returns places whose row is missing, with an empty id. */
 const placedSql =
   `SELECT p."place", ${recordsTable.key.map(name => `r.${quoted(name)}`).join(', ')} FROM ${quoted(recordsTable.places ?? '')} AS p` +
@@ -107,11 +107,11 @@ const placedSql =
   ' WHERE p."place" > ? AND p."place" <= ? ORDER BY p."place" LIMIT ?'
 
 const placed = (
-  connection: Connection,
+  connection: SqliteConnection,
   name: string,
   { after, until, limit }: Parameters<Audit['placed']>[0],
 ): readonly PlacedRow[] =>
   connection.rows(placedSql, after, until, BigInt(limit) + 1n).map(([place, ...key]: readonly Cell[]) => ({
     place: place as bigint,
-    id: key[0] === null ? '' : idIn(name, recordsTable, key),
+    id: key[0] === null ? '' : requireRowId(name, recordsTable, key),
   }))

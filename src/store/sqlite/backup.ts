@@ -19,7 +19,7 @@ type Source = { readonly path: string; readonly name: string; readonly open?: Op
  * a time can copy to a file. Throws 'usage' when `target` exists or is being made, 'unavailable' when nothing is loaded
  * or the disk is full, and 'damaged' when the copy is damaged.
  */
-export const copyStore = async (source: Source, target: string, how: CopyOptions = {}): Promise<CopyResult> => {
+export async function copyStore(source: Source, target: string, how: CopyOptions = {}): Promise<CopyResult> {
   refuseNoFolder(target)
   const partial = `${target}.partial`
   const unlock = acquireLock(partial, partial)
@@ -44,7 +44,7 @@ export const copyStore = async (source: Source, target: string, how: CopyOptions
   }
 }
 
-const requireCopiable = ({ path, name }: Source): void => {
+function requireCopiable({ path, name }: Source): void {
   const store = openReader(path, name)
   try {
     if (store === undefined || guarded(name, () => getPublished(store)) === undefined)
@@ -59,18 +59,18 @@ const requireCopiable = ({ path, name }: Source): void => {
 }
 
 /** Also removes SQLite's journal of a killed copy, which the next copy must not use. */
-const removePartial = (partial: string): void => {
+function removePartial(partial: string): void {
   for (const end of ['', '-journal']) rmSync(`${partial}${end}`, { force: true })
 }
 
-const refuseExisting = (target: string): void => {
+function refuseExisting(target: string): void {
   if (existsSync(target))
     throw new Failure('usage', `${target} exists; a copy replaces no file.`, {
       help: 'Name a file that does not exist yet, or remove this one.',
     })
 }
 
-const refuseNoFolder = (target: string): void => {
+function refuseNoFolder(target: string): void {
   const folder = dirname(target)
   if (!existsSync(folder))
     throw new Failure('usage', `The folder ${folder} does not exist.`, { help: 'Create it first.' })
@@ -79,13 +79,13 @@ const refuseNoFolder = (target: string): void => {
 }
 
 /** Power loss may remove a file until the file and its folder are synced. */
-export const sync = (file: string): void => {
+export function sync(file: string): void {
   const handle = openSync(file, 'r+')
   fsyncSync(handle)
   closeSync(handle)
 }
 
-const link = (partial: string, target: string): void => {
+function link(partial: string, target: string): void {
   try {
     linkSync(partial, target)
   } catch (error) {

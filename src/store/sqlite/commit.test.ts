@@ -7,7 +7,7 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { writeBatch } from './commit.ts'
-import { type Connection, openOrCreate } from './connection.ts'
+import { openOrCreate, type SqliteConnection } from './connection.ts'
 import { getPublished } from './meta.ts'
 import { openSqlite } from './open-sqlite.ts'
 import { schema } from './tables.ts'
@@ -16,7 +16,7 @@ import { inTransaction } from './transaction.ts'
 const folder = testFolder()
 
 /** Every row of every table. */
-const contents = (connection: Connection) =>
+const contents = (connection: SqliteConnection) =>
   schema
     .filter(({ type }) => type === 'table')
     .map(({ name }) => [name, connection.rows(`SELECT * FROM "${name}" ORDER BY 1`)])

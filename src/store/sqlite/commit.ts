@@ -1,21 +1,21 @@
 import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
-import type { Change, StateIndex } from '#indices/registry.ts'
+import type { StateChange, StateIndex } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
-import { nextTurn } from '#time/turn.ts'
+import { yieldEventLoop } from '#time/turn.ts'
 import type { Batch } from '../port.ts'
 import type { Cell } from './cell.ts'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 import { putPublished } from './meta.ts'
 import { columnList, perTable, toRow } from './rows.ts'
-import { quoted, type Table, tableOf } from './tables.ts'
+import { createTable, quoted, type SqlTable } from './tables.ts'
 
 /** Rows written before other requests of the process get a turn: some 5 ms. */
 const SLICE = 1_000
 
 /** Writes a batch and publishes its end, within the caller's transaction. */
-export const writeBatch = async (connection: Connection, batch: Batch): Promise<void> => {
+export async function writeBatch(connection: SqliteConnection, batch: Batch): Promise<void> {
   const pause = pauses()
   for (const [index, docs] of [
     [blocks, batch.blocks],
@@ -31,7 +31,7 @@ export const writeBatch = async (connection: Connection, batch: Batch): Promise<
   }
   for (const [index, docs] of changesByTable(batch.changes))
     for (const doc of docs) {
-      upsert(connection, tableOf(index), doc)
+      upsert(connection, createTable(index), doc)
       await pause()
     }
   putPublished(connection, batch.end)
@@ -41,8 +41,10 @@ export const writeBatch = async (connection: Connection, batch: Batch): Promise<
  * The documents that a batch changes, by index and in the order of their ids. Neighbours in a table share a
  * page, so that writing takes half as long as in any other order.
  */
-export const changesByTable = (changes: readonly Change[]): ReadonlyMap<StateIndex, readonly Change['doc'][]> => {
-  const tables = new Map<StateIndex, Change['doc'][]>()
+export function changesByTable(
+  changes: readonly StateChange[],
+): ReadonlyMap<StateIndex, readonly StateChange['doc'][]> {
+  const tables = new Map<StateIndex, StateChange['doc'][]>()
   for (const { index, doc } of changes) {
     const docs = tables.get(index)
     if (docs === undefined) tables.set(index, [doc])
@@ -53,27 +55,27 @@ export const changesByTable = (changes: readonly Change[]): ReadonlyMap<StateInd
 }
 
 /** Yields to other requests after every `SLICE` calls; costs nothing in between. */
-const pauses = (): (() => Promise<void> | undefined) => {
+function pauses(): () => Promise<void> | undefined {
   let count = 0
   return () => {
     count += 1
-    return count % SLICE === 0 ? nextTurn() : undefined
+    return count % SLICE === 0 ? yieldEventLoop() : undefined
   }
 }
 
-const insertSql = (table: Table): string =>
+const insertSql = (table: SqlTable): string =>
   `INSERT INTO ${quoted(table.name)} (${columnList(table)}) VALUES (?${', ?'.repeat(table.head.length + table.columns.length - 1)})`
 
 /** Writes history documents and their places; places may be written as late as `end`. */
 export type HistoryRows = { add(doc: object): void; end(): void }
 
 /** With `replace`, a place that another row has moves to the new row. */
-export const historyRows = (
-  connection: Connection,
+export function historyRows(
+  connection: SqliteConnection,
   index: Index,
   { replace = false }: { readonly replace?: boolean } = {},
-): HistoryRows => {
-  const table = tableOf(index)
+): HistoryRows {
+  const table = createTable(index)
   const insert = connection.statement(insertSql(table))
   if (table.places === undefined) return { add: doc => void insert.run(...toRow(table, doc)), end: () => undefined }
   const placed = placeRows(connection, table.places, { replace })
@@ -86,12 +88,12 @@ export const historyRows = (
   }
 }
 
-export const upsert = (connection: Connection, table: Table, doc: object): void => {
+export function upsert(connection: SqliteConnection, table: SqlTable, doc: object): void {
   upsertCells(connection, table, toRow(table, doc))
 }
 
 /** Like `upsert`, with the cells of a row. */
-export const upsertCells = (connection: Connection, table: Table, cells: readonly Cell[]): void => {
+export function upsertCells(connection: SqliteConnection, table: SqlTable, cells: readonly Cell[]): void {
   connection.statement(upsertSql(table)).run(...cells)
 }
 
@@ -123,11 +125,11 @@ const byPlace = (a: PlaceRow, b: PlaceRow): number =>
  * eight places per statement, they take 0.4 times as long as one by one. With `replace`, a place that another
  * row has moves to the new row; if several new rows have it, the last one gets it.
  */
-export const placeRows = (
-  connection: Connection,
+export function placeRows(
+  connection: SqliteConnection,
   table: string,
   { replace }: { readonly replace: boolean },
-): PlaceRows => {
+): PlaceRows {
   const verb = replace ? 'INSERT OR REPLACE' : 'INSERT'
   const statementOf = (rows: number) =>
     connection.statement(`${verb} INTO ${quoted(table)} ("place", "row") VALUES (?, ?)${', (?, ?)'.repeat(rows - 1)}`)

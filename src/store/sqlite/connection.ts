@@ -1,10 +1,10 @@
 import { constants, Database, type Statement } from 'bun:sqlite'
 import { statSync } from 'node:fs'
-import { Failure, messageOf } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { createFile, describeRefusal } from '#store/own-files.ts'
 import type { Cell } from './cell.ts'
-import { guarded, toFailure } from './failures.ts'
-import type { Table } from './tables.ts'
+import { guarded, toSqliteFailure } from './failures.ts'
+import type { SqlTable } from './tables.ts'
 
 type Prepared = Statement<unknown, Cell[]>
 
@@ -15,11 +15,11 @@ export type FileMark = { readonly ino: number | undefined; readonly dev: number 
 export type FormerLayout = {
   readonly hasIds: boolean
   /** Statements that read a document, by table. */
-  readonly selects: Map<Table, string>
+  readonly selects: Map<SqlTable, string>
 }
 
 /** An open file and its prepared statements. `row` and `rows` throw Failure. */
-export type Connection = {
+export type SqliteConnection = {
   /** Absent: the file has the layout of this version. */
   layout?: FormerLayout
   readonly db: Database
@@ -47,8 +47,8 @@ const OPENING_MS = 2_000
 const LOG_BYTES = 64 * 1024 * 1024
 
 /** Whether the file exists. Throws Failure for a path to anything but a file: opening a pipe would block. */
-const exists = (path: string, name: string): boolean => {
-  const found = statOf(path, name)
+function exists(path: string, name: string): boolean {
+  const found = findStats(path, name)
   if (found !== undefined && !found.isFile())
     throw new Failure('unavailable', `${name} is not a file.`, {
       retryable: false,
@@ -58,11 +58,11 @@ const exists = (path: string, name: string): boolean => {
 }
 
 /** undefined: no file. Throws Failure for a path that can lead to none, such as one below a file. */
-const statOf = (path: string, name: string) => {
+function findStats(path: string, name: string) {
   try {
     return statSync(path, { throwIfNoEntry: false })
   } catch (error) {
-    throw new Failure('unavailable', `${name} cannot be opened: ${messageOf(error)}.`, {
+    throw new Failure('unavailable', `${name} cannot be opened: ${getErrorMessage(error)}.`, {
       cause: error,
       retryable: false,
       help: `${describeRefusal(path) ?? 'Set --store to a file in a folder that this user may open'}.`,
@@ -71,7 +71,7 @@ const statOf = (path: string, name: string) => {
 }
 
 /** Opens for reading; undefined: no file. Creates nothing. `name` appears in messages. */
-export const openReader = (path: string, name: string): Connection | undefined =>
+export const openReader = (path: string, name: string): SqliteConnection | undefined =>
   guarded(name, () => {
     if (!exists(path, name)) return undefined
     const connection = connect(path, name, new Database(path, { readonly: true, safeIntegers: true }))
@@ -80,11 +80,11 @@ export const openReader = (path: string, name: string): Connection | undefined =
   })
 
 /** Opens for writing; undefined: no file. */
-export const openWriter = (path: string, name: string): Connection | undefined =>
+export const openWriter = (path: string, name: string): SqliteConnection | undefined =>
   guarded(name, () => (exists(path, name) ? openOrCreate(path, name) : undefined))
 
 /** Opens for writing; creates an empty file if there is none. Changes nothing in an existing file. */
-export const openOrCreate = (path: string, name: string): Connection =>
+export const openOrCreate = (path: string, name: string): SqliteConnection =>
   guarded(name, () => {
     if (!exists(path, name)) createFile(path)
     const connection = connect(path, name, new Database(path, { readwrite: true, safeIntegers: true }))
@@ -103,10 +103,11 @@ export const openOrCreate = (path: string, name: string): Connection =>
   })
 
 /** A database in memory. */
-const openMemory = (): Connection => connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
+const openMemory = (): SqliteConnection =>
+  connect(':memory:', ':memory:', new Database(':memory:', { safeIntegers: true }))
 
 /** Runs `work` on a temporary database in memory. */
-export const inMemory = <T>(work: (connection: Connection) => T): T => {
+export function inMemory<T>(work: (connection: SqliteConnection) => T): T {
   const connection = openMemory()
   try {
     return work(connection)
@@ -115,7 +116,7 @@ export const inMemory = <T>(work: (connection: Connection) => T): T => {
   }
 }
 
-const connect = (path: string, name: string, db: Database): Connection => {
+function connect(path: string, name: string, db: Database): SqliteConnection {
   const prepared = new Map<string, Prepared>()
   const statement = (sql: string): Prepared => {
     const known = prepared.get(sql)
@@ -130,16 +131,16 @@ const connect = (path: string, name: string, db: Database): Connection => {
       try {
         return (prepared.get(sql) ?? statement(sql).safeIntegers(areSafe)).values(...cells) as Cell[][]
       } catch (error) {
-        throw toFailure(name, error)
+        throw toSqliteFailure(name, error)
       }
     }
   const rows = reading(true)
-  const opened = statOf(path, name)
+  const opened = findStats(path, name)
   return {
     db,
     file: { ino: opened?.ino, dev: opened?.dev },
     isInPlace: () => {
-      const now = statOf(path, name)
+      const now = findStats(path, name)
       return now?.ino === opened?.ino && now?.dev === opened?.dev && (now?.size ?? 0) >= (opened?.size ?? 0)
     },
     statement,

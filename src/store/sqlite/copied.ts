@@ -8,7 +8,7 @@ import { getPublished } from './meta.ts'
 export type Pages = { readonly path: string; readonly name: string; readonly partial: string }
 
 /** Copies all used pages with one statement, and lets SQLite check the copy; returns its height. */
-export const vacuumInto = ({ path, name, partial }: Pages): number => {
+export function vacuumInto({ path, name, partial }: Pages): number {
   const source = openReader(path, name)
   if (source === undefined) throw new Failure('unavailable', `${name} is gone.`)
   try {
@@ -24,15 +24,15 @@ export const vacuumInto = ({ path, name, partial }: Pages): number => {
 }
 
 /** Height of a copy that passes SQLite's integrity check. Throws 'damaged' otherwise. */
-const checkedHeight = (partial: string): number => {
+function checkedHeight(partial: string): number {
   const copy = openReader(partial, partial)
   if (copy === undefined) throw new Failure('damaged', `The copy ${partial} is gone.`)
   try {
     return guarded(partial, () => {
-      const said = String(copy.row('PRAGMA integrity_check')?.[0])
+      const verdict = String(copy.row('PRAGMA integrity_check')?.[0])
       const published = getPublished(copy)
-      if (said !== 'ok' || published === undefined)
-        throw new Failure('damaged', `The copy is not whole: ${said}.`, {
+      if (verdict !== 'ok' || published === undefined)
+        throw new Failure('damaged', `The copy is not whole: ${verdict}.`, {
           help: "Check the store itself with 'iostlens verify --node URL'.",
         })
       return published.height

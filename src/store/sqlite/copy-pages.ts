@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
 import type { CopyOptions } from '#store/maintain-port.ts'
 import { type Pages, vacuumInto } from './copied.ts'
-import { failureFrom } from './threads/failure-message.ts'
+import { decodeFailure } from './threads/failure-message.ts'
 import type { OpenWritingThread } from './threads/far-batches.ts'
 
 /** Interval of progress reports, milliseconds. */
@@ -13,15 +13,15 @@ const LOOK_MS = 500
  * thread does this, and `onProgress` gets the number of bytes written. Throws 'deadline' when `signal`
  * aborts; the thread's unfinished work then ends with the process.
  */
-export const copyPages = async (
+export async function copyPages(
   { open, ...pages }: Pages & { readonly open?: OpenWritingThread | undefined },
   { signal, onProgress }: CopyOptions,
-): Promise<number> => {
+): Promise<number> {
   if (open === undefined) return vacuumInto(pages)
   const { promise, resolve, reject } = Promise.withResolvers<number>()
   const thread = open({
     message: message => {
-      if (message.type === 'failed') reject(failureFrom(message))
+      if (message.type === 'failed') reject(decodeFailure(message))
       else if (message.type === 'copied') resolve(message.height)
     },
     ended: reason => reject(new Failure('unavailable', `The thread that copies ${pages.name} has died: ${reason}.`)),
@@ -29,7 +29,7 @@ export const copyPages = async (
   const stop = (): void => reject(new Failure('deadline', `Copying ${pages.name} was stopped.`))
   signal?.addEventListener('abort', stop)
   const of = statSync(pages.path).size
-  const look = setInterval(() => onProgress?.({ done: bytesIn(pages.partial), of }), LOOK_MS)
+  const look = setInterval(() => onProgress?.({ done: getFileSize(pages.partial), of }), LOOK_MS)
   try {
     thread.post({ type: 'copy', pages })
     if (signal?.aborted === true) stop()
@@ -41,4 +41,4 @@ export const copyPages = async (
   }
 }
 
-const bytesIn = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0
+const getFileSize = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0

@@ -15,7 +15,7 @@ export const FILE_DAMAGED =
  * The Failure for an error of SQLite. Result codes: sqlite.org/rescode.html. A Failure is returned unchanged,
  * and so is any other error, which is a bug of ours.
  */
-export const toFailure = (name: string, error: unknown): unknown => {
+export function toSqliteFailure(name: string, error: unknown): unknown {
   if (error instanceof Failure) return error
   if (error instanceof RangeError && /BigInt|int64/.test(error.message))
     return new Failure('defect', `${name}: a number does not fit in 64 bits: ${error.message}.`, {
@@ -83,10 +83,10 @@ export const isBusy = (error: unknown): boolean =>
   error instanceof SQLiteError && /^SQLITE_(BUSY|LOCKED)/.test(error.code ?? '')
 
 /** Runs `work`; errors of SQLite are thrown as Failure. */
-export const guarded = <T>(name: string, work: () => T): T => {
+export function guarded<T>(name: string, work: () => T): T {
   try {
     return work()
   } catch (error) {
-    throw toFailure(name, error)
+    throw toSqliteFailure(name, error)
   }
 }

@@ -5,14 +5,14 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { holdView } from './hold-view.ts'
-import { readersOf } from './readers.ts'
+import { createReaders } from './readers.ts'
 
 test('holdView: a WAL that is too long ends the view, and no view is held until it is short again', async () => {
   const { store, path, destroy } = await temporarySqlite()
   await store.create()
   const writer = await store.takeOver(identity)
   await commitBatch(writer, tellingBatch(0, 0))
-  const readers = readersOf(path, 'sqlite:test')
+  const readers = createReaders(path, 'sqlite:test')
   const place = { path, name: 'sqlite:test', signal: undefined, mostLogBytes: 1_000_000 }
   const held = await holdView(readers, place)
   const page = () => held.view.page(wealth, 'richest', { offset: 0, limit: 5 })

@@ -8,7 +8,7 @@ import type { Readers } from './readers.ts'
  * from it (sqlite.org/wal.html, "Checkpoint starvation"), so a held view makes it grow by all writes of a
  * load. The limit is ten times the need of the longest batches.
  */
-const MOST_LOG_BYTES = 2 * 1024 ** 3
+const MAX_LOG_BYTES = 2 * 1024 ** 3
 
 type Place = {
   readonly path: string
@@ -18,10 +18,10 @@ type Place = {
 }
 
 /** One read transaction that lasts until the view is closed; it occupies one of the readers' connections. */
-export const holdView = async (
+export async function holdView(
   { read }: Pick<Readers, 'read'>,
-  { path, name, signal, mostLogBytes = MOST_LOG_BYTES }: Place,
-): Promise<HeldView> => {
+  { path, name, signal, mostLogBytes = MAX_LOG_BYTES }: Place,
+): Promise<HeldView> {
   const opened = Promise.withResolvers<View>()
   const closed = Promise.withResolvers<void>()
   const requireSmallLog = (): void => {

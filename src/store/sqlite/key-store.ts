@@ -1,15 +1,15 @@
 import { Failure } from '#failure/failure.ts'
 import { absentStore } from '#store/absent-store.ts'
 import {
+  createRevocation,
   type KeyPage,
   type KeyStore,
-  nameAndNoteIn,
   nameWithNote,
-  revokedAt,
+  parseNameAndNote,
   type StoredKey,
 } from '#store/keys-port.ts'
 import type { Cell } from './cell.ts'
-import { type Connection, openReader, openWriter } from './connection.ts'
+import { openReader, openWriter, type SqliteConnection } from './connection.ts'
 import { changedKeysSince, lastKeyChange, noteKeyChanges } from './key-changes.ts'
 import type { Readers } from './readers.ts'
 import { salvageRows } from './salvage-keys.ts'
@@ -21,9 +21,9 @@ const PAGE = 1_000
 const COLUMNS = '"id", "hash", "name", "perSecond", "perDay", "created", "expires", "revoked"'
 
 /** Keys in the same file as the documents. A write waits for a busy loader and never disturbs it. */
-export const keyStoreOf = (path: string, name: string, readers: Readers): KeyStore => {
+export function createKeyStore(path: string, name: string, readers: Readers): KeyStore {
   /** undefined: there is no store. */
-  const writing = async <T>(work: (connection: Connection) => T): Promise<T | undefined> => {
+  const writing = async <T>(work: (connection: SqliteConnection) => T): Promise<T | undefined> => {
     const connection = openWriter(path, name)
     if (connection === undefined) return undefined
     try {
@@ -76,12 +76,12 @@ export const keyStoreOf = (path: string, name: string, readers: Readers): KeySto
     },
     salvage: async () => salvageKeys(path, name),
     change,
-    revoke: (id, now) => change(id, revokedAt(now)),
+    revoke: (id, now) => change(id, createRevocation(now)),
   }
 }
 
 /** Reads a file of any version and in any state, without the checks of other reads. */
-const salvageKeys = (path: string, name: string) => {
+function salvageKeys(path: string, name: string) {
   const connection = openReader(path, name)
   if (connection === undefined) throw absentStore(name)
   try {
@@ -92,7 +92,7 @@ const salvageKeys = (path: string, name: string) => {
   }
 }
 
-const insertKeys = (connection: Connection, keys: readonly StoredKey[]): true => {
+function insertKeys(connection: SqliteConnection, keys: readonly StoredKey[]): true {
   const insert = `INSERT INTO "keys" (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`
   for (const key of keys)
     if (connection.statement(insert).run(...toCells(key)).changes === 0)
@@ -110,7 +110,7 @@ const insertKeys = (connection: Connection, keys: readonly StoredKey[]): true =>
  */
 type KeyMark = readonly [file: string, token: string, after?: string]
 
-const readPage = (connection: Connection, since = ''): KeyPage => {
+function readPage(connection: SqliteConnection, since = ''): KeyPage {
   const file = `${connection.file.dev}/${connection.file.ino}`
   const [known, token = '', after] = since === '' ? [] : (JSON.parse(since) as KeyMark)
   if (known === file && after !== undefined) return readNext(connection, [file, token, after])
@@ -121,7 +121,7 @@ const readPage = (connection: Connection, since = ''): KeyPage => {
 }
 
 /** The next keys by id. Those that change meanwhile are read again after the last one. */
-const readNext = (connection: Connection, [file, token, after = '']: KeyMark): KeyPage => {
+function readNext(connection: SqliteConnection, [file, token, after = '']: KeyMark): KeyPage {
   const sql = `SELECT ${COLUMNS} FROM "keys" WHERE "id" > ? ORDER BY "id" LIMIT ${PAGE}`
   const keys = connection.rows(sql, after).map(fromCells)
   const isStart = after === ''
@@ -133,7 +133,7 @@ const readNext = (connection: Connection, [file, token, after = '']: KeyMark): K
 const markText = (mark: KeyMark): string => JSON.stringify(mark)
 
 /** Throws 'damaged' for a store that has lost its table of keys, which is not the same as having no keys. */
-const requireTable = (connection: Connection, name: string): void => {
+function requireTable(connection: SqliteConnection, name: string): void {
   if (connection.row(`SELECT 1 FROM sqlite_schema WHERE "type" = 'table' AND "name" = 'keys'`) === undefined)
     throw new Failure('damaged', `${name}: table keys is gone, and the API keys in it.`, {
       help: "Restore the file from a copy, or run 'iostlens load' with another --store and create new keys.",
@@ -151,7 +151,7 @@ const toCells = (key: StoredKey): Cell[] => [
 const fromCells = ([id, hash, name, perSecond, perDay, created, expires, revoked]: readonly Cell[]): StoredKey => ({
   id: String(id),
   hash: String(hash),
-  ...nameAndNoteIn(String(name)),
+  ...parseNameAndNote(String(name)),
   perSecond: Number(perSecond),
   perDay: Number(perDay),
   created: Number(created),

@@ -28,7 +28,7 @@ export const acquireLock = (path: string, name: string): Unlock | undefined =>
 /** undefined: another process has the lock. `removed`: the process that had it removed the file meanwhile. */
 function lockFile(file: string): Database | 'removed' | undefined {
   createFile(file)
-  const before = inodeOf(file)
+  const before = findInode(file)
   let db: Database | undefined
   try {
     db = new Database(file, { readwrite: true })
@@ -36,14 +36,14 @@ function lockFile(file: string): Database | 'removed' | undefined {
   } catch (error) {
     db?.close()
     if (isBusy(error)) return undefined
-    if (inodeOf(file) === undefined) return 'removed'
+    if (findInode(file) === undefined) return 'removed'
     throw error
   }
-  if (before !== undefined && before === inodeOf(file)) return db
+  if (before !== undefined && before === findInode(file)) return db
   db.close()
   return 'removed'
 }
 
-function inodeOf(file: string): bigint | undefined {
+function findInode(file: string): bigint | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false })?.ino
 }

@@ -6,12 +6,12 @@ import { derivationReasons } from '#store/identity.ts'
 import type { MigrationPlan, MigrationPort } from '#store/migration-port.ts'
 import type { Store } from '#store/port.ts'
 import type { ReadPort } from '#store/read-port.ts'
-import { type Connection, openReader, openWriter } from './connection.ts'
+import { openReader, openWriter, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
 import { getIdentity, getPublished } from './meta.ts'
 import { replaceTables } from './replace-tables.ts'
-import { differencesOf, inspect } from './schema.ts'
+import { findSchemaDifferences, inspect } from './schema.ts'
 import { refuseSecond } from './take-over.ts'
 import { inTransaction } from './transaction.ts'
 
@@ -26,11 +26,11 @@ type Parts = {
  * One transaction brings the file to this version: the tables that were derived in a file beside it replace
  * its own, all at once for readers. Keys stay in the file.
  */
-export const migratingOf = ({ path, name, source, open }: Parts): MigrationPort<Store> => {
+export function createSqliteMigration({ path, name, source, open }: Parts): MigrationPort<Store> {
   const besidePath = `${path}.migrating`
   const plan = (): MigrationPlan =>
     reading(path, name, connection => ({
-      ...planOf(connection),
+      ...planFileMigration(connection),
       leftovers: existsSync(besidePath) ? [basename(besidePath)] : [],
     }))
   const removeLeftovers = async (): Promise<readonly string[]> => {
@@ -69,7 +69,7 @@ export const migratingOf = ({ path, name, source, open }: Parts): MigrationPort<
 const nothing = (name: string): Failure =>
   new Failure('conflict', `${name}: there is nothing to migrate.`, { help: "Run: 'iostlens indices create'." })
 
-const reading = <T>(path: string, name: string, work: (connection: Connection) => T): T => {
+function reading<T>(path: string, name: string, work: (connection: SqliteConnection) => T): T {
   const connection = openReader(path, name)
   if (connection === undefined) throw nothing(name)
   try {
@@ -80,21 +80,21 @@ const reading = <T>(path: string, name: string, work: (connection: Connection) =
   }
 }
 
-const planOf = (connection: Connection): Pick<MigrationPlan, 'way' | 'reasons'> => {
+function planFileMigration(connection: SqliteConnection): Pick<MigrationPlan, 'way' | 'reasons'> {
   const derivation = getIdentity(connection)?.derivation ?? DERIVATION
   const reasons = [
     ...derivationReasons(derivation),
-    ...differencesOf(connection).map(({ name, problem, detail }) => `${name}: ${problem}: ${detail}`),
+    ...findSchemaDifferences(connection).map(({ name, problem, detail }) => `${name}: ${problem}: ${detail}`),
   ]
   return { way: reasons.length === 0 ? 'none' : 'derive', reasons }
 }
 
 /** Whether a migration of this version, for the same chain, began the file beside. */
-const isUsable = (path: string, name: string, genesis: string | undefined): boolean => {
+function isUsable(path: string, name: string, genesis: string | undefined): boolean {
   try {
     return reading(path, name, connection => {
       const identity = getIdentity(connection)
-      return planOf(connection).way === 'none' && (identity === undefined || identity.genesis === genesis)
+      return planFileMigration(connection).way === 'none' && (identity === undefined || identity.genesis === genesis)
     })
   } catch (error) {
     if (error instanceof Failure && error.kind === 'conflict') return false
@@ -102,6 +102,6 @@ const isUsable = (path: string, name: string, genesis: string | undefined): bool
   }
 }
 
-const remove = (path: string): void => {
+function remove(path: string): void {
   for (const ending of ['', '-wal', '-shm', '.lock']) rmSync(`${path}${ending}`, { force: true })
 }

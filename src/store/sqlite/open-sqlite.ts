@@ -1,27 +1,27 @@
 import { dirname, resolve } from 'node:path'
-import { Failure, messageOf } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { readDisk } from '#store/disk.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { KeyStore } from '#store/keys-port.ts'
 import { createFolder, describeRefusal } from '#store/own-files.ts'
-import type { Difference, ReadEnd, Store, Writer } from '#store/port.ts'
+import type { ReadEnd, Store, StoreDifference, Writer } from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
-import { type Connection, openOrCreate, openReader } from './connection.ts'
+import { openOrCreate, openReader, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
+import { createFileGuard, type StoreFileGuard } from './file-guard.ts'
 import { noteLayout } from './former-layout.ts'
 import { holdView } from './hold-view.ts'
-import { type KeptFile, keptFile } from './kept-file.ts'
-import { keyStoreOf } from './key-store.ts'
+import { createKeyStore } from './key-store.ts'
 import { checkVersion, getIdentity, getPublished, readableIdentity } from './meta.ts'
-import { migratingOf } from './migrating.ts'
-import { type Readers, readersOf } from './readers.ts'
+import { createSqliteMigration } from './migrating.ts'
+import { createReaders, type Readers } from './readers.ts'
 import { restoreRecord } from './restore.ts'
-import { createMissing, differencesOf, everythingMissing, inspect } from './schema.ts'
-import { takeOver } from './take-over.ts'
+import { createMissing, everythingMissing, findSchemaDifferences, inspect } from './schema.ts'
+import { takeOverStore } from './take-over.ts'
 import { farBatches, type WritingThreads } from './threads/far-batches.ts'
 import { inTransaction, whileBusy } from './transaction.ts'
-import { usageFileOf, usageIn } from './usage.ts'
+import { getUsagePath, openSqliteUsage } from './usage.ts'
 
 export type SqliteOptions = {
   /** Path of the file; `create` makes its folder. */
@@ -42,12 +42,12 @@ export type SqliteOptions = {
  * Committed batches survive the death of the process at any moment; power loss may cost the last batches,
  * never the consistency of the rest.
  */
-export const openSqlite = ({ path: given, readonly = false, writing, ...reading }: SqliteOptions): Store => {
+export function openSqlite({ path: given, readonly = false, writing, ...reading }: SqliteOptions): Store {
   const path = resolve(given)
   const name = `sqlite:${given}`
-  const kept = keptFile(path, name)
+  const kept = createFileGuard(path, name)
   const { readers, recordReaders, anyReaders } = openReaders({ path, name, kept, ...reading })
-  const usage = usageIn(usageFileOf(path), path)
+  const usage = openSqliteUsage(getUsagePath(path), path)
   const writers = new Set<Writer>()
   const far = writing && farBatches(writing)
   let isClosed = false
@@ -63,28 +63,28 @@ export const openSqlite = ({ path: given, readonly = false, writing, ...reading 
       kept.require()
       await create(path, name)
     },
-    ...checksOf(path, name),
+    ...createChecks(path, name),
     restore: async () => {
       mayWrite()
       return await restoreRecord(path, name)
     },
-    ...readingBy(readers, path, name),
+    ...createStoreReads(readers, path, name),
     identity: () => recordReaders.readOnce(connection => getIdentity(connection)),
     takeOver: async (identity, { repair = false } = {}) => {
       mayWrite()
-      const writer = await takeOver({ path, name }, { identity, repair, farBatches: far })
+      const writer = await takeOverStore({ path, name }, { identity, repair, farBatches: far })
       if (repair) readers.readUnrepaired()
       writers.add(writer)
       return writer
     },
     audit: async () => openAudit(path, name),
     backup: (file, how) => copyStore({ path, name, open: writing?.open }, file, how),
-    keys: guardedKeys(keyStoreOf(path, name, recordReaders), mayWrite),
+    keys: guardedKeys(createKeyStore(path, name, recordReaders), mayWrite),
     usage,
-    migrating: migratingOf({
+    migrating: createSqliteMigration({
       path,
       name,
-      source: readingBy(anyReaders, path, name),
+      source: createStoreReads(anyReaders, path, name),
       open: other => openSqlite({ path: other }),
     }),
     close: async () => {
@@ -96,34 +96,34 @@ export const openSqlite = ({ path: given, readonly = false, writing, ...reading 
   }
 }
 
-const checksOf = (path: string, name: string): Pick<Store, 'check' | 'checkShape' | 'disks'> => ({
+const createChecks = (path: string, name: string): Pick<Store, 'check' | 'checkShape' | 'disks'> => ({
   check: async () =>
     compare(path, name, connection => [
-      ...differencesOf(connection),
+      ...findSchemaDifferences(connection),
       ...derivationDifferences(readableIdentity(connection)),
     ]),
-  checkShape: async () => compare(path, name, differencesOf),
+  checkShape: async () => compare(path, name, findSchemaDifferences),
   disks: async () => [readDisk(dirname(path))],
 })
 
 type Opening = Pick<SqliteOptions, 'path' | 'onRead' | 'derivation'> & {
   readonly name: string
-  readonly kept: KeptFile
+  readonly kept: StoreFileGuard
 }
 
 const openReaders = ({ path, name, kept, onRead, derivation }: Opening) => ({
-  readers: readersOf(path, name, {
+  readers: createReaders(path, name, {
     check: connection => checkVersion(connection, name, derivation),
     kept,
     ...(onRead === undefined ? {} : { onRead }),
   }),
   /** For keys and the chain's identity, which are the same in each derivation. */
-  recordReaders: readersOf(path, name, { kept }),
+  recordReaders: createReaders(path, name, { kept }),
   /** For files of any version, which are read as far as possible. */
-  anyReaders: readersOf(path, name, { check: noteLayout }),
+  anyReaders: createReaders(path, name, { check: noteLayout }),
 })
 
-const readingBy = (
+const createStoreReads = (
   readers: Readers,
   path: string,
   name: string,
@@ -153,7 +153,7 @@ const guardedKeys = (keys: KeyStore, mayWrite: () => void): KeyStore => ({
   },
 })
 
-const create = async (path: string, name: string): Promise<void> => {
+async function create(path: string, name: string): Promise<void> {
   makeFolder(dirname(path), name)
   const connection = openOrCreate(path, name)
   try {
@@ -166,11 +166,11 @@ const create = async (path: string, name: string): Promise<void> => {
   }
 }
 
-const compare = (
+function compare(
   path: string,
   name: string,
-  differences: (connection: Connection) => readonly Difference[],
-): readonly Difference[] => {
+  differences: (connection: SqliteConnection) => readonly StoreDifference[],
+): readonly StoreDifference[] {
   const connection = openReader(path, name)
   if (connection === undefined) return everythingMissing()
   try {
@@ -180,11 +180,11 @@ const compare = (
   }
 }
 
-const makeFolder = (folder: string, name: string): void => {
+function makeFolder(folder: string, name: string): void {
   try {
     createFolder(folder)
   } catch (error) {
-    throw new Failure('unavailable', `${name}: the folder cannot be created: ${messageOf(error)}.`, {
+    throw new Failure('unavailable', `${name}: the folder cannot be created: ${getErrorMessage(error)}.`, {
       cause: error,
       retryable: false,
       help: `${describeRefusal(folder) ?? 'Set --store to a file in a folder that this user may create'}.`,

@@ -5,15 +5,15 @@ import type { Order } from '#indices/define.ts'
 import { producers } from '#indices/producer.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
-import { type Connection, inMemory } from './connection.ts'
+import { inMemory, type SqliteConnection } from './connection.ts'
 import { namesSql } from './names.ts'
 import { rankAfterSql, rankSql } from './rank.ts'
 import { dueSql, findSql, momentSql, newRecordsSql, recordsSql } from './read.ts'
-import { namesColumn, schema, tableOf } from './tables.ts'
+import { createTable, namesColumn, schema } from './tables.ts'
 
 /** SQLite's query plan: one step per line. */
 const planOf = (sql: string): readonly string[] =>
-  inMemory((connection: Connection) => {
+  inMemory((connection: SqliteConnection) => {
     for (const object of schema) connection.db.run(object.sql)
     return connection.rows(`EXPLAIN QUERY PLAN ${sql}`).map(([, , , detail]) => String(detail))
   })
@@ -22,7 +22,7 @@ describe('plans', () => {
   for (const index of stateIndices)
     for (const [name, order] of Object.entries<Order>(index.orders))
       test(`order ${index.name}.${name} is read along its index`, () => {
-        expect(planOf(rankSql(tableOf(index), name, order))).toEqual([
+        expect(planOf(rankSql(createTable(index), name, order))).toEqual([
           expect.stringMatching(/^(CO-ROUTINE|MATERIALIZE)/),
           expect.stringContaining(`USING COVERING INDEX ${index.name}.${name}`),
           expect.stringMatching(/^SCAN /),
@@ -35,7 +35,7 @@ describe('plans', () => {
     for (const [name, order] of Object.entries<Order>(index.orders))
       if (order.counted)
         test(`order ${index.name}.${name} is read along its index from any rank, in two runs`, () => {
-          const plan = planOf(rankAfterSql(tableOf(index), name, order))
+          const plan = planOf(rankAfterSql(createTable(index), name, order))
           const runs = plan.filter(step => step.includes(`USING COVERING INDEX ${index.name}.${name}`))
           expect(runs.map(step => step.slice(step.lastIndexOf('(')))).toEqual(
             order.group === undefined
@@ -54,7 +54,7 @@ describe('plans', () => {
   for (const index of [accounts, contracts, producers, tokens])
     test(`names in ${index.name} are found by their beginnings through an index`, () => {
       const column = namesColumn(index) ?? ''
-      expect(planOf(namesSql(tableOf(index), column))).toEqual([
+      expect(planOf(namesSql(createTable(index), column))).toEqual([
         expect.stringMatching(
           new RegExp(`^SEARCH ${index.name} USING (?:INDEX \\S+|PRIMARY KEY) \\(${column}>\\? AND ${column}<\\?\\)$`),
         ),
@@ -64,7 +64,7 @@ describe('plans', () => {
   for (const index of historyIndices)
     for (const field of index.finds)
       test(`documents in ${index.name} are found by ${field} through an index`, () => {
-        expect(planOf(findSql(tableOf(index), field))).toEqual([
+        expect(planOf(findSql(createTable(index), field))).toEqual([
           `SEARCH ${index.name} USING INDEX ${index.name}.${field} (${field}=?)`,
         ])
       })

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
-import { poolOf } from './pool.ts'
+import { createPool } from './pool.ts'
 
-const counted = (size: number, failing: () => boolean = () => false) => {
+function counted(size: number, failing: () => boolean = () => false) {
   let made = 0
   const disposed: number[] = []
-  const pool = poolOf<number>({
+  const pool = createPool<number>({
     size,
     open: () => {
       if (failing()) throw new Failure('unavailable', 'not now')
@@ -19,7 +19,7 @@ const counted = (size: number, failing: () => boolean = () => false) => {
   return { pool, disposed }
 }
 
-describe('poolOf', () => {
+describe('createPool', () => {
   test('returned connections are lent again before a new one is opened, and never more than the size', async () => {
     const { pool } = counted(2)
     const [one, two] = [await pool.borrow(), await pool.borrow()]

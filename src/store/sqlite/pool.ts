@@ -24,7 +24,7 @@ export type PoolOptions<T> = {
 
 type Waiter = { readonly go: () => void; readonly fail: (failure: Failure) => void }
 
-export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }: PoolOptions<T>): Pool<T> => {
+export function createPool<T>({ size, open, dispose, isOfUse = () => true, closed }: PoolOptions<T>): Pool<T> {
   const idle: T[] = []
   const queue = new Set<Waiter>()
   let lent = 0
@@ -57,7 +57,7 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
       if (isClosed) throw closed()
       if (signal?.aborted === true) throw deadline()
       if (lent < size) lent += 1
-      else await waitIn(queue, signal)
+      else await joinQueue(queue, signal)
       try {
         return idleOfUse() ?? open()
       } catch (error) {
@@ -82,7 +82,7 @@ export const poolOf = <T>({ size, open, dispose, isOfUse = () => true, closed }:
   }
 }
 
-const waitIn = (queue: Set<Waiter>, signal: AbortSignal | undefined): Promise<void> =>
+const joinQueue = (queue: Set<Waiter>, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
     const leave = () => {
       queue.delete(waiter)

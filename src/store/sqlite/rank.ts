@@ -1,24 +1,25 @@
 import type { DocOf, Order } from '#indices/define.ts'
 import type { StateIndex } from '#indices/registry.ts'
 import { standingFields } from '#indices/standing.ts'
-import type { Ranking, Rows } from '#store/ranking-page.ts'
-import type { Connection } from './connection.ts'
+import type { Ranking, RankingRows } from '#store/ranking-page.ts'
+import type { SqliteConnection } from './connection.ts'
 import { columnList, toDoc } from './rows.ts'
-import { conditionOf, orderIndexName, quoted, sortKeys, type Table, tableOf } from './tables.ts'
+import { createTable, formatCondition, orderIndexName, quoted, type SqlTable, sortKeys } from './tables.ts'
 
 /**
  * Rows of an order along the order's own index; each skipped row costs some 30 ns. Only the start of a range
  * matters here, because rows are read sequentially and at most `limit`.
  */
-export const rankedRows = <I extends StateIndex>(
-  connection: Connection,
+export function rankedRows<I extends StateIndex>(
+  connection: SqliteConnection,
   { index, name, order, group }: Ranking<I>,
-  { range, skip, limit }: Rows,
-): readonly DocOf<I>[] => {
+  { range, skip, limit }: RankingRows,
+): readonly DocOf<I>[] {
   const named = group === undefined ? [] : [group]
   const counts = [BigInt(limit), BigInt(skip)]
   const { after } = range ?? {}
-  const { table, all, rest } = statements.get(`${index.name}.${name}`) ?? statementsOf(tableOf(index), name, order)
+  const { table, all, rest } =
+    statements.get(`${index.name}.${name}`) ?? buildStatements(createTable(index), name, order)
   const rows =
     after === undefined
       ? connection.rows(all, ...named, ...counts)
@@ -28,12 +29,12 @@ export const rankedRows = <I extends StateIndex>(
 }
 
 /** The statements that read an order from its top, and from a standing on. */
-type Statements = { readonly table: Table; readonly all: string; readonly rest: string }
+type Statements = { readonly table: SqlTable; readonly all: string; readonly rest: string }
 
 /** Cached statements by index and order. */
 const statements = new Map<string, Statements>()
 
-const statementsOf = (table: Table, name: string, order: Order): Statements => {
+function buildStatements(table: SqlTable, name: string, order: Order): Statements {
   const all = rankSql(table, name, order)
   const rest = order.counted ? rankAfterSql(table, name, order) : ''
   statements.set(`${table.name}.${name}`, { table, all, rest })
@@ -41,7 +42,7 @@ const statementsOf = (table: Table, name: string, order: Order): Statements => {
 }
 
 /** Parameters: the group if there is one, then limit and offset. */
-export const rankSql = (table: Table, orderName: string, order: Order): string => {
+export function rankSql(table: SqlTable, orderName: string, order: Order): string {
   const all = alongIndex(table, orderName, order)([])
   return byId(table, order, `${all} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
 }
@@ -51,7 +52,7 @@ export const rankSql = (table: Table, orderName: string, order: Order): string =
  * offset. It reads two ranges of the index: the members with the same amount beyond the name, then the rest.
  * Thus an amount that thousands of members share is not scanned.
  */
-export const rankAfterSql = (table: Table, orderName: string, order: Order): string => {
+export function rankAfterSql(table: SqlTable, orderName: string, order: Order): string {
   const fields = standingFields(order)
   const [amount, name] = [quoted(fields.amount), quoted(fields.member)]
   const run = alongIndex(table, orderName, order)
@@ -64,11 +65,11 @@ export const rankAfterSql = (table: Table, orderName: string, order: Order): str
  * Selects ids along the index of an order, with additional conditions. INDEXED BY makes a plan without the
  * index an error instead of a slow answer.
  */
-const alongIndex = (table: Table, orderName: string, order: Order) => {
+function alongIndex(table: SqlTable, orderName: string, order: Order) {
   const keys = order.by.map(([field]) => quoted(field)).join(', ')
   const own = [
     ...(order.group === undefined ? [] : [`${quoted(order.group)} = ?`]),
-    ...[conditionOf(order)].filter(condition => condition !== undefined),
+    ...[formatCondition(order)].filter(condition => condition !== undefined),
   ]
   return (more: readonly string[]): string => {
     const conditions = [...own, ...more]
@@ -82,6 +83,6 @@ const alongIndex = (table: Table, orderName: string, order: Order) => {
 
 // The inner query takes the ids from the index alone, so that skipped rows need no look-up. The outer sort is
 // of `limit` rows.
-const byId = (table: Table, order: Order, ids: string): string =>
+const byId = (table: SqlTable, order: Order, ids: string): string =>
   `SELECT ${columnList(table, 'r')} FROM (${ids})` +
   ` CROSS JOIN ${quoted(table.name)} AS "r" ON "r"."id" = "ranked" ORDER BY ${sortKeys(order, 'r')}`

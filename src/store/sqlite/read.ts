@@ -1,99 +1,99 @@
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
-import { type ListDoc, listAndOrdinal, placeOf } from '#indices/list.ts'
-import { idOf } from '#indices/position.ts'
+import { type ListDoc, listAndOrdinal, toPlace } from '#indices/list.ts'
+import { formatId } from '#indices/position.ts'
 import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Moment } from '#store/port.ts'
 import type { Cell } from './cell.ts'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 import { formerRow } from './former-layout.ts'
 import { WORDS } from './packed/values.ts'
 import { columnList, keyCells, keyCondition, keyList, toDoc } from './rows.ts'
-import { fieldIndexName, quoted, ROW, type Table, tableOf } from './tables.ts'
+import { createTable, fieldIndexName, quoted, ROW, type SqlTable } from './tables.ts'
 
 /** Maximum documents per value: hashes practically never share 8 bytes by chance. */
 const HANDFUL = 16n
 
-export const getById = (connection: Connection, index: Index, id: string): object | undefined => {
-  const { table, sql } = selects.get(index.name) ?? selectOf(index)
+export function getById(connection: SqliteConnection, index: Index, id: string): object | undefined {
+  const { table, sql } = selects.get(index.name) ?? buildSelect(index)
   const key = keyCells(table, id)
   if (key === undefined) return undefined
   const cells = connection.layout === undefined ? connection.row(sql, ...key) : formerRow(connection, table, id)
   return cells && toDoc(table, cells)
 }
 
-type Select = { readonly table: Table; readonly sql: string }
+type Select = { readonly table: SqlTable; readonly sql: string }
 
 /** Statements that read a document by its id, by index; each is built once. */
 const selects = new Map<string, Select>()
 
-const selectOf = (index: Index): Select => {
-  const table = tableOf(index)
+function buildSelect(index: Index): Select {
+  const table = createTable(index)
   const sql = `SELECT ${columnList(table)} FROM ${quoted(table.name)} WHERE ${keyCondition(table)}`
   selects.set(index.name, { table, sql })
   return { table, sql }
 }
 
-const blocksTable = tableOf(blocks)
+const blocksTable = createTable(blocks)
 /** Height of the highest stored block; undefined: none. */
-export const lastBlock = (connection: Connection): number | undefined => {
+export function lastBlock(connection: SqliteConnection): number | undefined {
   const key = connection.row(`SELECT max(${keyList(blocksTable)}) FROM ${quoted(blocksTable.name)}`)?.[0]
   return typeof key === 'bigint' ? Number(key) : undefined
 }
 
 /** Documents with a value in a field of `finds`, ordered by id. */
-export const findByField = (
-  connection: Connection,
+export function findByField(
+  connection: SqliteConnection,
   index: Index,
   { field, value }: { readonly field: string; readonly value: bigint },
-): readonly object[] => {
-  const table = tableOf(index)
+): readonly object[] {
+  const table = createTable(index)
   return connection.rows(findSql(table, field), value, HANDFUL).map(cells => toDoc(table, cells))
 }
 
 /** Parameters: the value and a limit. */
-export const findSql = (table: Table, field: string): string =>
+export const findSql = (table: SqlTable, field: string): string =>
   `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
   ` INDEXED BY ${quoted(fieldIndexName(table.name, field))} WHERE ${quoted(field)} = ?` +
   ` ORDER BY ${keyList(table)} LIMIT ?`
 
-const recordsTable = tableOf(records)
+const recordsTable = createTable(records)
 const byPlace =
   `FROM ${quoted(recordsTable.places ?? '')} AS p` +
   ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"`
 
-/** The columns of `recordOf`; the time is text, because it has more digits than a double. */
+/** The columns of `toListedRecord`; the time is text, because it has more digits than a double. */
 export const recordsSql =
   'SELECT r."height", r."tx", r."index", r."tx_hash", CAST(r."time" AS TEXT), r."contract", r."action_name", r."data",' +
   ' r."return", r."status_code", r."from", r."to", r."amount", r."creator", r."deployed", r."receipt", r."overflow"' +
   ` ${byPlace} WHERE p."place" BETWEEN ? AND ? ORDER BY p."place"`
 
 /** Rows of a list with the requested ordinals that exist, ascending: one range of the table of places. */
-export const recordsOf = (
-  connection: Connection,
+export function selectListRecords(
+  connection: SqliteConnection,
   list: ListDoc,
   { first, last }: { readonly first: number; readonly last: number },
-): readonly ListedRecord[] => {
+): readonly ListedRecord[] {
   const from = Math.max(first, 1)
   const to = Math.min(last, list.count)
   if (from > to) return []
-  const rows = connection.numberRows(recordsSql, placeOf(list.number, from), placeOf(list.number, to))
+  const rows = connection.numberRows(recordsSql, toPlace(list.number, from), toPlace(list.number, to))
   if (rows.length !== to - from + 1)
     throw missingData(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
-  return rows.map(recordOf)
+  return rows.map(toListedRecord)
 }
 
 /**
  * A row of `recordsSql` as `toDoc` would decode it. Written out for speed, because each page of a list has
  * dozens of rows.
  */
-const recordOf = (cells: readonly Cell[]): ListedRecord => {
+function toListedRecord(cells: readonly Cell[]): ListedRecord {
   const [height, tx, index] = [cells[0] as number, cells[1] as number, cells[2] as number]
   const [contract, action, result, status] = [cells[5], cells[6], cells[8], cells[9]]
   const record = {
-    id: idOf(height, tx, index),
+    id: formatId(height, tx, index),
     height,
     tx,
     index,
@@ -125,8 +125,8 @@ export const newRecordsSql =
   ` WHERE "height" > ? ORDER BY ${keyList(recordsTable)}`
 
 /** `View.newRecords`: reads all rows of the blocks above a height and filters those of the lists. */
-export const newRecordsOf = (
-  connection: Connection,
+export const selectNewRecords = (
+  connection: SqliteConnection,
   lists: ReadonlyMap<number, number>,
   height: number,
 ): readonly RecordDoc[] =>
@@ -143,15 +143,19 @@ export const newRecordsOf = (
 export const momentSql = `SELECT r."height", r."time" ${byPlace} WHERE p."place" = ?`
 
 /** Heights and times of single rows of a list, with one look-up per row. */
-export const momentsOf = (connection: Connection, list: ListDoc, ordinals: readonly number[]): readonly Moment[] =>
+export const selectMoments = (
+  connection: SqliteConnection,
+  list: ListDoc,
+  ordinals: readonly number[],
+): readonly Moment[] =>
   ordinals.map(ordinal => {
-    const [height, time] = connection.row(momentSql, placeOf(list.number, ordinal)) ?? []
+    const [height, time] = connection.row(momentSql, toPlace(list.number, ordinal)) ?? []
     if (typeof height !== 'bigint' || typeof time !== 'bigint')
       throw missingData(`List '${list.id}' has no row ${ordinal} of ${list.count}.`)
     return { height: Number(height), time }
   })
 
-const balancesTable = tableOf(balances)
+const balancesTable = createTable(balances)
 export const dueSql =
   `SELECT ${columnList(balancesTable)} FROM ${quoted(balancesTable.name)}` +
   ` INDEXED BY ${quoted(fieldIndexName(balancesTable.name, 'next_due'))}` +
@@ -164,10 +168,10 @@ const INT64_MAX = 2n ** 63n - 1n
  * Balances with `next_due` in (`after`, `until`], by next_due, then id. Users choose these times, so any
  * int64 is possible.
  */
-export const dueBalances = (
-  connection: Connection,
+export function dueBalances(
+  connection: SqliteConnection,
   { after, until, limit }: { readonly after?: bigint; readonly until: bigint; readonly limit: number },
-): readonly BalanceDoc[] => {
+): readonly BalanceDoc[] {
   if (after === INT64_MAX) return []
   const from = after === undefined ? INT64_MIN : after + 1n
   return connection.rows(dueSql, from, until, BigInt(limit)).map(cells => toDoc(balancesTable, cells) as BalanceDoc)

@@ -3,13 +3,13 @@ import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { ReadEnd, View } from '#store/port.ts'
 import type { ReadOptions } from '#store/read-port.ts'
 import { underRepair } from '#store/repair-failures.ts'
-import { type Connection, openReader } from './connection.ts'
-import { toFailure } from './failures.ts'
-import type { KeptFile } from './kept-file.ts'
+import { openReader, type SqliteConnection } from './connection.ts'
+import { toSqliteFailure } from './failures.ts'
+import type { StoreFileGuard } from './file-guard.ts'
 import { checkFingerprint } from './meta.ts'
-import { deadline, type Pool, poolOf } from './pool.ts'
+import { createPool, deadline, type Pool } from './pool.ts'
 import { inspect } from './schema.ts'
-import { type ReadState, readState, type Viewing, viewOf } from './view.ts'
+import { createSqliteView, type ReadState, readState, type Viewing } from './view.ts'
 
 /**
  * Maximum concurrent reads; each has one connection (3 files), and further ones wait. The number exceeds that of
@@ -19,7 +19,7 @@ const READERS = 48
 
 export type Readers = {
   /** Runs `work` in one read transaction; undefined: there is no store yet. */
-  readonly readOnce: <T>(work: (connection: Connection) => T, signal?: AbortSignal) => Promise<T | undefined>
+  readonly readOnce: <T>(work: (connection: SqliteConnection) => T, signal?: AbortSignal) => Promise<T | undefined>
   /** `Store.read`. `isHeld`: the work lasts until the caller closes its view. */
   readonly read: <T>(work: (view: View) => Promise<T>, options?: ReadOptions & { readonly isHeld?: true }) => Promise<T>
   /** From now on the data of an unfinished repair is read, too. */
@@ -31,16 +31,16 @@ type ReadersOptions = {
   /** Throws if the file cannot be read. Called for each connection, and again when another one has committed. */
   readonly check?: CheckFile
   /** Absent: a file that replaced another one is read as if it were the first. */
-  readonly kept?: KeptFile
+  readonly kept?: StoreFileGuard
   /** Called when a read has ended; not for held views. */
   readonly onRead?: ((end: ReadEnd) => void) | undefined
 }
 
-type CheckFile = (connection: Connection, name: string) => void
+type CheckFile = (connection: SqliteConnection, name: string) => void
 
 /** A connection and its cached state; without a connection there is no store yet. */
 type Reader = {
-  readonly connection: Connection | undefined
+  readonly connection: SqliteConnection | undefined
   /**
    * SQLite's `data_version` when the file was last checked. It changes when another connection commits
    * (sqlite.org/pragma.html).
@@ -59,16 +59,16 @@ type Reading = {
 }
 
 /** Starts the read of a reader whose transaction has begun. */
-const readingOf = (
+function createReading(
   reader: Reader,
   { signal, damaged }: ReadOptions,
   { name, mayReadUnrepaired }: { readonly name: string; readonly mayReadUnrepaired: boolean },
-): Reading => {
+): Reading {
   if (reader.connection !== undefined) reader.state ??= readState(reader.connection)
   if (reader.connection === undefined || reader.state === undefined) throw nothingLoaded(name)
   if (reader.state.isUnderRepair && !mayReadUnrepaired) throw underRepair(name)
   if (signal?.aborted === true) throw deadline()
-  const viewing = viewOf(reader.connection, reader.state, damaged === true)
+  const viewing = createSqliteView(reader.connection, reader.state, damaged === true)
   const { promise: stopped, reject } = Promise.withResolvers<never>()
   const stop = (reason: Failure): void => {
     viewing.end(() => reason)
@@ -79,12 +79,12 @@ const readingOf = (
 
 const outlived = () => new Failure('defect', 'A view was used after its read had ended.')
 
-const poolFor = (
+const createReaderPool = (
   path: string,
   name: string,
   { closed, ...opening }: Parameters<typeof openStore>[2] & { readonly closed: () => Failure },
 ): Pool<Reader> =>
-  poolOf<Reader>({
+  createPool<Reader>({
     size: READERS,
     open: () => ({ connection: openStore(path, name, opening), version: undefined, state: undefined }),
     dispose: ({ connection }) => connection?.close(),
@@ -93,16 +93,16 @@ const poolFor = (
   })
 
 /** Read connections, opened when needed. */
-export const readersOf = (
+export function createReaders(
   path: string,
   name: string,
   { check = checkFingerprint, kept, onRead }: ReadersOptions = {},
-): Readers => {
+): Readers {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
   let mayReadUnrepaired = false
   /** Stop functions of the reads under way. */
   const stops = new Set<(reason: Failure) => void>()
-  const pool = poolFor(path, name, { kept, closed })
+  const pool = createReaderPool(path, name, { kept, closed })
   const { begin, end } = transactions(pool, name, check)
   return {
     readOnce: async (work, signal) => {
@@ -111,7 +111,7 @@ export const readersOf = (
       try {
         return reader.connection && work(reader.connection)
       } catch (error) {
-        throw toFailure(name, error)
+        throw toSqliteFailure(name, error)
       } finally {
         end(reader)
       }
@@ -126,7 +126,7 @@ export const readersOf = (
         const borrowed = pool.takeIdle(signal) ?? (await pool.borrow(signal))
         begin(borrowed)
         reader = borrowed
-        reading = readingOf(reader, options, { name, mayReadUnrepaired })
+        reading = createReading(reader, options, { name, mayReadUnrepaired })
         stops.add(reading.stop)
         signal?.addEventListener('abort', reading.late)
         return await Promise.race([reading.stopped, work(reading.viewing.view)])
@@ -168,7 +168,7 @@ const transactions = (pool: Pool<Reader>, name: string, check: CheckFile) => ({
       reader.state = undefined
     } catch (error) {
       pool.drop(reader)
-      throw toFailure(name, error)
+      throw toSqliteFailure(name, error)
     }
   },
   end: (reader: Reader): void => {
@@ -186,11 +186,11 @@ const transactions = (pool: Pool<Reader>, name: string, check: CheckFile) => ({
 })
 
 /** A connection to a store; undefined: there is none. */
-const openStore = (
+function openStore(
   path: string,
   name: string,
-  { kept }: { readonly kept: KeptFile | undefined },
-): Connection | undefined => {
+  { kept }: { readonly kept: StoreFileGuard | undefined },
+): SqliteConnection | undefined {
   kept?.require()
   const connection = openReader(path, name)
   if (connection === undefined) return undefined

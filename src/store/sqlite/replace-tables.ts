@@ -1,4 +1,4 @@
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 import { getIdentity, getPublished, putFingerprint, putIdentity, putPublished } from './meta.ts'
 import { quoted, schema } from './tables.ts'
 
@@ -9,9 +9,9 @@ const KEPT = new Set(['meta', 'keys'])
  * Replaces the tables, of whatever version, by those of the attached store `beside`, within a transaction.
  * Keys keep the columns that both versions know.
  */
-export const replaceTables = (connection: Connection): void => {
+export function replaceTables(connection: SqliteConnection): void {
   const { db } = connection
-  for (const [name] of tablesIn(connection, 'main'))
+  for (const [name] of listTables(connection, 'main'))
     if (!KEPT.has(String(name))) db.run(`DROP TABLE main.${quoted(String(name))}`)
   for (const name of KEPT) remake(connection, name)
   for (const { name, type, sql } of schema) {
@@ -19,7 +19,7 @@ export const replaceTables = (connection: Connection): void => {
     db.run(sql)
     if (type !== 'table') continue
     // Without generated columns.
-    const columns = [...columnsIn(connection, name)].map(quoted).join(', ')
+    const columns = [...readColumnNames(connection, name)].map(quoted).join(', ')
     db.run(`INSERT INTO main.${quoted(name)} (${columns}) SELECT ${columns} FROM beside.${quoted(name)}`)
   }
   const published = getPublished(connection, 'beside')
@@ -29,17 +29,17 @@ export const replaceTables = (connection: Connection): void => {
   putFingerprint(connection)
 }
 
-const tablesIn = (connection: Connection, database: string) =>
+const listTables = (connection: SqliteConnection, database: string) =>
   connection.rows(`SELECT name, sql FROM ${database}.sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
 
-const columnsIn = (connection: Connection, table: string): ReadonlySet<string> =>
+const readColumnNames = (connection: SqliteConnection, table: string): ReadonlySet<string> =>
   new Set(connection.rows('SELECT name FROM pragma_table_info(?)', table).map(([name]) => String(name)))
 
 /** Re-creates a kept table with this version's definition. */
-const remake = (connection: Connection, name: string): void => {
+function remake(connection: SqliteConnection, name: string): void {
   const { db } = connection
   const sql = schema.find(object => object.name === name)?.sql
-  const stored = tablesIn(connection, 'main').find(([table]) => table === name)?.[1]
+  const stored = listTables(connection, 'main').find(([table]) => table === name)?.[1]
   if (sql === undefined || stored === sql) return
   if (stored === undefined) {
     db.run(sql)
@@ -48,7 +48,7 @@ const remake = (connection: Connection, name: string): void => {
   const old = `${name}.old`
   db.run(`ALTER TABLE main.${quoted(name)} RENAME TO ${quoted(old)}`)
   db.run(sql)
-  const [had, has] = [columnsIn(connection, old), columnsIn(connection, name)]
+  const [had, has] = [readColumnNames(connection, old), readColumnNames(connection, name)]
   const both = [...has]
     .filter(column => had.has(column))
     .map(quoted)

@@ -4,25 +4,25 @@ import { blockId, transactionId } from '#indices/position.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
-import { identityFrom } from '#store/identity.ts'
+import { rebuildIdentity } from '#store/identity.ts'
 import type { RestoreOutcome } from '#store/restored.ts'
-import { type Connection, openWriter } from './connection.ts'
+import { openWriter, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
 import { getIdentity, getPublished, putIdentity, putPublished, putUnderRepair } from './meta.ts'
 import { getById, lastBlock } from './read.ts'
 import { inspect } from './schema.ts'
-import { quoted, tableOf } from './tables.ts'
+import { createTable, quoted } from './tables.ts'
 import { refuseSecond } from './take-over.ts'
 import { inTransaction } from './transaction.ts'
-import { lastKept } from './undo.ts'
+import { findUndoHeight } from './undo.ts'
 
 /**
  * Rewrites the record of the last block and the chain if it is lost or cannot be read. A batch is one
  * transaction, so the last stored block is the end. If that is not certain, the store is closed to all but a
  * repair, which derives the state again.
  */
-export const restoreRecord = async (path: string, name: string): Promise<RestoreOutcome> => {
+export async function restoreRecord(path: string, name: string): Promise<RestoreOutcome> {
   const connection = openWriter(path, name)
   if (connection === undefined) return 'whole'
   try {
@@ -43,7 +43,7 @@ export const restoreRecord = async (path: string, name: string): Promise<Restore
   }
 }
 
-const isLost = (read: () => unknown): boolean => {
+function isLost(read: () => unknown): boolean {
   try {
     read()
     return false
@@ -53,16 +53,16 @@ const isLost = (read: () => unknown): boolean => {
   }
 }
 
-const writeAnew = (
-  connection: Connection,
+function writeAnew(
+  connection: SqliteConnection,
   name: string,
   lost: { readonly identity: boolean; readonly published: boolean },
-): RestoreOutcome => {
+): RestoreOutcome {
   const get = (index: AnyIndex, id: string) => getById(connection, index, id)
   if (lost.identity)
     putIdentity(
       connection,
-      identityFrom(name, {
+      rebuildIdentity(name, {
         first: get(blocks, blockId(0)) as BlockDoc | undefined,
         second: get(blocks, blockId(1)) as BlockDoc | undefined,
         transaction: get(transactions, transactionId(0, 0)) as TransactionDoc | undefined,
@@ -76,15 +76,15 @@ const writeAnew = (
     })
   const { height, hash, time } = last
   putPublished(connection, { height, hash, time, lib: height })
-  if (lastKept(connection) === height || isAllCounted(connection, height)) return 'exact'
+  if (findUndoHeight(connection) === height || isAllCounted(connection, height)) return 'exact'
   putUnderRepair(connection, true)
   return 'open'
 }
 
 /** Whether all blocks up to a height are stored, with as many transactions as were counted while loading. */
-const isAllCounted = (connection: Connection, height: number): boolean => {
+function isAllCounted(connection: SqliteConnection, height: number): boolean {
   const countOf = (index: AnyIndex): number =>
-    Number(connection.row(`SELECT count(*) FROM ${quoted(tableOf(index).name)}`)?.[0])
+    Number(connection.row(`SELECT count(*) FROM ${quoted(createTable(index).name)}`)?.[0])
   const counted = getById(connection, statistics, STATISTICS) as StatisticsDoc | undefined
   return countOf(blocks) === height + 1 && countOf(transactions) === counted?.transaction_count
 }

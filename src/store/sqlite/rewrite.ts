@@ -1,19 +1,19 @@
-import { idOf } from '#indices/position.ts'
+import { formatId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import type { Rewrite } from '#store/port.ts'
 import type { Cell } from './cell.ts'
 import { historyRows, upsert } from './commit.ts'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 import { idOfKey, keyCells, keyCondition, keyList } from './rows.ts'
-import { quoted, ROW, type Table, tableOf } from './tables.ts'
+import { createTable, quoted, ROW, type SqlTable } from './tables.ts'
 
 /** Corrects documents, within the caller's transaction. */
-export const rewriteDocuments = (connection: Connection, { put, remove, unplace }: Rewrite): void => {
+export function rewriteDocuments(connection: SqliteConnection, { put, remove, unplace }: Rewrite): void {
   for (const place of unplace) removePlace(connection, place)
   for (const { index, id } of remove) removeDocument(connection, index, id)
   for (const { index, doc } of put) {
-    if (index.kind === 'state') upsert(connection, tableOf(index), doc)
+    if (index.kind === 'state') upsert(connection, createTable(index), doc)
     else {
       removeDocument(connection, index, doc.id)
       // If another row has one of its places, that row is wrong there and is corrected separately.
@@ -24,13 +24,13 @@ export const rewriteDocuments = (connection: Connection, { put, remove, unplace 
   }
 }
 
-const removePlace = (connection: Connection, place: bigint): void => {
-  const { places } = tableOf(records)
+function removePlace(connection: SqliteConnection, place: bigint): void {
+  const { places } = createTable(records)
   if (places !== undefined) connection.statement(`DELETE FROM ${quoted(places)} WHERE "place" = ?`).run(place)
 }
 
-export const removeDocument = (connection: Connection, index: AnyIndex, id: string): void => {
-  const table = tableOf(index)
+export function removeDocument(connection: SqliteConnection, index: AnyIndex, id: string): void {
+  const table = createTable(index)
   const key = keyCells(table, id)
   if (key === undefined) return
   for (const place of placesOfRow(connection, table, key)) removePlace(connection, place)
@@ -38,19 +38,22 @@ export const removeDocument = (connection: Connection, index: AnyIndex, id: stri
 }
 
 /** Removes blocks above a height, and their transactions and records. */
-export const removeHistoryAbove = (connection: Connection, height: number): void => {
+export function deleteHistory(connection: SqliteConnection, height: number): void {
   for (const index of historyIndices) {
-    const table = tableOf(index)
+    const table = createTable(index)
     const [column = ''] = table.key
     const [first = null] =
-      keyCells(table, idOf(...([height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof idOf>))) ?? []
+      keyCells(
+        table,
+        formatId(...([height + 1, 0, 0].slice(0, table.position.length) as Parameters<typeof formatId>)),
+      ) ?? []
     const sql = `SELECT ${keyList(table)} FROM ${quoted(table.name)} WHERE ${quoted(column)} >= ?`
     for (const key of connection.rows(sql, first)) removeDocument(connection, index, idOfKey(table, key))
   }
 }
 
 /** Places that point to a row, among those that the row lists: the table of places has no index by row. */
-const placesOfRow = (connection: Connection, table: Table, key: readonly Cell[]): readonly bigint[] => {
+function placesOfRow(connection: SqliteConnection, table: SqlTable, key: readonly Cell[]): readonly bigint[] {
   const { name, places } = table
   if (places === undefined) return []
   const [row, blob] =

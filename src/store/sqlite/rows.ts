@@ -1,7 +1,7 @@
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { FieldKind } from '#indices/fields.ts'
-import { idLength, idOf, partOfId, positionOf, TX_PLACES } from '#indices/position.ts'
+import { formatId, idLength, parsePosition, partOfId, TX_PLACES } from '#indices/position.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Cell } from './cell.ts'
 import { packDigits, unpackDigits } from './packed/digits.ts'
@@ -9,13 +9,13 @@ import { packText, unpackText } from './packed/packed-text.ts'
 import {
   bytesOfHash,
   bytesOfHashes,
-  type Fields,
+  type DocFields,
   hashesOfBytes,
   hashOfBytes,
   numberOfWord,
   WORDS,
 } from './packed/values.ts'
-import { type Column, POSITION, quoted, type Table } from './tables.ts'
+import { POSITION, quoted, type SqlColumn, type SqlTable } from './tables.ts'
 
 const PLACE_BYTES = 8
 
@@ -24,8 +24,8 @@ const PLACE_BYTES = 8
  * that follow from others. Text is UTF-8: a lone surrogate, which UTF-8 cannot encode, becomes U+FFFD (as on the chain
  * itself). Throws Failure('defect') on a value that the field cannot hold, before anything is stored.
  */
-export const toRow = (table: Table, doc: object): Cell[] => {
-  const values = doc as Fields
+export function toRow(table: SqlTable, doc: object): Cell[] {
+  const values = doc as DocFields
   const cells = headCells(table, values)
   for (const column of table.columns) {
     const value = values[column.name]
@@ -38,7 +38,7 @@ export const toRow = (table: Table, doc: object): Cell[] => {
   return cells
 }
 
-const notStorable = (table: Table, { name, kind }: Column, value: unknown): Failure =>
+const notStorable = (table: SqlTable, { name, kind }: SqlColumn, value: unknown): Failure =>
   new Failure('defect', `${table.name}.${name}: ${String(value)} is not a ${kind} that can be stored.`)
 
 const int64Cell = (value: unknown): Cell | undefined =>
@@ -64,28 +64,28 @@ const cellOf: Readonly<Record<FieldKind, (value: unknown) => Cell | undefined>> 
 }
 
 /** Compact JSON. JSON.stringify would write lone surrogates as escapes, and these would survive reading. */
-const toJsonText = (value: unknown): string => {
+function toJsonText(value: unknown): string {
   const text = JSON.stringify(value)
   return /\\ud[89a-f]/.test(text)
     ? JSON.stringify(value, (_key, item) => (typeof item === 'string' ? item.toWellFormed() : item))
     : text
 }
 
-const toBlob = (places: readonly bigint[]): Uint8Array => {
+function toBlob(places: readonly bigint[]): Uint8Array {
   const bytes = new Uint8Array(places.length * PLACE_BYTES)
   const view = new DataView(bytes.buffer)
   for (const [at, place] of places.entries()) view.setBigInt64(at * PLACE_BYTES, place)
   return bytes
 }
 
-const fromBlob = (bytes: Uint8Array): readonly bigint[] | undefined => {
+function fromBlob(bytes: Uint8Array): readonly bigint[] | undefined {
   if (bytes.length % PLACE_BYTES !== 0) return undefined
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return Array.from({ length: bytes.length / PLACE_BYTES }, (_, at) => view.getBigInt64(at * PLACE_BYTES))
 }
 
 /** The value of a cell; undefined: this program does not write such a cell. */
-const fromCell = (kind: FieldKind, cell: Exclude<Cell, null>): unknown => {
+function fromCell(kind: FieldKind, cell: Exclude<Cell, null>): unknown {
   switch (kind) {
     case 'int':
       return Number(cell)
@@ -94,7 +94,7 @@ const fromCell = (kind: FieldKind, cell: Exclude<Cell, null>): unknown => {
     case 'places':
       return fromBlob(cell as Uint8Array)
     case 'json':
-      return jsonIn(cell as string)
+      return tryParseJson(cell as string)
     case 'word':
       if (typeof cell === 'bigint') return WORDS[Number(cell)]
       break
@@ -117,13 +117,13 @@ const fromCell = (kind: FieldKind, cell: Exclude<Cell, null>): unknown => {
 }
 
 /** The document of a row read with `columnList`. Throws 'damaged' if a cell cannot be read. */
-export const toDoc = (table: Table, cells: readonly Cell[]): object => {
+export function toDoc(table: SqlTable, cells: readonly Cell[]): object {
   const { columns, head } = table
   const doc: Record<string, unknown> = head.length === 0 ? {} : headFields(table, cells)
   let isImplied = false
   // Takes half the time of an iterator over the columns; a page has some 300 cells.
   for (let at = 0; at < columns.length; at++) {
-    const column = columns[at] as Column
+    const column = columns[at] as SqlColumn
     const cell = cells[head.length + at]
     if (cell === null || cell === undefined) {
       isImplied ||= column.follows !== undefined
@@ -133,13 +133,13 @@ export const toDoc = (table: Table, cells: readonly Cell[]): object => {
     if (value === undefined) throw unreadable(table, doc, column)
     doc[column.name] = value
   }
-  if (head.length === 0) doc['id'] = idIn(table, doc)
+  if (head.length === 0) doc['id'] = formatRowId(table, doc)
   if (isImplied) addImplied(table, doc)
   return doc
 }
 
 /** Adds the fields that follow from others. */
-const addImplied = (table: Table, doc: Record<string, unknown>): void => {
+function addImplied(table: SqlTable, doc: Record<string, unknown>): void {
   for (const column of table.columns) {
     if (column.follows === undefined || Object.hasOwn(doc, column.name)) continue
     const value = column.follows(doc)
@@ -149,28 +149,28 @@ const addImplied = (table: Table, doc: Record<string, unknown>): void => {
 }
 
 /** The id according to the fields of a position with all three parts. */
-const idIn = ({ position: [height = '', tx = '', index = ''] }: Table, doc: Fields): string =>
-  idOf(doc[height] as number, doc[tx] as number | undefined, doc[index] as number | undefined)
+const formatRowId = ({ position: [height = '', tx = '', index = ''] }: SqlTable, doc: DocFields): string =>
+  formatId(doc[height] as number, doc[tx] as number | undefined, doc[index] as number | undefined)
 
-const unreadable = (table: Table, doc: Fields, { name }: Column): Failure =>
-  missingData(`Field '${name}' of ${table.name} '${doc['id'] ?? idIn(table, doc)}' cannot be read.`)
+const unreadable = (table: SqlTable, doc: DocFields, { name }: SqlColumn): Failure =>
+  missingData(`Field '${name}' of ${table.name} '${doc['id'] ?? formatRowId(table, doc)}' cannot be read.`)
 
 /** A position as one number: the height, or height · `TX_PLACES` + transaction. */
-const numberOf = ([height = 0, tx]: readonly number[]): bigint =>
+const toRowNumber = ([height = 0, tx]: readonly number[]): bigint =>
   tx === undefined ? BigInt(height) : BigInt(height) * BigInt(TX_PLACES) + BigInt(tx)
 
-type Position = Parameters<typeof idOf>
+type Position = Parameters<typeof formatId>
 
-const positionIn = (table: Table, number: bigint): Position =>
+const toPosition = (table: SqlTable, number: bigint): Position =>
   table.position.length === 1
     ? [Number(number)]
     : [Number(number / BigInt(TX_PLACES)), Number(number % BigInt(TX_PLACES))]
 
 /** Whether the row number is the position, so that the position's fields are not columns. */
-const isNumbered = ({ key }: Table): boolean => key[0] === POSITION
+const isNumbered = ({ key }: SqlTable): boolean => key[0] === POSITION
 
-/** The cells of `Table.head` for a document. Throws 'defect' if its id does not match its position. */
-const headCells = (table: Table, doc: Readonly<Record<string, unknown>>): Cell[] => {
+/** The cells of `SqlTable.head` for a document. Throws 'defect' if its id does not match its position. */
+function headCells(table: SqlTable, doc: Readonly<Record<string, unknown>>): Cell[] {
   if (table.position.length === 0) return [doc['id'] as string]
   if (!isAtPosition(table, doc))
     throw new Failure(
@@ -179,11 +179,11 @@ const headCells = (table: Table, doc: Readonly<Record<string, unknown>>): Cell[]
     )
   if (!isNumbered(table)) return []
   const [height = '', tx] = table.position
-  return [numberOf(tx === undefined ? [doc[height] as number] : [doc[height] as number, doc[tx] as number])]
+  return [toRowNumber(tx === undefined ? [doc[height] as number] : [doc[height] as number, doc[tx] as number])]
 }
 
 /** Whether a document's id matches its position. Allocates nothing, because every written row is checked. */
-const isAtPosition = ({ position }: Table, doc: Fields): boolean => {
+function isAtPosition({ position }: SqlTable, doc: DocFields): boolean {
   const id = doc['id'] as string
   if (id.length !== idLength(position.length)) return false
   for (let part = 0; part < position.length; part += 1)
@@ -191,45 +191,45 @@ const isAtPosition = ({ position }: Table, doc: Fields): boolean => {
   return true
 }
 
-/** The fields that follow from the cells of `Table.head`. */
-const headFields = (table: Table, cells: readonly Cell[]): Record<string, unknown> => {
+/** The fields that follow from the cells of `SqlTable.head`. */
+function headFields(table: SqlTable, cells: readonly Cell[]): Record<string, unknown> {
   if (table.position.length === 0) return { id: cells[0] }
-  const [height, tx] = positionIn(table, cells[0] as bigint)
+  const [height, tx] = toPosition(table, cells[0] as bigint)
   const [first = '', second] = table.position
   return second === undefined
-    ? { id: idOf(height), [first]: height }
-    : { id: idOf(height, tx), [first]: height, [second]: tx }
+    ? { id: formatId(height), [first]: height }
+    : { id: formatId(height, tx), [first]: height, [second]: tx }
 }
 
 /** The columns of the key as a list, for an order or for a comparison with as many cells. */
-export const keyList = ({ key }: Table): string => key.map(quoted).join(', ')
+export const keyList = ({ key }: SqlTable): string => key.map(quoted).join(', ')
 
 /** Condition that selects one row by the cells of `keyCells`. */
-export const keyCondition = ({ key }: Table): string => key.map(name => `${quoted(name)} = ?`).join(' AND ')
+export const keyCondition = ({ key }: SqlTable): string => key.map(name => `${quoted(name)} = ?`).join(' AND ')
 
 /** The cells of the key for an id; undefined: no row can have such an id. */
-export const keyCells = (table: Table, id: string): Cell[] | undefined => {
+export function keyCells(table: SqlTable, id: string): Cell[] | undefined {
   if (table.position.length === 0) return [id]
-  const position = positionOf(id)
+  const position = parsePosition(id)
   if (position?.length !== table.position.length) return undefined
-  return isNumbered(table) ? [numberOf(position)] : position.map(BigInt)
+  return isNumbered(table) ? [toRowNumber(position)] : position.map(BigInt)
 }
 
 /** The id of a row by the cells of its key. */
-export const idOfKey = (table: Table, cells: readonly Cell[]): string =>
+export const idOfKey = (table: SqlTable, cells: readonly Cell[]): string =>
   table.position.length === 0
     ? String(cells[0])
-    : idOf(...(isNumbered(table) ? positionIn(table, cells[0] as bigint) : (cells.map(Number) as Position)))
+    : formatId(...(isNumbered(table) ? toPosition(table, cells[0] as bigint) : (cells.map(Number) as Position)))
 
 /** The columns of a row, quoted, for a select or an insert; `of` is the table's alias in a join. */
-export const columnList = (table: Table, of?: string): string =>
+export const columnList = (table: SqlTable, of?: string): string =>
   [...table.head, ...table.columns.map(({ name }) => name)]
     .map(name => (of === undefined ? quoted(name) : `${quoted(of)}.${quoted(name)}`))
     .join(', ')
 
 /** Builds a statement's text once per table, because every row needs it. */
-export const perTable = (build: (table: Table) => string): ((table: Table) => string) => {
-  const built = new Map<Table, string>()
+export function perTable(build: (table: SqlTable) => string): (table: SqlTable) => string {
+  const built = new Map<SqlTable, string>()
   return table => {
     const known = built.get(table)
     if (known !== undefined) return known

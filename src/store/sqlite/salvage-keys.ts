@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Cell } from './cell.ts'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 
 /** An id of a key begins with ten hexadecimal digits. */
 const DIGITS = 10
@@ -14,7 +14,7 @@ export type Salvaged = { readonly rows: readonly (readonly Cell[])[]; readonly i
  * Reads the table of keys of a damaged file. The table is a tree by id: where a page of it cannot be read, the ids on it
  * are passed over, and reading goes on at the first id behind them that can be found.
  */
-export function salvageRows(connection: Connection, columns: string): Salvaged {
+export function salvageRows(connection: SqliteConnection, columns: string): Salvaged {
   const table = `SELECT ${columns} FROM "keys"`
   /** Rows from an id on; undefined: damaged. */
   const readFrom = (id: string, operator: '>' | '>=', limit: number): readonly Cell[][] | undefined =>
@@ -25,8 +25,8 @@ export function salvageRows(connection: Connection, columns: string): Salvaged {
    */
   const readBehind = (at: string): readonly Cell[][] | undefined => {
     const from = Number.parseInt(at.slice(0, DIGITS) || '0', 16)
-    const begin = findReadable(from, number => readFrom(idOf(number), '>=', 1))
-    const [first] = begin === undefined ? [] : (readFrom(idOf(begin), '>=', 1) ?? [])
+    const begin = findReadable(from, number => readFrom(formatKeyId(number), '>=', 1))
+    const [first] = begin === undefined ? [] : (readFrom(formatKeyId(begin), '>=', 1) ?? [])
     if (first === undefined) return undefined
     const last = `${table} WHERE "id" < ? ORDER BY "id" DESC LIMIT 1`
     const between = unlessDamaged(() => connection.rows(last, String(first[0]))) ?? []
@@ -57,7 +57,7 @@ function findReadable(from: number, read: (number: number) => unknown): number |
   return good
 }
 
-const idOf = (number: number): string => number.toString(16).padStart(DIGITS, '0')
+const formatKeyId = (number: number): string => number.toString(16).padStart(DIGITS, '0')
 
 function unlessDamaged<T>(work: () => T): T | undefined {
   try {

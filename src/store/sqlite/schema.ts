@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import type { Difference } from '#store/port.ts'
-import { type Connection, inMemory } from './connection.ts'
+import type { StoreDifference } from '#store/port.ts'
+import { inMemory, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
 import { getFingerprint, getPublished, putFingerprint } from './meta.ts'
 import { fingerprint, type SchemaObject, schema } from './tables.ts'
@@ -12,7 +12,7 @@ const APPLICATION_ID = 0x696f7374
  * Whether the file is a store. 'empty': it has no tables yet, for example after an interrupted creation.
  * Throws 'conflict' for another program's file.
  */
-export const inspect = (connection: Connection, name: string): 'store' | 'empty' =>
+export const inspect = (connection: SqliteConnection, name: string): 'store' | 'empty' =>
   guarded(name, () => {
     const id = Number(connection.row('PRAGMA application_id')?.[0])
     if (id === APPLICATION_ID) return 'store'
@@ -26,13 +26,13 @@ export const inspect = (connection: Connection, name: string): 'store' | 'empty'
   })
 
 /** Objects that are missing in the file or defined differently, in the order of `schema`. */
-export const differencesOf = (connection: Connection): readonly Difference[] => {
+export function findSchemaDifferences(connection: SqliteConnection): readonly StoreDifference[] {
   const stored = new Map(
     connection
       .rows('SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL')
       .map(([name, sql]) => [String(name), String(sql)]),
   )
-  const differences = schema.flatMap((object): readonly Difference[] => {
+  const differences = schema.flatMap((object): readonly StoreDifference[] => {
     const sql = stored.get(object.name)
     if (sql === undefined) return [missing(object)]
     return sql === object.sql ? [] : [different(connection, object, sql)]
@@ -44,18 +44,18 @@ export const differencesOf = (connection: Connection): readonly Difference[] => 
 }
 
 /** All differences of an empty store. */
-export const everythingMissing = (): readonly Difference[] => schema.map(missing)
+export const everythingMissing = (): readonly StoreDifference[] => schema.map(missing)
 
-const missing = ({ name, type }: SchemaObject): Difference => ({
+const missing = ({ name, type }: SchemaObject): StoreDifference => ({
   name,
   problem: 'missing',
   detail: `${type} does not exist`,
 })
 
-const different = (connection: Connection, object: SchemaObject, sql: string): Difference => {
+function different(connection: SqliteConnection, object: SchemaObject, sql: string): StoreDifference {
   const detail = `stored: ${sql.replaceAll(/\s+/g, ' ')}; expected: ${object.sql}`
   if (object.type === 'index') return { name: object.name, problem: 'different', detail }
-  const stored = new Map(columnsIn(connection, object.name))
+  const stored = new Map(readColumns(connection, object.name))
   const expected = new Map(expectedColumns(object))
   const columns = [...new Set([...expected.keys(), ...stored.keys()])]
     .filter(column => stored.get(column) !== expected.get(column))
@@ -68,7 +68,7 @@ const different = (connection: Connection, object: SchemaObject, sql: string): D
 }
 
 /** Pairs of a column and its type with constraints. */
-const columnsIn = (connection: Connection, table: string): readonly (readonly [string, string])[] =>
+const readColumns = (connection: SqliteConnection, table: string): readonly (readonly [string, string])[] =>
   connection
     .rows('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', table)
     .map(([name, type, notNull, pk]) => [
@@ -76,15 +76,15 @@ const columnsIn = (connection: Connection, table: string): readonly (readonly [s
       `${type}${pk === 0n ? '' : ' PRIMARY KEY'}${notNull === 0n ? '' : ' NOT NULL'}`,
     ])
 
-/** Like `columnsIn`, for the expected table: SQLite itself parses the definition, in a database in memory. */
+/** Like `readColumns`, for the expected table: SQLite itself parses the definition, in a database in memory. */
 const expectedColumns = ({ name, sql }: SchemaObject): readonly (readonly [string, string])[] =>
   inMemory(scratch => {
     scratch.db.run(sql)
-    return columnsIn(scratch, name)
+    return readColumns(scratch, name)
   })
 
 /** Throws 'conflict' when an object differs from the one that `create` would make; names the first. */
-export const refuseDifferent = (name: string, differences: readonly Difference[]): void => {
+export function refuseDifferent(name: string, differences: readonly StoreDifference[]): void {
   const first = differences.find(({ problem }) => problem === 'different')
   if (first !== undefined)
     throw new Failure('conflict', `${name}: ${first.name} does not match this version: ${first.detail}.`, {
@@ -93,9 +93,9 @@ export const refuseDifferent = (name: string, differences: readonly Difference[]
 }
 
 /** Creates missing objects, in a transaction. Throws 'conflict' for differences, 'damaged' for lost tables. */
-export const createMissing = (connection: Connection, name: string): void => {
+export function createMissing(connection: SqliteConnection, name: string): void {
   const state = inspect(connection, name)
-  const differences = state === 'empty' ? everythingMissing() : differencesOf(connection)
+  const differences = state === 'empty' ? everythingMissing() : findSchemaDifferences(connection)
   refuseDifferent(name, differences)
   const absent = new Set(differences.map(each => each.name))
   const lost = schema.find(object => object.type === 'table' && absent.has(object.name))

@@ -1,21 +1,21 @@
 import { rmSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { balances } from '#indices/balance.ts'
 import { type StateIndex, stateIndices } from '#indices/registry.ts'
-import { countedOrderOf } from '#indices/standing.ts'
+import { findCountedOrder } from '#indices/standing.ts'
 import { createFolder } from '#store/own-files.ts'
-import { isCount, membersOf } from '#store/published.ts'
+import { asRecord, isCount } from '#store/published.ts'
 import type { FormerDocument, FormerState, StateDocument, StateFile, StateMark } from '#store/state-port.ts'
-import { nextTurn } from '#time/turn.ts'
+import { yieldEventLoop } from '#time/turn.ts'
 import { upsert } from './commit.ts'
-import { type Connection, openOrCreate } from './connection.ts'
+import { openOrCreate, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
 import { getById } from './read.ts'
 import { openStateReader } from './state-reader.ts'
-import { fieldIndexName, META, orderIndexName, quoted, type SchemaObject, tableOf } from './tables.ts'
+import { createTable, fieldIndexName, META, orderIndexName, quoted, type SchemaObject } from './tables.ts'
 import { inTransaction } from './transaction.ts'
 import { clearUndo, createUndo, indexNamed, keepUndo, revertLast } from './undo.ts'
 
@@ -23,8 +23,8 @@ import { clearUndo, createUndo, indexNamed, keepUndo, revertLast } from './undo.
 const SCHEMA: readonly SchemaObject[] = [META, ...stateIndices.flatMap(listObjects)]
 
 function listObjects(index: StateIndex): readonly SchemaObject[] {
-  const { name, objects } = tableOf(index)
-  const order = countedOrderOf(index)
+  const { name, objects } = createTable(index)
+  const order = findCountedOrder(index)
   const read = new Set([
     ...(order === undefined ? [] : [orderIndexName(name, order.name)]),
     ...(index.name === balances.name ? [fieldIndexName(name, 'next_due')] : []),
@@ -55,7 +55,7 @@ export function openStateFile(path: string): StateFile {
       retryable: true,
     })
   try {
-    return stateFileOf({ path, name, connection: openUsable(path, name), unlock })
+    return createStateFile({ path, name, connection: openUsable(path, name), unlock })
   } catch (error) {
     unlock()
     throw error
@@ -63,8 +63,8 @@ export function openStateFile(path: string): StateFile {
 }
 
 /** The file, emptied if it is damaged or of another version. */
-function openUsable(path: string, name: string): Connection {
-  let opened: Connection | undefined
+function openUsable(path: string, name: string): SqliteConnection {
+  let opened: SqliteConnection | undefined
   try {
     const connection = openNamed(path, name)
     opened = connection
@@ -92,7 +92,7 @@ function removeFiles(path: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
 }
 
-function openNamed(path: string, name: string): Connection {
+function openNamed(path: string, name: string): SqliteConnection {
   try {
     return openOrCreate(path, name)
   } catch (error) {
@@ -110,7 +110,7 @@ function foreignFile(path: string, cause?: unknown): Failure {
 /** "ioss" in ASCII: identifies state files (sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x696f7373
 
-function createTables(connection: Connection): void {
+function createTables(connection: SqliteConnection): void {
   const { db } = connection
   db.run('PRAGMA journal_mode = WAL')
   db.transaction(() => {
@@ -124,11 +124,11 @@ function createTables(connection: Connection): void {
 type Parts = {
   readonly path: string
   readonly name: string
-  readonly connection: Connection
+  readonly connection: SqliteConnection
   readonly unlock: NonNullable<ReturnType<typeof acquireLock>>
 }
 
-function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
+function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
   let mark = parseMark(readMeta(connection, MARK))
   let isDamaged = false
   let isClosed = false
@@ -138,7 +138,7 @@ function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
     isDamaged = true
     return new Failure('unavailable', `${name} is damaged; it is filled again from the store.`, { cause: error })
   }
-  const read = <T>(work: (reader: Connection) => T): T => {
+  const read = <T>(work: (reader: SqliteConnection) => T): T => {
     try {
       return guarded(name, () => work(connection))
     } catch (error) {
@@ -176,12 +176,7 @@ function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
         // The store has the documents of a file that is filled from it.
         if (next !== undefined) removeMeta(connection, UNSENT)
       }, next),
-    commit: (batch, { mark: next, before }) =>
-      write(async () => {
-        keepUndo(connection, batch, before)
-        await putDocuments(connection, batch.changes)
-        writeMeta(connection, UNSENT, JSON.stringify(batch.changes.map(({ index, doc }) => [index.name, doc.id])))
-      }, next),
+    commit: (batch, { mark: next, before }) => write(() => putBatch(connection, batch, before), next),
     unsent: () => read(readUnsent),
     sent: () => write(() => removeMeta(connection, UNSENT), undefined),
     takeBack: (range, parseEnd) => read(reader => readFormer(reader, range, parseEnd)),
@@ -190,23 +185,33 @@ function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
   }
 }
 
-function clearAll(connection: Connection): void {
+async function putBatch(
+  connection: SqliteConnection,
+  batch: Parameters<StateFile['commit']>[0],
+  before: string | undefined,
+): Promise<void> {
+  keepUndo(connection, batch, before)
+  await putDocuments(connection, batch.changes)
+  writeMeta(connection, UNSENT, JSON.stringify(batch.changes.map(({ index, doc }) => [index.name, doc.id])))
+}
+
+function clearAll(connection: SqliteConnection): void {
   removeMeta(connection, MARK)
   removeMeta(connection, UNSENT)
   clearUndo(connection)
-  for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(tableOf(index).name)}`)
+  for (const index of stateIndices) connection.db.run(`DELETE FROM ${quoted(createTable(index).name)}`)
 }
 
-async function putDocuments(connection: Connection, docs: Iterable<StateDocument>): Promise<void> {
+async function putDocuments(connection: SqliteConnection, docs: Iterable<StateDocument>): Promise<void> {
   let written = 0
   for (const { index, doc } of docs) {
-    upsert(connection, tableOf(index), doc)
+    upsert(connection, createTable(index), doc)
     written += 1
-    if (written % SLICE === 0) await nextTurn()
+    if (written % SLICE === 0) await yieldEventLoop()
   }
 }
 
-function readUnsent(reader: Connection): readonly StateDocument[] | undefined {
+function readUnsent(reader: SqliteConnection): readonly StateDocument[] | undefined {
   const text = readMeta(reader, UNSENT)
   if (typeof text !== 'string') return undefined
   return (JSON.parse(text) as readonly (readonly [string, string])[]).map(([name, id]) => {
@@ -219,7 +224,7 @@ function readUnsent(reader: Connection): readonly StateDocument[] | undefined {
 
 /** Reverts batches and reads their documents, in a transaction that is then rolled back. */
 function readFormer(
-  connection: Connection,
+  connection: SqliteConnection,
   { from, height }: { readonly from: number; readonly height: number },
   parseEnd: (before: string) => number | undefined,
 ): FormerState | undefined {
@@ -245,20 +250,20 @@ function readFormer(
   return before === undefined ? undefined : { before, documents: [...documents.values()] }
 }
 
-function readMeta(connection: Connection, key: string): unknown {
+function readMeta(connection: SqliteConnection, key: string): unknown {
   return connection.row('SELECT "value" FROM "meta" WHERE "key" = ?', key)?.[0]
 }
 
-function writeMeta(connection: Connection, key: string, value: string): void {
+function writeMeta(connection: SqliteConnection, key: string, value: string): void {
   connection.statement('INSERT OR REPLACE INTO "meta" VALUES (?, ?)').run(key, value)
 }
 
-function removeMeta(connection: Connection, key: string): void {
+function removeMeta(connection: SqliteConnection, key: string): void {
   connection.statement('DELETE FROM "meta" WHERE "key" = ?').run(key)
 }
 
 function parseMark(text: unknown): StateMark | undefined {
-  const { store, stamp, hash, batch } = membersOf(typeof text === 'string' ? jsonIn(text) : undefined) ?? {}
+  const { store, stamp, hash, batch } = asRecord(typeof text === 'string' ? tryParseJson(text) : undefined) ?? {}
   const isMark = typeof store === 'string' && isCount(stamp) && typeof hash === 'string' && typeof batch === 'string'
   return isMark ? { store, stamp, hash, batch } : undefined
 }

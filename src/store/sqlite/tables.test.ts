@@ -4,12 +4,12 @@ import { records } from '#indices/record.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { inMemory } from './connection.ts'
-import { differencesOf } from './schema.ts'
-import { fingerprint, schema, tableFor } from './tables.ts'
+import { findSchemaDifferences } from './schema.ts'
+import { fingerprint, getTable, schema } from './tables.ts'
 
-describe('tableFor', () => {
+describe('getTable', () => {
   test('balances are clustered by id, with an index for each order and one for the due time', () => {
-    expect(tableFor(balances).objects.map(({ sql }) => sql)).toEqual([
+    expect(getTable(balances).objects.map(({ sql }) => sql)).toEqual([
       'CREATE TABLE "balances" ("id" TEXT NOT NULL PRIMARY KEY, "token" TEXT NOT NULL, "owner" TEXT NOT NULL, "amount" INTEGER NOT NULL, "frozen" INTEGER NOT NULL, "frozen_list" TEXT NOT NULL, "next_due" INTEGER) STRICT, WITHOUT ROWID',
       'CREATE INDEX "balances.holders" ON "balances" ("token", "amount" DESC, "owner") WHERE ("amount" > 0)',
       'CREATE INDEX "balances.ofOwner" ON "balances" ("owner", "token", "amount", "frozen") WHERE ("amount" > 0 OR "frozen" > 0)',
@@ -19,14 +19,14 @@ describe('tableFor', () => {
   })
 
   test('transactions have their position as row number, and derivable values take no space', () => {
-    expect(tableFor(transactions).objects.map(({ sql }) => sql)).toEqual([
+    expect(getTable(transactions).objects.map(({ sql }) => sql)).toEqual([
       'CREATE TABLE "transactions" ("_position" INTEGER PRIMARY KEY, "height" INTEGER AS ("_position" / 100000) VIRTUAL, "tx" INTEGER AS ("_position" % 100000) VIRTUAL, "id" TEXT AS (printf(\'%012d-%05d\', "height", "tx")) VIRTUAL, "hash" ANY, "hash8" INTEGER NOT NULL, "body" ANY NOT NULL) STRICT',
       'CREATE INDEX "transactions.hash8" ON "transactions" ("hash8")',
     ])
   })
 
   test('records are appended by row number and found by position, with a separate table of list positions', () => {
-    const [table, places, ...indexes] = tableFor(records).objects
+    const [table, places, ...indexes] = getTable(records).objects
     expect(table?.sql).toStartWith(
       'CREATE TABLE "records" ("_row" INTEGER PRIMARY KEY, "id" TEXT AS (printf(\'%012d-%05d-%05d\', "height", "tx", "index")) VIRTUAL, ',
     )
@@ -49,12 +49,12 @@ describe('tableFor', () => {
 })
 
 describe('schema', () => {
-  const created = (change: string): ReturnType<typeof differencesOf> =>
+  const created = (change: string): ReturnType<typeof findSchemaDifferences> =>
     inMemory(connection => {
       for (const { sql } of schema) connection.db.run(sql)
       connection.db.run(`INSERT INTO "meta" VALUES ('schema', '${fingerprint}')`)
       if (change !== '') connection.db.run(change)
-      return differencesOf(connection)
+      return findSchemaDifferences(connection)
     })
   const cases = [
     ['nothing', '', []],
@@ -89,7 +89,7 @@ describe('schema', () => {
       for (const { sql } of schema) connection.db.run(sql)
       connection.db.run('DROP INDEX "wealth.richest"')
       connection.db.run('CREATE INDEX "wealth.richest"\n ON "wealth" ("owner")')
-      return differencesOf(connection)
+      return findSchemaDifferences(connection)
     })
     expect(difference).toEqual({
       name: 'wealth.richest',

@@ -2,13 +2,13 @@ import type { Index, Order } from '#indices/define.ts'
 import type { Field, FieldKind } from '#indices/fields.ts'
 import { TX_PLACES } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
-import { type Follows, followsFrom } from './packed/values.ts'
+import { type Follows, findFollows } from './packed/values.ts'
 
 /** The table of an index. */
-export type Table = {
+export type SqlTable = {
   readonly name: string
   /** The fields that are columns, in order; the others follow from the key. */
-  readonly columns: readonly Column[]
+  readonly columns: readonly SqlColumn[]
   /** Columns that identify a row, in the same order as ids. */
   readonly key: readonly string[]
   /** Columns of the key that are not fields; they come before the fields. */
@@ -20,7 +20,7 @@ export type Table = {
   /** Name of the side table from place to row, if the index has places. */
   readonly places: string | undefined
 }
-export type Column = {
+export type SqlColumn = {
   readonly name: string
   readonly kind: FieldKind
   readonly optional: boolean
@@ -46,7 +46,7 @@ export const orderIndexName = (table: string, order: string): string => `${table
 export const fieldIndexName = (table: string, field: string): string => `${table}.${field}`
 
 /** Condition of an order, with the same text in its partial index and its queries: SQLite compares the text. */
-export const conditionOf = ({ positive, where }: Order): string | undefined => {
+export function formatCondition({ positive, where }: Order): string | undefined {
   const above = positive === undefined ? [] : [`(${positive.map(field => `${quoted(field)} > 0`).join(' OR ')})`]
   const all = where === undefined ? above : [...above, `${quoted(where)} = 1`]
   return all.length === 0 ? undefined : all.join(' AND ')
@@ -85,16 +85,16 @@ const sqlTypes: Readonly<Record<FieldKind, string>> = {
 const PLAIN: ReadonlySet<FieldKind> = new Set(['keyword', 'text', 'long', 'hash8'])
 
 /** The table of an index. */
-export const tableFor = (index: Index): Table => {
+export function getTable(index: Index): SqlTable {
   const isNumbered = isPosition(index)
   const columns = Object.entries(index.fields)
     .map(
-      ([name, { kind, optional }]): Column => ({
+      ([name, { kind, optional }]): SqlColumn => ({
         name,
         kind,
         optional,
         isPlain: PLAIN.has(kind),
-        follows: followsFrom(index.name, name),
+        follows: findFollows(index.name, name),
       }),
     )
     .filter(({ name }) => !isNumbered || !index.position.includes(name))
@@ -120,7 +120,7 @@ export const tableFor = (index: Index): Table => {
 /** Whether the position in the chain is the row number: a record's position would not fit in 64 bits. */
 const isPosition = ({ position }: Index): boolean => position.length === 1 || position.length === 2
 
-const tableSql = (index: Index, columns: readonly Column[]): string => {
+function tableSql(index: Index, columns: readonly SqlColumn[]): string {
   const fields = columns
     .map(({ name, kind, optional, follows }) => {
       const mayLack = optional || follows !== undefined
@@ -139,12 +139,12 @@ const tableSql = (index: Index, columns: readonly Column[]): string => {
 }
 
 /** The id for human readers and their tools: it takes no space, and no program searches for it. */
-const idColumn = ({ position }: Index): string => {
+function idColumn({ position }: Index): string {
   const digits = ['%012d', '%05d', '%05d'].slice(0, position.length).join('-')
   return `"id" TEXT AS (printf('${digits}', ${position.map(quoted).join(', ')})) VIRTUAL`
 }
 
-const positionColumns = (index: Index): string => {
+function positionColumns(index: Index): string {
   const [height = '', tx] = index.position
   const parts =
     tx === undefined
@@ -170,7 +170,7 @@ const placesTable = (name: string): SchemaObject => ({
   sql: `CREATE TABLE ${quoted(name)} ("place" INTEGER PRIMARY KEY, "row" INTEGER NOT NULL) STRICT`,
 })
 
-const orderIndex = (table: string, name: string, order: Order): SchemaObject => {
+function orderIndex(table: string, name: string, order: Order): SchemaObject {
   const sorted = order.by.map(([field]) => field)
   // With the condition's fields: SQLite may test them again and must not look up skipped rows for that.
   const tested = conditionFields(order).filter(field => !sorted.includes(field))
@@ -179,7 +179,7 @@ const orderIndex = (table: string, name: string, order: Order): SchemaObject => 
     sortKeys(order),
     ...tested.map(quoted),
   ].join(', ')
-  const condition = conditionOf(order)
+  const condition = formatCondition(order)
   return {
     name: orderIndexName(table, name),
     type: 'index',
@@ -190,7 +190,7 @@ const orderIndex = (table: string, name: string, order: Order): SchemaObject => 
 }
 
 /** Indexes of fields that are found by value: `finds`, and searched fields that no order covers (`next_due`). */
-const fieldIndexes = (index: Index): readonly SchemaObject[] => {
+function fieldIndexes(index: Index): readonly SchemaObject[] {
   const ordered = new Set(
     Object.values(index.orders).flatMap(order => [
       order.group,
@@ -218,9 +218,9 @@ export const namesColumn = ({ named, fields }: Index): string | undefined =>
   named !== undefined && fields[named]?.optional === true ? named : named && 'id'
 
 const indices: readonly AnyIndex[] = [...historyIndices, ...stateIndices]
-const tables: ReadonlyMap<string, Table> = new Map(indices.map(index => [index.name, tableFor(index)]))
+const tables: ReadonlyMap<string, SqlTable> = new Map(indices.map(index => [index.name, getTable(index)]))
 
-export const tableOf = (index: Index): Table => {
+export function createTable(index: Index): SqlTable {
   const table = tables.get(index.name)
   if (table === undefined) throw new TypeError(`No table is kept for ${index.name}.`)
   return table

@@ -2,16 +2,16 @@ import { Failure } from '#failure/failure.ts'
 import { checkIdentity } from '#store/identity.ts'
 import type { Identity, Published, Writer } from '#store/port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
-import { type Connection, openReader, openWriter } from './connection.ts'
+import { openReader, openWriter, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
 import { acquireLock } from './lock.ts'
 import { getIdentity, getOwner, getPublished, isUnderRepair, type Owner, putIdentity, putOwner } from './meta.ts'
-import { differencesOf, inspect, refuseDifferent } from './schema.ts'
+import { findSchemaDifferences, inspect, refuseDifferent } from './schema.ts'
 import type { FarBatchesOf } from './threads/far-batches.ts'
 import { inTransaction } from './transaction.ts'
 import { createUndo } from './undo.ts'
-import { writeLockOf } from './write-lock.ts'
-import { writerOf } from './writer.ts'
+import { createWriteLock } from './write-lock.ts'
+import { createWriter } from './writer.ts'
 
 type File = { readonly path: string; readonly name: string }
 type Taking = {
@@ -21,12 +21,12 @@ type Taking = {
 }
 
 /** Opens the store for exclusive writing, see `Store.takeOver`. */
-export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Writer> => {
+export async function takeOverStore({ path, name }: File, taking: Taking): Promise<Writer> {
   const writing = openWriter(path, name)
   const release = { lock: () => {}, reader: () => {} }
   try {
     if (writing === undefined || inspect(writing, name) === 'empty') throw notCreated(name)
-    const differences = guarded(name, () => differencesOf(writing))
+    const differences = guarded(name, () => findSchemaDifferences(writing))
     refuseDifferent(name, differences)
     if (differences.length > 0) throw notCreated(name)
     const unlock = acquireLock(path, name) ?? refuseSecond(writing, name)
@@ -37,7 +37,7 @@ export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Wr
     const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
     const checkpoint = await inTransaction(writing, name, () => begin(writing, name, { ...taking, owner }))
     const far = taking.farBatches?.({ path, name, owner, file: writing.file })
-    return writerOf(writeLockOf({ name, writing, reader, owner, checkpoint, unlock, far }))
+    return createWriter(createWriteLock({ name, writing, reader, owner, checkpoint, unlock, far }))
   } catch (error) {
     release.reader()
     writing?.close()
@@ -47,11 +47,11 @@ export const takeOver = async ({ path, name }: File, taking: Taking): Promise<Wr
 }
 
 /** Records the new writer, within the caller's transaction; returns the end of the store. */
-const begin = (
-  writing: Connection,
+function begin(
+  writing: SqliteConnection,
   name: string,
   { identity, repair, owner }: Taking & { readonly owner: Owner },
-): Published | undefined => {
+): Published | undefined {
   const stored = getIdentity(writing)
   checkIdentity(name, stored, identity)
   if (!repair && isUnderRepair(writing)) throw unfinishedRepair(name)
@@ -67,7 +67,7 @@ const notCreated = (name: string): Failure =>
   })
 
 /** Throws 'conflict' with the process that writes to the store, if it is known. */
-export const refuseSecond = (connection: Connection, name: string): never => {
+export function refuseSecond(connection: SqliteConnection, name: string): never {
   const owner = guarded(name, () => getOwner(connection))
   const who = owner === undefined ? '' : ` (process ${owner.pid}, since ${owner.since})`
   throw new Failure('conflict', `Another loader is writing to ${name}${who}.`, {

@@ -1,14 +1,14 @@
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import type { Batch, Published } from '#store/port.ts'
 import { isUndoable, UNDO_LIMITS } from '../batch.ts'
 import type { Cell } from './cell.ts'
 import { upsertCells } from './commit.ts'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 import { fromText, getPublished, putPublished } from './meta.ts'
-import { removeDocument, removeHistoryAbove } from './rewrite.ts'
+import { deleteHistory, removeDocument } from './rewrite.ts'
 import { toRow } from './rows.ts'
-import { tableOf } from './tables.ts'
+import { createTable } from './tables.ts'
 
 /**
  * Previous documents of the last batches, by the height at which each batch ends, for reverting batches. The table is
@@ -27,13 +27,13 @@ const SQL = {
   remove: 'DELETE FROM "undo" WHERE "height" = ?',
 } as const
 
-export const createUndo = ({ db }: Connection): void => void db.run(SQL.create)
+export const createUndo = ({ db }: SqliteConnection): void => void db.run(SQL.create)
 
 /** Deletes all kept batches, so that no batch can be reverted. */
-export const clearUndo = ({ db }: Connection): void => void db.run(SQL.clear)
+export const clearUndo = ({ db }: SqliteConnection): void => void db.run(SQL.clear)
 
 /** End of the last batch, if it is kept. */
-export const lastKept = (connection: Connection): number | undefined => {
+export function findUndoHeight(connection: SqliteConnection): number | undefined {
   const height = connection.row(SQL.last)?.[0]
   return typeof height === 'bigint' ? Number(height) : undefined
 }
@@ -42,12 +42,12 @@ export const lastKept = (connection: Connection): number | undefined => {
  * Keeps the documents that a batch replaces, and deletes old ones, within the batch's transaction. `before`: the record of
  * the end before the batch, as text; undefined: there was none.
  */
-export const keepUndo = (
-  connection: Connection,
+export function keepUndo(
+  connection: SqliteConnection,
   batch: Pick<Batch, 'first' | 'end' | 'changes'>,
   before: string | undefined,
-): void => {
-  const documents = isUndoable(batch) ? textOf(batch.changes) : undefined
+): void {
+  const documents = isUndoable(batch) ? formatUndo(batch.changes) : undefined
   if (before === undefined || documents === undefined || documents.length > UNDO_LIMITS.batchBytes) {
     clearUndo(connection)
     return
@@ -59,23 +59,23 @@ export const keepUndo = (
 }
 
 /** A previous document: the index, its id, its cells; without cells there was none. */
-type Kept = readonly [index: string, id: string, cells?: readonly (string | null)[]]
+type UndoEntry = readonly [index: string, id: string, cells?: readonly (string | null)[]]
 
-const textOf = (changes: readonly Change[]): string =>
+const formatUndo = (changes: readonly StateChange[]): string =>
   JSON.stringify(
-    changes.map(({ index, doc, before }): Kept => {
+    changes.map(({ index, doc, before }): UndoEntry => {
       if (before === undefined) return [index.name, doc.id]
-      return [index.name, doc.id, toRow(tableOf(index), before).map(writeCell)]
+      return [index.name, doc.id, toRow(createTable(index), before).map(writeCell)]
     }),
   )
 
 /** Prefixes mark texts and bytes. */
-const writeCell = (cell: Cell): string | null => {
+function writeCell(cell: Cell): string | null {
   if (cell === null) return null
   if (typeof cell === 'string') return `"${cell}`
   return cell instanceof Uint8Array ? `x${Buffer.from(cell).toString('base64')}` : String(cell)
 }
-const readCell = (text: string | null): Cell => {
+function readCell(text: string | null): Cell {
   if (text === null) return null
   if (text.startsWith('"')) return text.slice(1)
   return text.startsWith('x') ? Buffer.from(text.slice(1), 'base64') : BigInt(text)
@@ -87,9 +87,10 @@ const byName = new Map<string, StateIndex>(stateIndices.map(index => [index.name
  * Reverts batches until the end is at `height` or below, within the caller's transaction. undefined: the kept
  * batches do not reach that far, and nothing was changed.
  */
-export const takeBack = (connection: Connection, height: number): Published | undefined => {
+export function takeBack(connection: SqliteConnection, height: number): Published | undefined {
   let end = getPublished(connection)
-  if (end === undefined || lastKept(connection) !== end.height) return end && end.height <= height ? end : undefined
+  if (end === undefined || findUndoHeight(connection) !== end.height)
+    return end && end.height <= height ? end : undefined
   const { db } = connection
   const undo = (): undefined => {
     db.run('ROLLBACK TO back')
@@ -101,7 +102,7 @@ export const takeBack = (connection: Connection, height: number): Published | un
     end = reverted && fromText(reverted.before)
     if (end === undefined) return undo()
   }
-  removeHistoryAbove(connection, end.height)
+  deleteHistory(connection, end.height)
   putPublished(connection, end)
   db.run('RELEASE back')
   return end
@@ -111,26 +112,26 @@ export const takeBack = (connection: Connection, height: number): Published | un
  * Reverts the last kept batch, which must end at `height`, within the caller's transaction; history stays. Returns the
  * record of the end before it, and its documents. undefined: that batch is not kept.
  */
-export const revertLast = (
-  connection: Connection,
+export function revertLast(
+  connection: SqliteConnection,
   height: number,
-): { readonly before: string; readonly changed: readonly (readonly [StateIndex, string])[] } | undefined => {
+): { readonly before: string; readonly changed: readonly (readonly [StateIndex, string])[] } | undefined {
   const [last, before, documents] = connection.row(SQL.newest) ?? []
   if (last !== BigInt(height)) return undefined
-  const all = JSON.parse(String(documents)) as readonly Kept[]
+  const all = JSON.parse(String(documents)) as readonly UndoEntry[]
   for (const kept of all) restore(connection, kept)
   connection.statement(SQL.remove).run(last)
   return { before: String(before), changed: all.map(([name, id]) => [indexNamed(name), id]) }
 }
 
-const restore = (connection: Connection, [name, id, cells]: Kept): void => {
+function restore(connection: SqliteConnection, [name, id, cells]: UndoEntry): void {
   const index = indexNamed(name)
   if (cells === undefined) removeDocument(connection, index, id)
-  else upsertCells(connection, tableOf(index), cells.map(readCell))
+  else upsertCells(connection, createTable(index), cells.map(readCell))
 }
 
 /** The index of state with a name that this program wrote. */
-export const indexNamed = (name: string): StateIndex => {
+export function indexNamed(name: string): StateIndex {
   const index = byName.get(name)
   if (index === undefined) throw new TypeError(`The undo data names an unknown index '${name}'.`)
   return index

@@ -3,17 +3,17 @@ import { expect, test } from 'bun:test'
 import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testFolder } from '#test/support/test-folder.ts'
-import { usageFileOf, usageIn } from './usage.ts'
+import { getUsagePath, openSqliteUsage } from './usage.ts'
 
 const folder = testFolder()
 
 test('usageIn: reading creates no file, and a file of another kind is refused', async () => {
-  const none = usageIn(join(folder, 'none'))
+  const none = openSqliteUsage(join(folder, 'none'))
   expect(await none.since(0)).toEqual([])
   expect(() => new Database(join(folder, 'none'), { readonly: true })).toThrow()
   const other = join(folder, 'other')
   writeFileSync(other, 'no database, but long enough to be looked at as one: '.repeat(40))
-  await expect(usageIn(other).add(5, new Map(), 0)).rejects.toMatchObject({ kind: 'conflict' })
+  await expect(openSqliteUsage(other).add(5, new Map(), 0)).rejects.toMatchObject({ kind: 'conflict' })
 })
 
 test('usageIn: a file of an earlier version continues with its counts', async () => {
@@ -24,7 +24,7 @@ test('usageIn: a file of an earlier version continues with its counts', async ()
   )
   former.run(`INSERT INTO "usage" VALUES (5, 'a', 2)`)
   former.close()
-  const usage = usageIn(path)
+  const usage = openSqliteUsage(path)
   expect(await usage.add(5, new Map([['a', 3]]), 70)).toEqual(new Map([['a', 5]]))
   expect(await usage.since(5)).toEqual([{ day: 5, key: 'a', requests: 5, last: 70 }])
   await usage.close()
@@ -32,7 +32,7 @@ test('usageIn: a file of an earlier version continues with its counts', async ()
 
 test('usageIn: a deleted file is created again', async () => {
   const path = join(folder, 'deleted.sqlite')
-  const usage = usageIn(path)
+  const usage = openSqliteUsage(path)
   await usage.add(5, new Map([['a', 3]]), 70)
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true })
   expect(await usage.add(5, new Map([['a', 1]]), 71)).toEqual(new Map([['a', 1]]))
@@ -40,6 +40,6 @@ test('usageIn: a deleted file is created again', async () => {
 })
 
 test('usageFileOf: each store in a folder has its own file', () => {
-  expect(usageFileOf('/x/iostlens.sqlite')).toBe('/x/usage.sqlite')
-  expect(usageFileOf('/x/other.sqlite')).toBe('/x/other.sqlite.usage')
+  expect(getUsagePath('/x/iostlens.sqlite')).toBe('/x/usage.sqlite')
+  expect(getUsagePath('/x/other.sqlite')).toBe('/x/other.sqlite.usage')
 })

@@ -3,14 +3,14 @@ import { basename, dirname, join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { createFolder } from '#store/own-files.ts'
-import { type Connection, openOrCreate } from './connection.ts'
+import { openOrCreate, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
 
 /** Maximum wait for another process's write, milliseconds; this process answers no requests meanwhile. */
 const BUSY_MS = 50
 
 /** The file with the counts of a store's keys. It is a separate file, so that counting waits for no loader. */
-export const usageFileOf = (store: string): string => {
+export function getUsagePath(store: string): string {
   const name = basename(store)
   return join(dirname(store), name === 'iostlens.sqlite' ? 'usage.sqlite' : `${name}.usage`)
 }
@@ -20,10 +20,10 @@ export const usageFileOf = (store: string): string => {
  * of the process loses at most the last second. `beside`: a file without which none is created, because the path may be
  * mistyped.
  */
-export const usageIn = (path: string, beside?: string): Usage => {
-  let opened: Connection | undefined
+export function openSqliteUsage(path: string, beside?: string): Usage {
+  let opened: SqliteConnection | undefined
   const name = `sqlite:${path}`
-  const open = (): Connection => {
+  const open = (): SqliteConnection => {
     if (beside !== undefined && !isThere(beside))
       throw new Failure('unavailable', `There is no ${beside} to count for.`)
     // Counts must not go to a file that was deleted or replaced.
@@ -37,7 +37,7 @@ export const usageIn = (path: string, beside?: string): Usage => {
   }
   return {
     add: async (day, counts, at) =>
-      guarded(name, () => (counts.size > 0 || isThere(path) ? addTo(open(), { day, counts, at }) : new Map())),
+      guarded(name, () => (counts.size > 0 || isThere(path) ? addUsage(open(), { day, counts, at }) : new Map())),
     since: async day =>
       guarded(name, () => {
         if (!isThere(path)) return []
@@ -58,7 +58,7 @@ export const usageIn = (path: string, beside?: string): Usage => {
 
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined
 
-const openFile = (path: string, name: string): Connection => {
+function openFile(path: string, name: string): SqliteConnection {
   createFolder(dirname(path))
   const connection = openOrCreate(path, name)
   try {
@@ -82,7 +82,7 @@ const openFile = (path: string, name: string): Connection => {
 type Added = { readonly day: number; readonly counts: ReadonlyMap<string, number>; readonly at: number }
 
 /** Adds counts and returns the totals in one transaction, so that a failed addition stores nothing. */
-const addTo = (connection: Connection, { day, counts, at }: Added): ReadonlyMap<string, number> => {
+function addUsage(connection: SqliteConnection, { day, counts, at }: Added): ReadonlyMap<string, number> {
   const all = () =>
     new Map(
       connection

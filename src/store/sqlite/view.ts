@@ -1,15 +1,15 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Index } from '#indices/define.ts'
 import { segments } from '#indices/segment.ts'
-import { type BoundedCache, boundedCache, charactersOf } from '#store/bounded-cache.ts'
+import { type BoundedCache, boundedCache, countDocCharacters } from '#store/bounded-cache.ts'
 import type { Published, View } from '#store/port.ts'
-import { rankingOf, rowsOfPage } from '#store/ranking-page.ts'
-import { nextTurn } from '#time/turn.ts'
-import type { Connection } from './connection.ts'
+import { requireRanking, rowsOfPage } from '#store/ranking-page.ts'
+import { yieldEventLoop } from '#time/turn.ts'
+import type { SqliteConnection } from './connection.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
 import { namedRows } from './names.ts'
 import { rankedRows } from './rank.ts'
-import { findByField, getById, momentsOf, newRecordsOf, recordsOf } from './read.ts'
+import { findByField, getById, selectListRecords, selectMoments, selectNewRecords } from './read.ts'
 
 /** The cached state of a connection for one version of the file. */
 export type ReadState = {
@@ -23,7 +23,7 @@ export type ReadState = {
 const MAX_CHARACTERS = 500_000
 
 /** The state in the current transaction; undefined: nothing is published. */
-export const readState = (connection: Connection): ReadState | undefined => {
+export function readState(connection: SqliteConnection): ReadState | undefined {
   const at = getPublished(connection)
   return at && { at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(MAX_CHARACTERS) }
 }
@@ -40,7 +40,7 @@ export type Viewing = {
  */
 const SLICE_MS = 10
 
-const readable = (connection: Connection, index: Index, id: string): object | undefined => {
+function readable(connection: SqliteConnection, index: Index, id: string): object | undefined {
   try {
     return getById(connection, index, id)
   } catch (error) {
@@ -50,13 +50,13 @@ const readable = (connection: Connection, index: Index, id: string): object | un
 }
 
 /** `turn` resolves when the next read may begin; after `end` it throws the first `reason`. */
-const turns = () => {
+function createReadGuard() {
   let ended: (() => Failure) | undefined
   let since = performance.now()
   return {
     turn: async (): Promise<void> => {
       if (performance.now() - since > SLICE_MS) {
-        await nextTurn()
+        await yieldEventLoop()
         since = performance.now()
       }
       if (ended !== undefined) throw ended()
@@ -68,22 +68,22 @@ const turns = () => {
 }
 
 /** A document by its id; documents of state are cached. */
-const documentOf = (
+function readDocument(
   {
     connection,
     docs,
     isDamaged,
-  }: Pick<ReadState, 'docs'> & { readonly connection: Connection; readonly isDamaged: boolean },
+  }: Pick<ReadState, 'docs'> & { readonly connection: SqliteConnection; readonly isDamaged: boolean },
   index: Index,
   id: string,
-): object | undefined => {
+): object | undefined {
   // A damaged document counts as absent for this reader alone, so it is not cached.
   if (isDamaged) return readable(connection, index, id)
   const key = index.kind === 'history' ? undefined : `${index.name}/${id}`
   const known = key === undefined ? undefined : docs.get(key)
   if (known !== undefined) return known.value
   const doc = getById(connection, index, id)
-  if (key !== undefined) docs.put(key, doc, charactersOf(doc))
+  if (key !== undefined) docs.put(key, doc, countDocCharacters(doc))
   return doc
 }
 
@@ -91,8 +91,8 @@ const documentOf = (
  * The view of a connection in a read transaction: one snapshot, independent of later commits. `isDamaged`: a
  * document that cannot be read counts as absent.
  */
-export const viewOf = (connection: Connection, { at, docs }: ReadState, isDamaged: boolean): Viewing => {
-  const { turn, end } = turns()
+export function createSqliteView(connection: SqliteConnection, { at, docs }: ReadState, isDamaged: boolean): Viewing {
+  const { turn, end } = createReadGuard()
   const from = { connection, docs, isDamaged }
   // Rows of an index's table are its documents: the cast is safe, because `toDoc` uses the same definition.
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
@@ -102,11 +102,11 @@ export const viewOf = (connection: Connection, { at, docs }: ReadState, isDamage
     ...(isDamaged ? {} : { edition: docs }),
     get: async (index, id) => {
       await turn()
-      return documentOf(from, index, id) as DocOf<typeof index> | undefined
+      return readDocument(from, index, id) as DocOf<typeof index> | undefined
     },
     getMany: async (index, ids) => {
       await turn()
-      return ids.map(id => documentOf(from, index, id) as DocOf<typeof index> | undefined)
+      return ids.map(id => readDocument(from, index, id) as DocOf<typeof index> | undefined)
     },
     find: async (index, field, value) => {
       await turn()
@@ -121,22 +121,22 @@ export const viewOf = (connection: Connection, { at, docs }: ReadState, isDamage
       return namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]
     },
     page: async (index, order, options) => {
-      const ranking = rankingOf({ index, order, group: options.group })
+      const ranking = requireRanking({ index, order, group: options.group })
       const rows = await rowsOfPage({ segments: ids => view.getMany(segments, ids) }, ranking, options)
       await turn()
       return rows === undefined ? [] : rankedRows(connection, ranking, rows)
     },
     records: async (list, first, last) => {
       await turn()
-      return recordsOf(connection, list, { first, last })
+      return selectListRecords(connection, list, { first, last })
     },
     newRecords: async (lists, height) => {
       await turn()
-      return newRecordsOf(connection, lists, height)
+      return selectNewRecords(connection, lists, height)
     },
     moments: async (list, ordinals) => {
       await turn()
-      return momentsOf(connection, list, ordinals)
+      return selectMoments(connection, list, ordinals)
     },
   }
   return { view, end }

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { Batch, Published } from '#store/port.ts'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
 import type { Owner } from './meta.ts'
 import type { FarBatches } from './threads/far-batches.ts'
@@ -9,9 +9,9 @@ import { inTransaction, requireInPlace, requireOwn } from './transaction.ts'
 export type WriteLockParts = {
   readonly name: string
   /** Writes batches; never used for reading while a transaction is open. */
-  readonly writing: Connection
+  readonly writing: SqliteConnection
   /** Reads committed data, also while a batch is being written. */
-  readonly reader: Connection
+  readonly reader: SqliteConnection
   readonly owner: Owner
   readonly checkpoint: Published | undefined
   readonly unlock: () => void
@@ -27,20 +27,20 @@ export type WriteLock = {
   /** Throws 'conflict' after the lock was released. */
   check(): void
   /** Reads committed data. */
-  read<T>(work: (reader: Connection) => T): Promise<T>
+  read<T>(work: (reader: SqliteConnection) => T): Promise<T>
   /** Like `read`, also after the lock was released. */
-  readNow<T>(work: (reader: Connection) => T): T
+  readNow<T>(work: (reader: SqliteConnection) => T): T
   /**
    * Runs `work` in a transaction. Throws 'defect' while another one is open, and 'conflict' when another
    * writer took over.
    */
-  write(work: (writing: Connection) => void | Promise<void>): Promise<void>
+  write(work: (writing: SqliteConnection) => void | Promise<void>): Promise<void>
   /** Lets a thread write a batch, with the same errors. false: the caller must use `write`. */
   writeFar(batch: Batch): Promise<boolean>
   release(): Promise<void>
 }
 
-export const writeLockOf = (parts: WriteLockParts): WriteLock => {
+export function createWriteLock(parts: WriteLockParts): WriteLock {
   const { name, writing, reader, owner, unlock, far } = parts
   let { checkpoint } = parts
   const commits = oneAtATime()
@@ -101,7 +101,7 @@ export const writeLockOf = (parts: WriteLockParts): WriteLock => {
 }
 
 /** Admits one batch at a time. */
-const oneAtATime = () => {
+function oneAtATime() {
   let running: Promise<unknown> | undefined
   return {
     running: () => running,

@@ -1,12 +1,12 @@
 import { hash8 } from '#chain/hash.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import type { History, Writer } from '#store/port.ts'
-import { appendedHistory, type BatchBounds, batchWith, checkBatch, NOTHING_FILLED } from '../batch.ts'
+import { appendedHistory, type BatchBounds, checkBatch, createBatch, NOTHING_FILLED } from '../batch.ts'
 import { writeBatch } from './commit.ts'
-import type { Connection } from './connection.ts'
+import type { SqliteConnection } from './connection.ts'
 import { toText } from './meta.ts'
 import { findByField } from './read.ts'
-import { repairWriterOf } from './repair.ts'
+import { createSqliteRepairWriter } from './repair.ts'
 import { openStateReader } from './state-reader.ts'
 import { keepUndo } from './undo.ts'
 import type { WriteLock } from './write-lock.ts'
@@ -19,8 +19,8 @@ const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000, changes: 15_0
 
 const NO_HISTORY: History = { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
 
-export const writerOf = (lock: WriteLock): Writer => {
-  const repair = repairWriterOf(lock)
+export function createWriter(lock: WriteLock): Writer {
+  const repair = createSqliteRepairWriter(lock)
   const appended = appendedHistory()
   return {
     ...repair,
@@ -32,7 +32,8 @@ export const writerOf = (lock: WriteLock): Writer => {
     },
     bounds: BOUNDS,
     openState: async () => openStateReader(lock.readNow),
-    transactionsOf: hashes => lock.read(reader => snapshot(reader, () => hashes.flatMap(transactionsOf(reader)))),
+    transactionsOf: hashes =>
+      lock.read(reader => snapshot(reader, () => hashes.flatMap(createTransactionFinder(reader)))),
     append: async history => {
       lock.check()
       appended.add(history)
@@ -40,7 +41,7 @@ export const writerOf = (lock: WriteLock): Writer => {
     commit: async end => {
       lock.check()
       const history = appended.take() ?? NO_HISTORY
-      const batch = batchWith(history, end, (lock.checkpoint?.height ?? -1) + 1)
+      const batch = createBatch(history, end, (lock.checkpoint?.height ?? -1) + 1)
       if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
       if (!(await lock.writeFar(batch)))
         await lock.write(async writing => {
@@ -54,7 +55,7 @@ export const writerOf = (lock: WriteLock): Writer => {
 }
 
 /** Runs several statements on the same snapshot. */
-const snapshot = <T>({ db }: Connection, work: () => T): T => {
+function snapshot<T>({ db }: SqliteConnection, work: () => T): T {
   db.run('BEGIN')
   try {
     return work()
@@ -63,8 +64,8 @@ const snapshot = <T>({ db }: Connection, work: () => T): T => {
   }
 }
 
-const transactionsOf =
-  (reader: Connection) =>
+const createTransactionFinder =
+  (reader: SqliteConnection) =>
   (hash: string): readonly TransactionDoc[] => {
     const found = findByField(reader, transactions, { field: 'hash8', value: hash8(hash) })
     return (found as readonly TransactionDoc[]).filter(doc => doc.hash === hash)

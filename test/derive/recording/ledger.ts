@@ -14,7 +14,7 @@ const truth = await oracle()
 const now = (await recordedBlocks()).at(-1)?.block.time ?? 0n
 
 /** Frozen rows of the oracle, split into those due by the last block and later ones. */
-const frozenOf = (symbol: string, owner: string) => {
+function frozenOf(symbol: string, owner: string) {
   const rows = truth.frozen.get(symbol)?.get(owner) ?? []
   const all = rows.map(row => [row.get('amount') ?? '', row.get('ftime') ?? ''] as const)
   return {

@@ -10,7 +10,7 @@ import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 const chain = await derivedRecording()
 const truth = await oracle()
 
-const plain = (value: Tree): unknown => {
+function plain(value: Tree): unknown {
   if (value instanceof Map) return Object.fromEntries([...value].map(([key, entry]) => [key, plain(entry)]))
   return Array.isArray(value) ? value.map(plain) : value
 }

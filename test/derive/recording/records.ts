@@ -14,7 +14,7 @@ const records = chain.documents.flatMap(documents => documents.records)
 
 const recordedProducers = (await oracle()).producers.keys()
 
-const tally = (names: Iterable<string>): Readonly<Record<string, number>> => {
+function tally(names: Iterable<string>): Readonly<Record<string, number>> {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
   return Object.fromEntries([...counts].sort())

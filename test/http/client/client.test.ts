@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
-import { operationId, routeOf } from '#http/openapi/action-operation.ts'
+import { formatRoute, operationId } from '#http/openapi/action-operation.ts'
 import { type ClientAction, clientModuleOf, clientOf, type ServedClient } from '../../support/processes/client.ts'
 import { type Service, serviceOn } from '../../support/processes/service.ts'
 import { loadedStore } from '../../support/stores/loaded.ts'
@@ -19,13 +19,13 @@ const refusalOf = async (call: Promise<unknown> | undefined): Promise<unknown> =
     (thrown: unknown) => thrown,
   )
 
-const actionOf = (name: string): ClientAction => {
+function actionOf(name: string): ClientAction {
   const found = client[name]
   if (found === undefined) throw new Error(`The client has no ${name}.`)
   return found
 }
 
-const all = async <T>(rows: AsyncIterable<T>): Promise<T[]> => {
+async function all<T>(rows: AsyncIterable<T>): Promise<T[]> {
   const taken: T[] = []
   for await (const row of rows) taken.push(row)
   return taken
@@ -37,7 +37,7 @@ test.each(actions.map(action => [operationId(action), action] as const))(
   'client: %s is answered with the data of the service, with numbers as text',
   async (name, action) => {
     const query = new URLSearchParams({ ...action.example, numbers: 'string' })
-    const asked = await service.ask(`${routeOf(action)}?${query}`, { headers: { 'x-api-key': service.key } })
+    const asked = await service.ask(`${formatRoute(action)}?${query}`, { headers: { 'x-api-key': service.key } })
     const { data } = (await asked.json()) as { readonly data: unknown }
     expect(await actionOf(name)(action.example)).toEqual(data)
   },

@@ -70,7 +70,7 @@ const programFor = (module: string): string => `(async () => {
   return JSON.stringify({ answered, total, counts, followed, searched, before, connections, code, isNamed: requestId.length > 0 })
 })()`
 
-const expectWhole = async (said: string): Promise<void> => {
+async function expectWhole(said: string): Promise<void> {
   const subaccounts = await served.service.ask('/api/account/get-subaccount-list?account=admin&size=1', {
     headers: { 'x-api-key': served.service.key },
   })

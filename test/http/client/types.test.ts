@@ -1,7 +1,7 @@
 import { test } from 'bun:test'
 import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
-import { operationId, routeOf } from '#http/openapi/action-operation.ts'
+import { formatRoute, operationId } from '#http/openapi/action-operation.ts'
 import { schemaName } from '#http/openapi/answer-schema.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { argumentsOf, serveForGenerators } from '../generators/served.ts'
@@ -19,7 +19,7 @@ export const same: readonly true[] = [
 ${actions
   .map(action => {
     const name = schemaName(action)
-    const route = JSON.stringify(routeOf(action))
+    const route = JSON.stringify(formatRoute(action))
     return `  true satisfies Same<own.${name}, Data<${route}>>,
   true satisfies Same<own.${name}Params, Query<${route}>>,
 `
@@ -31,7 +31,7 @@ ${actions
   .map(action => {
     const given = JSON.stringify(argumentsOf(action, {}))
     const name = operationId(action)
-    return `  const ${name}: Data<${JSON.stringify(routeOf(action))}> = await client.${name}(${given})
+    return `  const ${name}: Data<${JSON.stringify(formatRoute(action))}> = await client.${name}(${given})
   void ${name}
   // @ts-expect-error a name that the action does not have
   await client.${name}({ ...${given}, nonsense: 1 } satisfies own.${schemaName(action)}Params)

@@ -22,10 +22,10 @@ const RANDOM_PART = 0.8
 const NOT_CHECKED = 'positive_data_acceptance'
 
 /** Runs the tool on the typed routes of the served document for these options. Returns its report. */
-const fuzzed = async (
+async function fuzzed(
   chosen: Readonly<Record<string, string>>,
   { phases, examples }: { readonly phases: string; readonly examples: number },
-): Promise<string> => {
+): Promise<string> {
   const python = await pythonTools()
   await using served = await serveForGenerators()
   const document = await served.document(chosen)

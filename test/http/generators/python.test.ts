@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { basename, dirname, join } from 'node:path'
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { operationId } from '#http/openapi/action-operation.ts'
 import { NOTHING, schemaName } from '#http/openapi/answer-schema.ts'
@@ -18,14 +18,14 @@ type Answered = {
 }
 
 /** `getAccountTx` → `get_account_tx`, as the generator names functions. */
-const functionOf = (action: Action): string =>
+const functionOf = (action: ApiAction): string =>
   operationId(action).replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`)
 
 /** A call for an account that no chain has. */
 const UNKNOWN = { tag: 'account', function: 'get_account_detail', parameters: { account: 'nobody_here' } }
 
 /** Generates a client from the document for these options, and calls every action with it. */
-const callAll = async (python: string, served: Served, chosen: Partial<Form>): Promise<readonly Answered[]> => {
+async function callAll(python: string, served: Served, chosen: Partial<Form>): Promise<readonly Answered[]> {
   const document = await served.document(chosen)
   const name = basename(document, '.json').replace('-', '_')
   const generate = [python, '-m', 'openapi_python_client', 'generate', '--meta', 'none', '--fail-on-warning']
@@ -51,7 +51,7 @@ test('openapi-python-client: every action is called, and its class contains the 
   await using served = await serveForGenerators()
   for (const chosen of CHOICES) {
     const answered = await callAll(python, served, chosen)
-    const typeOf = (action: Action) =>
+    const typeOf = (action: ApiAction) =>
       chosen.format === 'bare' ? schemaName(action) : `${schemaName(action)}Response200`
     expect(answered).toEqual([
       ...actions.map(action => ({

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Action } from '#actions/define.ts'
-import { parametersOf } from '#actions/request/query.ts'
+import type { ApiAction } from '#actions/define.ts'
+import { listParameters } from '#actions/request/query.ts'
 import { chosenParameters, type Form } from '#http/openapi/described.ts'
 import { type Service, serviceOn } from '../../support/processes/service.ts'
 import { ROOT } from '../../support/root.ts'
@@ -17,7 +17,7 @@ export type Served = AsyncDisposable & {
   document(chosen: Partial<Form>): Promise<string>
 }
 
-export const serveForGenerators = async (): Promise<Served> => {
+export async function serveForGenerators(): Promise<Served> {
   const cache = join(ROOT, '.cache')
   await mkdir(cache, { recursive: true })
   const folder = await mkdtemp(join(cache, 'generated-'))
@@ -49,11 +49,11 @@ export const CHOICES: readonly Partial<Form>[] = [
 ]
 
 /** Arguments for the parameters of an action's example, with numbers as numbers. */
-export const argumentsOf = (
-  { params, example }: Action,
+export function argumentsOf(
+  { params, example }: ApiAction,
   chosen: Partial<Form>,
-): Readonly<Record<string, string | number>> => {
-  const types = new Map(parametersOf(params).map(({ name, word }) => [name, word.type]))
+): Readonly<Record<string, string | number>> {
+  const types = new Map(listParameters(params).map(({ name, spec }) => [name, spec.type]))
   const own = Object.entries(example).map(([name, text]) => [name, types.get(name) === 'integer' ? Number(text) : text])
   return { ...Object.fromEntries(own), ...chosen }
 }

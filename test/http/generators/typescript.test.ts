@@ -1,16 +1,16 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
-import type { Action } from '#actions/define.ts'
+import type { ApiAction } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { routeOf } from '#http/openapi/action-operation.ts'
+import { formatRoute } from '#http/openapi/action-operation.ts'
 import type { Form } from '#http/openapi/described.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { argumentsOf, CHOICES, type Served, serveForGenerators } from './served.ts'
 
 /** The answer to an action's example, as text. */
-const answerOf = async ({ service }: Served, action: Action, chosen: Partial<Form>): Promise<string> => {
+async function answerOf({ service }: Served, action: ApiAction, chosen: Partial<Form>): Promise<string> {
   const query = new URLSearchParams({ ...action.example, ...chosen })
-  const answer = await service.ask(`${routeOf(action)}?${query}`, { headers: { 'x-api-key': service.key } })
+  const answer = await service.ask(`${formatRoute(action)}?${query}`, { headers: { 'x-api-key': service.key } })
   return answer.text()
 }
 
@@ -18,8 +18,8 @@ const answerOf = async ({ service }: Served, action: Action, chosen: Partial<For
  * A program that calls an action by its generated types, must not compile with a wrong name, and checks the
  * type of an answer.
  */
-const callOf = (action: Action, parameters: string, answer: string): string => {
-  const route = JSON.stringify(routeOf(action))
+function callOf(action: ApiAction, parameters: string, answer: string): string {
+  const route = JSON.stringify(formatRoute(action))
   const withNonsense = JSON.stringify({ ...JSON.parse(parameters), nonsense: 1 })
   return `{
   const { data, error, response } = await client.GET(${route}, { params: { query: ${parameters} } })
@@ -36,7 +36,7 @@ const callOf = (action: Action, parameters: string, answer: string): string => {
 }
 
 /** The program for a document, with the generator's types. */
-const programOf = async (served: Served, chosen: Partial<Form>, schema: string): Promise<string> => {
+async function programOf(served: Served, chosen: Partial<Form>, schema: string): Promise<string> {
   const calls: string[] = []
   for (const action of actions)
     calls.push(callOf(action, JSON.stringify(argumentsOf(action, chosen)), await answerOf(served, action, chosen)))
@@ -85,7 +85,7 @@ test('openapi-typescript, openapi-fetch: every action is called and its answer h
   await runTool([process.execPath, 'node_modules/typescript/bin/tsc', '-p', config])
   for (const [at, program] of programs.entries()) {
     const { answers, refusals } = await import(program)
-    expect([...answers.keys()]).toEqual(actions.map(routeOf))
+    expect([...answers.keys()]).toEqual(actions.map(formatRoute))
     // Programs of the old service send unknown names, which it ignored.
     expect([...refusals]).toEqual([CHOICES[at]?.compat === 'iostabc' ? undefined : 4000])
   }

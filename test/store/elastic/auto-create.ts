@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
-import type { Bounds } from '#store/batch.ts'
+import type { BatchSize } from '#store/batch.ts'
 import type { Batch, StoredKey, Writer } from '#store/port.ts'
 import { identity, recordDoc, tellingBatch, wealthDoc } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
@@ -14,7 +14,7 @@ const HEIGHT = 3
 const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
 
 /** A batch that creates a document. A rollback deletes it. */
-const withNew = (height: number): Batch => {
+function withNew(height: number): Batch {
   const batch = tellingBatch(height, height)
   return { ...batch, changes: [...batch.changes, { index: wealth, doc: wealthDoc('c', 1n) }] }
 }
@@ -26,7 +26,7 @@ type Case = {
   readonly name: string
   readonly removed: readonly string[]
   readonly repair?: true
-  readonly chunk?: Bounds
+  readonly chunk?: BatchSize
   readonly work: (writer: Writer, target: TestElastic) => Promise<unknown>
 }
 
@@ -76,7 +76,7 @@ const cases: readonly Case[] = [
 ]
 
 /** A server that creates any index on its first write: the default of Elasticsearch, which the other tests disable. */
-export const autoCreateSuite = (at: () => OwnServer): void => {
+export function autoCreateSuite(at: () => OwnServer): void {
   let server: OwnServer
   beforeAll(async () => {
     server = at()

@@ -19,7 +19,7 @@ let nginx: string
 const folder = testFolder()
 
 /** A real nginx in front of Elasticsearch that accepts bodies up to a limit. */
-const limitedTo = async (url: string, limit: string) => {
+async function limitedTo(url: string, limit: string) {
   const port = await freePort()
   const own = join(folder, limit)
   await mkdir(own)

@@ -1,6 +1,6 @@
 import { lists } from '#indices/list.ts'
 import { pledgeId, pledges } from '#indices/pledge.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import type { Batch } from '#store/port.ts'
 import { listAt, tellingBatch } from '#test/store/suite/fixture.ts'
 
@@ -14,16 +14,16 @@ export const partitionEnd = (height: number): number => height - (height % BLOCK
  * A batch of the crash tests within a partition. Besides the documents that every batch rewrites, it has one document
  * per block that no other batch touches. A batch that was committed but not applied therefore leaves a permanent gap.
  */
-export const crashBatch = (first: number, last: number): Batch => {
+export function crashBatch(first: number, last: number): Batch {
   const batch = tellingBatch(first, last)
   const partition = Math.floor(first / BLOCKS)
   const starts = Array.from({ length: partition + 1 }, (_, at) => [at, at * BLOCKS + 1] as const)
-  const own = batch.blocks.map(({ height }): Change => {
+  const own = batch.blocks.map(({ height }): StateChange => {
     const doc = { pledger: 'p', beneficiary: `b${height}`, amount: 1n, seq: height }
     return { index: pledges, doc: { id: pledgeId(doc.pledger, doc.beneficiary), ...doc } }
   })
   const others = batch.changes.filter(({ index }) => index !== lists)
-  const list: Change = {
+  const list: StateChange = {
     index: lists,
     doc: { ...listAt(last), starts },
     ...(first === 0 ? {} : { before: listAt(first - 1) }),

@@ -12,7 +12,7 @@ const TWO_BLOCKS = { documents: 6, bytes: Number.POSITIVE_INFINITY }
  * commits two batches of three blocks, or of as many as their partition holds, and releases the store. The
  * first two blocks of each batch are written ahead, those of the second batch during the commit of the first.
  */
-const main = async ([url = '', prefix = '']: readonly string[]): Promise<void> => {
+async function main([url = '', prefix = '']: readonly string[]): Promise<void> {
   const store = openElastic({
     url,
     prefix,

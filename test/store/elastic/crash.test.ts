@@ -22,7 +22,7 @@ const MOST_STEPS = { 'has its file': 120, 'has lost it': 600 } as const
  * Runs a loader that is killed when the server has handled its request number `step`. Returns false if the
  * loader completed.
  */
-const loadUntil = async (target: TestElastic, step: number): Promise<boolean> => {
+async function loadUntil(target: TestElastic, step: number): Promise<boolean> {
   let loader: Bun.Subprocess | undefined
   let killed = false
   const proxy = await openProxy(target.url, ({ number }: Asked) => {
@@ -44,7 +44,7 @@ const loadUntil = async (target: TestElastic, step: number): Promise<boolean> =>
 }
 
 /** All parts of a view that depend on its height. */
-const seen = async (view: View) => {
+async function seen(view: View) {
   const [counted, list, owners, own] = await Promise.all([
     view.get(statistics, STATISTICS),
     view.get(lists, listAt(0).id),
@@ -61,7 +61,7 @@ const seen = async (view: View) => {
   }
 }
 
-const expectWhole = (view: Awaited<ReturnType<typeof seen>>) => {
+function expectWhole(view: Awaited<ReturnType<typeof seen>>) {
   const { height } = view.at
   const batch = tellingBatch(height, height)
   const owners = batch.changes.flatMap(({ index, doc }) =>
@@ -78,7 +78,7 @@ const expectWhole = (view: Awaited<ReturnType<typeof seen>>) => {
 }
 
 /** Reads while nothing writes. Returns a whole height, or that readers wait for the next loader. */
-const look = async (store: Store, waitMs = 250): Promise<number | 'waiting'> => {
+async function look(store: Store, waitMs = 250): Promise<number | 'waiting'> {
   try {
     const view = await store.read(seen, { signal: AbortSignal.timeout(waitMs) })
     expectWhole(view)
@@ -91,7 +91,7 @@ const look = async (store: Store, waitMs = 250): Promise<number | 'waiting'> => 
 }
 
 /** Ids and texts of all documents, without the height of the batch that wrote them. */
-const contents = async ({ url, prefix }: TestElastic) => {
+async function contents({ url, prefix }: TestElastic) {
   const data = ['blocks', 'transactions', 'records', 'state', 'series'].map(name => `${prefix}-${name}`).join(',')
   const answer = await fetch(`${url}/${data}/_search?size=10000`)
   const { hits } = (await answer.json()) as {

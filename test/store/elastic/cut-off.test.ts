@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { exitCodeFor } from '#cli/exit-code.ts'
+import { toExitCode } from '#cli/exit-code.ts'
 import { accounts } from '#indices/account.ts'
 import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { View } from '#store/port.ts'
 import { batchOf, blockDoc, identity, listAt, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
@@ -36,7 +36,7 @@ const accountBatch = (height: number, names: readonly string[]) =>
     ...tellingBatch(height, height),
     changes: [
       ...tellingBatch(height, height).changes,
-      ...names.map(name => ({ index: accounts, doc: accountDoc(name) }) as Change),
+      ...names.map(name => ({ index: accounts, doc: accountDoc(name) }) as StateChange),
     ],
   })
 
@@ -73,7 +73,7 @@ const cases: readonly Case[] = [
   ['names', async view => (await view.startingWith(accounts, 'u', 10)).map(({ id }) => id), ['u1', 'u2']],
 ]
 
-const readThrough = async <T>(read: (view: View) => Promise<T>): Promise<T> => {
+async function readThrough<T>(read: (view: View) => Promise<T>): Promise<T> {
   const store = target.reopen({ url: proxy.url })
   try {
     return await store.read(read)
@@ -83,7 +83,7 @@ const readThrough = async <T>(read: (view: View) => Promise<T>): Promise<T> => {
 }
 
 /** An audit's view of the last batch. */
-const audited = async () => {
+async function audited() {
   const store = target.reopen({ url: proxy.url, requestTimeoutMs: 10_000 })
   try {
     const audit = await store.audit()
@@ -99,11 +99,11 @@ const audited = async () => {
 const isCount = ({ body }: Asked): boolean => body.includes('"track_total_hits":true')
 
 /** Requests of these calls go to the server that is cut off, all others to the remaining one. */
-const staleAt = (
+function staleAt(
   calls: readonly string[],
   atMost = Number.POSITIVE_INFINITY,
   of = (asked: Asked) => !isCount(asked),
-): void => {
+): void {
   let left = atMost
   isStale = asked => {
     const call = /_[a-z_]+(?=\?|$)/.exec(asked.path)?.[0] ?? ''
@@ -172,7 +172,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
       staleAt(READS)
       const answer = await readThrough(read).catch((error: unknown) => error)
       if (answer instanceof Error)
-        expect([exitCodeFor(answer), (await failureOf(Promise.reject(answer))).kind]).toEqual([75, 'unavailable'])
+        expect([toExitCode(answer), (await failureOf(Promise.reject(answer))).kind]).toEqual([75, 'unavailable'])
       else expect(answer).toEqual(right)
     })
     test(`${what}: another copy is read`, async () => {
@@ -185,7 +185,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     staleAt(['_pit', '_search'])
     const store = target.reopen({ url: proxy.url })
     const held = await store.hold({ state: [wealth] }).catch((error: unknown) => error)
-    expect([exitCodeFor(held), (held as Error).message]).toEqual([75, expect.stringContaining('out of date')])
+    expect([toExitCode(held), (held as Error).message]).toEqual([75, expect.stringContaining('out of date')])
     // The point in time of an earlier test may still be closing.
     staleAt(['_pit', '_search'], 2, ({ method }) => method === 'POST')
     const { view, close } = await store.hold({ state: [wealth] })
@@ -198,7 +198,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     const posted = ({ method }: Asked): boolean => method === 'POST'
     staleAt(['_pit', '_search'], Number.POSITIVE_INFINITY, posted)
     const failure = await failureOf(audited())
-    expect([exitCodeFor(failure), failure.message]).toEqual([75, expect.stringContaining('out of date')])
+    expect([toExitCode(failure), failure.message]).toEqual([75, expect.stringContaining('out of date')])
     staleAt(['_pit', '_search'], 2, posted)
     expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: true })
   })
@@ -229,7 +229,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     staleAt(['_msearch', '_search_shards'], Number.POSITIVE_INFINITY, () => true)
     const store = target.reopen({ url: proxy.url, requestTimeoutMs: 10_000 })
     const failure = await failureOf(store.takeOver(identity))
-    expect([exitCodeFor(failure), failure.kind, failure.retryable]).toEqual([75, 'unavailable', true])
+    expect([toExitCode(failure), failure.kind, failure.retryable]).toEqual([75, 'unavailable', true])
     await store.close()
   })
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { balanceId, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import type { WealthDoc } from '#indices/wealth.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
@@ -31,7 +31,7 @@ type Setting = {
 let shared: Setting & { readonly close: () => Promise<void> }
 
 /** One set of indices for all cases. Each case begins at the height where the previous one ended. */
-const openShared = async (): Promise<typeof shared> => {
+async function openShared(): Promise<typeof shared> {
   const target = openTestElastic()
   const faults: Setting['faults'] = { fateOf: () => pass }
   const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
@@ -55,7 +55,7 @@ const openShared = async (): Promise<typeof shared> => {
 }
 
 /** Runs a case with a writer behind the proxy. `at` is its first height. */
-const withFaults = async (body: (setting: Setting & { writer: Writer; at: number }) => Promise<void>) => {
+async function withFaults(body: (setting: Setting & { writer: Writer; at: number }) => Promise<void>) {
   shared.faults.fateOf = () => pass
   shared.events.length = 0
   const writer = await shared.through.takeOver(identity)
@@ -72,7 +72,7 @@ const isCheckpoint = ({ method, path }: Asked): boolean => method === 'PUT' && p
 const isBulk = ({ path }: Asked): boolean => path.startsWith('/_bulk')
 
 /** Applies `fate` to the first `count` requests that `which` selects. */
-const firstOf = (which: (asked: Asked) => boolean, count: number, fate: Fate) => {
+function firstOf(which: (asked: Asked) => boolean, count: number, fate: Fate) {
   let left = count
   return (asked: Asked): Fate => (which(asked) && left-- > 0 ? fate : pass)
 }
@@ -81,7 +81,7 @@ const owners = (target: TestElastic): Promise<readonly WealthDoc[]> =>
   target.store.read(view => view.page(wealth, 'richest', { offset: 0, limit: 10 }))
 
 /** Answers 429 for the first and every third item of a bulk, although the server has handled them. */
-const every3rdTooMany = ({ status, body }: Answered): Answered => {
+function every3rdTooMany({ status, body }: Answered): Answered {
   const { items } = JSON.parse(body) as { items: Record<string, object>[] }
   const error = { type: 'es_rejected_execution_exception', reason: 'queue full' }
   const changed = items.map((item, at) => {
@@ -106,7 +106,7 @@ const notSearchable = ({ status, body }: Answered): Answered => ({
 const isMget = ({ path }: Asked): boolean => path.startsWith('/_mget')
 
 /** The answer of `_mget` from a copy that does not have the documents yet. */
-const nothingYet = ({ status, body }: Answered): Answered => {
+function nothingYet({ status, body }: Answered): Answered {
   const { docs } = JSON.parse(body) as { docs: { _index: string; _id: string }[] }
   return {
     status,
@@ -115,7 +115,7 @@ const nothingYet = ({ status, body }: Answered): Answered => {
 }
 
 /** Number of writes of a block's document, whatever their answers. */
-const writesOf = async ({ url, prefix }: TestElastic, height: number): Promise<number> => {
+async function writesOf({ url, prefix }: TestElastic, height: number): Promise<number> {
   const answer = await fetch(`${url}/${prefix}-blocks-000000/_doc/${blockId(height)}`)
   return ((await answer.json()) as { _version: number })._version
 }
@@ -178,18 +178,18 @@ function unrefreshed(fate: Fate, count: number): (asked: Asked) => Fate {
   return asked => (isBulk(asked) ? { type: 'change', to: notSearchable } : refreshes(asked))
 }
 
-const countBlocks = async ({ url, prefix }: TestElastic): Promise<number> => {
+async function countBlocks({ url, prefix }: TestElastic): Promise<number> {
   const answer = await fetch(`${url}/${prefix}-blocks/_count`)
   return ((await answer.json()) as { count: number }).count
 }
 
 /** The sequence number increases with every write of the checkpoint. */
-const seqNoOf = async ({ url, prefix }: TestElastic): Promise<number> => {
+async function seqNoOf({ url, prefix }: TestElastic): Promise<number> {
   const answer = await fetch(`${url}/${prefix}-meta/_doc/checkpoint`)
   return ((await answer.json()) as { _seq_no: number })._seq_no
 }
 
-const put = async ({ url, prefix }: TestElastic, path: string, body: object): Promise<void> => {
+async function put({ url, prefix }: TestElastic, path: string, body: object): Promise<void> {
   const headers = { 'content-type': 'application/json' }
   const answer = await fetch(`${url}/${prefix}-${path}`, {
     method: 'PUT',
@@ -403,7 +403,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         frozen: 0n,
         frozen_list: [],
       })
-      const holds = (owner: string, amount: bigint): Change => ({
+      const holds = (owner: string, amount: bigint): StateChange => ({
         index: balances,
         doc: holding(owner, amount),
       })
@@ -417,7 +417,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       }
       const commit = commitBatch(
         writer,
-        batchOf(at + 1, at + 1, { changes: [{ ...holds('y', 0n), before: holding('y', 1n) } as Change] }),
+        batchOf(at + 1, at + 1, { changes: [{ ...holds('y', 0n), before: holding('y', 1n) } as StateChange] }),
       )
       await refreshed
       const holders = (options?: { signal: AbortSignal }) =>

@@ -17,7 +17,7 @@ const TWO_BLOCKS = 6
 const THREE_BLOCKS = 9
 const ANY_HISTORY = 1
 
-const withStore = async (body: (target: TestElastic) => Promise<void>, documents = TWO_BLOCKS): Promise<void> => {
+async function withStore(body: (target: TestElastic) => Promise<void>, documents = TWO_BLOCKS): Promise<void> {
   const target = openTestElastic({ chunk: { documents, bytes: Number.POSITIVE_INFINITY } })
   try {
     await target.store.create()
@@ -28,7 +28,7 @@ const withStore = async (body: (target: TestElastic) => Promise<void>, documents
 }
 
 /** Heights of the blocks stored in Elasticsearch, visible to readers or not. */
-const standing = async ({ url, prefix }: TestElastic, index = 'blocks'): Promise<readonly number[]> => {
+async function standing({ url, prefix }: TestElastic, index = 'blocks'): Promise<readonly number[]> {
   await fetch(`${url}/${prefix}-${index}/_refresh`, { method: 'POST' })
   const answer = await fetch(`${url}/${prefix}-${index}/_search?size=1000`)
   const { hits } = (await answer.json()) as { hits: { hits: { _source: { height: number } }[] } }

@@ -21,7 +21,7 @@ let lines: readonly TroubledLine[]
 let target: TestElastic
 
 /** Waits for this many more right answers. */
-const answers = async (watching: Witness, count: number): Promise<void> => {
+async function answers(watching: Witness, count: number): Promise<void> {
   for (const enough = watching.good() + count; watching.good() < enough; ) await watching.sees(200)
 }
 
@@ -37,7 +37,7 @@ const troubled = () => ({
 })
 
 /** Requests pages continuously before, during and after a disturbance. */
-const watchedThrough = async (begin: () => void, end: () => void, during = async () => {}): Promise<Testimony> => {
+async function watchedThrough(begin: () => void, end: () => void, during = async () => {}): Promise<Testimony> {
   const { store } = troubled()
   const watching = await witness(serviceOn(store, { deadlineMs: NEVER_MS }), {
     seed: seedOf(41),
@@ -55,7 +55,7 @@ const watchedThrough = async (begin: () => void, end: () => void, during = async
   return watching.stop()
 }
 
-const expectRight = async (seen: Testimony): Promise<void> => {
+async function expectRight(seen: Testimony): Promise<void> {
   const { wrong, statuses, longestGapMs } = seen
   expect(wrong).toEqual([])
   expect(await secondOpinion(node.url, seen)).toEqual([])
@@ -65,7 +65,7 @@ const expectRight = async (seen: Testimony): Promise<void> => {
 }
 
 /** A cluster of three servers that does not drop a hung one. */
-export const hungSuite = (servers: () => Three): void => {
+export function hungSuite(servers: () => Three): void {
   beforeAll(async () => {
     node = await replayed(HEIGHT)
     const urls = servers().map(({ url }) => url)

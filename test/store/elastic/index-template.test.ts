@@ -17,10 +17,10 @@ const CHANGING: readonly (readonly [what: string, template: object, says: string
 ]
 
 /** Runs `work` with an empty store and its node while a template applies to the store's indices. */
-const withTemplate = async (
+async function withTemplate(
   template: object,
   work: (target: TestElastic, parts: { readonly node: Replay; readonly remove: () => Promise<void> }) => Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   await using node = await replayed(HEIGHT)
   const target = openTestElastic()
   const path = `${target.url}/_index_template/${target.prefix}`

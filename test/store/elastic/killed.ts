@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { Progress } from '#load/load-options.ts'
+import type { LoadProgress } from '#load/load-options.ts'
 import { secondOpinion } from '../../support/oracle/second-opinion.ts'
 import { type Testimony, witness } from '../../support/oracle/witness.ts'
 import { serviceOn } from '../../support/processes/service.ts'
@@ -21,7 +21,7 @@ let expected: Dump
 let node: Awaited<ReturnType<typeof replayed>>
 
 /** Prepares the chain and the documents of an undisturbed load. */
-const prepared = (): void => {
+function prepared(): void {
   beforeAll(async () => {
     node = await replayed(HEIGHT)
     const clean = openTestElastic()
@@ -33,11 +33,11 @@ const prepared = (): void => {
 }
 
 /** A loader and a reader that work on one store until the chain is loaded. */
-const underLoad = async (target: TestElastic, seed: number) => {
+async function underLoad(target: TestElastic, seed: number) {
   await loadFrom(node.url, target.store, { to: 0 })
   const watching = await witness(serviceOn(target.reopen()), { seed, also: [503] })
   let waiting: { readonly height: number; readonly done: () => void }[] = []
-  const onProgress = ({ height }: Progress): void => {
+  const onProgress = ({ height }: LoadProgress): void => {
     for (const one of waiting) if (height >= one.height) one.done()
     waiting = waiting.filter(one => height < one.height)
   }
@@ -71,7 +71,7 @@ const underLoad = async (target: TestElastic, seed: number) => {
 }
 
 /** Every answer was right, and the stored documents are those of an undisturbed load. */
-const expectNothingLost = async (target: TestElastic, seed: number, seen: Testimony): Promise<void> => {
+async function expectNothingLost(target: TestElastic, seed: number, seen: Testimony): Promise<void> {
   expect([seed, seen.wrong]).toEqual([seed, []])
   expect([seed, await secondOpinion(node.url, seen)]).toEqual([seed, []])
   const dump = await dumpElastic(target.url.replace(/,.*/, ''), target.prefix)
@@ -79,7 +79,7 @@ const expectNothingLost = async (target: TestElastic, seed: number, seen: Testim
 }
 
 /** A single server. It runs before and after. */
-export const killedSuite = (at: () => OwnServer): void => {
+export function killedSuite(at: () => OwnServer): void {
   prepared()
 
   test('one server: the service answers 503 while it is down, then loader and service continue by themselves without loss', async () => {
@@ -104,7 +104,7 @@ export const killedSuite = (at: () => OwnServer): void => {
 }
 
 /** A cluster of three running servers. Two of them run in the end. */
-export const lostNodesSuite = (all: () => readonly OwnServer[]): void => {
+export function lostNodesSuite(all: () => readonly OwnServer[]): void {
   prepared()
 
   test('three servers with a copy of everything: killing one after the other loses neither rows nor the service', async () => {

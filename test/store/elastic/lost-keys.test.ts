@@ -15,7 +15,7 @@ const { key, stored } = createKey('a', { perSecond: 3, perDay: 7 }, { now: NOW }
 const remove = (target: TestElastic) => ask('DELETE', `${target.url}/${target.prefix}-keys-0`)
 
 /** Replaces the index by another one, as `indices create` would create it. */
-const replace = async (target: TestElastic): Promise<void> => {
+async function replace(target: TestElastic): Promise<void> {
   const path = `${target.url}/${target.prefix}-keys-0`
   const [told] = Object.values(
     await ask<Record<string, { readonly mappings: object; readonly aliases: object }>>('GET', path),
@@ -29,7 +29,7 @@ const replace = async (target: TestElastic): Promise<void> => {
 }
 
 /** Points the alias to an index that another program created. */
-const redirect = async (target: TestElastic): Promise<void> => {
+async function redirect(target: TestElastic): Promise<void> {
   const [index, alias, other] = ['keys-0', 'keys', 'other'].map(name => `${target.prefix}-${name}`)
   await ask('PUT', `${target.url}/${other}?wait_for_active_shards=1`, {
     mappings: { properties: { created: { type: 'long' } } },

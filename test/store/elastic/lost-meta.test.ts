@@ -15,7 +15,7 @@ const metaAt = ({ url, prefix }: TestElastic): string => `${url}/${prefix}-meta-
 const documentAt = (target: TestElastic, id: 'checkpoint' | 'published'): string =>
   `${metaAt(target)}/_doc/${id}?refresh=true`
 
-const refusesToGoOn = async ({ reopen }: TestElastic, message: RegExp): Promise<void> => {
+async function refusesToGoOn({ reopen }: TestElastic, message: RegExp): Promise<void> {
   const other = reopen()
   for (const call of [() => other.create().then(() => other.takeOver(identity)), () => other.takeOver(identity)]) {
     const refused = await failureOf(call())

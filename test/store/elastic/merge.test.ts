@@ -14,7 +14,7 @@ import { until } from '#test/support/wait.ts'
 const batches = [tellingBatch(0, 2), batchOf(3, 3, { filling: { partition: 1, documents: 1 } })]
 
 /** A store behind a faulty proxy. `through` uses the proxy, `target.store` does not. */
-const withProxy = async (body: (place: Awaited<ReturnType<typeof openPlace>>) => Promise<void>) => {
+async function withProxy(body: (place: Awaited<ReturnType<typeof openPlace>>) => Promise<void>) {
   const place = await openPlace()
   try {
     await body(place)
@@ -23,7 +23,7 @@ const withProxy = async (body: (place: Awaited<ReturnType<typeof openPlace>>) =>
   }
 }
 
-const openPlace = async () => {
+async function openPlace() {
   const target = openTestElastic()
   const faults: { fateOf: (asked: Asked) => Fate } = { fateOf: () => pass }
   const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
@@ -44,7 +44,7 @@ const openPlace = async () => {
   return { target, faults, through, close }
 }
 
-const merged = async (store: ReturnType<typeof openElastic>): Promise<readonly string[]> => {
+async function merged(store: ReturnType<typeof openElastic>): Promise<readonly string[]> {
   const told: string[] = []
   const { signal } = new AbortController()
   await store.partitions.merge({ signal, onProgress: ({ state }) => told.push(state) })

@@ -5,7 +5,7 @@ import { openTestElastic, type TestElastic } from '#test/support/stores/elastics
 type Options = Parameters<typeof openTestElastic>[0]
 
 /** A store loaded up to a height, without a writer. */
-export const loadedTo = async (height: number, options?: Options): Promise<TestElastic> => {
+export async function loadedTo(height: number, options?: Options): Promise<TestElastic> {
   const target = openTestElastic(options)
   await target.store.create()
   const writer = await target.store.takeOver(identity)
@@ -15,10 +15,10 @@ export const loadedTo = async (height: number, options?: Options): Promise<TestE
 }
 
 /** Runs one piece of work on such a store. The work may damage it. */
-export const onLoaded = async (
+export async function onLoaded(
   loaded: () => Promise<TestElastic>,
   work: (target: TestElastic) => Promise<void>,
-): Promise<void> => {
+): Promise<void> {
   const target = await loaded()
   try {
     await work(target)

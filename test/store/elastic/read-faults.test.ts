@@ -28,7 +28,7 @@ const reads: readonly (readonly [string, path: string, (view: View) => Promise<u
 const shardGone = { type: 'no_shard_available_action_exception', reason: 'No shard available for [get]' }
 
 /** The server answers, but a shard failed. */
-const partly = ({ status, body }: Answered): Answered => {
+function partly({ status, body }: Answered): Answered {
   const { docs, responses } = JSON.parse(body) as { docs?: object[]; responses?: object[] }
   if (docs !== undefined) {
     const [first, ...rest] = docs
@@ -75,7 +75,7 @@ const refusals: readonly (readonly [status: number, type: string])[] = [
 ]
 
 /** Reads once through the proxy, with a new store that has no cache. */
-const readThrough = async (read: (view: View) => Promise<unknown>, signal?: AbortSignal): Promise<unknown> => {
+async function readThrough(read: (view: View) => Promise<unknown>, signal?: AbortSignal): Promise<unknown> {
   const store = openElastic({ url: proxy.url, prefix: target.prefix })
   try {
     return await store.read(read, signal === undefined ? {} : { signal })
@@ -85,7 +85,7 @@ const readThrough = async (read: (view: View) => Promise<unknown>, signal?: Abor
 }
 
 /** The fate of the first `count` requests of a path. */
-const first = (count: number, path: string, fate: Fate): void => {
+function first(count: number, path: string, fate: Fate): void {
   let left = count
   fateOf = asked => (asked.path.includes(path) && left-- > 0 ? fate : pass)
 }

@@ -64,7 +64,7 @@ const hashed = (password: string): string =>
   Bun.password.hashSync(password, { algorithm: 'bcrypt', cost: 10 }).replace('$2b$', '$2a$')
 
 /** A self-signed certificate for 127.0.0.1. */
-const certificate = (at: string) => {
+function certificate(at: string) {
   const [key, pem] = [join(at, 'http.key'), join(at, 'ca.pem')]
   const { exitCode, stderr } = Bun.spawnSync(
     ['openssl', 'req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=iostlens-test'].concat([
@@ -88,14 +88,14 @@ const environmentOf = (user: User, password = passwords[user]) => ({
   IOSTLENS_LOG_LEVEL: 'debug',
 })
 
-const as = async (user: User, args: readonly string[], password?: string): Promise<Outcome> => {
+async function as(user: User, args: readonly string[], password?: string): Promise<Outcome> {
   const outcome = await folder.run(args, environmentOf(user, password))
   printed.push(outcome.out, outcome.err)
   return outcome
 }
 
 /** Deletes a row of the first partition. */
-const loseRow = async (): Promise<void> => {
+async function loseRow(): Promise<void> {
   const path = `iostlens-records-000000/_doc/${recordId(0, 0, 3)}?refresh=true`
   const credentials = Buffer.from(`loader:${passwords.loader}`).toString('base64')
   const answer = await fetch(`${server.url}/${path}`, {

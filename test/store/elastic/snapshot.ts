@@ -20,7 +20,7 @@ const requests = (): readonly { readonly method: string; readonly path: string; 
     })
 
 /** The documented snapshot, on a server whose settings include a folder for snapshots. */
-export const snapshotSuite = (at: () => OwnServer): void => {
+export function snapshotSuite(at: () => OwnServer): void {
   let server: OwnServer
   let node: Replay
   let folder: CliFolder

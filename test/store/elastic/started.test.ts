@@ -4,7 +4,7 @@ import { type IndexShape, metaShape, stateShapes } from '#store/elastic/schema/m
 import { identity } from '#test/store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
-const put = async (url: string, body: object): Promise<void> => {
+async function put(url: string, body: object): Promise<void> {
   const answer = await fetch(url, {
     method: 'PUT',
     headers: { 'content-type': 'application/json' },
@@ -14,7 +14,7 @@ const put = async (url: string, body: object): Promise<void> => {
 }
 
 /** An index that another process has just created. Its shard does not start until the returned function is called. */
-const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape: IndexShape) => {
+async function createUnstarted({ url, prefix }: TestElastic, name: string, shape: IndexShape) {
   const alias = `${prefix}-${name}`
   const index = `${url}/${alias}-0`
   await put(`${index}?wait_for_active_shards=0`, {
@@ -29,7 +29,7 @@ const createUnstarted = async ({ url, prefix }: TestElastic, name: string, shape
 const TRIES = 3
 
 /** Elapsed time is always 0, so retries never time out. The clock counts the pauses between attempts. */
-const countedClock = () => {
+function countedClock() {
   let waits = 0
   let onWait: () => void = () => {}
   return {

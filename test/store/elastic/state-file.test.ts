@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => target?.destroy())
 
 /** The state that a loader with this file sees, and the number of documents that it fetched for that. */
-const takeOver = async (file: string, { repair = false } = {}) => {
+async function takeOver(file: string, { repair = false } = {}) {
   let fetched = 0
   const store = target.reopen({
     openStateFile: () => {
@@ -48,7 +48,7 @@ const wealthAt = (height: number) =>
   tellingBatch(height, height).changes.flatMap(({ index, doc }) => (index === wealth ? [doc as WealthDoc] : []))
 
 /** Commits blocks with a loader whose file is `file`; returns the number of documents that were fetched before. */
-const loadWith = async (file: string, first: number, last: number): Promise<number> => {
+async function loadWith(file: string, first: number, last: number): Promise<number> {
   const { store, writer, fetched } = await takeOver(file)
   const state = await writer.openState()
   const before = fetched()
@@ -112,7 +112,7 @@ test.skipIf(elasticsearchUrl() === undefined)(
 )
 
 /** Loads the recorded chain up to a block with a loader that dies once its last batch is announced, before all state is sent. */
-const dieWhileSending = async ({ url, prefix }: TestElastic, to: number): Promise<void> => {
+async function dieWhileSending({ url, prefix }: TestElastic, to: number): Promise<void> {
   const node = await replayed(to)
   const { promise: announced, resolve: announce } = Promise.withResolvers<void>()
   const { promise: never } = Promise.withResolvers<void>()

@@ -26,7 +26,7 @@ type Index = { readonly mappings: object; settings: { index: Record<string, unkn
 type Told = Readonly<Record<string, Index>>
 
 /** Deletes an index and creates it again with the same settings, empty. */
-const recreate = async (target: TestElastic, name: IndexName | 'transactions-000000'): Promise<void> => {
+async function recreate(target: TestElastic, name: IndexName | 'transactions-000000'): Promise<void> {
   const told = Object.values(await ask<Told>('GET', at(target, name)))[0]
   const { number_of_shards, number_of_replicas, refresh_interval, sort } = told?.settings.index ?? {}
   await ask('DELETE', at(target, name))
@@ -38,14 +38,14 @@ const recreate = async (target: TestElastic, name: IndexName | 'transactions-000
   await ask('GET', `${target.url}/_cluster/health/${target.prefix}-${name}?wait_for_status=green`)
 }
 
-const removeOne = async (target: TestElastic, name: IndexName): Promise<void> => {
+async function removeOne(target: TestElastic, name: IndexName): Promise<void> {
   const { hits } = await ask<{ hits: { hits: { _id: string }[] } }>('GET', `${at(target, name)}/_search?size=1`)
   const id = encodeURIComponent(hits.hits[0]?._id ?? '')
   await ask('DELETE', `${at(target, name)}/_doc/${id}?refresh=true`)
 }
 
 /** Removes the aliases of an index. The returned function restores them. */
-const unalias = async (target: TestElastic, name: IndexName): Promise<() => Promise<void>> => {
+async function unalias(target: TestElastic, name: IndexName): Promise<() => Promise<void>> {
   const index = `${target.prefix}-${name}`
   const told = Object.values(await ask<Told>('GET', `${target.url}/${index}`))[0]
   const aliases = Object.keys(told?.aliases ?? {}).map(alias => ({ index, alias }))
@@ -57,7 +57,7 @@ const unalias = async (target: TestElastic, name: IndexName): Promise<() => Prom
 }
 
 /** Closes an index. The returned function opens it. */
-const close = async (target: TestElastic, name: IndexName): Promise<() => Promise<unknown>> => {
+async function close(target: TestElastic, name: IndexName): Promise<() => Promise<unknown>> {
   await ask('POST', `${at(target, name)}/_close`)
   return () => ask('POST', `${at(target, name)}/_open?wait_for_active_shards=1`)
 }
@@ -128,7 +128,7 @@ const withLoaded = (body: (target: TestElastic) => Promise<void>) => onLoaded(lo
 let mended: Promise<TestElastic> | undefined
 
 /** One loaded store for all damages that keep every document. The next take-over completes an unfinished batch. */
-const withMended = async (body: (target: TestElastic) => Promise<void>): Promise<void> => {
+async function withMended(body: (target: TestElastic) => Promise<void>): Promise<void> {
   mended ??= loaded()
   const target = await mended
   await body(target)
@@ -157,10 +157,7 @@ const seenAt = (height: number) => ({
 
 type Asked = { readonly service: ElasticStore; readonly target: TestElastic; readonly height: number }
 
-const expectTold = async (
-  { service, target, height }: Asked,
-  { damage, name }: (typeof cases)[number],
-): Promise<void> => {
+async function expectTold({ service, target, height }: Asked, { damage, name }: (typeof cases)[number]): Promise<void> {
   if (damage.unseen.includes(name)) return expect(await look(service)).toEqual(seenAt(height))
   const refused = await failureOf(look(service))
   expect(['unavailable', damage.loader]).toContain(refused.kind)

@@ -3,7 +3,7 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 /** Runs `work` with a store that has a few blocks. */
-export const withBlocks = async (work: (target: TestElastic) => Promise<void>): Promise<void> => {
+export async function withBlocks(work: (target: TestElastic) => Promise<void>): Promise<void> {
   const target = openTestElastic({ retryTimeoutMs: 2_000 })
   try {
     await target.store.create()

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { workersOf } from '#cli/threads/worker.ts'
+import { createWorkerOpener } from '#cli/threads/worker.ts'
 import { copyStore } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
@@ -9,7 +9,7 @@ import { testFolder } from '#test/support/test-folder.ts'
 import { dumpSqlite } from '../../support/stores/dump.ts'
 import { ARCHIVED, loadFrom } from '../../support/stores/loading.ts'
 
-const open = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
+const open = createWorkerOpener<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
 
 const folder = testFolder()
 const source = { path: join(folder, 'store.sqlite'), name: 'the store' }

@@ -1,4 +1,4 @@
-import { workersOf } from '#cli/threads/worker.ts'
+import { createWorkerOpener } from '#cli/threads/worker.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'
@@ -10,7 +10,7 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
  * given sizes, repeated, and prints the height of each batch before ("begin") and after ("end") its commit.
  */
 const [path = '', sizes = '1', behind = ''] = process.argv.slice(2)
-const writing = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
+const writing = createWorkerOpener<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
 const writer = await openSqlite({ path, writing: { open: writing, least: 0 } }).takeOver(identity)
 process.stdout.write(`from ${writer.checkpoint?.height ?? -1}\n`)
 const list = sizes.split(',').map(Number)

@@ -55,10 +55,10 @@ async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<stri
  * Kills a loader after `lines` lines and some more turns of the event loop. Returns the heights it printed as
  * committed and begun.
  */
-const killedAfter = async (
+async function killedAfter(
   path: string,
   { lines, spin, behind }: { readonly lines: number; readonly spin: number; readonly behind: number },
-) => {
+) {
   const loader = startLoader(path, behind)
   const said = { end: -1, begin: -1, from: -1 }
   let count = 0
@@ -78,7 +78,7 @@ const killedAfter = async (
 }
 
 /** Compares the whole store with a single undisturbed load up to its height. */
-const expectWhole = async (path: string, behind: number): Promise<number> => {
+async function expectWhole(path: string, behind: number): Promise<number> {
   const store = openSqlite({ path })
   const height = (await store.published())?.height ?? -1
   if (height >= 0)
@@ -99,7 +99,7 @@ const expectWhole = async (path: string, behind: number): Promise<number> => {
   return height
 }
 
-const wholeAt = (height: number, behind: number) => {
+function wholeAt(height: number, behind: number) {
   const heights = Array.from({ length: height + 1 }, (_, at) => at)
   return {
     at: { ...publishedAt(height), lib: height + behind },

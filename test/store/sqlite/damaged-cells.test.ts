@@ -40,7 +40,7 @@ afterAll(async () => {
 })
 
 /** Changes bytes of a cell without the store's own code. */
-const damage = (table: string, column: string, id: string, change: (bytes: Uint8Array) => unknown): void => {
+function damage(table: string, column: string, id: string, change: (bytes: Uint8Array) => unknown): void {
   const database = new Database(target.path, { safeIntegers: true })
   const [[cell] = []] = database.query(`SELECT "${column}" FROM "${table}" WHERE id = ?`).values(id)
   const bytes = cell instanceof Uint8Array ? cell : new Uint8Array()

@@ -13,7 +13,7 @@ import { ROOT } from '../../support/root.ts'
 
 const folder = testFolder()
 
-const made = async (file: string, blocks: number) => {
+async function made(file: string, blocks: number) {
   const path = join(folder, file)
   const store = openSqlite({ path })
   await store.create()
@@ -22,7 +22,7 @@ const made = async (file: string, blocks: number) => {
   await writer.release()
   return { path, store }
 }
-const verdict = async (call: Promise<unknown>) => {
+async function verdict(call: Promise<unknown>) {
   const { kind, retryable, message } = await failureOf(call)
   return { kind, retryable, message }
 }

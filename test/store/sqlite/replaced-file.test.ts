@@ -15,7 +15,7 @@ const folder = testFolder()
 
 const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
 
-const made = async (file: string, height: number, { of = identity }: { readonly of?: Identity } = {}) => {
+async function made(file: string, height: number, { of = identity }: { readonly of?: Identity } = {}) {
   const path = join(folder, file)
   const store = openSqlite({ path })
   await store.create()
@@ -26,10 +26,10 @@ const made = async (file: string, height: number, { of = identity }: { readonly 
   await store.close()
   return path
 }
-const removed = (path: string): void => {
+function removed(path: string): void {
   for (const end of ['', '-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
 }
-const reading = async (path: string) => {
+async function reading(path: string) {
   const server = openSqlite({ path, readonly: true })
   const height = () => server.read(async ({ at }) => at.height)
   expect(await height()).toBe(3)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { copyFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { workersOf } from '#cli/threads/worker.ts'
+import { createWorkerOpener } from '#cli/threads/worker.ts'
 import { blocks } from '#indices/block.ts'
 import { records } from '#indices/record.ts'
 import { type AnyIndex, stateIndices } from '#indices/registry.ts'
@@ -24,9 +24,9 @@ import { until } from '#test/support/wait.ts'
 
 const folder = testFolder()
 
-const worker = workersOf<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
+const worker = createWorkerOpener<ToWriting, FromWriting>(new URL('../../../src/writing-thread.ts', import.meta.url))
 /** A writing thread that records the messages it gets. */
-const noting = (given: string[]): OpenWritingThread => {
+function noting(given: string[]): OpenWritingThread {
   return listener => {
     const thread = worker(listener)
     given.push('begin')

@@ -10,7 +10,7 @@ import { batchOf, identity, publishedAt, recordDoc, tellingBatch, wealthDoc } fr
 import { failureOf, type Open, withStore } from './harness.ts'
 
 /** Batches are atomic, in order, and repeatable. */
-export const commitCases = (open: Open): void => {
+export function commitCases(open: Open): void {
   test('commit: a batch that does not begin right after the checkpoint is refused as a whole', () =>
     withStore(open, async ({ store }) => {
       await store.create()

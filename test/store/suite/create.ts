@@ -5,7 +5,7 @@ import { batchOf, identity } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
 /** A store before, during and after its creation. */
-export const createCases = (open: Open): void => {
+export function createCases(open: Open): void {
   test('a store that was never created is empty, refuses work, and is not created by reads', () =>
     withStore(open, async ({ store }) => {
       expect(await store.published()).toBeUndefined()

@@ -4,7 +4,7 @@ import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { records } from '#indices/record.ts'
-import { type Change, type Key, stateIndices } from '#indices/registry.ts'
+import { type Key, type StateChange, stateIndices } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
@@ -13,16 +13,17 @@ import { batchOf, blockDoc, identity, MAX, MIN, recordDoc, timeOf, transactionDo
 import type { Open, Opened } from './harness.ts'
 import { balanceDoc, oddIds, oddTexts, samples, tokenDoc } from './samples.ts'
 
-const keysOf = (changes: readonly Change[]): readonly Key[] => changes.map(({ index, doc }) => ({ index, id: doc.id }))
+const keysOf = (changes: readonly StateChange[]): readonly Key[] =>
+  changes.map(({ index, doc }) => ({ index, id: doc.id }))
 
-const odd = oddIds.flatMap((id, at): readonly Change[] => [
+const odd = oddIds.flatMap((id, at): readonly StateChange[] => [
   { index: tokens, doc: tokenDoc(id, { full_name: oddTexts[at] ?? '' }) },
   { index: balances, doc: balanceDoc(id, 'odd', { amount: BigInt(at) }) },
 ])
 const texts = oddTexts.map(
-  (text, at): Change => ({ index: tokens, doc: tokenDoc(`text${at}`, { full_name: text, issuer: text }) }),
+  (text, at): StateChange => ({ index: tokens, doc: tokenDoc(`text${at}`, { full_name: text, issuer: text }) }),
 )
-const loneSurrogates: Change = {
+const loneSurrogates: StateChange = {
   index: tokens,
   doc: tokenDoc('lone', { full_name: 'a\ud800b\udc00', issuer: '\udfff' }),
 }
@@ -47,7 +48,7 @@ const history = {
 }
 
 /** Every document is read back unchanged. */
-export const documentCases = (open: Open): void => {
+export function documentCases(open: Open): void {
   let opened: Opened
   beforeAll(async () => {
     opened = await open()

@@ -1,8 +1,8 @@
 import type { BlockDoc } from '#indices/block.ts'
-import { type ListDoc, lists, placeOf } from '#indices/list.ts'
+import { type ListDoc, lists, toPlace } from '#indices/list.ts'
 import { blockId, recordId, transactionId } from '#indices/position.ts'
 import type { RecordDoc } from '#indices/record.ts'
-import { type Change, DERIVATION } from '#indices/registry.ts'
+import { DERIVATION, type StateChange } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
@@ -147,15 +147,15 @@ export const listAt = (height: number): ListDoc => ({
  * A batch in which every document shows the batch's end: statistics count its height, `a` and `b` own one
  * more, and list 1 has a row for each block. A view that mixes two heights cannot look right.
  */
-export const tellingBatch = (first: number, last: number): Batch => {
+export function tellingBatch(first: number, last: number): Batch {
   const heights = Array.from({ length: last - first + 1 }, (_, at) => first + at)
   const before = first === 0 ? [] : tellingState(first - 1)
   const changes = tellingState(last).map((change, at) =>
-    before[at] === undefined ? change : ({ ...change, before: before[at].doc } as Change),
+    before[at] === undefined ? change : ({ ...change, before: before[at].doc } as StateChange),
   )
   return batchOf(first, last, {
     transactions: heights.map(height => transactionDoc(height, 1)),
-    records: heights.map(height => recordDoc(height, 0, { places: [placeOf(1, height + 1)] })),
+    records: heights.map(height => recordDoc(height, 0, { places: [toPlace(1, height + 1)] })),
     changes,
   })
 }
@@ -163,7 +163,7 @@ export const tellingBatch = (first: number, last: number): Batch => {
 /** Above zero, so that the owner is ranked. */
 export const totalAt = (height: number): bigint => BigInt(height) + 1n
 
-const tellingState = (height: number): readonly Change[] => [
+const tellingState = (height: number): readonly StateChange[] => [
   { index: statistics, doc: statisticsDoc({ transaction_count: height }) },
   { index: wealth, doc: wealthDoc('a', totalAt(height)) },
   { index: wealth, doc: wealthDoc('b', totalAt(height)) },

@@ -16,7 +16,7 @@ export type Opened = {
 export type Open = () => Promise<Opened>
 
 /** Runs `body` with a new store and removes it afterwards. */
-export const withStore = async (open: Open, body: (opened: Opened) => Promise<void>): Promise<void> => {
+export async function withStore(open: Open, body: (opened: Opened) => Promise<void>): Promise<void> {
   const opened = await open()
   try {
     await body(opened)
@@ -26,7 +26,7 @@ export const withStore = async (open: Open, body: (opened: Opened) => Promise<vo
 }
 
 /** The Failure of a call. Other errors are rethrown. */
-export const failureOf = async (call: Promise<unknown>): Promise<Failure> => {
+export async function failureOf(call: Promise<unknown>): Promise<Failure> {
   try {
     await call
   } catch (error) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { HeldView, Store } from '#store/port.ts'
@@ -19,18 +19,18 @@ const TOKEN = 'held'
 type Truth = ReadonlyMap<number, readonly (readonly [owner: string, amount: bigint])[]>
 
 /** A chain of batches in which random owners change. Many leave the ranking and return. */
-const plan = (seed: number): { readonly truth: Truth; readonly changes: readonly (readonly Change[])[] } => {
+function plan(seed: number): { readonly truth: Truth; readonly changes: readonly (readonly StateChange[])[] } {
   const random = seeded(seed)
   const truth = new Map<number, readonly (readonly [string, bigint])[]>()
   const amounts = new Map<string, bigint>()
-  const changes = Array.from({ length: BATCHES }, (_, height): readonly Change[] => {
+  const changes = Array.from({ length: BATCHES }, (_, height): readonly StateChange[] => {
     const touched = new Set(Array.from({ length: 7 }, () => `owner${Math.floor(random() * OWNERS)}`))
     const changed = [...touched].map(owner => {
       const amount = BigInt(Math.floor(random() * 6)) * 2n ** 60n
       const known = amounts.get(owner)
       amounts.set(owner, amount)
       const before = known === undefined ? {} : { before: balanceDoc(TOKEN, owner, { amount: known }) }
-      return { index: balances, doc: balanceDoc(TOKEN, owner, { amount }), ...before } as Change
+      return { index: balances, doc: balanceDoc(TOKEN, owner, { amount }), ...before } as StateChange
     })
     const ranked = [...amounts].filter(([, amount]) => amount > 0n)
     truth.set(
@@ -39,13 +39,13 @@ const plan = (seed: number): { readonly truth: Truth; readonly changes: readonly
     )
     const before = height === 0 ? {} : { before: statisticsDoc({ transaction_count: height - 1 }) }
     const doc = statisticsDoc({ transaction_count: height })
-    return [...changed, { index: statistics, doc, ...before } as Change]
+    return [...changed, { index: statistics, doc, ...before } as StateChange]
   })
   return { truth, changes }
 }
 
 /** The content of a held view, read in small pages with other work in between. */
-const contentOf = async ({ view }: HeldView) => {
+async function contentOf({ view }: HeldView) {
   const rows: (readonly [string, bigint])[] = []
   for (;;) {
     const part = await view.page(balances, 'holders', { group: TOKEN, offset: rows.length, limit: 7 })
@@ -59,7 +59,7 @@ const contentOf = async ({ view }: HeldView) => {
   return { rows, count, alone: alone?.map(doc => doc?.amount) }
 }
 
-const expectedOf = (truth: Truth, height: number) => {
+function expectedOf(truth: Truth, height: number) {
   const rows = truth.get(height) ?? []
   return { rows, count: height, alone: rows[0] && [rows[0][1], undefined] }
 }
@@ -69,7 +69,7 @@ const expectedOf = (truth: Truth, height: number) => {
 const hold = (store: Store): Promise<HeldView> => store.hold({ state: [balances, statistics] })
 
 /** Views that are held while batches are committed. */
-export const heldCases = (open: Open): void => {
+export function heldCases(open: Open): void {
   for (const seed of [1, 2, 3])
     test(`hold: a view shows exactly its height, however many batches are committed meanwhile (seed ${seed})`, () =>
       withStore(open, async ({ store }) => {

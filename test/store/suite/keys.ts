@@ -17,7 +17,7 @@ const key = (id: string, over: Partial<StoredKey> = {}): StoredKey => ({
 const byTimeAndId = (a: StoredKey, b: StoredKey): number => a.created - b.created || (a.id < b.id ? -1 : 1)
 
 /** API keys, independent of the loaded blocks. */
-export const keyCases = (open: Open): void => {
+export function keyCases(open: Open): void {
   test('keys: they are listed by creation time and id, and visible at once in other handles', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()

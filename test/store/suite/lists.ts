@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
-import { type ListDoc, lists, placeOf } from '#indices/list.ts'
+import { type ListDoc, lists, toPlace } from '#indices/list.ts'
 import type { ListedRecord, RecordDoc } from '#indices/record.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Writer } from '#store/port.ts'
 import type { DueRange } from '#store/state-port.ts'
@@ -20,9 +20,9 @@ const rowsOf = (height: number): readonly RecordDoc[] =>
   Array.from({ length: PER_BLOCK }, (_, at) =>
     recordDoc(height, at, {
       places: [
-        ...(at === 1 ? [placeOf(GREATEST, height + 1)] : []),
-        placeOf(1, height * PER_BLOCK + at + 1),
-        ...(at === 2 ? [placeOf(2, height + 1)] : []),
+        ...(at === 1 ? [toPlace(GREATEST, height + 1)] : []),
+        toPlace(1, height * PER_BLOCK + at + 1),
+        ...(at === 2 ? [toPlace(2, height + 1)] : []),
       ],
     }),
   )
@@ -56,7 +56,7 @@ const due = [
 ].map(([time, owner]) => balanceDoc('iost', String(owner), { next_due: BigInt(time ?? 0), frozen: 1n }))
 
 /** Documents found by position, by hash and by time. */
-export const listCases = (open: Open): void => {
+export function listCases(open: Open): void {
   let opened: Opened
   let writer: Writer
   beforeAll(async () => {
@@ -68,7 +68,7 @@ export const listCases = (open: Open): void => {
       const within = ({ height }: { readonly height: number }) => height >= first && height <= last
       const changes = [
         ...listsAt(last + 1).map(
-          (doc, at) => ({ index: lists, doc, ...(first === 0 ? {} : { before: listsAt(first)[at] }) }) as Change,
+          (doc, at) => ({ index: lists, doc, ...(first === 0 ? {} : { before: listsAt(first)[at] }) }) as StateChange,
         ),
         ...(first === 0 ? [...due, balanceDoc('iost', 'never')] : []).map(doc => ({ index: balances, doc }) as const),
       ]

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type AccountDoc, accounts } from '#indices/account.ts'
 import { producers } from '#indices/producer.ts'
-import type { Change, NamedIndex } from '#indices/registry.ts'
+import type { NamedIndex, StateChange } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { batchOf, identity } from './fixture.ts'
@@ -42,14 +42,14 @@ const isTabled = (at: number): boolean => at % 40 === 0
 const tabled = names.filter((_, at) => isTabled(at))
 
 /** Documents found by the beginning of their names. */
-export const nameCases = (open: Open): void => {
+export function nameCases(open: Open): void {
   let opened: Opened
   beforeAll(async () => {
     opened = await open()
     await opened.store.create()
     const writer = await opened.store.takeOver(identity)
     const listed = names.map(name => producerDoc(name, { listed: name }))
-    const changes: readonly Change[] = [
+    const changes: readonly StateChange[] = [
       ...names.map(name => ({ index: accounts, doc: accountDoc(name) })),
       ...names.map(name => ({ index: tokens, doc: tokenDoc(name) })),
       ...listed.map(doc => ({ index: producers, doc })),

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { pledgeId, pledges } from '#indices/pledge.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import { voteId, votes } from '#indices/vote.ts'
 import { wealth } from '#indices/wealth.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
@@ -53,13 +53,13 @@ const cast = [vote('p1', 'v', 5n), vote('p2', 'v', 6n), vote('p3', 'v', 6n), vot
 const pledged = [pledge('x', 1n, 30), pledge('y', 1n, 4), pledge('z', 0n, 1), pledge('w', 9n, 200)] as const
 
 /** Rankings and groups of state documents. */
-export const orderCases = (open: Open): void => {
+export function orderCases(open: Open): void {
   let opened: Opened
   beforeAll(async () => {
     opened = await open()
     await opened.store.create()
     const writer = await opened.store.takeOver(identity)
-    const changes: readonly Change[] = [
+    const changes: readonly StateChange[] = [
       ...[...others, ...holders].map(doc => ({ index: balances, doc })),
       ...cast.map(doc => ({ index: votes, doc })),
       ...pledged.map(doc => ({ index: pledges, doc })),

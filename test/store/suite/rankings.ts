@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { producers } from '#indices/producer.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import { type Segment, segments, segmentsId } from '#indices/segment.ts'
 import type { Standing } from '#indices/standing.ts'
 import { tokens as tokenIndex } from '#indices/token.ts'
@@ -26,7 +26,7 @@ const cut = (begins: readonly number[], end: number): readonly Segment[] =>
     const count = (begins[at + 1] ?? end) - begin
     return begin === 0 ? ['', '', count] : [String(amount), name, count]
   })
-const leaf = (token: string, number: number, list: readonly Segment[]): Change => ({
+const leaf = (token: string, number: number, list: readonly Segment[]): StateChange => ({
   index: segments,
   doc: { id: segmentsId('balances', number, token), segments: list },
 })
@@ -46,7 +46,7 @@ const MANY = 600
 const ranks = Array.from({ length: MANY }, (_, rank) => rank)
 const whole = { tokens: ranks.map(tokenAt), producers: ranks.map(producerAt) }
 /** The segments of an order of `MANY` documents, in one leaf. */
-const segmentsOf = (index: string, standings: readonly Standing[]): readonly Change[] => {
+function segmentsOf(index: string, standings: readonly Standing[]): readonly StateChange[] {
   const list = [0, 200, 350, 500].map((begin, at, begins): Segment => {
     const before = standings[begin - 1]
     const count = (begins[at + 1] ?? MANY) - begin
@@ -59,14 +59,14 @@ const segmentsOf = (index: string, standings: readonly Standing[]): readonly Cha
 }
 
 /** Pages of counted orders, and members within ranges of them. */
-export const rankingCases = (open: Open): void => {
+export function rankingCases(open: Open): void {
   let opened: Opened
   beforeAll(async () => {
     opened = await open()
     await opened.store.create()
     const writer = await opened.store.takeOver(identity)
     const tokens = ['counted', 'torn', 'emptied']
-    const changes: readonly Change[] = [
+    const changes: readonly StateChange[] = [
       ...tokens.flatMap(token => docs(token, 0, COUNT)).map(doc => ({ index: balances, doc })),
       leaf('counted', 0, root),
       leaf('counted', 7, cut([0, 300, 800], 1_000)),

@@ -5,7 +5,7 @@ import { days } from '#indices/day.ts'
 import { lists } from '#indices/list.ts'
 import { pledgeId, pledges } from '#indices/pledge.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
-import type { Change } from '#indices/registry.ts'
+import type { StateChange } from '#indices/registry.ts'
 import { resources } from '#indices/resource.ts'
 import { segments, segmentsId } from '#indices/segment.ts'
 import { series } from '#indices/series.ts'
@@ -69,7 +69,7 @@ export const producerDoc = (account: string, over: Partial<ProducerDoc> = {}): P
 const BIG = Number.MAX_SAFE_INTEGER
 
 /** A document of every state index: int64 and safe-integer extremes, empty and nested JSON, unusual names. */
-export const samples: readonly Change[] = [
+export const samples: readonly StateChange[] = [
   {
     index: accounts,
     doc: {

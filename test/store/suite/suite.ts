@@ -16,7 +16,7 @@ import { viewCases } from './views.ts'
 export type { Open } from './harness.ts'
 
 /** The conformance suite of the store port. `open` returns an empty store each time. */
-export const storeSuite = (name: string, open: Open): void => {
+export function storeSuite(name: string, open: Open): void {
   describe(`${name}: create`, () => createCases(open))
   describe(`${name}: takeOver`, () => takeOverCases(open))
   describe(`${name}: commit`, () => commitCases(open))

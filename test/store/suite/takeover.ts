@@ -4,7 +4,7 @@ import { batchOf, identity, publishedAt } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
 /** Exclusive access of one loader. */
-export const takeOverCases = (open: Open): void => {
+export function takeOverCases(open: Open): void {
   test('takeOver: one loader at a time may write, and after release the next continues from the checkpoint', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()

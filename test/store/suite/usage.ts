@@ -6,7 +6,7 @@ import { failureOf, type Open, withStore } from './harness.ts'
 const counts = (...each: readonly (readonly [string, number])[]) => new Map(each)
 
 /** Request counts, shared by all processes with the store. */
-export const usageCases = (open: Open): void => {
+export function usageCases(open: Open): void {
   test('usage: several processes add counts, each gets the total, and the counts stay after a close', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()

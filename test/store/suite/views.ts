@@ -13,7 +13,7 @@ import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 /** Lets all other ready work run first. */
 
 /** All parts of a view that show its height, read piece by piece with other reads in between. */
-const heightsSeen = async (view: View) => {
+async function heightsSeen(view: View) {
   const { height } = view.at
   const counted = await view.get(statistics, STATISTICS)
   await turn()
@@ -40,7 +40,7 @@ const expectedAt = (height: number) => ({
 })
 
 /** Reads until `done` is true, and at least once more. Returns the heights read. */
-const readUntil = async (store: Store, done: () => boolean): Promise<readonly number[]> => {
+async function readUntil(store: Store, done: () => boolean): Promise<readonly number[]> {
   const seen: number[] = []
   let last = false
   while (!last) {
@@ -54,7 +54,7 @@ const readUntil = async (store: Store, done: () => boolean): Promise<readonly nu
 }
 
 /** Reads of one published height. */
-export const viewCases = (open: Open): void => {
+export function viewCases(open: Open): void {
   test('read: every view has one height while batches are committed, and heights never decrease', () =>
     withStore(open, async ({ store, reopen }) => {
       await store.create()

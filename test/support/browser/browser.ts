@@ -31,7 +31,7 @@ const FLAGS = [
 ] as const
 
 /** Starts the browser that `scripts/chromium` provides. Throws with the script's message when there is none. */
-export const startBrowser = async (): Promise<Browser> => {
+export async function startBrowser(): Promise<Browser> {
   const program = await chromium()
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-browser-'))
   const child = Bun.spawn(
@@ -73,7 +73,7 @@ export const startBrowser = async (): Promise<Browser> => {
   }
 }
 
-const chromium = async (): Promise<string> => {
+async function chromium(): Promise<string> {
   const script = Bun.spawn([join(ROOT, 'scripts/chromium')], {
     stdin: 'ignore',
     stdout: 'pipe',
@@ -89,7 +89,7 @@ const chromium = async (): Promise<string> => {
 }
 
 /** Reads the DevTools URL that the browser prints. Later output is discarded. */
-const addressIn = async (stderr: ReadableStream<Uint8Array>): Promise<string> => {
+async function addressIn(stderr: ReadableStream<Uint8Array>): Promise<string> {
   let text = ''
   const found = Promise.withResolvers<string>()
   const reading = async (): Promise<void> => {

@@ -23,7 +23,7 @@ type Message = {
 }
 
 /** Connects to the URL that the browser prints when it starts. */
-export const connectDevtools = async (url: string): Promise<Devtools> => {
+export async function connectDevtools(url: string): Promise<Devtools> {
   const socket = new WebSocket(url)
   const waiting = new Map<number, { readonly method: string; readonly done: PromiseWithResolvers<Json> }>()
   const listeners = new Map<string, Heard[]>()

@@ -45,10 +45,10 @@ const KEYS: ReadonlyMap<string, { readonly code: number; readonly text?: string 
 ])
 
 /** Opens a page on an attached target. */
-export const openPage = async (
+export async function openPage(
   devtools: Devtools,
   { width = 1400, height = 900, scheme = 'light', close }: OpenOptions & { readonly close: () => Promise<void> },
-): Promise<Page> => {
+): Promise<Page> {
   const said: string[] = []
   const asked: string[] = []
   listen(devtools, said, asked)
@@ -99,7 +99,7 @@ export const openPage = async (
   }
 }
 
-const evaluate = async <T>(devtools: Devtools, expression: string): Promise<T> => {
+async function evaluate<T>(devtools: Devtools, expression: string): Promise<T> {
   const { result, exceptionDetails } = await devtools.send('Runtime.evaluate', {
     expression,
     returnByValue: true,
@@ -109,7 +109,7 @@ const evaluate = async <T>(devtools: Devtools, expression: string): Promise<T> =
   return (result as { readonly value: T }).value
 }
 
-const navigate = async (devtools: Devtools, url: string): Promise<void> => {
+async function navigate(devtools: Devtools, url: string): Promise<void> {
   const loaded = Promise.withResolvers<void>()
   devtools.on('Page.loadEventFired', () => loaded.resolve())
   const { errorText, loaderId } = await devtools.send('Page.navigate', { url })
@@ -118,7 +118,7 @@ const navigate = async (devtools: Devtools, url: string): Promise<void> => {
   if (loaderId !== undefined) await loaded.promise
 }
 
-const pressKey = async (devtools: Devtools, key: string): Promise<void> => {
+async function pressKey(devtools: Devtools, key: string): Promise<void> {
   const known = KEYS.get(key)
   const text = known === undefined ? key : known.text
   const common = { key, windowsVirtualKeyCode: known?.code ?? key.toUpperCase().charCodeAt(0) }
@@ -130,7 +130,7 @@ const pressKey = async (devtools: Devtools, key: string): Promise<void> => {
   await devtools.send('Input.dispatchKeyEvent', { ...common, type: 'keyUp' })
 }
 
-const listen = (devtools: Devtools, said: string[], asked: string[]): void => {
+function listen(devtools: Devtools, said: string[], asked: string[]): void {
   devtools.on('Runtime.consoleAPICalled', ({ type, args }) => {
     const values = (args as readonly { readonly value?: unknown; readonly description?: string }[]) ?? []
     said.push(`console.${type}: ${values.map(({ value, description }) => value ?? description).join(' ')}`)

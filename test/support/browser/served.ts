@@ -7,7 +7,7 @@ export type Served = AsyncDisposable & {
 }
 
 /** Serves on a free port of the loopback address, like a proxy that strips the base path. */
-export const servedBehind = (path: string, { app }: Service): Served => {
+export function servedBehind(path: string, { app }: Service): Served {
   const server = Bun.serve({
     port: 0,
     hostname: '127.0.0.1',

@@ -1,5 +1,5 @@
 import { turn, until } from '#test/support/wait.ts'
-import { type Clock, sleepBy } from '#time/clock.ts'
+import { awaitTimer, type Clock } from '#time/clock.ts'
 
 /** A clock that only a test advances. Due timers run in their order. */
 export type HandClock = Clock & {
@@ -15,7 +15,7 @@ export type HandClock = Clock & {
   isAwaited(ms: number): boolean
 }
 
-export const handClock = (start = 0): HandClock => {
+export function handClock(start = 0): HandClock {
   let time = start
   const due = new Set<{ readonly at: number; readonly work: () => void }>()
   const after: Clock['after'] = (ms, work) => {
@@ -27,7 +27,7 @@ export const handClock = (start = 0): HandClock => {
     now: () => time,
     elapsed: () => time,
     after,
-    sleep: (ms, signal) => (ms <= 0 ? Promise.resolve() : sleepBy(after, ms, signal)),
+    sleep: (ms, signal) => (ms <= 0 ? Promise.resolve() : awaitTimer(after, ms, signal)),
     random: () => 0.5,
     settle,
     leap: ms => {
@@ -54,7 +54,7 @@ export const handClock = (start = 0): HandClock => {
 }
 
 /** Work that one turn of the event loop starts may run only in the next turn. */
-const settle = async (): Promise<void> => {
+async function settle(): Promise<void> {
   await turn()
   await turn()
 }

@@ -5,7 +5,7 @@ import { patientClock } from './patient-clock.ts'
  * A clock that advances by the slept time without waiting, and records the sleeps. Time-outs are those of
  * `patientClock`.
  */
-export const idleClock = (): Clock & { readonly slept: readonly number[] } => {
+export function idleClock(): Clock & { readonly slept: readonly number[] } {
   let now = 0
   const slept: number[] = []
   return {

@@ -43,7 +43,7 @@ export const COMMON_SHAPES: readonly Shape[] = COMMON.map(shapeOf)
 export const SHAPES: readonly Shape[] = [...COMMON_SHAPES, ...RARE.map(shapeOf)]
 
 /** Long lists of valid values with an invalid one at the end, and a valid value with a long one behind. */
-export const shapesOf = (example: string): readonly Shape[] => {
+export function shapesOf(example: string): readonly Shape[] {
   const first = example.split(',', 1)[0] ?? ''
   return [
     { name: `${first},… !`, of: length => `${repeated(`${first},`, length - 1)}!` },

@@ -24,7 +24,7 @@ export type FaultyNode = {
 }
 
 /** The recorded chain as a node on a free port, with faults. */
-export const startFaultyNode = async (fault: Fault = () => undefined, to?: number): Promise<FaultyNode> => {
+export async function startFaultyNode(fault: Fault = () => undefined, to?: number): Promise<FaultyNode> {
   const replay = serveReplay({ recording: await recording(), ...(to === undefined ? {} : { to }) })
   const asked: Asked[] = []
   const server = Bun.serve({

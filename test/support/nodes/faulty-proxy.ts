@@ -32,14 +32,14 @@ export type Proxy = { readonly url: string; readonly asked: readonly Asked[]; cl
 export const pass: Fate = { type: 'pass' }
 
 /**
- * An HTTP proxy in front of a server, in which `fateOf` decides about every request. With `remember: false`,
+ * An HTTP proxy in front of a server, in which `getReceivedStatus` decides about every request. With `remember: false`,
  * `asked` stays empty, for runs of hours.
  */
-export const openProxy = async (
+export async function openProxy(
   target: string | (() => string),
   fateOf: (asked: Asked) => Fate,
   { remember = true }: { readonly remember?: boolean } = {},
-): Promise<Proxy> => {
+): Promise<Proxy> {
   const asked: Asked[] = []
   let number = 0
   const underWay = new Set<Promise<Answered>>()
@@ -85,11 +85,11 @@ export const openProxy = async (
   }
 }
 
-const forward = async (
+async function forward(
   target: string,
   { method, path, body }: Asked,
   headers: IncomingMessage['headers'],
-): Promise<Answered> => {
+): Promise<Answered> {
   const answer = await fetch(target + path, {
     method,
     headers: {

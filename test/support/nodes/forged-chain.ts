@@ -4,7 +4,7 @@ import { decodeBlock } from '#chain/decode.ts'
 import { hashBytes, merkleRoot } from '#chain/hash.ts'
 import { headHash } from '#chain/head.ts'
 import { receiptHash } from '#chain/receipt-hash.ts'
-import { hashedPartOf, transactionHash } from '#chain/transaction-hash.ts'
+import { toHashedTransaction, transactionHash } from '#chain/transaction-hash.ts'
 import type { Recording } from '#test/replay/recording.ts'
 
 /** A block from JSON.parse, to be altered. */
@@ -39,7 +39,7 @@ const decoded = (block: Written): Block =>
   )
 
 /** Sets the parent hash, and the parent's witness and gas, in a block, as a forger of a chain has to. */
-const setParent = (written: Written, parent: Block): void => {
+function setParent(written: Written, parent: Block): void {
   written.parent_hash = parent.hash
   const action = written.transactions[0]?.actions[0]
   const gas = parent.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
@@ -47,12 +47,12 @@ const setParent = (written: Written, parent: Block): void => {
 }
 
 /** Recomputes every hash that can be computed without a key: of the base transaction, of the roots and of the block. */
-const rehash = (written: Written): void => {
+function rehash(written: Written): void {
   const [base] = written.transactions
   for (const tx of written.transactions) tx.tx_receipt.tx_hash = tx.hash
   const text = decoded(written).transactions[0]
   if (base !== undefined && text !== undefined) {
-    base.hash = encodeBase58(transactionHash(hashedPartOf(text)))
+    base.hash = encodeBase58(transactionHash(toHashedTransaction(text)))
     base.tx_receipt.tx_hash = base.hash
   }
   const block = decoded(written)
@@ -90,7 +90,7 @@ const readBlock = (recording: Recording, height: number): Written =>
  * A recorded chain up to `end` in which one block is altered. Signatures and raw blocks stay as recorded,
  * because a forger can make neither.
  */
-export const forgedChain = (recording: Recording, forgery: Forgery, end: number): Recording => {
+export function forgedChain(recording: Recording, forgery: Forgery, end: number): Recording {
   const texts = new Map<number, string>()
   let parent: Block | undefined
   for (let height = forgery.height; height <= (forgery.rehashed ? end : forgery.height); height += 1) {

@@ -54,7 +54,7 @@ const setting =
       alter: block => Object.assign(place(block) ?? {}, { [field]: value }),
     }))
 
-const ofTransaction = (prefix: string, index: number): readonly Alteration[] => {
+function ofTransaction(prefix: string, index: number): readonly Alteration[] {
   const tx = ({ transactions }: Written): WrittenTransaction | undefined => transactions[index]
   return [
     ...setting(tx)(prefix, transactionFields),

@@ -26,7 +26,7 @@ export type Forged = {
  * A proxy to the node at `url` that alters one transaction wherever the node's JSON contains it, but not in
  * its raw form.
  */
-export const openForger = (url: string, { height, position, alter, others = () => pass }: Forged) => {
+export function openForger(url: string, { height, position, alter, others = () => pass }: Forged) {
   const change = (text: string): string => {
     const answer = JSON.parse(text) as Answer
     const { block, blocktx_list } = answer

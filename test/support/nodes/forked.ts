@@ -7,7 +7,7 @@ import { recordedBlocks } from './recording.ts'
 const ALONE = 12
 
 /** The recorded chain up to a height, whose last blocks are from another node, with other hashes and transactions. */
-export const forkedChain = async (to: number, orphans: number): Promise<readonly LoadedBlock[]> => {
+export async function forkedChain(to: number, orphans: number): Promise<readonly LoadedBlock[]> {
   const all = await recordedBlocks()
   const blocks = all.slice(0, to + 1)
   for (let height = to - orphans + 1; height <= to; height++) {
@@ -32,7 +32,7 @@ export const forkedChain = async (to: number, orphans: number): Promise<readonly
 }
 
 /** Loads blocks as a loader near the head does: each of the last ones in its own batch. */
-export const fill = async (store: Store, blocks: readonly LoadedBlock[], lib: number): Promise<void> => {
+export async function fill(store: Store, blocks: readonly LoadedBlock[], lib: number): Promise<void> {
   const until = blocks.length - ALONE
   await commitRuns(store, [blocks.slice(0, until), ...blocks.slice(until).map(block => [block])], { lib })
 }

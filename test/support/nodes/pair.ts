@@ -17,13 +17,13 @@ export const hangs: Fault = () => new Promise<never>(() => undefined)
 export const refuses: Fault = () => new Response('busy', { status: 503 })
 
 /** Two watched nodes, the sick one listed first. */
-export const pair = async (
+export async function pair(
   options: Partial<NodeOptions> & {
     readonly sickTo?: number
     readonly wellTo?: number
     readonly start?: number
   } = {},
-) => {
+) {
   const { sickTo, wellTo, start, ...more } = options
   let fault: Fault = () => undefined
   const sick = await startFaultyNode((asked, truth) => fault(asked, truth), sickTo)
@@ -59,7 +59,7 @@ export const pair = async (
 }
 
 /** The status of an answer, or the kind of the failure. */
-export const statusOf = async (asked: Promise<{ readonly status: number }>): Promise<number | string> => {
+export async function statusOf(asked: Promise<{ readonly status: number }>): Promise<number | string> {
   try {
     return (await asked).status
   } catch (error) {

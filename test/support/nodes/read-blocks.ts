@@ -16,7 +16,7 @@ export type Range = {
 }
 
 /** Reads a range of the recorded chain with a fault. Returns blocks, requests and failure (with NODE for the URL). */
-export const read = async (fault: Fault, range: Range, options: Partial<NodeOptions> = {}) => {
+export async function read(fault: Fault, range: Range, options: Partial<NodeOptions> = {}) {
   await using faulty = await startFaultyNode(fault)
   const node = createNode({ urls: [faulty.url], clock: idleClock(), ...options })
   const blocks: LoadedBlock[] = []
@@ -48,7 +48,7 @@ export const read = async (fault: Fault, range: Range, options: Partial<NodeOpti
 export const isBulk = (path: string): boolean => path === '/getBlockTxsByContract' || path === '/getBlockHeaderByRange'
 
 /** A fault for the first `times` requests of a path. */
-export const at = (match: (path: string) => boolean, fault: Fault, times = Number.POSITIVE_INFINITY): Fault => {
+export function at(match: (path: string) => boolean, fault: Fault, times = Number.POSITIVE_INFINITY): Fault {
   let left = times
   return (asked, truth) => {
     if (!match(asked.path) || left <= 0) return undefined

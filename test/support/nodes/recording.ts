@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import type { ContractCode, LoadedBlock } from '#chain/block.ts'
 import { decodeBlock, decodeContract } from '#chain/decode.ts'
-import { contractsToAskIn } from '#chain/effects.ts'
+import { listUnknownContracts } from '#chain/effects.ts'
 import { elementSpans, memberSpans } from '#chain/json-text.ts'
 import { LINKED } from '#chain/proof.ts'
 import { openRecording, type RecordedCall, type Recording } from '#test/replay/recording.ts'
@@ -12,7 +12,7 @@ import { ROOT } from '../root.ts'
 /** Folder of the recorded chain. */
 const RECORDING = join(ROOT, 'test/chain/devnet')
 
-const once = <T>(make: () => Promise<T>): (() => Promise<T>) => {
+function once<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
   return () => {
     made ??= make()
@@ -36,7 +36,7 @@ export const rpcAnswers: () => Promise<ReadonlyMap<string, string>> = once(
     ),
 )
 
-const codesOf = async (): Promise<(id: string) => ContractCode> => {
+async function codesOf(): Promise<(id: string) => ContractCode> {
   const answers = await rpcAnswers()
   return id => {
     const text = answers.get(`GET /getContract/${id}/true`)
@@ -46,7 +46,7 @@ const codesOf = async (): Promise<(id: string) => ContractCode> => {
 }
 
 /** Replaces a lazy property, at its first use, by its value. */
-const settle = <T extends object, K extends keyof T & string>(of: T, name: K, value: T[K]): T[K] => {
+function settle<T extends object, K extends keyof T & string>(of: T, name: K, value: T[K]): T[K] {
   Object.defineProperty(of, name, { value, enumerable: true, configurable: true, writable: true })
   return value
 }
@@ -65,7 +65,7 @@ export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async 
         return settle(this, 'block', decodeBlock(blockText(at) ?? ''))
       },
       get systemCode() {
-        return settle(this, 'systemCode', contractsToAskIn(this.block).map(codeOf))
+        return settle(this, 'systemCode', listUnknownContracts(this.block).map(codeOf))
       },
       proof: LINKED,
     }),
@@ -75,7 +75,7 @@ export const recordedBlocks: () => Promise<readonly LoadedBlock[]> = once(async 
 /** JSON with Maps for objects, in the order written, so that keys such as `__proto__` and `12345` are safe. */
 export type Tree = string | number | boolean | null | readonly Tree[] | ReadonlyMap<string, Tree>
 
-const treeAt = (text: string, from: number, to: number): Tree => {
+function treeAt(text: string, from: number, to: number): Tree {
   if (text[from] === '{')
     return new Map([...memberSpans(text, from)].map(([key, [start, end]]) => [key, treeAt(text, start, end)]))
   if (text[from] === '[') return elementSpans(text, from).map(([start, end]) => treeAt(text, start, end))
@@ -83,7 +83,7 @@ const treeAt = (text: string, from: number, to: number): Tree => {
 }
 
 /** Parses JSON whose keys are names of the chain. Numbers above 2^53 are not exact. */
-export const parseTree = (text: string): Tree => {
+export function parseTree(text: string): Tree {
   const trimmed = text.trim()
   JSON.parse(trimmed)
   return treeAt(trimmed, 0, trimmed.length)

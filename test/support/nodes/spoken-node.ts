@@ -10,10 +10,10 @@ export const notFound = (what: 'tx' | 'block'): Said => ({
 })
 
 /** A node that gives the answers of a test and records the requested paths. */
-export const spokenNode = (
+export function spokenNode(
   said: Readonly<Record<string, readonly Said[]>>,
   info: Partial<ChainInfo> = {},
-): Node & { readonly asked: string[] } => {
+): Node & { readonly asked: string[] } {
   const asked: string[] = []
   const never = () => {
     throw new Error('A test asked its node for what it does not say.')

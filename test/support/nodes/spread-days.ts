@@ -3,7 +3,7 @@ import type { LoadedBlock } from '#chain/block.ts'
 const HOUR = 3_600_000_000_000n
 
 /** The same blocks in bursts of one second, hours apart. They span many days, some of them without a block. */
-export const spreadDays = (blocks: readonly LoadedBlock[]): readonly LoadedBlock[] => {
+export function spreadDays(blocks: readonly LoadedBlock[]): readonly LoadedBlock[] {
   const begin = blocks[1]?.block.time ?? 0n
   const burst = Math.ceil(blocks.length / 90)
   return blocks.map(loaded => {

@@ -12,7 +12,7 @@ export const bonusEvents = ({ receipt }: Transaction): readonly SaidBonus[] =>
     ? receipt.receipts.flatMap((each, at) => eventOf(each, receipt.receipts.slice(at + 1)) ?? [])
     : []
 
-const eventOf = ({ funcName, content }: Receipt, behind: readonly Receipt[]): SaidBonus | undefined => {
+function eventOf({ funcName, content }: Receipt, behind: readonly Receipt[]): SaidBonus | undefined {
   if (!funcName.startsWith(`${BANK}/`)) return undefined
   const args = JSON.parse(content) as readonly string[]
   const [first = '', second = '', third = ''] = Array.isArray(args) ? args : []

@@ -5,7 +5,7 @@ type TransactionPlace = { readonly height: number; readonly hash: string }
 type Item = { readonly owner: string; readonly metadata: string; readonly moves: readonly Move[] }
 
 /** Items of token721.iost by id, and the item count of each collection, by replaying the recorded receipts. */
-export const plainItems = async () => {
+export async function plainItems() {
   const items = new Map<string, Item>()
   const collections = new Map<string, number>()
   const movements: (Move & { readonly id: string; readonly hash: string })[] = []
@@ -37,7 +37,7 @@ export const plainItems = async () => {
 }
 
 /** The number of items an owner has in a collection, by `collection/owner`. */
-export const sharesOf = (items: ReadonlyMap<string, { readonly owner: string }>): ReadonlyMap<string, number> => {
+export function sharesOf(items: ReadonlyMap<string, { readonly owner: string }>): ReadonlyMap<string, number> {
   const shares = new Map<string, number>()
   for (const [id, { owner }] of items) {
     const share = `${id.split('/')[0]}/${owner}`

@@ -8,7 +8,7 @@ export type ListCall = {
 /**
  * The call for a list's key. undefined for sub-accounts (`created/…`) and `contracts`, which are not lists of records.
  */
-export const listCall = (key: string): ListCall | undefined => {
+export function listCall(key: string): ListCall | undefined {
   const [kind, name = '', part = '', last = ''] = key.split('/')
   switch (kind) {
     case 'account':

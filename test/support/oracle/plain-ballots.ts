@@ -11,7 +11,7 @@ export type PlainVote = {
 }
 
 /** All votes in the order of the chain. Independent of `src/derive`. */
-export const plainBallots = (blocks: Iterable<Block>): readonly PlainVote[] => {
+export function plainBallots(blocks: Iterable<Block>): readonly PlainVote[] {
   const all: PlainVote[] = []
   for (const { height, transactions } of blocks)
     for (const { hash, receipt } of transactions)
@@ -25,10 +25,10 @@ export const plainBallots = (blocks: Iterable<Block>): readonly PlainVote[] => {
 }
 
 /** Votes summed by a name after a block, largest first, then by name. Sums of 0 are left out. */
-export const plainTally = (
+export function plainTally(
   votes: readonly PlainVote[],
   nameOf: (vote: PlainVote) => string,
-): readonly (readonly [string, bigint])[] => {
+): readonly (readonly [string, bigint])[] {
   const sums = new Map<string, bigint>()
   for (const vote of votes) sums.set(nameOf(vote), (sums.get(nameOf(vote)) ?? 0n) + vote.change)
   return [...sums]

@@ -39,7 +39,7 @@ export type VoteBonuses = {
 }
 
 /** Replays the events of a chain from the first one. */
-export const voteBonuses = (): VoteBonuses => {
+export function voteBonuses(): VoteBonuses {
   const coefs = new Map<string, bigint>()
   const ballots = new Map<string, Map<string, Claim>>()
   const candidates = candidatesOf()
@@ -88,7 +88,7 @@ export const voteBonuses = (): VoteBonuses => {
 }
 
 /** The contract skips pairs without votes: an earned bonus waits until the voter votes for the producer again. */
-const earned = (claims: ReadonlyMap<string, Claim> | undefined, coef: (producer: string) => bigint) => {
+function earned(claims: ReadonlyMap<string, Claim> | undefined, coef: (producer: string) => bigint) {
   const parts = new Map<string, bigint>()
   let total = 0n
   for (const [producer, { votes, mask }] of claims ?? []) {
@@ -101,7 +101,7 @@ const earned = (claims: ReadonlyMap<string, Claim> | undefined, coef: (producer:
 }
 
 /** Candidates share a bonus in proportion to their votes while these reach the threshold. */
-const candidatesOf = () => {
+function candidatesOf() {
   const claims = new Map<string, Claim>()
   let coef = 0n
   let all = 0n

@@ -22,7 +22,7 @@ export type PlainDay = {
 
 const MOVES = /^token\.iost\/(?:transfer|transferFreeze|issue|destroy)$/
 
-export const plainDays = (blocks: Iterable<Block>): ReadonlyMap<string, PlainDay> => {
+export function plainDays(blocks: Iterable<Block>): ReadonlyMap<string, PlainDay> {
   const days = new Map<string, PlainDay>()
   const table = producerTable()
   let second = { at: -1n, transactions: 0 }
@@ -68,12 +68,12 @@ const nothing = (): PlainDay => ({
   highest_tps: 0,
 })
 
-const argumentsOf = (text: string): readonly string[] => {
+function argumentsOf(text: string): readonly string[] {
   const value: unknown = JSON.parse(text)
   return Array.isArray(value) ? value.map(String) : []
 }
 
-const addEffects = (day: PlainDay, tx: Transaction): void => {
+function addEffects(day: PlainDay, tx: Transaction): void {
   for (const { funcName, content } of tx.receipt.receipts) {
     if (funcName === 'auth.iost/signUp') day.new_accounts += 1
     if (!MOVES.test(funcName)) continue
@@ -96,7 +96,7 @@ const lastContribute = (base: Transaction | undefined): boolean =>
   )
 
 /** The producers in the table, and their votes. */
-const producerTable = () => {
+function producerTable() {
   const registered = new Set<string>()
   const votes = new Map<string, bigint>()
   return {

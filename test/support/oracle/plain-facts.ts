@@ -21,11 +21,11 @@ type Row = {
  * Computed from receipts alone. `own`: the receipt of the row's movement, if any. For a call, all receipts of
  * its transaction are searched.
  */
-export const plainFacts = (
+export function plainFacts(
   tx: Transaction,
   own: Pick<Receipt, 'funcName' | 'content'> | undefined,
   { name, data, decimals }: Row,
-): PlainFacts => {
+): PlainFacts {
   if (own === undefined) {
     if (name.startsWith('token721.iost/')) return nftOf(tx, name, data)
     const amount = tx.receipt.statusCode === 'SUCCESS' ? amountOfCall(tx, name, data) : undefined
@@ -47,7 +47,7 @@ export const plainFacts = (
 }
 
 /** The NFT of an action with its receipt; the id of an issued one is what the action returned. */
-const nftOf = (tx: Transaction, name: string, data: string): PlainFacts => {
+function nftOf(tx: Transaction, name: string, data: string): PlainFacts {
   if (!tx.receipt.receipts.some(({ funcName, content }) => funcName === name && content === data)) return {}
   const [collection = '', , , id = ''] = JSON.parse(data) as readonly string[]
   if (name.endsWith('/transfer')) return { collection, token_id: id }
@@ -57,7 +57,7 @@ const nftOf = (tx: Transaction, name: string, data: string): PlainFacts => {
 }
 
 /** The content of the receipt of a vote or pledge, or the RAM of a trade. */
-const amountOfCall = (tx: Transaction, name: string, data: string): string | undefined => {
+function amountOfCall(tx: Transaction, name: string, data: string): string | undefined {
   const said = (funcName: string) =>
     tx.receipt.receipts
       .filter(receipt => receipt.funcName === funcName)
@@ -77,7 +77,7 @@ const amountOfCall = (tx: Transaction, name: string, data: string): string | und
 }
 
 /** `"0012.34500"` with 2 decimals is `"12.34"`. */
-const plain = (text: string, decimals: number): string => {
+function plain(text: string, decimals: number): string {
   const [whole = '', part = ''] = text.split('.')
   const fraction = part.slice(0, decimals).replace(/0+$/, '')
   return `${whole.replace(/^0+(?=.)/, '')}${fraction === '' ? '' : `.${fraction}`}`

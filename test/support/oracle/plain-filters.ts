@@ -13,7 +13,7 @@ export type PlainFilter = {
 }
 
 /** The sender and the recipient of the movement of a row. */
-const partiesOf = ({ action, moved }: PlainRow): readonly [giver: unknown, taker: unknown] => {
+function partiesOf({ action, moved }: PlainRow): readonly [giver: unknown, taker: unknown] {
   if (moved === undefined) return [undefined, undefined]
   const [first, second] = moved.between
   if (action === 'issue') return [undefined, first]
@@ -21,7 +21,7 @@ const partiesOf = ({ action, moved }: PlainRow): readonly [giver: unknown, taker
 }
 
 /** A decimal number as an integer of the smallest possible unit. */
-const units = (text: string): bigint => {
+function units(text: string): bigint {
   const [whole = '', part = ''] = text.split('.')
   return BigInt(whole + part.padEnd(18, '0'))
 }
@@ -30,7 +30,7 @@ const units = (text: string): bigint => {
  * Whether a row passes the filter from the view of an account. Without an account: of anyone who deals with
  * the counterparty.
  */
-export const plainPasses = (row: PlainRow, side: string | undefined, filter: PlainFilter): boolean => {
+export function plainPasses(row: PlainRow, side: string | undefined, filter: PlainFilter): boolean {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filter
   const [giver, taker] = partiesOf(row)
   const [own, other] = direction === 'in' ? [taker, giver] : [giver, taker]
@@ -55,7 +55,7 @@ export const plainPasses = (row: PlainRow, side: string | undefined, filter: Pla
 }
 
 /** Whether the counterparty of a row matches. For an account that only published the row, either party may match. */
-const isBetween = ({ from, to }: PlainRow, side: string | undefined, other: string): boolean => {
+function isBetween({ from, to }: PlainRow, side: string | undefined, other: string): boolean {
   if (side === undefined || (from !== side && to !== side)) return from === other || to === other
   return (from === side && to === other) || (to === side && from === other)
 }

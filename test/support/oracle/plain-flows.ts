@@ -41,7 +41,7 @@ const movedIn = function* (blocks: Iterable<Block>): Generator<Moved> {
 }
 
 /** The days with activity of each token, by `token/date`. */
-export const plainTokenDays = (blocks: Iterable<Block>): ReadonlyMap<string, PlainTokenDay> => {
+export function plainTokenDays(blocks: Iterable<Block>): ReadonlyMap<string, PlainTokenDay> {
   const days = new Map<string, PlainTokenDay>()
   for (const { date, kind, token, amount } of movedIn(blocks)) {
     const id = `${token}/${date}`
@@ -58,7 +58,7 @@ export const plainTokenDays = (blocks: Iterable<Block>): ReadonlyMap<string, Pla
 }
 
 /** The counterparties of each owner on each day, by `token/owner/date`. */
-export const plainCounterparties = (blocks: Iterable<Block>): ReadonlyMap<string, ReadonlySet<string>> => {
+export function plainCounterparties(blocks: Iterable<Block>): ReadonlyMap<string, ReadonlySet<string>> {
   const days = new Map<string, Set<string>>()
   const add = (token: string, owner: string, date: string, other: string): void => {
     if (owner === '' || other === '' || owner === other) return
@@ -76,7 +76,7 @@ export const plainCounterparties = (blocks: Iterable<Block>): ReadonlyMap<string
 export type PlainFlows = { in: bigint; out: bigint; movements_in: number; movements_out: number }
 
 /** The amounts an owner received and sent on each day, by date, in the smallest unit of the token. */
-export const plainFlows = ({ changes, times }: PlainPast, id: string): ReadonlyMap<string, PlainFlows> => {
+export function plainFlows({ changes, times }: PlainPast, id: string): ReadonlyMap<string, PlainFlows> {
   const days = new Map<string, PlainFlows>()
   for (const { height, change } of changes.get(id) ?? []) {
     const date = plainDate(times[height] ?? 0n)

@@ -10,7 +10,7 @@ const DECIMALS = 8
 const argumentsOf = ({ content }: Receipt) => JSON.parse(content) as readonly string[]
 const unitsOf = (text = ''): bigint => unitsAsRead(text, DECIMALS) ?? 0n
 
-const moveIn = (receipt: Receipt): Move | undefined => {
+function moveIn(receipt: Receipt): Move | undefined {
   const [contract, name] = receipt.funcName.split('/')
   if (contract !== 'token.iost') return undefined
   const [token, first = '', second = '', third] = argumentsOf(receipt)
@@ -33,7 +33,7 @@ const TELLING: ReadonlySet<string> = new Set([
 ])
 
 /** Labels the nearest movement of that kind which has no label yet. */
-const mark = (moves: readonly (Move | undefined)[], label: Move['label'], wanted: Partial<Move>): void => {
+function mark(moves: readonly (Move | undefined)[], label: Move['label'], wanted: Partial<Move>): void {
   const found = moves.find(
     move =>
       move?.label === '' &&
@@ -47,7 +47,7 @@ const mark = (moves: readonly (Move | undefined)[], label: Move['label'], wanted
 }
 
 /** The movements of IOST by a transaction, labelled by the receipts that say what they were for. */
-const movesOf = ({ receipt: { receipts } }: Transaction): readonly Move[] => {
+function movesOf({ receipt: { receipts } }: Transaction): readonly Move[] {
   const moves = receipts.map(moveIn)
   for (const [at, receipt] of receipts.entries()) {
     const before = moves.slice(0, at).toReversed()
@@ -74,7 +74,7 @@ const movesOf = ({ receipt: { receipts } }: Transaction): readonly Move[] => {
 }
 
 /** The lines about IOST in the book of every account, from receipts alone. */
-export const plainLines = (blocks: Iterable<Block>): ReadonlyMap<string, readonly PlainLine[]> => {
+export function plainLines(blocks: Iterable<Block>): ReadonlyMap<string, readonly PlainLine[]> {
   const lines = new Map<string, PlainLine[]>()
   const add = (account: string, line: PlainLine): void => {
     lines.set(account, [...(lines.get(account) ?? []), line])

@@ -5,7 +5,7 @@ import { type PlainChain, type PlainRow, plainChain } from './plain-records.ts'
 let recorded: Promise<PlainChain> | undefined
 
 /** All rows and lists of the recorded chain, oldest first, computed from the blocks once per process. */
-export const plainRecording = (): Promise<PlainChain> => {
+export function plainRecording(): Promise<PlainChain> {
   recorded ??= recordedBlocks().then(blocks => plainChain(blocks.map(({ block }) => block)))
   return recorded
 }

@@ -26,18 +26,18 @@ const argumentsOf = (content: string): readonly string[] =>
   ).map(String)
 
 /** `"1.5"` with 3 decimals is 1500. Further digits are cut off. */
-const unitsIn = (text: string, decimals: number): bigint => {
+function unitsIn(text: string, decimals: number): bigint {
   const [whole = '0', part = ''] = text.split('.')
   return BigInt(whole + part.slice(0, decimals).padEnd(decimals, '0'))
 }
 
-const decimalsOf = (config: string): number => {
+function decimalsOf(config: string): number {
   const { decimal } = JSON.parse(Buffer.from(config, 'base64').toString()) as { decimal?: number }
   return decimal ?? 8
 }
 
 /** Collects every change from the blocks, starting with genesis. */
-export const plainPast = (blocks: Iterable<Block>): PlainPast => {
+export function plainPast(blocks: Iterable<Block>): PlainPast {
   const changes = new Map<string, PlainChange[]>()
   const times: bigint[] = []
   const decimals = new Map<string, number>()
@@ -97,7 +97,7 @@ export const plainPast = (blocks: Iterable<Block>): PlainPast => {
   return { changes, times }
 }
 
-const noteOwners = (tx: Transaction, owners: Map<string, string>): void => {
+function noteOwners(tx: Transaction, owners: Map<string, string>): void {
   for (const { contract, actionName } of tx.actions)
     if (contract === 'system.iost' && actionName === 'setCode') owners.set(`Contract${tx.hash}`, tx.publisher)
 }
@@ -108,7 +108,7 @@ type Summed = { readonly sums: readonly bigint[]; readonly frozen: readonly Plai
 /** Computed once per owner: summing all changes of a busy owner at every height takes minutes. */
 const summed = new WeakMap<readonly PlainChange[], Summed>()
 
-const summedOf = (changes: readonly PlainChange[]): Summed => {
+function summedOf(changes: readonly PlainChange[]): Summed {
   const known = summed.get(changes)
   if (known !== undefined) return known
   let sum = 0n
@@ -122,7 +122,7 @@ const summedOf = (changes: readonly PlainChange[]): Summed => {
 }
 
 /** Number of changes up to a height. The changes are in the order of the chain. */
-const countUpTo = (changes: readonly PlainChange[], height: number): number => {
+function countUpTo(changes: readonly PlainChange[], height: number): number {
   let [from, to] = [0, changes.length]
   while (from < to) {
     const middle = (from + to) >> 1
@@ -133,7 +133,7 @@ const countUpTo = (changes: readonly PlainChange[], height: number): number => {
 }
 
 /** An owner's balance after a block, with the frozen amounts by time, then amount. */
-export const plainHeld = ({ changes, times }: PlainPast, id: string, height: number) => {
+export function plainHeld({ changes, times }: PlainPast, id: string, height: number) {
   const now = times[height] ?? 0n
   const all = changes.get(id) ?? []
   const { sums, frozen: everFrozen } = summedOf(all)

@@ -10,7 +10,7 @@ type PlainPledge = {
 }
 
 /** All pledges in the order of the chain. Independent of `src/derive`. */
-export const plainPledges = (blocks: Iterable<Block>): readonly PlainPledge[] => {
+export function plainPledges(blocks: Iterable<Block>): readonly PlainPledge[] {
   const all: PlainPledge[] = []
   for (const { height, transactions } of blocks)
     for (const { receipt } of transactions)
@@ -24,7 +24,7 @@ export const plainPledges = (blocks: Iterable<Block>): readonly PlainPledge[] =>
 }
 
 /** The amount an account has pledged after a block, for itself and for others. */
-export const plainPledged = (pledges: readonly PlainPledge[], pledger: string, height: number) => {
+export function plainPledged(pledges: readonly PlainPledge[], pledger: string, height: number) {
   let [self, others] = [0n, 0n]
   for (const each of pledges) {
     if (each.pledger !== pledger || each.height > height) continue

@@ -49,7 +49,7 @@ const SYSTEM = new Set(
 )
 
 /** Arguments as an array in which numbers are marked texts. undefined: not an array. */
-const argumentsOf = (text: string): readonly unknown[] | undefined => {
+function argumentsOf(text: string): readonly unknown[] | undefined {
   try {
     const value: unknown = JSON.parse(text, (_k, v, c?: { source?: string }) =>
       typeof v === 'number' ? { number: c?.source } : v,
@@ -61,7 +61,7 @@ const argumentsOf = (text: string): readonly unknown[] | undefined => {
 }
 
 /** `"0012.34500"` with 2 decimals is 12.34. */
-const cut = (amount: unknown, decimals: number): string => {
+function cut(amount: unknown, decimals: number): string {
   if (typeof amount !== 'string' || !/^\d*\.?\d*$/.test(amount)) return `?${JSON.stringify(amount)}`
   const [whole = '', part = ''] = amount.split('.')
   return `${whole.replace(/^0+/, '')}.${part.slice(0, decimals).replace(/0+$/, '')}`
@@ -73,7 +73,7 @@ const possible = (name: unknown): name is string =>
     name,
   )
 
-const parties = (name: string, data: string, publisher: string): readonly [from: string, to: string] => {
+function parties(name: string, data: string, publisher: string): readonly [from: string, to: string] {
   const contract = name.slice(0, name.indexOf('/'))
   const args = argumentsOf(data) ?? []
   const at = (n: number): string | undefined => (possible(args[n]) ? args[n] : undefined)
@@ -120,7 +120,7 @@ export type PlainChain = {
   readonly lists: ReadonlyMap<string, readonly PlainRow[]>
 }
 
-export const plainChain = (blocks: readonly Block[]): PlainChain => {
+export function plainChain(blocks: readonly Block[]): PlainChain {
   const decimals = new Map<string, number>()
   const contracts = new Set(SYSTEM)
   // system.iost exists although nothing deploys it.
@@ -153,16 +153,16 @@ export const plainChain = (blocks: readonly Block[]): PlainChain => {
 }
 
 /** The contract that an action of system.iost creates unless it exists already. */
-const deployedBy = (
+function deployedBy(
   tx: Transaction,
   { contract, action, data, index, ownAction, status }: PlainRow,
-): string | undefined => {
+): string | undefined {
   if (!ownAction || status !== 'SUCCESS' || contract !== 'system.iost') return undefined
   const text = action === 'setCode' ? tx.receipt.returns[index] : action === 'initSetCode' ? data : undefined
   return text === undefined ? undefined : (JSON.parse(text) as string[])[0]
 }
 
-const learnTokens = (tx: Transaction, decimals: Map<string, number>): void => {
+function learnTokens(tx: Transaction, decimals: Map<string, number>): void {
   for (const { funcName, content } of tx.receipt.receipts) {
     if (funcName !== 'token.iost/create') continue
     const [symbol, , , config] = JSON.parse(content) as [string, string, number, string]
@@ -172,7 +172,7 @@ const learnTokens = (tx: Transaction, decimals: Map<string, number>): void => {
 }
 
 /** An action's text with its amount cut to the token's decimals. */
-const meaningOf = (name: string, data: string, decimals: ReadonlyMap<string, number>): string => {
+function meaningOf(name: string, data: string, decimals: ReadonlyMap<string, number>): string {
   const args = argumentsOf(data)
   const amountAt = AMOUNT_AT.get(name)
   if (args === undefined || amountAt === undefined) return JSON.stringify(args)
@@ -180,7 +180,7 @@ const meaningOf = (name: string, data: string, decimals: ReadonlyMap<string, num
   return JSON.stringify(args.map((value, at) => (at === amountAt ? cut(value, places) : value)))
 }
 
-const rowsOf = (block: Block, tx: Transaction, decimals: ReadonlyMap<string, number>): PlainRow[] => {
+function rowsOf(block: Block, tx: Transaction, decimals: ReadonlyMap<string, number>): PlainRow[] {
   const base = tx.publisher === 'base.iost'
   const success = tx.receipt.statusCode === 'SUCCESS'
   const meaning = (name: string, data: string): string => meaningOf(name, data, decimals)
@@ -240,7 +240,7 @@ const rowsOf = (block: Block, tx: Transaction, decimals: ReadonlyMap<string, num
   return rows
 }
 
-const movedBy = (name: string, data: string): Pick<PlainRow, 'moved'> => {
+function movedBy(name: string, data: string): Pick<PlainRow, 'moved'> {
   if (!name.startsWith('token.iost/')) return {}
   const [token, first, second] = argumentsOf(data) ?? []
   return {
@@ -251,7 +251,7 @@ const movedBy = (name: string, data: string): Pick<PlainRow, 'moved'> => {
   }
 }
 
-const keysOf = (row: PlainRow, contracts: ReadonlySet<string>): readonly string[] => {
+function keysOf(row: PlainRow, contracts: ReadonlySet<string>): readonly string[] {
   const names = new Set([row.from, row.to, ...(row.ownAction ? [row.publisher] : [])].filter(possible))
   const keys = [...names].map(name => `account/${name}`)
   if (row.status !== 'SUCCESS') for (const name of names) keys.push(`failed/${name}`)

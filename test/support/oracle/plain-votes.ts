@@ -7,7 +7,7 @@ const DAY_NS = 86_400_000_000_000n
 type VoteChange = { readonly producer: string; readonly time: bigint; readonly units: bigint }
 
 /** Every change of votes in the receipts of the blocks. Independent of `src/derive`. */
-export const voteChanges = (blocks: Iterable<Block>): readonly VoteChange[] => {
+export function voteChanges(blocks: Iterable<Block>): readonly VoteChange[] {
   const changes: VoteChange[] = []
   for (const { time, transactions } of blocks)
     for (const { receipt } of transactions) {
@@ -24,7 +24,7 @@ export const voteChanges = (blocks: Iterable<Block>): readonly VoteChange[] => {
 }
 
 /** The rows of get-producer-votes, computed from all changes and from the times of the first and the last block. */
-export const plainVoteDays = (changes: readonly VoteChange[], first: bigint, last: bigint): readonly object[] => {
+export function plainVoteDays(changes: readonly VoteChange[], first: bigint, last: bigint): readonly object[] {
   const today = last / DAY_NS
   const begin = first / DAY_NS > today - 30n ? first / DAY_NS : today - 30n
   const before = (day: bigint): bigint =>
@@ -41,7 +41,7 @@ export const plainVoteDays = (changes: readonly VoteChange[], first: bigint, las
 }
 
 /** `votes_change_7d`, computed from all changes. */
-export const plainChangeOfWeek = (changes: readonly VoteChange[], last: bigint): string => {
+export function plainChangeOfWeek(changes: readonly VoteChange[], last: bigint): string {
   const begin = (last / DAY_NS - 6n) * DAY_NS
   return fromUnits(
     changes.filter(({ time }) => time >= begin).reduce((sum, { units }) => sum + units, 0n),

@@ -6,10 +6,7 @@ import type { Testimony } from './witness.ts'
  * Some of a witness's answers that differ, in any character, from those of the other store when it is loaded
  * undisturbed to the height of the answer. `url` is the node, which must still be at the same height.
  */
-export const secondOpinion = async (
-  url: string,
-  { answers }: Pick<Testimony, 'answers'>,
-): Promise<readonly string[]> => {
+export async function secondOpinion(url: string, { answers }: Pick<Testimony, 'answers'>): Promise<readonly string[]> {
   const other = await temporarySqlite()
   const service = serviceOn(other.store)
   const wrong: string[] = []

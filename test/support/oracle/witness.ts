@@ -46,7 +46,7 @@ const CALM_MS = 20
 const AWAY_MS = 20
 
 /** The pause after an answer, by its status and the previous height: short while the chain grows. */
-const pacing = (): ((status: number, height: number) => Promise<void>) => {
+function pacing(): (status: number, height: number) => Promise<void> {
   let [unchanged, known] = [0, -1]
   return async (status, height) => {
     unchanged = height === known ? unchanged + 1 : 0
@@ -62,10 +62,10 @@ const pacing = (): ((status: number, height: number) => Promise<void>) => {
  * not decrease. Rows and total of a list must be those of the plain list at the answer's height. The same
  * request at the same height must have the same answer.
  */
-export const witness = async (
+export async function witness(
   service: Pick<Service, 'ask' | 'key' | 'lines'>,
   options: WitnessOptions,
-): Promise<Witness> => {
+): Promise<Witness> {
   const lists = await plainLists()
   const random = seeded(options.seed)
   const questions = questionsOver(lists, random, options.deepest ?? 200)
@@ -124,12 +124,12 @@ export const witness = async (
 }
 
 /** The error when the same request had another answer at this height. The answer is stored. */
-const otherBefore = (
+function otherBefore(
   answers: Map<number, Map<string, string>>,
   height: number,
   path: string,
   text: string,
-): string | undefined => {
+): string | undefined {
   const known = answers.get(height) ?? new Map<string, string>()
   answers.set(height, known)
   const before = known.get(path)
@@ -153,11 +153,11 @@ const fine: Check = () => undefined
 const SIZES = [1, 7, 20, 100]
 
 /** Draws random requests. `height` is the current height of the chain, so that most pages have rows. */
-const questionsOver = (
+function questionsOver(
   lists: ReadonlyMap<string, readonly PlainRow[]>,
   random: () => number,
   deepest: number,
-): ((height: number) => Question) => {
+): (height: number) => Question {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T
   const keys = [...lists.keys()].filter(key => listCall(key) !== undefined)
   const longest = keys.toSorted((a, b) => (lists.get(b)?.length ?? 0) - (lists.get(a)?.length ?? 0)).slice(0, 12)
@@ -189,7 +189,7 @@ const questionsOver = (
   }
 }
 
-const pathOf = (call: string, params: object): string => {
+function pathOf(call: string, params: object): string {
   const [module = '', action = ''] = call.split('/')
   const query = new URLSearchParams({ module, action })
   for (const [name, value] of Object.entries(params)) query.set(name, String(value))
@@ -197,7 +197,7 @@ const pathOf = (call: string, params: object): string => {
 }
 
 /** The rows at or below a height. Rows are in the order of the chain. */
-const countAt = (rows: readonly PlainRow[], height: number): number => {
+function countAt(rows: readonly PlainRow[], height: number): number {
   let [low, high] = [0, rows.length]
   while (low < high) {
     const middle = (low + high) >> 1

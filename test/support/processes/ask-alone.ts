@@ -6,7 +6,7 @@ const KEYS_UNREAD = 'API keys cannot be checked at the moment.'
 /**
  * Sends a request on a new connection, and again while the service cannot check keys. Returns status, headers and text.
  */
-export const askAlone = async (url: string) => {
+export async function askAlone(url: string) {
   for (;;) {
     const response = await fetch(url, { keepalive: false, headers: { Connection: 'close' } })
     const { status, headers } = response

@@ -9,7 +9,7 @@ import { resourceLimits } from '../limits.ts'
  */
 const [path = '', file = '', call = '', bytes = ''] = process.argv.slice(2)
 let calls = 0
-const count = (): void => {
+function count(): void {
   calls += 1
   if (calls === Number(call)) process.kill(process.pid, 'SIGKILL')
 }

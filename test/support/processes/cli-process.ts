@@ -32,7 +32,7 @@ export type Running = {
 }
 
 /** A folder that `await using` removes, after it has ended the processes that run in it. */
-export const cliFolder = async (program = PROGRAM): Promise<CliFolder> => {
+export async function cliFolder(program = PROGRAM): Promise<CliFolder> {
   const path = await mkdtemp(join(tmpdir(), 'iostlens-cli-'))
   const running = new Set<Running>()
   const start: CliFolder['start'] = (args, environment = {}) => {
@@ -53,11 +53,11 @@ export const cliFolder = async (program = PROGRAM): Promise<CliFolder> => {
 }
 
 /** The environment contains only the given variables and PATH. */
-export const spawnIn = (
+export function spawnIn(
   folder: string,
   command: readonly string[],
   environment: Readonly<Record<string, string>> = {},
-): Running => {
+): Running {
   const child = Bun.spawn([...command], {
     cwd: folder,
     env: { PATH, ...environment },
@@ -86,7 +86,7 @@ export const spawnIn = (
 }
 
 /** The text so far of a stream that is still open. */
-const heard = (stream: ReadableStream<Uint8Array>) => {
+function heard(stream: ReadableStream<Uint8Array>) {
   let text = ''
   let over = false
   let waiting: (() => void)[] = []

@@ -29,12 +29,10 @@ export type ClientSettings = {
 }
 
 /** The module that a service serves as `/client.ts`. */
-export const clientModuleOf = async ({
-  ask,
-}: Pick<Service, 'ask'>): Promise<{
+export async function clientModuleOf({ ask }: Pick<Service, 'ask'>): Promise<{
   readonly createClient: (settings: ClientSettings) => ServedClient
   readonly IostlensError: typeof Error
-}> => {
+}> {
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-client-'))
   try {
     const path = join(folder, 'client.ts')
@@ -46,10 +44,10 @@ export const clientModuleOf = async ({
 }
 
 /** A client of a service under test, without a socket unless `settings` say otherwise. */
-export const clientOf = async (
+export async function clientOf(
   service: Pick<Service, 'ask' | 'key'>,
   settings: ClientSettings = {},
-): Promise<ServedClient> => {
+): Promise<ServedClient> {
   const { createClient } = await clientModuleOf(service)
   const fetch = (url: string, init: RequestInit) => service.ask(url.slice('http://inside'.length), init)
   return createClient({ url: 'http://inside', key: service.key, fetch, ...settings })

@@ -2,7 +2,7 @@
 type Line = { ask(path: string): Promise<number>; close(): void }
 
 /** Opens a connection. `ask` returns the status of the answer. When the connection closes, its request fails. */
-const openLine = async (url: URL, headers: Readonly<Record<string, string>> = {}): Promise<Line> => {
+async function openLine(url: URL, headers: Readonly<Record<string, string>> = {}): Promise<Line> {
   const more = Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('')
@@ -45,12 +45,12 @@ const openLine = async (url: URL, headers: Readonly<Record<string, string>> = {}
 export type Counts = ReadonlyMap<number, number>
 
 /** Connections that send requests without a pause until `stop`. */
-export const startCrowd = async (
+export async function startCrowd(
   base: string,
   paths: readonly string[],
   connections: number,
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ stop(): Promise<{ readonly counts: Counts }> }> => {
+): Promise<{ stop(): Promise<{ readonly counts: Counts }> }> {
   const url = new URL(base)
   const lines = await Promise.all(Array.from({ length: connections }, () => openLine(url, headers)))
   const counts = new Map<number, number>()
@@ -76,7 +76,7 @@ export const startCrowd = async (
 }
 
 /** Requests a path repeatedly, each time after the previous answer. */
-export const askInTurn = async (base: string, path: string, count: number): Promise<Counts> => {
+export async function askInTurn(base: string, path: string, count: number): Promise<Counts> {
   const line = await openLine(new URL(base))
   const counts = new Map<number, number>()
   for (let at = 0; at < count; at++) {

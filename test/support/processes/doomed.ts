@@ -33,7 +33,7 @@ export const doomedAtWrite = (path: string, write: number): Readonly<Record<stri
   KILL_PATH: path,
 })
 
-const doomedSqlite = async (place: readonly string[], write: number): Promise<Doomed> => {
+async function doomedSqlite(place: readonly string[], write: number): Promise<Doomed> {
   const [, path = ''] = place
   return {
     place,
@@ -44,7 +44,7 @@ const doomedSqlite = async (place: readonly string[], write: number): Promise<Do
   }
 }
 
-const doomedElastic = async (place: readonly string[], write: number): Promise<Doomed> => {
+async function doomedElastic(place: readonly string[], write: number): Promise<Doomed> {
   const [kind = '', url = '', prefix = '', ...more] = place
   const { promise: killer, resolve: killWith } = Promise.withResolvers<() => void>()
   const proxy = await openProxy(url, ({ number }) => {
@@ -75,7 +75,7 @@ export type Task = {
  * Runs a program of this folder and kills it at write number `write`. Returns whether it was killed before it
  * completed.
  */
-export const diesAt = async (write: number, task: Task): Promise<boolean> => {
+export async function diesAt(write: number, task: Task): Promise<boolean> {
   const doom = await doomed(task.place, write)
   const program = await bundled(join(ROOT, 'test/support/processes', task.program))
   const command = [program, ...(task.before ?? []), ...doom.place]

@@ -25,7 +25,7 @@ export const feedMessages = async function* (
   }
 }
 
-const eventOf = (text: string): FeedEvent => {
+function eventOf(text: string): FeedEvent {
   let id: string | undefined
   let event = 'message'
   const data: string[] = []

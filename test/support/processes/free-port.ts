@@ -6,7 +6,7 @@ const PORTS = 12_000
 const given = new Set<number>()
 
 /** A port of 127.0.0.1 that nobody listens on, another one each time. */
-export const freePort = async (): Promise<number> => {
+export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST_PORT + Math.floor(Math.random() * PORTS)
     if (given.has(port) || !(await canListen(port))) continue

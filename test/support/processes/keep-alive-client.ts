@@ -22,10 +22,10 @@ type Broken = 'before' | 'within'
  * A client that keeps its connection as long as the server does, and sends one request after the other. It repeats a
  * GET once when its connection closes before the answer begins, as HTTP allows. No other request is repeated.
  */
-export const keepAliveClient = (
+export function keepAliveClient(
   port: number,
   { path, headers, expected }: { readonly path: string; readonly headers: string; readonly expected: string },
-) => {
+) {
   const tally: Tally = { answered: 0, retried: 0, released: 0, wrong: [] }
   let socket: Socket | undefined
   const drop = (): void => {
@@ -84,7 +84,7 @@ const exchanged = (socket: Socket, request: string): Promise<Answer | Broken> =>
   })
 
 /** A complete answer with a Content-Length. undefined: more bytes must follow. */
-const answerIn = (text: string): Answer | undefined => {
+function answerIn(text: string): Answer | undefined {
   const from = text.indexOf('\r\n\r\n') + 4
   if (from < 4) return undefined
   const head = text.slice(0, from)

@@ -8,7 +8,7 @@ import { Database } from 'bun:sqlite'
 const path = process.env['KILL_PATH'] ?? ''
 let left = Number(process.env['KILL_AT_WRITE'])
 
-const count = (database: Database): void => {
+function count(database: Database): void {
   if (!database.filename.startsWith(path)) return
   left -= 1
   if (left === 0) process.kill(process.pid, 'SIGKILL')

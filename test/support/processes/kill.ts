@@ -9,11 +9,11 @@ const FIRST = { sqlite: 1_200, elastic: 24 } as const
 const GROWTH = 1.3
 
 /** Kills loaders at counted writes until one completes. Returns the number of kills. */
-export const killUntilLoaded = async (
+export async function killUntilLoaded(
   { args }: Place,
   { url, to, documents }: Aim,
   random: () => number,
-): Promise<number> => {
+): Promise<number> {
   const first = args[0] === 'sqlite' ? FIRST.sqlite : FIRST.elastic
   const task = { program: 'load-process.ts', before: [url], place: args, after: [to, documents].map(String) }
   for (let kills = 0; ; kills++)

@@ -7,12 +7,12 @@ import { type Doomed, doomed } from './doomed.ts'
  * completes. Returns the number of kills. Both callbacks get the number of kills so far. `seed` is shown when
  * a run fails without a kill. `writeAt` must increase, so that one run completes.
  */
-export const runKilled = async (
+export async function runKilled(
   seed: number,
   place: readonly string[],
   writeAt: (kills: number) => number,
   start: (doom: Doomed, kills: number) => Promise<Running>,
-): Promise<number> => {
+): Promise<number> {
   for (let kills = 0; ; kills++) {
     const doom = await doomed(place, writeAt(kills))
     const running = await start(doom, kills)

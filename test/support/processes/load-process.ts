@@ -23,7 +23,7 @@ const store =
         openStateFile: of => openTestState(rest[1] ?? '', of),
         chunk,
       })
-const main = async (): Promise<void> => {
+async function main(): Promise<void> {
   await loadFrom(node, store, {
     ...(to === undefined ? {} : { to }),
     onProgress: ({ height }) => process.stdout.write(`${height}\n`),

@@ -8,7 +8,7 @@ export const BINARY = join(ROOT, 'dist/iostlens')
 const changed = (path: string): number => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0
 
 /** Whether the compiled program exists and no source is newer, by the rule of `scripts/build --if-older`. */
-const isOfTheseSources = (): boolean => {
+function isOfTheseSources(): boolean {
   const built = changed(BINARY)
   if (built === 0) return false
   const sources = ['package.json', 'bun.lock', 'src', 'indices']

@@ -25,7 +25,7 @@ const parts = ({ put, remove, unplace }: Rewrite): readonly Rewrite[] => [
   ...unplace.map(each => ({ put: [], remove: [], unplace: [each] })),
 ]
 
-const main = async (): Promise<void> => {
+async function main(): Promise<void> {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const writer = await store.takeOver(identity, { repair: true })

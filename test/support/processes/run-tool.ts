@@ -4,7 +4,7 @@ import { ROOT } from '../root.ts'
  * Runs a program, in the project's folder unless another is given. Returns its output. Throws with all output
  * when it fails.
  */
-export const runTool = async (
+export async function runTool(
   command: readonly string[],
   {
     environment = {},
@@ -15,7 +15,7 @@ export const runTool = async (
     readonly input?: string
     readonly folder?: string
   } = {},
-): Promise<string> => {
+): Promise<string> {
   const child = Bun.spawn([...command], {
     cwd: folder,
     env: { ...process.env, ...environment },

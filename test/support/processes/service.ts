@@ -39,7 +39,7 @@ const keyStoreWith = (...keys: readonly StoredKey[]): Store['keys'] => ({
 })
 
 /** Builds the service on a store, with a key for the test. */
-export const serviceOn = (
+export function serviceOn(
   store: Store,
   over: Partial<AppOptions> & {
     readonly plan?: Plan
@@ -47,7 +47,7 @@ export const serviceOn = (
     /** The clock stands still unless this is given. */
     readonly now?: () => number
   } = {},
-): Service => {
+): Service {
   const { plan = WIDE, keys = [], now, ...options } = over
   const clock = now === undefined ? patientClock : { ...patientClock, now, elapsed: now }
   const made = createKey('test', plan, { now: clock.now() })

@@ -9,7 +9,7 @@ const PATHS = [
   'module=block&action=get-latest-block',
 ]
 
-const askAt = async (service: Service, query: string): Promise<string> => {
+async function askAt(service: Service, query: string): Promise<string> {
   const answer = await service.ask(`/api/?${query}`, { headers: { 'x-api-key': service.key } })
   const text = (await answer.text()).replace(/"request_id":"\w*"/, '')
   return `${answer.status} ${answer.headers.get('x-block-height')} ${text}`
@@ -22,7 +22,7 @@ export const allAt = (service: Service): Promise<readonly string[]> =>
  * Sends the requests continuously while one store replaces another. Each answer must be the old one, or the new one.
  * After the first new answer, old ones are wrong. Returns a function that stops it and returns the wrong answers.
  */
-export const watchSwitch = (service: Service, before: readonly string[], after: readonly string[]) => {
+export function watchSwitch(service: Service, before: readonly string[], after: readonly string[]) {
   let [stopping, asked, hasChanged] = [false, 0, false]
   const wrong: string[] = []
   const asker = async (): Promise<void> => {

@@ -43,7 +43,7 @@ const askingAt =
  * Rebuilds an index as an older version would have created it: with another shape, but with the same name,
  * aliases, documents, ids and versions.
  */
-export const ageIndex = async (url: string, name: string, ageing: Ageing): Promise<void> => {
+export async function ageIndex(url: string, name: string, ageing: Ageing): Promise<void> {
   const ask = askingAt(url)
   type Found = Readonly<Record<string, Shape & { readonly aliases: object }>>
   const found = (await ask<Found>('GET', name))[name]
@@ -90,7 +90,7 @@ export const ageIndex = async (url: string, name: string, ageing: Ageing): Promi
 }
 
 /** Older versions kept no inventory. An inventory would show that this is another index. */
-const forgetInventory = async (ask: Ask, name: string): Promise<void> => {
+async function forgetInventory(ask: Ask, name: string): Promise<void> {
   const meta = `${/^test-[^-]+-[^-]+/.exec(name)?.[0]}-meta/_doc`
   for (const id of ['checkpoint', 'published']) {
     const { _source, _version } = await ask<Hit & { readonly _source: { readonly body: string } }>(

@@ -1,5 +1,5 @@
 /** Sends a request to Elasticsearch without the store's code. Throws unless the status is 2xx. */
-export const ask = async <T>(method: string, url: string, body?: object): Promise<T> => {
+export async function ask<T>(method: string, url: string, body?: object): Promise<T> {
   const answer = await fetch(url, {
     method,
     ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),

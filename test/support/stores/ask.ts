@@ -1,5 +1,5 @@
 import { type AnswerDeps, answer } from '#actions/answer.ts'
-import { nameOf } from '#actions/define.ts'
+import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import type { Options } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
@@ -16,7 +16,7 @@ export type AskWith = Partial<Options> & { readonly deps?: Partial<AnswerDeps> }
 const recorded = await loadedStore()
 
 /** Text of `data` for a query, on the recorded chain unless `deps` has another store. */
-export const askQuery = async (query: Query, { deps, ...options }: AskWith = {}): Promise<string> => {
+export async function askQuery(query: Query, { deps, ...options }: AskWith = {}): Promise<string> {
   const chosen = { ...PLAIN, ...options }
   const { data } = await answer(
     {
@@ -36,12 +36,12 @@ export const askQuery = async (query: Query, { deps, ...options }: AskWith = {})
 }
 
 /** Text of `data` for an action, found by its name in all modules, with its parameters. */
-export const askText = (
+export function askText(
   action: string,
   params: Readonly<Record<string, string>> = {},
   options: AskWith = {},
-): Promise<string> => {
-  const found = actions.find(known => nameOf(known) === action)
+): Promise<string> {
+  const found = actions.find(known => formatActionName(known) === action)
   const named = [
     ['module', found?.module ?? ''],
     ['action', found?.action ?? action],

@@ -6,10 +6,10 @@ import { systemClock } from '#time/clock.ts'
 import { collect, temporarySqlite } from './loading.ts'
 
 /** Audits a store with a new scratch file. Returns `index id field` of every finding, sorted. */
-export const audited = async (
+export async function audited(
   store: Store,
   { node, writer, sample = 0 }: { readonly node?: Node; readonly writer?: Writer; readonly sample?: number } = {},
-) => {
+) {
   const scratch = await temporarySqlite()
   const found = findings(Number.POSITIVE_INFINITY)
   try {
@@ -34,7 +34,7 @@ export const audited = async (
 }
 
 /** Audits a store and repairs the differences, as `iostlens repair` does. */
-export const repaired = async (store: Store, options: { readonly node?: Node; readonly sample?: number } = {}) => {
+export async function repaired(store: Store, options: { readonly node?: Node; readonly sample?: number } = {}) {
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')
   const writer = await store.takeOver(identity, { repair: true })

@@ -11,11 +11,11 @@ const UNBOUNDED = { documents: Number.MAX_SAFE_INTEGER, bytes: Number.MAX_SAFE_I
  * Fills an empty store with blocks from genesis on, one batch per run. `lib`: the last irreversible block the
  * node reported. `onCommitted` is awaited after each batch.
  */
-export const commitRuns = async (
+export async function commitRuns(
   store: Store,
   runs: readonly (readonly LoadedBlock[])[],
   { lib, onCommitted }: { readonly lib: number; readonly onCommitted?: (height: number) => Promise<void> },
-): Promise<void> => {
+): Promise<void> {
   const genesis = runs[0]?.[0]?.block
   if (genesis === undefined) throw new Error('The recording has no block.')
   await store.create()

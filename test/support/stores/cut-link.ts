@@ -8,7 +8,7 @@ export type Link = Disposable & {
 }
 
 /** A link from port `from` to port `to`, both on 127.0.0.1. */
-export const openLink = async (from: number, to: number): Promise<Link> => {
+export async function openLink(from: number, to: number): Promise<Link> {
   const open = new Set<Socket>()
   let isCut = false
   const keep = (socket: Socket, other: Socket): void => {

@@ -4,7 +4,7 @@ import { getStateIndex, getStoredNames, toStateId } from '#store/elastic/schema/
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { keyCells, keyList } from '#store/sqlite/rows.ts'
-import { tableOf } from '#store/sqlite/tables.ts'
+import { createTable } from '#store/sqlite/tables.ts'
 import { ask as askElastic } from './ask-elastic.ts'
 import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
 import { openTestElastic } from './elasticsearch.ts'
@@ -38,7 +38,7 @@ export type Damageable = {
   destroy(): Promise<void>
 }
 
-export const damageableSqlite = async (from?: string): Promise<Damageable> => {
+export async function damageableSqlite(from?: string): Promise<Damageable> {
   const { store, path, destroy } = await temporarySqlite(from)
   const write = async (sql: string, ...values: readonly Value[]): Promise<void> => {
     const database = new Database(path, { safeIntegers: true })
@@ -64,7 +64,7 @@ export const damageableSqlite = async (from?: string): Promise<Damageable> => {
     },
     lose: () => write(`DELETE FROM meta WHERE key = 'published'`),
     copy: (index, id, as) => {
-      const table = tableOf(index)
+      const table = createTable(index)
       const key = keyCells(table, as) as readonly Value[]
       const columns = table.columns
         .map(({ name }) => name)
@@ -94,7 +94,7 @@ export function documentPath(index: AnyIndex, id: string): string {
 
 type Stored = { readonly _source: Record<string, unknown>; readonly _version: number }
 
-export const damageableElastic = async (): Promise<Damageable> => {
+export async function damageableElastic(): Promise<Damageable> {
   const { store, url, prefix, reopen, destroy } = openTestElastic()
   const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
     askElastic(method, `${url}/${prefix}-${path}`, body)

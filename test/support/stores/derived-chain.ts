@@ -5,10 +5,10 @@ import { withChanges } from '#derive/rankings.ts'
 import { type WorkingState, workingState } from '#derive/working-state.ts'
 import { balances } from '#indices/balance.ts'
 import type { DocOf } from '#indices/define.ts'
-import type { Change, StateIndex } from '#indices/registry.ts'
+import type { StateChange, StateIndex } from '#indices/registry.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
 
-type Doc = Change['doc']
+type Doc = StateChange['doc']
 
 /** State documents in memory, by index and id. */
 export type StoredState = {
@@ -27,7 +27,7 @@ export type BatchSize = (batch: number) => number
 let recorded: Promise<DerivedChain> | undefined
 
 /** The whole recording, derived once per process. */
-export const derivedRecording = (): Promise<DerivedChain> => {
+export function derivedRecording(): Promise<DerivedChain> {
   recorded ??= recordedBlocks().then(blocks => deriveChain(blocks))
   return recorded
 }
@@ -47,10 +47,10 @@ export type HowDerived = {
 }
 
 /** Derives blocks in batches, as a loader does, with an in-memory store. */
-export const deriveChain = (
+export function deriveChain(
   blocks: readonly LoadedBlock[],
   { sizeOf = () => 500, derive = deriveBlock }: HowDerived = {},
-): DerivedChain => {
+): DerivedChain {
   const stored = new Map<string, Map<string, Doc>>()
   const documents: BlockDocuments[] = []
   const pending = new Map<string, bigint>()

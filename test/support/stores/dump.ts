@@ -8,7 +8,7 @@ export type Dump = ReadonlyMap<string, string>
 const NAMES = [...historyIndices, ...stateIndices].map(({ name }) => name)
 
 /** Documents of a SQLite store, and the row at each position of a list. */
-export const dumpSqlite = (path: string): Dump => {
+export function dumpSqlite(path: string): Dump {
   const database = new Database(path, { readonly: true, safeIntegers: true })
   try {
     const dump = new Map<string, string>()
@@ -32,7 +32,7 @@ export const dumpSqlite = (path: string): Dump => {
  * Documents of an Elasticsearch store, without the fields of the batch that last wrote the document: `at`, its height, and
  * `before`, the document that it replaced. The split into batches is internal to the store.
  */
-export const dumpElastic = async (url: string, prefix: string): Promise<Dump> => {
+export async function dumpElastic(url: string, prefix: string): Promise<Dump> {
   const dump = new Map<string, string>()
   const ask = async (path: string, body: object): Promise<ScrollAnswer> => {
     const answer = await fetch(url + path, {
@@ -71,7 +71,7 @@ type ScrollAnswer = {
 const byName = new Map<string, AnyIndex>([...historyIndices, ...stateIndices].map(index => [index.name, index]))
 
 /** The fields of a document by their own names. */
-const ownFields = (index: AnyIndex, fields: Readonly<Record<string, unknown>>) => {
+function ownFields(index: AnyIndex, fields: Readonly<Record<string, unknown>>) {
   const own = new Map(Object.entries(getStoredNames(index)).map(([name, stored]) => [stored, name]))
   const { group, ...rest } = fields
   const kept = group === '' && !own.has('group') ? rest : fields
@@ -87,7 +87,7 @@ const written = (fields: Readonly<Record<string, unknown>>): string =>
   )
 
 /** Some of the differences, each as `index/id: one | other`. */
-export const differences = (a: Dump, b: Dump): readonly string[] => {
+export function differences(a: Dump, b: Dump): readonly string[] {
   const found: string[] = []
   for (const id of new Set([...a.keys(), ...b.keys()])) {
     if (a.get(id) === b.get(id)) continue

@@ -17,7 +17,7 @@ const PATTERNS = [
 const isTest = (file: string): boolean => file.endsWith('.test.ts')
 
 /** SHA-256 of everything that determines what is stored of the recorded chain: sources, recording, packages and Bun. */
-export const edition = (root = ROOT): string => {
+export function edition(root = ROOT): string {
   const hash = new Bun.CryptoHasher('sha256')
   const add = (part: string | Uint8Array): void => {
     const bytes = Buffer.from(part)

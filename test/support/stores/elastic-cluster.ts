@@ -5,10 +5,10 @@ import { freePorts, type OwnServer, type OwnServers, type Ports } from './elasti
 const OPEN = ['xpack.security.enabled: false']
 
 /** A cluster of three servers. No process runs before it is started. */
-export const threeServers = async (
+export async function threeServers(
   own: OwnServers,
   { settings = [] }: { readonly settings?: readonly string[] } = {},
-): Promise<readonly [OwnServer, OwnServer, OwnServer]> => {
+): Promise<readonly [OwnServer, OwnServer, OwnServer]> {
   const names = ['first', 'second', 'third'] as const
   const ports: readonly Ports[] = [await freePorts(), await freePorts(), await freePorts()]
   const hosts = ports.map(({ transport }) => `"127.0.0.1:${transport}"`).join(', ')
@@ -38,7 +38,7 @@ export const healthy = (url: string, wanted: string): Promise<void> =>
 export const isGreen = (url = ''): Promise<void> => healthy(url, 'wait_for_status=green')
 
 /** Name of the current master node. */
-export const masterName = async (url: string): Promise<string> => {
+export async function masterName(url: string): Promise<string> {
   const [master] = (await (await fetch(`${url}/_cat/master?format=json`)).json()) as {
     readonly node: string
   }[]

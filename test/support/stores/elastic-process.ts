@@ -48,7 +48,7 @@ export type Ports = { readonly http: number; readonly transport: number }
 /**
  * A folder for servers of one test file, removed at the end. undefined: no server can run here, and a message says why.
  */
-export const ownServers = async (): Promise<OwnServers | undefined> => {
+export async function ownServers(): Promise<OwnServers | undefined> {
   if (elasticsearchUrl() === undefined) return undefined
   const unpacking = Bun.spawn([SCRIPT, 'unpack'], { stdout: 'pipe', stderr: 'pipe' })
   const [code, out, err] = await Promise.all([
@@ -74,12 +74,12 @@ export const ownServers = async (): Promise<OwnServers | undefined> => {
   }
 }
 
-const makeServer = (
+function makeServer(
   folder: string,
   name: string,
   ports: Ports,
   { scheme = 'http', settings = [], files = {}, heap = '512m' }: ServerOptions = {},
-): OwnServer => {
+): OwnServer {
   const own = join(folder, name)
   const pidFile = join(own, 'pid')
   mkdirSync(join(own, 'config'), { recursive: true })

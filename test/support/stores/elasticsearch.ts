@@ -7,7 +7,7 @@ import { forgetTestState, openTestState } from './test-state.ts'
  * URL of the Elasticsearch for the tests: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it. undefined:
  * there is none, and tests that need one skip themselves and say so. With CI set, a missing URL is an error.
  */
-export const elasticsearchUrl = (): string | undefined => {
+export function elasticsearchUrl(): string | undefined {
   const { ELASTICSEARCH_URL: url, CI } = process.env
   if (url !== undefined && url !== '') return url.replace(/\/+$/, '')
   const reason = 'ELASTICSEARCH_URL is not set: run scripts/elasticsearch start, or scripts/test'
@@ -33,7 +33,7 @@ export type TestElastic = {
 }
 
 /** An empty store under a random prefix. */
-export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElastic => {
+export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElastic {
   const url = options.url ?? elasticsearchUrl()
   if (url === undefined) throw new Error('There is no Elasticsearch to test on.')
   const prefix = `test-${crypto.randomUUID().slice(0, 13)}`
@@ -66,7 +66,7 @@ export const openTestElastic = (options: Partial<ElasticOptions> = {}): TestElas
 }
 
 /** Removes every index with a prefix. */
-const removeIndices = async (url: string, prefix: string): Promise<void> => {
+async function removeIndices(url: string, prefix: string): Promise<void> {
   const names = Object.keys(await ask<object>('GET', `${url}/${prefix}-*?expand_wildcards=all`))
   // The first line of a request may have at most 4 KiB.
   for (let from = 0; from < names.length; from += 50)

@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { historyIndices } from '#indices/registry.ts'
 import type { Cell } from '#store/sqlite/cell.ts'
 import { columnList, toDoc } from '#store/sqlite/rows.ts'
-import { tableOf } from '#store/sqlite/tables.ts'
+import { createTable } from '#store/sqlite/tables.ts'
 
 /** History tables of the first release: ids as text, a row number as key, texts uncompressed. */
 const FORMER: Readonly<Record<string, readonly string[]>> = {
@@ -21,11 +21,11 @@ const FORMER: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** Converts a store to the layout that the first release would have written for the same blocks. */
-export const intoFormerLayout = (path: string): void => {
+export function intoFormerLayout(path: string): void {
   const db = new Database(path, { safeIntegers: true })
   db.transaction(() => {
     for (const index of historyIndices) {
-      const table = tableOf(index)
+      const table = createTable(index)
       using all = db.prepare(`SELECT ${columnList(table)} FROM "${index.name}"`)
       const rows = all.values() as Cell[][]
       db.run(`DROP TABLE "${index.name}"`)
@@ -48,7 +48,7 @@ export const intoFormerLayout = (path: string): void => {
   db.close(true)
 }
 
-const formerCell = (value: unknown): Cell => {
+function formerCell(value: unknown): Cell {
   if (!Array.isArray(value)) return (value ?? null) as Cell
   const bytes = new DataView(new ArrayBuffer(8 * value.length))
   for (const [at, place] of (value as readonly bigint[]).entries()) bytes.setBigInt64(8 * at, place)

@@ -13,7 +13,7 @@ export const rowsOf = ({ documents }: DerivedChain, height: number): readonly Re
 /** The number of rows of a list at the end. */
 export const count = ({ state }: DerivedChain, key: string): number | undefined => state.get(lists, key)?.count
 /** The stored fields of a balance, without its name. */
-export const balance = ({ state }: DerivedChain, id: string) => {
+export function balance({ state }: DerivedChain, id: string) {
   const { amount, frozen, frozen_list, next_due } = state.get(balances, id) ?? {}
   return { amount, frozen, frozen_list, next_due }
 }

@@ -12,7 +12,7 @@ export const START = 1_551_398_400_000_000_000n
 export const SECOND = 1_000_000_000n
 
 /** An action with its arguments. A string is used unchanged. */
-export const action = (name: string, args: string | readonly unknown[]): Action => {
+export function action(name: string, args: string | readonly unknown[]): Action {
   const slash = name.lastIndexOf('/')
   return {
     contract: name.slice(0, slash),
@@ -34,7 +34,7 @@ export type Made = Partial<Omit<Transaction, 'receipt' | 'body'>> & {
 let made = 0
 
 /** A transaction of `alice00`, successful unless specified otherwise. */
-export const transaction = ({ receipts = [], receipt: paid = {}, ...rest }: Made): Transaction => {
+export function transaction({ receipts = [], receipt: paid = {}, ...rest }: Made): Transaction {
   made += 1
   const actions = rest.actions ?? []
   const tx = {

@@ -14,10 +14,10 @@ const RUN = 500
  * Fills an empty store with the recorded chain up to a height, as a loader does. `lib`: the node's last
  * irreversible block.
  */
-export const fillFromRecording = async (
+export async function fillFromRecording(
   store: Store,
   { to, lib = to }: { readonly to: number; readonly lib?: number },
-): Promise<void> => {
+): Promise<void> {
   const blocks = (await recordedBlocks()).slice(0, to + 1)
   const runs = Array.from({ length: Math.ceil(blocks.length / RUN) }, (_, at) => blocks.slice(at * RUN, (at + 1) * RUN))
   await commitRuns(store, runs, { lib })
@@ -29,13 +29,13 @@ let loaded: Promise<Store> | undefined
 /**
  * Path of a SQLite file with the whole recorded chain, shared by all tests of these sources: read it or copy it only.
  */
-export const loadedFile = (): Promise<string> => {
+export function loadedFile(): Promise<string> {
   file ??= wholeChain()
   return file
 }
 
 /** The store in that file, with the whole recorded chain. It is read-only. */
-export const loadedStore = (): Promise<Store> => {
+export function loadedStore(): Promise<Store> {
   loaded ??= loadedFile().then(path => openSqlite({ path, readonly: true }))
   return loaded
 }
@@ -46,7 +46,7 @@ const FILE = 'chain.sqlite'
 const DAY_MS = 86_400_000
 
 /** Path of the file of this edition, which is created if it does not exist. */
-const wholeChain = async (): Promise<string> => {
+async function wholeChain(): Promise<string> {
   const folder = join(KEPT, edition())
   if (existsSync(folder)) {
     const now = new Date()
@@ -59,7 +59,7 @@ const wholeChain = async (): Promise<string> => {
  * Several processes may run this at once: each fills its own folder, and one of them renames its folder to
  * the final name.
  */
-const makeWholeChain = async (folder: string): Promise<void> => {
+async function makeWholeChain(folder: string): Promise<void> {
   mkdirSync(KEPT, { recursive: true })
   removeUnused()
   const made = mkdtempSync(`${folder}.`)
@@ -76,7 +76,7 @@ const makeWholeChain = async (folder: string): Promise<void> => {
 }
 
 /** Removes cached files that no test has opened for a day: other editions, and leftovers of processes that died. */
-const removeUnused = (): void => {
+function removeUnused(): void {
   for (const name of readdirSync(KEPT)) {
     const path = join(KEPT, name)
     const used = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY

@@ -49,11 +49,11 @@ export const loadOnce = (
 /**
  * Loads from one or several nodes, up to the last irreversible block unless told otherwise. Returns the height reached.
  */
-export const loadFrom = async (
+export async function loadFrom(
   url: string | readonly string[],
   store: Store,
   { prove = 'signed', ...options }: Partial<LoadOptions> & { readonly prove?: ProofLevel } = {},
-): Promise<number> => {
+): Promise<number> {
   const node = createNode({ urls: [url].flat(), prove })
   try {
     await store.create()
@@ -64,7 +64,7 @@ export const loadFrom = async (
 }
 
 /** A SQLite store in a new folder: empty, or a copy of the file `from`. */
-export const temporarySqlite = async (from?: string) => {
+export async function temporarySqlite(from?: string) {
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-'))
   const path = join(folder, 'store.sqlite')
   if (from !== undefined) await Bun.write(path, contentOf(from))
@@ -80,7 +80,7 @@ export const temporarySqlite = async (from?: string) => {
 }
 
 /** The content of a file together with its WAL, which another connection may have open. */
-const contentOf = (path: string): Uint8Array => {
+function contentOf(path: string): Uint8Array {
   const database = new Database(path, { readonly: true })
   try {
     return database.serialize()

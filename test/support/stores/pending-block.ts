@@ -7,7 +7,7 @@ import { recording } from '../nodes/recording.ts'
  * A node's answer with a recorded block as the pending block of another height, under the hash of that
  * height's header. `later`: nanoseconds added to its time, which makes it another block.
  */
-export const pendingBlock = async (height: number, later = 0n): Promise<string> => {
+export async function pendingBlock(height: number, later = 0n): Promise<string> {
   const text = ((await recording()).blockText(2021) ?? '')
     .replace('"status":"IRREVERSIBLE"', '"status":"PENDING"')
     .replace('"number":"2021"', `"number":"${height}"`)

@@ -12,13 +12,13 @@ export type Place = {
   destroy(): Promise<void>
 }
 
-export const sqlitePlace = async (): Promise<Place> => {
+export async function sqlitePlace(): Promise<Place> {
   const { store, path, destroy } = await temporarySqlite()
   return { store, args: ['sqlite', path], dump: async () => dumpSqlite(path), destroy }
 }
 
 /** `partition`: documents per history partition. */
-export const elasticPlace = async (partition: number): Promise<Place> => {
+export async function elasticPlace(partition: number): Promise<Place> {
   const { store, url, prefix, destroy } = openTestElastic({ partitionDocuments: partition })
   const refresh = () => fetch(`${url}/${prefix}-*/_refresh`, { method: 'POST' })
   return {

@@ -15,7 +15,7 @@ type Kept = ReadonlyMap<string, { readonly hit: Hit; readonly text: string }>
 /** Elasticsearch prunes tombstones by a cached clock that advances in steps of 200 ms. */
 const CLOCK_MS = 250
 
-const documentsOf = async (url: string, prefix: string): Promise<Kept> => {
+async function documentsOf(url: string, prefix: string): Promise<Kept> {
   await ask('POST', `${url}/${prefix}-*/_refresh`)
   const kept = new Map<string, { hit: Hit; text: string }>()
   let found = await ask<Found>('POST', `${url}/${prefix}-*/_search?scroll=1m`, { size: 5_000, version: true })
@@ -31,11 +31,11 @@ const documentsOf = async (url: string, prefix: string): Promise<Kept> => {
 type Done = { readonly items: readonly Readonly<Record<string, { readonly status: number }>>[] }
 
 /** The documents whose write is refused because Elasticsearch remembers a later version. */
-const bulk = async (
+async function bulk(
   url: string,
   hits: readonly Hit[],
   linesOf: (hit: Hit) => readonly object[],
-): Promise<readonly Hit[]> => {
+): Promise<readonly Hit[]> {
   if (hits.length === 0) return []
   const answer = await fetch(`${url}/_bulk?refresh=true`, {
     method: 'POST',
@@ -53,7 +53,7 @@ const bulk = async (
  * Saves the documents of a store with their versions. The returned function restores exactly these documents into the
  * same indices, and the loader's file in its place, which is much faster than creating and filling new indices. There must be no other writer meanwhile.
  */
-export const rememberElastic = async ({ url, prefix }: Pick<TestElastic, 'url' | 'prefix'>) => {
+export async function rememberElastic({ url, prefix }: Pick<TestElastic, 'url' | 'prefix'>) {
   const kept = await documentsOf(url, prefix)
   const putStateBack = rememberTestState(prefix)
   const forgetAfter = (gc_deletes: '0s' | null) => ask('PUT', `${url}/${prefix}-*/_settings`, { index: { gc_deletes } })

@@ -8,11 +8,11 @@ import { collect, temporarySqlite } from './loading.ts'
 /**
  * Repairs the end of a store from a node, as `iostlens repair` does. `held` may wrap the writer, to hold up its calls.
  */
-export const repairedEnd = async (
+export async function repairedEnd(
   store: Store,
   node: Node,
   held: (writer: Writer) => Writer = writer => writer,
-): Promise<RepairResult> => {
+): Promise<RepairResult> {
   const restored = await store.restore()
   const identity = await store.identity()
   if (identity === undefined) throw new Error('Nothing is loaded.')

@@ -14,7 +14,7 @@ export const openTestState = (prefix: string, of: 'served' | 'building' = 'serve
 export const removeTestState = (prefix: string): void => rmSync(folderOf(prefix), { recursive: true, force: true })
 
 /** An empty state file, as on another machine, which is removed when it is closed. */
-export const openOtherState = (): StateFile => {
+export function openOtherState(): StateFile {
   const prefix = `other-${crypto.randomUUID()}`
   const file = openTestState(prefix)
   const close = () => {
@@ -25,13 +25,13 @@ export const openOtherState = (): StateFile => {
 }
 
 /** Removes it with its copy. */
-export const forgetTestState = (prefix: string): void => {
+export function forgetTestState(prefix: string): void {
   removeTestState(prefix)
   removeTestState(`${prefix}-kept`)
 }
 
 /** Copies the file; the returned function puts the copy in its place. No loader may have it open at either time. */
-export const rememberTestState = (prefix: string): (() => void) => {
+export function rememberTestState(prefix: string): () => void {
   const [folder, kept] = [folderOf(prefix), folderOf(`${prefix}-kept`)]
   if (existsSync(folder)) cpSync(folder, kept, { recursive: true })
   return () => {

@@ -10,7 +10,7 @@ export type TroubledLine = {
   close(): Promise<void>
 }
 
-export const openTroubledLine = async (target: string): Promise<TroubledLine> => {
+export async function openTroubledLine(target: string): Promise<TroubledLine> {
   const { hostname, port } = new URL(target)
   let trouble: Trouble = 'none'
   const all = new Set<Socket>()

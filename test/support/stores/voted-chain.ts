@@ -13,7 +13,7 @@ const HOUR = 3_600_000_000_000n
 type Length = { readonly quiet: number; readonly busy: number }
 
 /** A chain of several months in which votes are given and withdrawn. */
-export const votedChain = (random: () => number, { quiet, busy }: Length): readonly LoadedBlock[] => {
+export function votedChain(random: () => number, { quiet, busy }: Length): readonly LoadedBlock[] {
   const upTo = (most: number): number => Math.floor(random() * most)
   const given = new Map<string, bigint>()
   const vote = (producer: string): Receipt => {

@@ -6,14 +6,14 @@ import {
   cutRuns,
   deleteSeenItem,
   type ItemAnswer,
-  type ItemFate,
+  type ItemOutcome,
   judgeAnswer,
   rewriteSeenItem,
   toVersionedItem,
 } from './bulk.ts'
 
 const error = (type: string) => ({ type, reason: 'because' })
-const fates: readonly (readonly [BulkItem['action'] | 'index seen', ItemAnswer, ItemFate])[] = [
+const fates: readonly (readonly [BulkItem['action'] | 'index seen', ItemAnswer, ItemOutcome])[] = [
   ['create', { status: 201 }, 'done'],
   ['index', { status: 200 }, 'done'],
   ['delete', { status: 200 }, 'done'],

@@ -2,7 +2,7 @@ import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import type { TryResult } from '#time/retry.ts'
 import { type Got, getMany } from './read-documents.ts'
-import type { Connection, Ref, SeqNo } from './request.ts'
+import type { ElasticConnection, Ref, SeqNo } from './request.ts'
 import {
   BLOCKED,
   callTyped,
@@ -15,7 +15,7 @@ import {
   parseError,
   requireValid,
   TOO_LARGE,
-  toFailure,
+  toElasticFailure,
 } from './request.ts'
 import { type Sender, tryAgain } from './sender.ts'
 
@@ -92,7 +92,7 @@ export function deleteItem(index: string, id: string): BulkItem {
 }
 
 /** The outcome of an item according to its answer. */
-export type ItemFate =
+export type ItemOutcome =
   /** Stored or deleted, or superseded by the stored document. */
   | 'done'
   /** The document already exists, or changed since it was read: the stored document must be equal. */
@@ -107,7 +107,7 @@ export type ItemFate =
 export function judgeAnswer(
   { action, seen }: Pick<BulkItem, 'action' | 'seen'>,
   { status, error }: ItemAnswer,
-): ItemFate {
+): ItemOutcome {
   if (error?.type === BLOCKED) return 'blocked'
   if (status >= 200 && status < 300) return 'done'
   // Deleting a missing document is done; a missing index is an error.
@@ -146,7 +146,7 @@ const DISK_TIMEOUT_MS = 5_000
  * Names the disk with the smallest share of free space and its server, as a sentence for a message about
  * refused writes. undefined: the user lacks the privilege, or no server answers.
  */
-async function findFullestDisk(connection: Connection): Promise<string | undefined> {
+async function findFullestDisk(connection: ElasticConnection): Promise<string | undefined> {
   const filter_path = 'nodes.*.name,nodes.*.fs.data'
   const calling = { what: 'read the state of the disks', timeoutMs: DISK_TIMEOUT_MS }
   try {
@@ -282,7 +282,7 @@ async function tryRun(sender: Sender, items: readonly BulkItem[], refreshes: boo
     const error = status < 300 ? {} : parseError(answer)
     const blocked = error.type === BLOCKED
     if (blocked || isTransient(status)) return { ...nothing, blocked, reason: formatReason(error) }
-    if (status >= 300) throw toFailure({ connection, what: 'write in bulk' }, { status, error })
+    if (status >= 300) throw toElasticFailure({ connection, what: 'write in bulk' }, { status, error })
     answers = parseItemAnswers(sender, items, answer)
   } catch (error) {
     if (!(error instanceof Failure) || !error.retryable) throw error
@@ -316,13 +316,13 @@ function sortAnswers({ connection }: Sender, items: readonly BulkItem[], answers
     const answer = answers[at]?.[item.action] as ItemAnswer
     const { status, error = {} } = answer
     searchable &&= answer.forced_refresh === true
-    const fate = judgeAnswer(item, answer)
-    if (fate === 'wrong')
-      throw toFailure({ connection, what: `write ${item.index} '${item.id}'` }, { status, error }, 'defect')
-    if (fate === 'exists') existing.push(item)
-    if (fate !== 'again' && fate !== 'blocked') continue
+    const verdict = judgeAnswer(item, answer)
+    if (verdict === 'wrong')
+      throw toElasticFailure({ connection, what: `write ${item.index} '${item.id}'` }, { status, error }, 'defect')
+    if (verdict === 'exists') existing.push(item)
+    if (verdict !== 'again' && verdict !== 'blocked') continue
     again.push(item)
-    blocked ||= fate === 'blocked'
+    blocked ||= verdict === 'blocked'
     reason = `${item.index} '${item.id}': ${formatReason(error)}`
   }
   return { again, existing, searchable, blocked, reason, isTooLarge: false }

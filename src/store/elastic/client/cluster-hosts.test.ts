@@ -11,7 +11,7 @@ afterEach(async () => {
 })
 
 /** A server that answers every request, or accepts every request and never answers. */
-const serve = (hangs: boolean) => {
+function serve(hangs: boolean) {
   const asked: string[] = []
   const server = Bun.serve({
     port: 0,
@@ -26,7 +26,7 @@ const serve = (hangs: boolean) => {
   return { asked, host: server.url.host }
 }
 
-const open = () => {
+function open() {
   const [hung, good] = [serve(true), serve(false)]
   const connection = connect({ url: `http://${hung.host},${good.host}`, requestTimeoutMs: NEVER_MS })
   ends.unshift(() => connection.close())

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer, type Server } from 'node:net'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { connect } from './connection.ts'
-import type { Connection, Request } from './request.ts'
+import type { ElasticConnection, Request } from './request.ts'
 
 const ANSWER =
   'HTTP/1.1 200 OK\r\nx-elastic-product: Elasticsearch\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}'
@@ -21,14 +21,14 @@ let onHeld: () => void = () => {}
 
 /** Time within which a forbidden request would arrive. */
 const GRACE_MS = 20
-const answerHeld = (): void => {
+function answerHeld(): void {
   setTimeout(() => {
     for (const answer of held.splice(0)) answer()
   }, GRACE_MS)
 }
 
 let server: Server
-let connection: Connection
+let connection: ElasticConnection
 beforeAll(async () => {
   server = createServer(socket => {
     let count = 0

@@ -40,7 +40,7 @@ afterAll(() => {
 const auth = { username: 'reader', password: 'hunter2' }
 /** Long enough for every answer, short for paths without one. */
 const timeOf = (path: string) => (['/hang', '/half'].includes(path) ? 100 : 60_000)
-const asked = async (path: string, options: object = {}): Promise<Failure> => {
+async function asked(path: string, options: object = {}): Promise<Failure> {
   const connection = connect({ url, auth, requestTimeoutMs: timeOf(path) })
   const failure = await failureOf(requestJson(connection, { what: 'read balances', method: 'GET', path, ...options }))
   await connection.close()

@@ -1,10 +1,10 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { Failure, messageOf } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { systemClock } from '#time/clock.ts'
 import { Host, hasNoCopy, NoResponse, preferNodes, RequestTimeout, toHostFailure } from './host.ts'
 import { HostChoice, HostHealth } from './host-health.ts'
-import type { Connection } from './request.ts'
+import type { ElasticConnection } from './request.ts'
 import { type ElasticAuth, type ElasticResponse, isReading, type Request } from './request.ts'
 
 export type ConnectionOptions = {
@@ -30,7 +30,7 @@ function readCa(file: string): string {
     new X509Certificate(text)
     return text
   } catch (error) {
-    throw new Failure('usage', `The CA file ${file} (--store-ca) cannot be read: ${messageOf(error)}.`)
+    throw new Failure('usage', `The CA file ${file} (--store-ca) cannot be read: ${getErrorMessage(error)}.`)
   }
 }
 
@@ -129,12 +129,12 @@ const STALL_MS = 100
 const WHO: Request = { method: 'GET', path: '/_nodes/_local', query: { filter_path: 'nodes.*.name' } }
 
 /** Nothing is sent before the first request. */
-export function connect(options: ConnectionOptions): Connection {
+export function connect(options: ConnectionOptions): ElasticConnection {
   return new ClusterConnection(options)
 }
 
 /** The hosts of a cluster as one server: each request goes to a responsive host, a late read also to another. */
-class ClusterConnection implements Connection {
+class ClusterConnection implements ElasticConnection {
   readonly url: string
   readonly user: string
   readonly requestTimeoutMs: number

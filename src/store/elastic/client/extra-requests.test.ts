@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createBudget } from './connection.ts'
 
-const spent = (extra: ReturnType<typeof createBudget>): number => {
+function spent(extra: ReturnType<typeof createBudget>): number {
   for (let count = 0; ; count++) if (!extra.spend()) return count
 }
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { HostChoice } from './host-health.ts'
 
-const open = (hosts: readonly string[]) => {
+function open(hosts: readonly string[]) {
   const clock = { now: 0 }
   const choice = new HostChoice(hosts, () => clock.now)
   return {

@@ -4,10 +4,10 @@ import { type Examined, HostChoice, HostHealth } from './host-health.ts'
 
 type Host = 'a' | 'b' | 'c'
 
-const open = (
+function open(
   hosts: readonly Host[],
   examined: (clock: ReturnType<typeof handClock>) => Pick<Examined<Host>, 'probe'> & Partial<Examined<Host>>,
-) => {
+) {
   const clock = handClock()
   const choice = new HostChoice<Host>(hosts, clock.elapsed)
   const health = new HostHealth<Host>({

@@ -152,7 +152,7 @@ test('send: a packed answer that nobody asked for is refused', async () => {
 })
 
 /** Sends some MB of an answer. */
-const pour = (socket: Socket, framing: string, megabytes: number): void => {
+function pour(socket: Socket, framing: string, megabytes: number): void {
   socket.write(`${HEAD}${framing}\r\n\r\n`)
   const piece = Buffer.alloc(MIB, ' ')
   const goOn = (left: number): void => {

@@ -1,4 +1,4 @@
-import { Failure, messageOf } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { type ElasticAuth, type ElasticResponse, isReading, type Request } from './request.ts'
 
 /** The members of a read that matter for the choice of copies. */
@@ -239,7 +239,7 @@ function toNoResponse(error: unknown): unknown {
   if (error instanceof Failure) return error
   const { code } = error as { readonly code?: unknown }
   // The runtime adds the URL, and advice about its own options.
-  const message = messageOf(error).replace(/ fetching "[^"]*"|[.?]? For more information, pass .*$|[.?]$/gs, '')
+  const message = getErrorMessage(error).replace(/ fetching "[^"]*"|[.?]? For more information, pass .*$|[.?]$/gs, '')
   return typeof code === 'string' && OF_TLS.test(code)
     ? new TlsFault(message)
     : new NoResponse(message, code === 'ECONNRESET')
@@ -263,7 +263,7 @@ export function toHostFailure(
   const reason =
     error instanceof RequestTimeout
       ? `did not respond to ${method} ${path} within ${timeoutMs} ms`
-      : `cannot be reached: ${messageOf(error)}`
+      : `cannot be reached: ${getErrorMessage(error)}`
   // No cause: errors of the runtime may carry the request with its headers.
   return new Failure('unavailable', `Elasticsearch at ${url} ${reason}.`)
 }

@@ -1,5 +1,5 @@
-import { isPossibleId, type Source } from '../schema/documents.ts'
-import type { Connection, Ref, SeqNo } from './request.ts'
+import { type DocSource, isPossibleId } from '../schema/documents.ts'
+import type { ElasticConnection, Ref, SeqNo } from './request.ts'
 import {
   callTyped,
   type ElasticError,
@@ -10,17 +10,17 @@ import {
   requestJson,
   requestParsed,
   requireValid,
-  toFailure,
+  toElasticFailure,
 } from './request.ts'
 
-export type Got = SeqNo & { readonly source: Source; readonly version: number }
+export type Got = SeqNo & { readonly source: DocSource; readonly version: number }
 type AnsweredDoc = {
   readonly _id: string
   readonly _version?: number
   readonly _seq_no?: number
   readonly _primary_term?: number
   readonly found?: boolean
-  readonly _source?: Source
+  readonly _source?: DocSource
   readonly error?: ElasticError
 }
 
@@ -35,7 +35,7 @@ type GetOptions = { readonly realtime: boolean; readonly signal?: AbortSignal | 
  * and Elasticsearch refuses to look for an id that no document can have: such a document counts as missing.
  */
 export async function getMany(
-  connection: Connection,
+  connection: ElasticConnection,
   refs: readonly Ref[],
   reading: GetOptions,
 ): Promise<readonly (Got | undefined)[]> {
@@ -47,7 +47,7 @@ export async function getMany(
 }
 
 async function getPossible(
-  connection: Connection,
+  connection: ElasticConnection,
   refs: readonly Ref[],
   { realtime, signal }: GetOptions,
 ): Promise<readonly (Got | undefined)[]> {
@@ -83,7 +83,7 @@ function readDoc({ connection }: RequestOrigin, doc: AnsweredDoc): Got | undefin
   if (doc.error !== undefined) {
     // An error inside an answer has no status: the index is missing or a shard is unreachable.
     const status = doc.error.type === MISSING_INDEX ? 404 : 503
-    throw toFailure({ connection, what: `read '${doc._id}'` }, { status, error: doc.error })
+    throw toElasticFailure({ connection, what: `read '${doc._id}'` }, { status, error: doc.error })
   }
   if (doc.found !== true) return undefined
   return {
@@ -99,7 +99,7 @@ export type SortedHit = {
   readonly _index: string
   readonly _id: string
   readonly _version: number
-  readonly _source: Source
+  readonly _source: DocSource
   readonly sort: readonly unknown[]
 }
 
@@ -114,7 +114,11 @@ export type Pit = {
 /** Keep-alive after each search; an auditor pauses less than this between two searches. */
 const KEEP_ALIVE = '30m'
 
-export async function openPit(connection: Connection, indices: readonly string[], keep = KEEP_ALIVE): Promise<Pit> {
+export async function openPit(
+  connection: ElasticConnection,
+  indices: readonly string[],
+  keep = KEEP_ALIVE,
+): Promise<Pit> {
   const index = indices.join(',')
   const what = `search ${index}`
   let { id } = await callTyped(connection, { what }, (client, options) =>

@@ -1,6 +1,6 @@
 import { BaseConnection, Client, CloudConnectionPool, type TransportRequestOptions } from '@elastic/elasticsearch'
 import { parseJson } from '#chain/json.ts'
-import { Failure, type FailureKind, messageOf } from '#failure/failure.ts'
+import { Failure, type FailureKind, getErrorMessage } from '#failure/failure.ts'
 
 /** Credentials of the user. */
 export type ElasticAuth = { readonly username: string; readonly password: string } | { readonly apiKey: string }
@@ -24,7 +24,7 @@ export type Request = {
 export type ElasticResponse = { readonly status: number; readonly text: string }
 
 /** The only way in which the program reaches the server. */
-export type Connection = {
+export type ElasticConnection = {
   /** URL, for messages. */
   readonly url: string
   /** Name of the user, for messages; never the password. */
@@ -111,15 +111,15 @@ export function formatReason(error: ElasticError): string {
 }
 
 /** The server and the purpose of a request; `what` completes "may not" and "refused to": `read balances`. */
-export type RequestOrigin = { readonly connection: Pick<Connection, 'url' | 'user'>; readonly what: string }
+export type RequestOrigin = { readonly connection: Pick<ElasticConnection, 'url' | 'user'>; readonly what: string }
 
-/** Like `toFailure`, for a whole answer. */
+/** Like `toElasticFailure`, for a whole answer. */
 export function readFailure(origin: RequestOrigin, answer: ElasticResponse): Failure {
-  return toFailure(origin, { status: answer.status, error: parseError(answer) })
+  return toElasticFailure(origin, { status: answer.status, error: parseError(answer) })
 }
 
 /** The Failure for an error; `otherwise` is the kind of an unrecognized error. */
-export function toFailure(
+export function toElasticFailure(
   { connection: { url, user }, what }: RequestOrigin,
   { status, error }: { readonly status: number; readonly error: ElasticError },
   otherwise: FailureKind = 'unavailable',
@@ -202,7 +202,7 @@ export function toSearch(
 export const WHOLE = { allow_partial_search_results: 'false' }
 
 /** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */
-export function requestJson<T>(connection: Connection, request: NamedRequest): Promise<T> {
+export function requestJson<T>(connection: ElasticConnection, request: NamedRequest): Promise<T> {
   const origin = { connection, what: request.what }
   return requestParsed(connection, request, ({ text }) =>
     requireValid(origin, parseAnswer<T>(origin, text), value => typeof value === 'object'),
@@ -211,20 +211,20 @@ export function requestJson<T>(connection: Connection, request: NamedRequest): P
 
 /** Like `requestJson`, for a search: its hits, each with an id. */
 export function requestHits<H extends { readonly _id: string }>(
-  connection: Connection,
+  connection: ElasticConnection,
   request: NamedRequest,
 ): Promise<readonly H[]> {
   return requestParsed(connection, request, ({ text }) => parseHits<H>({ connection, what: request.what }, text))
 }
 
 /** Like `requestJson`, with the unparsed answer. */
-export function requestText(connection: Connection, request: NamedRequest): Promise<ElasticResponse> {
+export function requestText(connection: ElasticConnection, request: NamedRequest): Promise<ElasticResponse> {
   return requestParsed(connection, request, answer => answer)
 }
 
 /** Like `requestJson`, with the result of `read`, whose errors may also lead to a retry. */
 export async function requestParsed<T>(
-  connection: Connection,
+  connection: ElasticConnection,
   request: NamedRequest,
   read: (answer: ElasticResponse) => T,
 ): Promise<T> {
@@ -243,13 +243,13 @@ export function parseHits<H extends { readonly _id: string }>(origin: RequestOri
 }
 
 /** Like `requestText` without retries: for callers that look for errors in the answer and repeat the whole read. */
-export async function requestOnce(connection: Connection, request: NamedRequest): Promise<ElasticResponse> {
+export async function requestOnce(connection: ElasticConnection, request: NamedRequest): Promise<ElasticResponse> {
   return requireAnswer(connection, request, await connection.send(request))
 }
 
 /** The answer, if its status is a success or expected. */
 function requireAnswer(
-  connection: Connection,
+  connection: ElasticConnection,
   { what, acceptedStatuses }: NamedRequest,
   answer: ElasticResponse,
 ): ElasticResponse {
@@ -282,7 +282,7 @@ export function parseAnswer<T>(
   try {
     return parse(text) as T
   } catch (error) {
-    throw createMalformed(origin, `it is not JSON: ${messageOf(error)}`)
+    throw createMalformed(origin, `it is not JSON: ${getErrorMessage(error)}`)
   }
 }
 
@@ -309,20 +309,20 @@ type TypedCall = Pick<NamedRequest, 'what' | 'signal' | 'timeoutMs' | 'acceptedS
 /** A request of the client, which builds path and body and knows the type of the answer. */
 type TypedRequest<T> = (client: Client, options: TransportRequestOptions) => Promise<T>
 
-const clients = new WeakMap<Connection, Client>()
+const clients = new WeakMap<ElasticConnection, Client>()
 
 /**
  * Sends a request by the official client's typed API as `requestJson` does, over the same connection. For rare requests:
  * the client takes longer than the connection itself.
  */
-export function callTyped<T>(connection: Connection, calling: TypedCall, request: TypedRequest<T>): Promise<T> {
+export function callTyped<T>(connection: ElasticConnection, calling: TypedCall, request: TypedRequest<T>): Promise<T> {
   const client = clients.get(connection) ?? openClient(connection)
   clients.set(connection, client)
   return request(client, { context: calling })
 }
 
 /** `CloudConnectionPool` has one address, which it never gives up: hosts are the connection's own matter. */
-function openClient(connection: Connection): Client {
+function openClient(connection: ElasticConnection): Client {
   class Carrier extends BaseConnection {
     override async request(
       { method, path, querystring, body }: ClientParams,

@@ -3,7 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Backoff } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
 import { retry, type TryResult } from '#time/retry.ts'
-import type { Connection } from './request.ts'
+import type { ElasticConnection } from './request.ts'
 import { callTyped, parseAnswer, requestOnce } from './request.ts'
 
 /** An event that a writer reports to its caller. */
@@ -16,7 +16,7 @@ export type WriteEvent =
 
 /** The connection and the limits for retries of writes. */
 export type Sender = {
-  readonly connection: Connection
+  readonly connection: ElasticConnection
   readonly clock: Clock
   readonly onEvent: (event: WriteEvent) => void
   /** Maximum time for one answer to a write, milliseconds. */
@@ -67,7 +67,7 @@ async function tryRefresh(sender: Sender, list: string, query: RefreshQuery): Pr
 }
 
 /** Whether an index has a write block, as merged partitions do. */
-export async function isReadOnly(connection: Connection, name: string, signal?: AbortSignal): Promise<boolean> {
+export async function isReadOnly(connection: ElasticConnection, name: string, signal?: AbortSignal): Promise<boolean> {
   const question = { index: name, name: 'index.blocks.write', flat_settings: true }
   const what = `read the settings of ${name}`
   const settings = await callTyped<estypes.IndicesGetSettingsResponse>(
@@ -79,14 +79,14 @@ export async function isReadOnly(connection: Connection, name: string, signal?: 
 }
 
 /** Makes an index read-only after the writes under way have ended. */
-export async function addWriteBlock(connection: Connection, index: string, signal?: AbortSignal): Promise<void> {
+export async function addWriteBlock(connection: ElasticConnection, index: string, signal?: AbortSignal): Promise<void> {
   await callTyped(connection, { what: `make ${index} read-only`, signal }, (client, options) =>
     client.indices.addBlock({ index, block: 'write' }, options),
   )
 }
 
 /** Makes indices writable again, whose names are joined by commas; missing ones are ignored. */
-export async function removeWriteBlock(connection: Connection, index: string): Promise<void> {
+export async function removeWriteBlock(connection: ElasticConnection, index: string): Promise<void> {
   const settings = { blocks: { write: null } } as object
   const calling = { what: `make ${index} writable`, acceptedStatuses: [404] }
   await callTyped(connection, calling, (client, options) =>

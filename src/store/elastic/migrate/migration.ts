@@ -8,7 +8,7 @@ import type { OpenStateFile } from '#store/state-port.ts'
 import { describeDifference, readStartedCheckpoint } from '../schema/check-indices.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import { readCheckpoint, readPublished } from '../schema/checkpoint.ts'
-import { countUpTo, deleteIndices } from '../schema/index-states.ts'
+import { countEarlierDocuments, deleteIndices } from '../schema/index-states.ts'
 import { listWantedIndices, SCHEMA } from '../schema/mappings.ts'
 import type { Cluster } from '../schema/names.ts'
 import { createNames, type Generations, type Names, STATE_INDICES } from '../schema/names.ts'
@@ -140,7 +140,7 @@ async function requireWhole(target: Cluster, height: number) {
     throw new Failure('conflict', `The new data ends at block ${end}, but the served data ends at block ${height}.`)
   const blocks = historyIndices[0]
   const path = built.partitions.map((_, partition) => names.partition(blocks, partition))
-  const counted = await countUpTo(connection, path, end)
+  const counted = await countEarlierDocuments(connection, path, end)
   if (counted !== end + 1)
     throw new Failure('conflict', `The new data has ${counted} blocks up to block ${end}; expected ${end + 1}.`)
   return built.partitions

@@ -12,7 +12,7 @@ import {
   updateAliases,
 } from '../schema/index-states.ts'
 import { keysShape, listWantedIndices } from '../schema/mappings.ts'
-import type { Cluster, Partitions } from '../schema/names.ts'
+import type { Cluster, PartitionStarts } from '../schema/names.ts'
 import { compareAndSet, type Lease } from '../write/lease.ts'
 import type { MigrationState } from './plan-migration.ts'
 
@@ -74,7 +74,7 @@ async function readKeys({ connection }: Cluster, index: string, into: Map<string
 export async function swapAliases(
   lease: Lease,
   target: Cluster,
-  { partitions, moveKeys }: { readonly partitions: Partitions; readonly moveKeys: boolean },
+  { partitions, moveKeys }: { readonly partitions: PartitionStarts; readonly moveKeys: boolean },
 ): Promise<void> {
   const { cluster } = lease
   const { names } = cluster

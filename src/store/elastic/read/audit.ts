@@ -10,7 +10,7 @@ import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
 import type { Pit, SortedHit, SortedHits } from '../client/read-documents.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { readCheckpoint, readPublished, toStamp, toVersion } from '../schema/checkpoint.ts'
-import { decodeDoc, readBefore } from '../schema/documents.ts'
+import { decodeDoc, readFormerDoc } from '../schema/documents.ts'
 import { isInCopies } from '../schema/index-states.ts'
 import { AT, HEIGHT } from '../schema/mappings.ts'
 import type { Cluster, Names, ReadCluster } from '../schema/names.ts'
@@ -184,7 +184,7 @@ function readPublishedHit(hit: SortedHit, at: PublishedMeta): readonly Published
   const id = toDocumentId(index, hit._id)
   const stamp = toStamp(at)
   if (hit._version <= toVersion(stamp)) return [{ index, id, doc: tryDecode(index, hit) }]
-  const before = readBefore(hit._source)
+  const before = readFormerDoc(hit._source)
   // What was published at another height counts as unreadable.
   if (before?.at !== stamp) return [{ index, id, doc: undefined }]
   return before.doc === undefined ? [] : [{ index, id, doc: tryDecode(index, { ...hit, _source: before.doc }) }]

@@ -26,7 +26,7 @@ const STILL = {
 }
 
 /** Sessions over a script of published heights: each read takes the next one; the last one repeats. */
-const scripted = (heights: readonly number[]) => {
+function scripted(heights: readonly number[]) {
   let looks = 0
   const waits: number[] = []
   let now = 0

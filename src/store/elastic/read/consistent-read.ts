@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { otherVersion } from '#store/other-version.ts'
 import type { ReadEnd, Store, View } from '#store/port.ts'
 import type { wholeness } from '#store/wholeness.ts'
-import type { Connection } from '../client/request.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import { isMissingIndex } from '../client/request.ts'
 import { type PublishedMeta, toStamp } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'
@@ -12,7 +12,7 @@ export const COPIES_TRIED = 8
 
 /** A copy lacks the last write to its index, because its server was cut off. Another copy may answer. */
 export class OutOfDateCopy extends Failure {
-  constructor({ url }: Pick<Connection, 'url'>, index: string) {
+  constructor({ url }: Pick<ElasticConnection, 'url'>, index: string) {
     super('unavailable', `The copy of ${index} at ${url} that answered is out of date.`, {
       help: 'A server was cut off from its cluster and has not noticed yet. Retry; if this persists, check the network between the servers.',
       details: { index },
@@ -73,7 +73,7 @@ function openHeight({ readPublished, sleep, now, nothing, underRepair }: HeightO
     signal: AbortSignal | undefined,
   ): Promise<PublishedMeta> => {
     const least = getStampOrNone(before)
-    const read = await awaitNotBelow(least, found, { sleep, again: () => readPublished(signal) })
+    const read = await awaitFloor(least, found, { sleep, again: () => readPublished(signal) })
     // A read that began later and ended sooner may have found a newer height meanwhile.
     if (known !== undefined && read !== undefined && toStamp(known) > least && toStamp(read) < toStamp(known))
       return known
@@ -117,7 +117,7 @@ function isFulfilled(reading: Promise<unknown>): Promise<boolean> {
 }
 
 /** Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated. */
-async function awaitNotBelow(
+async function awaitFloor(
   least: number,
   found: PublishedMeta | undefined,
   { sleep, again }: Pick<HeightOptions, 'sleep'> & { readonly again: () => ReturnType<ReadPublished> },

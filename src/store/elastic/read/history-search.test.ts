@@ -6,10 +6,10 @@ import { searchHistory } from './proved-reads.ts'
 const INDEX = 'iost-transactions-000000'
 
 /** The outcome of `work` at a copy that has some hits and lacks the last document of its index. */
-const atOldCopy = async <T>(
+async function atOldCopy<T>(
   hits: readonly object[],
   work: (proving: Parameters<typeof searchHistory>[0]) => Promise<T>,
-): Promise<T | Error> => {
+): Promise<T | Error> {
   const server = Bun.serve({
     port: 0,
     fetch: () => Response.json({ hits: { hits } }, { headers: { 'x-elastic-product': 'Elasticsearch' } }),

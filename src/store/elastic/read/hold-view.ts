@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import type { AnyIndex, StateIndex } from '#indices/registry.ts'
 import type { HeldView, View } from '#store/port.ts'
-import { type Ranking, rankingOf } from '#store/ranking-page.ts'
+import { type Ranking, requireRanking } from '#store/ranking-page.ts'
 import type { SortedHit, SortedHits } from '../client/read-documents.ts'
 import { openPit, type Pit } from '../client/read-documents.ts'
 import { getLastDocuments, type LastDocument, type PublishedMeta, toStamp, toVersion } from '../schema/checkpoint.ts'
@@ -216,7 +216,8 @@ function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken)
     ) => {
       const key = JSON.stringify([index.name, order, group])
       const pit = pitOf(index)
-      const cursor = cursors.get(key) ?? openCursor(pit, at, rankingOf({ index, order, group }) as Ranking<StateIndex>)
+      const cursor =
+        cursors.get(key) ?? openCursor(pit, at, requireRanking({ index, order, group }) as Ranking<StateIndex>)
       cursors.set(key, cursor)
       // Documents of the index of the ranking.
       return (await cursor(offset, limit)) as unknown as readonly DocOf<I>[]

@@ -1,5 +1,5 @@
 import { hash8 } from '#chain/hash.ts'
-import { type ListDoc, placeOf } from '#indices/list.ts'
+import { type ListDoc, toPlace } from '#indices/list.ts'
 import { type ListedRecord, listedRecords, type RecordDoc } from '#indices/record.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { missingData } from '#store/missing-data.ts'
@@ -7,14 +7,20 @@ import { type NamedRequest, parseHits, requestParsed, WHOLE } from '../client/re
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import { decodeDoc, formatHashTerm, parseHitDocs } from '../schema/documents.ts'
 import { INDICES_AT_ONCE, type ReadCluster } from '../schema/names.ts'
-import { type HistoryHit, type ProofContext, type Reader, searchHistory, searchProvedHistory } from './proved-reads.ts'
+import {
+  type HistoryHit,
+  type ProofContext,
+  searchHistory,
+  searchProvedHistory,
+  type ViewReader,
+} from './proved-reads.ts'
 
 /** Rows per request; a page has at most some hundred, only exports have more. */
 const ROWS_AT_ONCE = 5000
 
 /** Rows `first` … `last` of a list, see `View.records`. */
 export async function readRows(
-  reader: Reader,
+  reader: ViewReader,
   list: ListDoc,
   [first, last]: readonly [first: number, last: number],
 ): Promise<readonly ListedRecord[]> {
@@ -24,7 +30,7 @@ export async function readRows(
   if (to - from >= ROWS_AT_ONCE) return readRuns(reader, list, [from, to])
   const indices = listRowIndices(reader, list, [from, to])
   const size = to - from + 1
-  const places = [placeOf(list.number, from), placeOf(list.number, to)] as const
+  const places = [toPlace(list.number, from), toPlace(list.number, to)] as const
   const question = formatQuestion(reader, indices, { places, size })
   const what = { connection: reader.connection, what: question.what }
   let rows =
@@ -43,7 +49,7 @@ export async function readRows(
 }
 
 async function readRuns(
-  reader: Reader,
+  reader: ViewReader,
   list: ListDoc,
   [from, to]: readonly [from: number, to: number],
 ): Promise<readonly ListedRecord[]> {
@@ -57,7 +63,7 @@ type WantedRows = { readonly places: readonly [first: bigint, last: bigint]; rea
 
 /** The text is concatenated from its numbers: serializing it as JSON takes as long as reading a row. */
 function formatQuestion(
-  { signal }: Reader,
+  { signal }: ViewReader,
   indices: readonly string[],
   { places: [first, last], size }: WantedRows,
 ): NamedRequest {
@@ -72,7 +78,7 @@ function formatQuestion(
 }
 
 async function searchRows(
-  reader: Reader,
+  reader: ViewReader,
   indices: readonly string[],
   { places: [first, last], size }: WantedRows,
 ): Promise<readonly ListedRecord[]> {
@@ -86,7 +92,11 @@ function toRow({ _id, _source }: HistoryHit): ListedRecord {
 }
 
 /** The indices that contain rows of a list. */
-function listRowIndices(reader: Reader, list: ListDoc, [first, last]: readonly [number, number]): readonly string[] {
+function listRowIndices(
+  reader: ViewReader,
+  list: ListDoc,
+  [first, last]: readonly [number, number],
+): readonly string[] {
   return listRowPartitions(list.starts, first, last).map(partition => reader.recordIndices[partition] as string)
 }
 
@@ -151,7 +161,7 @@ export async function readNewRecords(
 }
 
 function listPlaces(list: number, after: number, count: number): readonly bigint[] {
-  return Array.from({ length: count }, (_, at) => placeOf(list, after + 1 + at))
+  return Array.from({ length: count }, (_, at) => toPlace(list, after + 1 + at))
 }
 
 /** Hashes per search. */

@@ -118,7 +118,7 @@ export function createStateCache(onRead: (isHit: boolean) => void = () => undefi
 /** Time that a read without its own deadline is retried, milliseconds. */
 const TIMEOUT_MS = 10_000
 
-export type Reading = ReturnType<typeof openReading>
+export type ElasticReading = ReturnType<typeof openReading>
 
 /**
  * Reads of one store: the published height, answers at one height, and refusals while data is lost. `ofAnyVersion`: also

@@ -7,7 +7,7 @@ import { createNames } from '../schema/names.ts'
 import { createStateCache, createViews } from './open-reading.ts'
 
 const doc = { id: 'a' }
-const hold = (): never => {
+function hold(): never {
   throw new Error('No view is held here.')
 }
 const metaOf = (batch: string): PublishedMeta => ({
@@ -43,7 +43,7 @@ test('rememberState: a document read by several views at the same time takes roo
 })
 
 /** Views of a store without a server; their edition, the cache they share, distinguishes them. */
-const opener = () => {
+function opener() {
   let now = 0
   const views = createViews({
     connection: connect({ url: 'http://127.0.0.1:1' }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from '../client/connection.ts'
-import type { Connection } from '../client/request.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import { getProvedDocs } from './proved-reads.ts'
 
 type Wanted = { readonly _index: string; readonly _id: string }
@@ -8,7 +8,7 @@ type Wanted = { readonly _index: string; readonly _id: string }
 /** The documents of each request. */
 const requests: (readonly Wanted[])[] = []
 let server: ReturnType<typeof Bun.serve>
-let connection: Connection
+let connection: ElasticConnection
 beforeAll(() => {
   server = Bun.serve({
     port: 0,

@@ -4,7 +4,7 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
 import type { Hints } from '#store/ranking-start.ts'
 import { DOCS_AT_ONCE, type Got, getMany } from '../client/read-documents.ts'
-import type { Connection, Ref } from '../client/request.ts'
+import type { ElasticConnection, Ref } from '../client/request.ts'
 import {
   type ElasticError,
   formatReason,
@@ -13,18 +13,18 @@ import {
   requestHits,
   requestOnce,
   requireValid,
-  toFailure,
+  toElasticFailure,
   toSearch,
 } from '../client/request.ts'
 import type { LastDocuments, PublishedMeta } from '../schema/checkpoint.ts'
-import type { Source } from '../schema/documents.ts'
+import type { DocSource } from '../schema/documents.ts'
 import { readShardCopies } from '../schema/index-states.ts'
 import { INDICES_AT_ONCE, type Names, splitNames } from '../schema/names.ts'
 import { awaitUnlessAborted, OutOfDateCopy } from './consistent-read.ts'
 
 /** The source of documents, and the documents that a copy of each index must show. */
 export type ProofContext = {
-  readonly connection: Connection
+  readonly connection: ElasticConnection
   readonly last: LastDocuments
   readonly signal?: AbortSignal | undefined
 }
@@ -42,7 +42,7 @@ export type DocumentCache = {
 }
 
 /** The means of a view to read. */
-export type Reader = ProofContext & {
+export type ViewReader = ProofContext & {
   readonly names: Names
   /** The index of records of each partition. */
   readonly recordIndices: readonly string[]
@@ -64,7 +64,7 @@ type PendingRead = PromiseWithResolvers<readonly (Got | undefined)[]> & {
 
 /** Like `provedDocs`; all reads in one turn of the event loop share one request. */
 export function getBatchedDocs(
-  reader: ProofContext & Pick<Reader, 'pendingReads'>,
+  reader: ProofContext & Pick<ViewReader, 'pendingReads'>,
   refs: readonly Ref[],
 ): Promise<readonly (Got | undefined)[]> {
   const asked = { refs, ...Promise.withResolvers<readonly (Got | undefined)[]>() }
@@ -73,7 +73,7 @@ export function getBatchedDocs(
   return asked.promise
 }
 
-async function sendBatched(reader: ProofContext & Pick<Reader, 'pendingReads'>): Promise<void> {
+async function sendBatched(reader: ProofContext & Pick<ViewReader, 'pendingReads'>): Promise<void> {
   const together = reader.pendingReads.splice(0)
   try {
     const [first] = together
@@ -131,7 +131,7 @@ function takePart(
   return { proofs: [...proofs.values()], part: refs.slice(from, to) }
 }
 
-export type HistoryHit = { readonly _id: string; readonly _source: Source }
+export type HistoryHit = { readonly _id: string; readonly _source: DocSource }
 
 type HistorySearch = {
   /** Without a `bool` around it, which costs some per cent of a page's time. `filter_path` would cost a sixth. */
@@ -232,16 +232,16 @@ const USES = 1_000
 
 /** Servers with a copy of an index, as of the last lookup. */
 type Servers = { readonly nodes: Promise<readonly string[]>; uses: number }
-const serversByConnection = new WeakMap<Connection, Map<string, Servers>>()
+const serversByConnection = new WeakMap<ElasticConnection, Map<string, Servers>>()
 
-function getServers(connection: Connection): Map<string, Servers> {
+function getServers(connection: ElasticConnection): Map<string, Servers> {
   const servers = serversByConnection.get(connection) ?? new Map<string, Servers>()
   serversByConnection.set(connection, servers)
   return servers
 }
 
 /** All callers share the lookup, so none of them may abort it. */
-function lookUpServers(connection: Connection, index: string): Servers {
+function lookUpServers(connection: ElasticConnection, index: string): Servers {
   const nodes = readShardCopies(connection, [index]).then(all => all.get(index) ?? [])
   nodes.catch(() => undefined)
   return { nodes, uses: 0 }
@@ -258,7 +258,7 @@ async function chooseCopy({ connection, signal }: ProofContext, index: string): 
 }
 
 /** Looks up the servers at the master. No search waits for this, because a hung master does not answer. */
-function renewServers(connection: Connection, index: string, found: Servers): void {
+function renewServers(connection: ElasticConnection, index: string, found: Servers): void {
   const next = lookUpServers(connection, index)
   next.nodes.then(
     () => getServers(connection).set(index, next),
@@ -318,11 +318,11 @@ async function searchOnce<H>(
 }
 
 function toSearchFailure(
-  connection: Connection,
+  connection: ElasticConnection,
   what: string,
   answer: { readonly status: number; readonly error: ElasticError },
 ): Failure {
   return formatReason(answer.error).startsWith('no data nodes')
     ? new Failure('unavailable', `The server at ${connection.url} that had the copy has left (${what}).`)
-    : toFailure({ connection, what }, answer)
+    : toElasticFailure({ connection, what }, answer)
 }

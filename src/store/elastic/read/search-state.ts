@@ -3,7 +3,7 @@ import type { DocOf, Index, Order } from '#indices/define.ts'
 import type { NamedIndex, StateIndex } from '#indices/registry.ts'
 import { LAST_NAME, memberId, type Standing, standingFields } from '#indices/standing.ts'
 import { missingData } from '#store/missing-data.ts'
-import type { Ranking, Rows } from '#store/ranking-page.ts'
+import type { Ranking, RankingRows } from '#store/ranking-page.ts'
 import type { RankRange } from '#store/ranking-start.ts'
 import type { SortedHit } from '../client/read-documents.ts'
 import { requestJson, requireValid } from '../client/request.ts'
@@ -12,7 +12,7 @@ import { decodeDoc, MAX_ID_BYTES } from '../schema/documents.ts'
 import { AT, SORT } from '../schema/mappings.ts'
 import { fromStateId, getFirstOrder, getStoredNames, isSortedOnDisk, KIND, NAMED, toStateId } from '../schema/names.ts'
 import { NewerData, OutOfDateCopy } from './consistent-read.ts'
-import { type Reader, searchOneCopy } from './proved-reads.ts'
+import { searchOneCopy, type ViewReader } from './proved-reads.ts'
 
 /** One search of a ranking, in addition to its query and sort. */
 type RankingStep = {
@@ -34,9 +34,9 @@ type GetMany<I extends StateIndex> = (ids: readonly string[]) => Promise<readonl
 
 /** Rows of an order, of one published height. */
 export async function readRankedRows<I extends StateIndex>(
-  { reader, getMany }: { readonly reader: Reader; readonly getMany: GetMany<I> },
+  { reader, getMany }: { readonly reader: ViewReader; readonly getMany: GetMany<I> },
   { index, order, group }: Ranking<I>,
-  { range, skip, limit }: Rows,
+  { range, skip, limit }: RankingRows,
 ): Promise<readonly DocOf<I>[]> {
   const search = createSearch(reader, reader.names.state(index), toQuery({ index, order, group }, range))
   const after = walksTie(range) ? toKeys(index, group, range.after) : undefined
@@ -168,7 +168,7 @@ function getLeast({ positive }: Order): object {
  * than the view. The versions of the hits alone would not be enough, because a document that has left the
  * ranking is in no hit. Throws `NewerData` if there is one.
  */
-function createSearch(reader: Reader, index: string, ranking: object): RankingSearch {
+function createSearch(reader: ViewReader, index: string, ranking: object): RankingSearch {
   const stamp = toStamp(reader.published)
   const newer = {
     size: 0,
@@ -191,7 +191,7 @@ function createSearch(reader: Reader, index: string, ranking: object): RankingSe
 }
 
 type NamesReading<I extends NamedIndex> = {
-  readonly reader: Reader
+  readonly reader: ViewReader
   readonly getMany: (ids: readonly string[]) => Promise<readonly (DocOf<I> | undefined)[]>
 }
 type Terms = {
@@ -243,7 +243,7 @@ type WantedNames = {
 }
 
 async function listTerms(
-  reader: Reader,
+  reader: ViewReader,
   index: NamedIndex,
   { text, size, after }: WantedNames,
 ): Promise<readonly string[]> {
@@ -278,7 +278,7 @@ type Span = {
   readonly found: readonly { readonly id: string }[]
 }
 
-async function requireAllNames(reader: Reader, index: NamedIndex, { text, until, found }: Span): Promise<void> {
+async function requireAllNames(reader: ViewReader, index: NamedIndex, { text, until, found }: Span): Promise<void> {
   const name = reader.names.state(index)
   const from = toStateId(index, text)
   const within =

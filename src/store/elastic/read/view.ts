@@ -1,9 +1,9 @@
 import type { DocOf } from '#indices/define.ts'
-import { type ListDoc, placeOf } from '#indices/list.ts'
+import { type ListDoc, toPlace } from '#indices/list.ts'
 import { records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
-import { charactersOf } from '#store/bounded-cache.ts'
+import { countDocCharacters } from '#store/bounded-cache.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { IsEnough, Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking-page.ts'
@@ -11,14 +11,14 @@ import type { Got } from '../client/read-documents.ts'
 import type { Ref } from '../client/request.ts'
 import { toStamp, toVersion } from '../schema/checkpoint.ts'
 import { decodeDoc, formatHashTerm } from '../schema/documents.ts'
-import { findPartition, type Partitions, toStateId } from '../schema/names.ts'
+import { findPartition, type PartitionStarts, toStateId } from '../schema/names.ts'
 import { NewerData } from './consistent-read.ts'
 import { listRowPartitions, readNewRecords, readRows } from './list-rows.ts'
-import { getBatchedDocs, type HistoryHit, type Reader, searchHistory, searchProvedHistory } from './proved-reads.ts'
+import { getBatchedDocs, type HistoryHit, searchHistory, searchProvedHistory, type ViewReader } from './proved-reads.ts'
 import { findNamedDocs, readRankedRows } from './search-state.ts'
 
 /** A view of the published height. A read throws `NewerData` if it could see newer data, unless the state is held. */
-export function openView(reader: Reader, hold: NonNullable<View['hold']>): View {
+export function openView(reader: ViewReader, hold: NonNullable<View['hold']>): View {
   return {
     at: reader.published.end,
     hold,
@@ -37,7 +37,7 @@ export function openView(reader: Reader, hold: NonNullable<View['hold']>): View 
 }
 
 async function readPage<I extends StateIndex>(
-  reader: Reader,
+  reader: ViewReader,
   what: { readonly index: I; readonly order: keyof I['orders'] & string },
   options: { readonly group?: string; readonly offset: number; readonly limit: number },
 ): Promise<readonly DocOf<I>[]> {
@@ -62,7 +62,7 @@ export function parseHeight(id: string): number | undefined {
 }
 
 async function getDocs<I extends AnyIndex>(
-  reader: Reader,
+  reader: ViewReader,
   index: I,
   ids: readonly string[],
 ): Promise<readonly (DocOf<I> | undefined)[]> {
@@ -83,32 +83,32 @@ type AnsweredId = { readonly id: string; readonly got: Got | undefined }
 
 /** The document in a version of the view's height, which is cached; throws `NewerData` if it is newer. */
 function takeState<I extends AnyIndex>(
-  { published, cache }: Reader,
+  { published, cache }: ViewReader,
   index: I,
   { id, got }: AnsweredId,
 ): DocOf<I> | undefined {
   if (got !== undefined && got.version > toVersion(toStamp(published))) throw new NewerData()
   const doc = got === undefined ? undefined : decodeDoc(index, id, got.source)
-  cache.put(index, id, { doc, characters: charactersOf(got?.source) })
+  cache.put(index, id, { doc, characters: countDocCharacters(got?.source) })
   return doc
 }
 
-function takeHistory<I extends AnyIndex>(reader: Reader, index: I, { id, got }: AnsweredId): DocOf<I> | undefined {
+function takeHistory<I extends AnyIndex>(reader: ViewReader, index: I, { id, got }: AnsweredId): DocOf<I> | undefined {
   if (got !== undefined) return decodeDoc(index, id, got.source)
   reader.onNothing()
   return undefined
 }
 
 /** undefined: no published document can have that id. */
-function toRef(reader: Reader, index: AnyIndex, id: string): Ref | undefined {
+function toRef(reader: ViewReader, index: AnyIndex, id: string): Ref | undefined {
   if (index.kind === 'state') return { index: reader.names.state(index), id: toStateId(index, id) }
   const height = parseHeight(id)
   if (height === undefined || height > reader.published.end.height) return undefined
   return { index: namePartition(reader, index, height), id }
 }
 
-function namePartition(reader: Reader, index: HistoryIndex, height: number): string {
-  const partitions: Partitions = reader.published.partitions
+function namePartition(reader: ViewReader, index: HistoryIndex, height: number): string {
+  const partitions: PartitionStarts = reader.published.partitions
   return reader.names.partition(index, findPartition(partitions, height))
 }
 
@@ -122,7 +122,7 @@ type FindOptions<I extends HistoryIndex> = {
 }
 
 async function findDocs<I extends HistoryIndex>(
-  reader: Reader,
+  reader: ViewReader,
   index: I,
   { field, values, isEnough }: FindOptions<I>,
 ): Promise<readonly DocOf<I>[]> {
@@ -150,7 +150,7 @@ async function findDocs<I extends HistoryIndex>(
 }
 
 /** Rows at the view's height with one of the places, in the partitions of blocks above `height`. */
-async function findPlaced(reader: Reader, places: readonly bigint[], height: number) {
+async function findPlaced(reader: ViewReader, places: readonly bigint[], height: number) {
   const { partitions, end } = reader.published
   const first = findPartition(partitions, height + 1)
   const indices = partitions
@@ -162,10 +162,10 @@ async function findPlaced(reader: Reader, places: readonly bigint[], height: num
   return found.map(({ _id, _source }) => decodeDoc(records, _id, _source)).filter(row => row.height <= end.height)
 }
 
-async function readMoments(reader: Reader, list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]> {
+async function readMoments(reader: ViewReader, list: ListDoc, ordinals: readonly number[]): Promise<readonly Moment[]> {
   const partitions = new Set(ordinals.flatMap(ordinal => listRowPartitions(list.starts, ordinal, ordinal)))
   const indices = [...partitions].map(partition => reader.recordIndices[partition] as string)
-  const places = ordinals.map(ordinal => String(placeOf(list.number, ordinal)))
+  const places = ordinals.map(ordinal => String(toPlace(list.number, ordinal)))
   const hits = await searchHistory(reader, indices, {
     query: { terms: { places } },
     size: ordinals.length,

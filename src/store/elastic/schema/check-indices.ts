@@ -1,8 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import { derivationDifferences } from '#store/identity.ts'
-import type { Difference } from '#store/port.ts'
+import type { StoreDifference } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Connection } from '../client/request.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import { requestJson, toSearch } from '../client/request.ts'
 import { formatRestoreHelp, readCheckpoint } from './checkpoint.ts'
 import { isDerived, listIndices } from './index-states.ts'
@@ -93,7 +93,7 @@ export async function requireEmptyStore(cluster: ReadCluster): Promise<void> {
 }
 
 /** A difference, with the index whose mapping it is in. */
-type FoundDifference = Difference & {
+type FoundDifference = StoreDifference & {
   readonly index?: string
   /** Whether this version made the index, so that something else has changed it. */
   readonly isOwn?: boolean
@@ -104,7 +104,7 @@ type CheckedIndices = Readonly<
 >
 
 /** The differences from the indices that `createIndices` would make; names without prefix and generation. */
-export async function checkIndices(cluster: ReadCluster): Promise<readonly Difference[]> {
+export async function checkIndices(cluster: ReadCluster): Promise<readonly StoreDifference[]> {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
   const wanted = listWantedIndices(names.at(stored?.generations), stored?.partitions)
@@ -193,7 +193,7 @@ export function addHelp(
   { connection: { url }, names: { prefix } }: ReadCluster,
   differences: readonly FoundDifference[],
   kept: 'nothing' | 'served',
-): readonly Difference[] {
+): readonly StoreDifference[] {
   const indices = differences.flatMap(({ index }) => index ?? [])
   const isChanged = differences.some(({ isOwn }) => isOwn)
   if (indices.length === 0 || (!isChanged && kept === 'served')) return differences
@@ -213,7 +213,7 @@ export function formatExclusion(url: string, prefix: string): string {
 }
 
 /** Throws 'conflict' on differences that creating indices cannot fix. */
-export function refuseDifferent(connection: Connection, differences: readonly Difference[]): void {
+export function refuseDifferent(connection: ElasticConnection, differences: readonly StoreDifference[]): void {
   const different = differences.filter(({ problem }) => problem === 'different')
   if (different.length === 0) return
   const shown = different.slice(0, SHOWN).map(({ name, detail }) => `${name} (${detail})`)
@@ -237,12 +237,12 @@ export async function requireIndices(cluster: ReadCluster): Promise<void> {
 }
 
 /** `checkIndices` as soon as the cluster has started. */
-export function checkShape(cluster: Cluster): Promise<readonly Difference[]> {
+export function checkShape(cluster: Cluster): Promise<readonly StoreDifference[]> {
   return awaitStarted(() => checkIndices(cluster), cluster.clock)
 }
 
 /** Like `checkIndices`, plus loaded data that is lost or was derived by another version's rules. */
-export async function checkStore(cluster: Cluster): Promise<readonly Difference[]> {
+export async function checkStore(cluster: Cluster): Promise<readonly StoreDifference[]> {
   await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
   const lost = await listLost(cluster)
   const named = new Set(lost.map(({ name }) => name))

@@ -77,7 +77,7 @@ const checkpoint: Wrong = [
   ['filling.documents', [...NO_COUNT, ABSENT]],
 ]
 
-const changed = (whole: object, [name = '', ...rest]: readonly string[], value: unknown): object => {
+function changed(whole: object, [name = '', ...rest]: readonly string[], value: unknown): object {
   const members = new Map(Object.entries(whole))
   if (rest.length > 0) members.set(name, changed(members.get(name) as object, rest, value))
   else if (value === ABSENT) members.delete(name)

@@ -1,18 +1,18 @@
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Filling, Published } from '#store/port.ts'
-import { isCount, isHeight, type Members, membersOf, publishedFrom } from '#store/published.ts'
-import type { Connection, SeqNo } from '../client/request.ts'
+import { asRecord, isCount, isHeight, type Members, parsePublishedRecord } from '#store/published.ts'
+import type { ElasticConnection, SeqNo } from '../client/request.ts'
 import {
   MISSING_INDEX,
   type NamedRequest,
   parseAnswer,
   parseError,
   requestParsed,
-  toFailure,
+  toElasticFailure,
 } from '../client/request.ts'
 import { EDITION } from './mappings.ts'
-import type { Generations, Names, Partitions, ReadCluster } from './names.ts'
+import type { Generations, Names, PartitionStarts, ReadCluster } from './names.ts'
 
 /** The last document that was written to an index, and its version; a document of history has version 1. */
 export type LastDocument = readonly [id: string, version: number]
@@ -21,14 +21,14 @@ export type LastDocument = readonly [id: string, version: number]
 export type LastDocuments = Readonly<Record<string, LastDocument>>
 
 /** The UUID of an index and the number of documents that belong in it; absent: not counted. */
-export type Holding = readonly [uuid: string, documents?: number]
+export type IndexContent = readonly [uuid: string, documents?: number]
 
 /** All indices of a store after a batch. */
 export type Inventory = {
   /** Name of the batch. If it is not the last batch, a version without inventories wrote the last one. */
   readonly batch: string
   /** By name of index. */
-  readonly indices: Readonly<Record<string, Holding>>
+  readonly indices: Readonly<Record<string, IndexContent>>
   /** The documents that a copy of each index must show to be used; absent in data of older versions. */
   readonly last?: LastDocuments | undefined
 }
@@ -45,7 +45,7 @@ export type Checkpoint = {
   readonly renewed: number
   /** Random name of this write: after an unclear answer it shows whether the write was carried out. */
   readonly write: string
-  readonly partitions: Partitions
+  readonly partitions: PartitionStarts
   /** The generations of the store's indices; absent in data of older versions: the first of each. */
   readonly generations?: Generations | undefined
   /** The generation by which a migration is replacing these indices; no process may write them any more. */
@@ -83,7 +83,7 @@ export type Checkpoint = {
 export type PublishedMeta = {
   readonly end: Published
   readonly batch: string
-  readonly partitions: Partitions
+  readonly partitions: PartitionStarts
   readonly generations?: Generations | undefined
   /** See `Checkpoint.epoch`. */
   readonly epoch?: number | undefined
@@ -152,7 +152,7 @@ export function parseCheckpoint(source: unknown): Checkpoint | undefined {
   const body = parseBody(source)
   if (body === undefined) return undefined
   const { end, ...rest } = body
-  const published = end === undefined ? undefined : publishedFrom(end)
+  const published = end === undefined ? undefined : parsePublishedRecord(end)
   const whole =
     [rest['schema'], rest['chainId'], rest['derivation'], rest['renewed']].every(isCount) &&
     [rest['owner'], rest['batch']].every(text => typeof text === 'string') &&
@@ -175,7 +175,7 @@ export function parseCheckpoint(source: unknown): Checkpoint | undefined {
 /** The published record in a document's `_source`; undefined: not such a record. */
 export function parsePublished(source: unknown): PublishedMeta | undefined {
   const body = parseBody(source)
-  const end = publishedFrom(body?.['end'])
+  const end = parsePublishedRecord(body?.['end'])
   const whole =
     typeof body?.['batch'] === 'string' &&
     arePartitions(body['partitions']) &&
@@ -188,8 +188,8 @@ export function parsePublished(source: unknown): PublishedMeta | undefined {
 }
 
 function parseBody(source: unknown): Members | undefined {
-  const text = membersOf(source)?.['body']
-  return typeof text === 'string' ? membersOf(jsonIn(text)) : undefined
+  const text = asRecord(source)?.['body']
+  return typeof text === 'string' ? asRecord(tryParseJson(text)) : undefined
 }
 
 function arePartitions(value: unknown): boolean {
@@ -201,12 +201,12 @@ function arePartitions(value: unknown): boolean {
 }
 
 function isFilling(value: unknown): boolean {
-  const { partition, documents } = membersOf(value) ?? {}
+  const { partition, documents } = asRecord(value) ?? {}
   return isCount(partition) && isCount(documents)
 }
 
 function isFloor(value: unknown): boolean {
-  const { height, partition } = membersOf(value) ?? {}
+  const { height, partition } = asRecord(value) ?? {}
   return value === undefined || (isHeight(height) && isCount(partition))
 }
 
@@ -223,14 +223,14 @@ function isUnderRepair(value: unknown): boolean {
 
 /** Absent in data of older versions. */
 function areGenerations(value: unknown): boolean {
-  return value === undefined || (membersOf(value) !== undefined && Object.values(value as object).every(isCount))
+  return value === undefined || (asRecord(value) !== undefined && Object.values(value as object).every(isCount))
 }
 
 /** Absent in data of older versions. */
 function areLast(value: unknown): boolean {
   return (
     value === undefined ||
-    (membersOf(value) !== undefined &&
+    (asRecord(value) !== undefined &&
       Object.values(value as object).every(
         each => Array.isArray(each) && typeof each[0] === 'string' && isCount(each[1]),
       ))
@@ -240,10 +240,10 @@ function areLast(value: unknown): boolean {
 /** Absent in data of older versions. */
 function isInventory(value: unknown): boolean {
   if (value === undefined) return true
-  const { batch, indices, last } = membersOf(value) ?? {}
+  const { batch, indices, last } = asRecord(value) ?? {}
   return (
     typeof batch === 'string' &&
-    membersOf(indices) !== undefined &&
+    asRecord(indices) !== undefined &&
     Object.values(indices as object).every(
       holding =>
         Array.isArray(holding) &&
@@ -268,7 +268,7 @@ function formatRecord(value: object): string {
  * The last published record of a connection and its text, cached: it is read a hundred times a second and
  * rarely changes.
  */
-const parsedRecords = new WeakMap<Connection, { readonly text: string; readonly meta: PublishedMeta }>()
+const parsedRecords = new WeakMap<ElasticConnection, { readonly text: string; readonly meta: PublishedMeta }>()
 
 type StoredRecord = {
   readonly _seq_no: number
@@ -297,7 +297,7 @@ function readRecordText(
     if (answer.status !== 404) return answer.text
     const error = parseError(answer)
     if (error.type !== undefined && error.type !== MISSING_INDEX)
-      throw toFailure({ connection, what }, { status: 404, error })
+      throw toElasticFailure({ connection, what }, { status: 404, error })
     return undefined
   })
 }

@@ -26,7 +26,7 @@ function parseHashTerm(term: string): bigint | undefined {
 }
 
 /** `_source` of a document as parsed by JSON.parse; exact, because every 64-bit number in it is text. */
-export type Source = Readonly<Record<string, unknown>>
+export type DocSource = Readonly<Record<string, unknown>>
 
 const MIN_INT64 = -(2n ** 63n)
 const MAX_INT64 = 2n ** 63n - 1n
@@ -45,7 +45,7 @@ export function encodeDoc(index: Index, doc: { readonly id: string }): string {
       'defect',
       `Id '${doc.id}' of ${index.name} has ${Buffer.byteLength(doc.id)} bytes; it must have 1 to ${MAX_ID_BYTES - toStoredId(index, '').length} bytes of UTF-8.`,
     )
-  const values = doc as unknown as Source
+  const values = doc as unknown as DocSource
   const written = [...kind]
   for (const [name, field, stored] of fields) {
     const value = values[name]
@@ -74,8 +74,8 @@ export function stampText(text: string, at: number, before?: Before<string>): st
 }
 
 /** What a stored document replaced; undefined: it is not one of a batch. */
-export function readBefore(source: Source): Before<Source> | undefined {
-  return source[BEFORE] as Before<Source> | undefined
+export function readFormerDoc(source: DocSource): Before<DocSource> | undefined {
+  return source[BEFORE] as Before<DocSource> | undefined
 }
 
 function toStoredId(index: Index, id: string): string {
@@ -164,7 +164,7 @@ function isInt64(value: unknown): value is bigint {
 }
 
 /** The document in a `_source`. */
-export function decodeDoc<I extends Index>(index: I, id: string, source: Source): DocOf<I> {
+export function decodeDoc<I extends Index>(index: I, id: string, source: DocSource): DocOf<I> {
   const doc: Record<string, unknown> = { id }
   const { kind, fields } = getForm(index)
   if (kind.length > 0 && source[KIND] !== index.name)

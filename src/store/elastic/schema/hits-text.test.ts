@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indices/record.ts'
-import { decodeDoc, encodeDoc, parseHitDocs, type Source } from './documents.ts'
+import { type DocSource, decodeDoc, encodeDoc, parseHitDocs } from './documents.ts'
 
 const KEYS = [...Object.keys(records.fields), '_id', '_source', 'hits']
 /** Texts that look like the surrounding answer. */
@@ -37,7 +37,7 @@ test('docsInHits: any documents are read as from parsed JSON', () => {
   fc.assert(
     fc.property(fc.array(record), docs => {
       const sources = docs.map(doc => [doc.id, encodeDoc(records, doc)] as const)
-      const parsed = sources.map(([id, source]) => decodeDoc(listedRecords, id, JSON.parse(source) as Source))
+      const parsed = sources.map(([id, source]) => decodeDoc(listedRecords, id, JSON.parse(source) as DocSource))
       expect(parseHitDocs(listedRecords, answerOf(sources))).toEqual(parsed)
     }),
     { numRuns: 500 },

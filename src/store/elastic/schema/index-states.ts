@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import type { Connection } from '../client/request.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import {
   type ElasticError,
   type NamedRequest,
@@ -9,7 +9,7 @@ import {
   requestJson,
   requestOnce,
   requireValid,
-  toFailure,
+  toElasticFailure,
   toSearch,
 } from '../client/request.ts'
 import type { LastDocument, LastDocuments } from './checkpoint.ts'
@@ -72,14 +72,18 @@ function parseName(rest: string): { readonly of: string; readonly generation: nu
 
 /** Adds indices to aliases and removes them, all at once. */
 export async function updateAliases(
-  connection: Connection,
+  connection: ElasticConnection,
   { actions, ...named }: Pick<NamedRequest, 'what' | 'timeoutMs'> & { readonly actions: readonly object[] },
 ): Promise<void> {
   await requestJson(connection, { ...named, method: 'POST', path: '/_aliases', body: JSON.stringify({ actions }) })
 }
 
 /** Number of documents of history in the indices up to a height. */
-export async function countUpTo(connection: Connection, indices: readonly string[], height: number): Promise<number> {
+export async function countEarlierDocuments(
+  connection: ElasticConnection,
+  indices: readonly string[],
+  height: number,
+): Promise<number> {
   let documents = 0
   for (const name of indices) {
     const { count } = await requestJson<{ count: number }>(connection, {
@@ -94,7 +98,7 @@ export async function countUpTo(connection: Connection, indices: readonly string
 }
 
 /** Deletes indices permanently. */
-export async function deleteIndices(connection: Connection, names: readonly string[]): Promise<void> {
+export async function deleteIndices(connection: ElasticConnection, names: readonly string[]): Promise<void> {
   for (const name of names)
     await requestJson(connection, {
       what: `remove ${name}`,
@@ -120,7 +124,7 @@ const MASTER_TIMEOUT = '1s'
  * when an index has no copy in use.
  */
 export async function readShardCopies(
-  connection: Connection,
+  connection: ElasticConnection,
   indices: readonly string[],
   signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
@@ -147,7 +151,7 @@ export async function readShardCopies(
 }
 
 /** Counts of documents by name of index. */
-export type Counts = ReadonlyMap<string, number>
+export type DocumentCounts = ReadonlyMap<string, number>
 
 /** State of an existing index in the cluster. */
 export type IndexState = {
@@ -166,7 +170,7 @@ type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local
 
 /** The states of the existing indices, including closed ones. */
 export async function readIndexStates(
-  connection: Connection,
+  connection: ElasticConnection,
   indices: readonly string[],
   { signal, local = false }: StatesOptions = {},
 ): Promise<ReadonlyMap<string, IndexState>> {
@@ -207,7 +211,10 @@ type EachPart = {
 }
 
 /** Number of documents that a search sees in each index; takes the same time for any number. */
-export async function countDocuments(connection: Connection, indices: readonly string[]): Promise<Counts> {
+export async function countDocuments(
+  connection: ElasticConnection,
+  indices: readonly string[],
+): Promise<DocumentCounts> {
   const parts = await searchEach(
     connection,
     indices.map(index => ({ index })),
@@ -220,7 +227,10 @@ export async function countDocuments(connection: Connection, indices: readonly s
  * Like `countsOf`, but counted in every copy that the elected master has in use. Returns the highest count,
  * because a copy that was cut off has less. Throws 'unavailable' if a copy cannot be reached.
  */
-export async function countInCopies(connection: Connection, indices: readonly string[]): Promise<Counts> {
+export async function countInCopies(
+  connection: ElasticConnection,
+  indices: readonly string[],
+): Promise<DocumentCounts> {
   const all = await listCopies(connection, indices)
   const parts = await searchEach(connection, all, { size: 0, track_total_hits: true })
   const highest = new Map<string, number>()
@@ -232,7 +242,7 @@ export async function countInCopies(connection: Connection, indices: readonly st
 }
 
 /** The last written document of each index; indices without documents are omitted. */
-export async function findNewest(connection: Connection, indices: readonly string[]): Promise<LastDocuments> {
+export async function findNewest(connection: ElasticConnection, indices: readonly string[]): Promise<LastDocuments> {
   const all = await listCopies(connection, indices)
   const newest = {
     size: 1,
@@ -255,7 +265,11 @@ export async function findNewest(connection: Connection, indices: readonly strin
 }
 
 /** Whether a copy that a master has in use contains a document, in this version or a later one. */
-export async function isInCopies(connection: Connection, index: string, [id, version]: LastDocument): Promise<boolean> {
+export async function isInCopies(
+  connection: ElasticConnection,
+  index: string,
+  [id, version]: LastDocument,
+): Promise<boolean> {
   const search = {
     size: 1,
     version: true,
@@ -269,17 +283,17 @@ export async function isInCopies(connection: Connection, index: string, [id, ver
 
 type SearchedCopy = { readonly index: string; readonly preference?: string }
 
-async function listCopies(connection: Connection, indices: readonly string[]): Promise<readonly SearchedCopy[]> {
+async function listCopies(connection: ElasticConnection, indices: readonly string[]): Promise<readonly SearchedCopy[]> {
   return [...(await readShardCopies(connection, indices))].flatMap(([index, nodes]) =>
     nodes.map(node => ({ index, preference: `_only_nodes:${node}` })),
   )
 }
 
 function readCounts(
-  connection: Connection,
+  connection: ElasticConnection,
   indices: readonly string[],
   parts: readonly (EachPart | undefined)[],
-): Counts {
+): DocumentCounts {
   return new Map(
     indices.map((index, at) => [
       index,
@@ -290,7 +304,7 @@ function readCounts(
 
 /** Runs the same search in each index, or in one copy of it. */
 async function searchEach(
-  connection: Connection,
+  connection: ElasticConnection,
   all: readonly SearchedCopy[],
   search: object,
 ): Promise<readonly EachPart[]> {
@@ -304,7 +318,7 @@ async function searchEach(
 }
 
 async function searchEachOnce(
-  connection: Connection,
+  connection: ElasticConnection,
   all: readonly SearchedCopy[],
   search: object,
 ): Promise<readonly EachPart[]> {
@@ -325,7 +339,7 @@ async function searchEachOnce(
       const { index, preference } = all[at] as SearchedCopy
       const origin = { connection, what: `count ${index}` }
       // A retryable status, so that a copy that has just moved is looked up again.
-      throw toFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
+      throw toElasticFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
     }
   return parts
 }
@@ -340,7 +354,7 @@ type KindsAnswer = {
 }
 
 /** Number of documents of each kind that a search sees in an index of several kinds. */
-export async function countKinds(connection: Connection, index: string): Promise<Counts> {
+export async function countKinds(connection: ElasticConnection, index: string): Promise<DocumentCounts> {
   const kinds = { terms: { field: KIND, size: MAX_KINDS } }
   const { aggregations } = await requestJson<KindsAnswer>(connection, toSearch(index, { size: 0, aggs: { kinds } }))
   return new Map(aggregations?.kinds.buckets.map(({ key, doc_count }) => [key, doc_count]))

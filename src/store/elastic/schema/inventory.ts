@@ -1,22 +1,22 @@
 import { Failure } from '#failure/failure.ts'
-import { type Change, historyIndices, type StateIndex } from '#indices/registry.ts'
-import type { Batch, Difference } from '#store/port.ts'
-import type { Connection } from '../client/request.ts'
+import { historyIndices, type StateChange, type StateIndex } from '#indices/registry.ts'
+import type { Batch, StoreDifference } from '#store/port.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import {
-  type Holding,
+  type IndexContent,
   type Inventory,
   type LastDocument,
   type PublishedMeta,
   readCheckpoint,
   readPublished,
 } from './checkpoint.ts'
-import type { Counts } from './index-states.ts'
+import type { DocumentCounts } from './index-states.ts'
 import { countDocuments, countInCopies, type IndexState, readIndexStates } from './index-states.ts'
 import { EDITION, listWantedIndices, SCHEMA } from './mappings.ts'
-import { type Names, type Partitions, type ReadCluster, selectGenerations, toStateId } from './names.ts'
+import { type Names, type PartitionStarts, type ReadCluster, selectGenerations, toStateId } from './names.ts'
 
 /** Names of the indices of documents, with all partitions. */
-export function listCounted(names: Names, partitions: Partitions): readonly string[] {
+export function listCounted(names: Names, partitions: PartitionStarts): readonly string[] {
   return [
     ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
     ...names.states,
@@ -26,7 +26,7 @@ export function listCounted(names: Names, partitions: Partitions): readonly stri
 /**
  * All indices of an inventory: documents, checkpoint, and API keys, which are not counted because they belong to no batch. Indices under construction have no keys of their own.
  */
-export function listInventoried(names: Names, partitions: Partitions): readonly string[] {
+export function listInventoried(names: Names, partitions: PartitionStarts): readonly string[] {
   return [...listCounted(names, partitions), names.behind('meta'), ...(names.building ? [] : [names.behind('keys')])]
 }
 
@@ -78,12 +78,12 @@ export function growInventory(
     readonly partition: number
     readonly added: Added
     readonly lastIds: LastIds
-    readonly changes: readonly Change[]
+    readonly changes: readonly StateChange[]
     readonly version: number
     readonly uuids: ReadonlyMap<string, string>
   },
 ): Inventory {
-  const indices: Record<string, Holding> = { ...before.indices }
+  const indices: Record<string, IndexContent> = { ...before.indices }
   for (const [index, uuid] of uuids) indices[index] = [uuid, 0]
   const add = (index: string, more: number): void => {
     const [uuid = '', documents = 0] = indices[index] ?? []
@@ -116,7 +116,7 @@ type Damage = {
 }
 
 type ExpectedIndices = {
-  readonly partitions: Partitions
+  readonly partitions: PartitionStarts
   readonly inventory: Inventory
   /**
    * Whether an index may have more documents than the inventory counts. For readers every index may, because
@@ -149,7 +149,7 @@ export async function findDamage(cluster: ReadCluster, expected: ExpectedIndices
 async function compareOnce(
   cluster: ReadCluster,
   expected: ExpectedIndices,
-  countDocuments: (connection: Connection, indices: readonly string[]) => Promise<Counts>,
+  countDocuments: (connection: ElasticConnection, indices: readonly string[]) => Promise<DocumentCounts>,
 ): Promise<readonly Damage[]> {
   const { connection, names } = cluster
   const { partitions, inventory } = expected
@@ -190,7 +190,7 @@ async function compareOnce(
   })
 }
 
-function mapAliases(names: Names, partitions: Partitions): ReadonlyMap<string, readonly string[]> {
+function mapAliases(names: Names, partitions: PartitionStarts): ReadonlyMap<string, readonly string[]> {
   return new Map(listWantedIndices(names, partitions).map(({ name, alias, into }) => [name, [alias, into]]))
 }
 
@@ -304,7 +304,7 @@ async function checkKeys(
 }
 
 /** The lost indices for operators, according to the checkpoint. */
-export async function listLost(cluster: ReadCluster): Promise<readonly Difference[]> {
+export async function listLost(cluster: ReadCluster): Promise<readonly StoreDifference[]> {
   const { names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
   if (stored?.inventory?.batch !== stored?.batch || stored?.inventory === undefined) return []

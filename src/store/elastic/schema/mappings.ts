@@ -12,7 +12,7 @@ import {
   MEMBER,
   NAMED,
   type Names,
-  type Partitions,
+  type PartitionStarts,
   STATE_INDICES,
   VALUE,
 } from './names.ts'
@@ -238,7 +238,7 @@ export type WantedIndex = {
 }
 
 /** Every index of a store, with its alias and shape; history in its partitions. */
-export function listWantedIndices(names: Names, partitions: Partitions = FIRST_PARTITION): readonly WantedIndex[] {
+export function listWantedIndices(names: Names, partitions: PartitionStarts = FIRST_PARTITION): readonly WantedIndex[] {
   return [
     ...historyIndices.flatMap(index =>
       partitions.map((from, partition) => ({

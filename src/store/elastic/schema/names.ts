@@ -3,7 +3,7 @@ import type { Index, Order } from '#indices/define.ts'
 import type { HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { series } from '#indices/series.ts'
 import type { Batch, ReadEnd } from '#store/port.ts'
-import type { Connection } from '../client/request.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import type { Sender } from '../client/sender.ts'
 
 /** Indices with documents of state: series, whose full parts never change again, and all other kinds together. */
@@ -65,12 +65,15 @@ export function isSortedOnDisk({ by }: Order): boolean {
  * First height of each partition, by number. The partition of a block follows from its height and this list,
  * which is in the checkpoint. Blocks, transactions and records have the same partitions.
  */
-export type Partitions = readonly number[]
+export type PartitionStarts = readonly number[]
 
-export const FIRST_PARTITION: Partitions = [0]
+export const FIRST_PARTITION: PartitionStarts = [0]
 
 /** The partitions after a batch; the same list if it opens none. Throws 'defect' if it opens any but the next. */
-export function addPartition(partitions: Partitions, { first, filling }: Pick<Batch, 'first' | 'filling'>): Partitions {
+export function addPartition(
+  partitions: PartitionStarts,
+  { first, filling }: Pick<Batch, 'first' | 'filling'>,
+): PartitionStarts {
   if (filling.partition === partitions.length - 1) return partitions
   if (filling.partition === partitions.length) return [...partitions, first]
   throw new Failure(
@@ -80,7 +83,7 @@ export function addPartition(partitions: Partitions, { first, filling }: Pick<Ba
 }
 
 /** Number of the partition of a height. */
-export function findPartition(partitions: Partitions, height: number): number {
+export function findPartition(partitions: PartitionStarts, height: number): number {
   let at = partitions.length - 1
   while (at > 0 && (partitions[at] ?? 0) > height) at--
   return at
@@ -130,11 +133,11 @@ export function createNames(prefix: string, building?: Generations): Names {
   // Stricter than Elasticsearch: no wildcards and no characters that need escaping in a path.
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/.test(prefix))
     throw new Failure('usage', `The prefix '${prefix}' of the indices does not match [a-z0-9][a-z0-9_-]{0,63}.`)
-  const first = createNamesAt(prefix, building ?? {}, building !== undefined)
+  const first = buildNames(prefix, building ?? {}, building !== undefined)
   return building === undefined ? { ...first, meta: first.served('meta') } : first
 }
 
-function createNamesAt(prefix: string, generations: Generations, building: boolean): Names {
+function buildNames(prefix: string, generations: Generations, building: boolean): Names {
   const served = (name: string) => `${prefix}-${name}`
   const generationOf = (name: string): number => generations[name] ?? 0
   const behind = (name: string) => `${served(name)}-${generationOf(name)}`
@@ -158,7 +161,7 @@ function createNamesAt(prefix: string, generations: Generations, building: boole
     behind,
     own,
     served,
-    at: other => createNamesAt(prefix, other ?? generations, building),
+    at: other => buildNames(prefix, other ?? generations, building),
     building,
   }
 }
@@ -192,7 +195,7 @@ export type Cluster = Sender & {
 }
 
 /** One store in an Elasticsearch cluster, for functions that only read. */
-export type ReadCluster = { readonly connection: Connection; readonly names: Names }
+export type ReadCluster = { readonly connection: ElasticConnection; readonly names: Names }
 
 /** The same store with other generations of its indices; undefined: unchanged. */
 export function selectGenerations<C extends ReadCluster>(cluster: C, generations: Generations | undefined): C {

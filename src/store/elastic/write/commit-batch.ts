@@ -2,9 +2,9 @@ import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { checkBatch } from '#store/batch.ts'
 import type { Batch, BatchEnd, History, Published } from '#store/port.ts'
-import { membersOf, publishedFrom } from '#store/published.ts'
+import { asRecord, parsePublishedRecord } from '#store/published.ts'
 import type { StateFile } from '#store/state-port.ts'
-import { appendedHistory, type Bounds, batchWith, checkHistory, isFull, type WrittenAhead } from '../../batch.ts'
+import { appendedHistory, type BatchSize, checkHistory, createBatch, isFull, type WrittenAhead } from '../../batch.ts'
 import { refresh } from '../client/sender.ts'
 import { type Checkpoint, type Inventory, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { createPartition, showPartition } from '../schema/create-indices.ts'
@@ -27,8 +27,8 @@ function formatContent({ end, partitions, filling, inventory }: Checkpoint): str
 
 /** undefined: the text is not one of `formatContent`. */
 export function parseContent(text: string): Content | undefined {
-  const content = membersOf(JSON.parse(text))
-  const end = publishedFrom(content?.['end'])
+  const content = asRecord(JSON.parse(text))
+  const end = parsePublishedRecord(content?.['end'])
   // The text is of this program alone.
   return end === undefined ? undefined : ({ ...content, end } as Content)
 }
@@ -50,7 +50,7 @@ type AheadOptions = {
   readonly cluster: Cluster
   readonly checkpoint: () => Pick<Checkpoint, 'end' | 'partitions' | 'filling'>
   /** Appended history of this size is written at once; less is buffered and written with the batch in one bulk. */
-  readonly chunk: Bounds
+  readonly chunk: BatchSize
 }
 
 const NO_HISTORY = { blocks: [], transactions: [], records: [] } as const
@@ -88,7 +88,7 @@ export class HistoryAhead {
     const own = this.stored
     const filling = own?.filling ?? this.options.checkpoint().filling
     const rest = this.held.take() ?? { ...NO_HISTORY, filling }
-    const batch = { ...batchWith(rest, end, this.nextHeight()), ...(own && { first: own.first }) }
+    const batch = { ...createBatch(rest, end, this.nextHeight()), ...(own && { first: own.first }) }
     this.stored = undefined
     const done = work(batch, own)
     const mine = { batch, done }

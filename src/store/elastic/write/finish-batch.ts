@@ -16,13 +16,13 @@ import {
   type Checkpoint,
   formatRestoreHelp,
   getLastDocuments,
-  type Holding,
+  type IndexContent,
   type Inventory,
   type PublishedMeta,
   toHeight,
   toStamp,
 } from '../schema/checkpoint.ts'
-import { type Cluster, FIRST_PARTITION, findPartition, type Names, type Partitions } from '../schema/names.ts'
+import { type Cluster, FIRST_PARTITION, findPartition, type Names, type PartitionStarts } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { forcePublish, publishEnd, resendState, toPublishedStamp } from './send-documents.ts'
@@ -141,7 +141,7 @@ export function toPublishedContent(names: Names, published: PublishedMeta) {
 }
 
 /** Fill level of the last partition, by the inventory. */
-function countFilling(names: Names, partitions: Partitions, inventory: Inventory | undefined): Filling {
+function countFilling(names: Names, partitions: PartitionStarts, inventory: Inventory | undefined): Filling {
   const partition = partitions.length - 1
   const counts = historyIndices.map(index => inventory?.indices[names.partition(index, partition)]?.[1] ?? 0)
   return { partition, documents: counts.reduce((sum, count) => sum + count, 0) }
@@ -150,7 +150,10 @@ function countFilling(names: Names, partitions: Partitions, inventory: Inventory
 /** What a store is before its first batch, with the indices that it was created with. */
 function createEmptyContent(inventory: Inventory | undefined) {
   const counted = Object.entries(inventory?.indices ?? {}).map(
-    ([name, [uuid, documents]]): readonly [string, Holding] => [name, documents === undefined ? [uuid] : [uuid, 0]],
+    ([name, [uuid, documents]]): readonly [string, IndexContent] => [
+      name,
+      documents === undefined ? [uuid] : [uuid, 0],
+    ],
   )
   const empty = inventory && { batch: '', indices: Object.fromEntries(counted), last: {} }
   return {

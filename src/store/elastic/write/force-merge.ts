@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { MergeOptions } from '#store/port.ts'
-import type { Connection } from '../client/request.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import { requestJson } from '../client/request.ts'
 import { addWriteBlock, isReadOnly, refresh } from '../client/sender.ts'
 import { readPublished } from '../schema/checkpoint.ts'
@@ -55,7 +55,7 @@ type Stats = {
 }
 
 /** Whether the index is read-only and every copy has at most one segment. */
-async function isMerged(connection: Connection, name: string, signal: AbortSignal): Promise<boolean> {
+async function isMerged(connection: ElasticConnection, name: string, signal: AbortSignal): Promise<boolean> {
   if (!(await isReadOnly(connection, name, signal))) return false
   const stats = await requestJson<Stats>(connection, {
     what: `read the segments of ${name}`,

@@ -10,10 +10,10 @@ import { transactions } from '#indices/transaction.ts'
 import { getMany } from '../client/read-documents.ts'
 import { type Checkpoint, formatRestoreHelp, type Inventory, readCheckpoint } from '../schema/checkpoint.ts'
 import { decodeDoc } from '../schema/documents.ts'
-import type { Counts } from '../schema/index-states.ts'
+import type { DocumentCounts } from '../schema/index-states.ts'
 import { countInCopies, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
 import { findDamage, listCounted, listInventoried, toLoaderFailure } from '../schema/inventory.ts'
-import { type Cluster, type Names, type Partitions, type ReadCluster, toStateId } from '../schema/names.ts'
+import { type Cluster, type Names, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { publishEnd } from './send-documents.ts'
@@ -86,7 +86,7 @@ function listKnownCounts(height: number, counted: StatisticsDoc | undefined): re
   ]
 }
 
-function sumCounts(counts: Counts, indices: readonly string[]): number {
+function sumCounts(counts: DocumentCounts, indices: readonly string[]): number {
   return indices.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
 }
 
@@ -104,7 +104,7 @@ export class InventoryKeeper {
   }
 
   /** Throws unless the store has everything in the inventory; the last partition may have more, written ahead. */
-  async require(of: Inventory, partitions: Partitions): Promise<void> {
+  async require(of: Inventory, partitions: PartitionStarts): Promise<void> {
     const { names } = this.lease.cluster
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))
     const { floor } = this.lease.checkpoint()
@@ -172,7 +172,7 @@ export class InventoryKeeper {
     return inventory?.batch === batch ? inventory : undefined
   }
 
-  private damages(inventory: Inventory, partitions: Partitions, mayHoldMore: (index: string) => boolean) {
+  private damages(inventory: Inventory, partitions: PartitionStarts, mayHoldMore: (index: string) => boolean) {
     return findDamage(this.lease.cluster, { partitions, inventory, mayHoldMore, aliases: true })
   }
 

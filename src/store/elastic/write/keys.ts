@@ -1,12 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import { absentStore } from '#store/absent-store.ts'
 import {
+  createRevocation,
   type KeyPage,
   type KeyStore,
   type KeyTerms,
-  nameAndNoteIn,
   nameWithNote,
-  revokedAt,
+  parseNameAndNote,
   type StoredKey,
 } from '#store/keys-port.ts'
 import {
@@ -19,7 +19,7 @@ import {
   readFailure,
   requestHits,
   requestText,
-  toFailure,
+  toElasticFailure,
   toSearch,
 } from '../client/request.ts'
 import { createKeysCheck } from '../schema/inventory.ts'
@@ -69,7 +69,7 @@ export function openKeys(cluster: ReadCluster): KeyStore {
     },
     read: (since, signal) => orIfNothing(readKeyPage(cluster, since, signal), NO_KEYS, signal),
     change: (id, terms) => orIfNothing(changeKey(cluster, id, terms), false),
-    revoke: (id, now) => orIfNothing(changeKey(cluster, id, revokedAt(now)), false),
+    revoke: (id, now) => orIfNothing(changeKey(cluster, id, createRevocation(now)), false),
   }
 }
 
@@ -86,7 +86,7 @@ function formatKey({ note, ...key }: Omit<StoredKey, 'id'>) {
 }
 
 function parseKey({ _id, _source }: KeyHit): StoredKey {
-  return { id: _id, ..._source, ...nameAndNoteIn(_source.name) }
+  return { id: _id, ..._source, ...parseNameAndNote(_source.name) }
 }
 
 type BulkAnswer = {
@@ -113,7 +113,7 @@ async function addKeys({ connection, names }: ReadCluster, keys: readonly Stored
       error: { reason: 'the answer has no result for a key' },
     }
     if (status === 409) throw new Failure('conflict', `A key with the id '${id}' already exists.`)
-    if (status >= 300) throw toNoIndex(origin, toFailure(origin, { status, error: error ?? {} }))
+    if (status >= 300) throw toNoIndex(origin, toElasticFailure(origin, { status, error: error ?? {} }))
   }
 }
 

@@ -1,12 +1,12 @@
-import { jsonIn } from '#chain/json.ts'
+import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { checkIdentity } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
-import { membersOf } from '#store/published.ts'
+import { asRecord } from '#store/published.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
 import type { TryResult } from '#time/retry.ts'
-import type { Connection, SeqNo } from '../client/request.ts'
+import type { ElasticConnection, SeqNo } from '../client/request.ts'
 import {
   BLOCKED,
   type ElasticResponse,
@@ -81,13 +81,13 @@ function isSameWrite(now: SeqNo | undefined, expected: SeqNo | undefined): boole
 
 /** undefined: the answer to the write cannot be read. */
 function parseWritten({ text }: ElasticResponse): SeqNo | undefined {
-  const { _seq_no: seqNo, _primary_term: primaryTerm } = membersOf(jsonIn(text)) ?? {}
+  const { _seq_no: seqNo, _primary_term: primaryTerm } = asRecord(tryParseJson(text)) ?? {}
   const isKnown = Number.isInteger(seqNo) && Number.isInteger(primaryTerm)
   return isKnown ? ({ seqNo, primaryTerm } as SeqNo) : undefined
 }
 
 /** The answer, or the reason why there is none. */
-async function trySend(connection: Connection, request: Request): Promise<ElasticResponse | string> {
+async function trySend(connection: ElasticConnection, request: Request): Promise<ElasticResponse | string> {
   try {
     return await connection.send(request)
   } catch (error) {

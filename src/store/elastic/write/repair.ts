@@ -12,10 +12,10 @@ import { refresh, removeWriteBlock } from '../client/sender.ts'
 import type { Checkpoint } from '../schema/checkpoint.ts'
 import { MAX_EPOCH, toEpoch, toHeight, toStamp, toVersion, tryReadPublished } from '../schema/checkpoint.ts'
 import { decodeDoc, encodeDoc, stampText } from '../schema/documents.ts'
-import { countUpTo } from '../schema/index-states.ts'
+import { countEarlierDocuments } from '../schema/index-states.ts'
 import { AT } from '../schema/mappings.ts'
 import type { Cluster } from '../schema/names.ts'
-import { findPartition, joinParts, type Partitions, toStateId } from '../schema/names.ts'
+import { findPartition, joinParts, type PartitionStarts, toStateId } from '../schema/names.ts'
 import { parseContent } from './commit-batch.ts'
 import { finishBatch } from './finish-batch.ts'
 import type { Lease } from './lease.ts'
@@ -40,7 +40,7 @@ export async function openRepair(lease: Lease, file: StateFile): Promise<RepairP
     shut: () => lease.set({ mending: true }),
     blockAt: height => readBlock(cluster, lease.checkpoint().partitions, height),
     endings: () => (isClear ? listEndings(cluster, lease.checkpoint(), file) : Promise.resolve([])),
-    takeBack: height => takeBackTo(lease, file, height),
+    takeBack: height => revertBlocks(lease, file, height),
     settle: settled => settleEnd(lease, file, settled),
   }
 }
@@ -63,7 +63,7 @@ async function tryToFinish(lease: Lease, file: StateFile): Promise<boolean> {
 
 async function readBlock(
   { connection, names }: Cluster,
-  partitions: Partitions,
+  partitions: PartitionStarts,
   height: number,
 ): Promise<BlockDoc | undefined> {
   const index = names.partition(blocks, findPartition(partitions, height))
@@ -126,7 +126,7 @@ async function settleEnd(lease: Lease, file: StateFile, { identity, end, open }:
     await publishNext(lease, { ...next, partitions: before.partitions, mending: true })
     await cluster.clock.sleep(GRACE_MS)
   }
-  await removeAbove(cluster, end.height, before.partitions)
+  await removeLaterHistory(cluster, end.height, before.partitions)
   const filling = await countFilling(cluster, end.height, partitions)
   if (open) await publishNext(lease, { ...next, filling, mending: undefined })
   else await lease.set({ partitions, filling })
@@ -137,7 +137,7 @@ function pickIdentity({ chainId, genesis, derivation }: Identity) {
 }
 
 /** Removes history above a height; a merged partition becomes writable for good. */
-async function removeAbove(cluster: Cluster, height: number, partitions: Partitions): Promise<void> {
+async function removeLaterHistory(cluster: Cluster, height: number, partitions: PartitionStarts): Promise<void> {
   const numbers = partitions.map((_, number) => number).slice(findPartition(partitions, height))
   const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))
   for (const part of joinParts(indices)) await removeWriteBlock(cluster.connection, part)
@@ -145,13 +145,17 @@ async function removeAbove(cluster: Cluster, height: number, partitions: Partiti
 }
 
 /** Number of documents in the last partition up to a height. */
-async function countFilling({ connection, names }: Cluster, height: number, partitions: Partitions): Promise<Filling> {
+async function countFilling(
+  { connection, names }: Cluster,
+  height: number,
+  partitions: PartitionStarts,
+): Promise<Filling> {
   const partition = partitions.length - 1
   const indices = historyIndices.map(index => names.partition(index, partition))
-  return { partition, documents: await countUpTo(connection, indices, height) }
+  return { partition, documents: await countEarlierDocuments(connection, indices, height) }
 }
 
-async function takeBackTo(lease: Lease, file: StateFile, height: number): Promise<Published | undefined> {
+async function revertBlocks(lease: Lease, file: StateFile, height: number): Promise<Published | undefined> {
   const { cluster } = lease
   const before = lease.checkpoint()
   const { end: last } = before
@@ -164,7 +168,7 @@ async function takeBackTo(lease: Lease, file: StateFile, height: number): Promis
   const { end } = target
   const epoch = await nextEpoch(cluster, lease.checkpoint())
   await putBackState(cluster, former.documents, toStamp({ end, epoch }))
-  await removeAbove(cluster, end.height, lease.checkpoint().partitions)
+  await removeLaterHistory(cluster, end.height, lease.checkpoint().partitions)
   const batch = crypto.randomUUID()
   const inventory = target.inventory && { ...target.inventory, batch }
   await publishNext(lease, { ...target, batch, inventory, epoch, state: undefined, mending: undefined })
@@ -183,7 +187,7 @@ async function closeStore(lease: Lease, end: Published): Promise<void> {
 async function putBackState(cluster: Cluster, documents: readonly FormerDocument[], stamp: number): Promise<void> {
   const { names } = cluster
   const version = toVersion(stamp)
-  const gone = documents.flatMap(({ index, id, doc }) =>
+  const deletes = documents.flatMap(({ index, id, doc }) =>
     doc === undefined ? [deleteItem(names.state(index), toStateId(index, id))] : [],
   )
   const put = documents.flatMap(({ index, id, doc }) =>
@@ -197,7 +201,7 @@ async function putBackState(cluster: Cluster, documents: readonly FormerDocument
           ),
         ],
   )
-  await sendBulk(cluster, [...(await toSeenDeletes(cluster, gone)), ...put])
-  await forceVersion(cluster, [...gone, ...put], version)
+  await sendBulk(cluster, [...(await toSeenDeletes(cluster, deletes)), ...put])
+  await forceVersion(cluster, [...deletes, ...put], version)
   await refresh(cluster, [...new Set(documents.map(({ index }) => names.state(index)))])
 }

@@ -4,11 +4,11 @@ import { blockId, transactionId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { transactions } from '#indices/transaction.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
-import { identityFrom } from '#store/identity.ts'
+import { rebuildIdentity } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
 import type { RestoreOutcome } from '#store/restored.ts'
 import { getMany } from '../client/read-documents.ts'
-import type { Connection } from '../client/request.ts'
+import type { ElasticConnection } from '../client/request.ts'
 import { requestHits, requestJson, toSearch } from '../client/request.ts'
 import { refresh } from '../client/sender.ts'
 import { awaitStarted, findFirstDocument } from '../schema/check-indices.ts'
@@ -30,7 +30,7 @@ import {
   type Cluster,
   type Generations,
   type Names,
-  type Partitions,
+  type PartitionStarts,
   type ReadCluster,
   selectGenerations,
 } from '../schema/names.ts'
@@ -79,8 +79,8 @@ async function findPublishedContent(cluster: Cluster, published: PublishedMeta) 
 async function findPartitions(
   { connection, names }: Cluster,
   existing: readonly ExistingIndex[],
-  published: Partitions | undefined,
-): Promise<Partitions> {
+  published: PartitionStarts | undefined,
+): Promise<PartitionStarts> {
   const there = new Set(existing.map(({ name }) => name))
   const partitions: number[] = [0]
   for (let partition = 1; ; partition++) {
@@ -97,7 +97,7 @@ async function findPartitions(
   }
 }
 
-async function findFirstHeight(connection: Connection, indices: readonly string[]): Promise<number | undefined> {
+async function findFirstHeight(connection: ElasticConnection, indices: readonly string[]): Promise<number | undefined> {
   const { aggregations } = await requestJson<{
     readonly aggregations?: { readonly first: { readonly value: number | null } }
   }>(
@@ -190,7 +190,7 @@ async function readChainIdentity({ connection, names }: Cluster): Promise<Identi
     { index: names.partition(transactions, 0), id: transactionId(0, 0) },
   ]
   const [first, second, transaction] = await getMany(connection, inFirst, { realtime: true })
-  return identityFrom(`${connection.url}/${names.prefix}`, {
+  return rebuildIdentity(`${connection.url}/${names.prefix}`, {
     first: first && decodeDoc(blocks, blockId(0), first.source),
     second: second && decodeDoc(blocks, blockId(1), second.source),
     transaction: transaction && decodeDoc(transactions, transactionId(0, 0), transaction.source),

@@ -8,7 +8,7 @@ import { parseHeight } from '../read/view.ts'
 import { type Checkpoint, toVersion } from '../schema/checkpoint.ts'
 import { encodeDoc, stampText } from '../schema/documents.ts'
 import { HEIGHT } from '../schema/mappings.ts'
-import { type Cluster, findPartition, type Partitions, splitNames, toStateId } from '../schema/names.ts'
+import { type Cluster, findPartition, type PartitionStarts, splitNames, toStateId } from '../schema/names.ts'
 import { forceVersion } from './send-documents.ts'
 
 type RemovedHit = {
@@ -33,14 +33,14 @@ export async function removeUnannounced(
  * Removes history above a height. A loader may have created one more partition. Each document is deleted only in the
  * version that was found, so that a delayed delete cannot remove a later document. Indices may be missing.
  */
-export async function removeHistory(cluster: Cluster, height: number, partitions: Partitions): Promise<void> {
+export async function removeHistory(cluster: Cluster, height: number, partitions: PartitionStarts): Promise<void> {
   const first = findPartition(partitions, height)
   const numbers = Array.from({ length: partitions.length - first + 1 }, (_, at) => first + at)
   const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))
-  for (const part of splitNames(indices)) await removeAbove(cluster, part, height)
+  for (const part of splitNames(indices)) await removeLaterHistory(cluster, part, height)
 }
 
-async function removeAbove(cluster: Cluster, indices: readonly string[], height: number): Promise<void> {
+async function removeLaterHistory(cluster: Cluster, indices: readonly string[], height: number): Promise<void> {
   for (;;) {
     await refresh(cluster, indices, MAY_BE_MISSING)
     const search = {
@@ -63,7 +63,7 @@ async function removeAbove(cluster: Cluster, indices: readonly string[], height:
  */
 export async function rewriteDocuments(
   cluster: Cluster,
-  { partitions, stamp }: { readonly partitions: Partitions; readonly stamp: number },
+  { partitions, stamp }: { readonly partitions: PartitionStarts; readonly stamp: number },
   { put, remove }: Rewrite,
 ): Promise<void> {
   const { names } = cluster
@@ -76,11 +76,11 @@ export async function rewriteDocuments(
     index.kind === 'state'
       ? names.into(index)
       : names.intoPartition(index, findPartition(partitions, parseHeight(id) ?? 0))
-  const gone = remove.map(({ index, id, stray }) =>
+  const deletes = remove.map(({ index, id, stray }) =>
     deleteItem(stray ?? storedIn(index, id), index.kind === 'state' ? toStateId(index, id) : id),
   )
   const items: readonly BulkItem[] = [
-    ...(await toSeenDeletes(cluster, gone)),
+    ...(await toSeenDeletes(cluster, deletes)),
     ...put.map(({ index, doc }) =>
       index.kind === 'state'
         ? toVersionedItem(
@@ -92,7 +92,7 @@ export async function rewriteDocuments(
     ),
   ]
   const indices = [
-    ...new Set([...gone.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
+    ...new Set([...deletes.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
   ]
   // Merged partitions are read-only.
   const closed: string[] = []
@@ -105,7 +105,7 @@ export async function rewriteDocuments(
   }
   const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
   const written = items.slice(items.length - put.length)
-  const state = [...gone.filter((_, at) => isState(at, remove)), ...written.filter((_, at) => isState(at, put))]
+  const state = [...deletes.filter((_, at) => isState(at, remove)), ...written.filter((_, at) => isState(at, put))]
   await forceVersion(cluster, state, version)
   for (const part of splitNames(indices)) await refresh(cluster, part)
 }
@@ -114,9 +114,9 @@ export async function rewriteDocuments(
  * Deletes for the existing documents, each in the version that was read: a delete with an explicit version
  * would recreate a missing index.
  */
-export async function toSeenDeletes(cluster: Cluster, gone: readonly BulkItem[]): Promise<readonly BulkItem[]> {
-  const found = await getMany(cluster.connection, gone, { realtime: true })
-  return gone.flatMap(({ index, id }, at) => {
+export async function toSeenDeletes(cluster: Cluster, deletes: readonly BulkItem[]): Promise<readonly BulkItem[]> {
+  const found = await getMany(cluster.connection, deletes, { realtime: true })
+  return deletes.flatMap(({ index, id }, at) => {
     const got = found[at]
     return got === undefined ? [] : [deleteSeenItem({ index, id }, got)]
   })

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
-import { type Change, type HistoryIndex, historyIndices } from '#indices/registry.ts'
+import { type HistoryIndex, historyIndices, type StateChange } from '#indices/registry.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { History, Published } from '#store/port.ts'
 import type { StateDocument } from '#store/state-port.ts'
@@ -17,7 +17,7 @@ import { DOCS_AT_ONCE, type Got, getMany } from '../client/read-documents.ts'
 import { requestText } from '../client/request.ts'
 import { refresh, type Sender } from '../client/sender.ts'
 import { type Checkpoint, toPublishedDoc, toStamp, toVersion } from '../schema/checkpoint.ts'
-import { type Before, encodeDoc, readBefore, type Source, stampText } from '../schema/documents.ts'
+import { type Before, type DocSource, encodeDoc, readFormerDoc, stampText } from '../schema/documents.ts'
 import { AT, BEFORE } from '../schema/mappings.ts'
 import { type Cluster, type Names, toStateId } from '../schema/names.ts'
 
@@ -89,7 +89,7 @@ const texts = new WeakMap<object, string>()
 /** The writes of the state documents of a batch; newer documents stay. Throws 'defect' on one that cannot be stored. */
 export function toStateItems(
   names: Names,
-  changes: readonly Change[],
+  changes: readonly StateChange[],
   { stamp, published }: Stamps,
 ): readonly BulkItem[] {
   const version = toVersion(stamp)
@@ -148,10 +148,10 @@ export async function resendState(
 function readFormer(stored: Got | undefined, published: number): Before<string> {
   if (stored === undefined) return { at: published }
   if (stored.version <= toVersion(published)) {
-    const { [AT]: _at, [BEFORE]: _before, ...former } = stored.source as Source
+    const { [AT]: _at, [BEFORE]: _before, ...former } = stored.source as DocSource
     return { at: published, doc: JSON.stringify(former) }
   }
-  const before = readBefore(stored.source)
+  const before = readFormerDoc(stored.source)
   if (before?.at !== published) throw missingData('A document of state does not name what was published before it.')
   return { at: published, doc: before.doc && JSON.stringify(before.doc) }
 }

@@ -33,7 +33,7 @@ const TIMEOUT_MS = 5_000
  * whole and with its own versions. So a write whose answer was lost may be repeated without double counting,
  * and the counts of a killed process are preserved.
  */
-export function openUsage(cluster: Cluster): Usage {
+export function openElasticUsage(cluster: Cluster): Usage {
   let own: OwnDay | undefined
   const write = async (next: OwnDay): Promise<void> => {
     try {
@@ -66,7 +66,7 @@ export function openUsage(cluster: Cluster): Usage {
         // Runs once a day; the next process removes the remaining documents.
         if (mine.version === 1) await forgetDays(cluster, day - USAGE_DAYS).catch(() => undefined)
       }
-      mine.others = await readDays(cluster, {
+      mine.others = await readUsageDays(cluster, {
         filter: [{ term: { day } }],
         must_not: [{ ids: { values: [formatDayId(mine)] } }],
       }).catch((cause: unknown) => {
@@ -76,7 +76,7 @@ export function openUsage(cluster: Cluster): Usage {
       })
       return sumDays(mine.others, mine.counted)
     },
-    since: async day => mergeDays(await readDays(cluster, { filter: [{ range: { day: { gte: day } } }] })),
+    since: async day => mergeDays(await readUsageDays(cluster, { filter: [{ range: { day: { gte: day } } }] })),
     close: async () => {},
   }
 }
@@ -116,7 +116,7 @@ async function putDay({ connection, names }: Cluster, own: OwnDay): Promise<void
 }
 
 /** All matching documents, page by page. */
-async function readDays(cluster: Cluster, bool: object): Promise<readonly KeyDay[]> {
+async function readUsageDays(cluster: Cluster, bool: object): Promise<readonly KeyDay[]> {
   const found: KeyDay[] = []
   for (let after: readonly unknown[] | undefined; ; ) {
     const page = await searchPage(cluster, { bool, after })

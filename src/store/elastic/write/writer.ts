@@ -1,12 +1,12 @@
 import { Failure } from '#failure/failure.ts'
-import type { Bounds } from '#store/batch.ts'
+import type { BatchSize } from '#store/batch.ts'
 import type { Identity, Store, Writer } from '#store/port.ts'
 import type { OpenStateFile, StateFile } from '#store/state-port.ts'
 import { within } from '#time/deadline.ts'
 import { tryAgain } from '../client/sender.ts'
 import { OutOfDateCopy } from '../read/consistent-read.ts'
 import { findTransactions } from '../read/list-rows.ts'
-import type { Reading } from '../read/open-reading.ts'
+import type { ElasticReading } from '../read/open-reading.ts'
 import type { ProofContext } from '../read/proved-reads.ts'
 import { awaitStarted, requireEmptyStore, requireIndices, waitForShards } from '../schema/check-indices.ts'
 import { getLastDocuments, type LastDocuments, readCheckpoint, readPublished, toStamp } from '../schema/checkpoint.ts'
@@ -26,11 +26,11 @@ type SoleWriterOptions = {
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** Amount of history that is written ahead of its batch at once. */
-  readonly chunk: Bounds
+  readonly chunk: BatchSize
   /** Opens the loader's own file with the state. */
   readonly openStateFile: OpenStateFile
   /** Informed of each change, so that readers of the same process see it at once. */
-  readonly reading: Reading
+  readonly reading: ElasticReading
 }
 
 type WriterOptions = Omit<SoleWriterOptions, 'reading'> & {

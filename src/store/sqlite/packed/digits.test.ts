@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { packDigits, unpackDigits } from './digits.ts'
 
-const back = (text: string): string | undefined => {
+function back(text: string): string | undefined {
   const packed = packDigits(text)
   return typeof packed === 'string' ? packed : unpackDigits(packed)
 }

@@ -16,14 +16,14 @@ const numbers = new Uint8Array(256).fill(ESCAPE)
 for (const [number, sign] of signs.entries()) numbers[sign] = number
 
 /** The stored form of a text; the text itself unless the stored form is shorter. */
-export const packDigits = (text: string): Uint8Array | string => {
+export function packDigits(text: string): Uint8Array | string {
   const bytes = Buffer.from(text)
   const length = bytes.length
   const halves = new Uint8Array(3 * length + 1)
   let size = 0
   for (let at = 0; at < length; at += 1) {
     const byte = bytes[at] as number
-    const zeros = byte === ZERO ? zerosAt(bytes, at) : 0
+    const zeros = byte === ZERO ? findZeroRun(bytes, at) : 0
     if (zeros > 0) {
       halves[size++] = zeros === 6 ? SIX : THREE
       at += zeros - 1
@@ -44,14 +44,14 @@ export const packDigits = (text: string): Uint8Array | string => {
 }
 
 /** The longest run of zeros at `at` that has a code; 0: none. */
-const zerosAt = (bytes: Uint8Array, at: number): 0 | 3 | 6 => {
+function findZeroRun(bytes: Uint8Array, at: number): 0 | 3 | 6 {
   if (bytes[at + 1] !== ZERO || bytes[at + 2] !== ZERO) return 0
   return bytes[at + 3] === ZERO && bytes[at + 4] === ZERO && bytes[at + 5] === ZERO ? 6 : 3
 }
 
 /** The text of `packDigits`; undefined: the bytes are damaged. */
-export const unpackDigits = (packed: Uint8Array): string | undefined => {
-  const halves = halvesOf(packed)
+export function unpackDigits(packed: Uint8Array): string | undefined {
+  const halves = splitHalfBytes(packed)
   const bytes = Buffer.alloc(6 * halves.length, ZERO)
   let size = 0
   for (let at = 0; at < halves.length; at += 1) {
@@ -65,7 +65,7 @@ export const unpackDigits = (packed: Uint8Array): string | undefined => {
   return size === 0 ? undefined : bytes.toString('utf8', 0, size)
 }
 
-const halvesOf = (packed: Uint8Array): Uint8Array => {
+function splitHalfBytes(packed: Uint8Array): Uint8Array {
   const halves = new Uint8Array(2 * packed.length)
   for (let at = 0; at < packed.length; at += 1) {
     const byte = packed[at] as number

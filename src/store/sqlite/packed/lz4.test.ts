@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { compress, decompress, dictionaryOf } from './lz4.ts'
+import { compress, decompress, prepareDictionary } from './lz4.ts'
 
-const none = dictionaryOf('')
-const words = dictionaryOf('the quick brown fox jumps over the lazy dog')
+const none = prepareDictionary('')
+const words = prepareDictionary('the quick brown fox jumps over the lazy dog')
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
 /** Cases of the format: token, literals, offset, lengths beyond 15 in further bytes. */
@@ -32,7 +32,7 @@ const texts = fc
 test('compress, decompress: any input is read back with any dictionary, call after call', () => {
   fc.assert(
     fc.property(texts, texts, (dictionary, text) => {
-      const known = dictionaryOf(dictionary)
+      const known = prepareDictionary(dictionary)
       const input = bytes(text)
       const block = compress(known, input)
       return Bun.deepEquals(decompress(known, block, input.length)?.slice(), input)

@@ -22,16 +22,16 @@ export type Dictionary = {
   readonly places: Int32Array
 }
 
-const hashAt = (bytes: Uint8Array, at: number): number => Math.imul(wordAt(bytes, at), PRIME) >>> (32 - HASH_BITS)
+const hashWord = (bytes: Uint8Array, at: number): number => Math.imul(readWord(bytes, at), PRIME) >>> (32 - HASH_BITS)
 
-const wordAt = (bytes: Uint8Array, at: number): number =>
+const readWord = (bytes: Uint8Array, at: number): number =>
   (bytes[at] ?? 0) | ((bytes[at + 1] ?? 0) << 8) | ((bytes[at + 2] ?? 0) << 16) | ((bytes[at + 3] ?? 0) << 24)
 
 /** Prepares the text that precedes every block; only its last 64 KiB can be matched. */
-export const dictionaryOf = (text: string): Dictionary => {
+export function prepareDictionary(text: string): Dictionary {
   const bytes = new TextEncoder().encode(text)
   const places = new Int32Array(2 ** HASH_BITS)
-  for (let at = 0; at + LEAST_MATCH <= bytes.length; at += 1) places[hashAt(bytes, at)] = at + 1
+  for (let at = 0; at + LEAST_MATCH <= bytes.length; at += 1) places[hashWord(bytes, at)] = at + 1
   return { bytes, places }
 }
 
@@ -43,7 +43,7 @@ let window = new Uint8Array(2 ** 16)
 let windowOf: Dictionary | undefined
 const met = new Int32Array(2 ** HASH_BITS)
 let since = 1
-const MOST_COUNTED = 2 ** 30
+const MAX_COUNTED = 2 ** 30
 let output = new Uint8Array(2 ** 16)
 let written = 0
 
@@ -56,18 +56,18 @@ let to = 0
 let end = 0
 
 /** The compressed block of an input. */
-export const compress = (dictionary: Dictionary, input: Uint8Array): Uint8Array => {
+export function compress(dictionary: Dictionary, input: Uint8Array): Uint8Array {
   const begin = dictionary.bytes.length
   const end = begin + input.length
-  takeIn(dictionary, input)
+  copyInput(dictionary, input)
   const count = since - begin
   let anchor = begin
   for (let next = begin; next < end - LAST_MATCH; ) {
-    const hash = hashAt(window, next)
+    const hash = hashWord(window, next)
     const last = met[hash] ?? 0
     const from = last >= since ? last - count : (dictionary.places[hash] ?? 0) - 1
     met[hash] = next + count
-    if (from < 0 || next - from > FURTHEST || wordAt(window, from) !== wordAt(window, next)) {
+    if (from < 0 || next - from > FURTHEST || readWord(window, from) !== readWord(window, next)) {
       next += 1
       continue
     }
@@ -75,7 +75,7 @@ export const compress = (dictionary: Dictionary, input: Uint8Array): Uint8Array 
     putSequence(anchor, next, { offset: next - from, length })
     next += length
     // Most positions inside a match are found through its source, but not its end.
-    met[hashAt(window, next - 2)] = next - 2 + count
+    met[hashWord(window, next - 2)] = next - 2 + count
     anchor = next
   }
   putSequence(anchor, end)
@@ -83,7 +83,7 @@ export const compress = (dictionary: Dictionary, input: Uint8Array): Uint8Array 
   return output.slice(0, written)
 }
 
-const takeIn = (dictionary: Dictionary, input: Uint8Array): void => {
+function copyInput(dictionary: Dictionary, input: Uint8Array): void {
   const size = dictionary.bytes.length + input.length
   if (window.length < size || windowOf !== dictionary) {
     if (window.length < size) window = new Uint8Array(2 * size)
@@ -94,23 +94,19 @@ const takeIn = (dictionary: Dictionary, input: Uint8Array): void => {
   const most = input.length + Math.ceil(input.length / 255) + 16
   if (output.length < most) output = new Uint8Array(2 * most)
   written = 0
-  if (since + input.length < MOST_COUNTED) return
+  if (since + input.length < MAX_COUNTED) return
   met.fill(0)
   since = 1
 }
 
-const matchLength = (from: number, at: number, end: number): number => {
+function matchLength(from: number, at: number, end: number): number {
   let length = LEAST_MATCH
   while (at + length < end && window[from + length] === window[at + length]) length += 1
   return length
 }
 
 /** Literals of the window, then a match; the last sequence has no match. */
-const putSequence = (
-  anchor: number,
-  at: number,
-  match?: { readonly offset: number; readonly length: number },
-): void => {
+function putSequence(anchor: number, at: number, match?: { readonly offset: number; readonly length: number }): void {
   const literals = at - anchor
   const more = match === undefined ? 0 : match.length - LEAST_MATCH
   output[written++] = (Math.min(literals, REST) << 4) | Math.min(more, REST)
@@ -122,7 +118,7 @@ const putSequence = (
   putRest(more)
 }
 
-const putRest = (length: number): void => {
+function putRest(length: number): void {
   if (length < REST) return
   let rest = length - REST
   for (; rest >= 255; rest -= 255) output[written++] = 255
@@ -133,25 +129,25 @@ const putRest = (length: number): void => {
  * The decompressed text of `size` bytes, valid until the next call. undefined: the block is damaged, or has
  * another dictionary or size.
  */
-export const decompress = (dictionary: Dictionary, from: Uint8Array, size: number): Uint8Array | undefined => {
+export function decompress(dictionary: Dictionary, from: Uint8Array, size: number): Uint8Array | undefined {
   const begin = dictionary.bytes.length
-  prepareFor(dictionary, begin + size)
+  prepareOutput(dictionary, begin + size)
   block = from
   at = 0
   to = begin
   end = begin + size
   while (at < block.length) {
     const token = block[at++] ?? 0
-    if (!copyLiterals(lengthFrom(token >> 4))) return undefined
+    if (!copyLiterals(readLength(token >> 4))) return undefined
     if (at === block.length) return to === end ? opened.subarray(begin, end) : undefined
     const offset = (block[at] ?? 0) | ((block[at + 1] ?? 0) << 8)
     at += 2
-    if (!copyMatch(offset, lengthFrom(token & REST) + LEAST_MATCH)) return undefined
+    if (!copyMatch(offset, readLength(token & REST) + LEAST_MATCH)) return undefined
   }
   return undefined
 }
 
-const prepareFor = (dictionary: Dictionary, size: number): void => {
+function prepareOutput(dictionary: Dictionary, size: number): void {
   if (opened.length >= size && known === dictionary) return
   if (opened.length < size) opened = new Uint8Array(2 * size)
   opened.set(dictionary.bytes)
@@ -159,21 +155,21 @@ const prepareFor = (dictionary: Dictionary, size: number): void => {
 }
 
 /** A length beyond the token's four bits continues in further bytes, up to the first that is not 255. */
-const lengthFrom = (bits: number): number => {
+function readLength(bits: number): number {
   let length = bits
   if (bits === REST) for (let more = 255; more === 255 && at < block.length; length += more) more = block[at++] ?? 0
   return length
 }
 
 /** false: too few bytes are left. */
-const copyLiterals = (count: number): boolean => {
+function copyLiterals(count: number): boolean {
   if (at + count > block.length || to + count > end) return false
   for (let left = count; left > 0; left -= 1) opened[to++] = block[at++] ?? 0
   return true
 }
 
 /** false: the match begins before the dictionary or ends after the text. */
-const copyMatch = (offset: number, length: number): boolean => {
+function copyMatch(offset: number, length: number): boolean {
   if (at > block.length || offset === 0 || offset > to || to + length > end) return false
   for (let left = length; left > 0; left -= 1) {
     opened[to] = opened[to - offset] ?? 0

@@ -4,24 +4,24 @@ import { blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 
 /** A document as a record of its fields. */
-export type Fields = Readonly<Record<string, unknown>>
+export type DocFields = Readonly<Record<string, unknown>>
 
 /** Computes a field of a document from the others; undefined: not computable. */
-export type Follows = (doc: Fields) => string | undefined
+export type Follows = (doc: DocFields) => string | undefined
 
 /** Fields that nearly always follow from others of the same document; nothing is stored for them then. */
 const FOLLOWS: ReadonlyMap<string, Follows> = new Map([
   // A producer has several consecutive blocks, and the base transaction names the previous block's producer.
-  [`${blocks.name}.witness`, (doc: Fields) => memberOf(doc['base'], 'w')],
-  [`${blocks.name}.witness_account`, (doc: Fields) => memberOf(doc['base'], 't')],
-  [`${blocks.name}.tx_merkle_hash`, (doc: Fields) => rootOfOne(doc['tx_hashes'])],
-  [`${transactions.name}.hash`, (doc: Fields) => hashInBody(doc['body'])],
+  [`${blocks.name}.witness`, (doc: DocFields) => findBaseText(doc['base'], 'w')],
+  [`${blocks.name}.witness_account`, (doc: DocFields) => findBaseText(doc['base'], 't')],
+  [`${blocks.name}.tx_merkle_hash`, (doc: DocFields) => rootOfOne(doc['tx_hashes'])],
+  [`${transactions.name}.hash`, (doc: DocFields) => hashInBody(doc['body'])],
 ])
 
-export const followsFrom = (index: string, field: string): Follows | undefined => FOLLOWS.get(`${index}.${field}`)
+export const findFollows = (index: string, field: string): Follows | undefined => FOLLOWS.get(`${index}.${field}`)
 
 /** A text of the base transaction's difference from the template. */
-const memberOf = (base: unknown, name: string): string | undefined => {
+function findBaseText(base: unknown, name: string): string | undefined {
   if (typeof base !== 'string') return undefined
   // Keys and account names contain no quotation mark or backslash.
   const [, text] = MEMBERS[name]?.exec(base) ?? []
@@ -33,7 +33,7 @@ const MEMBERS: Readonly<Record<string, RegExp>> = {
 }
 
 /** Root of the tree whose only leaf is this hash. */
-const rootOfOne = (hashes: unknown): string | undefined => {
+function rootOfOne(hashes: unknown): string | undefined {
   const leaf = typeof hashes === 'string' ? (bytesOf32(hashes) ?? hashBytes(hashes)) : undefined
   return leaf === undefined ? undefined : base58Of32(sha3OfPair(leaf, leaf))
 }
@@ -105,20 +105,20 @@ export const numberOfWord = (text: string): bigint | undefined => numbers.get(te
 
 const BYTES = 32
 /** Maximum length of 32 bytes in base58. */
-const MOST_LETTERS = 44
+const MAX_LETTERS = 44
 
 /** The 32 bytes of a hash or key; undefined: the text is neither, and is stored unchanged. */
-export const bytesOfHash = (text: string): Uint8Array | undefined => {
-  const bytes = text.length > MOST_LETTERS ? undefined : base58Bytes(text)
+export function bytesOfHash(text: string): Uint8Array | undefined {
+  const bytes = text.length > MAX_LETTERS ? undefined : base58Bytes(text)
   return bytes?.length === BYTES ? bytes : undefined
 }
 
 /** Like `bytesOfHash`, for hashes separated by one space: their bytes, concatenated. */
-export const bytesOfHashes = (text: string): Uint8Array | undefined => {
+export function bytesOfHashes(text: string): Uint8Array | undefined {
   const hashes = text.split(' ')
   const bytes = new Uint8Array(hashes.length * BYTES)
   for (const [at, hash] of hashes.entries()) {
-    const own = hash.length > MOST_LETTERS ? undefined : base58Bytes(hash)
+    const own = hash.length > MAX_LETTERS ? undefined : base58Bytes(hash)
     if (own?.length !== BYTES) return undefined
     bytes.set(own, at * BYTES)
   }
@@ -130,7 +130,7 @@ export const hashOfBytes = (bytes: Uint8Array): string | undefined =>
   bytes.length === BYTES ? base58Of32(bytes) : undefined
 
 /** The text of `bytesOfHashes`; undefined: the bytes are damaged. */
-export const hashesOfBytes = (bytes: Uint8Array): string | undefined => {
+export function hashesOfBytes(bytes: Uint8Array): string | undefined {
   if (bytes.length === 0 || bytes.length % BYTES !== 0) return undefined
   let text = base58Of32(bytes.subarray(0, BYTES))
   for (let at = BYTES; at < bytes.length; at += BYTES) text += ` ${base58Of32(bytes.subarray(at, at + BYTES))}`

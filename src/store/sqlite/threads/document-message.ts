@@ -42,7 +42,7 @@ const ENCODINGS: Readonly<Record<FieldKind, Encoding>> = {
 type Doc = Readonly<Record<string, unknown>>
 type Column = { readonly name: string; readonly encoding: Encoding; readonly optional: boolean }
 
-const columnsOf = (index: Index): readonly Column[] => {
+function listMessageColumns(index: Index): readonly Column[] {
   const known = members.get(index.name)
   if (known !== undefined) return known
   const fresh = [
@@ -69,7 +69,7 @@ type Packing = {
   long: number
 }
 
-const packingOf = (columns: readonly Column[], documents: number): Packing => {
+function createPacking(columns: readonly Column[], documents: number): Packing {
   const texts = columns.filter(({ encoding }) => encoding === 'text' || encoding === 'json').length
   return {
     texts: [],
@@ -87,9 +87,9 @@ const packingOf = (columns: readonly Column[], documents: number): Packing => {
  * takes to find many members of one document. undefined: a document has a value that its field cannot hold. Writing it
  * without a thread throws the right error.
  */
-export const packDocuments = (index: Index, docs: readonly object[]): DocumentMessage | undefined => {
-  const columns = columnsOf(index)
-  const packing = packingOf(columns, docs.length)
+export function packDocuments(index: Index, docs: readonly object[]): DocumentMessage | undefined {
+  const columns = listMessageColumns(index)
+  const packing = createPacking(columns, docs.length)
   if (!columns.every(column => packColumn(packing, column, docs as readonly Doc[]))) return undefined
   const { texts, lengths, numbers, longs, long } = packing
   return {
@@ -103,7 +103,7 @@ export const packDocuments = (index: Index, docs: readonly object[]): DocumentMe
 }
 
 /** false: the field cannot hold a value. */
-const packColumn = (to: Packing, column: Column, docs: readonly Doc[]): boolean => {
+function packColumn(to: Packing, column: Column, docs: readonly Doc[]): boolean {
   switch (column.encoding) {
     case 'text':
     case 'json':
@@ -118,7 +118,7 @@ const packColumn = (to: Packing, column: Column, docs: readonly Doc[]): boolean 
   }
 }
 
-const packTexts = (to: Packing, { name, encoding, optional }: Column, docs: readonly Doc[]): boolean => {
+function packTexts(to: Packing, { name, encoding, optional }: Column, docs: readonly Doc[]): boolean {
   const { texts, lengths } = to
   for (const doc of docs) {
     const value = doc[name]
@@ -135,7 +135,7 @@ const packTexts = (to: Packing, { name, encoding, optional }: Column, docs: read
   return true
 }
 
-const packNumbers = (to: Packing, { name, encoding, optional }: Column, docs: readonly Doc[]): boolean => {
+function packNumbers(to: Packing, { name, encoding, optional }: Column, docs: readonly Doc[]): boolean {
   const { numbers } = to
   for (const doc of docs) {
     const value = doc[name]
@@ -151,7 +151,7 @@ const packNumbers = (to: Packing, { name, encoding, optional }: Column, docs: re
   return true
 }
 
-const packLongs = (to: Packing, { name, optional }: Column, docs: readonly Doc[]): boolean => {
+function packLongs(to: Packing, { name, optional }: Column, docs: readonly Doc[]): boolean {
   makeRoom(to, docs.length)
   for (const doc of docs) {
     const value = doc[name]
@@ -167,7 +167,7 @@ const packLongs = (to: Packing, { name, optional }: Column, docs: readonly Doc[]
   return true
 }
 
-const packPlaces = (to: Packing, { name }: Column, docs: readonly Doc[]): boolean => {
+function packPlaces(to: Packing, { name }: Column, docs: readonly Doc[]): boolean {
   for (const doc of docs) {
     const places = doc[name]
     if (!Array.isArray(places)) return false
@@ -186,7 +186,7 @@ const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n]
 const isInt64 = (value: unknown): value is bigint => typeof value === 'bigint' && value >= LEAST && value <= MOST
 
 /** Makes room for further 64-bit numbers. */
-const makeRoom = (to: Packing, count: number): void => {
+function makeRoom(to: Packing, count: number): void {
   if (to.long + count <= to.longs.length) return
   const { longs } = to
   to.longs = new BigInt64Array(2 * (to.long + count))
@@ -194,10 +194,10 @@ const makeRoom = (to: Packing, count: number): void => {
 }
 
 /** The packed documents, in the order of packing. */
-export const unpackDocuments = (index: Index, message: DocumentMessage): readonly object[] => {
+export function unpackDocuments(index: Index, message: DocumentMessage): readonly object[] {
   const docs = Array.from({ length: message.documents }, (): Record<string, unknown> => ({}))
   const from: Reading = { message, text: 0, length: 0, number: 0, long: 0 }
-  for (const { name, encoding } of columnsOf(index))
+  for (const { name, encoding } of listMessageColumns(index))
     for (const doc of docs) {
       const value = take(from, encoding)
       if (value !== undefined) doc[name] = value
@@ -214,7 +214,7 @@ type Reading = {
   long: number
 }
 
-const take = (from: Reading, encoding: Encoding): unknown => {
+function take(from: Reading, encoding: Encoding): unknown {
   switch (encoding) {
     case 'text':
       return takeText(from)
@@ -237,7 +237,7 @@ const take = (from: Reading, encoding: Encoding): unknown => {
   }
 }
 
-const takeText = (from: Reading): string | undefined => {
+function takeText(from: Reading): string | undefined {
   const length = from.message.lengths[from.length] ?? ABSENT
   from.length += 1
   if (length === ABSENT) return undefined
@@ -247,13 +247,13 @@ const takeText = (from: Reading): string | undefined => {
 }
 
 /** undefined: the value is absent. */
-const takeNumber = (from: Reading): number | undefined => {
+function takeNumber(from: Reading): number | undefined {
   const number = from.message.numbers[from.number]
   from.number += 1
   return Number.isNaN(number) ? undefined : number
 }
 
-const takeLong = (from: Reading): bigint | undefined => {
+function takeLong(from: Reading): bigint | undefined {
   const long = from.message.longs[from.long]
   from.long += 1
   return long

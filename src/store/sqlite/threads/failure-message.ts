@@ -3,7 +3,7 @@ import { Failure, type FailureOptions } from '#failure/failure.ts'
 /** A failure in a message between threads. */
 export type FailureMessage = Pick<Failure, 'kind' | 'message'> & FailureOptions
 
-export const failureMessage = (error: unknown): FailureMessage => {
+export function failureMessage(error: unknown): FailureMessage {
   if (!(error instanceof Failure)) return { kind: 'defect', message: String(error) }
   const { kind, message, help, zh, retryable, details } = error
   return {
@@ -16,5 +16,5 @@ export const failureMessage = (error: unknown): FailureMessage => {
   }
 }
 
-export const failureFrom = ({ failure: { kind, message, ...rest } }: { readonly failure: FailureMessage }): Failure =>
+export const decodeFailure = ({ failure: { kind, message, ...rest } }: { readonly failure: FailureMessage }): Failure =>
   new Failure(kind, message, rest)

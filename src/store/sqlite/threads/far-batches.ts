@@ -3,12 +3,12 @@ import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
-import { nextTurn } from '#time/turn.ts'
+import { yieldEventLoop } from '#time/turn.ts'
 import { UNDO_LIMITS } from '../../batch.ts'
 import type { Batch } from '../../port.ts'
 import { changesByTable } from '../commit.ts'
 import { packDocuments } from './document-message.ts'
-import { failureFrom } from './failure-message.ts'
+import { decodeFailure } from './failure-message.ts'
 import type { FromWriting, ToWriting } from './write-in-thread.ts'
 
 /** Lets a thread write the batches of a load that is far from the head, for one take-over of a store. */
@@ -25,7 +25,7 @@ export type FarBatchesOf = (file: TakenOver) => FarBatches
 export type WritingThreads = { readonly open: OpenWritingThread; readonly least: number }
 
 /** For the take-overs of one store; after a thread has died, no further thread is opened. */
-export const farBatches = (threads: WritingThreads): FarBatchesOf => {
+export function farBatches(threads: WritingThreads): FarBatchesOf {
   let usable: OpenWritingThread | undefined = threads.open
   return file => {
     let thread: WritingThread | undefined
@@ -83,7 +83,7 @@ type Answer = { readonly resolve: () => void; readonly reject: (failure: Failure
 /** A file that was taken over. */
 export type TakenOver = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
-const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThread => {
+function openWritingThread(open: OpenWritingThread, file: TakenOver): WritingThread {
   let waiting: Answer | undefined
   let death: string | undefined
   const settle = (failure?: Failure): void => {
@@ -93,7 +93,7 @@ const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThr
     else answer?.reject(failure)
   }
   const thread = open({
-    message: message => settle(message.type === 'failed' ? failureFrom(message) : undefined),
+    message: message => settle(message.type === 'failed' ? decodeFailure(message) : undefined),
     ended: reason => {
       death = reason
       settle(died(file.name, reason))
@@ -112,7 +112,7 @@ const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThr
       return death !== undefined
     },
     commit: async batch => {
-      for (const [index, docs] of slicesOf(batch)) {
+      for (const [index, docs] of sliceBatch(batch)) {
         const part = packDocuments(index, docs)
         if (part === undefined) {
           thread.post({ type: 'drop' })
@@ -120,7 +120,7 @@ const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThr
         }
         thread.post({ type: 'part', part })
         // Lets this process answer requests in between.
-        await nextTurn()
+        await yieldEventLoop()
       }
       await ask({ type: 'commit', end: batch.end })
       return true
@@ -133,7 +133,7 @@ const openWritingThread = (open: OpenWritingThread, file: TakenOver): WritingThr
 }
 
 /** All documents of a batch in the order of writing. */
-function* slicesOf(batch: Batch): Generator<readonly [Index, readonly object[]], void, void> {
+function* sliceBatch(batch: Batch): Generator<readonly [Index, readonly object[]], void, void> {
   yield* sliced(blocks, batch.blocks)
   yield* sliced(transactions, batch.transactions)
   yield* sliced(records, batch.records)

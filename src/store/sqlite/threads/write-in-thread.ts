@@ -2,11 +2,11 @@ import { Failure } from '#failure/failure.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Published } from '#store/port.ts'
 import { historyRows, upsert } from '../commit.ts'
-import { type Connection, type FileMark, openWriter } from '../connection.ts'
+import { type FileMark, openWriter, type SqliteConnection } from '../connection.ts'
 import { type Pages, vacuumInto } from '../copied.ts'
-import { toFailure } from '../failures.ts'
+import { toSqliteFailure } from '../failures.ts'
 import { type Owner, putPublished } from '../meta.ts'
-import { tableOf } from '../tables.ts'
+import { createTable } from '../tables.ts'
 import { beginBlocking, requireInPlace, requireOwn } from '../transaction.ts'
 import { clearUndo } from '../undo.ts'
 import { type DocumentMessage, unpackDocuments } from './document-message.ts'
@@ -42,7 +42,7 @@ const indices = new Map<string, AnyIndex>([...historyIndices, ...stateIndices].m
  * Handles the messages of a thread that writes batches to one file. Each batch is one transaction, stored
  * whole or not at all.
  */
-export const writeInThread = (answer: (message: FromWriting) => void): ((message: ToWriting) => void) => {
+export function writeInThread(answer: (message: FromWriting) => void): (message: ToWriting) => void {
   let file: BatchFile | undefined
   const opened = (): BatchFile => {
     if (file === undefined) throw new Failure('defect', 'A thread received a batch before it had a file.')
@@ -99,13 +99,13 @@ type BatchFile = {
  * The transaction of a batch begins with its first part. The thread writes while the next block is derived
  * and the other parts are packed, so that little is left to wait for at the end.
  */
-const batchFile = (target: Target): BatchFile => {
+function batchFile(target: Target): BatchFile {
   const { name, owner } = target
-  let connection: Connection | undefined
+  let connection: SqliteConnection | undefined
   let hasBegun = false
   let failure: { readonly error: unknown } | undefined
 
-  const begin = (): Connection => {
+  const begin = (): SqliteConnection => {
     connection ??= openTarget(target)
     if (hasBegun) return connection
     beginBlocking(connection, name)
@@ -121,12 +121,12 @@ const batchFile = (target: Target): BatchFile => {
     hasBegun = false
     failure = undefined
   }
-  const attempt = (work: (writing: Connection) => void): void => {
+  const attempt = (work: (writing: SqliteConnection) => void): void => {
     if (failure !== undefined) return
     try {
       work(begin())
     } catch (error) {
-      failure = { error: toFailure(name, error) }
+      failure = { error: toSqliteFailure(name, error) }
     }
   }
   const drop = () => end('ROLLBACK')
@@ -163,7 +163,7 @@ const FOLDED_PAGES = 16_000
 /** A file that was taken over. */
 type Target = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
-const openTarget = ({ path, name, file }: Target): Connection => {
+function openTarget({ path, name, file }: Target): SqliteConnection {
   const opened = openWriter(path, name)
   if (opened === undefined || opened.file.ino !== file.ino || opened.file.dev !== file.dev) {
     opened?.close()
@@ -173,7 +173,7 @@ const openTarget = ({ path, name, file }: Target): Connection => {
   return opened
 }
 
-const writePart = (writing: Connection, part: DocumentMessage): void => {
+function writePart(writing: SqliteConnection, part: DocumentMessage): void {
   const index = indices.get(part.index)
   if (index === undefined) throw new TypeError(`No index is named ${part.index}.`)
   if (index.kind === 'history') {
@@ -182,6 +182,6 @@ const writePart = (writing: Connection, part: DocumentMessage): void => {
     rows.end()
     return
   }
-  const table = tableOf(index)
+  const table = createTable(index)
   for (const doc of unpackDocuments(index, part)) upsert(writing, table, doc)
 }

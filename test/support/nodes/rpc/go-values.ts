@@ -23,14 +23,14 @@ const mismatch = (parameter: string, { parser, text, problem }: Mismatch): Answe
   )
 
 /** strconv.ParseBool. */
-export const parseBool = (parameter: string, text: string): boolean | Answer => {
+export function parseBool(parameter: string, text: string): boolean | Answer {
   if (TRUE.has(text)) return true
   if (FALSE.has(text)) return false
   return mismatch(parameter, { parser: 'ParseBool', text, problem: 'invalid syntax' })
 }
 
 /** strconv.ParseInt with base 10 and 64 bits. */
-export const parseInt64 = (parameter: string, text: string): bigint | Answer => {
+export function parseInt64(parameter: string, text: string): bigint | Answer {
   if (!/^[+-]?[0-9]+$/.test(text)) return mismatch(parameter, { parser: 'ParseInt', text, problem: 'invalid syntax' })
   const value = BigInt(text.replace(/^\+/, ''))
   return value > INT64_MAX || value < INT64_MIN
@@ -44,10 +44,10 @@ const camelCase = (name: string): string => name.replace(/_([a-z])/g, (_, letter
  * Fields of a request body as protojson reads them: names in snake or camel case, int64 as number or string,
  * unknown fields ignored, missing ones 0 or "".
  */
-export const readBody = <const I extends string, const T extends string>(
+export function readBody<const I extends string, const T extends string>(
   body: string,
   fields: { readonly integers: readonly I[]; readonly texts: readonly T[] },
-): ({ readonly [K in I]: bigint } & { readonly [K in T]: string }) | Answer => {
+): ({ readonly [K in I]: bigint } & { readonly [K in T]: string }) | Answer {
   let parsed: unknown
   try {
     parsed = JSON.parse(body)
@@ -73,7 +73,7 @@ export const readBody = <const I extends string, const T extends string>(
   return Object.fromEntries(values) as { [K in I]: bigint } & { [K in T]: string }
 }
 
-const integerIn = (written: string): bigint | undefined => {
+function integerIn(written: string): bigint | undefined {
   const digits = /^"?(-?[0-9]+)"?$/.exec(written)?.[1]
   return digits === undefined ? undefined : BigInt(digits)
 }

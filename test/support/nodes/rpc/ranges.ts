@@ -8,7 +8,7 @@ const TRANSACTION_RANGE = 100n
 const invalid = (from: bigint, to: bigint): Answer => refused(2, `invalid range ${from} to ${to}`)
 
 /** The body of getBlockHeaderByRange: heights from `start` up to, but not including, `end`. */
-export const readHeadRange = (body: string): { readonly start: bigint; readonly end: bigint } | Answer => {
+export function readHeadRange(body: string): { readonly start: bigint; readonly end: bigint } | Answer {
   const range = readBody(body, { integers: ['start', 'end'], texts: [] })
   if ('status' in range) return range
   const { start, end } = range
@@ -16,16 +16,14 @@ export const readHeadRange = (body: string): { readonly start: bigint; readonly 
 }
 
 /** The body of getBlockTxsByContract: both heights are included. */
-export const readTransactionRange = (
-  body: string,
-):
+export function readTransactionRange(body: string):
   | {
       readonly from_block: bigint
       readonly to_block: bigint
       readonly contract: string
       readonly action_name: string
     }
-  | Answer => {
+  | Answer {
   const asked = readBody(body, { integers: ['from_block', 'to_block'], texts: ['contract', 'action_name'] })
   if ('status' in asked) return asked
   const { from_block: from, to_block: to } = asked

@@ -28,7 +28,7 @@ export type NodeAnswers = {
   readonly [call: string]: ((...values: string[]) => Answer | Promise<Answer>) | undefined
 }
 
-const decoded = (segment: string): string => {
+function decoded(segment: string): string {
   try {
     return decodeURIComponent(segment)
   } catch {
@@ -37,11 +37,11 @@ const decoded = (segment: string): string => {
 }
 
 /** Routes a call as a node does. `otherwise` answers the calls of a node that are missing in `answers`. */
-export const answerCall = async (
+export async function answerCall(
   answers: NodeAnswers,
   call: Call,
   otherwise: (call: Call) => Answer | Promise<Answer>,
-): Promise<Answer> => {
+): Promise<Answer> {
   const [, name = '', ...values] = call.path.split('/').map(decoded)
   const known = CALLS.get(name)
   if (known === undefined || known.values !== values.length) return NOT_IMPLEMENTED

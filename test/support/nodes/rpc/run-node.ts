@@ -14,10 +14,10 @@ type Served = {
  * Runs a command that serves a node until SIGINT or SIGTERM. A Failure is a usage error: message, exit code
  * 2.
  */
-export const runNode = async (
+export async function runNode(
   name: string,
   start: (words: readonly string[]) => Promise<Served | string>,
-): Promise<void> => {
+): Promise<void> {
   const say = (text: string): void => void process.stdout.write(`${text.trimEnd()}\n`)
   try {
     const node = await start(process.argv.slice(2))

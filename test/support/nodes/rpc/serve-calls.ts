@@ -10,7 +10,7 @@ export type Address = {
 }
 
 /** Parses `HOST:PORT` of a command line. Throws Failure 'usage'. */
-export const readAddress = (text: string): { readonly host: string; readonly port: number } => {
+export function readAddress(text: string): { readonly host: string; readonly port: number } {
   const [, host, port] = /^([^:\s]+):([0-9]{1,5})$/.exec(text) ?? []
   if (host === undefined || port === undefined) throw new Failure('usage', `--listen ${text} is not HOST:PORT.`)
   return { host, port: Number(port) }
@@ -34,10 +34,10 @@ const preflight = (): Response =>
   })
 
 /** Serves calls over HTTP like a node. The URL has no slash at its end. */
-export const serveCalls = (
+export function serveCalls(
   { host = '127.0.0.1', port = 0 }: Address,
   answer: (call: Call) => Answer | Promise<Answer>,
-) => {
+) {
   const server = Bun.serve({
     hostname: host,
     port,

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { keptAnswers } from './kept-answers.ts'
+import { createAnswerCache } from './answer-cache.ts'
 
 test('keptAnswers: a call that waits for an equal one is released when it is over itself', async () => {
-  const kept = keptAnswers<{ readonly text: string }>({ maxCharacters: 100_000, onAnswer: () => undefined })
+  const kept = createAnswerCache<{ readonly text: string }>({ maxCharacters: 100_000, onAnswer: () => undefined })
   const [edition, client] = [{}, new AbortController()]
   const [first, second] = [kept.begin(), kept.begin()]
   expect(await first.find(edition, 'page')).toBeUndefined()

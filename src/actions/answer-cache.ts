@@ -10,10 +10,10 @@ export type AnswerSource = (typeof ANSWER_SOURCES)[number]
  * completed reads are cached or shared: until its end a read may restart, or find that data is lost. The
  * oldest answer is evicted first.
  */
-export type KeptAnswers<A> = { begin(): Lookup<A> }
+export type AnswerCache<A> = { begin(): AnswerLookup<A> }
 
 /** The look-up of one call, which reads the store once. */
-export type Lookup<A> = {
+export type AnswerLookup<A> = {
   /**
    * The answer for a content of the store and a key, from the cache or from an equal call in progress;
    * undefined: this call must read it. `edition`: that of the view; undefined: the content cannot be
@@ -26,13 +26,13 @@ export type Lookup<A> = {
   end(): void
 }
 
-export const keptAnswers = <A extends { readonly text: string }>({
+export function createAnswerCache<A extends { readonly text: string }>({
   maxCharacters,
   onAnswer,
 }: {
   readonly maxCharacters: number
   readonly onAnswer: (source: AnswerSource) => void
-}): KeptAnswers<A> => {
+}): AnswerCache<A> {
   const kept = boundedCache<A>(maxCharacters)
   const running = new Map<string, Promise<A | undefined>>()
   const nameOf = editionNames()
@@ -83,7 +83,7 @@ export const keptAnswers = <A extends { readonly text: string }>({
 }
 
 /** A short, unique name for each edition. */
-const editionNames = () => {
+function editionNames() {
   const names = new WeakMap<object, number>()
   let last = 0
   return (edition: object): number => {

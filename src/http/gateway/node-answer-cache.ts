@@ -2,7 +2,7 @@ import { FINAL_MS, FRESH_MS, isFinal } from './keeping.ts'
 import type { SharedAnswer, TakenResponse } from './shared-answer.ts'
 
 /** A cache of node answers by path, bounded in bytes. */
-export type KeptAnswers = {
+export type NodeAnswerCache = {
   /** The cached answer for a path; undefined: there is none, or it has expired. */
   take(path: string): TakenResponse | undefined
   /** Caches an answer whose call began at `since`, by the clock, unless a later one is cached. */
@@ -27,10 +27,10 @@ type Entry = {
  * @param maxBytes the limit above which the least recently used entries are evicted
  * @param lib the last irreversible block known now; undefined: unknown
  */
-export const keptAnswers = (
+export function createNodeAnswerCache(
   maxBytes: number,
   { elapsed, lib }: { readonly elapsed: () => number; readonly lib: () => number | undefined },
-): KeptAnswers => {
+): NodeAnswerCache {
   // The least recently used entry comes first.
   const entries = new Map<string, Entry>()
   let all = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Document } from '#explorer/show.tsx'
-import { keptPages as keptPagesBy } from './kept-pages.ts'
+import { createPageCache as keptPagesBy } from './page-cache.ts'
 
 const visit = (path: string, query = '') => ({
   ...({
@@ -17,7 +17,7 @@ const visit = (path: string, query = '') => ({
 })
 
 /** Cached pages for visitors who do not leave. */
-const keptPages = (clock: Parameters<typeof keptPagesBy>[0]) => {
+function keptPages(clock: Parameters<typeof keptPagesBy>[0]) {
   const kept = keptPagesBy(clock)
   const { signal } = new AbortController()
   return (asked: Parameters<typeof kept>[0], make: () => Promise<Document>, leastHeight?: number) =>

@@ -5,7 +5,7 @@ import { within } from '#time/deadline.ts'
 /** Lifetime of a cached page: that of a browser's cache (`max-age=1`). */
 const KEPT_MS = 1_000
 /** Maximum number of cached pages: the few that many visitors view. */
-const MOST = 64
+const MAX = 64
 /** Maximum length of a cached page, in characters. */
 const LONGEST = 256 * 1024
 
@@ -22,15 +22,15 @@ type Made = { readonly page: Document } | 'failed' | 'gone'
  * Pages made within the last second, and pages in progress. Many visitors who request the same page at the
  * same moment cost little more than one.
  */
-export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
-  const kept = new Map<string, { readonly page: Document; readonly until: number }>()
+export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
+  const cached = new Map<string, { readonly page: Document; readonly until: number }>()
   const making = new Map<string, Promise<Made>>()
   const keep = (key: string, page: Document): void => {
-    kept.delete(key)
+    cached.delete(key)
     if ('text' in page && page.text.length > LONGEST) return
-    const [oldest] = kept.keys()
-    if (kept.size >= MOST && oldest !== undefined) kept.delete(oldest)
-    kept.set(key, { page, until: clock.elapsed() + KEPT_MS })
+    const [oldest] = cached.keys()
+    if (cached.size >= MAX && oldest !== undefined) cached.delete(oldest)
+    cached.set(key, { page, until: clock.elapsed() + KEPT_MS })
   }
   const made = async (key: string, { make, signal }: Making): Promise<Document> => {
     const { promise, resolve } = Promise.withResolvers<Made>()
@@ -52,16 +52,17 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
     /** The minimum height of the page. */
     leastHeight = 0,
   ): Promise<Document> => {
-    const key = keyOf(request)
-    const known = kept.get(key)
-    if (known !== undefined && clock.elapsed() < known.until && heightOf(known.page) >= leastHeight) return known.page
+    const key = formatPageKey(request)
+    const known = cached.get(key)
+    if (known !== undefined && clock.elapsed() < known.until && getPageHeight(known.page) >= leastHeight)
+      return known.page
     let isLater = false
     for (let other = making.get(key); other !== undefined; other = making.get(key)) {
       const end = await within(other, { signal: own.signal })
       // A failure of one visitor's page is not a failure for the others.
       if (end === 'failed') break
       // A page begun after the wait is as new as a page made now, even if its height is below the requested one.
-      if (end !== 'gone' && (isLater || heightOf(end.page) >= leastHeight)) return end.page
+      if (end !== 'gone' && (isLater || getPageHeight(end.page) >= leastHeight)) return end.page
       // The first waiting visitor makes the next page, and the others wait for that.
       isLater = true
     }
@@ -70,9 +71,9 @@ export const keptPages = (clock: Pick<Clock, 'elapsed'>) => {
   }
 }
 
-const keyOf = ({ lang, path, query, origin, isOriginKnown }: Asking): string =>
+const formatPageKey = ({ lang, path, query, origin, isOriginKnown }: Asking): string =>
   `${lang} ${isOriginKnown} ${origin} ${path}?${query}`
 
 /** The height of a page. A page without a height is valid for any. */
-const heightOf = (page: Document): number =>
+const getPageHeight = (page: Document): number =>
   'text' in page ? (page.height ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY

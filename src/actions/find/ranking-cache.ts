@@ -6,10 +6,10 @@ export type Ranked = readonly [name: string, units: bigint]
 /**
  * Rankings of the past, by name, and height and hash of the block. The state after an irreversible block never changes.
  */
-export type KeptRankings = BoundedCache<readonly object[]>
+export type RankingCache = BoundedCache<readonly object[]>
 
 /** Size limit of the cache in characters: some 10^6 holders. */
-const MOST_KEPT = 32_000_000
+const MAX_CACHED = 32_000_000
 
 /** The cache of one service for its store. */
-export const keptRankings = (): KeptRankings => boundedCache(MOST_KEPT)
+export const createRankingCache = (): RankingCache => boundedCache(MAX_CACHED)

@@ -1,12 +1,12 @@
 import type { View } from '#store/port.ts'
-import { type End, isOn } from './blocks-at.ts'
+import { type End, isOnChain } from './blocks-at.ts'
 
 /**
  * Cache of the heights at which UTC days of a chain began, which no later block changes: for each day since 1970 the
  * height of the last block before it. One service keeps it, so that a search over all blocks is made once instead of
  * for every answer. It has at most one entry for each day of the chain, and one for the step in which the chain began.
  */
-export type KeptDayEnds = {
+export type DayEndCache = {
   /** The cached ends for the chain of a view; undefined: there are none. */
   of(view: View): Promise<DayEnds | undefined>
   /** Replaces the cache by the ends found in a view together with those that `of` returned for it. */
@@ -20,17 +20,17 @@ type DayEnds = ReadonlyMap<number, number>
  * Cache of the day ends of one service's store. The ends belong to the chain with a certain block, even if
  * the store has another chain later.
  */
-export const keptDayEnds = (): KeptDayEnds => {
-  let kept: { readonly at: End; readonly ends: DayEnds } | undefined
+export function createDayEndCache(): DayEndCache {
+  let cached: { readonly at: End; readonly ends: DayEnds } | undefined
   return {
     of: async view => {
-      if (kept === undefined) return undefined
-      const { at, ends } = kept
-      const isSame = at.height === view.at.height ? at.hash === view.at.hash : await isOn(view, at)
+      if (cached === undefined) return undefined
+      const { at, ends } = cached
+      const isSame = at.height === view.at.height ? at.hash === view.at.hash : await isOnChain(view, at)
       return isSame ? ends : undefined
     },
     keep: ({ at: { height, hash } }, ends) => {
-      kept = { at: { height, hash }, ends }
+      cached = { at: { height, hash }, ends }
     },
   }
 }
