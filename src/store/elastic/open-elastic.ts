@@ -77,14 +77,9 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const reading = openReading(cluster)
   const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
-  const openStateFile = (of: 'served' | 'building'): StateFile => {
-    if (options.openStateFile === undefined)
-      throw new Failure('defect', 'The store was opened without a file for state.')
-    return options.openStateFile(of)
-  }
   const { takeOver, release } = soleWriter(cluster, {
     ...{ partitionDocuments, chunk, reading },
-    openStateFile: () => openStateFile(options.building === undefined ? 'served' : 'building'),
+    openStateFile: () => openState(options, options.building === undefined ? 'served' : 'building'),
   })
   return {
     ...reading.source,
@@ -123,7 +118,7 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
       cluster,
       source: openReading(cluster, { ofAnyVersion: true }).source,
       open: building => openElastic({ ...options, building }),
-      openBuildingState: () => openStateFile('building'),
+      openBuildingState: () => openState(options, 'building'),
     }),
     close: async () => {
       await release()
@@ -131,6 +126,11 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
       await Promise.all([connection.close(), keysConnection.close()])
     },
   }
+}
+
+function openState({ openStateFile }: ElasticOptions, of: 'served' | 'building'): StateFile {
+  if (openStateFile === undefined) throw new Failure('defect', 'The store was opened without a file for state.')
+  return openStateFile(of)
 }
 
 const clusterOf = (options: ElasticOptions, closed: AbortSignal): Cluster => ({

@@ -176,18 +176,23 @@ function stateFileOf({ path, name, connection, unlock }: Parts): StateFile {
         // The store has the documents of a file that is filled from it.
         if (next !== undefined) removeMeta(connection, UNSENT)
       }, next),
-    commit: (batch, { mark: next, before }) =>
-      write(async () => {
-        keepUndo(connection, batch, before)
-        await putDocuments(connection, batch.changes)
-        writeMeta(connection, UNSENT, JSON.stringify(batch.changes.map(({ index, doc }) => [index.name, doc.id])))
-      }, next),
+    commit: (batch, { mark: next, before }) => write(() => putBatch(connection, batch, before), next),
     unsent: () => read(readUnsent),
     sent: () => write(() => removeMeta(connection, UNSENT), undefined),
     takeBack: (range, parseEnd) => read(reader => readFormer(reader, range, parseEnd)),
     close: () => close(),
     remove: () => close({ remove: true }),
   }
+}
+
+async function putBatch(
+  connection: Connection,
+  batch: Parameters<StateFile['commit']>[0],
+  before: string | undefined,
+): Promise<void> {
+  keepUndo(connection, batch, before)
+  await putDocuments(connection, batch.changes)
+  writeMeta(connection, UNSENT, JSON.stringify(batch.changes.map(({ index, doc }) => [index.name, doc.id])))
 }
 
 function clearAll(connection: Connection): void {
