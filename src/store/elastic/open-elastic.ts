@@ -78,7 +78,9 @@ export const openElastic = (options: ElasticOptions): ElasticStore => {
   const reading = openReading(cluster)
   const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
   const { takeOver, release } = soleWriter(cluster, {
-    ...{ partitionDocuments, chunk, reading },
+    partitionDocuments,
+    chunk,
+    reading,
     openStateFile: () => openState(options, options.building === undefined ? 'served' : 'building'),
   })
   return {
