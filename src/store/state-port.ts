@@ -43,8 +43,8 @@ export type FormerDocument = {
 export type FormerState = { readonly before: string; readonly documents: readonly FormerDocument[] }
 
 /**
- * A loader's own file with the state of a store that is elsewhere. A batch is announced in the
- * store, committed in the file, and then sent. A file that is lost, damaged or of another store is filled again from the store.
+ * A loader's own file with the state of a store that is elsewhere. A batch is announced in the store, committed in the
+ * file, and then sent. A file that is lost, damaged or of another store is filled again from the store.
  */
 export type StateFile = StateReader & {
   /** undefined: the file is empty, or was not filled to the end. */

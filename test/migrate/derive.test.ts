@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
 import { accounts } from '#indices/account.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { createKey } from '#keys/key.ts'
@@ -107,6 +109,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
       expect([dry.code, dry.out]).toEqual([3, expect.stringContaining('state-0: mapping of an older one; expected ')])
       const options = ['--partition-documents', String(PARTITION), '--delete-old', '--log-level', 'warn']
       expect(await folder.run([...migrate, ...options])).toMatchObject({ code: 0, err: '' })
+      // The state file of the generation that was built is gone.
+      expect(readdirSync(join(folder.path, 'data')).filter(name => name.startsWith('state-building'))).toEqual([])
       expect(await target.store.check()).toEqual([])
       expect((await target.store.keys.list()).map(({ id }) => id)).toEqual([key.id])
       const day = { day: 500, key: key.id, requests: 3, last: 10 }

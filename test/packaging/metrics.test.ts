@@ -67,6 +67,12 @@ test('systemd: every unit has metrics at an address of this machine alone', asyn
   expect(addresses.size).toBe(2)
 })
 
+test('systemd and docker: no process is limited to the 256 requests at once that the runtime sends by default', async () => {
+  const files = [...filesOf('systemd/*.service'), 'docker/Dockerfile']
+  const setting = /^(?:Environment=|ENV )BUN_CONFIG_MAX_HTTP_REQUESTS=1024$/m
+  for (const file of files) expect([file, await text(file)]).toEqual([file, expect.stringMatching(setting)])
+})
+
 test('docker: the image has metrics at an address of their own, and compose publishes it on this machine alone', async () => {
   const port = /IOSTLENS_METRICS_LISTEN=0\.0\.0\.0:(\d+)/.exec(await text('docker/Dockerfile'))?.[1]
   const { services } = YAML.parse(await text('docker/compose.yaml')) as {

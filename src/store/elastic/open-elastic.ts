@@ -75,7 +75,9 @@ export function openElastic(options: ElasticOptions): ElasticStore {
   const reading = openReading(cluster)
   const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
   const { takeOver, release } = openSoleWriter(cluster, {
-    ...{ partitionDocuments, chunk, reading },
+    partitionDocuments,
+    chunk,
+    reading,
     openStateFile: () => openState(options, options.building === undefined ? 'served' : 'building'),
   })
   return {
