@@ -117,6 +117,13 @@ test.each([
   await response.body?.cancel()
 })
 
+test('downloads: a file is of one account, although the action accepts several', async () => {
+  for (const path of ['/account/admin,busyhub/records.csv', '/account/admin%2Cbusyhub/records.csv']) {
+    const response = await fileOf(explorer, path)
+    expect([path, response.status, response.headers.get('content-disposition')]).toEqual([path, 400, null])
+  }
+})
+
 test('downloads: a list longer than a file is refused with the remedy, and never cut', async () => {
   for (const [path, call] of [
     ['/contract/token.iost/records.csv', 'api/contract/get-contract-tx?contract=token.iost&amp;format=csv'],

@@ -24,11 +24,11 @@ export const ifFound = <T>(answer: Promise<T>): Promise<T | undefined> =>
 export const ifKnown = <T>(answer: Promise<T>): Promise<T | undefined> => unless(['loading', 'unavailable'], answer)
 
 /**
- * The canonical name of an owner: a contract's id may be given without its prefix. Throws the failures of
- * get-account-balance.
+ * The canonical name of one owner: a contract's id may be given without its prefix. Throws the failures of
+ * get-account-balance, so a list of names, which some actions accept, is refused.
  */
 export const exactOwner = async (ask: Ask, id: string): Promise<string> =>
-  isHash(id) ? (await ask(getAccountBalance, { account: id })).name : id
+  isPossibleName(id) && !isHash(id) ? id : (await ask(getAccountBalance, { account: id })).name
 
 /** The current state of a contract. */
 type KnownContract = {
