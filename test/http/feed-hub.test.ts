@@ -37,7 +37,7 @@ function started(read: (signal: AbortSignal | undefined) => Promise<never>) {
       options: { numbers: 'number' },
     },
     next: 2,
-    place: undefined,
+    hasPacked: false,
     outbox: openOutbox<Message>(),
   })
   const join = (one: FeedFollower): boolean => hub.join(one, { end: at(0), count: 1 })
