@@ -14,7 +14,7 @@ setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
  * Clients that only follow the documented rules of feeds, over branches that change and services that restart
  * while the clients are away. Each client confirms its oldest packed row with the next irreversible one, and
  * sees from the ids that both are the same row (`head-reader.ts`). No client treats a row as final that is
- * not, none loses a row, and no row is dropped that is still on the branch.
+ * not, none loses a row, and after the begin of a connection no row is dropped that is still on the branch.
  */
 
 type Course = { readonly stand: ForkStand; readonly readers: AbsentReaders; readonly random: () => number }

@@ -15,7 +15,7 @@ export type AbsentReaders = {
   comeAgain(): void
   /** Loads up to the last irreversible block, with or without connected clients. */
   load(): Promise<void>
-  /** Rows that were dropped although they are still on the branch. */
+  /** Rows that were dropped during a connection although they are still on the branch. */
   readonly wrong: readonly string[]
   stop(): Promise<void>
 }

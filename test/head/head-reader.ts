@@ -43,7 +43,7 @@ export function headReader(
     readonly isAway?: () => boolean
     /** Resolves when the client may connect. */
     readonly ready?: () => Promise<void>
-    /** Called with the rows that a dropped event removes, in order. */
+    /** Called with the rows that a dropped event removes, in order, unless it begins the connection. */
     readonly onDropped?: (rows: readonly AnsweredRow[]) => void
   },
 ): HeadReader {
@@ -52,6 +52,8 @@ export function headReader(
   let packed: AnsweredRow[] = []
   let id: string | undefined
   let isStopped = false
+  /** Whether the connection has sent an event. */
+  let isBegun = false
   let connection = new AbortController()
   const opened = Promise.withResolvers<void>()
   const wrong = (what: string, data: unknown): Error =>
@@ -79,7 +81,7 @@ export function headReader(
   const takeDropped = (from: number): void => {
     const gone = packed.filter(row => heightOf(row) >= from)
     packed = packed.filter(row => heightOf(row) < from)
-    onDropped(gone)
+    if (isBegun) onDropped(gone)
   }
   const takePacked = (data: AnsweredRow): void => {
     if (data['status'] !== 'PACKED' || 'seq' in data) throw wrong('no packed row', data)
@@ -107,11 +109,13 @@ export function headReader(
     if (response.status === 503 && isAway()) throw new Error('The service has just begun.')
     if (response.status !== 200) throw wrong(String(response.status), await response.text())
     let left = 1 + Math.floor(random() * 200)
+    isBegun = false
     for await (const message of feedMessages(response.body)) {
       id = message.id ?? id
       opened.resolve()
       if (message.data === '') continue
       take(message.event, JSON.parse(message.data))
+      isBegun = true
       onEvent()
       left -= 1
       if (left === 0) return

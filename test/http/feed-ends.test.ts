@@ -7,7 +7,7 @@ import { keyring } from '#keys/keyring.ts'
 import type { StoredKey } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'
 import { clientOf } from '../support/processes/client.ts'
-import { feedEvents } from '../support/processes/feed-client.ts'
+import { type FeedEvent, feedEvents, feedMessages } from '../support/processes/feed-client.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
@@ -24,13 +24,14 @@ async function started(over: Parameters<typeof serviceOn>[1] = {}) {
 }
 
 /** The first `count` events of a feed. */
-async function firstOf(response: Response, count: number) {
-  const events = []
-  for await (const event of feedEvents(response.body)) {
-    events.push(event)
-    if (events.length === count) break
-  }
-  return events
+const firstOf = (response: Response, count: number) => readSome(feedEvents(response.body), count)
+/** The same with its beginning. */
+const messagesOf = (response: Response, count: number) => readSome(feedMessages(response.body), count)
+
+async function readSome(events: AsyncGenerator<FeedEvent, void>, count: number): Promise<readonly FeedEvent[]> {
+  const read: FeedEvent[] = []
+  for await (const event of events) if (read.push(event) === count) break
+  return read
 }
 
 test('feeds: rows start after start_seq, or after Last-Event-ID, which takes precedence', async () => {
@@ -47,22 +48,31 @@ test('feeds: the first message names the last row, so that a reconnect before th
   const reader = (await open()).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
   expect(new TextDecoder().decode(value as Uint8Array)).toMatch(
-    /^retry: [123]\d{3}\n: block 4851\nid: 18261@4851\.\w{32}\nevent: begin\ndata: \{"block_height":"4851"\}\n\n$/,
+    /^retry: [123]\d{3}\n: block 4851\nid: 18261@4851\.\w{24}\nevent: begin\ndata: \{"block_height":"4851"\}\n\n$/,
   )
   await reader?.cancel()
 })
 
-test('feeds: the first message repeats the whole id, so that a position at the head is not lost before the first event', async () => {
+test('feeds: the first message repeats the chain of a client, whose packed rows are then dropped, as with the id of an older service', async () => {
   const { open } = await started()
-  const reader = (
-    await open('&head=1', { headers: { 'last-event-id': '18261-4900-4901-2-abc-1234wxyz@9.1234abcd' } })
-  ).body?.getReader()
-  const { value } = (await reader?.read()) ?? {}
-  // No node is followed, so it is unknown whether the block is gone.
-  expect(new TextDecoder().decode(value as Uint8Array).replace(/retry: \d+/, '')).toBe(
-    '\n: block 4851, head none\nid: 18261-4900-4901-2-abc-1234wxyz@9.1234abcd\nevent: begin\ndata: {"block_height":"4851"}\n\n',
-  )
-  await reader?.cancel()
+  const [begin] = await messagesOf(await open(), 1)
+  const trail = begin?.id?.slice('18261'.length) ?? ''
+  for (const [last, id, block] of [
+    [`18261${trail}`, `18261${trail}`, '4852'],
+    [`18261-4850-4901-2-abc-1234wxyz${trail}`, `18261${trail}`, '4852'],
+    // Packed rows of any block may be those of another chain.
+    ['18261', '18261', '0'],
+    ['18261-4850-4901-2-abc-1234wxyz', '18261', '0'],
+  ] as const) {
+    const response = await open('&head=1', { headers: { 'last-event-id': last } })
+    expect([last, await messagesOf(response, 2)]).toEqual([
+      last,
+      [
+        { id, event: 'message', data: '' },
+        { id: `18261${trail}`, event: 'dropped', data: `{"from_block":"${block}"}` },
+      ],
+    ])
+  }
 })
 
 test('feeds: a client with more rows than the list gets a reset to the last valid row', async () => {
@@ -188,9 +198,9 @@ test('client: followHead reports head rows and dropped ones, and sends the id to
   const packed = (id: string, row: number) => `id: ${id}\nevent: packed\ndata: {"n":${row}}\n\n`
   const row = (id: string, n: number) => `id: ${id}\ndata: {"seq":${n}}\n\n`
   const bodies = [
-    `id: 4\n\n${packed('4-7-7-1-a', 5)}${packed('4-7-8-1-b', 6)}`,
-    `id: 4-7-8-1-b\n\nid: 4-7-7-1-a\nevent: dropped\ndata: {"from_block":"8"}\n\n${row('5-7-7-1-a', 5)}${packed('5-9-9-1-c', 7)}`,
-    `id: 4-9-9-1-c\n\n${row('5-9-9-1-c', 5)}${row('6', 6)}`,
+    `id: 4@6.a\n\n${packed('4@6.a', 5)}${packed('4@6.a', 6)}`,
+    `id: 4@6.a\n\nid: 4@7.b\nevent: dropped\ndata: {"from_block":"7"}\n\n${row('5@7.b', 5)}${packed('5@7.b', 7)}`,
+    `id: 4@7.b\n\nid: 4@7.b\nevent: dropped\ndata: {"from_block":"8"}\n\n${row('5@7.b', 5)}${row('6', 6)}`,
     `id: 5\n\n${row('6', 9)}`,
   ]
   const ids: (string | null)[] = []
@@ -212,10 +222,11 @@ test('client: followHead reports head rows and dropped ones, and sends the id to
   expect(events).toEqual([
     { event: 'packed', row: { n: 5 } },
     { event: 'packed', row: { n: 6 } },
-    { event: 'dropped', from_block: '8' },
+    { event: 'dropped', from_block: '7' },
     { event: 'irreversible', row: { seq: 5 } },
     { event: 'packed', row: { n: 7 } },
+    { event: 'dropped', from_block: '8' },
     { event: 'irreversible', row: { seq: 6 } },
   ])
-  expect(ids).toEqual([null, '4-7-8-1-b', '4-9-9-1-c', '5'])
+  expect(ids).toEqual([null, '4@6.a', '4@7.b', '5'])
 })

@@ -20,9 +20,8 @@ setDefaultTimeout(600_000)
 
 const HEIGHT = 700
 const NEXT = 720
-/** The last block that the forked chain shares with the recorded one, and the number of its row. */
+/** The last block that the forked chain shares with the recorded one. */
 const COMMON = 697
-const LAST_TRUE = COMMON + 1
 
 const replay = replayedNode(NEXT)
 
@@ -105,7 +104,8 @@ async function loadOn(store: Store): Promise<void> {
   expect(await loadFrom(replay.url, store)).toBe(NEXT)
 }
 
-const RESET = { kind: 'reset', seq: LAST_TRUE, height: COMMON }
+/** A trail names a block 16 below the last one. */
+const RESET = { kind: 'reset', seq: HEIGHT - 15, height: HEIGHT - 16 }
 
 test('feeds: rows sent long after the list was read are taken back after others were added', async () => {
   let readers: ReturnType<typeof readersOf> | undefined
@@ -173,26 +173,3 @@ test.each(['not joined', 'joined'])(
     }
   },
 )
-
-test('feeds: a repair takes few rows back from a reader, although there were no readers for long before', async () => {
-  let readers: ReturnType<typeof readersOf> | undefined
-  const place = await forked(async (height, store) => {
-    if (height !== 49) return
-    readers = readersOf(store)
-    const first: Reader = await readers.open(1)
-    first.follow()
-    await readers.look()
-    await first.leave()
-  })
-  try {
-    const reader = await readers?.open(1)
-    reader?.follow()
-    await readers?.look()
-    await takeBack(place.store)
-    await readers?.look()
-    // A trail names blocks at doubling distances. The reader goes back to the highest one that is still on the chain.
-    expect(reader?.last()).toMatchObject({ kind: 'reset', seq: HEIGHT - 3, height: HEIGHT - 4 })
-  } finally {
-    await place.destroy()
-  }
-})

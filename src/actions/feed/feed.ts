@@ -1,11 +1,11 @@
 import type { Published, View } from '#store/port.ts'
 import { type AcquirePermit, type AnswerDeps, type ApiCall, createContext, holdPermit } from '../answer.ts'
 import type { ApiAction, NodeWait } from '../define.ts'
-import type { LastId } from './head-position.ts'
 import type { FeedHub } from './hub.ts'
 import type { LastRow } from './last-row.ts'
 import type { HeadNow, Message } from './message.ts'
 import type { Outbox } from './outbox.ts'
+import type { LastId } from './trail.ts'
 
 /** A live feed of a list's rows from a given row on. */
 export type Feed = {

@@ -1,16 +1,11 @@
-import type { HeadSource } from '#head/head-state.ts'
-import { type HeadState, selectHead } from '#head/head-state.ts'
+import { type HeadBlock, type HeadSource, type HeadState, selectHead } from '#head/head-state.ts'
 import type { Published, Store } from '#store/port.ts'
-import type { End } from '../find/blocks-at.ts'
-import type { FeedList, FeedProgress } from './feed-list.ts'
-import { followBranch } from './follow-branch.ts'
-import type { HeadPosition } from './head-position.ts'
 import { heightWatch, type Watcher } from './heights.ts'
-import type { Trail } from './landmarks.ts'
 import { buildFeedPart, type Message } from './message.ts'
-import { type FoundRows, type NewRows, readNewRows, type TrailText } from './new-rows.ts'
+import { type FeedList, type FeedProgress, type FoundRows, type NewRows, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
 import { type PollClock, type Poller, pollHeight } from './poll.ts'
+import type { Trail } from './trail.ts'
 
 /** A reader that has all rows of a list before `next`. */
 export type FeedFollower = {
@@ -18,8 +13,8 @@ export type FeedFollower = {
   readonly outbox: Outbox<Message>
   /** The `seq` of the next row to send; initially beyond the end of the list. */
   next: number
-  /** The reader's position in the head blocks; undefined: it has no rows of them. */
-  place: HeadPosition | undefined
+  /** Whether it has the packed rows that its group has. At first it has none. */
+  hasPacked: boolean
 }
 
 /** All followers of one list in one format. */
@@ -39,8 +34,6 @@ export type FeedHub = {
   leave(follower: FeedFollower): void
   /** Resolves when no read is in progress; `join` succeeds only then. */
   whenIdle(): Promise<void>
-  /** Published blocks, ascending. Their hashes show where a chain that was rolled back diverges. */
-  landmarks(): readonly End[]
   /** Sends each published height to the watcher, until the returned function is called. */
   watch(watcher: Watcher): () => void
 }
@@ -55,9 +48,10 @@ type State = {
   readonly apart: Map<FeedFollower, Published>
   /** The height up to which rows were sent; undefined: there are no followers. */
   at: Published | undefined
-  landmarks: readonly End[] | undefined
-  trail: TrailText | undefined
-  /** The head blocks as last sent. Also undefined while a follower waits for the first of them. */
+  /** The last read's trail, and the head blocks that were sent. */
+  trail: Trail | undefined
+  branch: readonly HeadBlock[]
+  /** The state of the head as last sent. Also undefined while a follower waits for the first of them. */
   head: HeadState | undefined
   reading: Promise<unknown> | undefined
   /** Stops the polling. */
@@ -78,13 +72,10 @@ function leave(state: State, follower: FeedFollower): void {
   state.at = undefined
 }
 
-/**
- * Removes a follower, which then reads its list by itself. `trail`: of the rows sent to it; absent: of the
- * rows that it had when it joined.
- */
-function sendBack(state: State, follower: FeedFollower, trail?: Trail): void {
+/** Removes a follower, which then reads its list by itself. */
+function sendBack(state: State, follower: FeedFollower): void {
   leave(state, follower)
-  follower.outbox.put({ kind: 'behind', ...(trail === undefined ? {} : { trail }) })
+  follower.outbox.put({ kind: 'behind' })
 }
 
 export function feedHub(
@@ -93,8 +84,13 @@ export function feedHub(
   source: HeadSource | undefined,
 ): FeedHub {
   const state: State = {
-    ...{ groups: new Map(), apart: new Map() },
-    ...{ at: undefined, landmarks: undefined, trail: undefined, head: undefined, reading: undefined },
+    groups: new Map(),
+    apart: new Map(),
+    at: undefined,
+    trail: undefined,
+    branch: [],
+    head: undefined,
+    reading: undefined,
     stop: () => undefined,
   }
   const poller: Poller = {
@@ -133,7 +129,6 @@ export function feedHub(
     whenIdle: async () => {
       await state.reading?.catch(() => undefined)
     },
-    landmarks: () => state.landmarks ?? [],
     watch: heightWatch(store, clock),
   }
 }
@@ -150,84 +145,82 @@ async function update(
   store: Pick<Store, 'read'>,
   { published, head, signal }: ReadRequest,
 ): Promise<void> {
-  const { at: since, landmarks, trail } = state
+  const { at: since, trail, branch } = state
   const groups = [...state.groups.values()]
   const apart = [...state.apart]
   const isSame = published?.height === since?.height && published?.hash === since?.hash
   const knowsHead = head === state.head || !groups.some(({ list }) => list.isHead)
-  // The landmarks of readers that have left belong to an earlier block.
-  const areMarked = landmarks?.at(-1)?.hash === since?.hash
-  if (since === undefined || (isSame && knowsHead && areMarked && apart.length === 0)) return
+  if (since === undefined || (isSame && knowsHead && apart.length === 0)) return
   const ends = apart.map(([, end]) => end)
-  const reading = store.read(view => readNewRows(view, { since, ends, groups, landmarks, trail, head }), {
-    signal,
-  })
+  const reading = store.read(view => readNewRows(view, { since, ends, groups, trail, branch, head }), { signal })
   state.reading = reading
   // A follower that joined between the end of the read and its distribution would miss these rows.
   try {
     const read = await reading
-    if (state.at === since) handOutAll(state, read, { since, groups, apart, head })
+    if (state.at === since) handOutAll(state, read, { groups, apart, head })
   } finally {
     state.reading = undefined
   }
 }
 
 type Before = {
-  readonly since: Published
   readonly groups: readonly FeedGroup[]
   readonly apart: readonly (readonly [FeedFollower, Published])[]
   readonly head: HeadState | undefined
 }
 
 /** Sends the rows that were read, and sends followers that need more back to their lists. */
-function handOutAll(state: State, read: NewRows, { since, groups, apart, head }: Before): void {
-  const trail = { at: since, landmarks: state.landmarks ?? [] }
+function handOutAll(state: State, read: NewRows, { groups, apart, head }: Before): void {
   state.at = read.at
-  state.landmarks = read.landmarks
   state.trail = read.trail
+  state.branch = read.branch
   state.head = head
   for (const [index, [follower]] of apart.entries())
     if (read.areOn[index] === true) state.apart.delete(follower)
     else sendBack(state, follower)
   for (const [index, group] of groups.entries()) {
     const found = read.found[index] ?? 'behind'
-    if (found !== 'behind') handOut(group, found, read.trail?.text ?? '')
-    else for (const follower of [...group.followers]) sendBack(state, follower, trail)
+    if (found !== 'behind') handOut(group, found, read)
+    else for (const follower of [...group.followers]) sendBack(state, follower)
   }
 }
 
 /** Sends the new rows of a group to its followers; followers that lack the same rows share one part. */
-function handOut(group: FeedGroup, found: FoundRows, trail: string): void {
+function handOut(group: FeedGroup, found: FoundRows, { at, trail }: Pick<NewRows, 'at' | 'trail'>): void {
   const { news, head } = found
   if (news === undefined && head === undefined) return
   group.next = news === undefined ? group.next : news.first + news.lines.length
   const made = new Map<string, ReturnType<typeof findMissingRows>>()
   for (const follower of group.followers) {
-    const key = `${follower.next}${follower.place?.text ?? ''}`
+    const key = `${follower.next} ${follower.hasPacked}`
     const own = made.get(key) ?? findMissingRows(group, follower, { ...found, trail })
     made.set(key, own)
     follower.next = own.next
-    follower.place = own.place
+    follower.hasPacked = own.hasPacked
     if (own.part !== undefined) follower.outbox.put(own.part, own.part.bytes.length)
   }
-  if (head !== undefined) group.held = head.now ?? group.held.filter(({ height }) => height > head.height)
+  if (head !== undefined)
+    group.held = head.blocks ?? group.held.filter(({ height }) => height > at.height && height <= head.common)
 }
 
-/** The new rows of a group that a follower lacks, and its position after them. */
+/** The new rows of a group that a follower lacks, and what it has after them. */
 function findMissingRows(
   group: FeedGroup,
-  { next, place }: Pick<FeedFollower, 'next' | 'place'>,
-  { news, head, trail }: FoundRows & { readonly trail: string },
+  { next, hasPacked }: Pick<FeedFollower, 'next' | 'hasPacked'>,
+  { news, head, trail }: FoundRows & { readonly trail: Trail },
 ) {
-  const isNew = news !== undefined && next < group.next
-  const lines = isNew ? news.lines.slice(next - news.first) : []
-  const heights = isNew ? news.heights.slice(next - news.first) : []
+  const lines = news !== undefined && next < group.next ? news.lines.slice(next - news.first) : []
   const later = next + lines.length
   // A reader that waits for a row further on receives none before it.
-  const settled = head === undefined || later > group.next ? undefined : followBranch(place, heights, head)
+  if (head === undefined || later > group.next)
+    return { next: later, hasPacked, part: buildFeedPart({ next, lines, trail }) }
+  const held = hasPacked ? group.held : []
+  const droppedFrom = held.find(({ height }) => height > head.common)?.height
+  const top = held.findLast(({ height }) => height <= head.common)?.height ?? -1
+  const packed = (head.blocks ?? []).flatMap(({ height, lines: rows }) => (height > top ? rows : []))
   return {
     next: later,
-    place: settled === undefined ? place : settled.place,
-    part: buildFeedPart({ next, place, lines, trail }, settled),
+    hasPacked: hasPacked || head.blocks !== undefined,
+    part: buildFeedPart({ next, lines, droppedFrom, packed, trail }),
   }
 }

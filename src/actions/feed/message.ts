@@ -1,8 +1,6 @@
 import type { Failure } from '#failure/failure.ts'
 import type { HeadAt } from '#head/head-state.ts'
-import type { BranchUpdate } from './follow-branch.ts'
-import { formatFeedId, type HeadPosition } from './head-position.ts'
-import type { Trail } from './landmarks.ts'
+import { formatFeedId, type Trail } from './trail.ts'
 
 /** Consecutive rows of a list, as events ready to be sent. */
 export type FeedPart = {
@@ -12,8 +10,8 @@ export type FeedPart = {
   readonly count: number
   /** `seq` of the last irreversible row; absent: there is none. */
   readonly last?: number
-  /** The reader's position in the head blocks after these rows. */
-  readonly place: HeadPosition | undefined
+  /** The chain of all rows that the reader then has; absent: the ids of the rows show it. */
+  readonly trail?: Trail
   /** The id from which the reader resumes. */
   readonly id: string
 }
@@ -36,21 +34,23 @@ export type HeadNow = Pick<HeadAt, 'status' | 'height'>
 /**
  * A message of a feed to its reader. `beat`: there are no new rows up to a height; `head` is set if the
  * reader asks for it. `behind` is internal: there are new rows that are not in the outbox, so the list must
- * be read again. Its `trail` belongs to the rows that were put into the outbox before.
+ * be read again.
  */
 export type Message =
   | FeedPart
   | { readonly kind: 'beat'; readonly height: number; readonly head: HeadNow | undefined }
-  | { readonly kind: 'behind'; readonly trail?: Trail }
+  | { readonly kind: 'behind' }
   | FeedEnd
 
-/** A reader's position and its missing irreversible rows; `trail` shows the chain they belong to. */
-type Missing = {
+/** What a reader lacks. */
+export type MissingRows = {
+  /** The `seq` of the first irreversible row in `lines`. */
   readonly next: number
-  readonly place: HeadPosition | undefined
-  /** The rows from `next` on. */
   readonly lines: readonly string[]
-  readonly trail: string
+  /** Its packed rows of this block and of later ones are no longer valid; undefined: none. */
+  readonly droppedFrom?: number | undefined
+  readonly packed?: readonly string[]
+  readonly trail: Trail
 }
 
 /**
@@ -58,34 +58,20 @@ type Missing = {
  * head blocks. undefined: there is no event. Of irreversible rows only the last one has a trail in its id: a client
  * resumes from there.
  */
-export function buildFeedPart(
-  { next, place, lines, trail }: Missing,
-  { droppedFrom, kept, packed, place: end }: BranchUpdate = { ...NONE, kept: place, place },
-): FeedPart | undefined {
+export function buildFeedPart({ next, lines, droppedFrom, packed = [], trail }: MissingRows): FeedPart | undefined {
   const count = lines.length + packed.length
   if (count === 0 && droppedFrom === undefined) return undefined
   const last = next + lines.length - 1
+  const id = formatFeedId(last, trail)
   const dropped = JSON.stringify({ from_block: String(droppedFrom) })
-  const id = formatFeedId(last, packed.length === 0 ? kept : end, trail)
   const texts = [
-    droppedFrom === undefined ? '' : eventText(formatFeedId(next - 1, kept, trail), 'dropped', dropped),
-    ...lines.map((line, at) => {
-      const isEnd = packed.length === 0 && at === lines.length - 1
-      return `id: ${isEnd ? id : formatFeedId(next + at, kept)}\ndata: ${line}\n\n`
-    }),
-    ...packed.map(row => eventText(formatFeedId(last, row.place, trail), 'packed', row.line)),
+    droppedFrom === undefined ? '' : eventText(formatFeedId(next - 1, trail), 'dropped', dropped),
+    ...lines.map((line, at) => `id: ${at === lines.length - 1 ? id : next + at}\ndata: ${line}\n\n`),
+    ...packed.map(line => eventText(id, 'packed', line)),
   ]
-  return {
-    kind: 'rows',
-    bytes: encoder.encode(texts.join('')),
-    count,
-    ...(lines.length === 0 ? {} : { last }),
-    place: end,
-    id,
-  }
+  const bytes = encoder.encode(texts.join(''))
+  return { kind: 'rows', bytes, count, ...(lines.length === 0 ? {} : { last }), trail, id }
 }
-
-const NONE = { droppedFrom: undefined, packed: [] }
 
 const encoder = new TextEncoder()
 

@@ -7,14 +7,34 @@ import type { Published, View } from '#store/port.ts'
 import { type End, isOnChain, readBlocks } from '../find/blocks-at.ts'
 import { newChanges } from '../list/changes.ts'
 import { headRecords } from '../list/head-rows.ts'
+import type { Followed } from '../list/list-rows.ts'
 import { blockHashes } from '../list/row-id.ts'
-import { formatRowLines } from '../list/rows.ts'
+import { formatRowLines, type Rows } from '../list/rows.ts'
 import { headTransactions, readTransactions } from '../list/transactions.ts'
-import type { FeedList, FeedProgress } from './feed-list.ts'
-import type { ChainState, HeadLines } from './follow-branch.ts'
-import type { Followed } from './followed.ts'
-import { updateLandmarks } from './landmarks.ts'
-import { trailText } from './trail-text.ts'
+import type { Options } from '../request/options.ts'
+import { readTrail, type Trail } from './trail.ts'
+
+/** A list and the format of its rows. All readers with the same `name` share it. */
+export type FeedList = {
+  readonly name: string
+  readonly followed: Followed
+  /** Whether rows of blocks that are not yet irreversible are sent, too. */
+  readonly isHead: boolean
+  readonly rows: (view: View, docs: readonly unknown[]) => Promise<Rows>
+  readonly options: Pick<Options, 'numbers'>
+}
+
+/** Progress of sending a list's rows. */
+export type FeedProgress = {
+  list: FeedList
+  /** The `seq` of the next row to send. */
+  next: number
+  /** The head blocks whose rows were sent. These rows are not serialized again. */
+  held: readonly HeadLines[]
+}
+
+/** The rows of a list in one block, as JSON. */
+export type HeadLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
 
 /** Maximum number of blocks per read. After a longer gap each reader continues by itself, page by page. */
 const MAX_BLOCKS = 200
@@ -25,32 +45,34 @@ type NewRowsRequest = {
   /** Other blocks up to which readers have rows. */
   readonly ends: readonly End[]
   readonly groups: readonly FeedProgress[]
-  /** undefined: there are no landmarks yet. */
-  readonly landmarks: readonly End[] | undefined
-  /** The trail of the last read; undefined: there was none. */
-  readonly trail: TrailText | undefined
+  /** The trail of the last read. */
+  readonly trail: Trail | undefined
+  /** The head blocks of the last read. */
+  readonly branch: readonly HeadBlock[]
   /** The head blocks as known just before; undefined: the service follows no node. */
   readonly head: HeadState | undefined
 }
 
-/**
- * New rows of a list: irreversible ones as JSON, each with the height of its block, where `first` is the
- * `seq` of the first row; and the head blocks.
- */
+/** New rows of a list: irreversible ones as JSON, where `first` is the `seq` of the first row; and the head blocks. */
 export type FoundRows = {
-  readonly news: News | undefined
+  readonly news: { readonly first: number; readonly lines: readonly string[] } | undefined
   /** undefined: the list is followed without head blocks. */
-  readonly head: ChainState | undefined
+  readonly head: HeadChange | undefined
 }
-/** The end of ids (`trailText`) while the block with this hash is the published one. */
-export type TrailText = { readonly hash: string; readonly text: string }
-type News = { readonly first: number; readonly lines: readonly string[]; readonly heights: readonly number[] }
+
+/** The state of the head blocks for the readers of a list. */
+export type HeadChange = {
+  /** The height up to which the chain still has the blocks that were sent. */
+  readonly common: number
+  /** The head blocks with rows; undefined: the branch is unknown. Rows that may still be valid are then kept. */
+  readonly blocks: readonly HeadLines[] | undefined
+}
 
 /** The new rows of each group. 'behind': its readers must read the list by themselves. */
 export type NewRows = {
   readonly at: Published
-  readonly landmarks: readonly End[] | undefined
-  readonly trail: TrailText | undefined
+  readonly trail: Trail
+  readonly branch: readonly HeadBlock[]
   readonly found: readonly (FoundRows | 'behind')[]
   /** Whether each of the other blocks (`ends`) belongs to the chain. */
   readonly areOn: readonly boolean[]
@@ -62,41 +84,39 @@ export type NewRows = {
  */
 export async function readNewRows(
   view: View,
-  { since, ends, groups, landmarks, trail: known, head }: NewRowsRequest,
+  { since, ends, groups, trail: known, branch, head }: NewRowsRequest,
 ): Promise<NewRows> {
   const { at } = view
-  const behind = groups.map(() => 'behind' as const)
   const areOn = await Promise.all(ends.map(end => isOnChain(view, end)))
-  if (!(await isOnChain(view, since))) return { at, landmarks, trail: known, found: behind, areOn }
-  const trail = known?.hash === at.hash ? known : { hash: at.hash, text: await trailText(view) }
-  const next = { at, landmarks: await updateLandmarks(view, landmarks), trail, areOn }
-  if (at.height - since.height > MAX_BLOCKS) return { ...next, found: behind }
+  const trail = known?.[0].hash === at.hash ? known : await readTrail(view)
+  if (at.height - since.height > MAX_BLOCKS || !(await isOnChain(view, since)))
+    return { at, trail, branch: [], found: groups.map(() => 'behind'), areOn }
   const rowsOf = await newRows(view, groups, since)
-  const above = groups.some(({ list }) => list.isHead) ? await readHeadChange(view, since, head) : undefined
+  const above = groups.some(({ list }) => list.isHead) ? await compareBranch(view, branch, head) : undefined
   const found = groups.map(async (group): Promise<FoundRows | 'behind'> => {
     try {
       const { list, held } = group
       const news = await readNews(view, group, await rowsOf(group))
       if (above === undefined || !list.isHead) return { news, head: undefined }
-      const { published, branch } = above
-      const now = branch === undefined ? undefined : await blockLines(view, { list, held, branch })
-      return { news, head: { ...published, now } }
+      const { common, now } = above
+      const blocks = now === undefined ? undefined : await formatBlockLines(view, { list, held, branch: now })
+      return { news, head: { common, blocks } }
     } catch (error) {
       // Damage of one list must not delay the rows of others.
       if (error instanceof Failure && BROKEN.has(error.kind)) return 'behind'
       throw error
     }
   })
-  return { ...next, found: await Promise.all(found) }
+  return { at, trail, branch: above?.left ?? [], found: await Promise.all(found), areOn }
 }
 
 const BROKEN: ReadonlySet<Failure['kind']> = new Set(['damaged', 'defect', 'bad_request', 'bad_block'])
 
 /** `doc`: in the form that `Listing.rows` takes. */
-type Row = { readonly seq: number; readonly height: number; readonly doc: unknown }
+type Row = { readonly seq: number; readonly doc: unknown }
 
 /** The new rows of a group in the order of its list. Throws 'damaged' if one is missing. */
-async function readNews(view: View, { list, next }: FeedProgress, all: readonly Row[]): Promise<News | undefined> {
+async function readNews(view: View, { list, next }: FeedProgress, all: readonly Row[]): Promise<FoundRows['news']> {
   const rows = all.filter(({ seq }) => seq >= next).toSorted((a, b) => a.seq - b.seq)
   if (rows.length === 0) return undefined
   for (const [at, { seq }] of rows.entries())
@@ -108,7 +128,7 @@ async function readNews(view: View, { list, next }: FeedProgress, all: readonly 
     ),
     list.options,
   )
-  return { first: next, lines, heights: rows.map(({ height }) => height) }
+  return { first: next, lines }
 }
 
 /** The rows that blocks above `since` added to any of the lists, by the source that a list follows. */
@@ -128,7 +148,7 @@ async function newRows(view: View, groups: readonly FeedProgress[], since: Publi
 }
 
 const rowsOfSeries = async (view: View, key: string, next: number): Promise<readonly Row[]> =>
-  (await newChanges(view, key, next)).map(row => ({ seq: row.seq, height: row.doc.entry.height, doc: row }))
+  (await newChanges(view, key, next)).map(row => ({ seq: row.seq, doc: row }))
 
 /** Rows by the keys of the followed lists. */
 async function recordsByList(
@@ -156,7 +176,7 @@ async function recordsByList(
       const key = keys.get(list)
       if (key === undefined) continue
       const own = rows.get(key) ?? []
-      own.push({ seq: ordinal, height: doc.height, doc: { seq: ordinal, doc } })
+      own.push({ seq: ordinal, doc: { seq: ordinal, doc } })
       rows.set(key, own)
     }
   return rows
@@ -168,7 +188,7 @@ async function newTransactions(view: View, groups: readonly FeedProgress[]): Pro
   const count = (await view.get(statistics, STATISTICS))?.transaction_count ?? 0
   if (first > count) return []
   const docs = await readTransactions(view, first, count)
-  return docs.map((doc, at) => ({ seq: first + at, height: doc.doc.height, doc: { seq: first + at, doc } }))
+  return docs.map((doc, at) => ({ seq: first + at, doc: { seq: first + at, doc } }))
 }
 
 /** The list of blocks begins with block 0. */
@@ -176,20 +196,31 @@ async function newBlocks(view: View, height: number): Promise<readonly Row[]> {
   const heights = Array.from({ length: view.at.height - height }, (_, at) => height + 1 + at)
   return (await readBlocks(view, heights)).map(doc => {
     const seq = doc.height + 1
-    return { seq, height: doc.height, doc: { seq, doc } }
+    return { seq, doc: { seq, doc } }
   })
 }
 
-/** The hashes of the blocks published since, and the branch above them; undefined: it is unknown. */
-async function readHeadChange(view: View, since: Published, head: HeadState | undefined) {
+/**
+ * Compares the head blocks that were sent with the chain, which consists of the published blocks and the present head
+ * blocks (`now`). `now` undefined: the branch is unknown, so blocks above the published one are not contradicted.
+ * `left`: the blocks with which the next read compares.
+ */
+async function compareBranch(view: View, sent: readonly HeadBlock[], head: HeadState | undefined) {
   const { at } = view
-  const heights = Array.from({ length: at.height - since.height }, (_, more) => since.height + 1 + more)
-  const hashes = await blockHashes(view, heights)
-  const { status, blocks: branch } = selectHead(head, at)
-  return {
-    published: { height: at.height, storedHash: (height: number) => hashes.get(height) },
-    branch: status === 'followed' ? branch : undefined,
-  }
+  const stored = await blockHashes(
+    view,
+    sent.map(({ doc }) => doc.height).filter(height => height <= at.height),
+  )
+  const { status, blocks } = selectHead(head, at)
+  const now = status === 'followed' ? blocks : undefined
+  const isGone = ({ doc: { height, hash } }: HeadBlock): boolean =>
+    height <= at.height
+      ? stored.get(height) !== hash
+      : now !== undefined && now[height - at.height - 1]?.doc.hash !== hash
+  const gone = sent.findIndex(isGone)
+  const valid = gone < 0 ? sent : sent.slice(0, gone)
+  const common = gone < 0 ? Number.POSITIVE_INFINITY : (sent[gone]?.doc.height ?? 0) - 1
+  return { now, common, left: now ?? valid.filter(({ doc }) => doc.height > at.height) }
 }
 
 type OnBranch = Pick<FeedProgress, 'list' | 'held'> & { readonly branch: readonly HeadBlock[] }
@@ -198,7 +229,10 @@ type OnBranch = Pick<FeedProgress, 'list' | 'held'> & { readonly branch: readonl
  * The blocks of a branch that have rows of a list; rows serialized before are reused. undefined: the rows
  * cannot be serialized. As with an unknown branch, they are sent once they are irreversible.
  */
-async function blockLines(view: View, { list, held, branch }: OnBranch): Promise<readonly HeadLines[] | undefined> {
+async function formatBlockLines(
+  view: View,
+  { list, held, branch }: OnBranch,
+): Promise<readonly HeadLines[] | undefined> {
   const written: HeadLines[] = []
   for (const block of branch) {
     const { height, hash } = block.doc

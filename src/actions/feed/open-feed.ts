@@ -1,11 +1,9 @@
 import { Failure, toFailure } from '#failure/failure.ts'
 import type { Published, View } from '#store/port.ts'
 import { type AnswerDeps, readCall } from '../answer.ts'
-import { isOnChain } from '../find/blocks-at.ts'
 import { refuseBeyondLoaded } from '../find/loading.ts'
 import type { Listing } from '../list/list-rows.ts'
 import { readParts } from '../list/read-parts.ts'
-import { blockHashes, getPositionHeight } from '../list/row-id.ts'
 import { formatRowLines } from '../list/rows.ts'
 import {
   type Feed,
@@ -16,14 +14,11 @@ import {
   inView,
   openSource,
 } from './feed.ts'
-import type { FeedList } from './feed-list.ts'
-import { checkPosition } from './follow-branch.ts'
-import { formatFeedId, type HeadPosition, trimHeadPosition } from './head-position.ts'
-import { findHighestStored, type Trail } from './landmarks.ts'
 import { buildFeedPart, type FeedEnd, type FeedPart, type Message } from './message.ts'
+import type { FeedList } from './new-rows.ts'
 import { requireFeed, requireLastRow, requireLastSeq } from './requests.ts'
 import { openSearchedFeed } from './searched-feed.ts'
-import { trailText } from './trail-text.ts'
+import { findCommonHeight, formatFeedId, readTrail, type Trail } from './trail.ts'
 
 /**
  * Opens the feed of a list: from the row after `last`, else from `start_seq`, else from the next new row.
@@ -34,7 +29,6 @@ export async function openFeed(deps: AnswerDeps, call: FeedCall, options: FeedOp
   const isSearched = action.source?.isSearched?.(params) === true
   requireFeed(action, { query: call.query, params }, isSearched)
   const reading = { deps, action, params, call, ...options }
-  const landmarks = options.hub.landmarks()
   if (isSearched) return openSearchedFeed(reading, call.last && requireLastRow(call.last))
   const last = call.last && requireLastSeq(call.last)
   const start = last === undefined ? (params['start_seq'] as bigint | undefined) : last.seq + 1n
@@ -42,17 +36,19 @@ export async function openFeed(deps: AnswerDeps, call: FeedCall, options: FeedOp
     const opened = await openList(reading, read)
     const { view } = read
     if (start !== undefined) refuseBeyondLoaded({ view, node: deps.node }, { start_seq: start }, opened.count)
-    return { ...opened, trail: last?.trail?.text ?? (await trailText(view)) }
+    return { ...opened, trail: last?.trail ?? (await readTrail(view)) }
   })
   const first = start === undefined ? count + 1 : Math.max(1, Number(start))
-  const place = params['head'] === 1 ? last?.place : undefined
   // Rows before the first one to be sent must not be replaced unnoticed: the client has them or skipped them.
   // A client that begins beyond the end of the list makes no claim about the rows before.
   const had = last !== undefined ? Number(last.seq) : first <= count + 1 ? first - 1 : 0
+  const droppedFrom = params['head'] === 1 && last !== undefined ? getNextHeight(last.trail) : undefined
+  // A client that reconnects before its packed rows were dropped must not claim that they are of the present chain.
+  const own = droppedFrom === undefined ? trail : last?.trail
   return {
     ...{ action, at, first, head },
-    id: first - 1 <= count ? formatFeedId(first - 1, place, trail) : undefined,
-    messages: () => streamMessages(reading, last?.trail ?? { at, landmarks }, { next: first, had, place }),
+    id: first - 1 <= count ? formatFeedId(first - 1, own) : undefined,
+    messages: () => streamMessages(reading, { next: first, had, trail, droppedFrom }),
   }
 }
 
@@ -79,42 +75,44 @@ function createFeedList(
   return { name, followed, isHead, rows, options }
 }
 
-/**
- * The progress of a client: it waits for row `next`, has the rows up to `had`, and `place` is its position in
- * the head blocks.
- */
-type Position = { next: number; had: number; place: HeadPosition | undefined }
+/** The progress of a client. */
+type Position = {
+  /** The row for which it waits. */
+  next: number
+  /** The last row that it has. */
+  had: number
+  /** The chain of these rows. */
+  trail: Trail
+  /** It may have packed rows of this block and of later ones, which are sent again; undefined: it has none. */
+  droppedFrom: number | undefined
+}
 
-function advance(position: Position, { last, place }: FeedPart): void {
-  position.place = place
+/** The first block of which a reader may have packed rows, given the chain of its irreversible rows. */
+function getNextHeight(trail: Trail | undefined): number {
+  return trail === undefined ? 0 : trail[0].height + 1
+}
+
+function advance(position: Position, { last, trail = position.trail }: FeedPart): void {
+  position.trail = trail
   if (last === undefined) return
   position.next = last + 1
   position.had = last
 }
 
-/**
- * The rows from a position on, then each new one. `opened`: trail of the rows that the reader had when the
- * feed was opened.
- */
-const streamMessages = async function* (
-  reading: FeedReading,
-  opened: Trail,
-  position: Position,
-): AsyncGenerator<Message, void, void> {
+/** The rows from a position on, then each new one. */
+const streamMessages = async function* (reading: FeedReading, position: Position): AsyncGenerator<Message, void, void> {
   const { hub, outbox } = reading
   try {
-    for (let trail = opened; !outbox.isOver(); ) {
+    while (!outbox.isOver()) {
       await hub.whenIdle()
-      const landmarks = hub.landmarks()
-      const asked = { trail, position }
-      const page = await inView(reading, read => readPage(reading, read, asked))
+      const page = await inView(reading, read => readPage(reading, read, position))
       if (page.kind === 'reset') return yield page
-      trail = { at: page.end, landmarks }
       if (page.part !== undefined) {
         yield page.part
         advance(position, page.part)
       }
-      if (position.next > page.count) trail = yield* newMessages(reading, { page, trail }, position)
+      position.droppedFrom = undefined
+      if (position.next > page.count) yield* newMessages(reading, page, position)
     }
   } catch (error) {
     outbox.end({ kind: 'end', failure: toFailure(error) })
@@ -124,40 +122,38 @@ const streamMessages = async function* (
 
 /**
  * The messages of the hub for a reader that has read its whole list, until the list must be read again or the
- * feed ends. Returns the trail of all rows that the reader has. `trail`: that of the page.
+ * feed ends.
  */
 const newMessages = async function* (
   { hub, outbox }: FeedReading,
-  { page, trail }: { readonly page: Page; readonly trail: Trail },
+  page: Page,
   position: Position,
-): AsyncGenerator<Message, Trail, void> {
-  const follower = { list: page.list, outbox, next: position.next, place: page.place }
-  if (!hub.join(follower, page)) return trail
+): AsyncGenerator<Message, void, void> {
+  const { list } = page
+  const follower = { list, outbox, next: position.next, hasPacked: false }
+  if (!hub.join(follower, page)) return
   try {
     for await (const message of outbox.items()) {
-      if (message.kind === 'behind')
-        return message.trail !== undefined && message.trail.at.height >= trail.at.height ? message.trail : trail
+      if (message.kind === 'behind') {
+        if (list.isHead) position.droppedFrom = getNextHeight(position.trail)
+        return
+      }
       yield message
       if (message.kind === 'rows') advance(position, message)
     }
   } finally {
     hub.leave(follower)
   }
-  return trail
 }
 
-/** Rows from one read, and the reader's state after them. */
+/** Rows from one read, and the list up to its height. */
 type Page = {
   readonly kind: 'page'
   readonly part: FeedPart | undefined
   readonly list: FeedList
   readonly end: Published
   readonly count: number
-  readonly place: HeadPosition | undefined
 }
-
-/** `trail`: that of the rows before. */
-type FeedPosition = { readonly trail: Trail; readonly position: Position }
 
 /**
  * The next rows from `next` on, as many as one read returns, at the current height. If some of the rows up to
@@ -166,38 +162,27 @@ type FeedPosition = { readonly trail: Trail; readonly position: Position }
 async function readPage(
   reading: FeedReading,
   read: InView,
-  { trail: before, position: { next, had, place } }: FeedPosition,
+  { next, had, trail, droppedFrom }: Readonly<Position>,
 ): Promise<Page | Extract<FeedEnd, { kind: 'reset' }>> {
   const { view } = read
-  if (!(await isOnChain(view, before.at))) {
-    const height = await findHighestStored(view, before.landmarks)
-    const range = { end_block: BigInt(height) }
-    const { count } = height < 0 ? { count: 0 } : await openList(reading, read, range)
-    if (had > count) return { kind: 'reset', seq: count, id: String(count), height: Math.max(height, 0) }
+  const common = await findCommonHeight(view, trail)
+  if (common < trail[0].height) {
+    const { count } = common < 0 ? { count: 0 } : await openList(reading, read, { end_block: BigInt(common) })
+    if (had > count) return { kind: 'reset', seq: count, id: String(count), height: Math.max(common, 0) }
   }
   const { at, listing, followed, count } = await openList(reading, read)
   if (had > count) return { kind: 'reset', seq: count, id: String(count), height: at.height }
   const list = createFeedList(reading, { followed, rows: listing.rows })
   const docs = await readFeedDocs(view, listing, { next, count })
   const lines = formatRowLines(await list.rows(view, docs), list.options)
-  const heights = docs.map(doc => getPositionHeight(listing.idOf?.(doc) ?? ''))
-  const stored = await storedRows(view, place, heights)
-  const trail = docs.length === 0 && stored.droppedFrom === undefined ? '' : await trailText(view)
-  const part = buildFeedPart({ next, place, lines, trail }, { ...stored, packed: [], place: stored.kept })
-  // The last of these rows includes the rows of the position as irreversible ones.
-  return { kind: 'page', part, list, end: at, count, place: trimHeadPosition(stored.kept, at.height) }
-}
-
-/** The part of a position that the store alone confirms, before irreversible rows of blocks at `heights` are sent. */
-async function storedRows(view: View, place: HeadPosition | undefined, heights: readonly number[]) {
-  if (place === undefined) return { droppedFrom: undefined, kept: undefined }
-  const { height } = view.at
-  const named = [...place.below, place].map(block => block.height)
-  const hashes = await blockHashes(
-    view,
-    named.filter(each => each <= height),
-  )
-  return checkPosition(place, heights, { height, storedHash: at => hashes.get(at), now: undefined })
+  const isEmpty = lines.length === 0 && droppedFrom === undefined
+  const part = buildFeedPart({
+    next,
+    lines,
+    droppedFrom: droppedFrom === undefined ? undefined : Math.min(droppedFrom, common + 1),
+    trail: isEmpty ? trail : await readTrail(view),
+  })
+  return { kind: 'page', part, list, end: at, count }
 }
 
 /** The rows from `next` on that fit in memory at once. */

@@ -4,8 +4,8 @@ import { findSingleValue, type Query } from '../request/query.ts'
 import { RANGE_NAMES } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
 import type { Text } from '../text.ts'
-import type { LastId } from './head-position.ts'
 import type { LastRow } from './last-row.ts'
+import type { LastId } from './trail.ts'
 
 /** Refuses an action whose list cannot be followed, and parameters that a feed does not accept ('bad_request'). */
 export function requireFeed(

@@ -169,6 +169,5 @@ const toSearchPart = (lines: readonly string[], ids: readonly string[]): FeedPar
   kind: 'rows',
   bytes: encoder.encode(lines.map((line, at) => `id: ${ids[at]}\ndata: ${line}\n\n`).join('')),
   count: 0,
-  place: undefined,
   id: ids.at(-1) ?? '',
 })

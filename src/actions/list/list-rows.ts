@@ -1,7 +1,6 @@
 import type { HeadBlock } from '#head/head-state.ts'
 import type { Moment, View } from '#store/port.ts'
 import type { Book } from '../books/book.ts'
-import type { Followed } from '../feed/followed.ts'
 import type { Rows } from './rows.ts'
 
 /**
@@ -42,6 +41,20 @@ export type Parts<D> = { readonly ahead: readonly D[]; readonly later: readonly 
 
 /** Number of documents read at once. */
 export const ROWS_AT_ONCE = 1_000
+
+/** Source of the new rows of a list. */
+export type Followed =
+  | {
+      readonly kind: 'records'
+      /** Key of the list (`listOf`). */
+      readonly key: string
+      /** Number of the list; undefined: it has no row yet. */
+      readonly number: number | undefined
+    }
+  /** Changes of a series, by its key (`seriesOf`). */
+  | { readonly kind: 'series'; readonly key: string }
+  | { readonly kind: 'transactions' }
+  | { readonly kind: 'blocks' }
 
 /** A row of a list with its number: its ordinal, from 1 in chain order, which never changes. */
 export type Numbered<D> = {

@@ -28,7 +28,10 @@ export type FollowedList<P, D, R> = NumberedList<P, D, R> & {
 export type HeadEvent<R> =
   /** A row of a block that may still be replaced, in chain order. */
   | { readonly event: 'packed'; readonly row: R & Id }
-  /** The packed rows of this block and of all later blocks are no longer valid. */
+  /**
+   * The packed rows of this block and of all later blocks are no longer valid. After a reconnection, those that are still
+   * valid are sent again.
+   */
   | { readonly event: 'dropped'; readonly from_block: string }
   /**
    * A final row. The packed row that it confirms has the same `id`: it is the oldest remaining one, if there is one.
@@ -49,7 +52,7 @@ const untilTurn = () => 1 + 2 * Math.random()
 
 /**
  * An event of a feed: its name, and its id. The id consists of the `seq` of the last irreversible row and a
- * mark of the rows that the reader has (`place`). For searched rows, it is the id of the row.
+ * mark of the chain (`place`). For searched rows, it is the id of the row.
  */
 type FeedEvent = {
   readonly name: string

@@ -1,5 +1,5 @@
-import { type LastId, readId } from '#actions/feed/head-position.ts'
 import { type LastRow, readLastRow } from '#actions/feed/last-row.ts'
+import { type LastId, readId } from '#actions/feed/trail.ts'
 import { findSingleValue, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import type { Exchange } from '../exchange.ts'

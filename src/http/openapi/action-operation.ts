@@ -1,7 +1,7 @@
 import type { ApiAction } from '#actions/define.ts'
-import { ID_PATTERN } from '#actions/feed/head-position.ts'
 import { LAST_ROW_PATTERN } from '#actions/feed/last-row.ts'
 import { neverOfFeed } from '#actions/feed/requests.ts'
+import { ID_PATTERN } from '#actions/feed/trail.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
 import { MAX_DIGITS, type ParameterSpec } from '#actions/request/parameters.ts'
 import { listParameters, type Parameter } from '#actions/request/query.ts'
