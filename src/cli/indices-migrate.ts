@@ -16,8 +16,8 @@ export const indicesMigrate: Command = {
   about: [
     'Brings a store that another version made up to this version. It builds new indices beside the old ones, verifies them, and then swaps all aliases at once. Until then the old data is served, even if the command is stopped or killed; run it again to continue. There must be disk space for both.',
     "All documents are derived again, from the stored blocks or from --node, and audited as with 'iostlens verify'. A loader may run until that is done and must then be stopped.",
-    'Running services of this version switch to the new indices by themselves. Services of another version stay at the last height they could read until they are restarted. API keys are kept.',
-    "The old indices remain for these services, and for 'iostlens indices rollback'. Run the command with --delete-old to delete them.",
+    'Running services of this version switch to the new indices by themselves. Services of another version answer until the swap, and then refuse every request with 503 until they are restarted with this version. API keys are kept.',
+    "The old indices remain for 'iostlens indices rollback'. Run the command with --delete-old to delete them.",
     'The embedded store is derived into a file beside it and replaced in one transaction. Keep a copy of the file if you may want to go back.',
     '--dry-run only prints what would be done, and ends with exit code 3 if there is anything to do.',
   ],
@@ -113,7 +113,7 @@ async function removed({ values, out }: CommandCall, store: Store): Promise<void
   const { leftovers } = await store.migrating.plan()
   if (leftovers.length === 0) return
   out(`${leftovers.length} replaced indices are left that are no longer served, such as ${leftovers[0]}.`)
-  out("Once no service of the old version runs, delete them with 'iostlens indices migrate --delete-old'.")
+  out("Once you will not go back to them, delete them with 'iostlens indices migrate --delete-old'.")
 }
 
 export const indicesRollback: Command = {
