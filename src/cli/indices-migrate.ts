@@ -120,7 +120,7 @@ export const indicesRollback: Command = {
   name: 'indices rollback',
   summary: 'serve the indices again that the last migration replaced',
   about: [
-    "Points an Elasticsearch store back to the indices that 'iostlens indices migrate' replaced, as long as --delete-old has not deleted them. They are complete up to the block they had then; the version that made them serves them and loads on from there. API keys stay as they are now.",
+    "Points an Elasticsearch store back to the indices that 'iostlens indices migrate' replaced, as long as --delete-old has not deleted them. They have the blocks of then; the version that made them serves them and loads on from there. API keys stay as they are now.",
     'Stop the loader first. The newer indices remain, no longer served, until the next migration replaces them. May be repeated if it was interrupted.',
     'An embedded store keeps no former data: restore the copy that you took before the migration.',
   ],

@@ -14,7 +14,7 @@ type Stored = {
   readonly identity: Identity
 }
 
-/** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', OtherEnd. */
+/** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', or `DivergedEnd`. */
 export async function requireSameChain(
   { checkpoint, store, identity }: Stored,
   { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
