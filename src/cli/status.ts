@@ -129,7 +129,10 @@ const toStoreStatusJson = ({ store, published, fresh, found, held, problems }: S
   problems,
 })
 
-/** What a service with these settings would report after its first probe of the nodes. */
+/** Milliseconds between two looks at the results of probes. */
+const PROBED_MS = 100
+
+/** What a service with these settings reports once a node answers, or has had the time of --node-timeout for it. */
 async function readFreshness(
   { values, log, signal }: Pick<CommandCall, 'values' | 'log' | 'signal'>,
   store: Store,
@@ -140,8 +143,15 @@ async function readFreshness(
     if (level === 'warn') log(level, ...line)
   })
   try {
+    const until = systemClock.elapsed() + values['node-timeout']
     await node?.watch(() => store.identity(), storedBlocks(store, signal))
-    return measureFreshness(published, node, systemClock)
+    let fresh = measureFreshness(published, node, systemClock)
+    // A busy node or machine may miss the first probe.
+    while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {
+      await systemClock.sleep(PROBED_MS, signal)
+      fresh = measureFreshness(published, node, systemClock)
+    }
+    return fresh
   } finally {
     node?.close()
   }
