@@ -32,10 +32,10 @@ export type AlignResult = {
 }
 
 /**
- * Sets the end of a store that is locked for a repair to the last block that it and the node have in common.
- * The height named by most of its records counts as the end, whatever is published. Blocks are compared by
- * hash, and the last common one is found by bisection. The undo data of the last batches is then applied down
- * to it. The new end is a block of the node that passed the proofs of loading.
+ * Sets the end of a store that is locked for a repair to the last block that it and the node have in common. The height
+ * that most of its records name counts as the end, whatever is published; if no two records agree, the last stored block.
+ * Blocks are compared by hash, and the last common one is found by bisection. The undo data of the last batches is then
+ * applied down to it. With a node, the new end is a block of the node that passed the proofs of loading.
  */
 export async function align(parts: Parts, signal: AbortSignal): Promise<AlignResult> {
   const { writer, node } = parts

@@ -19,7 +19,7 @@ export type Sides = {
 }
 
 /**
- * Compares every document of an index, byte for byte. Stored documents are read by pages and compared with the expected
+ * Compares every document of an index, field by field. Stored documents are read by pages and compared with the expected
  * ones of the same ids. If fewer were met than expected, the expected documents are then compared with the stored ones.
  */
 export async function compareIndex(sides: Sides, index: AnyIndex): Promise<void> {

@@ -7,7 +7,8 @@ import type { Node, NodeEvent } from '#node/port.ts'
 import { absentStore, isAbsent } from '#store/absent-store.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
 import { openElastic } from '#store/elastic/open-elastic.ts'
-import type { Store, StoreDifference } from '#store/port.ts'
+import { refuseDifferent } from '#store/other-version.ts'
+import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { openStateFile } from '#store/sqlite/state-file.ts'
 import type { CommandCall } from './command.ts'
@@ -131,7 +132,7 @@ function selectAuth(values: Values, address: Elastic) {
 
 /** Refuses a store whose indices do not match this version. A store that does not exist yet is accepted as empty. */
 export async function requireUsable(store: Store): Promise<void> {
-  refuseDifferent(store, await store.check())
+  refuseDifferent(store.name, await store.check())
   // A missing index may not have been created yet, or belong to another version: only the store can tell.
   await store.published().catch((error: unknown) => {
     if (error instanceof Failure && error.kind === 'conflict') throw error
@@ -141,23 +142,8 @@ export async function requireUsable(store: Store): Promise<void> {
 /** Also refuses a store that does not exist: a mistyped name must not look like an empty store. */
 export async function requireExisting(store: Store): Promise<void> {
   const differences = await store.checkShape()
-  refuseDifferent(store, differences)
+  refuseDifferent(store.name, differences)
   if (isAbsent(differences)) throw absentStore(store.name)
-}
-
-function refuseDifferent(store: Store, differences: readonly StoreDifference[]): void {
-  const different = differences.filter(({ problem }) => problem === 'different')
-  const [first] = different
-  if (first !== undefined)
-    throw new Failure(
-      'conflict',
-      `${store.name}: ${first.name} does not match this version${different.length > 1 ? `, and ${different.length - 1} more` : ''}: ${first.detail}.`,
-      {
-        help:
-          first.help ??
-          "'iostlens indices check' lists all differences. Run 'iostlens indices migrate', or use the version that created the store.",
-      },
-    )
 }
 
 /** Logs events that occur while blocks are fetched. */

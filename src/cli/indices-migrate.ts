@@ -16,8 +16,8 @@ export const indicesMigrate: Command = {
   about: [
     'Brings a store that another version made up to this version. It builds new indices beside the old ones, verifies them, and then swaps all aliases at once. Until then the old data is served, even if the command is stopped or killed; run it again to continue. There must be disk space for both.',
     "All documents are derived again, from the stored blocks or from --node, and audited as with 'iostlens verify'. A loader may run until that is done and must then be stopped.",
-    'Running services of this version switch to the new indices by themselves. Services of another version stay at the last height they could read until they are restarted. API keys are kept.',
-    "The old indices remain for these services, and for 'iostlens indices rollback'. Run the command with --delete-old to delete them.",
+    'Running services of this version switch to the new indices by themselves. Services of another version answer until the swap, and then refuse every request with 503 until they are restarted with this version. API keys are kept.',
+    "The old indices remain for 'iostlens indices rollback'. Run the command with --delete-old to delete them.",
     'The embedded store is derived into a file beside it and replaced in one transaction. Keep a copy of the file if you may want to go back.',
     '--dry-run only prints what would be done, and ends with exit code 3 if there is anything to do.',
   ],
@@ -113,14 +113,14 @@ async function removed({ values, out }: CommandCall, store: Store): Promise<void
   const { leftovers } = await store.migrating.plan()
   if (leftovers.length === 0) return
   out(`${leftovers.length} replaced indices are left that are no longer served, such as ${leftovers[0]}.`)
-  out("Once no service of the old version runs, delete them with 'iostlens indices migrate --delete-old'.")
+  out("Once you will not go back to them, delete them with 'iostlens indices migrate --delete-old'.")
 }
 
 export const indicesRollback: Command = {
   name: 'indices rollback',
   summary: 'serve the indices again that the last migration replaced',
   about: [
-    "Points an Elasticsearch store back to the indices that 'iostlens indices migrate' replaced, as long as --delete-old has not deleted them. They are complete up to the block they had then; the version that made them serves them and loads on from there. API keys stay as they are now.",
+    "Points an Elasticsearch store back to the indices that 'iostlens indices migrate' replaced, as long as --delete-old has not deleted them. They have the blocks of then; the version that made them serves them and loads on from there. API keys stay as they are now.",
     'Stop the loader first. The newer indices remain, no longer served, until the next migration replaces them. May be repeated if it was interrupted.',
     'An embedded store keeps no former data: restore the copy that you took before the migration.',
   ],

@@ -2,16 +2,17 @@ import { type Continuity, continuity } from '#audit/continuity.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { unless } from '#failure/unless.ts'
+import { type Freshness, measureFreshness } from '#http/health.ts'
+import { findLoadTroubles } from '#http/troubles.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
-import { judge, lacksText, unfitHelp, unfitText } from '#node/judge.ts'
-import type { Node } from '#node/port.ts'
+import { unfitHelp, unfitText } from '#node/judge.ts'
 import { absentStore, exists } from '#store/absent-store.ts'
 import { MEND } from '#store/missing-data.ts'
-import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
+import { systemClock } from '#time/clock.ts'
 import { aligned } from './aligned.ts'
-import type { Command } from './command.ts'
+import type { Command, CommandCall } from './command.ts'
 import { connectNode, requireUsable, withStore } from './compose.ts'
 import { provedJson, provedLines } from './proved-text.ts'
 import { LOGGING, NODE, STORE } from './settings.ts'
@@ -22,13 +23,12 @@ export const status: Command = {
   about: [
     'Prints the last loaded block, how far it is behind the node, and whether the store is consistent: blocks follow each other by number and parent hash and have all their transactions. Also prints how far each range of blocks was proved when it was loaded (see --prove).',
     "The first block, the last block and a sample of the others are checked; --all checks every block. With --node, the node's chain and its block at the last height that both have are compared with the stored ones.",
-    'Ends with exit code 3 if a check fails, with 75 if nothing is loaded yet, and with 2 if there is no store.',
+    'Ends with exit code 3 if a check fails, with 75 if nothing is loaded yet or no node responds, and with 2 if there is no store.',
   ],
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
   run: ({ values, log, out, screen, signal }) =>
     withStore(values, log, async store => {
-      const node = connectNode(values, log)
       try {
         await requireUsable(store)
         if ((await requirePublished(store)) === undefined) {
@@ -38,7 +38,7 @@ export const status: Command = {
         const lost = (await store.check()).filter(({ problem }) => problem === 'lost').map(({ detail }) => detail)
         const isLost = lost.length > 0
         const { published, held } = await readCounters(store, isLost, signal)
-        const position = await readNodePosition(node, { store, published }, signal)
+        const fresh = await readFreshness({ values, log, signal }, store, published)
         const found = await continuity(store, {
           published,
           all: values.all,
@@ -47,14 +47,14 @@ export const status: Command = {
         })
         screen.bar('')
         const counted = countProblems(found, published, { held, isLost })
-        const problems = [...position.problems, ...found.problems, ...counted, ...lost]
-        const state: State = { store: store.name, published, position, found, held, problems }
+        const problems = [...describeUnfit(fresh), ...found.problems, ...counted, ...lost]
+        const state: State = { store: store.name, published, fresh, found, held, problems }
         if (values.json) out(writeJson(toStoreStatusJson(state)))
         else for (const line of aligned(listStatusRows(state))) out(line)
-        return problems.length === 0 ? 0 : 3
+        if (problems.length > 0) return 3
+        return fresh.node === 'unreachable' ? 75 : 0
       } finally {
         screen.bar('')
-        node?.close()
       }
     }),
 }
@@ -88,23 +88,16 @@ const emptyLines = (store: string, json: boolean): readonly string[] =>
 type State = {
   readonly store: string
   readonly published: Published
-  readonly position: Position
+  readonly fresh: Freshness
   readonly found: Continuity
   readonly held: StatisticsDoc | undefined
   readonly problems: readonly string[]
 }
 
-const listStatusRows = ({
-  store,
-  published,
-  position,
-  found,
-  held,
-  problems,
-}: State): readonly (readonly string[])[] => [
+const listStatusRows = ({ store, published, fresh, found, held, problems }: State): readonly (readonly string[])[] => [
   ['store', store],
   ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
-  ['behind', position.text],
+  ['behind', formatDistance(published, fresh)],
   ['stored', held === undefined ? 'no counters' : heldText(held)],
   ...provedLines(published).map((line, at) => [at === 0 ? 'proved' : '', line]),
   ['checked', `${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`],
@@ -113,13 +106,13 @@ const listStatusRows = ({
   ...(problems.length === 0 ? [] : [['remedy', MEND]]),
 ]
 
-const toStoreStatusJson = ({ store, published, position, found, held, problems }: State) => ({
+const toStoreStatusJson = ({ store, published, fresh, found, held, problems }: State) => ({
   store,
   height: published.height,
   hash: published.hash,
   time: toIso(published.time),
-  behind: position.behind,
-  lib: position.lib,
+  behind: fresh.node === 'none' ? countBehind(published) : fresh.behind,
+  lib: fresh.lib,
   holds:
     held === undefined
       ? null
@@ -136,59 +129,49 @@ const toStoreStatusJson = ({ store, published, position, found, held, problems }
   problems,
 })
 
-/**
- * The distance from the store to the end of the chain. `lib` is the last irreversible block, as reported by
- * the node or as last stored.
- */
-type Position = {
-  readonly text: string
-  readonly lib: number
-  /** null: the node does not fit the stored data. */
-  readonly behind: number | null
-  readonly problems: readonly string[]
-}
+/** Milliseconds between two looks at the results of probes. */
+const PROBED_MS = 100
 
-async function readNodePosition(
-  node: Node | undefined,
-  { store, published }: { readonly store: Store; readonly published: Published },
-  signal: AbortSignal,
-): Promise<Position> {
-  const { height, lib } = published
-  const heard = Math.max(0, lib - height)
-  if (node === undefined)
-    return { text: `${heard} blocks, as last reported to the loader`, lib, behind: heard, problems: [] }
-  const { chainId, libBlock } = await node.chainInfo(signal)
-  const identity = await store.identity()
-  if (identity === undefined) throw nothingLoaded(store.name)
-  const verdict = await judge(
-    { chainId, libBlock, blockHash: at => node.blockHash(at, signal) },
-    { identity, last: published, hashAt: storedBlocks(store, signal).hashAt },
-  )
-  const behind = Math.max(0, libBlock - height)
-  switch (verdict.is) {
-    case 'fit':
-      return {
-        text: `${behind} blocks; the node's last irreversible block is ${libBlock}`,
-        ...{ lib: libBlock, behind, problems: [] },
-      }
-    case 'behind':
-      return {
-        text: `the node is behind, its last irreversible block is ${libBlock}`,
-        ...{ lib: libBlock, behind, problems: [] },
-      }
-    case 'lacks':
-      return { text: UNKNOWN, lib, behind: null, problems: [lacksText(verdict, node.name)] }
-    default:
-      // The node's heights are those of another chain.
-      return {
-        text: UNKNOWN,
-        ...{ lib, behind: null },
-        problems: [`${unfitText(verdict, node.name)}. ${unfitHelp(verdict, node.name)}`],
-      }
+/** What a service with these settings reports once a node answers, or has had the time of --node-timeout for it. */
+async function readFreshness(
+  { values, log, signal }: Pick<CommandCall, 'values' | 'log' | 'signal'>,
+  store: Store,
+  published: Published,
+): Promise<Freshness> {
+  // The report tells all but the reason for which a node gives no usable answer.
+  const node = connectNode(values, (level, ...line) => {
+    if (level === 'warn') log(level, ...line)
+  })
+  try {
+    const until = systemClock.elapsed() + values['node-timeout']
+    await node?.watch(() => store.identity(), storedBlocks(store, signal))
+    let fresh = measureFreshness(published, node, systemClock)
+    // A busy node or machine may miss the first probe.
+    while (fresh.node === 'unreachable' && systemClock.elapsed() < until && !signal.aborted) {
+      await systemClock.sleep(PROBED_MS, signal)
+      fresh = measureFreshness(published, node, systemClock)
+    }
+    return fresh
+  } finally {
+    node?.close()
   }
 }
 
-const UNKNOWN = 'unknown: the node is not on the stored chain'
+function describeUnfit({ unfit }: Freshness): readonly string[] {
+  return unfit === undefined ? [] : [`${unfitText(unfit, unfit.node)}. ${unfitHelp(unfit, unfit.node)}`]
+}
+
+function countBehind({ height, lib }: Published): number {
+  return Math.max(0, lib - height)
+}
+
+function formatDistance(published: Published, fresh: Freshness): string {
+  if (fresh.node === 'none') return `${countBehind(published)} blocks, as last reported to the loader`
+  const { behind, lib, unfit } = fresh
+  if (unfit !== undefined) return 'unknown: the node is not on the stored chain'
+  if (behind !== null) return `${behind} blocks; the last irreversible block is ${lib}`
+  return findLoadTroubles(fresh).at(-1)?.what.en ?? 'unknown'
+}
 
 /** If every block was checked, the number of transactions must equal the count kept while loading. */
 function countProblems(

@@ -1,6 +1,5 @@
 import { BEHIND } from '#actions/find/loading.ts'
 import { Failure, type FailureKind } from '#failure/failure.ts'
-import type { Unfit } from '#node/chain-info.ts'
 import type { Node } from '#node/port.ts'
 import { AbsentStore } from '#store/absent-store.ts'
 import type { Published } from '#store/port.ts'
@@ -12,7 +11,7 @@ import type { HttpCounts } from './counts.ts'
 /** The node as it was last heard. */
 type NodeReport = Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'>
 
-/** The health of a service. `/ready`, `/status` and the metrics print it. */
+/** The health of a service. `/ready`, `/status` and the metrics print it; the command `status` prints its freshness. */
 export type Health = {
   /** The last loaded block; undefined: nothing is loaded, or the store cannot be served from. */
   readonly published: Published | undefined
@@ -97,9 +96,9 @@ export type Freshness = {
    */
   readonly lagSeconds: number | null
   /** `foreign`, `apart`: the responding node is of another chain, or on another branch, than the store. */
-  readonly node: 'none' | 'reachable' | 'unreachable' | Unfit['is']
+  readonly node: 'none' | 'reachable' | 'unreachable' | NonNullable<Freshness['unfit']>['is']
   /** The reason, when the node is on another chain or branch. */
-  readonly unfit: Unfit | undefined
+  readonly unfit: ReturnType<Node['whyUnfit']>
   /** Time of the last answer of a node of the chain, milliseconds since 1970. */
   readonly reportedAt: number | null
   /** Whether the load is so far behind that answers may lack existing data. */

@@ -4,7 +4,7 @@ import type { Handler } from './exchange.ts'
 import { type Freshness, type Health, isWhole, listFreshFields } from './health.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 import type { Stopping } from './stopping.ts'
-import { findLoadTroubles, findTroubles } from './troubles.ts'
+import { CLOCK, findLoadTroubles, findTroubles } from './troubles.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 
@@ -48,8 +48,7 @@ export function readyHandler({ readHealth, version, maxLagMs, readyNeedsNode, st
 
 function tooOld({ lagSeconds }: Freshness, maxLagMs: number | undefined): string | undefined {
   if (maxLagMs === undefined) return undefined
-  if (lagSeconds === null)
-    return "This machine's clock is before the last loaded block, so the age of that block is unknown."
+  if (lagSeconds === null) return CLOCK.what.en
   return lagSeconds * 1_000 > maxLagMs
     ? `The last loaded block is older than ${maxLagMs / 1_000} seconds (--max-lag).`
     : undefined

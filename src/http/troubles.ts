@@ -116,7 +116,7 @@ const NODE_BEHIND = trouble(
   '全节点落后于已加载的区块，因此无法得知加载落后多少。',
   ['Wait until the node has caught up, or use another one.', '请等待全节点追上，或改用其他全节点。'],
 )
-const CLOCK = trouble(
+export const CLOCK = trouble(
   "The machine's clock is before the last loaded block, so the age of that block is unknown.",
   '本机时钟早于最后加载的区块，因此无法得知该区块的时间差。',
   ['Set the clock of the machine (NTP).', '请校准本机时钟（NTP）。'],

@@ -28,12 +28,12 @@ export type Committed = {
 
 /**
  * Collects the documents of blocks into batches, and commits these in order; one batch is committed while the next one
- * is derived. `lib` is the node's last irreversible block. The failure of a commit is thrown by the next call.
+ * is derived. `lib` is the node's last irreversible block. The failure of a commit is thrown by a later call.
  */
 export type Batches = {
   /**
-   * Adds a block. The commit of its batch begins when the batch is full or old, and where a partition ends;
-   * before that, history is appended part by part.
+   * Adds a block. The commit of its batch begins when the batch is full or old, and where a partition ends, but not below
+   * the writer's floor. Before that, history is appended part by part.
    */
   add(documents: BlockDocuments, lib: number): Promise<void>
   /** Commits the rest unless it ends below the writer's floor, and waits until everything is in the store. */

@@ -15,7 +15,7 @@ import { openStateCache, type StateCache } from './state-cache.ts'
 export type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefined }
 
 /**
- * Derives blocks in order over the state in the store. Between `cut` and `settled` a batch is being
+ * Derives blocks in order over the stored state. Between `cut` and `settled` a batch is being
  * committed; meanwhile later blocks are derived over the state of that batch.
  */
 export type Deriver = {

@@ -1,7 +1,7 @@
 import { PARENT_HASH } from '#chain/check.ts'
 import { Failure } from '#failure/failure.ts'
 import type { ChainInfo, Unfit } from '#node/chain-info.ts'
-import { judge, unfitHelp, unfitText } from '#node/judge.ts'
+import { judge, lacksText, unfitHelp, unfitText } from '#node/judge.ts'
 import type { BlockSource } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
@@ -14,7 +14,7 @@ type Stored = {
   readonly identity: Identity
 }
 
-/** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', OtherEnd. */
+/** Requires the checkpoint's block to be the node's, for one chain per store. Throws 'unavailable', or `DivergedEnd`. */
 export async function requireSameChain(
   { checkpoint, store, identity }: Stored,
   { node, info }: { readonly node: BlockSource; readonly info: ChainInfo },
@@ -37,10 +37,7 @@ export async function requireSameChain(
     )
   if (verdict.is === 'lacks')
     // The node's reported last irreversible block is not true.
-    throw new Failure(
-      'unavailable',
-      `The node has no irreversible block ${verdict.height}, which is loaded in the store.`,
-    )
+    throw new Failure('unavailable', `${lacksText(verdict, 'the node')}.`)
   if (verdict.is !== 'fit') throw otherEnd(verdict, node)
 }
 

@@ -153,7 +153,7 @@ test('load: two runs continue each other, and status reports the progress', asyn
   const between = await folder.run(['status', '--node', url])
   expect(between.code).toBe(0)
   expect(between.out).toMatch(/^height +120, /m)
-  expect(between.out).toMatch(/^behind +80 blocks; the node's last irreversible block is 200$/m)
+  expect(between.out).toMatch(/^behind +80 blocks; the last irreversible block is 200$/m)
 
   const second = await folder.run(['load', '--once', '--log-format', 'json'], { IOSTLENS_NODE: url })
   expect([second.code, second.out]).toEqual([0, 'Loaded up to block 200.\n'])

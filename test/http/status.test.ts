@@ -202,7 +202,7 @@ test('/ready: the age of a block is absent if the clock is before it', async () 
   const held = await serviceOn(at, { ...past, maxLagMs: 60_000 }).ask('/ready')
   expect(held.status).toBe(503)
   expect(await held.json()).toMatchObject({
-    reason: "This machine's clock is before the last loaded block, so the age of that block is unknown.",
+    reason: "The machine's clock is before the last loaded block, so the age of that block is unknown.",
   })
 })
 

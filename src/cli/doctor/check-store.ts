@@ -1,6 +1,8 @@
 import { accessSync, constants, existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { readDisk } from '#store/disk.ts'
+import { MEND } from '#store/missing-data.ts'
+import { MIGRATE } from '#store/other-version.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { StoreAddress } from '../readers.ts'
 import { checkServer } from './check-server.ts'
@@ -44,12 +46,7 @@ async function shapeFindings({ name, check }: StoreFrom['store']): Promise<reado
       ),
     ]
   return differences.map(({ name: part, problem, detail, help }) =>
-    wrong(
-      `${name}: ${part} is ${problem}: ${detail}`,
-      problem === 'different'
-        ? (help ?? "Run 'iostlens indices migrate', or use the version that created the store.")
-        : "Restore it from a backup, or run 'iostlens repair'.",
-    ),
+    wrong(`${name}: ${part} is ${problem}: ${detail}`, problem === 'different' ? (help ?? MIGRATE) : MEND),
   )
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import type { Queues } from '#gate/queues.ts'
-import { type Freshness, type Health, watchHealth } from '#http/health.ts'
+import { type Freshness, type Health, isWhole, watchHealth } from '#http/health.ts'
 import type { ScrapedMetric } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
@@ -26,10 +26,9 @@ export type ReadFrom = {
 export function readings(from: ReadFrom, counts: Pick<MetricCounts, 'damageMet'>): readonly ScrapedMetric[] {
   const readHealth = watchHealth({ ...from, counts })
   return [
-    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () => {
-      const { failure, isDamageMet } = await readHealth()
-      return failure !== undefined || isDamageMet ? 0 : 1
-    }),
+    gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
+      isWhole(await readHealth()) ? 1 : 0,
+    ),
     ...heightReadings(readHealth),
     ...diskReadings(from),
     ...nodeReadings(from),

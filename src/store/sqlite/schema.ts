@@ -1,4 +1,5 @@
 import { Failure } from '#failure/failure.ts'
+import { refuseDifferent } from '#store/other-version.ts'
 import type { StoreDifference } from '#store/port.ts'
 import { inMemory, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
@@ -82,15 +83,6 @@ const expectedColumns = ({ name, sql }: SchemaObject): readonly (readonly [strin
     scratch.db.run(sql)
     return readColumns(scratch, name)
   })
-
-/** Throws 'conflict' when an object differs from the one that `create` would make; names the first. */
-export function refuseDifferent(name: string, differences: readonly StoreDifference[]): void {
-  const first = differences.find(({ problem }) => problem === 'different')
-  if (first !== undefined)
-    throw new Failure('conflict', `${name}: ${first.name} does not match this version: ${first.detail}.`, {
-      help: "'iostlens indices check' lists all differences. Run 'iostlens indices migrate', or use the version that created the store.",
-    })
-}
 
 /** Creates missing objects, in a transaction. Throws 'conflict' for differences, 'damaged' for lost tables. */
 export function createMissing(connection: SqliteConnection, name: string): void {

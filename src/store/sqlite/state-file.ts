@@ -34,7 +34,7 @@ function listObjects(index: StateIndex): readonly SchemaObject[] {
 
 /** A file with other tables than these was written by another version. */
 const FINGERPRINT = new Bun.CryptoHasher('sha256').update(SCHEMA.map(({ sql }) => sql).join('\n')).digest('hex')
-/** Keys of "meta": what the file has, and the ids of the last batch while the store may lack it. */
+/** Keys of "meta": the batch that the file is at, and the ids of its documents as long as the store may lack some of them. */
 const MARK = 'mark'
 const UNSENT = 'unsent'
 
@@ -132,7 +132,7 @@ function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
   let mark = parseMark(readMeta(connection, MARK))
   let isDamaged = false
   let isClosed = false
-  /** The error; for damage one that makes the load begin again, with an empty file. */
+  /** The error itself, or for damage one after which the load begins again, with an empty file. */
   const noteDamage = (error: unknown): unknown => {
     if (!isDamage(error)) return error
     isDamaged = true
@@ -173,7 +173,7 @@ function createStateFile({ path, name, connection, unlock }: Parts): StateFile {
     put: (docs, next) =>
       write(async () => {
         await putDocuments(connection, docs)
-        // The store has the documents of a file that is filled from it.
+        // A file that was filled from the store has no documents that the store lacks.
         if (next !== undefined) removeMeta(connection, UNSENT)
       }, next),
     commit: (batch, { mark: next, before }) => write(() => putBatch(connection, batch, before), next),

@@ -37,7 +37,7 @@ describe.skipIf(servers === undefined)('a separate server', () => {
 
   // This suite comes first, because each start has to recover all stored data.
   describe('the server is killed under load and queries', () => killedSuite(() => server))
-  describe('docs/operating.md: a snapshot of Elasticsearch', () => snapshotSuite(() => server))
+  describe('docs/operating-elasticsearch.md: a snapshot of Elasticsearch', () => snapshotSuite(() => server))
   // This suite comes last, because afterwards the server creates indices automatically.
   describe('the server creates any index on its first write', () => autoCreateSuite(() => server))
 })

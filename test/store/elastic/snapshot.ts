@@ -10,7 +10,7 @@ const HEIGHT = 60
 
 /** Requests in the documented code blocks, in order, with their bodies. */
 const requests = (): readonly { readonly method: string; readonly path: string; readonly body: object }[] =>
-  fences(documented('docs/operating.md', '## Backup'))
+  fences(documented('docs/operating-elasticsearch.md', '## Backup'))
     .filter(({ language }) => language === 'http')
     .flatMap(({ text }) => text.trim().split('\n\n'))
     .map(request => {
@@ -49,7 +49,7 @@ export function snapshotSuite(at: () => OwnServer): void {
 
   test('a manually restored snapshot is refused, until its digests or a repair accept it, keys included', async () => {
     const [register] = requests()
-    if (register === undefined) throw new Error('docs/operating.md does not register a repository.')
+    if (register === undefined) throw new Error('docs/operating-elasticsearch.md does not register a repository.')
     expect(await codeOf('load', '--once')).toBe(0)
     expect(await codeOf('keys', 'add', 'wallet')).toBe(0)
     await ask(register.method, server.url + register.path, register.body)

@@ -198,7 +198,7 @@ export function toSearch(
   }
 }
 
-/** Query parameters that `searchOf` adds to every search. */
+/** Query parameters that `toSearch` adds to every search. */
 export const WHOLE = { allow_partial_search_results: 'false' }
 
 /** Sends a request that is safe to repeat and returns the parsed answer; throws a Failure on anything but success. */

@@ -47,7 +47,7 @@ export function openMigration(parts: MigrationParts): MigrationPort<Store> {
       const target = nameTarget(seen)
       const lease = await takeLease(cluster, seen)
       try {
-        // Blocks that a dead loader wrote and did not publish are loaded again.
+        // Blocks that a dead loader wrote and did not publish are left to the next loader.
         const height = (await readPublished(lease.cluster))?.end.height ?? -1
         await catchUp(height)
         const partitions = await requireWhole({ ...cluster, names: target }, height)

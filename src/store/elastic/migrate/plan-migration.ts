@@ -23,7 +23,7 @@ export type MigrationState = {
   readonly keysDiffer: boolean
   /** The generation of that index: a migration of an earlier version may not have recorded it. */
   readonly keys: number
-  /** Number of a generation that was never served. */
+  /** Number of the generation to build. After a rollback, indices of that number may exist, closed; they are built anew. */
   readonly next: number
 }
 

@@ -68,8 +68,8 @@ async function readKeys({ connection }: Cluster, index: string, into: Map<string
 }
 
 /**
- * Serves the new indices instead of the old ones, for all readers at once. First the old checkpoint is closed
- * for good, so that no loader continues there, however long it was suspended.
+ * Serves the new indices instead of the old ones, for all readers at once. First the old checkpoint is closed, so that no
+ * loader continues there, however long it was suspended.
  */
 export async function swapAliases(
   lease: Lease,
@@ -109,9 +109,10 @@ export async function swapAliases(
 }
 
 /**
- * Serves the indices again that the last migration replaced, which are complete up to the height they had then. First the
- * newer checkpoint is closed, so that no loader continues there; then all aliases are swapped at once; then the former
- * checkpoint is opened. May be repeated after a kill at any step. Returns the former height.
+ * Serves the indices again that the last migration replaced, at the height that was published then. First the newer
+ * checkpoint is closed, so that no loader continues there; then all aliases are swapped at once; then the former checkpoint
+ * is opened. A batch that was announced and not published then is left to the next loader. May be repeated after a kill at
+ * any step. Returns the height of the former checkpoint.
  */
 export async function rollBack(
   cluster: Cluster,
@@ -176,7 +177,7 @@ async function swapBack(cluster: Cluster, { seen, former, takeLease }: SwapBackP
   }
 }
 
-/** The former indices. Throws 'conflict' unless all are there as they were, and the API keys still fit them. */
+/** The former indices. Throws 'conflict' unless all of them exist, and the API keys are still in their former index. */
 async function requireReplacedWhole(
   { connection, names }: Cluster,
   existing: readonly ExistingIndex[],
@@ -209,7 +210,7 @@ async function requireReplacedWhole(
   return former.filter(({ of }) => of !== 'keys')
 }
 
-/** Lets loaders continue with the served indices; returns their height. */
+/** Lets loaders continue with the served indices; returns the height of their checkpoint. */
 async function openServed(cluster: Cluster): Promise<number> {
   for (;;) {
     const stored = await readCheckpoint(cluster)

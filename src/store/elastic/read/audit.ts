@@ -30,9 +30,9 @@ const WAIT_MS = 50
 type AuditReading = ReadCluster & { readonly pits: ReadonlyMap<string, Pit>; readonly at: PublishedMeta }
 
 /**
- * All stored documents of one published height: one point in time per index, taken while nothing newer was
- * visible, from copies that are not out of date. Documents that such copies lack were lost. `kinds`: the kinds of document
- * that are read.
+ * All stored documents of one published height: one point in time per index, taken while no loader was writing newer state,
+ * from copies that are not out of date. Documents that such copies lack were lost. `kinds`: the kinds of document that are
+ * read.
  */
 export async function openAudit(
   cluster: Cluster,
@@ -58,7 +58,7 @@ export async function openAudit(
     }
     if (attempt === TRIES)
       throw new Failure('unavailable', `The batch after height ${at.end.height} is stored but not published.`, {
-        help: 'The loader was killed while publishing, or publishes too quickly for an audit. Start it again, or stop it.',
+        help: 'A loader was stopped in the middle of that batch, or publishes too quickly for an audit. Start it again, or stop it.',
       })
     await clock.sleep(WAIT_MS)
   }
@@ -93,8 +93,8 @@ function findPit({ pits }: AuditReading, index: AnyIndex): Pit {
 }
 
 /**
- * Whether no batch is committed beyond the published one. Then no loader wrote the newer documents, because
- * state is written only after its batch is committed.
+ * Whether no batch is announced beyond the published one. Then no loader is writing the newer documents, because state is
+ * written only after its batch is announced: they are of an abandoned batch or of another program.
  */
 async function isQuiet(reading: AuditReading): Promise<boolean> {
   return (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch

@@ -160,8 +160,8 @@ export function readOwnEdition(read: ReadPublished, store: string): ReadPublishe
 }
 
 /**
- * Thrown inside a view that could see data newer than its height: a loader has refreshed the state and is
- * about to publish it. The read begins again.
+ * Thrown inside a view that could see data newer than its height: a loader is about to publish it, or a batch was abandoned
+ * and is not yet written again. The read begins again.
  */
 export class NewerData extends Error {}
 
@@ -340,6 +340,6 @@ function createReplaced({ end }: PublishedMeta): Failure {
 
 export function createUnpublished({ end }: PublishedMeta): Failure {
   return new Failure('unavailable', `The batch after height ${end.height} is stored but not published.`, {
-    help: "The loader was killed while publishing; start it again. If a loader is running, another program changed a document; run 'iostlens verify'.",
+    help: "A loader was stopped in the middle of that batch. Start it again, or wait until it has stored the batch. If that does not help, another program changed a document; run 'iostlens verify'.",
   })
 }

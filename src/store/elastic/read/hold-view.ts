@@ -142,7 +142,8 @@ type HoldingOptions = {
  * - A repair closes the published record before it reverts anything. If the record is unchanged after the
  *   points in time were taken, none of them was taken during a repair.
  *
- * Between the refresh of a batch and its publication there are newer documents: the attempt is repeated.
+ * Between the refresh of a batch and its publication, and after a batch was abandoned, there are newer documents: the
+ * attempt is repeated.
  */
 export async function holdView(
   cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },

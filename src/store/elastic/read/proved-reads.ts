@@ -62,7 +62,7 @@ type PendingRead = PromiseWithResolvers<readonly (Got | undefined)[]> & {
   readonly refs: readonly Ref[]
 }
 
-/** Like `provedDocs`; all reads in one turn of the event loop share one request. */
+/** Like `getProvedDocs`; all reads in one turn of the event loop share one request. */
 export function getBatchedDocs(
   reader: ProofContext & Pick<ViewReader, 'pendingReads'>,
   refs: readonly Ref[],

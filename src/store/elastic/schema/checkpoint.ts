@@ -58,12 +58,15 @@ export type Checkpoint = {
   readonly end?: Published | undefined
   /** Random name of the last announced batch; `""`: none. */
   readonly batch: string
-  /** Name of the batch before it, which was published. Absent in data of older versions. */
+  /**
+   * Name of the batch before it, which was published; `""`: none. Absent if the state was stored before the checkpoint, as
+   * by a repair, and in data of older versions.
+   */
   readonly from?: string | undefined
   /**
-   * Height of a batch that was announced and then abandoned, because the file of its loader was lost: some documents of
-   * state may be of this height. So the next batch must not end below it. Its history is in that partition, and stays there.
-   * Absent: there is none.
+   * The height and the partition of a batch that was announced and then abandoned, because the file of its loader was lost.
+   * Some documents of state may be of this height, so the next batch must not end below it. Its history stays in its
+   * partition. Absent: there is none.
    */
   readonly floor?: { readonly height: number; readonly partition: number } | undefined
   /** Raised when heights go back, so that stamps never do. Absent: 0. */

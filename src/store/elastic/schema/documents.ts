@@ -178,7 +178,7 @@ export function decodeDoc<I extends Index>(index: I, id: string, source: DocSour
     if (read === undefined) throw missingData(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
     doc[name] = read
   }
-  // The mapping is strict and generated from the same fields.
+  // Every field of the index was read above.
   return doc as DocOf<I>
 }
 
@@ -215,7 +215,7 @@ const READERS: Readonly<Record<Field['kind'], (value: unknown) => unknown>> = {
 }
 
 /**
- * The documents of a search's answer, read from the text that `encode` wrote. Parsing it as JSON takes three
+ * The documents of a search's answer, read from the text that `encodeDoc` wrote. Parsing it as JSON takes three
  * times as long, because an engine interns each short text (the places of twenty rows are some 150).
  * undefined: the text has another form, as when a proxy or another program wrote it.
  */

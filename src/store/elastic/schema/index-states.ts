@@ -224,7 +224,7 @@ export async function countDocuments(
 }
 
 /**
- * Like `countsOf`, but counted in every copy that the elected master has in use. Returns the highest count,
+ * Like `countDocuments`, but counted in every copy that the elected master has in use. Returns the highest count,
  * because a copy that was cut off has less. Throws 'unavailable' if a copy cannot be reached.
  */
 export async function countInCopies(

@@ -24,7 +24,8 @@ export function listCounted(names: Names, partitions: PartitionStarts): readonly
 }
 
 /**
- * All indices of an inventory: documents, checkpoint, and API keys, which are not counted because they belong to no batch. Indices under construction have no keys of their own.
+ * All indices of an inventory: documents, checkpoint, and API keys, which are not counted because they belong to no batch.
+ * Indices under construction have no keys of their own.
  */
 export function listInventoried(names: Names, partitions: PartitionStarts): readonly string[] {
   return [...listCounted(names, partitions), names.behind('meta'), ...(names.building ? [] : [names.behind('keys')])]
@@ -119,8 +120,8 @@ type ExpectedIndices = {
   readonly partitions: PartitionStarts
   readonly inventory: Inventory
   /**
-   * Whether an index may have more documents than the inventory counts. For readers every index may, because
-   * a loader continues; for a loader the indices it writes ahead.
+   * Whether an index may have more documents than the inventory counts. For readers every index may, because a loader
+   * continues; for a loader the indices that it writes ahead, and every index as long as an abandoned batch is there.
    */
   readonly mayHoldMore: (index: string) => boolean
   /** Whether this version's indices are expected; a store of an earlier version has others. */

@@ -83,15 +83,16 @@ function toProperty({ kind, searched, sorted }: Field): Property {
 export const AT = 'at'
 
 /**
- * Field of state documents: the stamp that was published when the document was sent, and the document of then (`Before` in
- * `documents.ts`). A loader whose file is lost while a batch is sent reads the published state from it.
+ * Field of state documents: the stamp that was published when the document was sent, and the document that it replaced
+ * (`Before` in `documents.ts`). If a loader's file is lost while a batch is sent, the next loader reads the published state
+ * from this field.
  */
 export const BEFORE = 'before'
 
 /** Field of history documents: height of their block. */
 export const HEIGHT = 'height'
 
-/** Shape of an index of the registry. */
+/** Shape of an index with documents of one kind: history, and series. */
 export function toShape(index: Index): IndexShape {
   const properties: Record<string, Property> = {}
   for (const [name, field] of Object.entries(index.fields)) properties[name] = toProperty(field)
@@ -99,7 +100,7 @@ export function toShape(index: Index): IndexShape {
     properties[AT] = searchedLong
     properties[BEFORE] = { type: 'object', enabled: false }
   }
-  // Only a loader's cleanup searches by height: doc values alone are small and fast enough.
+  // Only loaders, repairs and audits search by height: doc values alone are small and fast enough.
   else properties[HEIGHT] = { type: 'long', index: false }
   return createShape(properties)
 }
@@ -210,8 +211,8 @@ export const usageShape = createShape(
 )
 
 /**
- * Identifies the indices that this program creates; it may be unable to read those of another edition. Keys
- * are omitted, because no answer depends on them.
+ * Identifies the indices of history and state that this program creates; it may be unable to read those of another edition.
+ * No document of the other indices follows from the chain.
  */
 export const EDITION = createHash('sha256')
   .update(
@@ -237,7 +238,7 @@ export type WantedIndex = {
   readonly from?: number
 }
 
-/** Every index of a store, with its alias and shape; history in its partitions. */
+/** Every index of a store but `usage`, with its alias and shape; history in its partitions. */
 export function listWantedIndices(names: Names, partitions: PartitionStarts = FIRST_PARTITION): readonly WantedIndex[] {
   return [
     ...historyIndices.flatMap(index =>

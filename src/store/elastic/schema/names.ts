@@ -99,7 +99,7 @@ export type Generations = Readonly<Record<string, number>>
 export type Names = {
   readonly prefix: string
   readonly generations: Generations
-  /** Alias: checkpoint and published height. In `namesOf` it points to whichever generation is served. */
+  /** Alias: checkpoint and published height. Without given generations it points to whichever one is served. */
   readonly meta: string
   /** Alias: API keys. */
   readonly keys: string
@@ -176,7 +176,7 @@ export function splitNames(indices: readonly string[]): readonly (readonly strin
   )
 }
 
-/** Like `partsOf`, with the names of each list joined by commas. */
+/** Like `splitNames`, with the names of each list joined by commas. */
 export function joinParts(indices: readonly string[]): readonly string[] {
   return splitNames(indices).map(String)
 }

@@ -29,7 +29,7 @@ function formatContent({ end, partitions, filling, inventory }: Checkpoint): str
 export function parseContent(text: string): Content | undefined {
   const content = asRecord(JSON.parse(text))
   const end = parsePublishedRecord(content?.['end'])
-  // The text is of this program alone.
+  // Only this program writes the text.
   return end === undefined ? undefined : ({ ...content, end } as Content)
 }
 
@@ -164,13 +164,13 @@ type CommitOptions = {
   readonly keeper: InventoryKeeper
   readonly file: StateFile
   readonly ahead: Pick<HistoryAhead, 'forget'>
-  /** Restores the store to its checkpoint. */
+  /** Publishes the announced batch, or returns to the published end. */
   readonly restore: () => Promise<void>
 }
 
 type BatchCommitter = { commit(batch: Batch, stored: StoredAhead | undefined): Promise<void> }
 
-/** Commits batches one after the other; after a failure, restores the store to its checkpoint first. */
+/** Commits batches one after the other. After a failure, the store is first restored to a published end. */
 export function createCommitter({ lease, keeper, file, ahead, restore }: CommitOptions): BatchCommitter {
   // Set while a batch is under way: after a failure the store must be restored before the next batch.
   let isUnclear = false
@@ -227,7 +227,7 @@ function planBatch(
   }
 }
 
-/** The batch writes all documents of an abandoned batch again, each where it is. */
+/** Throws unless the batch writes all documents of an abandoned batch again, each in its partition. */
 function requireFloor(floor: Checkpoint['floor'], { end, filling }: Batch): void {
   if (floor === undefined) return
   if (end.height < floor.height)
@@ -282,7 +282,7 @@ async function carryOutBatch(
   await file.sent()
 }
 
-/** The inventory after a batch's history is written, and after its state is applied as well. */
+/** The inventory after the history of a batch is written, and after its state is written as well. */
 async function planInventories(
   { connection, names }: Cluster,
   before: Inventory,

@@ -35,9 +35,10 @@ type FinishParts = {
 }
 
 /**
- * Ends the batch that a dead loader had announced. If this loader's file has it, its state is sent again and published.
- * Otherwise the batch is abandoned: the store is continued from its published height. In either case history above the
- * announced batch is removed, which belongs to none. May be repeated.
+ * Ends the batch that a dead loader had announced. The batch is published if this loader's file has its state, which is then
+ * sent again, or if the store already has all of it. Otherwise it is abandoned, and the store is continued from its
+ * published height. In either case history above the announced batch is removed, because it belongs to no batch. May be
+ * repeated.
  */
 export async function finishBatch(parts: FinishParts, published: PublishedMeta | undefined): Promise<void> {
   const { lease } = parts
@@ -57,8 +58,9 @@ export async function finishBatch(parts: FinishParts, published: PublishedMeta |
 }
 
 /**
- * Documents of state that the store may lack of its announced batch: those of this loader's file; none if a repair stored
- * them before the checkpoint, or if the store has the last ones, which are sent after the others. undefined: unknown.
+ * The documents of state that must be sent again to complete the announced batch. They are in this loader's file. There are
+ * none if the state was stored before the checkpoint, as by a repair, or if the store has all of it. undefined: the file
+ * does not have them, and the store does not have all of them.
  */
 async function listUnsent(
   cluster: Cluster,
@@ -72,8 +74,9 @@ async function listUnsent(
 }
 
 /**
- * Writes the last document of each index of state again, as it is. False: one is missing, so the state of the batch is
- * incomplete. An acknowledged write proves that all copies have those before it (`orderItems`).
+ * Whether the store has all state of the announced batch: the last document of each index is there, which is sent after the
+ * others (`orderItems`). These documents are written again as they are, because only an acknowledged write proves that all
+ * copies have the documents before it.
  */
 async function acknowledgeLast(cluster: Cluster, checkpoint: Checkpoint): Promise<boolean> {
   const { names } = cluster
@@ -109,9 +112,10 @@ async function resendBatch(
 }
 
 /**
- * Continues from what is published. Documents of the abandoned batch stay: its history is the same when it is written
- * again, and a document of its state names the one before it. The next batch does not end below it, and writes every
- * document that any of its blocks has written, also one that has its former content again. So it replaces all of them.
+ * Continues from what is published. The documents of the abandoned batch stay in the store: its history is the same when it
+ * is written again, and each document of its state contains the one that it replaced. The next batch ends at the same height
+ * or above, and writes every document that one of its blocks has changed, even if the content is the former one again. It
+ * therefore replaces all documents of the abandoned batch.
  */
 async function abandonBatch(
   { cluster, checkpoint, set }: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>,
@@ -126,7 +130,7 @@ async function abandonBatch(
   await set({ ...next, floor: isAbove ? least : undefined })
 }
 
-/** What a checkpoint says of the published end. */
+/** The part of a checkpoint that follows from the published record. */
 export function toPublishedContent(names: Names, published: PublishedMeta) {
   const { end, batch, partitions, epoch, inventory } = published
   return {
@@ -147,7 +151,7 @@ function countFilling(names: Names, partitions: PartitionStarts, inventory: Inve
   return { partition, documents: counts.reduce((sum, count) => sum + count, 0) }
 }
 
-/** What a store is before its first batch, with the indices that it was created with. */
+/** The content of a store before its first batch, with the indices that it was created with. */
 function createEmptyContent(inventory: Inventory | undefined) {
   const counted = Object.entries(inventory?.indices ?? {}).map(
     ([name, [uuid, documents]]): readonly [string, IndexContent] => [
@@ -189,9 +193,9 @@ function requireSameEnd(
 }
 
 /**
- * Makes the loader's file contain the state of the last batch, which must be published. A file of this store gets the
- * documents that changed since its own stamp: state documents are never deleted, and each has the stamp of the batch that
- * wrote it. Any other file is filled anew.
+ * Makes the loader's file contain the state of the last batch, which must be published. A file of this state gets the
+ * documents that changed since its own stamp, because each has the stamp of the batch that wrote it, and no batch deletes
+ * any. Every other file is filled anew.
  */
 export async function bringHome(lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>, file: StateFile): Promise<void> {
   const { end, epoch, batch, state: store = crypto.randomUUID() } = lease.checkpoint()

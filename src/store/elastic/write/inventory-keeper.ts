@@ -103,7 +103,10 @@ export class InventoryKeeper {
     this.lease = lease
   }
 
-  /** Throws unless the store has everything in the inventory; the last partition may have more, written ahead. */
+  /**
+   * Throws unless the store has everything in the inventory. The last partition may have more, written ahead; any index may
+   * have more as long as documents of an abandoned batch are there.
+   */
   async require(of: Inventory, partitions: PartitionStarts): Promise<void> {
     const { names } = this.lease.cluster
     const last = historyIndices.map(index => names.partition(index, partitions.length - 1))
@@ -138,7 +141,8 @@ export class InventoryKeeper {
 
   /**
    * Accepts the store as it is: a repair has checked every document. History that a dead loader wrote above
-   * its last batch belongs to no batch and is removed first; otherwise the next loader would miss it.
+   * its last batch belongs to no batch and is removed first. Otherwise the inventory would count it, and the next loader,
+   * which removes it, would report a loss.
    */
   async accept(): Promise<void> {
     const { cluster, checkpoint } = this.lease

@@ -45,7 +45,7 @@ export async function openRepair(lease: Lease, file: StateFile): Promise<RepairP
   }
 }
 
-/** Finishes the batch of a dead loader; false: that is no longer possible. */
+/** Publishes or abandons the batch of a dead loader; false: damage prevents it. */
 async function tryToFinish(lease: Lease, file: StateFile): Promise<boolean> {
   const published = await tryReadPublished(lease.cluster)
   if (published?.batch === lease.checkpoint().batch) return true

@@ -113,8 +113,9 @@ async function findFirstHeight(connection: ElasticConnection, indices: readonly 
 
 /**
  * Writes the checkpoint again if it is lost or unreadable: from the published record if the store agrees with it.
- * Otherwise the checkpoint contains only the known chain and partitions, and the store is closed to all but a repair,
- * which derives the state anew. No loader can continue meanwhile, because its own checkpoint is gone.
+ * Otherwise the checkpoint contains only the chain, the partitions and the published end, as far as they are known, and the
+ * store is closed to all but a repair, which derives the state anew. No loader can continue meanwhile, because its own
+ * checkpoint is gone.
  */
 export async function restoreCheckpoint(served: Cluster): Promise<RestoreOutcome> {
   const existing = await listIndices(served)

@@ -21,7 +21,7 @@ type RemovedHit = {
 const REMOVED_AT_ONCE = 5000
 const MAY_BE_MISSING = { ignore_unavailable: 'true' }
 
-/** Removes history above the checkpoint, which a dead loader wrote and did not announce. */
+/** Removes history that a dead loader wrote and did not announce: it is above the checkpoint and any abandoned batch. */
 export async function removeUnannounced(
   cluster: Cluster,
   { end, floor, partitions }: Pick<Checkpoint, 'end' | 'floor' | 'partitions'>,
@@ -59,7 +59,7 @@ async function removeLaterHistory(cluster: Cluster, indices: readonly string[], 
 
 /**
  * Corrects documents one by one. State gets the stamp of the published height: readers of that height accept
- * it, and later writes of a loader overwrite it. Places are part of their rows.
+ * it, and later writes of a loader overwrite it. The places of a row are corrected with the row.
  */
 export async function rewriteDocuments(
   cluster: Cluster,

@@ -116,9 +116,9 @@ export async function sendState(
 }
 
 /**
- * Sends the state documents of a batch again, after a loader died while sending them. The store has the documents that
- * they replace: as they are, or in those that were sent. All are written, because a document that was found is only in one
- * copy for certain.
+ * Sends the state documents of a batch again, after a loader died while sending them. The documents that they replace are in
+ * the store, by themselves or within those that were sent already. All are written, because a document that was found is
+ * certain to be in one copy only.
  */
 export async function resendState(
   cluster: Cluster,
@@ -236,7 +236,7 @@ export async function publishEnd(cluster: Cluster, checkpoint: Ended): Promise<v
   await sendBulk(cluster, [toPublishedItem(cluster.names, checkpoint).item])
 }
 
-/** Like `publish`, also if the record was deleted a moment ago or has a later version. */
+/** Like `publishEnd`, also if the record was deleted a moment ago or has a later version. */
 export async function forcePublish(cluster: Cluster, checkpoint: Ended): Promise<void> {
   const { item, version } = toPublishedItem(cluster.names, checkpoint)
   await sendBulk(cluster, [item])

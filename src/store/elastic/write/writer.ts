@@ -43,8 +43,8 @@ type WriterOptions = Omit<SoleWriterOptions, 'reading'> & {
 }
 
 /**
- * Takes over the store and restores it to its checkpoint. If the process is killed, the next loader continues
- * from the checkpoint. Most of the history of a batch may be written ahead of it, see `HistoryAhead`.
+ * Takes over the store. If the process is killed, the next loader takes it over in the same way. Most of the history of a
+ * batch may be written ahead of it (`HistoryAhead`).
  */
 async function openWriter(options: WriterOptions): Promise<Writer> {
   const { lease, keeper, file, restore, repair } = await takeStore(options)
@@ -114,8 +114,8 @@ function createWholeReads(cluster: Cluster, last: () => LastDocuments) {
 }
 
 /**
- * Takes the lease. Unless for a repair, restores the store to its checkpoint, checks that no data is lost, and brings the
- * loader's file up to it.
+ * Takes the lease. Unless for a repair, it publishes or abandons the batch of a dead loader, checks that no data is lost, and
+ * brings the loader's file up to the published end.
  */
 async function takeStore(options: WriterOptions) {
   const { identity } = options
@@ -163,7 +163,7 @@ function createTurns(onDone: () => void) {
   }
 }
 
-/** Corrects documents. Those of state change otherwise than by a batch, so every loader's file is filled anew. */
+/** Corrects documents. State is thereby changed otherwise than by a batch, so every loader's file is filled anew. */
 async function rewriteState(lease: Lease, rewrite: Parameters<Writer['rewrite']>[0]): Promise<void> {
   // The write also makes sure that this process still has the lease.
   await lease.set({ state: undefined })
