@@ -19,7 +19,6 @@ import type { DayEndCache } from './find/day-end-cache.ts'
 import { isCatchingUp } from './find/loading.ts'
 import type { RankingCache } from './find/ranking-cache.ts'
 import { buildWholeList, findPaged, type Paged, toRawPage } from './list/paging.ts'
-import { type ReleaseView, readAndRelease } from './read-and-release.ts'
 import { actions } from './registry.ts'
 import { checkCsv } from './request/csv.ts'
 import type { Options } from './request/options.ts'
@@ -100,13 +99,7 @@ export async function answer(
   const { signal } = limits
   const place = await acquire()
   try {
-    return request.action.endsAtNode === true
-      ? await readAndRelease(
-          deps.store,
-          (view, leave) => run(deps, request, { view, waits: leaving(place, leave) }),
-          signal,
-        )
-      : await deps.store.read(view => run(deps, request, { view, waits: place }), { signal })
+    return await deps.store.read(view => run(deps, request, { view, waits: place }), { signal })
   } finally {
     place.leave()
   }
@@ -157,15 +150,6 @@ const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => 
   text: successText(data, options),
 })
 
-/** For an action whose last step asks a node: the view is released before. */
-const leaving = ({ waitAfterRead, ...others }: Waits, leave: ReleaseView): Waits => ({
-  ...others,
-  waitAfterRead: async work => {
-    await leave()
-    return waitAfterRead(work)
-  },
-})
-
 type Limits = Pick<Context, 'signal' | 'prolong'>
 type AnswerRequest = ReturnType<typeof readCall> & { readonly options: Options; readonly limits: Limits }
 
@@ -186,7 +170,11 @@ async function run(
   { view, waits }: { readonly view: View; readonly waits: Waits },
 ): Promise<Answer> {
   const { compat } = options
-  const { waitForNode, waitAfterRead, longWork } = waits
+  const { waitForNode, longWork } = waits
+  const waitAfterRead: NodeWait = work => {
+    view.release()
+    return waits.waitAfterRead(work)
+  }
   const context = createContext(deps, { view, params, compat, waitForNode, waitAfterRead, longWork, ...limits })
   const takesName = (name: string): boolean => takes(action.params, name)
   const { head } = context
