@@ -165,7 +165,8 @@ async function runRead<T>(
 /** The connection and the state of a reader whose transaction has begun. Throws if nothing may be read. */
 function requireReadable(reader: Reader, name: string, mayReadUnrepaired: boolean) {
   const { connection } = reader
-  const state = connection && (reader.state ??= readState(connection))
+  if (connection !== undefined) reader.state ??= readState(connection)
+  const { state } = reader
   if (connection === undefined || state === undefined) throw nothingLoaded(name)
   if (state.isUnderRepair && !mayReadUnrepaired) throw underRepair(name)
   return { connection, state }
@@ -213,11 +214,7 @@ const createLender = (pool: Pool<Reader>, name: string, check: CheckFile) => {
 }
 
 /** A connection to a store; undefined: there is none. */
-function openStore(
-  path: string,
-  name: string,
-  kept: StoreFileGuard | undefined,
-): SqliteConnection | undefined {
+function openStore(path: string, name: string, kept: StoreFileGuard | undefined): SqliteConnection | undefined {
   kept?.require()
   const connection = openReader(path, name)
   if (connection === undefined) return undefined
