@@ -95,7 +95,7 @@ export async function answer(
   call: ApiCall,
   { acquire = acquireFreely, ...limits }: CallContext,
 ): Promise<Answer> {
-  const request = parseAnswerRequest(call, limits)
+  const request = { ...readCall(call), options: call.options, limits }
   const { signal } = limits
   const place = await acquire()
   try {
@@ -114,7 +114,7 @@ export async function sharedAnswer(
   call: ApiCall,
   { acquire = acquireFreely, ...limits }: CallContext,
 ): Promise<Answer | WrittenAnswer> {
-  const request = parseAnswerRequest(call, limits)
+  const request = { ...readCall(call), options: call.options, limits }
   const { signal } = limits
   // The blocks above belong to a branch, and change more often than equal calls repeat.
   if (request.action.isOfStore !== true || request.params['head'] === 1)
@@ -150,12 +150,9 @@ const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => 
   text: successText(data, options),
 })
 
-type Limits = Pick<Context, 'signal' | 'prolong'>
-type AnswerRequest = ReturnType<typeof readCall> & { readonly options: Options; readonly limits: Limits }
-
-function parseAnswerRequest(call: ApiCall, limits: Limits): AnswerRequest {
-  const { action, params } = readCall(call)
-  return { action, params, options: call.options, limits }
+type AnswerRequest = ReturnType<typeof readCall> & {
+  readonly options: Options
+  readonly limits: Omit<CallContext, 'acquire'>
 }
 
 /** The inputs of an answer from the store, other than the content of the store itself. */
