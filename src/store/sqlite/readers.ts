@@ -96,7 +96,7 @@ export function createReaders(
         lender.end(reader)
       }
     },
-    read: (work, options = {}) => runRead(lender, shared, { work, options }),
+    read: createRead(lender, shared),
     readUnrepaired: () => {
       shared.mayReadUnrepaired = true
     },
@@ -114,56 +114,53 @@ type SharedReads = Pick<ReadersOptions, 'onCall'> & {
   readonly stops: Set<(reason: Failure) => void>
 }
 
-async function runRead<T>(
-  { begin, end }: Lender,
-  { name, onCall, mayReadUnrepaired, stops }: SharedReads,
-  {
-    work,
-    options: { signal, damaged, isHeld },
-  }: { readonly work: (view: View) => Promise<T>; readonly options: ReadOptions & { readonly isHeld?: true } },
-): Promise<T> {
-  const since = performance.now()
-  let close: (() => void) | undefined
-  let isOver = false
-  /** Ends the read, once: when the work has ended, or before, when it needs no more of the view. */
-  const release = (error?: unknown): void => {
-    if (isOver) return
-    isOver = true
-    close?.()
-    if (isHeld !== true) onCall?.({ call: 'read', since, error })
-  }
-  try {
-    const begun = begin(signal)
-    const reader = begun instanceof Promise ? await begun : begun
-    close = () => end(reader)
-    const { connection, state } = requireReadable(reader, name, mayReadUnrepaired)
-    if (signal?.aborted === true) throw deadline()
-    const { view, end: endView } = createSqliteView(connection, state, { isDamaged: damaged === true, release })
-    const { promise: stopped, reject } = Promise.withResolvers<never>()
-    const stop = (reason: Failure): void => {
-      endView(() => reason)
-      reject(reason)
+/** `Readers.read`. */
+const createRead =
+  ({ begin, end }: Lender, shared: SharedReads): Readers['read'] =>
+  async (work, { signal, damaged, isHeld } = {}) => {
+    const { name, onCall, stops } = shared
+    const since = performance.now()
+    let close: (() => void) | undefined
+    let isOver = false
+    /** Ends the read, once: when the work has ended, or before, when it needs no more of the view. */
+    const release = (error?: unknown): void => {
+      if (isOver) return
+      isOver = true
+      close?.()
+      if (isHeld !== true) onCall?.({ call: 'read', since, error })
     }
-    const late = (): void => stop(deadline())
-    stops.add(stop)
-    signal?.addEventListener('abort', late)
-    close = () => {
-      endView(outlived)
-      stops.delete(stop)
-      signal?.removeEventListener('abort', late)
-      end(reader)
+    try {
+      const begun = begin(signal)
+      const reader = begun instanceof Promise ? await begun : begun
+      close = () => end(reader)
+      const { connection, state } = requireReadable(reader, shared)
+      if (signal?.aborted === true) throw deadline()
+      const { view, end: endView } = createSqliteView(connection, state, { isDamaged: damaged === true, release })
+      const { promise: stopped, reject } = Promise.withResolvers<never>()
+      const stop = (reason: Failure): void => {
+        endView(() => reason)
+        reject(reason)
+      }
+      const late = (): void => stop(deadline())
+      stops.add(stop)
+      signal?.addEventListener('abort', late)
+      close = () => {
+        endView(outlived)
+        stops.delete(stop)
+        signal?.removeEventListener('abort', late)
+        end(reader)
+      }
+      const value = await Promise.race([stopped, work(view)])
+      release()
+      return value
+    } catch (error) {
+      release(error)
+      throw error
     }
-    const value = await Promise.race([stopped, work(view)])
-    release()
-    return value
-  } catch (error) {
-    release(error)
-    throw error
   }
-}
 
 /** The connection and the state of a reader whose transaction has begun. Throws if nothing may be read. */
-function requireReadable(reader: Reader, name: string, mayReadUnrepaired: boolean) {
+function requireReadable(reader: Reader, { name, mayReadUnrepaired }: SharedReads) {
   const { connection } = reader
   if (connection !== undefined) reader.state ??= readState(connection)
   const { state } = reader

@@ -49,19 +49,20 @@ function readable(connection: SqliteConnection, index: Index, id: string): objec
   }
 }
 
-/** `inTurn` reads when the next read may begin; after `end` it throws the first `reason`. */
+/** `turn` waits until the next read may begin, if it must; after `end` it throws the first `reason`. */
 function createReadGuard() {
   let ended: (() => Failure) | undefined
   let since = performance.now()
+  const requireOpen = (): undefined => {
+    if (ended !== undefined) throw ended()
+  }
+  const wait = async (): Promise<void> => {
+    await yieldEventLoop()
+    since = performance.now()
+    requireOpen()
+  }
   return {
-    inTurn: async <T>(read: () => T): Promise<T> => {
-      if (performance.now() - since > SLICE_MS) {
-        await yieldEventLoop()
-        since = performance.now()
-      }
-      if (ended !== undefined) throw ended()
-      return read()
-    },
+    turn: (): Promise<void> | undefined => (performance.now() - since > SLICE_MS ? wait() : requireOpen()),
     end: (reason: () => Failure): void => {
       ended ??= reason
     },
@@ -97,7 +98,7 @@ export function createSqliteView(
   { at, docs }: ReadState,
   { isDamaged, release }: Pick<View, 'release'> & { readonly isDamaged: boolean },
 ): Viewing {
-  const { inTurn, end } = createReadGuard()
+  const { turn, end } = createReadGuard()
   const from = { connection, docs, isDamaged }
   // Rows of an index's table are its documents: the cast is safe, because `toDoc` uses the same definition.
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
@@ -105,22 +106,44 @@ export function createSqliteView(
   const view: View = {
     ...{ at, release },
     ...(isDamaged ? {} : { edition: docs }),
-    get: (index, id) => inTurn(() => readDocument(from, index, id) as DocOf<typeof index> | undefined),
-    getMany: (index, ids) =>
-      inTurn(() => ids.map(id => readDocument(from, index, id) as DocOf<typeof index> | undefined)),
-    find: (index, field, value) => inTurn(() => find(index, field, value)),
-    findAny: (index, field, values) =>
-      inTurn(() => values.flatMap(value => find(index, field, value)).toSorted((a, b) => (a.id < b.id ? -1 : 1))),
-    startingWith: <I extends Index>(index: I, text: string, limit: number) =>
-      inTurn(() => namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]),
+    get: async (index, id) => {
+      await turn()
+      return readDocument(from, index, id) as DocOf<typeof index> | undefined
+    },
+    getMany: async (index, ids) => {
+      await turn()
+      return ids.map(id => readDocument(from, index, id) as DocOf<typeof index> | undefined)
+    },
+    find: async (index, field, value) => {
+      await turn()
+      return find(index, field, value)
+    },
+    findAny: async (index, field, values) => {
+      await turn()
+      return values.flatMap(value => find(index, field, value)).toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    },
+    startingWith: async <I extends Index>(index: I, text: string, limit: number) => {
+      await turn()
+      return namedRows(connection, index, { text, limit }) as readonly DocOf<I>[]
+    },
     page: async (index, order, options) => {
       const ranking = requireRanking({ index, order, group: options.group })
       const rows = await rowsOfPage({ segments: ids => view.getMany(segments, ids) }, ranking, options)
-      return inTurn(() => (rows === undefined ? [] : rankedRows(connection, ranking, rows)))
+      await turn()
+      return rows === undefined ? [] : rankedRows(connection, ranking, rows)
     },
-    records: (list, first, last) => inTurn(() => selectListRecords(connection, list, { first, last })),
-    newRecords: (lists, height) => inTurn(() => selectNewRecords(connection, lists, height)),
-    moments: (list, ordinals) => inTurn(() => selectMoments(connection, list, ordinals)),
+    records: async (list, first, last) => {
+      await turn()
+      return selectListRecords(connection, list, { first, last })
+    },
+    newRecords: async (lists, height) => {
+      await turn()
+      return selectNewRecords(connection, lists, height)
+    },
+    moments: async (list, ordinals) => {
+      await turn()
+      return selectMoments(connection, list, ordinals)
+    },
   }
   return { view, end }
 }
