@@ -118,7 +118,7 @@ type SharedReads = Pick<ReadersOptions, 'onCall'> & {
 const createRead =
   ({ begin, end }: Lender, shared: SharedReads): Readers['read'] =>
   async (work, { signal, damaged, isHeld } = {}) => {
-    const { name, onCall, stops } = shared
+    const { onCall, stops } = shared
     const since = performance.now()
     let close: (() => void) | undefined
     let isOver = false
