@@ -19,7 +19,6 @@ import type { DayEndCache } from './find/day-end-cache.ts'
 import { isCatchingUp } from './find/loading.ts'
 import type { RankingCache } from './find/ranking-cache.ts'
 import { buildWholeList, findPaged, type Paged, toRawPage } from './list/paging.ts'
-import { type ReleaseView, readAndRelease } from './read-and-release.ts'
 import { actions } from './registry.ts'
 import { checkCsv } from './request/csv.ts'
 import type { Options } from './request/options.ts'
@@ -96,17 +95,11 @@ export async function answer(
   call: ApiCall,
   { acquire = acquireFreely, ...limits }: CallContext,
 ): Promise<Answer> {
-  const request = parseAnswerRequest(call, limits)
+  const request = { ...readCall(call), options: call.options, limits }
   const { signal } = limits
   const place = await acquire()
   try {
-    return request.action.endsAtNode === true
-      ? await readAndRelease(
-          deps.store,
-          (view, leave) => run(deps, request, { view, waits: leaving(place, leave) }),
-          signal,
-        )
-      : await deps.store.read(view => run(deps, request, { view, waits: place }), { signal })
+    return await deps.store.read(view => run(deps, request, { view, waits: place }), { signal })
   } finally {
     place.leave()
   }
@@ -121,7 +114,7 @@ export async function sharedAnswer(
   call: ApiCall,
   { acquire = acquireFreely, ...limits }: CallContext,
 ): Promise<Answer | WrittenAnswer> {
-  const request = parseAnswerRequest(call, limits)
+  const request = { ...readCall(call), options: call.options, limits }
   const { signal } = limits
   // The blocks above belong to a branch, and change more often than equal calls repeat.
   if (request.action.isOfStore !== true || request.params['head'] === 1)
@@ -157,21 +150,9 @@ const written = ({ data, ...rest }: Answer, options: Options): WrittenAnswer => 
   text: successText(data, options),
 })
 
-/** For an action whose last step asks a node: the view is released before. */
-const leaving = ({ waitAfterRead, ...others }: Waits, leave: ReleaseView): Waits => ({
-  ...others,
-  waitAfterRead: async work => {
-    await leave()
-    return waitAfterRead(work)
-  },
-})
-
-type Limits = Pick<Context, 'signal' | 'prolong'>
-type AnswerRequest = ReturnType<typeof readCall> & { readonly options: Options; readonly limits: Limits }
-
-function parseAnswerRequest(call: ApiCall, limits: Limits): AnswerRequest {
-  const { action, params } = readCall(call)
-  return { action, params, options: call.options, limits }
+type AnswerRequest = ReturnType<typeof readCall> & {
+  readonly options: Options
+  readonly limits: Omit<CallContext, 'acquire'>
 }
 
 /** The inputs of an answer from the store, other than the content of the store itself. */
@@ -186,7 +167,11 @@ async function run(
   { view, waits }: { readonly view: View; readonly waits: Waits },
 ): Promise<Answer> {
   const { compat } = options
-  const { waitForNode, waitAfterRead, longWork } = waits
+  const { waitForNode, longWork } = waits
+  const waitAfterRead: NodeWait = work => {
+    view.release()
+    return waits.waitAfterRead(work)
+  }
   const context = createContext(deps, { view, params, compat, waitForNode, waitAfterRead, longWork, ...limits })
   const takesName = (name: string): boolean => takes(action.params, name)
   const { head } = context

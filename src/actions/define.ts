@@ -152,8 +152,6 @@ export type ApiAction<P extends TObject = TObject, R extends TSchema = TSchema> 
    * on a node, the clock, or the operator's files. Equal calls then share an answer.
    */
   readonly isOfStore?: true
-  /** Its last step may ask a node (`waitAfterRead`), after the view of the store is released. */
-  readonly endsAtNode?: true
   /** Its own failures, in addition to those of every query. */
   readonly fails: readonly OwnFailure[]
   /** Parameters of a call that has an answer on the recorded chain, for the reference and the smoke test. */

@@ -18,7 +18,6 @@ export const getTransactionAction = defineAction({
   params: Type.Object({ tx_hash: hash('transaction') }),
   result: listOfRows('actions', actionRow, { en: 'Actions.', zh: '方法列表。' }),
   list: 'actions',
-  endsAtNode: true,
   run: async (context, { tx_hash }) => {
     const { body } = await findTransaction({ ...context, waitForNode: context.waitAfterRead }, tx_hash)
     const { actions } = JSON.parse(body) as { readonly actions: readonly Row[] }

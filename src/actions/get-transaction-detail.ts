@@ -15,7 +15,6 @@ export const getTransactionDetail = defineAction({
   },
   params: Type.Object({ tx_hash: hash('transaction') }),
   result: transactionResult,
-  endsAtNode: true,
   run: async (context, { tx_hash }) =>
     transactionAnswer(await findTransaction({ ...context, waitForNode: context.waitAfterRead }, tx_hash)),
   fails: ['not_found', 'loading', 'bad_block'],

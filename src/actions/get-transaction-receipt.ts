@@ -18,7 +18,6 @@ export const getTransactionReceipt = defineAction({
   params: Type.Object({ tx_hash: hash('transaction') }),
   result: listOfRows('receipts', receiptRow, { en: 'Receipts.', zh: '收据列表。' }),
   list: 'receipts',
-  endsAtNode: true,
   run: async (context, { tx_hash }) => {
     const { body } = await findTransaction({ ...context, waitForNode: context.waitAfterRead }, tx_hash)
     const { tx_receipt } = JSON.parse(body) as { readonly tx_receipt: Receipts | null }

@@ -31,7 +31,6 @@ export const getTransactions = defineAction({
       '每个哈希一项，按请求的顺序排列；不存在的交易为 null。',
     ),
   }),
-  endsAtNode: true,
   run: async (context, { tx_hashes }) => {
     const found = await findTransactions({ ...context, waitForNode: context.waitAfterRead }, tx_hashes)
     return {

@@ -14,8 +14,7 @@ import { openStateFile } from '#store/sqlite/state-file.ts'
 import type { CommandCall } from './command.ts'
 import type { ExitCode } from './exit-code.ts'
 import type { MetricCounts } from './metrics/catalogue.ts'
-import { nodeCallNote } from './metrics/counted-load.ts'
-import { cacheNote, countedStore, readNote } from './metrics/counted-store.ts'
+import { cacheNote, nodeCallNote, storeCallNote } from './metrics/counted-load.ts'
 import type { StoreAddress } from './readers.ts'
 import type { Values } from './settings.ts'
 import { provingThreads, writingThreads } from './threads/loading-threads.ts'
@@ -30,23 +29,13 @@ export function openStore(
   log: Log,
   { counts, writingProgram }: { readonly counts?: MetricCounts; readonly writingProgram?: URL } = {},
 ): Store {
-  const store = openUncounted(values, { log, writingProgram, counts })
-  return counts === undefined ? store : countedStore(store, counts, batch => log('info', 'Committed a batch.', batch))
-}
-
-type Opening = {
-  readonly log: Log
-  readonly writingProgram: URL | undefined
-  readonly counts: MetricCounts | undefined
-}
-
-function openUncounted(values: Values, { log, writingProgram, counts }: Opening): Store {
+  const onCall = counts && storeCallNote(counts)
   const address = getStoreAddress(values)
   if (address.type === 'sqlite')
     return openSqlite({
       path: address.path,
       writing: writingThreads(values, writingProgram),
-      ...(counts === undefined ? {} : { onRead: readNote(counts) }),
+      onCall,
     })
   const auth = selectAuth(values, address)
   const caFile = values['store-ca']
@@ -63,7 +52,8 @@ function openUncounted(values: Values, { log, writingProgram, counts }: Opening)
       if (event.type === 'retry') counts?.storeRetries.add(1, 'write')
       tell(log, event)
     },
-    ...(counts === undefined ? {} : { onCacheRead: cacheNote(counts), onRead: readNote(counts) }),
+    onCall,
+    ...(counts === undefined ? {} : { onCacheRead: cacheNote(counts) }),
     ...(auth === undefined ? {} : { auth }),
     ...(caFile === undefined ? {} : { caFile }),
   })

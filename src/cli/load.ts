@@ -42,7 +42,7 @@ export const load: Command = {
         const { height } = await loadChain(
           { node: countedBlocks(node, counts), store },
           {
-            ...loadCounts(counts),
+            ...loadCounts(counts, log),
             once: values.once,
             retry: { waitMs: values.once ? values.wait : Number.POSITIVE_INFINITY },
             signal,

@@ -63,7 +63,7 @@ export const up: Command = {
         })
         await loadChain(
           { node: countedBlocks(node, counts), store },
-          { ...{ once: false, retry: 'always', signal, onProgress, log }, ...loadCounts(counts) },
+          { ...{ once: false, retry: 'always', signal, onProgress, log }, ...loadCounts(counts, log) },
         )
         await started
         view.end()

@@ -76,7 +76,7 @@ export async function admit(
   return {
     turns: createPermits(queues, {
       key: caller.id,
-      plan: createPlanMeter(caller, { hash: hashOfKey(getRequestKey(arrival)), rates, clock, keyring }),
+      plan: createPlanMeter(caller, { arrival, rates, clock, keyring }),
     }),
     /** Returns the counted request to the plan when the request was refused after all, for lack of room. */
     refused: (error: unknown): void => {
@@ -199,16 +199,16 @@ export const retryPermit =
     }
   }
 
-type PlanDeps = Pick<Gate, 'rates' | 'clock' | 'keyring'> & { readonly hash: string }
+type PlanDeps = Pick<Gate, 'rates' | 'clock' | 'keyring'> & { readonly arrival: Arrival }
 
 /** Most rows that are read for one answer to a caller without a key of its own: ten pages of the largest size. */
 export const MAX_ROWS_WITHOUT_KEY = 10_000
 
-const createPlanMeter = (caller: Caller, { hash, rates, clock, keyring }: PlanDeps): CallerPermits['plan'] => ({
+const createPlanMeter = (caller: Caller, { arrival, rates, clock, keyring }: PlanDeps): CallerPermits['plan'] => ({
   more: async signal => {
     for (let ms = rates.takeMore(caller); ms > 0; ms = rates.takeMore(caller)) await pause(ms, clock, signal)
     // Long work ends when its key is revoked or expires meanwhile.
-    const refusal = keyring.refusalCheck()?.(hash)
+    const refusal = keyring.refusalCheck()?.(hashOfKey(getRequestKey(arrival)))
     if (refusal !== undefined) throw refusal
   },
   require: requests => rates.requireToday(caller, requests),

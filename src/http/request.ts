@@ -51,9 +51,12 @@ export const answerApi =
     try {
       const call = readCall(exchange, api.defaults)
       const { export: format, isFeed } = call.options
-      const sending = { ...api, exchange, signal, prolong, turns }
-      if (format !== undefined) return await exportReply(deps, { ...call, format }, sending)
-      if (isFeed === true) return await feedReply(deps, call, sending)
+      if (format !== undefined || isFeed === true) {
+        const sending = { ...api, exchange, signal, prolong, turns }
+        return await (format === undefined
+          ? feedReply(deps, call, sending)
+          : exportReply(deps, { ...call, format }, sending))
+      }
       const { cache } = deps
       const way = { signal, prolong, acquire: turns.store(signal) }
       const found = cache === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, cache }, call, way)

@@ -26,15 +26,16 @@ const GONE_STATUS = 499
 /** Sends a success, or a failure that is already a reply. */
 export function send(
   exchange: Exchange,
-  { outcome = OK, ...reply }: Reply & { readonly outcome?: Outcome },
+  reply: Reply & { readonly outcome?: Outcome },
   service: SendDeps,
 ): Response {
   const { request, id, headers } = exchange
+  const { kind, reason, why } = reply.outcome ?? OK
   const response = toResponse(reply, request, { id, own: headers })
   if (service.stopping?.signal.aborted === true) response.headers.set('Connection', 'close')
   const { status } = response
   const { body } = reply
-  if (!isStreamed(body)) note(exchange, { ...outcome, status, bytes: countBodyBytes(body) }, service)
+  if (!isStreamed(body)) note(exchange, { kind, reason, why, status, bytes: countBodyBytes(body) }, service)
   else {
     // Otherwise a stop would close the connection as after the last piece.
     const cut = (): void => body.cutOff('unavailable')
@@ -79,10 +80,9 @@ const toOutcome = (failure: Failure, { replyOptions }: Exchange): Outcome => ({
 
 function note(
   { id, route, logFields, client, started }: Exchange,
-  outcome: Outcome & { readonly status: number; readonly bytes: number },
+  { kind, reason, why, status, bytes }: Outcome & { readonly status: number; readonly bytes: number },
   { log, clock, counts, isLogged }: SendDeps,
 ): void {
-  const { kind, reason, why, status, bytes } = outcome
   const ms = Math.round((clock.elapsed() - started) * 100) / 100
   countAnswer(counts, { route, logFields, status, ms, bytes, reason })
   if (kind === 'ok' && status < 400 && !isLogged()) return

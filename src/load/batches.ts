@@ -19,12 +19,11 @@ const OLDEST_MS = { near: 2_000, far: 15_000, first: 100 }
 /** Number of blocks behind the node's last irreversible one beyond which a load is far from the head. */
 const FAR = 1_000
 
-/** The batches committed so far: the end of the last one, and the number of documents in all of them. */
-export type Committed = {
-  readonly end: Published
-  readonly transactions: number
-  readonly records: number
-}
+/** Numbers of documents. */
+type Counts = Readonly<Record<'blocks' | 'transactions' | 'records', number>>
+
+/** A batch in the store; `ms`: the duration of its commit. */
+export type CommittedBatch = Counts & { readonly end: Published; readonly ms: number }
 
 /**
  * Collects the documents of blocks into batches, and commits these in order; one batch is committed while the next one
@@ -52,14 +51,13 @@ type Parts = {
   readonly collect: Collect
 }
 
-export function batching(parts: Parts, onCommitted: (committed: Committed) => void): Batches {
+export function batching(parts: Parts, onCommitted: (batch: CommittedBatch) => void): Batches {
   const { writer, deriver, proof, partitions, bounds, clock, collect } = parts
   const [commits, appends] = [oneUnderWay(), oneUnderWay()]
   /** Settles when the store has all history of the batch cut last; later appends belong to the next batch. */
   let given: Promise<unknown> = Promise.resolve()
   let batch = batchBuilder(bounds)
   let [begun, isFirst] = [0, true]
-  let [transactions, records] = [0, 0]
 
   /** Hands the batch to the store, once the previous one is stored. */
   const close = async (lib: number): Promise<void> => {
@@ -77,11 +75,10 @@ export function batching(parts: Parts, onCommitted: (committed: Committed) => vo
     given = end
     commits.begin(
       end.then(async end => {
+        const since = clock.elapsed()
         await writer.commit({ end, changes })
         deriver.settled()
-        transactions += full.transactions
-        records += full.records
-        onCommitted({ end, transactions, records })
+        onCommitted({ ...full.counts, end, ms: Math.round(clock.elapsed() - since) })
       }),
     )
   }
@@ -150,9 +147,8 @@ export type BatchBuilder = {
   readonly empty: boolean
   /** `changes`: number of state documents that the batch has changed so far. */
   full(changes: number): boolean
-  /** Number in all blocks of the batch, including those of parts already taken. */
-  readonly transactions: number
-  readonly records: number
+  /** Number of documents of the batch, including those of parts already taken. */
+  readonly counts: Counts
   /** Whether the collected history is enough for one part. */
   readonly partFull: boolean
   /** Returns the collected history and clears it. */
@@ -170,7 +166,7 @@ export function batchBuilder(bounds: BatchBounds): BatchBuilder {
   let part = none()
   let ofPart = NOTHING
   let all = NOTHING
-  const count = { transactions: 0, records: 0 }
+  const counts = { blocks: 0, transactions: 0, records: 0 }
   let last: BlockDoc | undefined
   return {
     add: ({ block, transactions, records }) => {
@@ -178,8 +174,9 @@ export function batchBuilder(bounds: BatchBounds): BatchBuilder {
       part.blocks.push(block)
       for (const transaction of transactions) part.transactions.push(transaction)
       for (const record of records) part.records.push(record)
-      count.transactions += transactions.length
-      count.records += records.length
+      counts.blocks += 1
+      counts.transactions += transactions.length
+      counts.records += records.length
       const size = measureHistory({ blocks: [block], transactions, records })
       ofPart = sumOfSizes(ofPart, size)
       all = sumOfSizes(all, size)
@@ -188,12 +185,7 @@ export function batchBuilder(bounds: BatchBounds): BatchBuilder {
       return last === undefined
     },
     full: changes => isFull(all, bounds) || changes >= (bounds.changes ?? Number.POSITIVE_INFINITY),
-    get transactions() {
-      return count.transactions
-    },
-    get records() {
-      return count.records
-    },
+    counts,
     get partFull() {
       return bounds.chunk !== undefined && isFull(ofPart, bounds.chunk)
     },

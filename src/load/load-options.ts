@@ -2,6 +2,7 @@ import type { Log } from '#failure/log.ts'
 import type { BatchBounds } from '#store/batch.ts'
 import type { ProofRecord } from '#store/published.ts'
 import type { Clock } from '#time/clock.ts'
+import type { CommittedBatch } from './batches.ts'
 import type { Collect } from './collect.ts'
 import type { StageTimes } from './fill.ts'
 import type { RetryPolicy } from './retry.ts'
@@ -35,6 +36,8 @@ export type LoadOptions = {
   readonly log: Log
   /** Called with the derivation time of each block in milliseconds, including its waits. */
   readonly onDerived?: (ms: number) => void
+  /** Called after each batch. */
+  readonly onCommitted?: (batch: CommittedBatch) => void
   /** Called at each failure after which the load restarts or ends. */
   readonly onFailure?: () => void
   /** Limits of one batch; results do not depend on them. */

@@ -63,6 +63,7 @@ async function openStages(
   const { signal, recorded, to = Number.POSITIVE_INFINITY, onProgress, onDerived, clock = systemClock } = options
   const time = stageTimer(clock)
   const before = writer.checkpoint?.height ?? -1
+  let [transactions, records] = [0, 0]
   const partitions = partitioning(writer.partitions)
   const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const proof = proving(derive, {
@@ -76,11 +77,16 @@ async function openStages(
       bounds: options.batch ?? writer.bounds,
       collect: options.collect ?? collector(),
     },
-    ({ end: { height, lib }, ...counts }) =>
+    batch => {
+      options.onCommitted?.(batch)
+      const { height, lib } = batch.end
+      transactions += batch.transactions
+      records += batch.records
       onProgress({
         ...{ height, target: Math.min(to, lib), lib },
-        ...{ blocks: height - before, ...counts, spent: time.spent },
-      }),
+        ...{ blocks: height - before, transactions, records, spent: time.spent },
+      })
+    },
   )
   return { deriver: derive, proof, batches, clock, time, onDerived }
 }

@@ -9,7 +9,7 @@ export type { Batch, BatchEnd, Filling, History } from './batch.ts'
 export type { KeyPage, KeyStore, StoredKey, Usage } from './keys-port.ts'
 export type { MergeOptions, MergeProgress, StoreDifference } from './maintain-port.ts'
 export type { Identity, Published } from './published.ts'
-export type { HeldView, IsEnough, Moment, ReadEnd, View } from './read-port.ts'
+export type { CallEnd, HeldView, IsEnough, Moment, View } from './read-port.ts'
 export type { Rewrite } from './repair-port.ts'
 export type { Writer } from './write-port.ts'
 

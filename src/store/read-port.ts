@@ -30,8 +30,35 @@ export type HeldView = { readonly view: View; readonly close: () => void }
 
 export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: true }
 
-/** The end of a read: its start by `performance.now()`, its error, and its number of retries. */
-export type ReadEnd = { readonly since: number; readonly error?: unknown; readonly retries?: number }
+/** The calls of a store whose ends it reports. */
+type StoreCall = 'published' | 'identity' | 'read' | 'hold' | 'takeOver' | 'state' | 'append' | 'commit'
+
+/** The end of a call: its start by `performance.now()`, its error, and its number of retries. Held views are no reads. */
+export type CallEnd = {
+  readonly call: StoreCall
+  readonly since: number
+  readonly error?: unknown
+  readonly retries?: number
+}
+
+/** Runs a call, and reports its end. */
+export type ReportCall = <T>(call: StoreCall, work: () => Promise<T>) => Promise<T>
+
+export function createReports(onCall: ((end: CallEnd) => void) | undefined): ReportCall {
+  if (onCall === undefined) return (_, work) => work()
+  return async (call, work) => {
+    const since = performance.now()
+    let failed: Pick<CallEnd, 'error'> | undefined
+    try {
+      return await work()
+    } catch (error) {
+      failed = { error }
+      throw error
+    } finally {
+      onCall({ call, since, ...failed })
+    }
+  }
+}
 
 /** Whether the given documents include all wanted ones. */
 export type IsEnough<I extends HistoryIndex> = (docs: readonly DocOf<I>[]) => boolean
@@ -91,6 +118,8 @@ export type View = {
    * stays readable, as from `ReadPort.hold`. Absent: this view stays readable itself.
    */
   readonly hold?: (state: readonly StateIndex[]) => Promise<HeldView>
+  /** Ends the reads of the work, so that what it waits for next holds nothing of the store. Then only `at` may be used. */
+  release(): void
 }
 
 /** Height and time of a row. Neither decreases along a list; rows of one block share both. */

@@ -1,6 +1,5 @@
 import { catalogue, type MetricCounts } from '#cli/metrics/catalogue.ts'
-import { loadCounts, nodeCallNote } from '#cli/metrics/counted-load.ts'
-import { readNote } from '#cli/metrics/counted-store.ts'
+import { loadCounts, nodeCallNote, storeCallNote } from '#cli/metrics/counted-load.ts'
 import { exposeMetrics } from '#cli/metrics/serve-metrics.ts'
 import { Failure } from '#failure/failure.ts'
 import { createQueues } from '#gate/queues.ts'
@@ -37,7 +36,7 @@ export function alertStand(inner: Store) {
     clock.leap(trouble.readMs)
     return work()
   }
-  const note = readNote(counts)
+  const note = storeCallNote(counts)
   const store: Store = {
     ...inner,
     disks: async () =>
@@ -47,10 +46,10 @@ export function alertStand(inner: Store) {
       const since = performance.now()
       try {
         const found = await ask(() => inner.read(work, options))
-        note({ since })
+        note({ call: 'read', since })
         return found
       } catch (error) {
-        note({ since, error })
+        note({ call: 'read', since, error })
         throw error
       }
     },
@@ -91,7 +90,7 @@ export function alertStand(inner: Store) {
           store,
         },
         {
-          ...loadCounts(counts),
+          ...loadCounts(counts, () => undefined),
           once: false,
           retry: 'always',
           signal: stop.signal,

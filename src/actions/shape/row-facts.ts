@@ -39,7 +39,14 @@ const WITH_AMOUNTS: ReadonlySet<string> = new Set(['vote_producer.iost', 'gas.io
 
 /** @param own the texts of the row, from its transaction if the row does not have them */
 export function extractRowFacts(doc: Pick<ListedRecord, 'amount' | 'status_code'>, own: RowTexts): RowFacts {
-  if (doc.amount !== undefined) return movementFacts(doc.amount, own)
+  const { amount } = doc
+  if (amount !== undefined) {
+    // Most rows of a page are transfers. The match takes a fifth of the time of parsing all arguments.
+    const plain = own.action_name === 'transfer' ? PLAIN_TRANSFER.exec(own.data) : null
+    if (plain === null) return movementFacts(amount, own)
+    const [, token = '', memo = ''] = plain
+    return { amount, token, memo: memo.toWellFormed(), locked_until: undefined }
+  }
   if (own.contract === 'token721.iost') return nftFacts(doc, own)
   return WITH_AMOUNTS.has(own.contract) ? callFacts(doc, own) : NOTHING
 }
@@ -49,12 +56,6 @@ const PLAIN_TRANSFER =
   /^\["([ !#-[\]-\uffff]*)","[ !#-[\]-\uffff]*","[ !#-[\]-\uffff]*","[ !#-[\]-\uffff]*","([ !#-[\]-\uffff]*)"\]$/
 
 function movementFacts(amount: string, { action_name, data }: RowTexts): RowFacts {
-  // Most rows of a page are transfers. The match takes a fifth of the time of parsing all arguments.
-  const plain = action_name === 'transfer' ? PLAIN_TRANSFER.exec(data) : null
-  if (plain !== null) {
-    const [, token = '', memo = ''] = plain
-    return { amount, token, memo: memo.toWellFormed(), locked_until: undefined }
-  }
   const args = parseRowArguments(data)
   const token = pickText(args, 0)
   // Written out for speed, because each page of a list has dozens of such rows.

@@ -139,12 +139,16 @@ export function writtenRows(
   { texts, compat }: { readonly texts: ReadonlyMap<string, RowTexts>; readonly compat: Compat },
   leadOf: (at: number) => Lead,
 ): Rows {
-  const isoOf = isoTimes()
-  const owns = docs.map(doc => texts.get(doc.id) ?? doc)
+  const isOld = compat === 'iostabc'
+  const data: (RawJson | string)[] = []
+  // Neighbours often share a time.
+  let last: { readonly time: bigint; readonly iso: string } | undefined
   const rows = docs.map((doc, at) => {
-    const own = owns[at] ?? doc
+    const own = texts.get(doc.id) ?? doc
+    data.push(isOld ? own.data : new RawJson(arrayText(own.data)))
+    if (last?.time !== doc.time) last = { time: doc.time, iso: toIso(doc.time) }
     const { seq, id, status, accounts, isNamed, isStake } = leadOf(at)
-    const facts: RowFacts = compat === 'iostabc' ? { amount: doc.amount } : extractRowFacts(doc, own)
+    const facts: RowFacts = isOld ? { amount: doc.amount } : extractRowFacts(doc, own)
     const { amount, token, memo, locked_until, collection, token_id } = facts
     return {
       seq,
@@ -158,7 +162,7 @@ export function writtenRows(
       tx_hash: doc.tx_hash,
       from: doc.from,
       to: doc.to,
-      created_at: isoOf(doc.time),
+      created_at: last.iso,
       index: doc.index,
       return: own.return,
       status_code: doc.status_code,
@@ -171,17 +175,7 @@ export function writtenRows(
       isStake,
     }
   })
-  const dataOf = compat === 'iostabc' ? (text: string) => text : (text: string) => new RawJson(arrayText(text))
-  return { rows, data: owns.map(({ data }) => dataOf(data)) }
-}
-
-/** `toIso` for rows among which neighbours often share a time. */
-function isoTimes() {
-  let last: { readonly time: bigint; readonly iso: string } | undefined
-  return (time: bigint): string => {
-    if (last?.time !== time) last = { time, iso: toIso(time) }
-    return last.iso
-  }
+  return { rows, data }
 }
 
 /**

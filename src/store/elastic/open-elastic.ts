@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { BatchSize } from '#store/batch.ts'
-import type { ReadEnd, Store } from '#store/port.ts'
+import type { CallEnd, Store } from '#store/port.ts'
 import type { StateFile } from '#store/state-port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/signals.ts'
@@ -41,8 +41,8 @@ export type ElasticOptions = ConnectionOptions & {
   readonly onEvent?: (event: WriteEvent) => void
   /** Called for each state document that may be cached. */
   readonly onCacheRead?: (isHit: boolean) => void
-  /** Called when a read has ended; not for held views. */
-  readonly onRead?: (end: ReadEnd) => void
+  /** Called when a call has ended. */
+  readonly onCall?: ((end: CallEnd) => void) | undefined
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
   /** Opens the loader's own file with the state of the served indices, or of those that a migration builds. */
@@ -143,7 +143,7 @@ function openCluster(options: ElasticOptions, closed: AbortSignal): Cluster {
     retryTimeoutMs: options.retryTimeoutMs ?? RETRY_TIMEOUT_MS,
     onEvent: options.onEvent ?? (() => {}),
     onCacheRead: options.onCacheRead,
-    onRead: options.onRead,
+    onCall: options.onCall,
   }
 }
 

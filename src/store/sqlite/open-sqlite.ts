@@ -4,7 +4,8 @@ import { readDisk } from '#store/disk.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { KeyStore } from '#store/keys-port.ts'
 import { createFolder, describeRefusal } from '#store/own-files.ts'
-import type { ReadEnd, Store, StoreDifference, Writer } from '#store/port.ts'
+import type { CallEnd, Store, StoreDifference, Writer } from '#store/port.ts'
+import { createReports, type ReportCall } from '#store/read-port.ts'
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
 import { openOrCreate, openReader, type SqliteConnection } from './connection.ts'
@@ -30,8 +31,8 @@ export type SqliteOptions = {
   readonly readonly?: boolean
   /** Opens threads that write the batches of long loads; absent: this thread writes all batches. */
   readonly writing?: WritingThreads | undefined
-  /** Called when a read has ended; not for held views. */
-  readonly onRead?: (end: ReadEnd) => void
+  /** Called when a call has ended. */
+  readonly onCall?: ((end: CallEnd) => void) | undefined
   /** The only derivation whose documents are read, for tests. Default: that of this version. */
   readonly derivation?: number
 }
@@ -47,6 +48,7 @@ export function openSqlite({ path: given, readonly = false, writing, ...reading 
   const name = `sqlite:${given}`
   const kept = createFileGuard(path, name)
   const { readers, recordReaders, anyReaders } = openReaders({ path, name, kept, ...reading })
+  const report = createReports(reading.onCall)
   const usage = openSqliteUsage(getUsagePath(path), path)
   const writers = new Set<Writer>()
   const far = writing && farBatches(writing)
@@ -68,15 +70,16 @@ export function openSqlite({ path: given, readonly = false, writing, ...reading 
       mayWrite()
       return await restoreRecord(path, name)
     },
-    ...createStoreReads(readers, path, name),
-    identity: () => recordReaders.readOnce(connection => getIdentity(connection)),
-    takeOver: async (identity, { repair = false } = {}) => {
-      mayWrite()
-      const writer = await takeOverStore({ path, name }, { identity, repair, farBatches: far })
-      if (repair) readers.readUnrepaired()
-      writers.add(writer)
-      return writer
-    },
+    ...createStoreReads(readers, { path, name, report }),
+    identity: () => report('identity', () => recordReaders.readOnce(connection => getIdentity(connection))),
+    takeOver: (identity, { repair = false } = {}) =>
+      report('takeOver', async () => {
+        mayWrite()
+        const writer = await takeOverStore({ path, name }, { identity, repair, farBatches: far, report })
+        if (repair) readers.readUnrepaired()
+        writers.add(writer)
+        return writer
+      }),
     audit: async () => openAudit(path, name),
     backup: (file, how) => copyStore({ path, name, open: writing?.open }, file, how),
     keys: guardedKeys(createKeyStore(path, name, recordReaders), mayWrite),
@@ -84,7 +87,7 @@ export function openSqlite({ path: given, readonly = false, writing, ...reading 
     migrating: createSqliteMigration({
       path,
       name,
-      source: createStoreReads(anyReaders, path, name),
+      source: createStoreReads(anyReaders, { path, name, report }),
       open: other => openSqlite({ path: other }),
     }),
     close: async () => {
@@ -106,16 +109,15 @@ const createChecks = (path: string, name: string): Pick<Store, 'check' | 'checkS
   disks: async () => [readDisk(dirname(path))],
 })
 
-type Opening = Pick<SqliteOptions, 'path' | 'onRead' | 'derivation'> & {
+type Opening = Pick<SqliteOptions, 'path' | 'onCall' | 'derivation'> & {
   readonly name: string
   readonly kept: StoreFileGuard
 }
 
-const openReaders = ({ path, name, kept, onRead, derivation }: Opening) => ({
+const openReaders = ({ path, name, kept, onCall, derivation }: Opening) => ({
   readers: createReaders(path, name, {
     check: connection => checkVersion(connection, name, derivation),
-    kept,
-    ...(onRead === undefined ? {} : { onRead }),
+    ...{ kept, onCall },
   }),
   /** For keys and the chain's identity, which are the same in each derivation. */
   recordReaders: createReaders(path, name, { kept }),
@@ -125,13 +127,12 @@ const openReaders = ({ path, name, kept, onRead, derivation }: Opening) => ({
 
 const createStoreReads = (
   readers: Readers,
-  path: string,
-  name: string,
+  { path, name, report }: { readonly path: string; readonly name: string; readonly report: ReportCall },
 ): Pick<Store, 'published' | 'identity' | 'read' | 'hold'> => ({
-  published: () => readers.readOnce(connection => getPublished(connection)),
+  published: () => report('published', () => readers.readOnce(connection => getPublished(connection))),
   identity: () => readers.readOnce(connection => getIdentity(connection)),
   read: readers.read,
-  hold: ({ signal }) => holdView(readers, { path, name, signal }),
+  hold: ({ signal }) => report('hold', () => holdView(readers, { path, name, signal })),
 })
 
 /** `mayWrite` throws when writes are not allowed. */

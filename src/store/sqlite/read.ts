@@ -6,7 +6,6 @@ import { formatId } from '#indices/position.ts'
 import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
 import { missingData } from '#store/missing-data.ts'
 import type { Moment } from '#store/port.ts'
-import type { Cell } from './cell.ts'
 import type { SqliteConnection } from './connection.ts'
 import { formerRow } from './former-layout.ts'
 import { WORDS } from './packed/values.ts'
@@ -64,7 +63,7 @@ const byPlace =
   `FROM ${quoted(recordsTable.places ?? '')} AS p` +
   ` CROSS JOIN ${quoted(recordsTable.name)} AS r ON r."${ROW}" = p."row"`
 
-/** The columns of `toListedRecord`; the time is text, because it has more digits than a double. */
+/** The columns of a listed record; the time is text, because it has more digits than a double. */
 export const recordsSql =
   'SELECT r."height", r."tx", r."index", r."tx_hash", CAST(r."time" AS TEXT), r."contract", r."action_name", r."data",' +
   ' r."return", r."status_code", r."from", r."to", r."amount", r."creator", r."deployed", r."receipt", r."overflow"' +
@@ -82,40 +81,35 @@ export function selectListRecords(
   const rows = connection.numberRows(recordsSql, toPlace(list.number, from), toPlace(list.number, to))
   if (rows.length !== to - from + 1)
     throw missingData(`List '${list.id}' has ${rows.length} rows from ${from} to ${to} of ${list.count}.`)
-  return rows.map(toListedRecord)
-}
-
-/**
- * A row of `recordsSql` as `toDoc` would decode it. Written out for speed, because each page of a list has
- * dozens of rows.
- */
-function toListedRecord(cells: readonly Cell[]): ListedRecord {
-  const [height, tx, index] = [cells[0] as number, cells[1] as number, cells[2] as number]
-  const [contract, action, result, status] = [cells[5], cells[6], cells[8], cells[9]]
-  const record = {
-    id: formatId(height, tx, index),
-    height,
-    tx,
-    index,
-    tx_hash: cells[3],
-    time: BigInt(cells[4] as string),
-    contract: typeof contract === 'number' ? WORDS[contract] : contract,
-    action_name: typeof action === 'number' ? WORDS[action] : action,
-    data: cells[7],
-    return: typeof result === 'number' ? WORDS[result] : result,
-    status_code: typeof status === 'number' ? WORDS[status] : status,
-    from: cells[10],
-    to: cells[11],
-    amount: cells[12] ?? undefined,
-    creator: cells[13] ?? undefined,
-    deployed: cells[14] ?? undefined,
-    receipt: cells[15] ?? undefined,
-    overflow: cells[16] !== 0,
-  }
-  const unreadable = WORD_FIELDS.find(name => typeof record[name] !== 'string')
-  if (unreadable !== undefined)
-    throw missingData(`Field '${unreadable}' of ${recordsTable.name} '${record.id}' cannot be read.`)
-  return record as ListedRecord
+  // As `toDoc` would decode it. Written out for speed, because each page of a list has dozens of rows.
+  return rows.map(cells => {
+    const [height, tx, index] = cells as [number, number, number]
+    const { 5: contract, 6: action, 8: result, 9: status } = cells
+    const record = {
+      id: formatId(height, tx, index),
+      height,
+      tx,
+      index,
+      tx_hash: cells[3],
+      time: BigInt(cells[4] as string),
+      contract: typeof contract === 'number' ? WORDS[contract] : contract,
+      action_name: typeof action === 'number' ? WORDS[action] : action,
+      data: cells[7],
+      return: typeof result === 'number' ? WORDS[result] : result,
+      status_code: typeof status === 'number' ? WORDS[status] : status,
+      from: cells[10],
+      to: cells[11],
+      amount: cells[12] ?? undefined,
+      creator: cells[13] ?? undefined,
+      deployed: cells[14] ?? undefined,
+      receipt: cells[15] ?? undefined,
+      overflow: cells[16] !== 0,
+    }
+    const unreadable = WORD_FIELDS.find(name => typeof record[name] !== 'string')
+    if (unreadable !== undefined)
+      throw missingData(`Field '${unreadable}' of ${recordsTable.name} '${record.id}' cannot be read.`)
+    return record as ListedRecord
+  })
 }
 
 const WORD_FIELDS = ['contract', 'action_name', 'return', 'status_code'] as const

@@ -2,6 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { checkIdentity } from '#store/identity.ts'
 import { refuseDifferent } from '#store/other-version.ts'
 import type { Identity, Published, Writer } from '#store/port.ts'
+import type { ReportCall } from '#store/read-port.ts'
 import { unfinishedRepair } from '#store/repair-failures.ts'
 import { openReader, openWriter, type SqliteConnection } from './connection.ts'
 import { guarded } from './failures.ts'
@@ -19,6 +20,7 @@ type Taking = {
   readonly identity: Identity
   readonly repair: boolean
   readonly farBatches: FarBatchesOf | undefined
+  readonly report: ReportCall
 }
 
 /** Opens the store for exclusive writing, see `Store.takeOver`. */
@@ -38,7 +40,7 @@ export async function takeOverStore({ path, name }: File, taking: Taking): Promi
     const owner: Owner = { token: crypto.randomUUID(), pid: process.pid, since: new Date().toISOString() }
     const checkpoint = await inTransaction(writing, name, () => begin(writing, name, { ...taking, owner }))
     const far = taking.farBatches?.({ path, name, owner, file: writing.file })
-    return createWriter(createWriteLock({ name, writing, reader, owner, checkpoint, unlock, far }))
+    return createWriter(createWriteLock({ name, writing, reader, owner, checkpoint, unlock, far }), taking.report)
   } catch (error) {
     release.reader()
     writing?.close()

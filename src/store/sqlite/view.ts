@@ -28,7 +28,7 @@ export function readState(connection: SqliteConnection): ReadState | undefined {
   return at && { at, isUnderRepair: isUnderRepair(connection), docs: boundedCache(MAX_CHARACTERS) }
 }
 
-export type Viewing = {
+type Viewing = {
   readonly view: View
   /** Ends the view: every later call throws the first `reason`, because it must not read another snapshot. */
   readonly end: (reason: () => Failure) => void
@@ -49,18 +49,20 @@ function readable(connection: SqliteConnection, index: Index, id: string): objec
   }
 }
 
-/** `turn` resolves when the next read may begin; after `end` it throws the first `reason`. */
+/** `turn` waits until the next read may begin, if it must; after `end` it throws the first `reason`. */
 function createReadGuard() {
   let ended: (() => Failure) | undefined
   let since = performance.now()
+  const requireOpen = (): undefined => {
+    if (ended !== undefined) throw ended()
+  }
+  const wait = async (): Promise<void> => {
+    await yieldEventLoop()
+    since = performance.now()
+    requireOpen()
+  }
   return {
-    turn: async (): Promise<void> => {
-      if (performance.now() - since > SLICE_MS) {
-        await yieldEventLoop()
-        since = performance.now()
-      }
-      if (ended !== undefined) throw ended()
-    },
+    turn: (): Promise<void> | undefined => (performance.now() - since > SLICE_MS ? wait() : requireOpen()),
     end: (reason: () => Failure): void => {
       ended ??= reason
     },
@@ -91,14 +93,18 @@ function readDocument(
  * The view of a connection in a read transaction: one snapshot, independent of later commits. `isDamaged`: a
  * document that cannot be read counts as absent.
  */
-export function createSqliteView(connection: SqliteConnection, { at, docs }: ReadState, isDamaged: boolean): Viewing {
+export function createSqliteView(
+  connection: SqliteConnection,
+  { at, docs }: ReadState,
+  { isDamaged, release }: Pick<View, 'release'> & { readonly isDamaged: boolean },
+): Viewing {
   const { turn, end } = createReadGuard()
   const from = { connection, docs, isDamaged }
   // Rows of an index's table are its documents: the cast is safe, because `toDoc` uses the same definition.
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
     findByField(connection, index, { field, value }) as readonly DocOf<I>[]
   const view: View = {
-    at,
+    ...{ at, release },
     ...(isDamaged ? {} : { edition: docs }),
     get: async (index, id) => {
       await turn()

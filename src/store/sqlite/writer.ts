@@ -1,6 +1,7 @@
 import { hash8 } from '#chain/hash.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import type { History, Writer } from '#store/port.ts'
+import type { ReportCall } from '#store/read-port.ts'
 import { appendedHistory, type BatchBounds, checkBatch, createBatch, NOTHING_FILLED } from '../batch.ts'
 import { writeBatch } from './commit.ts'
 import type { SqliteConnection } from './connection.ts'
@@ -19,7 +20,7 @@ const BOUNDS: BatchBounds = { documents: 20_000, bytes: 8_000_000, changes: 15_0
 
 const NO_HISTORY: History = { blocks: [], transactions: [], records: [], filling: NOTHING_FILLED }
 
-export function createWriter(lock: WriteLock): Writer {
+export function createWriter(lock: WriteLock, report: ReportCall): Writer {
   const repair = createSqliteRepairWriter(lock)
   const appended = appendedHistory()
   return {
@@ -31,25 +32,29 @@ export function createWriter(lock: WriteLock): Writer {
       return lock.checkpoint
     },
     bounds: BOUNDS,
-    openState: async () => openStateReader(lock.readNow),
+    openState: () => report('state', async () => openStateReader(lock.readNow)),
     transactionsOf: hashes =>
-      lock.read(reader => snapshot(reader, () => hashes.flatMap(createTransactionFinder(reader)))),
-    append: async history => {
-      lock.check()
-      appended.add(history)
-    },
-    commit: async end => {
-      lock.check()
-      const history = appended.take() ?? NO_HISTORY
-      const batch = createBatch(history, end, (lock.checkpoint?.height ?? -1) + 1)
-      if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
-      if (!(await lock.writeFar(batch)))
-        await lock.write(async writing => {
-          keepUndo(writing, batch, lock.checkpoint && toText(lock.checkpoint))
-          await writeBatch(writing, batch)
-        })
-      lock.checkpoint = batch.end
-    },
+      report('state', async () =>
+        lock.read(reader => snapshot(reader, () => hashes.flatMap(createTransactionFinder(reader)))),
+      ),
+    append: history =>
+      report('append', async () => {
+        lock.check()
+        appended.add(history)
+      }),
+    commit: end =>
+      report('commit', async () => {
+        lock.check()
+        const history = appended.take() ?? NO_HISTORY
+        const batch = createBatch(history, end, (lock.checkpoint?.height ?? -1) + 1)
+        if (!lock.isWriting) checkBatch(batch, lock.checkpoint)
+        if (!(await lock.writeFar(batch)))
+          await lock.write(async writing => {
+            keepUndo(writing, batch, lock.checkpoint && toText(lock.checkpoint))
+            await writeBatch(writing, batch)
+          })
+        lock.checkpoint = batch.end
+      }),
     release: () => lock.release(),
   }
 }

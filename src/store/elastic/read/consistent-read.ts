@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { otherVersion } from '#store/other-version.ts'
-import type { ReadEnd, Store, View } from '#store/port.ts'
+import type { CallEnd, Store, View } from '#store/port.ts'
 import type { wholeness } from '#store/wholeness.ts'
 import type { ElasticConnection } from '../client/request.ts'
 import { isMissingIndex } from '../client/request.ts'
@@ -172,6 +172,8 @@ export type OpenOptions = {
   readonly signal?: AbortSignal | undefined
   /** Reads the stored data even if it is damaged or out of date. */
   readonly damaged?: boolean
+  /** Called when the work needs no more of the view. */
+  readonly onRelease?: () => void
 }
 
 type ConsistentOptions = HeightOptions & {
@@ -180,7 +182,7 @@ type ConsistentOptions = HeightOptions & {
   /** Maximum time that a read without a signal is retried, milliseconds. */
   readonly timeoutMs: number
   /** Called when a read has ended. */
-  readonly onRead?: ((end: ReadEnd) => void) | undefined
+  readonly onCall?: ((end: CallEnd) => void) | undefined
 }
 
 /**
@@ -195,7 +197,7 @@ type ConsistentOptions = HeightOptions & {
  * Failures and empty results count only if the store has lost no data.
  */
 export function openReads(options: ConsistentOptions) {
-  const { open, whole, now, onRead } = options
+  const { open, whole, now, onCall } = options
   const height = openHeight(options)
   const { failureOf, waitToRepeat } = createRepeats(options)
   /** The height that a read begins with, and the published height, which may still be loading. */
@@ -214,11 +216,15 @@ export function openReads(options: ConsistentOptions) {
     const since = now()
     const begun = performance.now()
     let retries = 0
-    let error: unknown
+    let isReported = false
+    const report = (error?: unknown): void => {
+      if (!isReported) onCall?.({ call: 'read', since: begun, error, retries })
+      isReported = true
+    }
     try {
       let { at, current } = await begin(how)
       for (let attempt = 0; ; retries++) {
-        const opened = open(at, how)
+        const opened = open(at, { ...how, onRelease: report })
         const { value, failure } = await settleWork(work(opened.view), signal, at)
         current = await awaitHeight(current, signal)
         if (current.batch !== at.batch) {
@@ -228,16 +234,17 @@ export function openReads(options: ConsistentOptions) {
         const tried = { at, attempt, since, signal, damaged, foundNothing: opened.foundNothing }
         const isWrong = failure !== undefined || tried.foundNothing
         const wrong = isWrong ? await failureOf(failure, tried) : undefined
-        if (wrong === undefined) return value as Awaited<ReturnType<typeof work>>
+        if (wrong === undefined) {
+          report()
+          return value as Awaited<ReturnType<typeof work>>
+        }
         await waitToRepeat(wrong, tried)
         attempt += 1
         current = at = await awaitHeight(height.fresh(signal), signal)
       }
-    } catch (thrown) {
-      error = thrown
-      throw thrown
-    } finally {
-      onRead?.({ since: begun, error, retries })
+    } catch (error) {
+      report(error)
+      throw error
     }
   }
   const { expire, fresh, readUnrepaired } = height

@@ -3,7 +3,7 @@ import { ENTRY_CHARACTERS } from '#store/bounded-cache.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import type { Hints } from '#store/ranking-start.ts'
-import type { HeldView, HoldOptions, ReadPort } from '#store/read-port.ts'
+import { createReports, type HeldView, type HoldOptions, type ReadPort } from '#store/read-port.ts'
 import { underRepair } from '#store/repair-failures.ts'
 import { wholeness } from '#store/wholeness.ts'
 import {
@@ -62,7 +62,10 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
     return height
   }
   return {
-    open: (published: PublishedMeta, { signal, damaged = false }: OpenOptions): OpenedView => {
+    open: (
+      published: PublishedMeta,
+      { signal, damaged = false, onRelease: release = () => undefined }: OpenOptions,
+    ): OpenedView => {
       const { names, last, recordIndices, remembered } = heightOf(published)
       const opened = { foundNothing: false }
       const view = openView(
@@ -75,7 +78,7 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
             opened.foundNothing = true
           },
         },
-        state => hold({ state, ...(signal === undefined ? {} : { signal }) }),
+        { hold: state => hold({ state, ...(signal === undefined ? {} : { signal }) }), release },
       )
       return Object.assign(opened, { view })
     },
@@ -133,7 +136,7 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
   const { open, forget } = createViews({ ...cluster, hold: options => hold(options) })
   const whole = wholeness({ check: () => checkLost(cluster, published), now: clock.now })
   const { read, expire, fresh, readUnrepaired } = openReads({
-    ...{ readPublished: readable, open, whole, onRead: cluster.onRead },
+    ...{ readPublished: readable, open, whole, onCall: cluster.onCall },
     sleep: clock.sleep,
     now: clock.now,
     timeoutMs: TIMEOUT_MS,
@@ -153,12 +156,13 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
       viewOf: at => open(at, { signal }).view,
     })
   }
+  const report = createReports(cluster.onCall)
   return {
     source: {
-      published: async () => (await published())?.end,
-      identity: () => readIdentity(cluster),
+      published: () => report('published', async () => (await published())?.end),
+      identity: () => report('identity', () => readIdentity(cluster)),
       read,
-      hold,
+      hold: (options: HoldOptions) => report('hold', () => hold(options)),
     },
     partitions: async () => (await published())?.partitions ?? FIRST_PARTITION,
     whole: requireWhole,

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import type { Index, Order } from '#indices/define.ts'
 import type { HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { series } from '#indices/series.ts'
-import type { Batch, ReadEnd } from '#store/port.ts'
+import type { Batch, CallEnd } from '#store/port.ts'
 import type { ElasticConnection } from '../client/request.ts'
 import type { Sender } from '../client/sender.ts'
 
@@ -190,8 +190,8 @@ export type Cluster = Sender & {
   readonly leaseMs: number
   /** Called for each state document that may be cached. */
   readonly onCacheRead?: ((isHit: boolean) => void) | undefined
-  /** Called when a read has ended; not for held views. */
-  readonly onRead?: ((end: ReadEnd) => void) | undefined
+  /** Called when a call has ended. */
+  readonly onCall?: ((end: CallEnd) => void) | undefined
 }
 
 /** One store in an Elasticsearch cluster, for functions that only read. */

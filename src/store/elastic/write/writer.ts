@@ -1,6 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { BatchSize } from '#store/batch.ts'
 import type { Identity, Store, Writer } from '#store/port.ts'
+import { createReports } from '#store/read-port.ts'
 import type { OpenStateFile, StateFile } from '#store/state-port.ts'
 import { within } from '#time/deadline.ts'
 import { tryAgain } from '../client/sender.ts'
@@ -61,6 +62,7 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
       throw await keeper.reasonFor(error)
     }
   }
+  const report = createReports(cluster.onCall)
   const ofHistory = createWholeReads(cluster, () => getLastDocuments(lease.checkpoint()))
   return {
     get checkpoint() {
@@ -76,8 +78,9 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
       documents: options.partitionDocuments,
     },
     bounds: { ...BOUNDS, chunk },
-    append: history => named(ahead.append(history)),
-    commit: end => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored)))),
+    append: history => report('append', () => named(ahead.append(history))),
+    commit: end =>
+      report('commit', () => named(ahead.commit(end, (batch, stored) => inTurn(() => commit(batch, stored))))),
     accept: () => inTurn(() => keeper.accept()),
     rewrite: rewrite => inTurn(() => rewriteState(lease, rewrite)),
     get unfinished() {
@@ -88,8 +91,9 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
     endings: async () => requireRepair(repair).endings(),
     takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
     settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
-    openState: async () => file,
-    transactionsOf: hashes => named(ofHistory(proving => findTransactions(proving, lease.checkpoint(), hashes))),
+    openState: () => report('state', async () => file),
+    transactionsOf: hashes =>
+      report('state', () => named(ofHistory(proving => findTransactions(proving, lease.checkpoint(), hashes)))),
     release: async () => {
       await settled()
       file.close()
@@ -191,7 +195,7 @@ export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWr
     isTaken = false
     writer = undefined
   }
-  const takeOver: Store['takeOver'] = async (identity, { repair = false } = {}) => {
+  const take: Store['takeOver'] = async (identity, { repair = false } = {}) => {
     if (isTaken)
       throw new Failure('conflict', `Another loader of this process is writing to ${names.prefix}.`, {
         retryable: true,
@@ -211,8 +215,9 @@ export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWr
       throw error
     }
   }
+  const report = createReports(cluster.onCall)
   return {
-    takeOver,
+    takeOver: (...taking: Parameters<typeof take>) => report('takeOver', () => take(...taking)),
     /** If Elasticsearch is unreachable, the lease expires by itself. */
     release: async (): Promise<void> => {
       if (writer !== undefined) await within(writer.release(), { ms: CLOSE_MS }).catch(() => undefined)
