@@ -1,7 +1,7 @@
 import type { ProofLevel } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Log } from '#failure/log.ts'
-import { NoNodeOnBranch } from '#node/forward.ts'
+import { NoNodeOnBranch } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'

@@ -4,19 +4,24 @@ import { textOfBytes } from '#chain/receipt-hash.ts'
 import { escaped } from '#failure/escaped.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
+import { joinSignals } from '#time/signals.ts'
 import type { AnswerSize } from './answer-size.ts'
+import type { Budget, MemoryReservation } from './budget.ts'
 import type { Endpoint } from './endpoint.ts'
 import {
   abortedByCaller,
   type HttpContext,
   type HttpLimits,
+  type HttpOutcome,
   type HttpRequest,
+  isCrowded,
   isNodeFault,
   isTlsFault,
   isUnanswered,
   sendOnce,
 } from './http.ts'
-import type { Member, NodePool } from './pool.ts'
+import { unfitText } from './judge.ts'
+import { explainLag, type Member, type NodePool, whyUnfit } from './pool.ts'
 import type { NodeResponse } from './port.ts'
 
 export type CallContext = {
@@ -68,6 +73,9 @@ export class RefusedCall extends Failure {
   }
 }
 
+/** No node is on the stored branch, so their answers do not apply to the stored blocks. */
+export class NoNodeOnBranch extends Failure {}
+
 /** An answer over the size limit. A smaller range may succeed. */
 export class ResponseTooLarge extends Failure {
   constructor(what: string, node: string, detail: string) {
@@ -78,45 +86,195 @@ export class ResponseTooLarge extends Failure {
   }
 }
 
-/** The result of one try. */
+/** The result of asking one node once. */
 type CallResult<T> =
   | { readonly tag: 'done'; readonly value: T }
-  /** A retry can help. `bad`: the node answered, but the answer cannot be true. */
-  | { readonly tag: 'again'; readonly detail: string; readonly bad?: Failure; readonly pauseMs?: number }
-  /** A retry at this node will not help, but another node may answer. */
-  | { readonly tag: 'elsewhere'; readonly failure: Failure }
+  | {
+      /** `again`: a retry can help. `elsewhere`: not at this node, but another one may answer. */
+      readonly tag: 'again' | 'elsewhere'
+      readonly detail: string
+      /** Absent: the node gave no answer of its own. */
+      readonly failure?: Failure
+      readonly pauseMs?: number | undefined
+    }
 
 /** A node that is behind gives this message for a block it does not have yet, so a retry is worthwhile. */
 const NOT_FOUND_YET = 'block not found'
 
+/** Time without an answer after which the next node is asked in parallel, in milliseconds. */
+const HEDGE_MS = 700
+
+type Asking = Pick<HttpContext, 'limits' | 'budget'> & {
+  /** Nodes that are not asked any more; the reader of the outcomes adds some. */
+  readonly without: Set<Member>
+  /**
+   * Someone waits for this answer: each usable node is asked once, and the next one also while others are slow.
+   * Otherwise any node of the chain is asked, and again after its rest.
+   */
+  readonly isUrgent: boolean
+}
+
+type NodeOutcome = { readonly member: Member; readonly isFirst: boolean; readonly outcome: HttpOutcome }
+
 /**
- * Asks the best node and retries where that can help: at the next node at once, at the same node after a
- * rest. Throws 'unavailable' when no node answers, the decoder's Failure when all answers are wrong,
- * `RefusedCall`, `ResponseTooLarge`, 'deadline'.
+ * The outcomes of asking the nodes, best first, until the loop over them ends: that cancels the requests which are
+ * still running. Throws 'deadline' when the signal of `context` aborts.
+ */
+async function* askNodes(context: CallContext, request: HttpRequest, asking: Asking): AsyncGenerator<NodeOutcome> {
+  const { clock, signal, onCall } = context
+  const { limits, budget } = asking
+  const ends = joinSignals(signal)
+  const running: RunningRequests = new Map()
+  const send = async (member: Member, isFirst: boolean): Promise<NodeOutcome> => {
+    const means = { limits, clock, onCall, signal: ends.signal, isRetry: !isFirst, ...(budget && { budget }) }
+    return { member, isFirst, outcome: await sendOnce(member.endpoint, request, means) }
+  }
+  try {
+    for (let tries = 0; ; tries += 1) {
+      const member = tries < context.tries ? await takeNode(context, asking) : undefined
+      if (signal.aborted) throw abortedByCaller(signal)
+      if (member !== undefined) running.set(member, send(member, tries === 0))
+      if (running.size === 0) return
+      const next = await nextOutcome({ ...context, signal: ends.signal }, asking, running)
+      if (next === undefined) continue
+      running.delete(next.member)
+      yield next
+    }
+  } finally {
+    ends.abort('answered')
+    ends.release()
+    for (const sent of running.values()) sent.then(letGo, () => undefined)
+  }
+}
+
+type RunningRequests = Map<Member, Promise<NodeOutcome>>
+
+const chooseNode = ({ pool, first }: CallContext, { without, isUrgent }: Asking): Member | undefined =>
+  pool.pick(without, { first, isUrgent })
+
+/** The next node to ask, once it has rested. */
+async function takeNode(context: CallContext, asking: Asking): Promise<Member | undefined> {
+  const { clock, signal } = context
+  const member = chooseNode(context, asking)
+  if (member === undefined) return undefined
+  if (asking.isUrgent) asking.without.add(member)
+  else await clock.sleep(Math.max(0, member.backoffUntil - clock.elapsed()), signal)
+  return member
+}
+
+/** The next outcome. undefined: the nodes that were asked are slow, and another one can be asked. */
+async function nextOutcome(
+  context: CallContext,
+  asking: Asking,
+  running: RunningRequests,
+): Promise<NodeOutcome | undefined> {
+  const { pool, clock, signal } = context
+  const isHedged = asking.isUrgent && !isCrowded() && chooseNode(context, asking) !== undefined
+  const late = isHedged ? [clock.sleep(HEDGE_MS, signal).then(() => undefined)] : []
+  const next = await Promise.race([...running.values(), ...late])
+  // A slow node may still answer, but the next requests prefer other nodes. A caller who leaves says nothing of it.
+  if (next === undefined && !signal.aborted) for (const member of running.keys()) pool.shun(member)
+  return next
+}
+
+function letGo({ outcome }: NodeOutcome): void {
+  if (outcome.tag === 'answer') outcome.reservation.release()
+}
+
+/**
+ * The parsed answer of the best node that gives one: the next node is asked at once, the same one after a rest. Throws
+ * 'unavailable' when no node answers, the decoder's Failure when all answers are wrong, `RefusedCall`,
+ * `ResponseTooLarge`, 'deadline'.
  */
 export async function callNode<T>(context: CallContext, question: NodeRequest<T>): Promise<T> {
-  const { pool, clock, signal } = context
+  const { pool } = context
   const without = new Set<Member>()
   const details = new Map<string, string>()
   let last: Failure | undefined
-  for (let tries = 0; tries < context.tries; tries += 1) {
-    const member = pool.pick(without, context.first)
-    if (member === undefined) break
-    await clock.sleep(Math.max(0, member.backoffUntil - clock.elapsed()), signal)
-    if (signal.aborted) throw abortedByCaller(signal)
-    const result = await callOnce({ ...context, isRetry: tries > 0 }, member, question)
+  const asking = { limits: limitAnswer(context, question), without, isUrgent: false }
+  for await (const { member, outcome } of askNodes(context, question, asking)) {
+    const result = parseOutcome(pool, question, { member, outcome })
     if (result.tag === 'done') return result.value
-    if (result.tag === 'elsewhere') {
-      without.add(member)
-      last = result.failure
-      details.set(member.endpoint.name, result.failure.message)
-      continue
-    }
-    pool.noteFailure(member, result.pauseMs)
-    last = result.bad
+    last = result.failure
     details.set(member.endpoint.name, result.detail)
+    if (result.tag === 'elsewhere') without.add(member)
+    else pool.noteFailure(member, result.pauseMs)
   }
   throw last ?? otherChains(pool) ?? noNodeAnswered(pool, question.what, details)
+}
+
+export type ForwardOptions = {
+  /** Limits for each node's answer. */
+  readonly limits: HttpLimits
+  /** Memory for all answers that are passed on. */
+  readonly budget: Budget
+}
+
+export type ForwardResult = {
+  readonly answer: NodeResponse
+  readonly member: Member
+  /** Whether this node was the first in the order of nodes. */
+  readonly isFirst: boolean
+  readonly hold: MemoryReservation
+}
+
+/**
+ * The answer of the best node that gives one, with any content, for a caller who waits. An error of the node itself
+ * (5xx, 429) is returned only when every node has one. Throws 'unavailable' when no node answers, at once when none is
+ * usable; 'deadline'.
+ */
+export async function forward(
+  context: CallContext,
+  request: HttpRequest,
+  options: ForwardOptions,
+): Promise<ForwardResult> {
+  const { pool } = context
+  const { path } = request
+  if (!path.startsWith('/')) throw new Failure('defect', `Path "${path.slice(0, 100)}" does not begin with a slash.`)
+  const what = path.replace(/\?.*$/s, '')
+  const details = new Map<string, string>()
+  let best: ForwardResult | undefined
+  try {
+    const asking = { ...options, without: new Set<Member>(), isUrgent: true }
+    for await (const { member, isFirst, outcome } of askNodes(context, request, asking)) {
+      if (outcome.tag === 'no_room') throw noRoom(what)
+      if (outcome.tag === 'answer') {
+        best?.hold.release()
+        best = { answer: outcome.answer, hold: outcome.reservation, member, isFirst }
+        if (!isNodeFault(outcome.answer.status)) return best
+      } else details.set(member.endpoint.name, outcome.detail)
+      if (outcome.tag !== 'too_large') pool.shun(member)
+    }
+  } catch (error) {
+    best?.hold.release()
+    throw error
+  }
+  if (best !== undefined) return best
+  throw details.size === 0 ? noneUsable(pool, what) : noNodeAnswered(pool, what, details)
+}
+
+const noRoom = (what: string): Failure =>
+  new Failure(
+    'unavailable',
+    `There is no memory for the response to ${what}: responses to other requests use all of it.`,
+    { zh: '服务繁忙，请稍后重试。' },
+  )
+
+/** The Failure for a request that was passed on to no node. */
+function noneUsable(pool: NodePool, what: string): Failure {
+  const unfit = whyUnfit(pool)
+  if (unfit?.is === 'apart')
+    return new NoNodeOnBranch(
+      'unavailable',
+      `${what} was sent to no node: no node is on the stored branch. ${unfitText(unfit, unfit.node)}.`,
+      { zh: '全节点所在的分支与已存储的不同，因此不予查询。' },
+    )
+  const reasons = new Map<string, string>()
+  for (const member of pool.members) {
+    const { endpoint, foreign, silent, report } = member
+    reasons.set(endpoint.name, foreign ?? silent ?? (report && explainLag(pool, member)) ?? 'not heard yet')
+  }
+  return noNodeAnswered(pool, what, reasons)
 }
 
 /** The Failure when every node serves a different chain from the stored one; a retry does not help. */
@@ -148,20 +306,32 @@ export function noNodeAnswered(pool: NodePool, what: string, details: ReadonlyMa
   })
 }
 
-/** Asks one node once and classifies the answer. */
+/** Asks one node once and parses its answer. */
 export async function callOnce<T>(
-  { pool, limits, clock, signal, onCall, isRetry = false }: CallContext & Pick<HttpContext, 'isRetry'>,
+  context: CallContext,
   member: Member,
   question: NodeRequest<T>,
 ): Promise<CallResult<T>> {
+  const means = { ...context, limits: limitAnswer(context, question) }
+  return parseOutcome(context.pool, question, { member, outcome: await sendOnce(member.endpoint, question, means) })
+}
+
+const limitAnswer = ({ limits }: CallContext, { size }: NodeRequest<unknown>): HttpLimits => ({
+  ...limits,
+  maxBytes: Math.min(limits.maxBytes, size.bytes),
+})
+
+function parseOutcome<T>(
+  pool: NodePool,
+  question: NodeRequest<T>,
+  { member, outcome }: Pick<NodeOutcome, 'member' | 'outcome'>,
+): CallResult<T> {
   const { name } = member.endpoint
   const { what, size, splits } = question
   const tooLarge = (reason: string): CallResult<never> => {
     const failure = new ResponseTooLarge(what, name, reason)
-    return splits === true ? { tag: 'elsewhere', failure } : { tag: 'again', detail: failure.message, bad: failure }
+    return { tag: splits === true ? 'elsewhere' : 'again', detail: failure.message, failure }
   }
-  const most = { ...limits, maxBytes: Math.min(limits.maxBytes, size.bytes) }
-  const outcome = await sendOnce(member.endpoint, question, { limits: most, clock, signal, onCall, isRetry })
   if (outcome.tag === 'too_large') return tooLarge(outcome.detail)
   if (outcome.tag !== 'answer') return { tag: 'again', detail: outcome.detail }
   const { answer, retryAfterMs } = outcome
@@ -177,7 +347,7 @@ export async function callOnce<T>(
     return { tag: 'done', value }
   } catch (error) {
     if (!(error instanceof Failure)) throw error
-    return { tag: 'again', detail: error.message, bad: withPeer(member.endpoint, error) }
+    return { tag: 'again', detail: error.message, failure: withPeer(member.endpoint, error) }
   }
 }
 
@@ -200,18 +370,17 @@ function refused(
   { answer, retryAfterMs }: { readonly answer: NodeResponse; readonly retryAfterMs: number | undefined },
 ): CallResult<never> {
   const detail = `status ${answer.status}`
-  if (isNodeFault(answer.status))
-    return { tag: 'again', detail, ...(retryAfterMs === undefined ? {} : { pauseMs: retryAfterMs }) }
+  if (isNodeFault(answer.status)) return { tag: 'again', detail, pauseMs: retryAfterMs }
   const refusal = parseRefusal(answer)
   if (refusal === undefined) {
     // Something between us and the node has answered, perhaps only for a moment.
     const message = `${name} responds to ${question.what} with ${detail}, which no node does.`
-    return { tag: 'again', detail: message, bad: new Failure('unavailable', message) }
+    return { tag: 'again', detail: message, failure: new Failure('unavailable', message) }
   }
   const failure = new RefusedCall(question.what, name, refusal)
   return refusal.message === NOT_FOUND_YET && question.mayBeAbsent !== true
-    ? { tag: 'again', detail: refusal.message, bad: failure }
-    : { tag: 'elsewhere', failure }
+    ? { tag: 'again', detail: refusal.message, failure }
+    : { tag: 'elsewhere', detail: failure.message, failure }
 }
 
 function utf8(bytes: Uint8Array): string | undefined {

@@ -73,20 +73,32 @@ export async function sendOnce(
   { onCall, isRetry = false, ...means }: HttpContext,
 ): Promise<HttpOutcome> {
   if (endpoint.answers !== undefined) return await requestArchive(endpoint.answers, request, means)
-  if (onCall === undefined) return await askUncounted(endpoint, request, means)
   const since = means.clock.elapsed()
-  const note = (outcome: NodeCall['outcome'], bytes: number): void =>
-    onCall({ name: getMethodName(request), ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
+  let outcome: NodeCall['outcome'] = 'cancelled'
+  let bytes = 0
+  inProgress += 1
   try {
-    const outcome = await askUncounted(endpoint, request, means)
-    if (outcome.tag === 'answer') note(classifyResponse(outcome.answer), outcome.answer.body.length)
-    else note(outcome.tag, 0)
-    return outcome
-  } catch (error) {
-    note('cancelled', 0)
-    throw error
+    const result = await askUncounted(endpoint, request, means)
+    outcome = result.tag === 'answer' ? classifyResponse(result.answer) : result.tag
+    if (result.tag === 'answer') bytes = result.answer.body.length
+    return result
+  } finally {
+    inProgress -= 1
+    onCall?.({ name: getMethodName(request), ms: means.clock.elapsed() - since, outcome, bytes, isRetry })
   }
 }
+
+/** Requests in progress at all nodes. */
+let inProgress = 0
+/**
+ * Bun sends 256 requests of a process at a time, to nodes and the store together, unless the environment sets another
+ * number. Above this number, no request is sent to a second node because the first one is slow, so that nodes that hang
+ * leave room for the store.
+ */
+const CROWD = 192
+
+/** Whether so many requests are in progress that slow ones may not be sent twice. */
+export const isCrowded = (): boolean => inProgress >= CROWD
 
 /** The outcome of a request to an archive: its chunks are limited in size, and no connection can fail. */
 async function requestArchive(

@@ -36,9 +36,13 @@ export type NodePool = {
   readonly members: readonly Member[]
   /**
    * The best node that is not in `without`: `first`, if it answers and does not rest. Otherwise the order is:
-   * not silent, not on another branch, shortest rest, highest irreversible block, order given.
+   * not silent, not on another branch, shortest rest, highest irreversible block, order given. With `isUrgent`, the
+   * first node of `ready` that is not far behind.
    */
-  pick(without: ReadonlySet<Member>, first?: Member): Member | undefined
+  pick(
+    without: ReadonlySet<Member>,
+    options: { readonly first?: Member | undefined; readonly isUrgent: boolean },
+  ): Member | undefined
   /**
    * Nodes that answer, best first: none that is known to be silent, unproven, of another chain or on another branch.
    */
@@ -93,7 +97,8 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
     head: { height: -1, at: 0 },
     reportedAt: undefined,
     storedHeight: -1,
-    pick: (without, first) => {
+    pick: (without, { first, isUrgent }) => {
+      if (isUrgent) return usableMembers(pool).find(member => !without.has(member))
       const now = clock.elapsed()
       const able = members.filter(member => !without.has(member) && member.foreign === undefined)
       return able.find(each => each === first && isAvailable(each, now)) ?? able.toSorted(byRest(now))[0]
@@ -154,6 +159,10 @@ export function whyUnfit(pool: NodePool): (Unfit & { readonly node: string }) | 
   const other = pool.members.find(({ foreign }) => foreign !== undefined)
   return other?.foreign === undefined ? undefined : { is: 'foreign', why: other.foreign, node: other.endpoint.name }
 }
+
+/** The nodes to which a caller's request may be passed on now, best first. */
+export const usableMembers = (pool: NodePool): readonly Member[] =>
+  pool.ready().filter(member => explainLag(pool, member) === undefined)
 
 /** The reason why a node is too far behind to get requests; undefined: it is not. */
 export function explainLag(pool: NodePool, { lib }: Member): string | undefined {

@@ -1,9 +1,9 @@
 import type { Block } from '#chain/block.ts'
-import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
-import { Failure } from '#failure/failure.ts'
-import { BARE_BLOCK_SIZE, CHAIN_INFO_SIZE } from './answer-size.ts'
+import { decodeBlockAnswer } from '#chain/decode.ts'
+import { BARE_BLOCK_SIZE } from './answer-size.ts'
 import { type CallContext, callOnce, type NodeRequest } from './call.ts'
 import type { ChainInfo } from './chain-info.ts'
+import { buildHeadRequest, CHAIN_INFO } from './chain-queries.ts'
 import { judge, type StoredChain, type Verdict } from './judge.ts'
 import type { Member } from './pool.ts'
 
@@ -12,12 +12,6 @@ export type ProbeResult =
   | { readonly info: ChainInfo; readonly genesis: string; readonly verdict: Verdict | undefined }
   | { readonly silent: string; readonly doubted?: true }
 
-const chainInfo: NodeRequest<ChainInfo> = {
-  what: 'getChainInfo',
-  path: '/getChainInfo',
-  size: CHAIN_INFO_SIZE,
-  decode: decodeChainInfo,
-}
 const firstBlock: NodeRequest<Block> = {
   what: 'block 0',
   path: '/getBlockByNumber/0/false',
@@ -83,7 +77,7 @@ export const PROBE_TIMEOUT_MS = 1_500
 
 /** The chain info of a node, or as text the reason why there is none that can be used. */
 const probeInfo = (context: CallContext, member: Member): Promise<ChainInfo | string> =>
-  askMember(context, member, chainInfo)
+  askMember(context, member, CHAIN_INFO)
 
 /** Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted. */
 const FAR = 1_000
@@ -113,19 +107,6 @@ async function findDoubt(
   return undefined
 }
 
-const buildHeadRequest = (height: number): NodeRequest<ReturnType<typeof decodeBlockAnswer>> => ({
-  what: `head of block ${height}`,
-  path: `/getBlockByNumber/${height}/false`,
-  size: BARE_BLOCK_SIZE,
-  mayBeAbsent: true,
-  decode: text => {
-    const answer = decodeBlockAnswer(text)
-    if (answer.block.height !== height)
-      throw new Failure('bad_block', `The node returned block ${answer.block.height} for block ${height}.`)
-    return answer
-  },
-})
-
 /** The node's answer, or as text the reason why there is none that can be used. */
 async function askMember<T extends object>(
   context: CallContext,
@@ -134,8 +115,7 @@ async function askMember<T extends object>(
 ): Promise<T | string> {
   const limits = { ...context.limits, timeoutMs: Math.min(context.limits.timeoutMs, PROBE_TIMEOUT_MS) }
   const result = await callOnce({ ...context, limits }, member, question)
-  if (result.tag === 'done') return result.value
-  return result.tag === 'again' ? result.detail : result.failure.message
+  return result.tag === 'done' ? result.value : result.detail
 }
 
 /**

@@ -11,13 +11,12 @@ import { BLOCK_SIZE, CONTRACT_SIZE } from './answer-size.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
 import { createBudget } from './budget.ts'
 import type { HeightRange } from './bulk-answers.ts'
-import { type CallContext, callNode, type NodeRequest, RefusedCall } from './call.ts'
+import { type CallContext, callNode, type ForwardResult, forward, type NodeRequest, RefusedCall } from './call.ts'
 import { fetchReportedHashes, highest, irreversibleHash } from './chain-queries.ts'
 import type { Endpoint } from './endpoint.ts'
 import { headsQuestion } from './fetch-heads.ts'
 import { type BlockEvent, createRangeSize, type FetchContext } from './fetching.ts'
-import { type ForwardResult, forward, usableMembers } from './forward.ts'
-import { createNodePool, type Member, type NodePool, whyUnfit } from './pool.ts'
+import { createNodePool, type Member, type NodePool, usableMembers, whyUnfit } from './pool.ts'
 import {
   type ForwardedResponse,
   type Node,
@@ -122,7 +121,7 @@ export function rpcNode(options: RpcNodeOptions): Node {
       until(signal, async ends => {
         const request = body === undefined ? { path } : { path, body }
         const limits = { timeoutMs: withinMs, maxBytes: maxRequestBytes }
-        return forwardedResponse({ pool, refreshHeight }, await forward(ends, { request, limits, budget }))
+        return forwardedResponse({ pool, refreshHeight }, await forward(ends, request, { limits, budget }))
       }),
     watch: (expected, stored = NOTHING_STORED) => watchNodes(context, { expected, stored, onEvent }),
     lastInfo: () => pool.ready().find(({ report }) => isFresh(report, clock.elapsed()))?.report?.info,

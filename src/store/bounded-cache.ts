@@ -1,30 +1,43 @@
-/** Values by key, limited by their characters in total; the oldest entry is dropped first. */
+/** Values by key in memory, limited by their characters in total; the oldest entry is dropped first. */
 export type BoundedCache<T> = {
   /** undefined: no entry. A value itself may be undefined. */
   get(key: string): { readonly value: T } | undefined
-  /** Stores a value and its number of characters, unless the key has an entry or the value is too large. */
+  /** Stores a value and its number of characters in place of any other, unless it is too large. */
   put(key: string, value: T, characters: number): void
+  drop(key: string): void
+  /** Characters of all entries. */
+  size(): number
 }
 
 /** Size of an entry apart from its text. */
 export const ENTRY_CHARACTERS = 200
 
-export function boundedCache<T>(maxCharacters: number): BoundedCache<T> {
+/** `onDrop` is called with each value that the cache no longer has, or did not accept. */
+export function boundedCache<T>(maxCharacters: number, onDrop?: (value: T) => void): BoundedCache<T> {
   const entries = new Map<string, { readonly value: T; readonly characters: number }>()
   let all = 0
+  const drop = (key: string): void => {
+    const entry = entries.get(key)
+    if (entry === undefined) return
+    entries.delete(key)
+    all -= entry.characters
+    onDrop?.(entry.value)
+  }
   return {
     get: key => entries.get(key),
     put: (key, value, own) => {
       const characters = ENTRY_CHARACTERS + own
-      if (characters > maxCharacters || entries.has(key)) return
+      if (characters > maxCharacters) return onDrop?.(value)
+      drop(key)
       entries.set(key, { value, characters })
       all += characters
-      for (const [oldest, { characters }] of entries) {
+      for (const oldest of entries.keys()) {
         if (all <= maxCharacters) break
-        entries.delete(oldest)
-        all -= characters
+        drop(oldest)
       }
     },
+    drop,
+    size: () => all,
   }
 }
 

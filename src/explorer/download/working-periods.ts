@@ -1,3 +1,4 @@
+import { type BoundedCache, boundedCache } from '#store/bounded-cache.ts'
 import { getNextDate, type UsualPeriod, usualPeriods } from '../format/period.ts'
 import type { Site, Visit } from '../page.ts'
 import { type Download, MAX_ROWS } from './file.ts'
@@ -38,9 +39,9 @@ export async function findWorkingPeriods(visit: Visit, of: FileOf): Promise<read
 type Counted = { readonly rows: number; readonly height: number }
 
 /** Numbers of rows before days that have begun: later blocks do not change them. */
-const countedBefore = new WeakMap<Site, Map<string, Counted>>()
-/** Most numbers that are kept for a service. */
-const MAX_COUNTED = 10_000
+const countedBefore = new WeakMap<Site, BoundedCache<Counted>>()
+/** Maximum size of the numbers of a service, in characters: some ten thousand of them. */
+const MAX_CACHED = 3_000_000
 
 /** `all`: the number of rows of the list. */
 async function countEarlierRows(
@@ -48,18 +49,16 @@ async function countEarlierRows(
   of: FileOf,
   { date, all }: { readonly date: string; readonly all: number },
 ): Promise<number> {
-  const counted = countedBefore.get(visit.site) ?? new Map<string, Counted>()
+  const counted = countedBefore.get(visit.site) ?? boundedCache<Counted>(MAX_CACHED)
   countedBefore.set(visit.site, counted)
   const query = narrowQuery(visit, of.file, { from: date })
   const key = `${of.file.path} ${of.id} ${query}`
-  const known = counted.get(key)
+  const known = counted.get(key)?.value
   const { height } = visit.at
   // After a repair the chain is shorter.
   if (known !== undefined && known.height <= height) return known.rows
   const rows = all - ((await countRows(visit, of, query)) ?? 0)
-  const [oldest] = counted.keys()
-  if (counted.size >= MAX_COUNTED && oldest !== undefined) counted.delete(oldest)
-  counted.set(key, { rows, height })
+  counted.put(key, { rows, height }, key.length)
   return rows
 }
 

@@ -127,13 +127,9 @@ test("keptPages: a visitor that waits for another visitor's page is released whe
   expect(await one).toEqual({ text: 'made' })
 })
 
-test('keptPages: the oldest page is evicted, and a very long one is not cached', async () => {
+test('keptPages: a very long page is not cached', async () => {
   const kept = keptPages({ elapsed: () => 0 })
   let made = 0
-  const page = async () => ({ text: String(++made) })
-  for (let at = 0; at <= 64; at++) await kept(visit(`/block/${at}`), page)
-  expect(await kept(visit('/block/64'), page)).toEqual({ text: '65' })
-  expect(await kept(visit('/block/0'), page)).toEqual({ text: '66' })
   const long = async () => ({ text: `${++made}`.repeat(300_000) })
   expect(await kept(visit('/long'), long)).not.toEqual(await kept(visit('/long'), long))
 })

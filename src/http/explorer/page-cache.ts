@@ -1,11 +1,12 @@
 import type { Document, PageRequest } from '#explorer/show.tsx'
+import { boundedCache } from '#store/bounded-cache.ts'
 import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 
 /** Lifetime of a cached page: that of a browser's cache (`max-age=1`). */
 const KEPT_MS = 1_000
-/** Maximum number of cached pages: the few that many visitors view. */
-const MAX = 64
+/** Maximum length of all cached pages, in characters: the few that many visitors view. */
+const MAX_CACHED = 4 * 1024 * 1024
 /** Maximum length of a cached page, in characters. */
 const LONGEST = 256 * 1024
 
@@ -23,14 +24,12 @@ type Made = { readonly page: Document } | 'failed' | 'gone'
  * same moment cost little more than one.
  */
 export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
-  const cached = new Map<string, { readonly page: Document; readonly until: number }>()
+  const cached = boundedCache<{ readonly page: Document; readonly until: number }>(MAX_CACHED)
   const making = new Map<string, Promise<Made>>()
   const keep = (key: string, page: Document): void => {
-    cached.delete(key)
-    if ('text' in page && page.text.length > LONGEST) return
-    const [oldest] = cached.keys()
-    if (cached.size >= MAX && oldest !== undefined) cached.delete(oldest)
-    cached.set(key, { page, until: clock.elapsed() + KEPT_MS })
+    const length = 'text' in page ? page.text.length : 0
+    if (length > LONGEST) cached.drop(key)
+    else cached.put(key, { page, until: clock.elapsed() + KEPT_MS }, key.length + length)
   }
   const made = async (key: string, { make, signal }: Making): Promise<Document> => {
     const { promise, resolve } = Promise.withResolvers<Made>()
@@ -53,7 +52,7 @@ export function createPageCache(clock: Pick<Clock, 'elapsed'>) {
     leastHeight = 0,
   ): Promise<Document> => {
     const key = formatPageKey(request)
-    const known = cached.get(key)
+    const known = cached.get(key)?.value
     if (known !== undefined && clock.elapsed() < known.until && getPageHeight(known.page) >= leastHeight)
       return known.page
     let isLater = false

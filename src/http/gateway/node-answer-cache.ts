@@ -1,3 +1,4 @@
+import { boundedCache } from '#store/bounded-cache.ts'
 import { FINAL_MS, FRESH_MS, isFinal } from './keeping.ts'
 import type { SharedAnswer, TakenResponse } from './shared-answer.ts'
 
@@ -11,35 +12,26 @@ export type NodeAnswerCache = {
   bytes(): number
 }
 
-/** Estimated bytes of an entry, without its body and path. */
-const ENTRY_BYTES = 500
+/** Estimated bytes of an entry, without its body, its path, and what every cache counts. */
+const ENTRY_BYTES = 300
 
 type Entry = {
   readonly answer: SharedAnswer
   readonly since: number
   readonly own: TakenResponse
-  readonly bytes: number
   /** Whether the answer is final; undefined: unknown, since it was not requested after `FRESH_MS`. */
   isFinal: boolean | undefined
 }
 
 /**
- * @param maxBytes the limit above which the least recently used entries are evicted
+ * @param maxBytes the limit above which the oldest entries are evicted
  * @param lib the last irreversible block known now; undefined: unknown
  */
 export function createNodeAnswerCache(
   maxBytes: number,
   { elapsed, lib }: { readonly elapsed: () => number; readonly lib: () => number | undefined },
 ): NodeAnswerCache {
-  // The least recently used entry comes first.
-  const entries = new Map<string, Entry>()
-  let all = 0
-  const drop = (path: string): void => {
-    const entry = entries.get(path)
-    if (entry === undefined || !entries.delete(path)) return
-    all -= entry.bytes
-    entry.own.release()
-  }
+  const entries = boundedCache<Entry>(maxBytes, ({ own }) => own.release())
   /** Only answers that are requested again are parsed, so that a reader of the whole chain pays nothing for it. */
   const isGood = (path: string, entry: Entry): boolean => {
     const age = elapsed() - entry.since
@@ -50,27 +42,16 @@ export function createNodeAnswerCache(
   }
   return {
     take: path => {
-      const entry = entries.get(path)
-      if (entry === undefined) return undefined
-      if (!isGood(path, entry)) {
-        drop(path)
-        return undefined
-      }
-      entries.delete(path)
-      entries.set(path, entry)
-      return entry.answer.take()
+      const entry = entries.get(path)?.value
+      if (entry !== undefined && isGood(path, entry)) return entry.answer.take()
+      entries.drop(path)
+      return undefined
     },
     keep: (path, answer, since) => {
-      const bytes = ENTRY_BYTES + 2 * path.length + answer.body.length
-      if (bytes > maxBytes || since < (entries.get(path)?.since ?? since)) return
-      drop(path)
-      entries.set(path, { answer, since, own: answer.take(), bytes, isFinal: undefined })
-      all += bytes
-      for (const oldest of entries.keys()) {
-        if (all <= maxBytes) break
-        drop(oldest)
-      }
+      if (since < (entries.get(path)?.value.since ?? since)) return
+      const entry = { answer, since, own: answer.take(), isFinal: undefined }
+      entries.put(path, entry, ENTRY_BYTES + 2 * path.length + answer.body.length)
     },
-    bytes: () => all,
+    bytes: entries.size,
   }
 }

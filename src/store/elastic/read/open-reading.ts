@@ -1,5 +1,5 @@
 import { records } from '#indices/record.ts'
-import { ENTRY_CHARACTERS } from '#store/bounded-cache.ts'
+import { boundedCache } from '#store/bounded-cache.ts'
 import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Store } from '#store/port.ts'
 import type { Hints } from '#store/ranking-start.ts'
@@ -97,24 +97,15 @@ type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
 /** For a view that does not report whether its reads are of its height. */
 const NO_CACHE: DocumentCache = { get: () => undefined, put: () => undefined }
 
-/** When full, the cache accepts no more entries: a second later it is dropped anyway. */
 export function createStateCache(onRead: (isHit: boolean) => void = () => undefined): DocumentCache {
-  const docs = new Map<string, NonNullable<ReturnType<DocumentCache['get']>>>()
-  let kept = 0
+  const docs = boundedCache<{ readonly id: string } | undefined>(MAX_CHARACTERS)
   return {
     get: (index, id) => {
       const known = docs.get(`${index.name}/${id}`)
       onRead(known !== undefined)
       return known
     },
-    put: (index, id, { doc: value, characters }) => {
-      const key = `${index.name}/${id}`
-      const size = ENTRY_CHARACTERS + characters
-      // Views that miss a document at the same time each read it; the cache stores it once.
-      if (docs.has(key) || kept + size > MAX_CHARACTERS) return
-      kept += size
-      docs.set(key, { value })
-    },
+    put: (index, id, { doc, characters }) => docs.put(`${index.name}/${id}`, doc, characters),
   }
 }
 

@@ -26,12 +26,12 @@ test('rememberState: missing documents are cached, too, and index and id are sep
   expect(docs.get(accounts, 'a')).toBeUndefined()
 })
 
-test('rememberState: hits and misses are counted, and a full cache accepts no more', () => {
+test('rememberState: hits and misses are counted, and a full cache drops the oldest document', () => {
   const looks: boolean[] = []
   const docs = createStateCache(isHit => looks.push(isHit))
   for (const id of ['0', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
   expect(docs.get(lists, '1')).toBeDefined()
-  expect(docs.get(lists, '2')).toBeUndefined()
+  expect(docs.get(lists, '0')).toBeUndefined()
   expect(looks).toEqual([true, false])
 })
 
