@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { shareBrowser } from '../support/browser/browser.ts'
 import { servedBehind } from '../support/browser/served.ts'
 import type { Service } from '../support/processes/service.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
@@ -10,14 +10,10 @@ import { LAYOUT_FAULTS } from './layout-faults.ts'
 import { inChinese, samplePaths } from './samples.ts'
 import { explorerOn } from './served.ts'
 
-// The first run may download the browser. A test that hangs still ends.
+// A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await startBrowser()
-})
-afterAll(() => browser.close())
+const browser = await shareBrowser()
 
 /** A small and a usual phone, a large one, a tablet both ways with a size between, and two screens. */
 const WIDTHS = [360, 390, 600, 768, 900, 1_024, 1_280] as const
