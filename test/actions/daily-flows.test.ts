@@ -7,7 +7,6 @@ import { spreadDays } from '#test/support/nodes/spread-days.ts'
 import { plainCounterparties, plainDate, plainFlows, plainTokenDays } from '#test/support/oracle/plain-flows.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
@@ -185,13 +184,5 @@ for (const [chain, loaded] of Object.entries(chains))
       expect((await csvOf(none)).split('\r\n')[0]).toBe(
         'date,complete,in,out,movements_in,movements_out,counterparties,reason,complete_rows',
       )
-    })
-
-    test('an unknown token and an unknown account are not found', async () => {
-      expect(await refusal(asked({ token: 'no_such' }))).toMatchObject({ kind: 'not_found' })
-      expect(await refusal(asked({ account: 'no_such_one' }))).toMatchObject({ kind: 'not_found' })
-      expect(await refusal(asked({ account: 'admin', token: 'no_such' }))).toMatchObject({
-        kind: 'not_found',
-      })
     })
   })
