@@ -43,7 +43,7 @@ test.each(EMPTY)('%s: %j has no rows', async (action, asked, text) => {
 const WORDS = {
   Account: '账户',
   Block: '区块',
-  Collection: 'NFT 合集',
+  Collection: '合集',
   Contract: '合约',
   Producer: '生产者',
   Token: '代币',
