@@ -102,7 +102,7 @@ const MISSING: readonly (readonly [
   ['get-transaction-receipt', { tx_hash: HASH }, 'Transaction', HASH],
 ]
 
-test.each(MISSING)('%s: %j is not found', async (action, asked, of, id, compat) => {
+test.each(MISSING)('%s: %j is not found', async (...[action, asked, of, id, compat]) => {
   expect(await refusal(askText(action, asked))).toEqual({
     kind: 'not_found',
     en: `${of} '${id}' does not exist at block 4851.`,

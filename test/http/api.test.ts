@@ -1,13 +1,10 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import type { ApiAction } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = serviceOn(await loadedStore())
-})
+const service = serviceOn(await loadedStore())
 
 /** The example call of an action. */
 const exampleUrl = ({ module, action, example }: ApiAction): string =>

@@ -35,7 +35,6 @@ test('crowd: ten keys waiting for a hanging node take no answer from a key that 
     const path = `/api/account/get-account-tx?account=admin&size=20&page=${at + 1}&apikey=${service.key}`
     expect([at, (await service.ask(path)).status]).toEqual([at, 200])
   }
-  expect(hanging).toBeGreaterThan(EACH)
   left.abort()
   await Promise.all(crowd)
   expect(statuses).not.toContain(200)

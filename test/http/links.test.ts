@@ -1,13 +1,10 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = serviceOn(await loadedStore())
-})
+const service = serviceOn(await loadedStore())
 
 /** The public URL of the service behind a proxy that adds a path. */
 const PREFIX = 'https://example.org/chain/v1'

@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { actions } from '#actions/registry.ts'
@@ -7,13 +7,10 @@ import { formatRoute } from '#http/openapi/action-operation.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
 import { SOAK } from '#test/support/processes/soak.ts'
 import { seedOf } from '#test/support/seeded.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = serviceOn(await loadedStore())
-})
+const service = serviceOn(await loadedStore())
 
 const queryOf = (parameters: Readonly<Record<string, string>>): string => new URLSearchParams(parameters).toString()
 
