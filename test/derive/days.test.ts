@@ -6,7 +6,7 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { spreadDays } from '#test/support/nodes/spread-days.ts'
 import { plainDays } from '#test/support/oracle/plain-days.ts'
-import { type DerivedChain, derivedRecording, deriveChain } from '#test/support/stores/derived-chain.ts'
+import { type DerivedChain, deriveChain, derivedRecording } from '#test/support/stores/derived-chain.ts'
 import { generatedBlocks } from '../generator/generated-blocks.ts'
 
 // Awaited here and not in a test: reading a chain takes longer than the time limit of a test.

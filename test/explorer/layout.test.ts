@@ -57,7 +57,10 @@ test('layout: at every width no page is wider than the window, and nothing is cu
   const all = await samplePaths(explorer)
   const isTransaction = (path: string): boolean => path.startsWith('/tx/')
   const paths = (lang: keyof typeof EACH) => [
-    ...choosePages(all.filter(path => !isTransaction(path)), EACH[lang]),
+    ...choosePages(
+      all.filter(path => !isTransaction(path)),
+      EACH[lang],
+    ),
     ...all.filter(isTransaction).filter((_path, at) => at % EVERY[lang] === 0),
     ...['/token/maxcap', '/account/nobody00', '/search?text=nothing', '/block/99999999'],
   ]
