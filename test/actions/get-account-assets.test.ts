@@ -6,7 +6,6 @@ import { plainBallots } from '#test/support/oracle/plain-ballots.ts'
 import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { plainPledged, plainPledges } from '#test/support/oracle/plain-pledges.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
@@ -145,11 +144,5 @@ describe('get-account-assets', () => {
       expect(at_block).toBe(last)
       expect(then).toEqual(await ask('get-account-assets', { account }))
     }
-  })
-
-  test('get-account-assets: an account that never occurred is not found', async () => {
-    expect(await refusal(ask('get-account-assets', { account: 'neverseen.iost' }))).toMatchObject({
-      kind: 'not_found',
-    })
   })
 })

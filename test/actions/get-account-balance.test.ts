@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { oracle, rpcAnswers } from '#test/support/nodes/recording.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 describe('get-account-balance', () => {
@@ -36,13 +35,6 @@ describe('get-account-balance', () => {
       balance: '0',
       frozen_balance: { total: '0', list: [] },
       vote_balance: { total: '0', list: [] },
-    })
-  })
-  test('get-account-balance: an account that never occurred is not found', async () => {
-    expect(await refusal(ask('get-account-balance', { account: 'neverseen.iost' }))).toEqual({
-      kind: 'not_found',
-      en: "Account 'neverseen.iost' does not exist at block 4851.",
-      zh: "账户 'neverseen.iost' 不存在（截至区块 4851）。",
     })
   })
 })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { parseTree, rpcAnswers, type Tree } from '#test/support/nodes/recording.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { askText } from '#test/support/stores/ask.ts'
 
 type Fields = ReadonlyMap<string, Tree>
@@ -41,13 +40,5 @@ describe('get-account-detail', () => {
     expect(text).toContain(
       '"gas_info":{"current_total":"20309028543.1","transferable_gas":"0","pledge_gas":"20309028543.1","increase_speed":"230011.5","limit":"60003000000","pledged_info":[]},"ram_info":{"available":"784029","used":"15971","total":"800000"}',
     )
-  })
-  test('get-account-detail: an unknown account is not found; in compat the answer has no fields', async () => {
-    expect(await refusal(askText('get-account-detail', { account: 'nosuchacc' }))).toEqual({
-      kind: 'not_found',
-      en: "Account 'nosuchacc' does not exist at block 4851.",
-      zh: "账户 'nosuchacc' 不存在（截至区块 4851）。",
-    })
-    expect(await askText('get-account-detail', { account: 'nosuchacc' }, { compat: 'iostabc' })).toBe('{}')
   })
 })

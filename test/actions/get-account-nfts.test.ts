@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { plainItems } from '#test/support/oracle/items.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
@@ -33,13 +32,6 @@ test('get-account-nfts: lists all NFTs that each owner has, and none that it gav
       }))
       expect(shown).toEqual(whole.slice((page - 1) * 2, page * 2))
     }
-})
-
-test('get-account-nfts: an account without NFTs has an empty list, an unknown account is not found', async () => {
-  expect(await ask('get-account-nfts', { account: 'admin' })).toEqual({
-    ...{ nfts: [], page: 1, size: 20, total: 0 },
-  })
-  expect((await refusal(ask('get-account-nfts', { account: 'nosuchacc' }))).kind).toBe('not_found')
 })
 
 type Row = {

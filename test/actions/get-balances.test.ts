@@ -108,10 +108,6 @@ describe('get-balances', () => {
       balances: [null, null],
     })
   })
-  test('get-balances: an unknown token is not found; in compat the answer is empty', async () => {
-    expect((await refusal(ask('get-balances', { accounts: 'admin', token: 'nothing' }))).kind).toBe('not_found')
-    expect(await ask('get-balances', { accounts: 'admin', token: 'nothing' }, { compat: 'iostabc' })).toEqual({})
-  })
   test('get-balances: a refusal names the wrong value', async () => {
     const rule =
       'an account name (5 to 11 characters of a-z, 0-9 and _, or 0x and 40 lower-case hexadecimal digits), a contract id, a base58 public key, or 0'

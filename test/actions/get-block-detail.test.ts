@@ -50,15 +50,6 @@ describe('get-block-detail', () => {
     const { block } = await ask('get-block-detail', { number: '1200' })
     expect((await ask('get-block-detail', { number: '1200', hash: block.hash })).block).toEqual(block)
   })
-  test('get-block-detail: a number above the chain is not found, however large', async () => {
-    for (const number of ['4852', '999999999999', '9999999999999999999'])
-      expect(await refusal(ask('get-block-detail', { number }))).toEqual({
-        kind: 'not_found',
-        en: `Block '${number}' does not exist at block 4851.`,
-        zh: `区块 '${number}' 不存在（截至区块 4851）。`,
-      })
-    expect(await askText('get-block-detail', { number: '4852' }, { compat: 'iostabc' })).toBe('{}')
-  })
 })
 
 describe('get-block-detail, above the last published block', () => {

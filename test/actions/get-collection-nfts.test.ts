@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { plainItems } from '#test/support/oracle/items.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 const { items, collections } = await plainItems()
@@ -25,12 +24,5 @@ test.each([...collections])(
     }
   },
 )
-
-test('get-collection-nfts: a collection that does not exist is not found', async () => {
-  expect(await refusal(ask('get-collection-nfts', { collection: 'iost' }))).toMatchObject({
-    kind: 'not_found',
-    en: expect.stringContaining("Collection 'iost' does not exist"),
-  })
-})
 
 type Row = { readonly token_id: string; readonly owner: string; readonly metadata: string }

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
-import { refusal } from '#test/support/refusal.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { action, chainOf, genesis, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
@@ -52,12 +51,6 @@ test('get-contract-code: source, language and version of every contract match th
     written: true,
     updated: true,
   })
-})
-
-test('get-contract-code: an unknown contract is not found; in compat the answer has no fields', async () => {
-  const contract = 'ContractFDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
-  expect((await refusal(ask('get-contract-code', { contract }))).kind).toBe('not_found')
-  expect(await askText('get-contract-code', { contract }, { compat: 'iostabc' })).toBe('{}')
 })
 
 test('get-contract-code: the code is found if text follows the arguments of the action that deployed it', async () => {

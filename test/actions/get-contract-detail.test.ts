@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import { refusal } from '#test/support/refusal.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { ask } from '#test/support/stores/ask.ts'
 
 const ID = 'Contract8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
 
@@ -22,13 +21,4 @@ test('get-contract-detail: answers for contracts of genesis, including system.io
     created_at: '2018-11-10T11:04:05.000Z',
     tx_hash: 'Bw8cLZBdsga9D94iySxbqPFtzcWQrm8tN2hQXGu55qS7',
   })
-})
-
-test('get-contract-detail: an unknown contract is not found; in compat the answer has no fields', async () => {
-  expect(await refusal(ask('get-contract-detail', { contract: 'nosuch.iost' }))).toEqual({
-    kind: 'not_found',
-    en: "Contract 'nosuch.iost' does not exist at block 4851.",
-    zh: "合约 'nosuch.iost' 不存在（截至区块 4851）。",
-  })
-  expect(await askText('get-contract-detail', { contract: 'nosuch.iost' }, { compat: 'iostabc' })).toBe('{}')
 })

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { refusal } from '#test/support/refusal.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { ask } from '#test/support/stores/ask.ts'
 
 async function wholeList(params: Readonly<Record<string, string>>) {
   const rows: unknown[] = []
@@ -29,14 +28,5 @@ describe('get-contract-tx', () => {
     const shown = (rows as { data: string }[]).map(({ data }) => data).filter(data => data.length > 4096)
     expect(long.map(data => data.length)).toEqual([6781, 60_004])
     expect(shown).toEqual(long)
-  })
-  test('get-contract-tx: an action that was never called has no rows, an unknown contract is not found', async () => {
-    expect(await askText('get-contract-tx', { contract: 'token.iost', action_name: 'neverCalled' })).toBe(
-      '{"transactions":[],"page":1,"size":20,"total":0}',
-    )
-    expect((await refusal(ask('get-contract-tx', { contract: 'nosuch.iost' }))).kind).toBe('not_found')
-    expect(await askText('get-contract-tx', { contract: 'nosuch.iost' }, { compat: 'iostabc' })).toBe(
-      '{"transactions":[],"page":1,"size":20,"total":0}',
-    )
   })
 })

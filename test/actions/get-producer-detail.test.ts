@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { refusal } from '#test/support/refusal.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { ask } from '#test/support/stores/ask.ts'
 
 describe('get-producer-detail', () => {
   test('get-producer-detail: returns the texts of the profile file', async () => {
@@ -21,13 +20,5 @@ describe('get-producer-detail', () => {
     expect(Object.fromEntries(Object.keys(profile).map(name => [name, said[name]]))).toEqual(profile)
     const other = await ask('get-producer-detail', { producer: 'prod_02' }, { deps: { profiles } })
     expect([other.alias, other.social_media]).toEqual(['', {}])
-  })
-  test('get-producer-detail: unregistered and unknown producers are not found', async () => {
-    expect(await refusal(ask('get-producer-detail', { producer: 'prod_11' }))).toEqual({
-      kind: 'not_found',
-      en: "Producer 'prod_11' does not exist at block 4851.",
-      zh: "生产者 'prod_11' 不存在（截至区块 4851）。",
-    })
-    expect(await askText('get-producer-detail', { producer: 'admin' }, { compat: 'iostabc' })).toBe('{}')
   })
 })

@@ -1,10 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { oracle } from '#test/support/nodes/recording.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { ask } from '#test/support/stores/ask.ts'
 
 const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
-const HUGE = '9999999999999999999'
 
 /** The producers of the contract's table, sorted by votes, then by name. */
 async function expected() {
@@ -63,12 +62,5 @@ describe('get-producer-list', () => {
     expect(named.map(({ account, alias, alias_en }: Record<string, string>) => [account, alias, alias_en])).toEqual([
       ['producer000', '名', 'Name'],
     ])
-  })
-
-  test('get-producer-list: a page far beyond the end is empty and keeps its number', async () => {
-    for (const sort of ['asc', 'desc'])
-      expect(await askText('get-producer-list', { page: HUGE, size: '500', sort })).toBe(
-        `{"producers":[],"page":${HUGE},"size":500,"total":13}`,
-      )
   })
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
@@ -42,8 +41,4 @@ test('get-producer-registration: every producer with votes is in the table, or n
     former += Number(!registered)
   }
   expect(former).toBeGreaterThan(0)
-})
-
-test('get-producer-registration: an account that never registered is not found', async () => {
-  expect((await refusal(ask('get-producer-registration', { producer: 'busyhub' }))).kind).toBe('not_found')
 })

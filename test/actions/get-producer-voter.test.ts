@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 describe('get-producer-voter', () => {
@@ -16,11 +15,5 @@ describe('get-producer-voter', () => {
     const said = await askText('get-producer-voter', { producer: 'prod_01' })
     expect(await askText('get-producer-voter', { account: 'prod_01' })).toBe(said)
     expect(await askText('get-producer-voter', { account: 'prod_01', producer: 'prod_01' })).toBe(said)
-  })
-  test('get-producer-voter: an account that is not a producer is not found', async () => {
-    expect((await refusal(ask('get-producer-voter', { producer: 'busyhub' }))).kind).toBe('not_found')
-    expect(await askText('get-producer-voter', { producer: 'busyhub' }, { compat: 'iostabc' })).toBe(
-      '{"voters":[],"page":1,"size":0,"total":0}',
-    )
   })
 })

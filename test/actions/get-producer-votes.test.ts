@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainChangeOfWeek, plainVoteDays, voteChanges } from '#test/support/oracle/plain-votes.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { VOTED, votedChain } from '#test/support/stores/voted-chain.ts'
@@ -27,15 +26,6 @@ describe('get-producer-votes: the recorded chain', () => {
       voted += Number(votes !== '0')
     }
     expect(voted).toBeGreaterThan(5)
-  })
-
-  test('get-producer-votes: an account that is not a producer, or no longer one, is not found', async () => {
-    for (const producer of ['busyhub', 'prod_11']) {
-      expect((await refusal(ask('get-producer-votes', { producer }))).kind).toBe('not_found')
-      expect(await askText('get-producer-votes', { producer }, { compat: 'iostabc' })).toBe(
-        '{"days":[],"page":1,"size":0,"total":0}',
-      )
-    }
   })
 })
 

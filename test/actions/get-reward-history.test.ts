@@ -4,7 +4,6 @@ import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
 import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 
@@ -106,10 +105,4 @@ test('readCandidateBonuses: what each producer could withdraw for itself after m
     expect([name, found]).toEqual([name, expected.get(name) ?? []])
   }
   expect([...expected.values()].flat().filter(units => units > 0n).length).toBeGreaterThan(20)
-})
-
-test('error: an account that is not a producer is not found', async () => {
-  expect(await refusal(ask('get-reward-history', { producer: 'nosuchacc' }))).toMatchObject({
-    kind: 'not_found',
-  })
 })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { refusal } from '#test/support/refusal.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { ask } from '#test/support/stores/ask.ts'
 
 describe('get-subaccount-list', () => {
   test('get-subaccount-list: returns a row of the recorded chain character by character', async () => {
@@ -28,14 +27,5 @@ describe('get-subaccount-list', () => {
     })
     const old = await ask('get-subaccount-list', params, { compat: 'iostabc' })
     expect(old.accounts).toEqual(accounts.map(({ seq: _, ...row }: { seq: number }) => row))
-  })
-  test('get-subaccount-list: an account that created none has an empty list, an unknown account is not found', async () => {
-    expect(await askText('get-subaccount-list', { account: 'foundation' })).toBe(
-      '{"accounts":[],"page":1,"size":20,"total":0}',
-    )
-    expect((await refusal(ask('get-subaccount-list', { account: 'nosuchacc' }))).kind).toBe('not_found')
-    expect(await askText('get-subaccount-list', { account: 'nosuchacc', size: '7' }, { compat: 'iostabc' })).toBe(
-      '{"accounts":[],"page":1,"size":7,"total":0}',
-    )
   })
 })

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 describe('get-token-list', () => {
@@ -28,12 +27,6 @@ describe('get-token-list', () => {
   test('get-token-list: accepts names that are members of JavaScript objects, and returns full names of all kinds', async () => {
     const text = await askText('get-token-list', { account: '12345' })
     for (const symbol of ['__proto__', 'constructor', 'null', '1e5']) expect(text).toContain(`"symbol":"${symbol}"`)
-  })
-  test('get-token-list: an account that never occurred is not found; in compat the list is empty', async () => {
-    expect((await refusal(ask('get-token-list', { account: 'nosuchacc' }))).kind).toBe('not_found')
-    expect(await askText('get-token-list', { account: 'nosuchacc' }, { compat: 'iostabc' })).toBe(
-      '{"tokens":[],"page":1,"size":0,"total":0}',
-    )
   })
 })
 

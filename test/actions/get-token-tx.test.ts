@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { plainLists, shownPlainRow } from '#test/support/oracle/plain-lists.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 
 /** The rows of all pages of a token's list. */
@@ -51,19 +50,6 @@ describe('get-token-tx', () => {
   test('get-token-tx: a row of the recorded chain names its contract', async () => {
     expect(await askText('get-token-tx', { token: 'iost', size: '1' })).toBe(
       '{"transactions":[{"seq":47666,"contract":"token.iost","action_name":"transfer","data":["iost","busyhub","user_001","0.5","the last one"],"block":"4824","tx_hash":"EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e","from":"busyhub","to":"user_001","created_at":"2026-11-21T08:25:19.000Z","index":0,"return":"[]","status_code":"SUCCESS","amount":"0.5","token":"iost","memo":"the last one"}],"page":1,"size":1,"total":47666}',
-    )
-  })
-  test('get-token-tx: a token that never moved has no rows, an unknown token is not found', async () => {
-    expect(await askText('get-token-tx', { token: 'neverissued' })).toBe(
-      '{"transactions":[],"page":1,"size":20,"total":0}',
-    )
-    expect(await refusal(ask('get-token-tx', { token: 'nosuch' }))).toEqual({
-      kind: 'not_found',
-      en: "Token 'nosuch' does not exist at block 4851.",
-      zh: "代币 'nosuch' 不存在（截至区块 4851）。",
-    })
-    expect(await askText('get-token-tx', { token: 'nosuch' }, { compat: 'iostabc' })).toBe(
-      '{"transactions":[],"page":1,"size":20,"total":0}',
     )
   })
 })

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { refusal } from '#test/support/refusal.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
+import { ask } from '#test/support/stores/ask.ts'
 
 test('get-transaction-action: returns the actions of every transaction of some blocks', async () => {
   const blocks = await recordedBlocks()
@@ -18,12 +17,4 @@ test('get-transaction-action: returns the actions of every transaction of some b
         wrong.push(tx.hash)
     }
   expect(wrong).toEqual([])
-})
-
-test('get-transaction-action: a transaction without actions has none, an unknown transaction is not found', async () => {
-  expect(await askText('get-transaction-action', { tx_hash: '9psjd8sKVxFWh4nDmVhgkQNemFxU8J4b5GapXCyykt4A' })).toBe(
-    '{"actions":[],"page":1,"size":0,"total":0}',
-  )
-  const tx_hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
-  expect((await refusal(ask('get-transaction-action', { tx_hash }))).kind).toBe('not_found')
 })

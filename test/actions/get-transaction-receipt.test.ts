@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { refusal } from '#test/support/refusal.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 test('get-transaction-receipt: returns the receipts of every transaction of some blocks', async () => {
@@ -16,9 +15,4 @@ test('get-transaction-receipt: returns the receipts of every transaction of some
         wrong.push(tx.hash)
     }
   expect({ most, wrong }).toEqual({ most: 100, wrong: [] })
-})
-
-test('get-transaction-receipt: an unknown transaction is not found', async () => {
-  const tx_hash = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
-  expect((await refusal(ask('get-transaction-receipt', { tx_hash }))).kind).toBe('not_found')
 })

@@ -10,7 +10,6 @@ import { refusal } from '#test/support/refusal.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
-import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
@@ -106,35 +105,28 @@ describe('get-token-holder of the past', () => {
     await destroy()
   })
 
-  for (const [where, open] of [
-    ['SQLite', temporarySqlite],
-    ['Elasticsearch', async () => openTestElastic({ leaseMs: 15_000 })],
-  ] as const)
-    test.skipIf(where === 'Elasticsearch' && elasticsearchUrl() === undefined)(
-      `an owner whose last RAM was used up without a movement is in the ranking of the past, in ${where}`,
-      async () => {
-        const moved = (amount: string) => receipt('token.iost/transfer', ['ram', 'alice00', 'bob0000', amount, ''])
-        const used = transaction({ receipt: { ramUsage: [['alice00', 99_990n]] } })
-        // With more movements before the block than after it, and the reverse.
-        for (const later of [0, 9]) {
-          const { store, destroy } = await open()
-          const more = Array.from({ length: later }, () => [
-            transaction({ receipts: [receipt('token.iost/issue', ['ram', 'bob0000', '1'])] }),
-          ])
-          await commitRuns(store, [chainOf([genesis()], [transaction({ receipts: [moved('10')] })], [used], ...more)], {
-            lib: 2 + later,
-          })
-          const holdersAt = async (height: string) =>
-            (await ask('get-token-holder', { token: 'ram', at_block: height }, { deps: { store } })).holders
-          expect(await holdersAt('1')).toEqual([
-            { account: 'alice00', balance: '99990', symbol: 'ram' },
-            { account: 'bob0000', balance: '10', symbol: 'ram' },
-          ])
-          expect(await holdersAt('2')).toEqual([{ account: 'bob0000', balance: '10', symbol: 'ram' }])
-          await destroy()
-        }
-      },
-    )
+  test('an owner whose last RAM was used up without a movement is in the ranking of the past', async () => {
+    const moved = (amount: string) => receipt('token.iost/transfer', ['ram', 'alice00', 'bob0000', amount, ''])
+    const used = transaction({ receipt: { ramUsage: [['alice00', 99_990n]] } })
+    // With more movements before the block than after it, and the reverse.
+    for (const later of [0, 9]) {
+      const { store, destroy } = await temporarySqlite()
+      const more = Array.from({ length: later }, () => [
+        transaction({ receipts: [receipt('token.iost/issue', ['ram', 'bob0000', '1'])] }),
+      ])
+      await commitRuns(store, [chainOf([genesis()], [transaction({ receipts: [moved('10')] })], [used], ...more)], {
+        lib: 2 + later,
+      })
+      const holdersAt = async (height: string) =>
+        (await ask('get-token-holder', { token: 'ram', at_block: height }, { deps: { store } })).holders
+      expect(await holdersAt('1')).toEqual([
+        { account: 'alice00', balance: '99990', symbol: 'ram' },
+        { account: 'bob0000', balance: '10', symbol: 'ram' },
+      ])
+      expect(await holdersAt('2')).toEqual([{ account: 'bob0000', balance: '10', symbol: 'ram' }])
+      await destroy()
+    }
+  })
 
   test('the ranking found for one page is reused for the next one, by token and block', async () => {
     const kept = createRankingCache()

@@ -41,10 +41,13 @@ test('actions: the twenty of the interface are listed in its order', () => {
   expect(modules).toEqual(['base', 'account', 'producer', 'block', 'contract', 'token', 'nft', 'transaction'])
 })
 
-test('actions: every action file is listed, and every action has a test', () => {
+test('actions: every action file is listed, and every action has a test', async () => {
   const files = readdirSync(join(ROOT, 'src/actions')).filter(file => /^(?:get-.*|search)(?<!\.test)\.ts$/.test(file))
   expect(files.toSorted()).toEqual(actions.map(action => `${formatActionName(action)}.ts`).toSorted())
-  const untested = actions.map(formatActionName).filter(name => !existsSync(join(import.meta.dir, `${name}.test.ts`)))
+  const table = await Bun.file(join(import.meta.dir, 'recorded-answers.test.ts')).text()
+  const untested = actions
+    .map(formatActionName)
+    .filter(name => !existsSync(join(import.meta.dir, `${name}.test.ts`)) && !table.includes(`'${name}'`))
   expect(untested).toEqual([])
 })
 

@@ -215,12 +215,3 @@ test('up: the printed examples work', async () => {
 })
 
 const urlsOf = (text: string): readonly string[] => text.match(/(?<=^ {2})http\S+/gm) ?? []
-
-test('serve: an address in use is reported', async () => {
-  await using folder = await cliFolder()
-  const service = folder.start(['serve', '--listen', '127.0.0.1:0'])
-  const { host } = new URL(await service.firstLine)
-  const { code, out, err } = await folder.run(['serve', '--listen', host])
-  expect([code, out]).toEqual([2, ''])
-  expect(err).toStartWith(`iostlens: Address ${host} is in use by another program.\n  Stop that program, or choose`)
-})

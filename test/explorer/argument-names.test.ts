@@ -1,13 +1,10 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Explorer, explorerOn } from './served.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { explorerOn } from './served.ts'
 
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerOn()
-})
+const explorer = await explorerOn()
 
 type Contracts = { readonly contracts: readonly { readonly contract_id: string }[] }
 type Abi = { readonly abis: readonly { readonly name: string; readonly args: readonly string[] }[] }

@@ -1,4 +1,4 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { downloads } from '#explorer/download/downloads.ts'
 import { findRoute } from '#explorer/links.ts'
 import { createAddressLimits } from '#gate/networks.ts'
@@ -13,10 +13,7 @@ import { type Explorer, explorerOn, HTML } from './served.ts'
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerOn({ isKeyless: true })
-})
+const explorer = await explorerOn({ isKeyless: true })
 
 test('downloads: the file of an account has every row of its list, and changes that add up to its balance', async () => {
   for (const account of ['__proto__', 'tokenboss', '12345', 'admin']) await expectFile(explorer, account)

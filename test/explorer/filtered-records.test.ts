@@ -1,5 +1,5 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { startBrowser } from '../support/browser/browser.ts'
+import { shareBrowser } from '../support/browser/browser.ts'
 import { servedBehind } from '../support/browser/served.ts'
 import { explorerOn } from './served.ts'
 
@@ -43,12 +43,11 @@ test('/contract: the plot of records is gone with any filter that it cannot have
 })
 
 test('/account: a page that is out of date says so with any filter, also without rows', async () => {
-  const browser = await startBrowser()
   await using served = servedBehind('/', await explorerOn({ isKeyless: true, now: () => Date.now() }))
-  const page = await browser.open()
+  const page = await (await shareBrowser()).open()
   for (const query of ['', 'direction=in', 'token=iost&failed=1', 'from=2026-11-01&to=2026-11-02']) {
     await page.go(`${served.url}account/busyhub?${query}`)
     await page.until(`document.querySelector('.live').dataset.state === 'stale'`)
   }
-  await browser.close()
+  await page.close()
 })

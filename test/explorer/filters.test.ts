@@ -1,14 +1,11 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { readWholeCsv } from '../support/read-csv.ts'
-import { type Explorer, explorerOn } from './served.ts'
+import { explorerOn } from './served.ts'
 
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerOn()
-})
+const explorer = await explorerOn()
 
 type Row = { readonly tx_hash: string }
 type Answer = { readonly transactions: readonly Row[]; readonly next?: string }

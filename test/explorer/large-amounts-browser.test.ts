@@ -1,19 +1,18 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
-import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import { shareBrowser } from '../support/browser/browser.ts'
 import { type Served, servedBehind } from '../support/browser/served.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 
-// The first run may download the browser. A test that hangs still ends.
+// A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-let browser: Browser
+const browser = await shareBrowser()
 let opened: Awaited<ReturnType<typeof temporarySqlite>>
 let served: Served
 beforeAll(async () => {
-  browser = await startBrowser()
   opened = await temporarySqlite()
   const node = serveGenerated({ ...small('busy'), blocks: 200 })
   await loadFrom(node.url, opened.store)
@@ -21,7 +20,6 @@ beforeAll(async () => {
   served = servedBehind('/', serviceOn(opened.store, { explorer: true }))
 })
 afterAll(async () => {
-  await browser.close()
   await served[Symbol.asyncDispose]()
   await opened.destroy()
 })

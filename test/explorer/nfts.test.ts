@@ -1,18 +1,15 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { plainItems, sharesOf } from '#test/support/oracle/items.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '../support/stores/hand-made.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { foreignIn } from './parts.ts'
-import { type Explorer, explorerOn } from './served.ts'
+import { explorerOn } from './served.ts'
 
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerOn()
-})
+const explorer = await explorerOn()
 
 type Row = { readonly tx_hash: string; readonly collection?: string; readonly token_id?: string }
 

@@ -1,6 +1,6 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { recordedBlocks } from '../support/nodes/recording.ts'
-import { type Explorer, explorerOn } from './served.ts'
+import { explorerOn } from './served.ts'
 
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -14,10 +14,7 @@ type Row = {
   readonly locked_until?: string
 }
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerOn()
-})
+const explorer = await explorerOn()
 
 const textOf = (html: string): string => html.replaceAll(/<[^>]*>/g, '').replaceAll(/\s+/g, ' ')
 

@@ -1,5 +1,5 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { type Explorer, explorerOn } from './served.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { explorerOn } from './served.ts'
 
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -7,10 +7,7 @@ setDefaultTimeout(600_000)
 const HASH = '9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p'
 const CONTRACT = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerOn()
-})
+const explorer = await explorerOn()
 
 /** The page to which the search for a text redirects; `undefined`: it shows a list of results. */
 async function ledTo(text: string, prefix = ''): Promise<string | undefined> {

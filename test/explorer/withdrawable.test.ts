@@ -1,6 +1,6 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { fromUnits, toUnits } from '#chain/amount.ts'
-import { type Explorer, explorerOn } from './served.ts'
+import { explorerOn } from './served.ts'
 
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
@@ -15,10 +15,7 @@ type Balance = {
   readonly frozen_balance: { readonly list: readonly { readonly amount: string; readonly time: string }[] }
 }
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerOn()
-})
+const explorer = await explorerOn()
 
 /** The card of withdrawable amounts; `""`: the page has none. */
 async function cardOf(path: string): Promise<string> {

@@ -1,14 +1,11 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { oracle, recordedBlocks } from '../support/nodes/recording.ts'
-import { type Explorer, explorerOn } from './served.ts'
+import { explorerOn } from './served.ts'
 
 // The first test may have to build the file of the whole chain. A test that hangs still ends.
 setDefaultTimeout(600_000)
 
-let explorer: Explorer
-beforeAll(async () => {
-  explorer = await explorerOn()
-})
+const explorer = await explorerOn()
 
 /** The text of a page with runs of white space reduced to one space. */
 const textOf = async (path: string): Promise<string> => (await explorer.visit(path)).text.replace(/\s+/g, ' ')

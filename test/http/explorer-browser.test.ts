@@ -1,23 +1,19 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import type { Profile } from '#actions/define.ts'
 import { pages } from '#explorer/pages.ts'
 import { createNode } from '#node/create-node.ts'
 import type { Node } from '#node/port.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
-import { until } from '#test/support/wait.ts'
-import { systemClock } from '#time/clock.ts'
-import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import { auditPage, WORDS_AND_COLOURS } from '../support/browser/axe.ts'
+import { shareBrowser } from '../support/browser/browser.ts'
 import type { Page } from '../support/browser/page.ts'
 import { type Served, servedBehind } from '../support/browser/served.ts'
-import { recordedBlocks, recording } from '../support/nodes/recording.ts'
+import { recording } from '../support/nodes/recording.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
-import { commitRuns } from '../support/stores/commit-runs.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
-import { temporarySqlite } from '../support/stores/loading.ts'
 
-// The first run may download the browser. A test that hangs still ends.
+// A test that hangs still ends.
 setDefaultTimeout(600_000)
 
 const RUN = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'><svg onload=alert(3)>'
@@ -35,13 +31,12 @@ const PROFILE: Profile = {
   social_media: { [RUN]: 'javascript:alert(4)', 网站: 'https://elsewhere.example/' },
 }
 
-let browser: Browser
+const browser = await shareBrowser()
 let replay: Replay
 let node: Node
 let service: Service
 let served: Served
 beforeAll(async () => {
-  browser = await startBrowser()
   replay = serveReplay({ recording: await recording() })
   node = createNode({ urls: [replay.url], clock: patientClock })
   await node.watch(async () => undefined)
@@ -54,7 +49,6 @@ beforeAll(async () => {
   served = servedBehind('/', service)
 })
 afterAll(async () => {
-  await browser.close()
   await served[Symbol.asyncDispose]()
   node.close()
   await replay.stop()
@@ -83,6 +77,7 @@ const ADDRESSES = [
   'statistics',
   'statistics/transactions',
   'transactions',
+  'transactions?page=500',
   'tx/EtsagS1FGY4f1kEZGu8zoryj8pXKSBazcHujbC4c958e',
   // A transaction that failed after several actions.
   'tx/9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p',
@@ -129,19 +124,6 @@ async function staysPut(page: Page, url: string): Promise<boolean> {
   }
 }
 
-/** Minified, because it is sent to each page again. */
-const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
-
-/** Serious findings of axe. `options` limits the rules. */
-async function findingsOn(page: Page, options: object = {}): Promise<readonly unknown[]> {
-  await page.run(`${axe};0`)
-  return page.run(
-    `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) => violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => [id, nodes.length, nodes[0].html.slice(0, 200)]))`,
-  )
-}
-
 const wideOf = (page: Page): Promise<number> => page.run('document.documentElement.scrollWidth')
 
 /** Console messages without those for the expected answers 404 and 400. */
@@ -157,16 +139,6 @@ const WIDTHS = [360, 768, 1_400] as const
 /** Widths on both sides of those at which the layout changes, where there is least room. */
 const BETWEEN = [480, 759, 761, 960, 1_151, 1_153] as const
 
-/** Rules for colours, names and labels, which depend on language and theme. */
-const WORDS_AND_COLOURS = {
-  runOnly: [
-    ...['cat.color', 'cat.language', 'cat.name-role-value'],
-    ...['cat.forms', 'cat.text-alternatives', 'cat.aria'],
-  ],
-  // A rule of level AAA. The pages meet level AA.
-  rules: { 'color-contrast-enhanced': { enabled: false } },
-}
-
 /**
  * How a page is opened and checked: half of all pages on a phone in the light theme by every rule, the others
  * on a desktop in the dark theme. The other language swaps the two halves.
@@ -181,6 +153,14 @@ const UNTRANSLATED = `[...document.querySelectorAll('h1 small, h2, th, dt, label
   .flatMap(each => [each.matches('[data-copy]') ? '' : each.textContent, each.ariaLabel ?? '', each.placeholder ?? ''])
   .filter(text => /[A-Za-z]/.test(text) && !/\\p{Script=Han}/u.test(text) && !/^(?:gas|RAM|UTC)$/i.test(text.trim()) && text !== ${JSON.stringify(RUN)})`
 
+/** Opens all folded parts of a page. */
+const UNFOLD = "document.querySelectorAll('main details').forEach(each => { each.open = true })"
+/** Parts that are visible outside of their card. What is in a part that scrolls is cut off at its edge. */
+const BEYOND = `[...document.querySelectorAll('main .card *')]
+  .filter(each => each.checkVisibility() && !each.closest('svg, pre, .sr, .inner')
+    && each.getBoundingClientRect().right > each.closest('.card').getBoundingClientRect().right + 0.5)
+  .map(each => each.outerHTML.slice(0, 80))`
+
 test.each(['en', 'zh'] as const)(
   'explorer in a browser: every page is correct at every width, light and dark, %s',
   async lang => {
@@ -192,11 +172,16 @@ test.each(['en', 'zh'] as const)(
       await page.resize(width)
       const url = `${base}${address}${address === '' && lang === 'en' ? '?lang=en' : ''}`
       expect([address, await staysPut(page, url)]).toEqual([address, true])
-      expect([address, await findingsOn(page, rules)]).toEqual([address, []])
+      expect([address, await auditPage(page, rules)]).toEqual([address, []])
       if (lang === 'zh') expect([address, await page.run(UNTRANSLATED)]).toEqual([address, []])
       for (const wide of [width, ...WIDTHS.filter(each => each !== width)]) {
         await page.resize(wide)
         expect([address, await wideOf(page)]).toEqual([address, wide])
+      }
+      await page.run(UNFOLD)
+      for (const wide of [360, 761, 1_400]) {
+        await page.resize(wide)
+        expect([address, await wideOf(page), await page.run(BEYOND)]).toEqual([address, wide, []])
       }
     }
     expect(quietIn(page)).toEqual([])
@@ -213,7 +198,7 @@ test('explorer in a browser: the code of a contract is readable in both themes, 
     await page.prefer(scheme)
     await page.go(`${served.url}${address}`)
     await page.run("document.querySelector('.lines').closest('details').open = true")
-    expect([scheme, await findingsOn(page)]).toEqual([scheme, []])
+    expect([scheme, await auditPage(page)]).toEqual([scheme, []])
     expect([scheme, await wideOf(page)]).toEqual([scheme, 360])
     const colours =
       "new Set([...document.querySelectorAll('.lines, .lines span')].map(each => getComputedStyle(each).color)).size"
@@ -234,7 +219,7 @@ test('explorer in a browser: a QR code is dark on light in both themes, and fits
     await page.prefer(scheme)
     await page.go(`${served.url}account/__proto__`)
     await page.run("document.querySelector('.qr').open = true")
-    expect([scheme, await findingsOn(page)]).toEqual([scheme, []])
+    expect([scheme, await auditPage(page)]).toEqual([scheme, []])
     expect([scheme, await wideOf(page)]).toEqual([scheme, 360])
     const colours =
       "[getComputedStyle(document.querySelector('.qr svg')).backgroundColor, getComputedStyle(document.querySelector('.qr path')).stroke]"
@@ -267,26 +252,6 @@ test('explorer in a browser: every page is complete without scripts at every wid
   await page.close()
 })
 
-/** Opens all folded parts of a page. */
-const UNFOLD = "document.querySelectorAll('main details').forEach(each => { each.open = true })"
-/** Parts that are visible outside of their card. What is in a part that scrolls is cut off at its edge. */
-const BEYOND = `[...document.querySelectorAll('main .card *')]
-  .filter(each => each.checkVisibility() && !each.closest('svg, pre, .sr, .inner')
-    && each.getBoundingClientRect().right > each.closest('.card').getBoundingClientRect().right + 0.5)
-  .map(each => each.outerHTML.slice(0, 80))`
-
-test('explorer in a browser: a page with all of its parts open is as wide as the window, and its cards hold what is in them', async () => {
-  const page = await browser.open()
-  for (const address of [...ADDRESSES, 'transactions?page=500'])
-    for (const width of [360, 761, 1_400]) {
-      await page.resize(width)
-      await page.go(`${served.url}${address}${address === '' ? '?lang=en' : ''}`)
-      await page.run(UNFOLD)
-      expect([address, await wideOf(page), await page.run(BEYOND)]).toEqual([address, width, []])
-    }
-  await page.close()
-})
-
 test('explorer in a browser: a page printed from the dark theme is dark on white, without controls', async () => {
   const page = await browser.open({ width: 794 })
   await page.prefer('dark', 'print')
@@ -296,7 +261,7 @@ test('explorer in a browser: a page printed from the dark theme is dark on white
     'statistics/transactions',
   ]) {
     await page.go(`${served.url}${address}`)
-    expect([address, await findingsOn(page, WORDS_AND_COLOURS)]).toEqual([address, []])
+    expect([address, await auditPage(page, WORDS_AND_COLOURS)]).toEqual([address, []])
     const grounds = `[...new Set([...document.querySelectorAll('body, .card')].map(each => getComputedStyle(each).backgroundColor))]`
     expect([address, await page.run(grounds)]).toEqual([address, ['rgb(255, 255, 255)']])
     const folded = `[...document.querySelectorAll('main details > :not(summary)')].filter(each => !each.checkVisibility({ contentVisibilityAuto: true })).length`
@@ -318,7 +283,7 @@ test('explorer in a browser: search, page and content are reachable by keyboard 
   await page.type('busyh')
   const input = "document.querySelector('.search input')"
   await page.until(`${input}.getAttribute('aria-expanded') === 'true'`)
-  expect(await findingsOn(page)).toEqual([])
+  expect(await auditPage(page)).toEqual([])
   await page.press('Escape')
   expect(await page.run<string>(`${input}.getAttribute('aria-expanded')`)).toBe('false')
   await page.type('u')
@@ -355,157 +320,6 @@ test('explorer in a browser: hostile texts run no script, lead to no other site 
   await page.close()
 })
 
-type Growing = {
-  readonly isRefused: boolean
-  readonly more: readonly number[]
-  /** The page to open. Absent: the list of blocks. */
-  readonly path?: string
-  /** Time added to that of the last block. Absent: none, so every block is recent. */
-  readonly later?: () => number
-}
-
-/** Opens the page on a chain at block 60. Then each height of `more` is published and awaited. */
-async function onGrowingChain(
-  { isRefused, more, path = 'blocks', later = () => 0 }: Growing,
-  at: (
-    page: Page,
-    height: number,
-    grown: { readonly told: readonly string[]; readonly service: Service },
-  ) => Promise<void>,
-): Promise<void> {
-  const { store, destroy } = await temporarySqlite()
-  const blocks = await recordedBlocks()
-  const ends = [60, ...more]
-  const last = Number((blocks[ends.at(-1) ?? 0]?.block.time ?? 0n) / 1_000_000n)
-  const clock = { ...systemClock, now: () => last + later() }
-  const growing = serviceOn(store, { explorer: true, clock })
-  /** The heights for which the page was fetched. */
-  const told: string[] = []
-  await using chain = servedBehind('/', {
-    ...growing,
-    app: {
-      handle: (request: Request) => {
-        const height = request.headers.get('x-live-height')
-        if (height !== null) told.push(height)
-        return isRefused && new URL(request.url).pathname.endsWith('/live')
-          ? new Response('busy', { status: 503 })
-          : growing.app.handle(request)
-      },
-    } as Service['app'],
-  })
-  const page = await browser.open()
-  const runs = ends.map((end, run) => blocks.slice(run === 0 ? 0 : (ends[run - 1] ?? 0) + 1, end + 1))
-  await commitRuns(store, runs, {
-    lib: Math.max(80, ...ends),
-    onCommitted: async height => {
-      if (height === 60) await page.go(`${chain.url}${path}`)
-      await at(page, height, { told, service: growing })
-    },
-  })
-  expect(page.said.filter(line => !/503.*\/live/.test(line))).toEqual([])
-  await page.close()
-  await destroy()
-}
-
-const FIRST = "document.querySelector('table[data-live] tbody td').textContent"
-const ROWS = "document.querySelectorAll('table[data-live] tbody tr').length"
-const STATE = "document.querySelector('.live').dataset.state"
-const seen = (isSeen: boolean): string => `{
-  Object.defineProperty(document, 'hidden', { value: ${!isSeen}, configurable: true })
-  document.dispatchEvent(new Event('visibilitychange'))
-}`
-
-test('explorer in a browser: a visible page gets rows of new blocks by the stream, and the table keeps its size', async () => {
-  let rows = 0
-  await onGrowingChain({ isRefused: false, more: [61, 70] }, async (page, height, { told, service }) => {
-    if (height === 60) {
-      await page.until(`${STATE} === 'on'`)
-      expect(await page.run<string>(FIRST)).toBe('60')
-      rows = await page.run<number>(ROWS)
-      return
-    }
-    if (height === 70) {
-      // A hidden page closes its stream, and fetches the missed rows when it is shown again.
-      await page.run(seen(false))
-      await until(() => service.lines.some(({ fields }) => fields['route'] === 'live'))
-      await page.run(seen(true))
-    }
-    await page.until(`${FIRST} === '${height}'`)
-    expect(await page.run<number>(ROWS)).toBe(rows)
-    expect(await page.run<number>("document.querySelectorAll('tr.fresh').length")).toBe(height === 61 ? 1 : 9)
-    expect(told).toContain(String(height))
-  })
-})
-
-/** The text of a page without its ages, and the text that the service now returns for its URL. */
-const SAID = `(async () => {
-  const answer = await fetch(location.href, { headers: { Accept: 'text/html' } })
-  const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html')
-  return [document, fresh].map(root => ['main', 'footer'].map(part => {
-    const copy = root.querySelector(part).cloneNode(true)
-    for (const each of copy.querySelectorAll('.ago, .trouble')) each.remove()
-    for (const each of copy.querySelectorAll('figure.plot')) each.append(each.dataset.points)
-    return copy.textContent
-  }).join(' '))
-})()`
-const AS_OF = "/block (\\d+)/.exec(document.querySelector('footer').textContent)[1]"
-
-test.each(['', 'account/admin', 'token/iost', 'contract/token.iost'])(
-  'explorer in a browser: all parts of an open page have the same height: /%s',
-  async path => {
-    let before = ''
-    const asked = `${path}?lang=en`
-    await onGrowingChain({ isRefused: false, more: [61, 400], path: asked }, async (page, height) => {
-      await page.until(`${AS_OF} === '${height}'`)
-      const [open = '', fresh = ''] = await page.run<readonly string[]>(SAID)
-      expect(open).toBe(fresh)
-      if (height === 400) expect(open === before).toBe(false)
-      before = open
-      if (height === 61)
-        await page.run("for (const each of document.querySelectorAll('details')) each.open = !each.open")
-      else if (height === 60) await page.until(`${STATE} === 'on'`)
-    })
-  },
-)
-
-test('explorer in a browser: the rows stay while a visitor reads them, and the page says that it waits', async () => {
-  await onGrowingChain({ isRefused: false, more: [61] }, async (page, height) => {
-    if (height === 60) {
-      await page.until(`${STATE} === 'on'`)
-      await page.run("document.querySelector('table[data-live] a').focus()")
-      return
-    }
-    await page.until(`${STATE} === 'held'`)
-    expect(await page.run<readonly string[]>(`[${FIRST}, ${AS_OF}]`)).toEqual(['60', '60'])
-    await page.run('document.activeElement.blur()')
-    await page.until(`${FIRST} === '61' && ${AS_OF} === '61' && ${STATE} === 'on'`)
-  })
-})
-
-test('explorer in a browser: the page says live while its data is current, otherwise it names the problem', async () => {
-  let ms = 3_600_000
-  await onGrowingChain({ isRefused: false, more: [61], later: () => ms }, async (page, height) => {
-    if (height === 60) {
-      await page.until(`${STATE} === 'stale'`)
-      const said = "[document.querySelector('.stale').title, document.querySelector('.trouble').textContent]"
-      expect(await page.run<readonly string[]>(said)).toEqual(Array(2).fill('The last loaded block is old.'))
-      ms = 0
-      return
-    }
-    await page.until(`${STATE} === 'on' && document.querySelector('.trouble').textContent === ''`)
-  })
-})
-
-test('explorer in a browser: if the stream is refused, rows of new blocks are fetched at intervals', async () => {
-  // The form of a pager leads to the first page by its number.
-  const path = 'blocks?page=1'
-  await onGrowingChain({ isRefused: true, more: [61], path }, async (page, height, { told }) => {
-    await page.until(`${STATE} === 'late'`)
-    await page.until(`${FIRST} === '${height}'`)
-    expect(told.filter(each => each !== '60')).toEqual([])
-  })
-})
-
 test('explorer in a browser: the theme follows the system until one is chosen, and the choice persists', async () => {
   const page = await browser.open()
   await page.prefer('dark')
@@ -524,7 +338,7 @@ test('explorer in a browser: the theme follows the system until one is chosen, a
   expect(await page.run<string>(ground)).toBe(dark)
   await page.run(press)
   expect(await page.run<string>(ground)).toBe(light)
-  expect(await findingsOn(page)).toEqual([])
+  expect(await auditPage(page)).toEqual([])
   await page.close()
 })
 

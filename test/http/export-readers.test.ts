@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { createKey } from '#keys/key.ts'
 import type { Store } from '#store/port.ts'
@@ -87,161 +87,153 @@ const ENDINGS: Readonly<Record<string, Ending>> = {
   },
 }
 
-type Opened = {
-  readonly store: Store
-  /** Number of open points in time. 0 for a store without them. */
-  readonly pits: () => number
-  readonly destroy: () => Promise<void>
-}
+let own: Awaited<ReturnType<typeof temporarySqlite>>
+let calls: readonly Call[]
+let service: Service
+let holding: Holding
+let clock: HandClock
+let holders: readonly Pick<Service, 'ask' | 'key'>[]
+/** Every list, by format. */
+const whole = new Map<string, readonly string[]>()
 
-const suite = (name: string, open: () => Promise<Opened>): void =>
-  describe(name, () => {
-    let own: Opened
-    let calls: readonly Call[]
-    let service: Service
-    let holding: Holding
-    let clock: HandClock
-    let holders: readonly Pick<Service, 'ask' | 'key'>[]
-
-    beforeAll(async () => {
-      own = await open()
-      const all = await callsOn(own.store)
-      calls = lists.flatMap(action => all.find(call => call.action === action) ?? [])
-      clock = handClock(Date.UTC(2026, 0, 1))
-      const keys = calls.map((_, at) => createKey(`holder ${at}`, PLAN, { now: clock.now() }))
-      const { store, holding: counted } = watched(own.store)
-      holding = counted
-      service = serviceOn(store, {
-        keys: keys.map(({ stored }) => stored),
-        clock,
-        // Room for all lists at once and one more reader: the next test fails if a place is not released.
-        maxExports: calls.length + 1,
-        stallMs: STALL_MS,
-      })
-      holders = keys.map(({ key }) => ({ ask: service.ask, key }))
-    })
-    afterAll(async () => {
-      await service.app.stop(true)
-      await own.destroy()
-    })
-
-    const kinds = (): readonly unknown[] =>
-      service.lines.filter(({ message }) => message === 'Answered request.').map(({ fields }) => fields['kind'])
-
-    /** Every list, read to its end by another client. */
-    const allRead = async (format: string): Promise<readonly string[]> => {
-      const texts: string[] = []
-      for (const call of calls) {
-        const response = await ask(service, call, { format })
-        const text = await response.text()
-        expect([call.name, response.status, text.length > 0]).toEqual([call.name, 200, true])
-        texts.push(text)
-      }
-      return texts
-    }
-
-    const expectNothingHeld = async (): Promise<void> => {
-      await until(() => holding.views === 0 && holding.reads === 0 && own.pits() === 0)
-      // No timer of a departed reader is left.
-      await clock.awaited(STALL_MS, 0)
-    }
-
-    test('every list of the registry is in the calls', () => {
-      expect(calls.map(({ action }) => action)).toEqual(lists)
-    })
-
-    for (const format of ['ndjson', 'csv'])
-      for (const [how, { kind, begin, end }] of Object.entries(ENDINGS))
-        test(`readers of every list as ${format} that ${how}`, async () => {
-          const whole = await allRead(format)
-          await expectNothingHeld()
-          const before = kinds().length
-          const readers: Reader[] = []
-          for (const [at, call] of calls.entries()) {
-            const client = new AbortController()
-            const { ask: asking, key } = holders[at] as Pick<Service, 'ask' | 'key'>
-            const asked = {
-              ask: (path: string, init: RequestInit = {}) => asking(path, { ...init, signal: client.signal }),
-              key,
-            }
-            const response = await ask(asked, call, { format })
-            expect([call.name, response.status]).toEqual([call.name, 200])
-            const reader = (response.body as ReadableStream<Uint8Array>).getReader()
-            const one = { reader, client }
-            await begin?.(one)
-            readers.push(one)
-          }
-          const stateful = calls.filter(({ action }) => (action.source?.state.length ?? 0) > 0)
-          expect(holding.views).toBe(stateful.length)
-
-          expect(await allRead(format)).toEqual([...whole])
-          const others = kinds().length
-          expect([others - before, holding.views]).toEqual([calls.length, stateful.length])
-
-          await end(readers, clock)
-          await until(() => kinds().length === others + readers.length)
-          expect(new Set(kinds().slice(others))).toEqual(new Set([kind]))
-          await expectNothingHeld()
-          if (kind === 'stalled') for (const { reader } of readers) await expect(reader.read()).rejects.toThrow()
-          expect(await allRead(format)).toEqual([...whole])
-        })
-
-    test('clients of every list in every format that disconnect after the first bytes', async () => {
-      service.app.listen({ hostname: '127.0.0.1', port: 0 })
-      const { server } = service.app
-      const before = kinds().length
-      for (const format of ['ndjson', 'csv']) {
-        const sockets = await Promise.all(
-          calls.map(async ({ action, params }, at) => {
-            const socket = connect(server?.port ?? 0, '127.0.0.1')
-            const query = new URLSearchParams({
-              ...params,
-              module: action.module,
-              action: action.action,
-              format,
-            })
-            socket.on('error', () => undefined)
-            const begun = new Promise(done => socket.once('data', done))
-            socket.write(`GET /api/?${query} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${holders[at]?.key}\r\n\r\n`)
-            expect(String(await begun)).toStartWith('HTTP/1.1 200 ')
-            return socket
-          }),
-        )
-        for (const socket of sockets) socket.destroy()
-      }
-      await until(() => kinds().length === before + 2 * calls.length)
-      // Short lists were sent completely before their clients left.
-      expect(
-        kinds()
-          .slice(before)
-          .filter(kind => kind !== 'gone' && kind !== 'ok'),
-      ).toEqual([])
-      await until(() => server?.pendingRequests === 0)
-      await expectNothingHeld()
-      expect((await allRead('ndjson')).length).toBe(calls.length)
-    })
+beforeAll(async () => {
+  own = await temporarySqlite()
+  await fillFromRecording(own.store, { to: HEIGHT })
+  const all = await callsOn(own.store)
+  calls = lists.flatMap(action => all.find(call => call.action === action) ?? [])
+  clock = handClock(Date.UTC(2026, 0, 1))
+  const keys = calls.map((_, at) => createKey(`holder ${at}`, PLAN, { now: clock.now() }))
+  const { store, holding: counted } = watched(own.store)
+  holding = counted
+  service = serviceOn(store, {
+    keys: keys.map(({ stored }) => stored),
+    clock,
+    // Room for all lists at once and one more reader: the next test fails if a place is not released.
+    maxExports: calls.length + 1,
+    stallMs: STALL_MS,
   })
-
-suite('readers of lists in SQLite', async () => {
-  const { store, destroy } = await temporarySqlite()
-  await fillFromRecording(store, { to: HEIGHT })
-  return { store, pits: () => 0, destroy }
+  holders = keys.map(({ key }) => ({ ask: service.ask, key }))
+  for (const format of ['ndjson', 'csv']) whole.set(format, await readAll(format))
+})
+afterAll(async () => {
+  await service.app.stop(true)
+  await own.destroy()
 })
 
-describe.skipIf(elasticsearchUrl() === undefined)('readers of lists in Elasticsearch', () =>
-  suite('with a server', async () => {
+const kinds = (): readonly unknown[] =>
+  service.lines.filter(({ message }) => message === 'Answered request.').map(({ fields }) => fields['kind'])
+
+/** Every list, read to its end by another client. */
+async function readAll(format: string): Promise<readonly string[]> {
+  const texts: string[] = []
+  for (const call of calls) {
+    const response = await ask(service, call, { format })
+    const text = await response.text()
+    expect([call.name, response.status, text.length > 0]).toEqual([call.name, 200, true])
+    texts.push(text)
+  }
+  return texts
+}
+
+async function expectNothingHeld(): Promise<void> {
+  await until(() => holding.views === 0 && holding.reads === 0)
+  // No timer of a departed reader is left.
+  await clock.awaited(STALL_MS, 0)
+}
+
+test('every list of the registry is in the calls', () => {
+  expect(calls.map(({ action }) => action)).toEqual(lists)
+})
+
+for (const format of ['ndjson', 'csv'])
+  for (const [how, { kind, begin, end }] of Object.entries(ENDINGS))
+    test(`readers of every list as ${format} that ${how}`, async () => {
+      await expectNothingHeld()
+      const before = kinds().length
+      const readers: Reader[] = []
+      for (const [at, call] of calls.entries()) {
+        const client = new AbortController()
+        const { ask: asking, key } = holders[at] as Pick<Service, 'ask' | 'key'>
+        const asked = {
+          ask: (path: string, init: RequestInit = {}) => asking(path, { ...init, signal: client.signal }),
+          key,
+        }
+        const response = await ask(asked, call, { format })
+        expect([call.name, response.status]).toEqual([call.name, 200])
+        const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+        const one = { reader, client }
+        await begin?.(one)
+        readers.push(one)
+      }
+      const stateful = calls.filter(({ action }) => (action.source?.state.length ?? 0) > 0)
+      expect(holding.views).toBe(stateful.length)
+
+      expect(await readAll(format)).toEqual(whole.get(format) ?? [])
+      const others = kinds().length
+      expect([others - before, holding.views]).toEqual([calls.length, stateful.length])
+
+      await end(readers, clock)
+      await until(() => kinds().length === others + readers.length)
+      expect(new Set(kinds().slice(others))).toEqual(new Set([kind]))
+      await expectNothingHeld()
+      if (kind === 'stalled') for (const { reader } of readers) await expect(reader.read()).rejects.toThrow()
+    })
+
+test('clients of every list in every format that disconnect after the first bytes', async () => {
+  service.app.listen({ hostname: '127.0.0.1', port: 0 })
+  const { server } = service.app
+  const before = kinds().length
+  for (const format of ['ndjson', 'csv']) {
+    const sockets = await Promise.all(
+      calls.map(async ({ action, params }, at) => {
+        const socket = connect(server?.port ?? 0, '127.0.0.1')
+        const query = new URLSearchParams({
+          ...params,
+          module: action.module,
+          action: action.action,
+          format,
+        })
+        socket.on('error', () => undefined)
+        const begun = new Promise(done => socket.once('data', done))
+        socket.write(`GET /api/?${query} HTTP/1.1\r\nHost: localhost\r\nX-API-Key: ${holders[at]?.key}\r\n\r\n`)
+        expect(String(await begun)).toStartWith('HTTP/1.1 200 ')
+        return socket
+      }),
+    )
+    for (const socket of sockets) socket.destroy()
+  }
+  await until(() => kinds().length === before + 2 * calls.length)
+  // Short lists were sent completely before their clients left.
+  expect(
+    kinds()
+      .slice(before)
+      .filter(kind => kind !== 'gone' && kind !== 'ok'),
+  ).toEqual([])
+  await until(() => server?.pendingRequests === 0)
+  await expectNothingHeld()
+  for (const [format, texts] of whole) expect(await readAll(format)).toEqual(texts)
+})
+
+test.skipIf(elasticsearchUrl() === undefined)(
+  'readers in Elasticsearch that leave release the points in time of their lists',
+  async () => {
     const target = openTestElastic()
     await fillFromRecording(target.store, { to: HEIGHT })
     const proxy = await openProxy(target.url, () => pass)
     const pits = (method: string): number =>
       proxy.asked.filter(asked => asked.method === method && asked.path.includes('/_pit')).length
-    return {
-      store: target.reopen({ url: proxy.url }),
-      pits: () => pits('POST') - pits('DELETE'),
-      destroy: async () => {
-        await proxy.close()
-        await target.destroy()
-      },
+    const { ask: asking, key } = serviceOn(target.reopen({ url: proxy.url }), { maxExports: calls.length })
+    const readers: Reader['reader'][] = []
+    for (const call of calls.filter(({ action }) => (action.source?.state.length ?? 0) > 0).slice(0, 2)) {
+      const response = await ask({ ask: asking, key }, call, { format: 'ndjson' })
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+      await reader.read()
+      readers.push(reader)
     }
-  }),
+    expect(pits('POST')).toBeGreaterThan(0)
+    for (const reader of readers) await reader.cancel()
+    await until(() => pits('POST') === pits('DELETE'))
+    await proxy.close()
+    await target.destroy()
+  },
 )

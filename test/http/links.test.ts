@@ -1,13 +1,10 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = serviceOn(await loadedStore())
-})
+const service = serviceOn(await loadedStore())
 
 /** The public URL of the service behind a proxy that adds a path. */
 const PREFIX = 'https://example.org/chain/v1'
@@ -34,6 +31,8 @@ const linksOf = (header: string | null, path: string): ReadonlyMap<string, strin
       }),
   )
 
+type Answer = { readonly data: Readonly<Record<string, unknown[]>> }
+
 /** All rows, by following `next` from the first page. */
 async function followed(path: string, list: string): Promise<{ rows: unknown[]; pages: number }> {
   const rows: unknown[] = []
@@ -41,7 +40,7 @@ async function followed(path: string, list: string): Promise<{ rows: unknown[]; 
   for (let at: string | undefined = path; at !== undefined; pages += 1) {
     const { response, links } = await get(at)
     expect(response.status).toBe(200)
-    rows.push(...(((await response.json()) as { data: Record<string, unknown[]> }).data[list] ?? []))
+    rows.push(...(((await response.json()) as Answer).data[list] ?? []))
     expect(links.has('prev')).toBe(pages > 0)
     at = links.get('next')
   }
@@ -50,25 +49,32 @@ async function followed(path: string, list: string): Promise<{ rows: unknown[]; 
 
 const LISTS = actions.filter(({ list, params }) => list !== undefined && 'page' in params.properties)
 
-test.each(LISTS.map(action => [`${action.module} ${formatActionName(action)}`, action] as const))(
-  'Link of %s: from every address the links lead through the whole list and back',
-  async (_name, { module, action, example, list = '' }) => {
+test.each(LISTS.map((action, at) => [`${action.module} ${formatActionName(action)}`, action, at] as const))(
+  'Link of %s: from every address the links lead on, and through the whole list and back',
+  async (_name, { module, action, example, list = '' }, place) => {
     const { page: _page, size: _size, ...asked } = example
     const query = new URLSearchParams(asked).toString()
     const whole = await get(`/api/${module}/${action}?${query}&size=90`)
-    const { data } = (await whole.response.json()) as { data: Record<string, unknown[]> }
+    const { data } = (await whole.response.json()) as Answer
     const first90 = data[list] ?? []
     const total = Number(data['total'])
     const size = Math.min(500, Math.max(1, Math.ceil(total / 7)))
-    for (const path of [
+    const paths = [
       `/api/?module=${module}&action=${action}&${query}&size=${size}`,
       `/api?size=${size}&module=${module}&action=${action}&${query}&page=0&lang=zh`,
       `/api/${module}/${action}?${query}&size=${size}&numbers=number`,
       `/api/${module}/${action}/?size=${size}&${query}`,
-    ]) {
-      const { rows, pages } = await followed(path, list)
-      expect([rows.length, pages]).toEqual([total, Math.max(1, Math.ceil(total / size))])
-      expect(rows.slice(0, 90)).toEqual(first90)
+    ]
+    const { rows, pages } = await followed(paths[place % paths.length] ?? '', list)
+    expect([rows.length, pages]).toEqual([total, Math.max(1, Math.ceil(total / size))])
+    expect(rows.slice(0, 90)).toEqual(first90)
+    // From every address, the last link leads to the last rows, and further to the page before them.
+    for (const path of paths) {
+      const { links } = await get(path)
+      const end = await get(links.get('last') ?? '')
+      expect(((await end.response.json()) as Answer).data[list]).toEqual(rows.slice((pages - 1) * size))
+      if (pages > 1) expect(links.get('next')).toContain('page=2')
+      expect(end.links.has('prev')).toBe(pages > 1)
     }
     const { links } = await get(`/api/${module}/${action}?${query}&size=3&page=2`)
     const last = await get(links.get('last') ?? '')

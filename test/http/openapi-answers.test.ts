@@ -1,16 +1,16 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
 import { actions } from '#actions/registry.ts'
-import { listParameters } from '#actions/request/query.ts'
+import { listParameters, type Parameter } from '#actions/request/query.ts'
 import { formatRoute } from '#http/openapi/action-operation.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
+import { seedOf } from '#test/support/seeded.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = serviceOn(await loadedStore())
-})
+const service = serviceOn(await loadedStore())
 
 const queryOf = (parameters: Readonly<Record<string, string>>): string => new URLSearchParams(parameters).toString()
 
@@ -86,6 +86,42 @@ test.each(everyChoice().map(choice => [JSON.stringify(choice), choice] as const)
       }
     }
   },
+)
+
+const RUNS = { numRuns: SOAK ? 1_000 : 30, seed: seedOf(1) }
+
+/** Values of a parameter: of its form, of any form, or its example. */
+function drawValue({ spec: { pattern, example } }: Parameter) {
+  return fc.oneof(fc.stringMatching(new RegExp(pattern)), fc.string({ maxLength: 12 }), fc.constant(example))
+}
+
+test.each([{}, { numbers: 'string' }, { format: 'bare', compat: 'iostabc' }])(
+  'openapi: answers to any values of the parameters match the document, with %p',
+  async choice => {
+    const problems = await checkerFor(choice)
+    for (const action of actions) {
+      const route = formatRoute(action)
+      const values = Object.fromEntries(
+        listParameters(action.params).map(parameter => [parameter.name, fc.option(drawValue(parameter))]),
+      )
+      await fc.assert(
+        fc.asyncProperty(fc.record(values, { requiredKeys: [] }), async given => {
+          const changed = Object.entries({ ...action.example, ...given }).flatMap(([name, value]) =>
+            value === null ? [] : [[name, value] as const],
+          )
+          const response = await service.ask(`${route}?${queryOf({ ...Object.fromEntries(changed), ...choice })}`, {
+            headers: { 'x-api-key': service.key },
+          })
+          expect([response.status === 500, problems(route, response.status, await response.json())]).toEqual([
+            false,
+            [],
+          ])
+        }),
+        RUNS,
+      )
+    }
+  },
+  SOAK ? 3_600_000 : 600_000,
 )
 
 test('openapi: the status of a service matches its document, also while nothing is known', async () => {

@@ -1,15 +1,12 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
 import { actions } from '#actions/registry.ts'
 import { formatRoute } from '#http/openapi/action-operation.ts'
 import { rowName } from '#http/openapi/answer-schema.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-let service: Service
-beforeAll(async () => {
-  service = serviceOn(await loadedStore())
-})
+const service = serviceOn(await loadedStore())
 
 type Operation = {
   readonly parameters: readonly {

@@ -1,7 +1,7 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
 import { formatRoute } from '#http/openapi/action-operation.ts'
-import { type Service, serviceOn } from '../support/processes/service.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
 type Referring = { readonly $ref?: string }
@@ -15,12 +15,8 @@ type Document = {
   }
 }
 
-let service: Service
-let document: Document
-beforeAll(async () => {
-  service = serviceOn(await loadedStore())
-  document = (await (await service.ask('/openapi.json')).json()) as Document
-})
+const service = serviceOn(await loadedStore())
+const document = (await (await service.ask('/openapi.json')).json()) as Document
 
 const lastOf = ($ref: string | undefined): string => $ref?.split('/').at(-1) ?? ''
 

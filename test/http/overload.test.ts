@@ -107,9 +107,9 @@ test('overload: ten times the capacity changes no answer and no limit', async ()
   // Memory varies with garbage collection. If refusals leaked, it would never fall below the
   // limit again.
   await seen(measured, ({ refused, bytes }) => refused - warm.refused >= MORE && bytes - warm.bytes < 64 * MIB, 20)
-  const { counts: wideCounts } = await crowds.wide.stop()
-  const { counts: wrongCounts } = await crowds.wrong.stop()
-  const { counts: testCounts } = await crowds.test.stop()
+  const wideCounts = await crowds.wide.stop()
+  const wrongCounts = await crowds.wrong.stop()
+  const testCounts = await crowds.test.stop()
   // Some requests of the crowds are answered, and each refusal has the right status.
   expect([...wideCounts.keys()].toSorted()).toEqual([200, 503])
   expect([...wrongCounts.keys()].toSorted()).toEqual([401, 429])

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
-import { type Browser, startBrowser } from '../support/browser/browser.ts'
+import { shareBrowser } from '../support/browser/browser.ts'
 import { servedBehind } from '../support/browser/served.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { seeded } from '../support/seeded.ts'
@@ -9,11 +9,7 @@ import { loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { votedChain } from '../support/stores/voted-chain.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await startBrowser()
-})
-afterAll(() => browser.close())
+const browser = await shareBrowser()
 
 test('plots in a browser: a chain that is a day old has one narrow bar and no future day', async () => {
   const { store, destroy } = await temporarySqlite()

@@ -1,15 +1,12 @@
-import { beforeAll, expect, test } from 'bun:test'
-import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { expect, test } from 'bun:test'
+import { serviceOn } from '#test/support/processes/service.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 
 /** Exports and feeds of searched rows must equal the pages. */
 
 const store = await loadedStore()
-let service: Service
-beforeAll(() => {
-  service = serviceOn(store)
-})
+const service = serviceOn(store)
 
 const LISTS = [
   'module=account&action=get-account-tx&account=busyhub&counterparty=user_001&min_amount=0.5',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
 import { operationId } from '#http/openapi/action-operation.ts'
-import { startBrowser } from '../../support/browser/browser.ts'
+import { shareBrowser } from '../../support/browser/browser.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { type Served, serveForGenerators } from '../generators/served.ts'
 
@@ -100,7 +100,6 @@ test('client: all calls work in Node', async () => {
 })
 
 test('client: all calls work in a page of another origin', async () => {
-  const browser = await startBrowser()
   // The page is on another port, so the browser sends CORS preflight requests to the service.
   using page = Bun.serve({
     port: 0,
@@ -110,13 +109,10 @@ test('client: all calls work in a page of another origin', async () => {
         headers: { 'Content-Type': 'text/html' },
       }),
   })
-  try {
-    const opened = await browser.open()
-    await opened.go(String(page.url))
-    await expectWhole(await opened.run<string>(programFor(`${served.url}/client.js`)))
-    // The browser itself logs the one refused answer.
-    expect(opened.said.filter(line => !line.includes('404'))).toEqual([])
-  } finally {
-    await browser.close()
-  }
+  const opened = await (await shareBrowser()).open()
+  await opened.go(String(page.url))
+  await expectWhole(await opened.run<string>(programFor(`${served.url}/client.js`)))
+  // The browser itself logs the one refused answer.
+  expect(opened.said.filter(line => !line.includes('404'))).toEqual([])
+  await opened.close()
 })

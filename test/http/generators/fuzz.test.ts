@@ -3,14 +3,16 @@ import { join } from 'node:path'
 import { actions } from '#actions/registry.ts'
 import { pythonTools } from '#test/support/processes/python-tools.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
+import { SOAK } from '../../support/processes/soak.ts'
 import { ROOT } from '../../support/root.ts'
 import { serveForGenerators } from './served.ts'
 
-const CASES = 5_000
+/** Every run also makes requests without this tool, which takes a second for each few (`openapi-answers.test.ts`). */
+const CASES = SOAK ? 5_000 : 600
 /** One route per action, and the route that takes any action. */
 const OPERATIONS = actions.length + 1
-/** At least a fifth of the cases are derived from the document. The others are random. */
-const RANDOM_PART = 0.8
+/** In a long run, a fifth of the cases are derived from the document. In a short one, some operations have few. */
+const RANDOM_PART = SOAK ? 0.8 : 1.2
 
 /**
  * The check that valid values are accepted is off, because the tool knows values only one by one, without
@@ -52,13 +54,14 @@ async function fuzzed(
 }
 const casesIn = (report: string): number => Number(/(\d+) generated/.exec(report)?.[1])
 
-test('schemathesis: thousands of requests made from the document get documented answers', async () => {
+test('schemathesis: requests made from the document get documented answers', async () => {
   const examples = Math.ceil((CASES * RANDOM_PART) / OPERATIONS)
-  const report = await fuzzed({}, { phases: 'examples,coverage,fuzzing', examples })
-  expect(casesIn(report)).toBeGreaterThanOrEqual(CASES)
+  const phases = SOAK ? 'examples,coverage,fuzzing' : 'examples,fuzzing'
+  expect(casesIn(await fuzzed({}, { phases, examples }))).toBeGreaterThanOrEqual(CASES)
 }, 1_800_000)
 
-test('schemathesis: some requests of each operation with numbers as strings do, too', async () => {
-  const report = await fuzzed({ numbers: 'string' }, { phases: 'examples,fuzzing', examples: 10 })
-  expect(casesIn(report)).toBeGreaterThanOrEqual(OPERATIONS * 10)
-}, 1_800_000)
+if (SOAK)
+  test('schemathesis: requests of each operation with numbers as strings do, too', async () => {
+    const report = await fuzzed({ numbers: 'string' }, { phases: 'examples,fuzzing', examples: 10 })
+    expect(casesIn(report)).toBeGreaterThanOrEqual(OPERATIONS * 10)
+  }, 1_800_000)

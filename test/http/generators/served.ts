@@ -42,11 +42,7 @@ export async function serveForGenerators(): Promise<Served> {
 }
 
 /** The options of the documents that clients are generated from. */
-export const CHOICES: readonly Partial<Form>[] = [
-  {},
-  { numbers: 'string' },
-  { format: 'bare', compat: 'iostabc', numbers: 'string' },
-]
+export const CHOICES: readonly Partial<Form>[] = [{}, { format: 'bare', compat: 'iostabc', numbers: 'string' }]
 
 /** Arguments for the parameters of an action's example, with numbers as numbers. */
 export function argumentsOf(

@@ -1,11 +1,7 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Browser, startBrowser } from './browser.ts'
+import { expect, test } from 'bun:test'
+import { shareBrowser } from './browser.ts'
 
-let browser: Browser
-beforeAll(async () => {
-  browser = await startBrowser()
-})
-afterAll(() => browser.close())
+const browser = await shareBrowser()
 
 const served = (body: string) =>
   Bun.serve({

@@ -1,17 +1,16 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ROOT } from '../root.ts'
 import { connectDevtools } from './devtools.ts'
 import { type OpenOptions, openPage, type Page } from './page.ts'
 
-/** A headless Chromium process. `close` ends it and its pages. */
+/** A headless Chromium process. */
 export type Browser = {
   /** A page with a new profile: no cookies, storage or cache of another page. */
   open(options?: OpenOptions): Promise<Page>
   /** Further pages with one profile of their own, as the windows of one browser. */
   openWindows(count: number): Promise<readonly Page[]>
-  close(): Promise<void>
 }
 
 /** Flags that stop requests to the vendor's servers and rendering that depends on the machine's graphics. */
@@ -30,21 +29,34 @@ const FLAGS = [
   '--remote-debugging-port=0',
 ] as const
 
-/** Starts the browser that `scripts/chromium` provides. Throws with the script's message when there is none. */
-export async function startBrowser(): Promise<Browser> {
+let started: Promise<Browser> | undefined
+/** The running program, whose input would end if nothing referred to it. */
+const running: Bun.Subprocess[] = []
+
+/**
+ * The browser of this process, which all of its tests share. It ends with the process. Throws with the message of
+ * `scripts/chromium` when there is none.
+ */
+export function shareBrowser(): Promise<Browser> {
+  started ??= startBrowser()
+  return started
+}
+
+/** Runs a program until the input ends, which a process that dies in any way brings about, and removes its folder. */
+const UNTIL_INPUT_ENDS = 'folder=$1; shift; "$@" </dev/null & read -r _; kill -9 $!; wait $!; rm -rf -- "$folder"'
+
+async function startBrowser(): Promise<Browser> {
   const program = await chromium()
   const folder = await mkdtemp(join(tmpdir(), 'iostlens-browser-'))
-  const child = Bun.spawn(
-    // Chromium's sandbox does not work for root.
-    [
-      program,
-      ...FLAGS,
-      ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
-      `--user-data-dir=${folder}`,
-      'about:blank',
-    ],
-    { stdin: 'ignore', stdout: 'ignore', stderr: 'pipe' },
-  )
+  // Chromium's sandbox does not work for root.
+  const flags = [...FLAGS, ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []), `--user-data-dir=${folder}`]
+  const child = Bun.spawn(['sh', '-c', UNTIL_INPUT_ENDS, 'browser', folder, program, ...flags, 'about:blank'], {
+    stdin: 'pipe',
+    stdout: 'ignore',
+    stderr: 'pipe',
+  })
+  child.unref()
+  running.push(child)
   const devtools = await connectDevtools(await addressIn(child.stderr))
   const newContext = async (): Promise<unknown> =>
     (await devtools.send('Target.createBrowserContext'))['browserContextId']
@@ -63,12 +75,6 @@ export async function startBrowser(): Promise<Browser> {
     openWindows: async count => {
       const context = await newContext()
       return Promise.all(Array.from({ length: count }, () => openIn(context)))
-    },
-    close: async () => {
-      devtools.close()
-      child.kill('SIGKILL')
-      await child.exited
-      await rm(folder, { recursive: true, force: true })
     },
   }
 }

@@ -10,7 +10,6 @@ export type Devtools = {
   on(event: string, heard: Heard): void
   /** The same connection, for the target of an attached session. */
   session(id: string): Devtools
-  close(): void
 }
 
 type Message = {
@@ -56,7 +55,6 @@ export async function connectDevtools(url: string): Promise<Devtools> {
       listeners.set(key, [...(listeners.get(key) ?? []), heard])
     },
     session: of,
-    close: () => socket.close(),
   })
   await new Promise<void>((resolve, reject) => {
     socket.onopen = () => resolve()

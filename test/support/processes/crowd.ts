@@ -42,7 +42,7 @@ async function openLine(url: URL, headers: Readonly<Record<string, string>> = {}
 }
 
 /** Number of answers by status. */
-export type Counts = ReadonlyMap<number, number>
+type Counts = ReadonlyMap<number, number>
 
 /** Connections that send requests without a pause until `stop`. */
 export async function startCrowd(
@@ -50,7 +50,7 @@ export async function startCrowd(
   paths: readonly string[],
   connections: number,
   headers: Readonly<Record<string, string>> = {},
-): Promise<{ stop(): Promise<{ readonly counts: Counts }> }> {
+): Promise<{ stop(): Promise<Counts> }> {
   const url = new URL(base)
   const lines = await Promise.all(Array.from({ length: connections }, () => openLine(url, headers)))
   const counts = new Map<number, number>()
@@ -70,19 +70,7 @@ export async function startCrowd(
       isOver = true
       for (const line of lines) line.close()
       await Promise.all(work)
-      return { counts }
+      return counts
     },
   }
-}
-
-/** Requests a path repeatedly, each time after the previous answer. */
-export async function askInTurn(base: string, path: string, count: number): Promise<Counts> {
-  const line = await openLine(new URL(base))
-  const counts = new Map<number, number>()
-  for (let at = 0; at < count; at++) {
-    const status = await line.ask(path)
-    counts.set(status, (counts.get(status) ?? 0) + 1)
-  }
-  line.close()
-  return counts
 }

@@ -1,0 +1,35 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from './page.ts'
+
+type Options = {
+  /** Counts findings of every impact, not only serious and critical ones. */
+  readonly isStrict?: boolean
+  readonly rules?: object
+  readonly runOnly?: readonly string[]
+}
+
+/** Rules for colours, names and labels, which depend on language and theme. */
+export const WORDS_AND_COLOURS: Options = {
+  runOnly: [
+    ...['cat.color', 'cat.language', 'cat.name-role-value'],
+    ...['cat.forms', 'cat.text-alternatives', 'cat.aria'],
+  ],
+  // A rule of level AAA. The pages meet level AA.
+  rules: { 'color-contrast-enhanced': { enabled: false } },
+}
+
+/** Minified, because it is sent to each page again. */
+const axe = readFileSync(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8')
+
+/** What axe finds on a page: rule, number of elements, and the first of them. */
+export async function auditPage(
+  page: Page,
+  { isStrict = false, ...options }: Options = {},
+): Promise<readonly unknown[]> {
+  await page.run(`${axe};0`)
+  return page.run(
+    `axe.run(document, ${JSON.stringify({ resultTypes: ['violations'], ...options })}).then(({ violations }) => violations
+      .filter(({ impact }) => ${isStrict} || impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => [id, nodes.length, nodes[0].html.slice(0, 200)]))`,
+  )
+}
