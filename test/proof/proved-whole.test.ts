@@ -9,6 +9,7 @@ import { idleClock } from '../support/clocks/idle-clock.ts'
 import { openProxy } from '../support/nodes/faulty-proxy.ts'
 import { openForger, type ToldTx, withoutRaw } from '../support/nodes/forger.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
 
@@ -72,7 +73,10 @@ async function readFrom(url: string, prove: ProofLevel, { end, ...asked }: Asked
   }
 }
 
-for (const position of ['bulk', 'single', 'tip'] as const)
+/** Every run has one position: the others are in `proof-table.test.ts`, too. */
+const POSITIONS = SOAK ? (['bulk', 'single', 'tip'] as const) : (['bulk'] as const)
+
+for (const position of POSITIONS)
   test(`whole: a forged part of a transaction is refused, ${position}`, async () => {
     const [height, at] = transferAt()
     const asked = {
