@@ -16,7 +16,7 @@ describe.skipIf(elasticsearchUrl() === undefined)(
       isArchived: true,
       // The signatures of all blocks are proved when the chain is loaded into SQLite.
       prove: 'linked',
-      // Every answer is compared on SQLite. Here a sample is, and with SOAK more.
+      // A smaller sample than on SQLite.
       historyStep: SOAK ? 20 : 60,
       lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, everyList: SOAK ? 1 : 20, smallOf: 5 },
       ranges: { ofBusiest: SOAK ? 15 : 4, everyList: SOAK ? 10 : 80 },
