@@ -8,7 +8,6 @@ import { historySuite } from './history.ts'
 import { listSuite } from './lists.ts'
 import { producerSuite } from './producers.ts'
 import { rangeSuite } from './ranges.ts'
-import { severalSuite } from './several.ts'
 import { stateSuite } from './state.ts'
 
 type Opened = { readonly store: Store; destroy(): Promise<void> }
@@ -47,7 +46,6 @@ export function wholeChainSuite<T extends Opened>(open: () => Promise<T>, extent
   historySuite(() => service, extent.historyStep)
   listSuite(() => service, extent.lists)
   rangeSuite(() => service, extent.ranges)
-  severalSuite(() => service)
   chainListSuite(() => service, extent.ranges)
   return () => opened
 }

@@ -17,7 +17,6 @@ import { type Damageable, damageableElastic, damageableSqlite } from '../support
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
-import { rememberElastic } from '../support/stores/remembered.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 /** The last blocks of the recorded chain up to here have transactions. Those of the other node have different ones. */
@@ -280,35 +279,16 @@ describe('the end of SQLite', () => {
 
 if (elasticsearchUrl() !== undefined)
   describe('the end of Elasticsearch', () => {
-    const opened: Damageable[] = []
     beforeAll(async () => {
       const place = await damageableElastic()
-      opened.push(place)
       await loadFrom(replay.url, place.store)
       cleanElastic = await place.dump()
+      await place.destroy()
     })
-    afterAll(async () => {
-      for (const { destroy } of opened) await destroy()
-    })
-
-    type Kept = { readonly place: Damageable; readonly putBack: () => Promise<void> }
-    const kept = new Map<string, Kept>()
-    const keep = async (orphans: number, lib: number): Promise<Kept> => {
+    suite(async (orphans, lib) => {
       const place = await damageableElastic()
-      opened.push(place)
       await place.store.create()
       await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
-      const [, url = '', prefix = ''] = place.args
-      return { place, putBack: await rememberElastic({ url, prefix }) }
-    }
-    // Each store is filled once, and restored for every other test.
-    suite(async (orphans, lib) => {
-      const key = `${orphans} ${lib}`
-      const known = kept.get(key)
-      const { place, putBack } = known ?? (await keep(orphans, lib))
-      if (known === undefined) kept.set(key, { place, putBack })
-      else await putBack()
-      const store = place.reopen()
-      return { ...place, store, destroy: () => store.close() }
+      return place
     }, SOAK)
   })
