@@ -75,7 +75,7 @@ test('a load with a thread stores the same as one without, and only long loads s
     for (const least of [0, 1_200, 1_300]) {
       const [path, told]: readonly [string, string[]] = [join(folder, `least-${least}.sqlite`), []]
       const store = openSqlite({ path, writing: { open: noting(told), least } })
-      await loadFrom(node.url, store, { prove: 'linked', batch: { documents: 100, bytes: Number.MAX_SAFE_INTEGER } })
+      await loadFrom(node.url, store, { prove: 'linked', batch: { documents: 40, bytes: Number.MAX_SAFE_INTEGER } })
       await store.close()
       loads.push({ told, dump: dumpSqlite(path) })
     }
