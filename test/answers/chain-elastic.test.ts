@@ -24,7 +24,7 @@ describe.skipIf(elasticsearchUrl() === undefined)(
     const store = () => opened().store
     sameAnswersSuite(store, { searches: SOAK ? 300 : 40 })
     pastSameSuite(store)
-    pastPoints({ store, points: SOAK ? 4_000 : 1_000, seed: 2232 })
+    pastPoints({ store, points: 4_000, seed: 2232 })
 
     test('a page of a list of 18,261 rows takes one search, and a range at most four more', async () => {
       const proxy = await openProxy(opened().url, () => pass)

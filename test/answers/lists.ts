@@ -122,7 +122,7 @@ export function listSuite(service: () => Service, thoroughness: Thoroughness): v
         rows += list.length
       }
     }
-    expect(rows).toBeGreaterThan(400_000 / (thoroughness.everyList ?? 1))
+    expect(rows).toBeGreaterThan((thoroughness.everyList ?? 1) === 1 ? 400_000 : 5_000)
   })
 
   test('the first, last and some other pages match in sizes and orders in which a list is not read completely', async () => {
