@@ -69,13 +69,13 @@ test('message: every document of the recorded chain arrives unchanged, and value
 })
 
 test('a load with a thread stores the same as one without, and only long loads start a thread', async () => {
-  const node = await replayed(1_300)
+  const node = await replayed(1_900)
   const loads: { readonly told: readonly string[]; readonly dump: Dump }[] = []
   try {
-    for (const least of [0, 1_200, 1_300]) {
+    for (const least of [0, 1_200, 1_900]) {
       const [path, told]: readonly [string, string[]] = [join(folder, `least-${least}.sqlite`), []]
       const store = openSqlite({ path, writing: { open: noting(told), least } })
-      await loadFrom(node.url, store, { prove: 'linked', batch: { documents: 40, bytes: Number.MAX_SAFE_INTEGER } })
+      await loadFrom(node.url, store, { batch: { documents: 400, bytes: Number.MAX_SAFE_INTEGER } })
       await store.close()
       loads.push({ told, dump: dumpSqlite(path) })
     }
