@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { serviceOn } from '../support/processes/service.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { dataOf, field, rowsOf } from './answers.ts'
 import { pastPoints } from './past-points.ts'
@@ -15,12 +16,13 @@ describe.skipIf(elasticsearchUrl() === undefined)(
       isArchived: true,
       // The signatures of all blocks are proved when the chain is loaded into SQLite.
       prove: 'linked',
-      historyStep: 20,
-      lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, smallOf: 5 },
-      ranges: { ofBusiest: 15, everyList: 10 },
+      // A smaller sample than on SQLite.
+      historyStep: SOAK ? 20 : 60,
+      lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, everyList: SOAK ? 1 : 20, smallOf: 5 },
+      ranges: { ofBusiest: SOAK ? 15 : 4, everyList: SOAK ? 10 : 80 },
     })
     const store = () => opened().store
-    sameAnswersSuite(store)
+    sameAnswersSuite(store, { searches: SOAK ? 300 : 40 })
     pastSameSuite(store)
     pastPoints({ store, points: 4_000, seed: 2232 })
 

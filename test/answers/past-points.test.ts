@@ -1,5 +1,6 @@
+import { SOAK } from '../support/processes/soak.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { pastPoints } from './past-points.ts'
 
 const sqlite = await loadedStore()
-pastPoints({ store: () => sqlite, points: 100_000, seed: 2231 })
+pastPoints({ store: () => sqlite, points: SOAK ? 100_000 : 20_000, seed: 2231 })

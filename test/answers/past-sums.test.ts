@@ -1,3 +1,4 @@
+import { SOAK } from '../support/processes/soak.ts'
 import { pastSums } from './past-sums.ts'
 
-pastSums({ count: 12, every: 1 })
+pastSums({ count: SOAK ? 12 : 3, every: 1 })

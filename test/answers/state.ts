@@ -164,36 +164,6 @@ export function stateSuite(service: () => Service): void {
     }
   })
 
-  test("gas, RAM, permissions, groups and votes of every account match the node's recorded getAccount", async () => {
-    const { state } = await setup()
-    const answers = await rpcAnswers()
-    let compared = 0
-    for (const name of state.accounts.keys()) {
-      const text = answers.get(`GET /getAccount/${name}/true`)
-      if (text === undefined) throw new Error(`No recorded getAccount of ${name}.`)
-      const node = parseData(text)
-      const ours = await dataOf(service(), 'account-detail', { account: name })
-      for (const part of ['name', 'ram_info', 'permissions', 'groups'])
-        expect(field(ours, part)).toEqual(field(node, part))
-      for (const gas of ['current_total', 'pledge_gas', 'transferable_gas', 'increase_speed', 'limit'])
-        expect(
-          Math.abs(Number(field(ours, 'gas_info', gas)) - Number(field(node, 'gas_info', gas))),
-        ).toBeLessThanOrEqual(0.01)
-      expect(numbersIn(field(ours, 'gas_info', 'pledged_info'))).toEqual(
-        numbersIn(field(node, 'gas_info', 'pledged_info')),
-      )
-      const options = (data: Data | undefined) =>
-        [...rowsOf(data, 'vote_infos')]
-          .map(row => [String(row.get('option')), Number(row.get('votes')), Number(row.get('cleared_votes'))] as const)
-          .sort((a, b) => (a[0] < b[0] ? -1 : 1))
-      expect(options(ours)).toEqual(options(node))
-      const exact = field(await dataOf(service(), 'account-balance', { account: name }), 'balance')
-      expect(doubleOf(toUnits(String(exact), 8), 8)).toBe(Number(field(node, 'balance')))
-      compared++
-    }
-    expect(compared).toBe(279)
-  })
-
   test('every getTokenBalance of the node is our exact balance rounded to a double', async () => {
     const { state } = await setup()
     const lists = new Map<string, ReadonlyMap<string, string>>()
@@ -264,12 +234,3 @@ export function stateSuite(service: () => Service): void {
     }
   })
 }
-
-const numbersIn = (data: Data | undefined): unknown =>
-  Array.isArray(data)
-    ? data.map(numbersIn)
-    : data instanceof Map
-      ? [...data].map(([key, value]) => [key, numbersIn(value)])
-      : typeof data === 'string' && /^-?\d+(\.\d+)?(e[+-]?\d+)?$/.test(data)
-        ? Number(data)
-        : data

@@ -4,12 +4,10 @@ import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { ARCHIVED, loadFrom, replayed } from '../support/stores/loading.ts'
 import { chainListSuite } from './chain-lists.ts'
-import { exploreSuite } from './explore.ts'
 import { historySuite } from './history.ts'
 import { listSuite } from './lists.ts'
 import { producerSuite } from './producers.ts'
 import { rangeSuite } from './ranges.ts'
-import { severalSuite } from './several.ts'
 import { stateSuite } from './state.ts'
 
 type Opened = { readonly store: Store; destroy(): Promise<void> }
@@ -45,11 +43,9 @@ export function wholeChainSuite<T extends Opened>(open: () => Promise<T>, extent
   })
   stateSuite(() => service)
   producerSuite(() => service)
-  exploreSuite(() => service)
   historySuite(() => service, extent.historyStep)
   listSuite(() => service, extent.lists)
   rangeSuite(() => service, extent.ranges)
-  severalSuite(() => service)
   chainListSuite(() => service, extent.ranges)
   return () => opened
 }

@@ -12,11 +12,11 @@ import type { Replay } from '#test/replay/serve.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { fill, forkedChain } from '../support/nodes/forked.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { type Damageable, damageableElastic, damageableSqlite } from '../support/stores/damage.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
-import { rememberElastic } from '../support/stores/remembered.ts'
 import { repairedEnd } from '../support/stores/repaired-end.ts'
 
 /** The last blocks of the recorded chain up to here have transactions. Those of the other node have different ones. */
@@ -51,6 +51,8 @@ type Case = {
   /** The node's last irreversible block during the load. If it is far ahead, nothing is kept to undo batches. */
   readonly lib?: number
   readonly damage?: (place: Damageable) => Promise<void>
+  /** One of the cases that every run tests on Elasticsearch, too. The others are left to SOAK there. */
+  readonly isSample?: true
   readonly way: Way | Readonly<Record<Damageable['kind'], Way>>
 }
 
@@ -66,7 +68,12 @@ const lost = (where: 'published' | 'checkpoint') => (place: Damageable) => place
 const broken = (where: 'published' | 'checkpoint') => (place: Damageable) => place.say(where, { hash: 7, time: -1 })
 
 const CASES: readonly Case[] = [
-  { name: 'published record lost', damage: lost('published'), way: { sqlite: 'settled', elastic: 'right' } },
+  {
+    name: 'published record lost',
+    damage: lost('published'),
+    isSample: true,
+    way: { sqlite: 'settled', elastic: 'right' },
+  },
   {
     name: 'published record broken',
     damage: broken('published'),
@@ -88,12 +95,14 @@ const CASES: readonly Case[] = [
       await place.lose('checkpoint')
       if (place.kind === 'elastic') await place.lose('published')
     },
+    isSample: true,
     way: { sqlite: 'settled', elastic: 'closed' },
   },
   {
     name: 'checkpoint lost, and an orphan',
     orphans: 1,
     damage: lost('checkpoint'),
+    isSample: true,
     way: { sqlite: 'back', elastic: 'closed' },
   },
   {
@@ -110,9 +119,9 @@ const CASES: readonly Case[] = [
   { name: 'published lib, absurd', damage: said({ lib: 10 ** 15 }), way: 'settled' },
   { name: 'checkpoint height, too low', damage: noted({ height: HEIGHT - 30 }), way: 'settled' },
   { name: 'checkpoint height, too high', damage: noted({ height: 10 ** 9 }), way: 'settled' },
-  { name: 'checkpoint hash', damage: noted({ hash: 'other' }), way: 'settled' },
+  { name: 'checkpoint hash', damage: noted({ hash: 'other' }), isSample: true, way: 'settled' },
   { name: 'checkpoint time', damage: noted({ time: '7' }), way: 'settled' },
-  { name: 'one orphan', orphans: 1, way: 'back' },
+  { name: 'one orphan', orphans: 1, isSample: true, way: 'back' },
   { name: 'three orphans', orphans: 3, way: 'back' },
   {
     name: 'an orphan, and the published height',
@@ -149,11 +158,8 @@ async function requireGoesOn(place: Damageable, what: string): Promise<void> {
 /** A store as a loader left it, on a chain whose last `orphans` blocks are from another node. */
 type Filled = (orphans: number, lib: number) => Promise<Damageable>
 
-function suite(filled: Filled): void {
-  for (const [orphans, way] of [
-    [3, 'back'],
-    [40, 'closed'],
-  ] as const)
+function suite(filled: Filled, isWhole: boolean): void {
+  for (const [orphans, way] of [[3, 'back'], ...(isWhole ? [[40, 'closed'] as const] : [])] as const)
     test(`repair: ${orphans} orphans, killed at each of its writes: no reader sees a half-done repair, and the last repair completes`, async () => {
       const place = await filled(orphans, HEIGHT + 5)
       try {
@@ -173,7 +179,7 @@ function suite(filled: Filled): void {
       }
     })
 
-  for (const { name, orphans = 0, lib = HEIGHT + 5, damage, way } of CASES)
+  for (const { name, orphans = 0, lib = HEIGHT + 5, damage, way } of CASES.filter(each => isWhole || each.isSample))
     test(`repair: ${name}: the store loads on and equals an undamaged one`, async () => {
       const place = await filled(orphans, lib)
       try {
@@ -268,40 +274,21 @@ describe('the end of SQLite', () => {
     if (!kept.has(key)) await fill(known.store, await forkedChain(HEIGHT, orphans), lib)
     kept.set(key, known)
     return damageableSqlite(known.path)
-  })
+  }, true)
 })
 
 if (elasticsearchUrl() !== undefined)
   describe('the end of Elasticsearch', () => {
-    const opened: Damageable[] = []
     beforeAll(async () => {
       const place = await damageableElastic()
-      opened.push(place)
       await loadFrom(replay.url, place.store)
       cleanElastic = await place.dump()
+      await place.destroy()
     })
-    afterAll(async () => {
-      for (const { destroy } of opened) await destroy()
-    })
-
-    type Kept = { readonly place: Damageable; readonly putBack: () => Promise<void> }
-    const kept = new Map<string, Kept>()
-    const keep = async (orphans: number, lib: number): Promise<Kept> => {
+    suite(async (orphans, lib) => {
       const place = await damageableElastic()
-      opened.push(place)
       await place.store.create()
       await fill(place.store, await forkedChain(HEIGHT, orphans), lib)
-      const [, url = '', prefix = ''] = place.args
-      return { place, putBack: await rememberElastic({ url, prefix }) }
-    }
-    // Each store is filled once, and restored for every other test.
-    suite(async (orphans, lib) => {
-      const key = `${orphans} ${lib}`
-      const known = kept.get(key)
-      const { place, putBack } = known ?? (await keep(orphans, lib))
-      if (known === undefined) kept.set(key, { place, putBack })
-      else await putBack()
-      const store = place.reopen()
-      return { ...place, store, destroy: () => store.close() }
-    })
+      return place
+    }, SOAK)
   })

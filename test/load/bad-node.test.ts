@@ -177,7 +177,7 @@ describe('a faulty node', () => {
   })
 
   test.each(PASSING)('a node of which every fifth answer is %s changes nothing', async (_, wrong) => {
-    const { store, path, destroy } = await temporarySqlite()
+    const { store, path, destroy } = await temporarySqlite(begun.path)
     const controller = new AbortController()
     let calls = 0
     await using node = await startFaultyNode(() => {
@@ -192,7 +192,7 @@ describe('a faulty node', () => {
   })
 
   test('the load waits for a node that is away for a while', async () => {
-    const { store, path, destroy } = await temporarySqlite()
+    const { store, path, destroy } = await temporarySqlite(begun.path)
     let away = false
     let refused = 0
     await using node = await startFaultyNode(asked => {

@@ -9,6 +9,7 @@ import { ask } from '#test/support/stores/ask-elastic.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
 import { serviceOn } from '../support/processes/service.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { allAt, watchSwitch } from '../support/processes/switch.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { type Ageing, ageIndex } from '../support/stores/aged.ts'
@@ -16,8 +17,8 @@ import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-const HEIGHT = 820
-const PARTITION = 3_000
+const HEIGHT = SOAK ? 820 : 240
+const PARTITION = SOAK ? 3_000 : 200
 /**
  * The first migration is killed at one of this many requests, the second at one of half as many. A migration
  * has far more.
@@ -229,7 +230,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
       // Created before the loss, because a loader refuses to begin on a store with a missing index.
       const loader = await target.reopen({ leaseMs: 10_000 }).takeOver(identity)
       const ask = asking(target)
-      await ask('DELETE', 'blocks-000000/_doc/000000000300?refresh=true')
+      await ask('DELETE', 'blocks-000000/_doc/000000000100?refresh=true')
       const poor = await folder.run(migrate)
       expect([poor.code, poor.err]).toEqual([
         3,

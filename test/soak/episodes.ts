@@ -200,8 +200,11 @@ const nodeBack: Episode = {
     }),
 }
 
-/** Episodes in which a node, store or process fails, or a node lies. */
-export const SHORT: readonly Episode[] = [kill, loseStore, loseNode, second, lie, libs, orphan]
+/** The episodes that every run of the tests plays: a node, store or process fails, or a node lies. */
+export const SAMPLES = {
+  sqlite: [kill, loseNode, second, lie, libs],
+  elasticsearch: [kill, loseStore, orphan],
+} as const
 
 /** All episodes for a store. Repetitions in the list make an episode more frequent. */
 export const episodesOn = ({ path }: SoakPlace): readonly Episode[] => [

@@ -12,6 +12,7 @@ import { type Asked, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type PlainRow, plainChain } from '../support/oracle/plain-records.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
@@ -86,7 +87,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
   test('every list equals the plain list, whole and in pages around every opening', () =>
     opened.store.read(async view => {
       let crossed = 0
-      for (const [key, rows] of plain) {
+      for (const [key, rows] of [...plain].filter((_, at) => SOAK || at % 5 === 0)) {
         const list = await listOf(view, key)
         const expected = rows.map(shownPlain)
         expect([key, await rowsOf(view, list, 1, list.count)]).toEqual([key, expected])
@@ -100,7 +101,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('history in partitions of some
           crossed++
         }
       }
-      expect(crossed).toBeGreaterThan(100)
+      expect(crossed).toBeGreaterThan(SOAK ? 100 : 20)
     }))
 
   /** Without requests for the published height, which may come at any time. */

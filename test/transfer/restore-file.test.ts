@@ -16,13 +16,16 @@ import { KEYS } from '#transfer/keys-digest.ts'
 import { manifestText, readManifest } from '#transfer/manifest.ts'
 import { restoreFile } from '#transfer/restore-file.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { ROOT } from '../support/root.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { dumpSqlite } from '../support/stores/dump.ts'
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 
-const HEIGHT = 900
+const HEIGHT = 800
 const SEED = seedOf(23)
+/** Number of copies with a changed byte, or cut. */
+const ROUNDS = SOAK ? 100 : 20
 
 let folder: CliFolder
 let [store, copy, manifest, place] = ['', '', '', '']
@@ -192,7 +195,7 @@ test('restore: a copy whose API keys were changed is refused, and the message na
 test('restore: a copy or manifest that is cut, missing, or has any changed byte is refused', async () => {
   clear()
   const random = seeded(SEED)
-  for (let round = 0; round < 100; round++) {
+  for (let round = 0; round < ROUNDS; round++) {
     const path = damaged(file => {
       const of = round % 2 === 1 ? `${file}.manifest.json` : file
       const bytes = readFileSync(of)

@@ -9,6 +9,7 @@ import type { Store, View } from '#store/port.ts'
 import { identity, listAt, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { bundled } from '#test/support/processes/bundled.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { removeTestState } from '#test/support/stores/test-state.ts'
@@ -17,6 +18,8 @@ import { crashBatch, partitionEnd } from './crash-batch.ts'
 const LOADER = join(import.meta.dir, 'crash-loader.ts')
 /** More requests than a loader needs to take the store over and for its two batches. */
 const MOST_STEPS = { 'has its file': 120, 'has lost it': 600 } as const
+/** Requests from one kill to the next: with SOAK a loader is killed at every request, else at some of all kinds. */
+const STRIDE = SOAK ? { 'has its file': 1, 'has lost it': 1 } : { 'has its file': 5, 'has lost it': 17 }
 
 /**
  * Runs a loader that is killed when the server has handled its request number `step`. Returns false if the
@@ -115,7 +118,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         await Promise.all([target.store.create(), clean.store.create()])
         let highest = -1
         let step = 1
-        for (; await loadUntil(target, step); step++) {
+        for (; await loadUntil(target, step); step += STRIDE[file]) {
           if (file === 'has lost it') removeTestState(target.prefix)
           const height = await look(target.store)
           if (height === 'waiting') continue
@@ -123,7 +126,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
           highest = height
           expect(step).toBeLessThan(MOST_STEPS[file])
         }
-        // The loop has covered every request of the protocol.
+        // The kills have covered the requests of the protocol.
         expect(step).toBeGreaterThan(20)
         // The last loader completed, so this read only has to wait for a busy machine.
         const height = await look(target.store, 60_000)

@@ -12,7 +12,7 @@ import { openTroubledLine, type Trouble, type TroubledLine } from '../../support
 type Three = readonly [OwnServer, OwnServer, OwnServer]
 
 const HEIGHT = 60
-const PAGES = 150
+const PAGES = 60
 /** The tests' own time-outs never fire: the client gets around hung servers, or the test never ends. */
 const NEVER_MS = 3_600_000
 

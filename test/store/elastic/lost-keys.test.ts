@@ -7,7 +7,7 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { elasticsearchUrl, type TestElastic } from '#test/support/stores/elasticsearch.ts'
-import { withBlocks } from './with-blocks.ts'
+import { loadedTo, onLoaded } from './on-loaded.ts'
 
 const NOW = Date.UTC(2026, 10, 21)
 const { key, stored } = createKey('a', { perSecond: 3, perDay: 7 }, { now: NOW })
@@ -38,6 +38,9 @@ async function redirect(target: TestElastic): Promise<void> {
     actions: [{ remove: { index, alias } }, { add: { index: other, alias } }],
   })
 }
+
+const withBlocks = (work: (target: TestElastic) => Promise<void>) =>
+  onLoaded(() => loadedTo(3, { retryTimeoutMs: 2_000 }), work)
 
 const check = (store: Store) => keyring({ store: store.keys, clock: handClock(NOW) }).check(key)
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe } from 'bun:test'
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CliFolder, cliFolder } from '#test/support/processes/cli-process.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { healthy } from '#test/support/stores/elastic-cluster.ts'
 import { freePorts, type OwnServer, ownServers } from '#test/support/stores/elastic-process.ts'
 import { autoCreateSuite } from './auto-create.ts'
@@ -36,7 +37,7 @@ describe.skipIf(servers === undefined)('a separate server', () => {
   })
 
   // This suite comes first, because each start has to recover all stored data.
-  describe('the server is killed under load and queries', () => killedSuite(() => server))
+  describe('the server is killed under load and queries', () => killedSuite(() => server, SOAK ? 20 : 1))
   describe('docs/operating-elasticsearch.md: a snapshot of Elasticsearch', () => snapshotSuite(() => server))
   // This suite comes last, because afterwards the server creates indices automatically.
   describe('the server creates any index on its first write', () => autoCreateSuite(() => server))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe } from 'bun:test'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { threeServers } from '#test/support/stores/elastic-cluster.ts'
 import { ownServers } from '#test/support/stores/elastic-process.ts'
 import { hungSuite } from './hung.ts'
@@ -23,5 +24,5 @@ describe.skipIf(own === undefined)('a cluster of three servers', () => {
 
   describe('one of the servers is in trouble', () => hungSuite(() => servers))
   // This suite comes last, because one of the servers stays down.
-  describe('the servers are killed under load and queries', () => lostNodesSuite(() => servers))
+  describe('the servers are killed under load and queries', () => lostNodesSuite(() => servers, SOAK ? 16 : 1))
 })

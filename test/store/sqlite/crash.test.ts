@@ -18,6 +18,7 @@ import {
   wealthDoc,
 } from '#test/store/suite/fixture.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 
@@ -26,7 +27,7 @@ import { testFolder } from '#test/support/test-folder.ts'
  * slices and within them.
  */
 const SIZES = '1,40,900,7'
-const KILLS = 20
+const KILLS = SOAK ? 20 : 7
 /** Distance to the node's last block: this thread writes a near batch, and another thread a far one. */
 const NEAR = 5
 const FAR = 5_000

@@ -10,8 +10,6 @@ import { turn } from '#test/support/wait.ts'
 import { batchOf, hash8Of, identity, listAt, publishedAt, tellingBatch, totalAt } from './fixture.ts'
 import { failureOf, kindOf, type Open, withStore } from './harness.ts'
 
-/** Lets all other ready work run first. */
-
 /** All parts of a view that show its height, read piece by piece with other reads in between. */
 async function heightsSeen(view: View) {
   const { height } = view.at

@@ -1,7 +1,7 @@
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
 import { ask } from './ask-elastic.ts'
-import { forgetTestState, openTestState } from './test-state.ts'
+import { openTestState, removeTestState } from './test-state.ts'
 
 /**
  * URL of the Elasticsearch for the tests: ELASTICSEARCH_URL, as `scripts/elasticsearch start` prints it. undefined:
@@ -58,7 +58,7 @@ export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElas
     },
     destroy: async () => {
       for (const store of opened) await store.close()
-      forgetTestState(prefix)
+      removeTestState(prefix)
       // Any host of the cluster can remove the indices.
       await removeIndices(url.replace(/,.*/, ''), prefix)
     },

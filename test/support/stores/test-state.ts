@@ -1,4 +1,4 @@
-import { cpSync, existsSync, rmSync } from 'node:fs'
+import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { openStateFile } from '#store/sqlite/state-file.ts'
@@ -22,20 +22,4 @@ export function openOtherState(): StateFile {
     removeTestState(prefix)
   }
   return Object.create(file, { close: { value: close } })
-}
-
-/** Removes it with its copy. */
-export function forgetTestState(prefix: string): void {
-  removeTestState(prefix)
-  removeTestState(`${prefix}-kept`)
-}
-
-/** Copies the file; the returned function puts the copy in its place. No loader may have it open at either time. */
-export function rememberTestState(prefix: string): () => void {
-  const [folder, kept] = [folderOf(prefix), folderOf(`${prefix}-kept`)]
-  if (existsSync(folder)) cpSync(folder, kept, { recursive: true })
-  return () => {
-    removeTestState(prefix)
-    if (existsSync(kept)) cpSync(kept, folder, { recursive: true })
-  }
 }
