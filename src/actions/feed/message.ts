@@ -43,7 +43,7 @@ export type Message =
   | FeedEnd
 
 /** What a reader lacks. */
-export type MissingRows = {
+type MissingRows = {
   /** The `seq` of the first irreversible row in `lines`. */
   readonly next: number
   readonly lines: readonly string[]

@@ -34,7 +34,7 @@ export type FeedProgress = {
 }
 
 /** The rows of a list in one block, as JSON. */
-export type HeadLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
+type HeadLines = { readonly height: number; readonly hash: string; readonly lines: readonly string[] }
 
 /** Maximum number of blocks per read. After a longer gap each reader continues by itself, page by page. */
 const MAX_BLOCKS = 200
@@ -61,7 +61,7 @@ export type FoundRows = {
 }
 
 /** The state of the head blocks for the readers of a list. */
-export type HeadChange = {
+type HeadChange = {
   /** The height up to which the chain still has the blocks that were sent. */
   readonly common: number
   /** The head blocks with rows; undefined: the branch is unknown. Rows that may still be valid are then kept. */
