@@ -10,7 +10,7 @@ export type BoundedCache<T> = {
 }
 
 /** Size of an entry apart from its text. */
-export const ENTRY_CHARACTERS = 200
+const ENTRY_CHARACTERS = 200
 
 /** `onDrop` is called with each value that the cache no longer has, or did not accept. */
 export function boundedCache<T>(maxCharacters: number, onDrop?: (value: T) => void): BoundedCache<T> {
