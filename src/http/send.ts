@@ -24,11 +24,7 @@ const OK: Outcome = { kind: 'ok' }
 const GONE_STATUS = 499
 
 /** Sends a success, or a failure that is already a reply. */
-export function send(
-  exchange: Exchange,
-  reply: Reply & { readonly outcome?: Outcome },
-  service: SendDeps,
-): Response {
+export function send(exchange: Exchange, reply: Reply & { readonly outcome?: Outcome }, service: SendDeps): Response {
   const { request, id, headers } = exchange
   const { kind, reason, why } = reply.outcome ?? OK
   const response = toResponse(reply, request, { id, own: headers })
