@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { int, json, long, name, text } from './fields.ts'
+import { type DocOf, defineIndex, int, json, long, name, text } from './define.ts'
 
 /** An item of a permission or a group: a key, or another account's permission. */
 export type PermissionItem = {
@@ -14,7 +13,7 @@ export type Permission = {
   readonly items: readonly PermissionItem[]
   readonly threshold: string
 }
-export type PermissionGroup = { readonly name: string; readonly items: readonly PermissionItem[] }
+type PermissionGroup = { readonly name: string; readonly items: readonly PermissionItem[] }
 
 /** Accounts signed up, genesis included. Id: the name. */
 export const accounts = defineIndex({

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { json, keyword, optional, sortedLong } from './fields.ts'
+import { type DocOf, defineIndex, json, keyword, optional, sortedLong } from './define.ts'
 
 /** A frozen amount: smallest units and time of release (ns), both as text. */
 export type Frozen = readonly [amount: string, time: string]

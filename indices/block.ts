@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { hash, hashes, hashStart, int, long, optional, packed, text } from './fields.ts'
+import { type DocOf, defineIndex, hash, hashes, hashStart, int, long, optional, packed, text } from './define.ts'
 import { transactionId } from './position.ts'
 
 /** Block headers. The base transaction of each block is stored as its difference from the template. Id: `blockId`. */

@@ -1,8 +1,7 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, json, long, name, optional, text } from './fields.ts'
+import { bool, type DocOf, defineIndex, int, json, long, name, optional, text } from './define.ts'
 
 /** One action of a contract, as the node's getContract returns it. */
-export type Abi = {
+type Abi = {
   readonly name: string
   readonly args: readonly string[]
   readonly amount_limit: readonly { readonly token: string; readonly value: string }[]

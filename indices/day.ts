@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { int, json, long, text } from './fields.ts'
+import { type DocOf, defineIndex, int, json, long, text } from './define.ts'
 
 /**
  * Figures of one UTC day, by the times of its blocks. Only days with blocks have a document. Id: the date,

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { int, json } from './fields.ts'
+import { type DocOf, defineIndex, int, json } from './define.ts'
 
 /**
  * One document per list of records. Id: the list's key (`listOf`). A list is numbered when its first row

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { keyword, sortedInt, sortedLong } from './fields.ts'
+import { type DocOf, defineIndex, keyword, sortedInt, sortedLong } from './define.ts'
 
 /** Gas pledges, one document per (pledger, beneficiary). Id: `pledgeId`. Amounts in 10^-8 IOST. */
 export const pledges = defineIndex({

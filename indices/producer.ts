@@ -1,5 +1,17 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, json, keyword, long, name, optional, searchedBool, sortedLong, text } from './fields.ts'
+import {
+  bool,
+  type DocOf,
+  defineIndex,
+  int,
+  json,
+  keyword,
+  long,
+  name,
+  optional,
+  searchedBool,
+  sortedLong,
+  text,
+} from './define.ts'
 
 /** Number of days whose votes are kept: 30 and the current one. */
 export const VOTE_DAYS = 31

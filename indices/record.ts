@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, long, optional, places, text, word } from './fields.ts'
+import { bool, type DocOf, defineIndex, int, long, optional, places, text, word } from './define.ts'
 
 /** Fields of a record that a page of a list shows: all but its places. */
 const listed = {

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { long } from './fields.ts'
+import { type DocOf, defineIndex, long } from './define.ts'
 
 /** Gas and RAM of an owner (account or contract). Id: the name. */
 export const resources = defineIndex({

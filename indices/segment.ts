@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { json } from './fields.ts'
+import { type DocOf, defineIndex, json } from './define.ts'
 
 /**
  * A run of members of a ranking. It begins right after the standing (amount, name), or at the top when the

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { digits, int, json, text } from './fields.ts'
+import { type DocOf, defineIndex, digits, int, json, text } from './define.ts'
 
 /**
  * The history of an amount: every change, in chain order, in parts of some 30 changes, so that its value at any height

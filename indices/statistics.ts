@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, json, long, text } from './fields.ts'
+import { bool, type DocOf, defineIndex, int, json, long, text } from './define.ts'
 
 /** Totals of the whole chain: one document, id `STATISTICS`. */
 export const statistics = defineIndex({

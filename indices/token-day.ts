@@ -1,5 +1,4 @@
-import { defineIndex } from './define.ts'
-import { int, text } from './fields.ts'
+import { defineIndex, int, text } from './define.ts'
 
 /**
  * Movements of a token on a UTC day, by the times of its blocks. Only days with movements have a document.

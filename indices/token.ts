@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { bool, int, keyword, long, sortedInt, text } from './fields.ts'
+import { bool, type DocOf, defineIndex, int, keyword, long, sortedInt, text } from './define.ts'
 
 /** Tokens of token.iost. Id: the symbol. Supplies in the smallest unit. */
 export const tokens = defineIndex({

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { int, keyword, long, packed, sortedInt, text, word } from './fields.ts'
+import { type DocOf, defineIndex, int, keyword, long, packed, sortedInt, text, word } from './define.ts'
 import { memberId } from './standing.ts'
 
 /** Collections of NFTs, which token721.iost calls tokens. Id: the symbol. */

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { json } from './fields.ts'
+import { type DocOf, defineIndex, json } from './define.ts'
 
 /**
  * Transactions per run. Pages touch few runs, and each new block rewrites the last run, which must therefore be small.
@@ -21,7 +20,7 @@ export const transactionRuns = defineIndex({
     blocks: json<readonly number[]>(),
   },
 })
-export type TransactionRunDoc = DocOf<typeof transactionRuns>
+type TransactionRunDoc = DocOf<typeof transactionRuns>
 
 export const runId = (run: number): string => String(run)
 

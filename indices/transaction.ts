@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { hash, hashStart, int, packed } from './fields.ts'
+import { type DocOf, defineIndex, hash, hashStart, int, packed } from './define.ts'
 
 /** All transactions but base ones, as the node returns them. Id: `transactionId`. */
 export const transactions = defineIndex({

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { keyword, sortedLong } from './fields.ts'
+import { type DocOf, defineIndex, keyword, sortedLong } from './define.ts'
 
 /** Producer votes, one document per (producer, voter). Id: `voteId`. Votes in 10^-8. */
 export const votes = defineIndex({

@@ -1,5 +1,4 @@
-import { type DocOf, defineIndex } from './define.ts'
-import { keyword, long, sortedLong } from './fields.ts'
+import { type DocOf, defineIndex, keyword, long, sortedLong } from './define.ts'
 
 /** IOST of every account and user contract, in 10^-8. Id: the owner. */
 export const wealth = defineIndex({

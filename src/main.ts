@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs'
-import { describeDropped, describeEnd, readStderrForm } from '#cli/last-words.ts'
+import { describeDropped, describeEnd, readStderrForm } from '#cli/log.ts'
 import { run } from '#cli/run.ts'
 import { createScreen, lineWriter } from '#cli/stderr.ts'
 import { stopSignal } from '#cli/stop.ts'

@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { MANIFEST, readManifest } from '#archive/manifest.ts'
+import { MANIFEST, readManifest } from '#archive/format.ts'
 import { readFileSize } from './place.ts'
 import { BINARY, ROOT, runCommand, startServer } from './processes.ts'
 import type { TableRow } from './report.ts'
@@ -21,7 +21,7 @@ export type Chain = {
 }
 
 /** `isUsed`: whether a scenario reads the chain. */
-export type ChainSize = { readonly blocks: number; readonly holders: number; readonly isUsed: boolean }
+type ChainSize = { readonly blocks: number; readonly holders: number; readonly isUsed: boolean }
 
 /** The height after which everything that moved is back: short, so that the same objects are read repeatedly. */
 const CYCLE = 8_192

@@ -7,7 +7,7 @@ import type { Chain } from './chain.ts'
 import { BINARY, runCommand, type Server, startServer } from './processes.ts'
 
 export const STORES = ['sqlite', 'elasticsearch'] as const
-export type StoreKind = (typeof STORES)[number]
+type StoreKind = (typeof STORES)[number]
 
 /** A store of a benchmark, and the options of the run. */
 export type Place = {
@@ -23,7 +23,7 @@ export type Place = {
   readonly options: RunOptions
 }
 
-export type RunOptions = {
+type RunOptions = {
   /** Numbers of clients of the scenario `pages`. */
   readonly clients: readonly number[]
   /** Seconds of each turn of a client. */
@@ -34,7 +34,7 @@ export type RunOptions = {
   readonly readers: number
 }
 
-export type PlaceOptions = {
+type PlaceOptions = {
   readonly chain: Chain
   readonly folder: string
   readonly prefix: string

@@ -50,7 +50,7 @@ export async function startServer(folder: string, command: readonly string[]): P
 }
 
 /** The cost of a command from start to end. */
-export type Cost = {
+type Cost = {
   readonly seconds: number
   /** CPU seconds. */
   readonly cpu: number

@@ -15,7 +15,7 @@ export type Target = {
 }
 
 /** Figures of one target in one turn; CPU in milliseconds per request. */
-export type Figures = {
+type Figures = {
   readonly requests: number
   readonly perSecond: number
   readonly p50: number

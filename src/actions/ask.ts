@@ -2,7 +2,7 @@ import { parseExact, writeJson } from '#chain/json.ts'
 import type { Published } from '#store/port.ts'
 import { type AcquirePermit, type AnswerDeps, acquireFreely, createContext, holdPermit } from './answer.ts'
 import type { Typed } from './define.ts'
-import { type StorageReader, storageReader } from './find/contract-storage.ts'
+import { type StorageReader, storageReader } from './find/node-answer.ts'
 import { readParams } from './request/query.ts'
 
 /** Parameters of a call, as in a query string. */

@@ -5,11 +5,12 @@ import type { StateIndex } from '#indices/registry.ts'
 import type { Node } from '#node/port.ts'
 import type { View } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
-import type { DayEndCache } from './find/day-end-cache.ts'
-import type { RankingCache } from './find/ranking-cache.ts'
-import type { Listing } from './list/list-rows.ts'
+import type { DayEndCache, RankingCache } from './find/caches.ts'
+import type { Listing } from './find/listing.ts'
 import type { SearchListing } from './list/searched.ts'
-import type { Text } from './text.ts'
+
+/** A text in the two languages of the service. */
+export type Text = { readonly en: string; readonly zh: string }
 
 /** `iostabc`: answers in the form that clients of the old service expect. */
 export type Compat = 'none' | 'iostabc'
@@ -107,7 +108,7 @@ export type Profile = {
  * thing, or a part of the range, may not be loaded yet. `bad_block`: a node returned bad data for something
  * that is not stored. `replaced`: the query continues after a row of a block that may be replaced.
  */
-export type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block' | 'replaced'>
+type OwnFailure = Extract<FailureKind, 'not_found' | 'loading' | 'bad_block' | 'replaced'>
 
 /** How an action finds and reads its list. */
 export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {

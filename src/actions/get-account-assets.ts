@@ -1,19 +1,23 @@
 import { Type } from '@sinclair/typebox'
 import { seriesOf } from '#indices/series.ts'
-import { parseHeld } from '#indices/series-replay.ts'
+import { parseHeld } from '#indices/series-entry.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { heldTokens } from './find/held-tokens.ts'
+import { heldTokens, readUnclaimed } from './find/holdings.ts'
 import { resolveOwner } from './find/owner.ts'
 import { findMoment } from './find/point.ts'
 import { readSums, readVotes } from './find/series.ts'
-import { readUnclaimed } from './find/unclaimed.ts'
 import { owner } from './request/parameter-types.ts'
-import { checkPoint, point } from './request/point.ts'
-import { iostAssets, iostShown, unclaimedRewards, unclaimedShown } from './shape/assets.ts'
-import { heldTokenFields, heldTokenRows } from './shape/held-tokens.ts'
-import { pointFields, pointShown } from './shape/point.ts'
-import { defineRows, described, shape, text } from './shape/results.ts'
+import { checkPoint, point } from './request/range.ts'
+import {
+  heldTokenFields,
+  heldTokenRows,
+  iostAssets,
+  iostShown,
+  unclaimedRewards,
+  unclaimedShown,
+} from './shape/holdings.ts'
+import { defineRows, described, pointFields, pointShown, shape, text } from './shape/results.ts'
 
 /** All assets of an owner. */
 export const getAccountAssets = defineAction({

@@ -2,15 +2,15 @@ import { Type } from '@sinclair/typebox'
 import { listOf } from '#indices/list.ts'
 import { openBook } from './books/open-book.ts'
 import type { Context } from './define.ts'
-import { foundFilters } from './find/filters.ts'
-import { ownersOfAll } from './find/owner.ts'
+import { foundFilters, ownersOfAll } from './find/owner.ts'
 import { defineList } from './list/paging.ts'
-import { accountPlan } from './list/record-plan.ts'
-import { checkFilters, checkRecordRange } from './request/check-records.ts'
-import { csvLayout } from './request/csv.ts'
+import { accountPlan, isSearched, plannedRecords } from './list/record-plan.ts'
+import { csvLayout } from './request/options.ts'
 import { owners, paging, sort } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
 import {
+  checkFilters,
+  checkRecordRange,
   counterparty,
   direction,
   failedOnly,
@@ -21,10 +21,7 @@ import {
   tokens,
 } from './request/record-filters.ts'
 import { badRequest } from './request/refusals.ts'
-import { isSearched, plannedRecords } from './shape/found-records.ts'
-import { createRecordBookings } from './shape/record-bookings.ts'
-import { recordLists } from './shape/record-row.ts'
-import { listedRecords } from './shape/rows.ts'
+import { createRecordBookings, listedRecords, recordLists } from './shape/records.ts'
 
 /** Filters on an account's rows. */
 const recordFilters = {

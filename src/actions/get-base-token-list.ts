@@ -3,12 +3,11 @@ import { fromUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
+import { createOrderListing } from './find/listing.ts'
 import { defineList } from './list/paging.ts'
-import { createOrderListing } from './list/whole-list.ts'
 import { paging } from './request/parameter-types.ts'
 import { count, defineCreatedTime, exact, listOfRows, shape, text } from './shape/results.ts'
-import { toTransferability, transferability } from './shape/transferability.ts'
-import { toAmount } from './shape/values.ts'
+import { toAmount, toTransferability, transferability } from './shape/values.ts'
 
 const row = shape({
   symbol: text('Name of the token.', '代币名称。'),

@@ -1,12 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import { foundFilters } from './find/filters.ts'
-import { requireContract } from './find/listed.ts'
+import { foundFilters, requireContract } from './find/owner.ts'
 import { defineList } from './list/paging.ts'
-import { contractList, contractPlan } from './list/record-plan.ts'
-import { checkContractFilters, checkRecordRange } from './request/check-records.ts'
+import { contractList, contractPlan, isSearched, plannedRecords } from './list/record-plan.ts'
 import { actionName, contract, paging, sort } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
 import {
+  checkContractFilters,
+  checkRecordRange,
   counterparty,
   direction,
   failedOnly,
@@ -15,9 +15,7 @@ import {
   textFilters,
   tokens,
 } from './request/record-filters.ts'
-import { isSearched, plannedRecords } from './shape/found-records.ts'
-import { recordLists } from './shape/record-row.ts'
-import { listedRecords } from './shape/rows.ts'
+import { listedRecords, recordLists } from './shape/records.ts'
 
 /** Calls of a contract, and token movements that it recorded. */
 export const getContractTx = defineList({

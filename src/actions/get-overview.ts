@@ -5,8 +5,8 @@ import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import type { View } from '#store/port.ts'
 import { type Context, defineAction } from './define.ts'
-import { computeRamPrices } from './shape/ram-market.ts'
 import { count, described, exact, shape, sourced, sourcedCount, text } from './shape/results.ts'
+import { computeRamPrices } from './shape/statistics.ts'
 import { toDouble, toIost } from './shape/values.ts'
 
 /** Owners whose IOST does not circulate: the reward pools of the chain, and an address that no one can spend from. */

@@ -2,13 +2,12 @@ import { Type } from '@sinclair/typebox'
 import { toDay } from '#chain/time.ts'
 import { type ProducerDoc, producers } from '#indices/producer.ts'
 import { defineAction, type Profile } from './define.ts'
-import { computeDividendRate, computeRank, RATE_DECIMALS } from './find/dividend.ts'
-import { unknown } from './find/unknown.ts'
-import { wholeOrder } from './list/whole-list.ts'
+import { wholeOrder } from './find/listing.ts'
+import { unknown } from './find/loading.ts'
+import { computeDividendRate, computeRank, RATE_DECIMALS } from './find/producer-votes.ts'
 import { producer } from './request/parameter-types.ts'
-import { nameProducerStatus, producerStatus } from './shape/producer-status.ts'
 import { byName, count, exact, flag, shape, text } from './shape/results.ts'
-import { toAmount, toIost } from './shape/values.ts'
+import { nameProducerStatus, producerStatus, toAmount, toIost } from './shape/values.ts'
 
 const profileText = (en: string, zh: string) =>
   text(`${en} From the operator's profile file.`, `${zh}来自运营者的资料文件。`)

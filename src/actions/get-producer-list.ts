@@ -2,13 +2,12 @@ import { Type } from '@sinclair/typebox'
 import { toDay } from '#chain/time.ts'
 import { producers } from '#indices/producer.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { DAYS_OF_CHANGE, getOpeningVotes } from './find/votes-by-day.ts'
+import { rankedListing } from './find/listing.ts'
+import { DAYS_OF_CHANGE, getOpeningVotes } from './find/producer-votes.ts'
 import { defineList } from './list/paging.ts'
-import { rankedListing } from './list/whole-list.ts'
 import { paging, sort } from './request/parameter-types.ts'
-import { nameProducerStatus, producerStatus } from './shape/producer-status.ts'
 import { count, exact, flag, listOfRows, shape, text } from './shape/results.ts'
-import { toIost } from './shape/values.ts'
+import { nameProducerStatus, producerStatus, toIost } from './shape/values.ts'
 
 const row = shape({
   account: text('Account name of the producer.', '生产者的账户名。'),

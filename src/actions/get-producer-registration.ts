@@ -3,14 +3,13 @@ import { toIso } from '#chain/time.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { producers } from '#indices/producer.ts'
-import { missingData } from '#store/missing-data.ts'
+import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import { defineAction } from './define.ts'
-import { unknown } from './find/unknown.ts'
+import { unknown } from './find/loading.ts'
 import { producer } from './request/parameter-types.ts'
-import { nameProducerStatus, producerStatusIfRegistered } from './shape/producer-status.ts'
 import { count, exact, flag, shape, text } from './shape/results.ts'
-import { toIost } from './shape/values.ts'
+import { nameProducerStatus, producerStatusIfRegistered, toIost } from './shape/values.ts'
 
 /** The registration of a producer, current or former. */
 export const getProducerRegistration = defineAction({

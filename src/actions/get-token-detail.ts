@@ -3,11 +3,10 @@ import { fromUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
-import { unknown } from './find/unknown.ts'
+import { unknown } from './find/loading.ts'
 import { token } from './request/parameter-types.ts'
 import { count, defineCreatedTime, exact, shape, text, txHash } from './shape/results.ts'
-import { toTransferability, transferability } from './shape/transferability.ts'
-import { toAmount } from './shape/values.ts'
+import { toAmount, toTransferability, transferability } from './shape/values.ts'
 
 /** A token. */
 export const getTokenDetail = defineAction({

@@ -1,14 +1,13 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import { defineAction } from './define.ts'
-import { heldTokens } from './find/held-tokens.ts'
+import { heldTokens } from './find/holdings.ts'
 import { resolveOwner } from './find/owner.ts'
 import { findMoment } from './find/point.ts'
 import { buildWholeList } from './list/paging.ts'
 import { owner } from './request/parameter-types.ts'
-import { checkPoint, point } from './request/point.ts'
-import { type HeldTokenRow, heldTokenFields, heldTokenRows } from './shape/held-tokens.ts'
-import { pointFields, pointShown } from './shape/point.ts'
-import { listOfRows, shape } from './shape/results.ts'
+import { checkPoint, point } from './request/range.ts'
+import { type HeldTokenRow, heldTokenFields, heldTokenRows } from './shape/holdings.ts'
+import { listOfRows, pointFields, pointShown, shape } from './shape/results.ts'
 
 const { frozen_list: _, ...usual } = heldTokenFields
 

@@ -1,16 +1,22 @@
 import { Type } from '@sinclair/typebox'
 import { listOf } from '#indices/list.ts'
-import { foundFilters } from './find/filters.ts'
-import { requireToken } from './find/listed.ts'
+import { foundFilters, requireToken } from './find/owner.ts'
 import { defineList } from './list/paging.ts'
-import { tokenPlan } from './list/record-plan.ts'
-import { checkFilters, checkRecordRange, checkSide } from './request/check-records.ts'
+import { isSearched, plannedRecords, tokenPlan } from './list/record-plan.ts'
 import { paging, sort, token } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
-import { counterparty, direction, funcName, hasFilters, splitFilters, textFilters } from './request/record-filters.ts'
-import { isSearched, plannedRecords } from './shape/found-records.ts'
-import { recordLists } from './shape/record-row.ts'
-import { listedRecords } from './shape/rows.ts'
+import {
+  checkFilters,
+  checkRecordRange,
+  checkSide,
+  counterparty,
+  direction,
+  funcName,
+  hasFilters,
+  splitFilters,
+  textFilters,
+} from './request/record-filters.ts'
+import { listedRecords, recordLists } from './shape/records.ts'
 
 /** All movements of a token. */
 export const getTokenTx = defineList({

@@ -1,14 +1,13 @@
 import { type TProperties, Type } from '@sinclair/typebox'
 import { summarizeTransaction } from '#chain/decode-transaction.ts'
 import { toIso } from '#chain/time.ts'
+import { rowIds } from './find/blocks-at.ts'
+import { listTransactions, type NumberedTransaction } from './find/numbered.ts'
 import { defineList } from './list/paging.ts'
-import { rowIds } from './list/row-id.ts'
-import { listTransactions, type NumberedTransaction } from './list/transactions.ts'
 import { paging, sort } from './request/parameter-types.ts'
 import { checkHeadRange, headOptions, range } from './request/range.ts'
-import { headFields, toRowStatus } from './shape/head-status.ts'
 import { count, defineCreatedTime, exact, irreversibleSeq, listOfRows, shape, text, txHash } from './shape/results.ts'
-import { toGas } from './shape/values.ts'
+import { headFields, toGas, toRowStatus } from './shape/values.ts'
 
 const fields = {
   ...headFields(),

@@ -3,7 +3,7 @@ import { decodeOrigInfo, decodeRawHead, headHash } from '#chain/head.ts'
 import { parseAnswer } from '#chain/json-fields.ts'
 import { Failure } from '#failure/failure.ts'
 import { type BlockLines, findLine, isShownOtherwise, parseBlockCode } from './block-lines.ts'
-import { damagedFile } from './chunk.ts'
+import { damagedFile } from './format.ts'
 import type { Archive } from './reader.ts'
 
 /** A call of a node's RPC. */

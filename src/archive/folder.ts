@@ -1,10 +1,15 @@
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure, getErrorMessage } from '#failure/failure.ts'
-import { fetchPeer } from '#peer/fetch-peer.ts'
-import { readBody, UnreadBody } from '#peer/read-body.ts'
-import { buildAuthorization } from './authorization.ts'
-import { damagedFile } from './chunk.ts'
+import { fetchPeer, readBody, UnreadBody } from '#peer/fetch-peer.ts'
+import { damagedFile } from './format.ts'
+
+/** The `Authorization` header for the user and password in a URL; no header when the URL has neither. */
+export function buildAuthorization({ username, password }: URL): Readonly<Record<string, string>> {
+  if (username === '' && password === '') return {}
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
+  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
+}
 
 /** Read access to the files of an archive, local or remote. */
 export type Folder = {

@@ -1,30 +1,108 @@
-import type { ProofLevel } from '#chain/proof.ts'
+import type { LoadedBlock, ProofLevel } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
-import { type Collect, collector } from '#load/collect.ts'
+import { batching, type Collect, collector, type Partitioning } from '#load/batches.ts'
+import { openDeriver } from '#load/deriver.ts'
+import { fill, stageTimer } from '#load/fill.ts'
+import { PROVED_BEFORE } from '#load/proving.ts'
 import { NO_SUCH_CALL, RefusedCall } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
+import { NOTHING_FILLED } from '#store/batch.ts'
+import { nothingLoaded } from '#store/failures.ts'
 import { OTHER_DERIVATION } from '#store/identity.ts'
-import { nothingLoaded } from '#store/nothing-loaded.ts'
 import type { Audit, Identity, Published, Store, Writer } from '#store/port.ts'
 import { recordedLevel } from '#store/published.ts'
-import type { Clock } from '#time/clock.ts'
-import { compareIndex, type Sides } from './compare.ts'
-import { createCorrections } from './corrections.ts'
-import type { Finding } from './finding.ts'
-import { compareAccounts } from './node-accounts.ts'
-import { compareBalances } from './node-balances.ts'
-import { requireSameChain } from './node-chain.ts'
-import { compareVotes } from './node-votes.ts'
-import { compareRecord } from './record.ts'
-import { compareRows } from './rows.ts'
-import { spread } from './sample.ts'
-import { openScratch, type Scratch } from './scratch.ts'
-import { type AuditSource, BadNodeBlock, damagedBlocks } from './source.ts'
-import { type NodeSides, OtherHeight } from './storage-rows.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
+import { compareIndex, compareRecord, compareRows, createCorrections, type Finding, type Sides } from './compare.ts'
+import { compareAccounts, compareBalances, compareVotes, type NodeSides, OtherHeight } from './node-state.ts'
+import { type AuditSource, BadNodeBlock, damagedBlocks, requireSameChain, storedBlocks } from './source.ts'
+
+/** Whether a height is one of `count` spread evenly over 0 … `last`. The last height always is, unless `count` is 0. */
+export const spread =
+  (last: number, count: number): ((height: number) => boolean) =>
+  height => {
+    if (count === 0) return false
+    const share = (at: number): number => Math.floor((at * count) / (last + 1))
+    return height === last || share(height) !== share(height - 1)
+  }
+
+/** A temporary store that is filled from the blocks of another one. */
+type Scratch = {
+  /** The last derived block; undefined: none yet. */
+  readonly end: Published | undefined
+  /** Derives up to `at`. A block that cannot be derived throws Failure 'bad_block' or 'defect'. */
+  fill(at: Published, onHeight: (height: number) => void): Promise<void>
+  close(): Promise<void>
+}
+
+/** The source of the blocks of a scratch store. */
+type Origin = {
+  /** The store being audited. Lists record the partitions of that store in which their rows begin. */
+  readonly audited: Pick<Store, 'partitions'>
+  readonly source: AuditSource
+  readonly identity: Identity
+  readonly collect: Collect
+}
+
+async function openScratch(store: Store, { audited, source, identity, collect }: Origin): Promise<Scratch> {
+  await store.create()
+  const writer = await store.takeOver(identity)
+  const partitions = createPartitioning(writer)
+  const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
+  const stages = {
+    ...{ deriver: derive, proof: PROVED_BEFORE, clock: systemClock },
+    time: stageTimer(systemClock),
+  }
+  let onHeight = (_height: number): void => undefined
+  const batches = batching({ ...stages, writer, partitions, bounds: writer.bounds, collect }, ({ end }) =>
+    onHeight(end.height),
+  )
+  return {
+    get end() {
+      return writer.checkpoint
+    },
+    fill: async (at, listener) => {
+      onHeight = listener
+      partitions.follow((await audited.partitions?.firsts()) ?? ONE_PIECE)
+      const { checkpoint } = writer
+      const range = { from: (checkpoint?.height ?? -1) + 1, to: at.height, parent: checkpoint?.hash }
+      const blocks = flattenRuns(storedBlocks(source, range))
+      await fill({ ...stages, batches }, blocks, { lib: at.lib, signal: source.signal })
+      source.signal.throwIfAborted()
+    },
+    close: async () => {
+      await batches.settle().catch(() => undefined)
+      await writer.release()
+    },
+  }
+}
+
+/** First heights of the partitions of a store that is not partitioned. */
+const ONE_PIECE: readonly number[] = [0]
+
+/** Lists name the partitions of the audited store; the scratch store itself has only one. */
+function createPartitioning(writer: Writer): Partitioning & { follow(firsts: readonly number[]): void } {
+  let firsts = ONE_PIECE
+  let next = (writer.checkpoint?.height ?? -1) + 1
+  return {
+    follow: known => {
+      firsts = known
+    },
+    next: () => firsts.findLastIndex(first => first <= next),
+    add: ({ block }) => {
+      next = block.height + 1
+    },
+    full: () => false,
+    filling: () => writer.partitions?.filling ?? NOTHING_FILLED,
+  }
+}
+
+async function* flattenRuns(runs: AsyncIterable<readonly LoadedBlock[]>): AsyncGenerator<LoadedBlock> {
+  for await (const run of runs) yield* run
+}
 
 export type AuditParts = {
   readonly store: Store
@@ -40,7 +118,7 @@ export type AuditParts = {
 }
 
 /** Progress of an audit; `stage` names the data being checked. */
-export type AuditProgress = { readonly stage: string; readonly done: number; readonly of?: number }
+type AuditProgress = { readonly stage: string; readonly done: number; readonly of?: number }
 
 export type AuditOptions = {
   /** Number of blocks compared with the node's, evenly spread. */

@@ -1,9 +1,131 @@
+import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { writeJson } from '#chain/json.ts'
+import { blocks } from '#indices/block.ts'
 import type { DocOf } from '#indices/define.ts'
+import { lists } from '#indices/list.ts'
+import { blockId, transactionId } from '#indices/position.ts'
+import { records } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
-import type { Audit, Store, StoredDocument } from '#store/port.ts'
-import type { Corrections } from './corrections.ts'
-import { ABSENT, type Finding, PRESENT } from './finding.ts'
+import { transactions } from '#indices/transaction.ts'
+import type { SettledEnd } from '#store/maintain-port.ts'
+import type { Audit, Identity, PlacedRow, Published, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
+
+/** A difference between the stored and the expected data. */
+export type Finding = {
+  /** Name of the index, or `published`. */
+  readonly index: string
+  readonly id: string
+  /** Field, `row N` of a list, or `document` when all of it is missing or superfluous. */
+  readonly field: string
+  readonly stored: string
+  readonly expected: string
+  /** Source of the expected value: the replay of the stored blocks, or the node. */
+  readonly by: 'replay' | 'node'
+}
+
+/** The findings: a bounded number of each kind, and the counts of all. */
+export type Findings = {
+  add(finding: Finding): void
+  /** The first findings of each kind, in the order found. */
+  readonly shown: readonly Finding[]
+  /** Number of findings by `index field`. */
+  readonly totals: ReadonlyMap<string, number>
+  readonly count: number
+  /** Number of findings that a replay cannot correct, because only the node has the values. */
+  readonly beyondRepair: number
+}
+
+/** Findings shown of each kind; further ones are only counted. */
+const SHOWN = 20
+/** Maximum number of characters shown of a value. */
+const LETTERS = 160
+
+export function findings(shownOfKind = SHOWN): Findings {
+  const shown: Finding[] = []
+  const totals = new Map<string, number>()
+  let count = 0
+  let beyondRepair = 0
+  return {
+    add: finding => {
+      const kind = formatFindingKind(finding)
+      const before = totals.get(kind) ?? 0
+      totals.set(kind, before + 1)
+      count += 1
+      if (finding.by === 'node') beyondRepair += 1
+      if (before < shownOfKind) shown.push(finding)
+    },
+    shown,
+    totals,
+    get count() {
+      return count
+    },
+    get beyondRepair() {
+      return beyondRepair
+    },
+  }
+}
+
+/** The kind of a finding. Rows of all lists are one kind. */
+const formatFindingKind = ({ index, field }: Finding): string => `${index} ${field.replace(/^row \d+$/, 'row')}`
+
+/** `index id field: stored … expected …`. */
+export const findingText = ({ index, id, field, stored, expected, by }: Finding): string =>
+  `${index} ${id} ${field}: stored ${cut(stored)} expected ${cut(expected)}${by === 'node' ? ' (node)' : ''}`
+
+const cut = (text: string): string =>
+  text.length <= LETTERS ? text : `${text.slice(0, LETTERS)}… (${text.length} characters)`
+
+export const ABSENT = 'nothing'
+const PRESENT = 'a document'
+
+type Put = Rewrite['put'][number]
+type Remove = Rewrite['remove'][number]
+
+/** Collects the corrections of the store and writes them in batches. */
+type Corrections = {
+  put(put: Put): Promise<void>
+  remove(remove: Remove): Promise<void>
+  unplace(place: bigint): Promise<void>
+  /** Writes the remaining corrections. */
+  end(): Promise<void>
+}
+
+/** Documents per write: rows may be some KB, transactions more. */
+const AT_ONCE = 500
+
+/** Corrections written by `writer`; undefined: nothing is written. */
+export function createCorrections(writer: Pick<Writer, 'rewrite'> | undefined): Corrections {
+  let put: Put[] = []
+  let remove: Remove[] = []
+  let unplace: bigint[] = []
+  const flush = async (): Promise<void> => {
+    const rewrite = { put, remove, unplace }
+    put = []
+    remove = []
+    unplace = []
+    if (writer !== undefined) await writer.rewrite(rewrite)
+  }
+  const note = async (): Promise<void> => {
+    if (put.length + remove.length + unplace.length >= AT_ONCE) await flush()
+  }
+  return {
+    put: async each => {
+      put.push(each)
+      await note()
+    },
+    remove: async each => {
+      remove.push(each)
+      await note()
+    },
+    unplace: async place => {
+      unplace.push(place)
+      await note()
+    },
+    end: async () => {
+      if (put.length + remove.length + unplace.length > 0) await flush()
+    },
+  }
+}
 
 export type Sides = {
   readonly stored: Audit
@@ -77,4 +199,128 @@ async function findMissing({ stored, expected, found, corrections }: Sides, inde
       await corrections.put({ index, doc })
     }
   }
+}
+
+/** Places per page. */
+const PAGE = 2_500
+/** Places per answer; a page with more than this has too many rows in any case. */
+const LIMIT = 5_000
+const FIRST = -(2n ** 63n)
+const LAST = 2n ** 63n - 1n
+const ORDINALS = 2n ** 32n
+
+/**
+ * Checks that each of the places 1 … count of every list has exactly the row that belongs there, and that no
+ * row is elsewhere. Reads all places in order, page by page.
+ */
+export async function compareRows(sides: Sides): Promise<void> {
+  for (let after = FIRST; after < LAST; ) {
+    const { expected, stored, until } = await nextPage(sides, after)
+    await comparePage(sides, expected, stored)
+    sides.onProgress(expected.length)
+    after = until
+  }
+}
+
+/** The next page of both sides. It is shorter where many more rows are stored than expected. */
+async function nextPage({ stored, expected }: Sides, after: bigint) {
+  const wanted = (await expected.placed({ after, until: LAST, limit: PAGE })).slice(0, PAGE + 1)
+  const isLast = wanted.length <= PAGE
+  for (let length = Math.min(PAGE, wanted.length); ; length = length >> 1) {
+    const page = wanted.slice(0, length)
+    const until = isLast && length === wanted.length ? LAST : (page.at(-1)?.place ?? LAST)
+    const there = await stored.placed({ after, until, limit: LIMIT })
+    if (there.length <= LIMIT) return { expected: page, stored: there, until }
+    if (length > 1) continue
+    // The answer is cut at its limit: expected rows beyond it are not reported missing.
+    const came = new Set(there.map(({ place }) => place))
+    return { expected: page.filter(({ place }) => came.has(place)), stored: there, until }
+  }
+}
+
+async function comparePage(sides: Sides, expected: readonly PlacedRow[], stored: readonly PlacedRow[]): Promise<void> {
+  const wanted = new Map(expected.map(({ place, id }) => [place, id]))
+  const there = new Map<bigint, string[]>()
+  for (const { place, id } of stored) there.set(place, [...(there.get(place) ?? []), id])
+  const places = [...new Set([...wanted.keys(), ...there.keys()])].filter(
+    place => there.get(place)?.join(' ') !== wanted.get(place),
+  )
+  if (places.length === 0) return
+  const names = await readListNames(sides, new Set(places.map(place => Number(place / ORDINALS))))
+  for (const place of places) {
+    const id = wanted.get(place)
+    sides.found({
+      index: lists.name,
+      id: names.get(Number(place / ORDINALS)) ?? `number ${place / ORDINALS}`,
+      field: `row ${place % ORDINALS}`,
+      stored: (there.get(place) ?? []).map(each => each || 'no row').join(' and ') || ABSENT,
+      expected: id ?? ABSENT,
+      by: 'replay',
+    })
+    if (id === undefined) await sides.corrections.unplace(place)
+    else await putRow(sides, id)
+  }
+}
+
+/** Stores the expected row again, with all its places. */
+async function putRow({ scratch, corrections }: Sides, id: string): Promise<void> {
+  const doc = await scratch.read(view => view.get(records, id))
+  if (doc !== undefined) await corrections.put({ index: records, doc })
+}
+
+/** Keys of lists by their number. */
+async function readListNames({ expected }: Sides, numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>> {
+  const names = new Map<number, string>()
+  for await (const page of expected.scan(lists))
+    for (const { doc } of page) if (doc !== undefined && numbers.has(doc.number)) names.set(doc.number, doc.id)
+  return names
+}
+
+/**
+ * Limits of a plausible last irreversible block: no chain produces blocks so fast, and no node is so far
+ * ahead of the loaded blocks. IOST produces two blocks per second (chain/iost 1.1).
+ */
+const FASTEST = { perSecond: 100, beside: 1_000_000 }
+
+export const isAbsurd = ({ height, time, lib }: Published, nowMs: number): boolean =>
+  lib < height ||
+  lib > height + FASTEST.beside + FASTEST.perSecond * Math.max(0, nowMs / 1_000 - Number(time / 1_000_000_000n))
+
+/** The stored data, the same height derived again, and the chain named by the store. */
+type Recorded = {
+  readonly stored: Pick<Audit, 'at'>
+  readonly expected: Audit
+  readonly identity: Identity
+}
+
+/**
+ * Compares the store's record of its end and chain with the blocks. Returns the correct record, or undefined
+ * when the stored one is correct.
+ */
+export async function compareRecord(
+  { stored: { at: stored }, expected, identity }: Recorded,
+  { found, nowMs }: { readonly found: (finding: Finding) => void; readonly nowMs: number },
+): Promise<Omit<SettledEnd, 'open'> | undefined> {
+  let isRight = true
+  const tell = (place: Pick<Finding, 'index' | 'id' | 'field'>, is: unknown, wanted: unknown): void => {
+    if (is === wanted) return
+    isRight = false
+    found({ ...place, stored: String(is), expected: String(wanted), by: 'replay' })
+  }
+  const { height, hash, time } = expected.at
+  const published = { index: 'published', id: String(stored.height) }
+  const genesisBlock = { index: 'identity', id: 'genesis' }
+  tell({ ...published, field: 'hash' }, stored.hash, hash)
+  tell({ ...published, field: 'time' }, stored.time, time)
+  const lib = isAbsurd({ height, hash, time, lib: stored.lib }, nowMs) ? height : stored.lib
+  if (lib !== stored.lib) tell({ ...published, field: 'lib' }, stored.lib, `${height} or a little more`)
+  const genesis = (await expected.getMany(blocks, [blockId(0)]))[0]?.hash ?? identity.genesis
+  tell({ ...genesisBlock, field: 'hash' }, identity.genesis, genesis)
+  const [first] = await expected.getMany(transactions, [transactionId(0, 0)])
+  // Every transaction contains its chain id.
+  const chainId = first === undefined ? identity.chainId : decodeTransaction(first.body).chainId
+  tell({ ...genesisBlock, field: 'chain_id' }, identity.chainId, chainId)
+  return isRight
+    ? undefined
+    : { identity: { ...identity, genesis, chainId }, end: { ...stored, height, hash, time, lib } }
 }

@@ -20,7 +20,7 @@ export type Continuity = {
   readonly problems: readonly string[]
 }
 
-export type Checked = { readonly blocks: number; readonly of: number }
+type Checked = { readonly blocks: number; readonly of: number }
 
 /**
  * Checks that the stored blocks follow each other without a gap and have their transactions: each block's

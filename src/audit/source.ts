@@ -1,17 +1,137 @@
-import type { Block, ContractCode, LoadedBlock } from '#chain/block.ts'
-import { PARENT_HASH } from '#chain/check.ts'
+import { toBaseTransaction } from '#chain/base-transaction.ts'
+import {
+  type Block,
+  type ContractCode,
+  LINKED,
+  type LoadedBlock,
+  type ProofLevel,
+  type Transaction,
+} from '#chain/block.ts'
+import { checkBlock, lossyReceipts, PARENT_HASH, restoredReceipt } from '#chain/check.ts'
+import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
 import { isSystemContract } from '#chain/names.ts'
-import { LINKED, type ProofLevel } from '#chain/proof.ts'
-import { Failure } from '#failure/failure.ts'
-import { unless } from '#failure/unless.ts'
-import { blocks, listTransactionIds } from '#indices/block.ts'
+import { Failure, unless } from '#failure/failure.ts'
+import { type BlockDoc, blocks, listBlockHashes, listTransactionIds } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
 import { blockId } from '#indices/position.ts'
-import { transactions } from '#indices/transaction.ts'
+import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
-import type { Store } from '#store/port.ts'
-import { type RebuiltBlock, rebuildBlock } from './rebuild.ts'
+import type { Identity, Published, Store } from '#store/port.ts'
+
+export type RebuiltBlock = {
+  readonly block: Block
+  /** False: all is proved except the receipts, some of which lost bytes that cannot be recovered from stored data. */
+  readonly proved: boolean
+}
+
+type Expected = { readonly height: number; readonly parentHash: string | undefined }
+
+/**
+ * Rebuilds a block from its stored documents and checks it like one from a node: its parent, its number of
+ * transactions, the merkle roots of their hashes and receipts, its own hash. `docs` are in the order of
+ * `listTransactionIds`. A receipt that is stored with lost bytes was proved by its raw form when it was loaded;
+ * the raw form is not stored. When the root does not determine the lost bytes, the receipts of that block are
+ * not proved again. Throws Failure 'bad_block' with the reason.
+ */
+export function rebuildBlock(
+  doc: BlockDoc,
+  docs: readonly (TransactionDoc | undefined)[],
+  expected: Expected,
+): RebuiltBlock {
+  const bad = (reason: string): Failure => new Failure('bad_block', `Block ${expected.height}: ${reason}.`)
+  try {
+    const transactions = rebuildTransactions(doc, docs, bad)
+    const block: Block = {
+      height: doc.height,
+      hash: doc.hash,
+      parentHash: doc.parent_hash,
+      version: doc.version,
+      txMerkleHash: doc.tx_merkle_hash,
+      txReceiptMerkleHash: doc.tx_receipt_merkle_hash,
+      witness: doc.witness,
+      time: doc.time,
+      txCount: doc.tx_count,
+      info: doc.info,
+      origInfo: doc.orig_info,
+      transactions,
+    }
+    return { block, proved: isProved(block, expected) }
+  } catch (error) {
+    if (error instanceof Failure && error.kind === 'bad_block') throw error
+    throw bad(`its stored document cannot be read: ${String(error)}`)
+  }
+}
+
+/** Whether the receipts are proved too. Throws Failure 'bad_block' for faults that lost bytes do not explain. */
+function isProved(block: Block, { height, parentHash }: Expected): boolean {
+  const lossy = lossyReceipts(block)
+  const restored = lossy.flatMap(index => {
+    const receipt = lossy.length === 1 ? restoredReceipt(block, index) : undefined
+    return receipt === undefined ? [] : [[index, receipt] as const]
+  })
+  try {
+    checkBlock(block, { parentHash, height }, { receipts: new Map(restored) })
+    return true
+  } catch (error) {
+    if (lossy.length === 0) throw error
+    checkBlock(block, { parentHash, height }, { receipts: 'later' })
+    return false
+  }
+}
+
+function rebuildTransactions(
+  doc: BlockDoc,
+  docs: readonly (TransactionDoc | undefined)[],
+  bad: (reason: string) => Failure,
+): readonly Transaction[] {
+  const hashes = listBlockHashes(doc)
+  const base = toBaseTransaction(doc)
+  const own = base === undefined ? [] : [decodeTransaction(base)]
+  const others = docs.map((each, at) => {
+    if (each === undefined) throw bad(`transaction ${at + own.length} is missing`)
+    return decodeTransaction(each.body)
+  })
+  const transactions = [...own, ...others]
+  for (const [at, { hash }] of transactions.entries())
+    if (hash !== hashes[at]) throw bad(`transaction ${at} has the hash ${hash}, expected ${hashes[at]}`)
+  return transactions
+}
+
+/** Identity of the chain that a node serves. */
+type Served = { readonly chainId: number; readonly genesis: string | undefined }
+
+/** Throws 'conflict' when the node is of another chain than the stored one. */
+export function requireStored({ chainId, genesis }: Served, stored: Identity): void {
+  if (chainId === stored.chainId && genesis === stored.genesis) return
+  throw new Failure(
+    'conflict',
+    `The node's chain is ${chainId} with genesis ${genesis}, the store's ${stored.chainId} with ${stored.genesis}.`,
+    { help: 'Set --node to a node of the stored chain.' },
+  )
+}
+
+/**
+ * Returns the node's last irreversible block. Throws 'conflict' when the node is of another chain than the
+ * stored one, 'unavailable' when it is behind the published height.
+ */
+export async function requireSameChain(
+  node: Node,
+  { identity, published }: { readonly identity: Identity; readonly published: Published },
+  signal: AbortSignal,
+): Promise<number> {
+  const [{ chainId, libBlock }, genesis] = [await node.chainInfo(signal), await node.blockHash(0, signal)] as const
+  requireStored({ chainId, genesis }, identity)
+  if (libBlock < published.height)
+    throw new Failure(
+      'unavailable',
+      `The node's last irreversible block ${libBlock} is below the published height ${published.height}.`,
+      {
+        help: `Wait until the node has it, or set another node. Should the published height be wrong, run: 'iostlens repair --node ${node.name}'.`,
+      },
+    )
+  return libBlock
+}
 
 /** Blocks per read. */
 const RUN = 100

@@ -27,7 +27,7 @@ export type BaseDifference = {
 }
 
 /** The base transaction in a block's document. */
-export type BaseBlock = {
+type BaseBlock = {
   /** The result of `fromBaseTransaction`; absent: the block has no base transaction (genesis). */
   readonly base?: string
   /** Hashes of the block's transactions joined by one space; the first one is the base transaction's. */

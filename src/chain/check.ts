@@ -23,7 +23,7 @@ export const OWN_HASH = 'own hash'
 export const PARENT_HASH = 'parent hash'
 
 /** Known facts about a block besides the node's JSON. */
-export type KnownParts = {
+type KnownParts = {
   /** Bytes of `info` in its head, from the raw head; otherwise they must have a known form. */
   readonly info?: Uint8Array
   /** Raw receipts, by position, whose bytes the node's JSON has lost; `later`: they are checked later. */
@@ -33,7 +33,7 @@ export type KnownParts = {
 }
 
 /** The place of a block in its chain. */
-export type ChainPosition = {
+type ChainPosition = {
   /** The parent's hash; undefined: not known, or genesis. */
   readonly parentHash: string | undefined
   /** The requested height; absent: the block's own. */

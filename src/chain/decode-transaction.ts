@@ -27,7 +27,7 @@ import { compactJson, elementSpans, isCompactForm, memberSpans, type TextSpan } 
 const GAS_DECIMALS = 2
 
 /** An object in a JSON text: its position, and its parsed value. */
-export type Written = { readonly text: string; readonly span: TextSpan; readonly value: unknown }
+type Written = { readonly text: string; readonly span: TextSpan; readonly value: unknown }
 
 /**
  * Decodes a transaction object. `data`: bound of the data of an action. Throws Failure 'bad_block' with the
@@ -161,7 +161,7 @@ function decodeReceipt(value: unknown, path: Path): Receipt {
 }
 
 /** The data of a transaction that a list shows. */
-export type TransactionSummary = Pick<Transaction, 'publisher'> &
+type TransactionSummary = Pick<Transaction, 'publisher'> &
   Pick<TxReceipt, 'statusCode' | 'gasUsage'> & {
     /** Number of actions. */
     readonly actions: number

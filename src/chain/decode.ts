@@ -20,7 +20,7 @@ import {
 import { compactJson, elementSpans, memberSpans, spansInside, type TextSpan } from './json-text.ts'
 
 /** `PENDING`: the block is above the last irreversible block of the node that answered. */
-export type BlockStatus = 'PENDING' | 'IRREVERSIBLE'
+type BlockStatus = 'PENDING' | 'IRREVERSIBLE'
 
 function decodeStatus(fields: JsonFields, above: Path): BlockStatus {
   const status = requireText(fields, 'status', above, WORD)

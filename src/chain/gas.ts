@@ -4,7 +4,7 @@
  */
 
 /** The gas of an account or contract; a resource document has these fields. */
-export type GasState = {
+type GasState = {
   /** IOST pledged for it × 10^8. */
   readonly gas_pledge: bigint
   /** Gas × 1000: a pledge of 10^-8 IOST gives 0.001 gas, which the node keeps until the next refresh. */
@@ -31,7 +31,7 @@ const MAX_SECONDS = 3 * 24 * 3600
 const INT64_MAX = 2n ** 63n - 1n
 
 /** A number of value ÷ 10^scale. */
-export type Scaled = { readonly value: bigint; readonly scale: number }
+type Scaled = { readonly value: bigint; readonly scale: number }
 
 /** Gas per second for a pledge in 10^-8 IOST; its scale is the one at which the node rounds growth. */
 export function computeGasRate(pledge: bigint): Scaled {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { decodeBase58, encodeBase58 } from './base58.ts'
-import { hash8, hashBytes, sha3, sha3OfPair } from './hash.ts'
+import { hash8, hashBytes, listHash8Candidates, sha3, sha3OfPair } from './hash.ts'
 
 test('hash8: the result is the first eight bytes as a signed integer', () => {
   const hash = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
@@ -21,4 +21,29 @@ test('sha3: the result is the published digest of "abc" (FIPS 202), for one inpu
   expect(Buffer.from(sha3OfPair(Buffer.from('a'), Buffer.from('bc'))).toString('hex')).toBe(digest)
   const [one, other] = [new Uint8Array(32).fill(1), new Uint8Array(32).fill(2)]
   expect(sha3OfPair(one, other)).toEqual(sha3(Buffer.concat([one, other])))
+})
+
+test('hash8sBeginningWith: a beginning of ten letters or more allows the first bytes of its hash and few others', () => {
+  let most = 0
+  for (let at = 0; at < 300; at++) {
+    const hash = encodeBase58(sha3(new TextEncoder().encode(String(at))))
+    for (const letters of [10, 11, 13, 20, hash.length - 1, hash.length]) {
+      const allowed = listHash8Candidates(hash.slice(0, letters))
+      expect([hash, letters, allowed.includes(hash8(hash))]).toEqual([hash, letters, true])
+      most = Math.max(most, allowed.length)
+    }
+  }
+  expect(most).toBeLessThan(200)
+})
+
+test('hash8sBeginningWith: hashes with leading zeros and the highest hash are found', () => {
+  for (const first of [[0], [0, 0, 0], [255, 255, 255, 255, 255, 255, 255, 255]]) {
+    const hash = encodeBase58(Uint8Array.from({ length: 32 }, (_, at) => first[at] ?? 200 + at))
+    expect([hash, listHash8Candidates(hash.slice(0, 12)).includes(hash8(hash))]).toEqual([hash, true])
+  }
+})
+
+test('hash8sBeginningWith: other texts are the beginning of no hash', () => {
+  for (const text of ['', '123456789', 'busyhub_users', '0OIl0OIl0OIl', 'z'.repeat(45)])
+    expect([text, listHash8Candidates(text)]).toEqual([text, []])
 })

@@ -33,7 +33,7 @@ export function afterString(text: string, at: number): number {
 }
 
 /** The structure of a text, JSON or not, as far as it can be told before it is parsed. */
-export type JsonShape = {
+type JsonShape = {
   /** The greatest depth of open brackets. */
   readonly depth: number
   /** The number of texts, opening brackets and commas: each value and each key takes up to 120 bytes when parsed. */

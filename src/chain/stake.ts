@@ -1,9 +1,41 @@
 import { unitsAsRead, unitsRounded } from './amount.ts'
-import { argumentsAsRead } from './arguments.ts'
-import type { Receipt, Transaction } from './block.ts'
-import { directVote } from './direct-vote.ts'
-import { partsOfFuncName } from './effects.ts'
+import type { Action, Receipt, Transaction } from './block.ts'
+import { argumentsAsRead, partsOfFuncName } from './effects.ts'
 import { type ExactJson, writeJson } from './json.ts'
+
+const NAMES: ReadonlySet<string> = new Set(['vote', 'unvote', 'voteFor'])
+/** Id of the vote for producers: genesis makes it as the first vote (`config/genesis/contract/vote_producer.js` _initVote). */
+const FOR_PRODUCERS = '1'
+
+/**
+ * A vote for a producer that was given to vote.iost itself, with the arguments of the action of vote_producer.iost that
+ * has its name; undefined: the action is none. Until vote.iost 1.0.1 and its setCanVote, anyone could give one.
+ */
+export function directVote(action: Action): { readonly name: string; readonly args: readonly ExactJson[] } | undefined {
+  if (action.contract !== 'vote.iost' || !NAMES.has(action.actionName)) return undefined
+  const [vote, ...args] = argumentsAsRead(action.data) ?? []
+  return vote === FOR_PRODUCERS ? { name: action.actionName, args } : undefined
+}
+
+/**
+ * The decimal arithmetic with which vote_producer.iost shares bonuses: `×` and `+` are exact, a quotient is
+ * truncated to 50 decimals, a payment to 8. Amounts and votes are in 10^-8 IOST, coefficients in 10^-50,
+ * masks and earnings in 10^-58. Earnings are coefficient × votes − mask.
+ */
+
+/** Scale of a quotient: 50 decimals. */
+const ONE = 10n ** 50n
+/** Votes below which a producer is not a candidate: 2,100,000 IOST. */
+const CANDIDATE_VOTES = 210_000_000_000_000n
+
+/** The growth of a coefficient when some votes share an amount; without votes, nobody gets the amount. */
+export const gainedCoefficient = (amount: bigint, votes: bigint): bigint => (votes > 0n ? (amount * ONE) / votes : 0n)
+
+/** The votes with which a producer shares in the bonuses of candidates. */
+export const candidateVotes = (votes: bigint): bigint => (votes < CANDIDATE_VOTES ? 0n : votes)
+
+/** The payable part of earnings, in 10^-8 IOST; further digits are cut off. */
+export const payable = (earned: bigint): bigint => earned / ONE
 
 /** Contracts that hold votes and pledges, which still belong to the account. */
 export const STAKE_KEEPERS: ReadonlySet<string> = new Set(['vote.iost', 'gas.iost'])

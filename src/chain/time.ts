@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { trimZeros } from './amount.ts'
 
 /** Nanoseconds since 1970, both inclusive. */
-export type TimeSpan = { readonly first: bigint; readonly last: bigint }
+type TimeSpan = { readonly first: bigint; readonly last: bigint }
 
 /** An existing date: days by month, and 29 February in leap years only. */
 export const DATE_PATTERN =

@@ -1,20 +1,62 @@
 import { join } from 'node:path'
 import { type AuditOptions, type AuditParts, type AuditResult, audit } from '#audit/audit.ts'
-import { type Findings, findings, findingText } from '#audit/finding.ts'
+import { type Findings, findings, findingText } from '#audit/compare.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Store, Writer } from '#store/port.ts'
+import type { Published, Store, Writer } from '#store/port.ts'
+import { NOTHING_PROVED, type ProvedRange, trimProofs } from '#store/published.ts'
+import { openScratchFolder } from '#store/sqlite/lock.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { openScratchFolder } from '#store/sqlite/scratch-folder.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import type { CommandCall } from './command.ts'
 import { connectNode } from './compose.ts'
 import { stageProgress } from './progress.ts'
-import { provedJson, provedLines } from './proved-text.ts'
+
+/**
+ * A range of blocks with their level of proof; without `level`, they were loaded by a version that did not record it.
+ */
+type Stretch = Pick<ProvedRange, 'from' | 'to'> & Partial<Pick<ProvedRange, 'level' | 'agreed'>>
+
+/** All blocks up to the published one, split by their level of proof: few ranges, without a gap. */
+function listProvedStretches({ height, proved = NOTHING_PROVED }: Published): readonly Stretch[] {
+  const stretches: Stretch[] = []
+  let next = 0
+  for (const range of trimProofs(proved, height + 1).ranges) {
+    if (range.from > next) stretches.push({ from: next, to: range.from - 1 })
+    stretches.push(range)
+    next = range.to + 1
+  }
+  if (next <= height) stretches.push({ from: next, to: height })
+  return stretches
+}
+
+/** One line for each range, and one for receipts whose bytes a node had lost. */
+export function provedLines(published: Published): readonly string[] {
+  const lost = published.proved?.lost ?? 0
+  return [
+    ...listProvedStretches(published).map(({ from, to, level, agreed }) => {
+      const blocks = from === to ? `block ${from}` : `blocks ${from} to ${to}`
+      const how = level ?? 'not recorded, at best linked'
+      return `${blocks}: ${how}${agreed === true ? ', and other nodes agreed' : ''}`
+    }),
+    ...(lost === 0 ? [] : [`${lost} receipts by the raw block, since the node's JSON had lost bytes`]),
+  ]
+}
+
+/** The same information as JSON values. */
+export const provedJson = (published: Published) => ({
+  ranges: listProvedStretches(published).map(({ from, to, level, agreed }) => ({
+    from,
+    to,
+    level: level ?? 'not recorded',
+    agreed: agreed === true,
+  })),
+  lost_receipts: published.proved?.lost ?? 0,
+})
 
 /** The parts and options of a command's audit, except the store. */
-export type AuditSetup = {
+type AuditSetup = {
   /** The scratch store is empty. */
   readonly parts: Pick<AuditParts, 'scratch' | 'node' | 'prove'> & { readonly clock: Clock }
   /** Add the findings to `found` and show progress. */

@@ -1,6 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { fetchPeer } from '#peer/fetch-peer.ts'
-import { readBody } from '#peer/read-body.ts'
+import { fetchPeer, readBody } from '#peer/fetch-peer.ts'
 import type { Command } from './command.ts'
 import { formatBaseUrl } from './listen.ts'
 import type { Address, SocketPath } from './readers.ts'

@@ -1,10 +1,17 @@
+import { findingText } from '#audit/compare.ts'
+import { migrateByDeriving } from '#audit/migrate.ts'
+import { Failure } from '#failure/failure.ts'
 import { listWantedIndices } from '#store/elastic/schema/mappings.ts'
 import { createNames } from '#store/elastic/schema/names.ts'
+import type { Store } from '#store/port.ts'
 import { schema } from '#store/sqlite/tables.ts'
-import type { Command } from './command.ts'
+import { systemClock } from '#time/clock.ts'
+import { withAuditSetup } from './auditing.ts'
+import type { Command, CommandCall, ExitCode } from './command.ts'
 import { getStoreAddress, requireExisting, withStore } from './compose.ts'
+import { progressView } from './progress.ts'
 import type { StoreAddress } from './readers.ts'
-import { LOGGING, STORE } from './settings.ts'
+import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 
 export const indicesCreate: Command = {
   name: 'indices create',
@@ -107,4 +114,132 @@ function schemaText(address: StoreAddress): string {
     ({ name, alias, into, shape }) => [name, { aliases: { [alias]: {}, [into]: {} }, ...shape }] as const,
   )
   return JSON.stringify(Object.fromEntries(indices), null, 2)
+}
+
+export const indicesMigrate: Command = {
+  name: 'indices migrate',
+  summary: 'bring a store of another version up to this one while it is served',
+  about: [
+    'Brings a store that another version made up to this version. It builds new indices beside the old ones, verifies them, and then swaps all aliases at once. Until then the old data is served, even if the command is stopped or killed; run it again to continue. There must be disk space for both.',
+    "All documents are derived again, from the stored blocks or from --node, and audited as with 'iostlens verify'. A loader may run until that is done and must then be stopped.",
+    'Running services of this version switch to the new indices by themselves. Services of another version answer until the swap, and then refuse every request with 503 until they are restarted with this version. API keys are kept.',
+    "The old indices remain for 'iostlens indices rollback'. Run the command with --delete-old to delete them.",
+    'The embedded store is derived into a file beside it and replaced in one transaction. Keep a copy of the file if you may want to go back.',
+    '--dry-run only prints what would be done, and ends with exit code 3 if there is anything to do.',
+  ],
+  settings: [...NODE, ...STORE, ...LOADING, 'sample', 'dry-run', 'delete-old', ...LOGGING],
+  examples: [
+    'iostlens indices migrate --dry-run --store http://127.0.0.1:9200/iostlens',
+    'iostlens indices migrate --store http://127.0.0.1:9200/iostlens',
+    'iostlens indices migrate --delete-old --store http://127.0.0.1:9200/iostlens',
+  ],
+  run: async call => {
+    const { values, log, screen, signal } = call
+    return withStore(values, log, async store => {
+      try {
+        return await migrated(call, store)
+      } catch (error) {
+        if (signal.aborted)
+          throw new Failure(
+            'deadline',
+            `Stopped before the migration was complete; ${store.name} still serves the old data.`,
+            { help: 'Run it again to continue.' },
+          )
+        throw error
+      } finally {
+        screen.bar('')
+      }
+    })
+  },
+}
+
+/** Plans, migrates and removes replaced indices, as far as the settings ask for it. */
+async function migrated(call: CommandCall, store: Store): Promise<ExitCode> {
+  const { values, out } = call
+  const plan = await store.migrating.plan()
+  for (const reason of plan.reasons) out(reason)
+  if (values['dry-run']) return announced(call, plan)
+  if (plan.way === 'none') {
+    await store.migrating.reopen?.()
+    out(`${store.name} matches this version; there is nothing to migrate.`)
+  } else {
+    if (!(await derived(call, store))) return 3
+    out(`${store.name} now serves the new data.`)
+  }
+  await removed(call, store)
+  return 0
+}
+
+const WAYS = {
+  none: 'There is nothing to do.',
+  derive: 'Everything would be derived again, audited and replaced.',
+} as const
+
+function announced(
+  { out, values }: CommandCall,
+  { way, leftovers }: Awaited<ReturnType<Store['migrating']['plan']>>,
+): 0 | 3 {
+  for (const name of leftovers) out(`${name}: replaced, no longer served`)
+  out(WAYS[way])
+  return way === 'none' && (leftovers.length === 0 || !values['delete-old']) ? 0 : 3
+}
+
+/** Derives the new data; true when it is whole and now served. */
+async function derived(call: CommandCall, store: Store): Promise<boolean> {
+  const { screen, log, out, signal } = call
+  const view = progressView({ screen, log, now: systemClock.elapsed, from: -1 })
+  return withAuditSetup(call, ({ parts, options, found }) =>
+    migrateByDeriving(
+      { store, ...parts },
+      {
+        load: { signal, log, onProgress: view.update },
+        audit: options,
+        isWhole: ({ at, complete, notes }) => {
+          screen.bar('')
+          for (const line of [...found.shown.map(findingText), ...notes]) out(line)
+          const whole = complete && found.count === 0
+          out(
+            whole
+              ? `The new data is whole at block ${at.height}.`
+              : `The new data is NOT WHOLE, ${found.count} differences; ${store.name} still serves the old data.`,
+          )
+          return whole
+        },
+      },
+    ),
+  )
+}
+
+/** Deletes the indices that no service reads any longer with --delete-old; otherwise prints how to delete them. */
+async function removed({ values, out }: CommandCall, store: Store): Promise<void> {
+  if (values['delete-old']) {
+    for (const name of await store.migrating.removeLeftovers()) out(`${name}: deleted`)
+    return
+  }
+  const { leftovers } = await store.migrating.plan()
+  if (leftovers.length === 0) return
+  out(`${leftovers.length} replaced indices are left that are no longer served, such as ${leftovers[0]}.`)
+  out("Once you will not go back to them, delete them with 'iostlens indices migrate --delete-old'.")
+}
+
+export const indicesRollback: Command = {
+  name: 'indices rollback',
+  summary: 'serve the indices again that the last migration replaced',
+  about: [
+    "Points an Elasticsearch store back to the indices that 'iostlens indices migrate' replaced, as long as --delete-old has not deleted them. They have the blocks of then; the version that made them serves them and loads on from there. API keys stay as they are now.",
+    'Stop the loader first. The newer indices remain, no longer served, until the next migration replaces them. May be repeated if it was interrupted.',
+    'An embedded store keeps no former data: restore the copy that you took before the migration.',
+  ],
+  settings: [...STORE, 'lease', ...LOGGING],
+  examples: ['iostlens indices rollback --store http://127.0.0.1:9200/iostlens'],
+  run: ({ values, log, out }) =>
+    withStore(values, log, async store => {
+      const { rollBack } = store.migrating
+      if (rollBack === undefined)
+        throw new Failure('usage', `${store.name} keeps no data of before its migration.`, {
+          help: "Restore a copy of the file: 'iostlens restore'.",
+        })
+      out(`${store.name} serves the replaced data again, up to block ${await rollBack()}.`)
+      return 0
+    }),
 }

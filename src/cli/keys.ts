@@ -1,15 +1,240 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { shown } from '#actions/request/refusals.ts'
 import { writeJson } from '#chain/json.ts'
-import { groupHolders, type Holder } from '#keys/holder.ts'
-import { createKey } from '#keys/key.ts'
-import { exists } from '#store/absent-store.ts'
-import { aligned } from './aligned.ts'
-import type { Command } from './command.ts'
+import { Failure } from '#failure/failure.ts'
+import { checkName, checkNote, createKey, nextKey } from '#keys/key.ts'
+import { groupHolders, type Holder } from '#keys/keyring.ts'
+import { DEFAULT_PLAN, findPlanName, PLANS, type Plan } from '#keys/plan.ts'
+import { exists } from '#store/failures.ts'
+import { type KeyDay, type KeyTerms, USAGE_DAYS } from '#store/keys-port.ts'
+import { createFile } from '#store/own-files.ts'
+import type { Store } from '#store/port.ts'
+import { DAY_MS } from '#time/clock.ts'
+import { copyKeys, formatKeys, parseKeys, readStoredKey } from '#transfer/keys.ts'
+import { aligned, type Command, type CommandCall, type ExitCode } from './command.ts'
 import { requireExisting, withStore } from './compose.ts'
-import { resolvePlan } from './keys-change.ts'
-import { formatKeyState, type KeyUsage, readKeyUsage, timeText, toKeyShape } from './keys-shown.ts'
-import { onHolder } from './on-holder.ts'
-import { LOGGING, STORE } from './settings.ts'
+import { LOGGING, STORE, type Values } from './settings.ts'
+
+const MONTH_DAYS = 30
+
+/**
+ * The use of a key: requests in this UTC day and in 30 days including it, and the time of the last one in the
+ * days kept.
+ */
+type KeyUsage = { readonly today: number; readonly month: number; readonly last?: number }
+
+const NOTHING: KeyUsage = { today: 0, month: 0 }
+
+/** The use of each key by its id, counted by all services on the store. */
+async function readKeyUsage(store: Store, now: number): Promise<(id: string) => KeyUsage> {
+  const today = Math.floor(now / DAY_MS)
+  const usage = new Map<string, KeyUsage>()
+  for (const one of await store.usage.since(today - USAGE_DAYS))
+    usage.set(one.key, added(usage.get(one.key) ?? NOTHING, one, today))
+  return id => usage.get(id) ?? NOTHING
+}
+
+const added = (usage: KeyUsage, { day, requests, last }: KeyDay, today: number): KeyUsage => ({
+  today: usage.today + (day === today ? requests : 0),
+  month: usage.month + (day > today - MONTH_DAYS ? requests : 0),
+  last: Math.max(usage.last ?? 0, last),
+})
+
+/** The holder with this id, or undefined. */
+const findHolder = async (store: Store, id: string): Promise<Holder | undefined> =>
+  groupHolders(await store.keys.list()).find(holder => holder.id === id)
+
+function formatKeyState({ revoked, current: { expires } }: Holder, now: number): string {
+  if (revoked !== undefined) return `revoked ${timeText(revoked)}`
+  return expires !== undefined && expires <= now ? 'expired' : 'valid'
+}
+
+const timeText = (ms: number): string => new Date(ms).toISOString()
+
+function planText(plan: Holder['current']): string {
+  const name = findPlanName(plan)
+  const figures = `${plan.perSecond} requests per second, ${plan.perDay} per day`
+  return name === undefined ? figures : `${figures} (plan ${name})`
+}
+
+/** All data of a key as JSON. */
+const formatKeyJson = (holder: Holder, usage: KeyUsage, now: number): string =>
+  writeJson(toKeyShape(holder, usage, now))
+
+function toKeyShape(holder: Holder, { today, month, last }: KeyUsage, now: number) {
+  const { id, current, former, created, revoked } = holder
+  const time = (ms: number | undefined) => (ms === undefined ? null : timeText(ms))
+  return {
+    id,
+    name: current.name,
+    note: current.note ?? null,
+    state: revoked !== undefined ? 'revoked' : formatKeyState(holder, now),
+    plan: findPlanName(current) ?? null,
+    per_second: current.perSecond,
+    per_day: current.perDay,
+    created: timeText(created),
+    rotated: former.length === 0 ? null : timeText(current.created),
+    expires: time(current.expires),
+    revoked: time(revoked),
+    former_until: former.flatMap(({ expires }) => ((expires ?? 0) > now ? timeText(expires ?? 0) : [])),
+    requests_today: today,
+    requests_30_days: month,
+    last_used: time(last),
+  }
+}
+
+/** The call of a command whose argument is the id of a key. */
+type HolderCall = CommandCall & { readonly store: Store; readonly id: string; readonly holder: Holder }
+
+/** Runs a command on the holder with an id. Throws 'not_found' when there is none. */
+const onHolder =
+  (work: (call: HolderCall) => Promise<ExitCode>): Command['run'] =>
+  call => {
+    const [id = ''] = call.words
+    return withStore(call.values, call.log, async store =>
+      work({ ...call, store, id, holder: await requireHolder(store, id) }),
+    )
+  }
+
+/** The holder with this id. Throws 'not_found'. */
+async function requireHolder(store: Store, id: string): Promise<Holder> {
+  await requireExisting(store)
+  const holder = await findHolder(store, id)
+  if (holder === undefined)
+    throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
+      help: "'iostlens keys list' prints the ids.",
+    })
+  return holder
+}
+
+/** The plan in the settings, with its limits replaced by those that are set. */
+function resolvePlan(
+  values: Pick<Values, 'plan' | 'per-second' | 'per-day'>,
+  otherwise: Plan = PLANS[DEFAULT_PLAN],
+): Plan {
+  const named = values.plan === undefined ? otherwise : PLANS[values.plan]
+  return { perSecond: values['per-second'] ?? named.perSecond, perDay: values['per-day'] ?? named.perDay }
+}
+
+/** Changes the terms of the given keys, some or all of a holder. */
+async function changeAll(
+  store: Store,
+  keys: readonly Holder['current'][],
+  terms: (now: KeyTerms) => KeyTerms,
+): Promise<void> {
+  for (const { id } of keys) await store.keys.change(id, terms)
+}
+
+export const keysShow: Command = {
+  name: 'keys show',
+  words: ['ID'],
+  summary: 'show one API key: plan, note, times, requests and last use',
+  about: [
+    'Prints the stored data of the key with this id; the key itself is stored nowhere.',
+    'Requests and last use are counted by all services on the store; they are at most a second old.',
+  ],
+  settings: [...STORE, 'json', ...LOGGING],
+  examples: ['iostlens keys show 3f9a1c20de'],
+  run: onHolder(async ({ values, out, store, id, holder }) => {
+    const now = Date.now()
+    const asked = (await readKeyUsage(store, now))(id)
+    if (values.json) {
+      out(formatKeyJson(holder, asked, now))
+      return 0
+    }
+    const { current, former, created } = holder
+    const rest = former.filter(({ expires }) => expires === undefined || expires > now)
+    const rows: readonly (readonly [string, string])[] = [
+      ['Id', id],
+      ['Name', current.name],
+      ['Note', current.note ?? '-'],
+      ['State', formatKeyState(holder, now)],
+      ['Plan', planText(current)],
+      ['Created', timeText(created)],
+      ['Expires', current.expires === undefined ? 'never' : timeText(current.expires)],
+      ['Former key', rest.map(({ expires }) => `works until ${timeText(expires ?? 0)}`).join(', ') || '-'],
+      ['Requests', `${asked.today} today, ${asked.month} in 30 days`],
+      ['Last use', asked.last === undefined ? '-' : timeText(asked.last)],
+    ]
+    for (const [title, text] of rows) out(`${`${title}:`.padEnd(12)}${text}`)
+    return 0
+  }),
+}
+
+export const keysChange: Command = {
+  name: 'keys change',
+  words: ['ID'],
+  summary: 'change the plan, name, note or validity of an API key; no restart is needed',
+  about: [
+    'Changes the given properties and nothing else. Running services follow within two seconds.',
+    'The key and its counts stay as they are.',
+  ],
+  settings: [...STORE, 'plan', 'per-second', 'per-day', 'rename', 'note', 'expires', ...LOGGING],
+  examples: [
+    'iostlens keys change 3f9a1c20de --plan large',
+    'iostlens keys change 3f9a1c20de --per-day 500000 --note "Ada, explorer"',
+  ],
+  run: ({ values, words: [id = ''], log, out }) =>
+    withStore(values, log, async store => {
+      const { rename, note, expires } = values
+      const given = [values.plan, values['per-second'], values['per-day'], rename, note, expires]
+      if (given.every(value => value === undefined))
+        throw new Failure('usage', 'No change is given.', {
+          help: 'Give at least one of --plan, --per-second, --per-day, --rename, --note and --expires.',
+        })
+      if (rename !== undefined) checkName(rename)
+      if (note !== undefined) checkNote(note)
+      const { current, former } = await requireHolder(store, id)
+      await changeAll(store, [current, ...former], ({ note: had, ...now }) => {
+        const left = note === 'off' ? undefined : (note ?? had)
+        const named = { ...now, name: rename ?? now.name, ...resolvePlan(values, now) }
+        return left === undefined ? named : { ...named, note: left }
+      })
+      if (expires !== undefined)
+        await changeAll(store, [current], ({ expires: _, ...now }) =>
+          expires === 'never' ? now : { ...now, expires: Date.now() + expires },
+        )
+      out(`Changed key ${id}.`)
+      return 0
+    }),
+}
+
+export const keysRotate: Command = {
+  name: 'keys rotate',
+  words: ['ID'],
+  summary: 'replace an API key by a new one; the former key keeps working for a while',
+  about: [
+    'Creates a new key with the id, plan and counts of the former one, which keeps working for the time of --grace; with 0s it ends at once.',
+    'The last line on stdout is the new key. It cannot be printed again.',
+  ],
+  settings: [...STORE, 'grace', 'expires', 'json', ...LOGGING],
+  examples: ['iostlens keys rotate 3f9a1c20de --grace 7d'],
+  run: onHolder(async ({ values, out, store, id, holder }) => {
+    const now = Date.now()
+    const { expires } = values
+    const { key, stored } = nextKey(expires === 'never' ? { ...holder, current: withoutEnd(holder.current) } : holder, {
+      now,
+      ...(typeof expires === 'number' ? { expires: now + expires } : {}),
+    })
+    const until = now + values.grace
+    await store.keys.add(stored)
+    // The former keys are changed last: if the command is cut off before, they stay valid.
+    await changeAll(store, [holder.current, ...holder.former], terms => ({
+      ...terms,
+      expires: Math.min(terms.expires ?? until, until),
+    }))
+    if (values.json) {
+      out(JSON.stringify({ id, former_until: timeText(until), key }))
+      return 0
+    }
+    out(`Key ${id} is replaced; the former key works until ${timeText(until)}.`)
+    out('The new key is printed only this once:')
+    out(key)
+    return 0
+  }),
+}
+
+const withoutEnd = ({ expires: _, ...key }: Holder['current']): Holder['current'] => key
 
 export const keysAdd: Command = {
   name: 'keys add',
@@ -112,3 +337,54 @@ const toKeyRow = (holder: Holder, now: number, usage: KeyUsage | undefined): rea
   formatKeyState(holder, now),
   holder.current.name,
 ]
+
+export const keysExport: Command = {
+  name: 'keys export',
+  words: ['FILE'],
+  summary: 'write all API keys, as hashes, to a file; also from a damaged store',
+  about: [
+    'Writes every key, a line of JSON each, to FILE, which must not exist yet. The file has what the store has: id, hash, name, note, plan and times. Keys are the one thing in a store that cannot be loaded again.',
+    'From a damaged embedded store the keys that can be read are written; if some cannot, the command says so and ends with exit code 3.',
+    'Counts of requests are not written.',
+  ],
+  settings: [...STORE, ...LOGGING],
+  examples: ['iostlens keys export keys.ndjson', 'iostlens keys export keys.ndjson --store sqlite:damaged.sqlite'],
+  run: ({ values, words: [file = ''], log, out }) =>
+    withStore(values, log, async store => {
+      if (existsSync(file))
+        throw new Failure('usage', `${shown(file)} exists; an export replaces no file.`, {
+          help: 'Name a file that does not exist yet.',
+        })
+      const { keys: found, isWhole: isAll } = await store.keys.salvage()
+      const keys = found.filter(key => readStoredKey(key) !== undefined)
+      const isWhole = isAll && keys.length === found.length
+      createFile(file)
+      writeFileSync(file, formatKeys({ keys, isWhole }))
+      out(`Wrote ${keys.length} API keys of ${store.name} to ${file}.`)
+      if (isWhole) return 0
+      out('Others could not be read, because the store is damaged.')
+      return 3
+    }),
+}
+
+export const keysImport: Command = {
+  name: 'keys import',
+  words: ['FILE'],
+  summary: 'add the API keys of a file that keys export wrote; no restart is needed',
+  about: [
+    'Adds the keys of FILE with their ids, plans and times. A key that the store has gets the terms of the file; one that is revoked in either of them stays revoked. It may be repeated.',
+    'A store that does not exist is created.',
+  ],
+  settings: [...STORE, 'replicas', ...LOGGING],
+  examples: ['iostlens keys import keys.ndjson'],
+  run: ({ values, words: [file = ''], log, out }) => {
+    const { keys, isWhole } = parseKeys(readFileSync(file, 'utf8'), file)
+    return withStore(values, log, async store => {
+      await store.create()
+      await copyKeys({ keys: { list: async () => keys } }, store)
+      out(`${store.name} has the ${keys.length} API keys of ${file}.`)
+      if (!isWhole) out('The file was written from a damaged store: it may lack keys.')
+      return 0
+    })
+  },
+}

@@ -1,16 +1,14 @@
 import { Failure } from '#failure/failure.ts'
 import { load as loadChain, loadedHeight } from '#load/load.ts'
-import { requireKnownHosts } from '#node/endpoint.ts'
+import { requireKnownHosts } from '#node/http.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { systemClock } from '#time/clock.ts'
-import type { Command } from './command.ts'
-import { parseToHeight } from './height-of.ts'
-import { countedBlocks, loadCounts } from './metrics/counted-load.ts'
-import { serveMetrics, watchEventLoop } from './metrics/serve-metrics.ts'
+import { type Command, parseToHeight } from './command.ts'
+import { countedBlocks, loadCounts } from './metrics/catalogue.ts'
+import { serveMetrics, watchEventLoop } from './metrics/readings.ts'
 import { type ProgressView, progressView } from './progress.ts'
-import { logRun } from './run-lines.ts'
 import { LOADING, LOGGING, NODE, STORE, type Values } from './settings.ts'
-import { withChain } from './with-chain.ts'
+import { logRun, withChain } from './with-chain.ts'
 
 export const load: Command = {
   name: 'load',

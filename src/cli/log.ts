@@ -1,5 +1,6 @@
-import { withoutSecrets } from '#failure/failure.ts'
-import type { Log } from '#failure/log.ts'
+import { Failure, type Log, withoutSecrets } from '#failure/failure.ts'
+import { isSystemError, toExitCode } from './command.ts'
+import { droppedLines } from './stderr.ts'
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 
@@ -7,7 +8,7 @@ const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export const isWritten = (level: LogOptions['level'], least: LogOptions['level']): boolean =>
   LEVELS.indexOf(level) >= LEVELS.indexOf(least)
 
-export type LogOptions = {
+type LogOptions = {
   readonly level: (typeof LEVELS)[number]
   readonly format: 'plain' | 'json'
   /** Writes one line, given without its line end. */
@@ -36,3 +37,61 @@ export function createLog({ level: least, format, write, now = () => new Date() 
 /** A value, quoted when it has spaces, quotes or unprintable characters, so that the log line stays one line. */
 const plainValue = (value: string | number): string =>
   typeof value === 'number' || /^[^\s"=\p{C}]+$/u.test(value) ? String(value) : JSON.stringify(value)
+
+/** How the process is told to write to stderr, before its settings are read: reading them may be what fails. */
+type StderrForm = { readonly format: LogOptions['format']; readonly isDebug: boolean }
+
+/** The form of stderr in a command line, or else in the environment. */
+export function readStderrForm(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+): StderrForm {
+  const find = (flag: string, variable: string): string | undefined =>
+    new RegExp(`(?:^| )--${flag}[= ](\\S+)`).exec(args.join(' '))?.[1] ?? environment[variable]
+  return {
+    format: find('log-format', 'IOSTLENS_LOG_FORMAT') === 'json' ? 'json' : 'plain',
+    isDebug: find('log-level', 'IOSTLENS_LOG_LEVEL') === 'debug',
+  }
+}
+
+/** The lines about the error that ends the process; one line for a log collector. The stack only at log level debug. */
+export function describeEnd(error: unknown, { format, isDebug }: StderrForm): readonly string[] {
+  const { message, help } = explainError(error)
+  const stack = isDebug && error instanceof Error ? error.stack : undefined
+  if (format === 'plain')
+    return [
+      `iostlens: ${message}`,
+      ...(help === undefined ? [] : [`  ${help}`]),
+      ...(stack === undefined ? [] : [stack]),
+    ]
+  return writeLine('error', message, {
+    ...(error instanceof Failure ? { kind: error.kind } : {}),
+    ...(help === undefined ? {} : { help }),
+    exit_code: toExitCode(error),
+    ...(stack === undefined ? {} : { stack }),
+  })
+}
+
+/** The line about log lines that were dropped, with its line end. */
+export function describeDropped(count: number, { format }: StderrForm): string {
+  return format === 'plain'
+    ? droppedLines(count)
+    : writeLine('warn', 'Log lines were dropped because they were read too slowly.', { count })
+        .map(line => `${line}\n`)
+        .join('')
+}
+
+function writeLine(level: 'warn' | 'error', message: string, fields: Readonly<Record<string, string | number>>) {
+  const lines: string[] = []
+  createLog({ level: 'debug', format: 'json', write: line => lines.push(line) })(level, message, fields)
+  return lines
+}
+
+function explainError(error: unknown): { readonly message: string; readonly help?: string | undefined } {
+  if (error instanceof Failure) return error
+  // Its message names the call and the file.
+  if (isSystemError(error)) return { message: `${error.message}.` }
+  if (!(error instanceof Error)) return { message: String(error) }
+  const help = "This is a bug in iostlens. '--log-level debug' prints where it happened."
+  return { message: `Internal error: ${error.message}`, help }
+}

@@ -1,6 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { LoadPace } from './load-pace.ts'
-import { barText, progressView, stageProgress } from './progress.ts'
+import { barText, type LoadPace, progressView, stageProgress } from './progress.ts'
 import { createScreen } from './stderr.ts'
 
 /** The progress at a height; half of the time was spent waiting for the node. */

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path'
-import type { Trusted } from '#http/client-address.ts'
-import { parseIpRange } from '#http/ip-address.ts'
+import { parseIpRange, type Trusted } from '#http/client-address.ts'
 import { KEY_MAX_LENGTH } from '#keys/keyring.ts'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '#time/clock.ts'
 
 /**
  * Parses the text of a setting. For an invalid text, the caller reports `rule` with the setting's name.

@@ -1,14 +1,10 @@
 import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
-import type { Command, Process } from './command.ts'
+import { type Command, type ExitCode, type Process, toExitCode } from './command.ts'
 import { commands } from './commands.ts'
-import { type ExitCode, toExitCode } from './exit-code.ts'
 import { commandHelp, familyHelp, globalHelp } from './help.ts'
-import { describeEnd, readStderrForm } from './last-words.ts'
-import { createLog } from './log.ts'
-import { parseArguments } from './parse-arguments.ts'
-import { readSettings } from './read-settings.ts'
-import { refusePasswords } from './refuse-passwords.ts'
+import { createLog, describeEnd, readStderrForm } from './log.ts'
+import { parseArguments, readSettings, refusePasswords } from './read-settings.ts'
 import { abandonWhenStopped, LEAVE_MS } from './stop.ts'
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */

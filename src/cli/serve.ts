@@ -1,14 +1,13 @@
 import { createCounters } from '#metrics/counters.ts'
 import type { Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
-import type { Command } from './command.ts'
+import type { Command, ExitCode } from './command.ts'
 import { connectNode, requireUsable, withCountedStore } from './compose.ts'
-import type { ExitCode } from './exit-code.ts'
 import { catalogue } from './metrics/catalogue.ts'
-import { logRun } from './run-lines.ts'
 import { startServing } from './serving.ts'
 import { LOGGING, NODE, SERVING, STORE } from './settings.ts'
 import { untilStopped } from './stop.ts'
+import { logRun } from './with-chain.ts'
 
 export const serve: Command = {
   name: 'serve',

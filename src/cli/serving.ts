@@ -1,31 +1,154 @@
 import { join } from 'node:path'
-import { USUAL_LEVEL } from '#chain/proof.ts'
+import { USUAL_LEVEL } from '#chain/block.ts'
+import { Failure, getErrorMessage, type Log } from '#failure/failure.ts'
 import { type Capacity, createQueues, type Queues } from '#gate/queues.ts'
 import { createRates, type Rates } from '#gate/rate.ts'
 import { followHead } from '#head/follow.ts'
 import type { HeadSource } from '#head/head-state.ts'
 import { createApp } from '#http/app.ts'
 import type { AppOptions } from '#http/app-options.ts'
-import { stoppingService } from '#http/stopping.ts'
+import { stoppingService } from '#http/exchange.ts'
 import { keyring } from '#keys/keyring.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
 import type { Node } from '#node/port.ts'
-import type { Store } from '#store/port.ts'
+import { requireServable, type ServedStore } from '#store/failures.ts'
+import type { Store, Usage } from '#store/port.ts'
 import { openSqliteUsage } from '#store/sqlite/usage.ts'
-import { systemClock } from '#time/clock.ts'
+import { type Clock, every, systemClock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 import type { CommandCall } from './command.ts'
-import { type Counting, keepCounts } from './keep-counts.ts'
-import { formatBaseUrl, formatCall } from './listen.ts'
+import { formatBaseUrl, formatCall, openServer, requireFreeSocket } from './listen.ts'
 import { isWritten } from './log.ts'
 import type { MetricCounts } from './metrics/catalogue.ts'
-import type { ReadFrom } from './metrics/readings.ts'
-import { exposeMetrics, serveMetrics, watchEventLoop } from './metrics/serve-metrics.ts'
-import { openServer } from './open-server.ts'
+import { exposeMetrics, type ReadFrom, serveMetrics, watchEventLoop } from './metrics/readings.ts'
 import { type OperatorFiles, watchOperatorFiles } from './operator-files.ts'
 import type { Address, SocketPath } from './readers.ts'
 import type { Values } from './settings.ts'
-import { requireFreeSocket } from './socket-file.ts'
-import { watchStore } from './watch-store.ts'
+
+/** Milliseconds between two checks: a deleted or replaced store is logged after a second or two. */
+const EVERY_MS = 1_000
+
+/** The help for an unreachable store, unless the failure has its own. */
+const HELP = "The service keeps checking. Run 'iostlens doctor' if the store does not recover by itself."
+
+type Trouble = { readonly reason: string; readonly help: string }
+
+const toTrouble = (error: unknown): Trouble => ({
+  reason: getErrorMessage(error),
+  help: (error instanceof Failure ? error.help : undefined) ?? HELP,
+})
+
+/**
+ * Checks the store regularly, with or without requests. It logs when the store can no longer be served from, with the
+ * reason and the remedy, and when it can again, and calls `onRecovery` then. Only one check runs at a time; `stop` does not wait for the last one.
+ */
+export function watchStore(
+  store: ServedStore,
+  clock: Pick<Clock, 'sleep'>,
+  { log, onRecovery }: { readonly log: Log; readonly onRecovery: () => void },
+): { stop(): void } {
+  const stopping = new AbortController()
+  let trouble: Trouble | undefined
+  const check = async (): Promise<Trouble | undefined> => {
+    try {
+      await requireServable(store, stopping.signal)
+      return undefined
+    } catch (error) {
+      return toTrouble(error)
+    }
+  }
+  const note = (found: Trouble | undefined): void => {
+    if (found?.reason === trouble?.reason) return
+    if (found !== undefined) log('error', 'The store cannot be used; requests are refused.', found)
+    else {
+      log('info', 'The store can be used again.', { store: store.name })
+      onRecovery()
+    }
+    trouble = found
+  }
+  const watch = async (): Promise<void> => {
+    for (;;) {
+      const found = await check()
+      if (stopping.signal.aborted) return
+      note(found)
+      await clock.sleep(EVERY_MS, stopping.signal)
+      if (stopping.signal.aborted) return
+    }
+  }
+  void watch()
+  return { stop: () => stopping.abort() }
+}
+
+/**
+ * Milliseconds between two exchanges of counts. A count stored by another process is fetched in the next
+ * exchange, so twice this must be less than the second by which processes may lag behind one another.
+ */
+const SHARE_MS = 400
+/** Maximum time that the start waits for today's counts. */
+const FIRST_MS = 5_000
+/** Maximum time that the stop waits until the last counts are stored. */
+const LAST_SHARE_MS = 2_000
+
+type CountKeeping = {
+  /** The counts shared by all processes on the store. */
+  readonly usage: Usage
+  /** The counts of this machine, used when the store accepts none. */
+  readonly local: { readonly usage: Usage; readonly file: string }
+  readonly clock: Pick<Clock, 'sleep' | 'after'>
+}
+
+/** A running exchange of counts; `stop` stores the last of them. */
+type Counting = { stop(): Promise<void> }
+
+/**
+ * Keeps the daily counts of keys in the store, so that a restart does not reset them and all processes on one
+ * store count together. If the store refuses counts from the start, they are kept in a local file. While
+ * counts cannot be saved at all, the service still serves, counts for this process alone, and logs it.
+ * Resolves when today's counts are known, or after a short wait.
+ */
+async function keepCounts(rates: Rates, { usage, local, clock }: CountKeeping, log: Log): Promise<Counting> {
+  let place = usage
+  let hasStored = false
+  let isFailing = false
+  const report = (text: string, error: unknown): void => {
+    if (!isFailing) log('warn', text, { reason: getErrorMessage(error) })
+    isFailing = true
+  }
+  const share = async (): Promise<void> => {
+    try {
+      await rates.share({
+        add: async (day, counts, at) => {
+          const all = await place.add(day, counts, at)
+          hasStored ||= counts.size > 0
+          return all
+        },
+      })
+      isFailing = false
+    } catch (error) {
+      const isRefused = error instanceof Failure && !error.retryable
+      if (place === usage && isRefused && !hasStored) {
+        place = local.usage
+        report(`The daily request counts of keys are kept in ${local.file}: the store accepts none.`, error)
+        return share()
+      }
+      report('The daily request counts of keys cannot be saved; a restart resets them.', error)
+    }
+  }
+  const first = share()
+  await within(first, { ms: FIRST_MS, clock }).catch(() => undefined)
+  let last = first
+  const sharing = every(clock, SHARE_MS, () => {
+    last = last.then(share)
+    return last
+  })
+  return {
+    stop: async () => {
+      sharing.stop()
+      await within(last.then(share), { ms: LAST_SHARE_MS, clock }).catch(() => undefined)
+      await local.usage.close()
+    },
+  }
+}
 
 /**
  * Milliseconds for which a process that shares its port still accepts connections after its stop has begun;
@@ -38,7 +161,7 @@ const LAST_MS = 500
 const MEGABYTE = 1_000_000
 
 /** The parts needed to start the service. */
-export type ServingParts = Pick<CommandCall, 'values' | 'version' | 'log' | 'droppedLines'> & {
+type ServingParts = Pick<CommandCall, 'values' | 'version' | 'log' | 'droppedLines'> & {
   readonly store: Store
   readonly node: Node | undefined
   readonly counts: MetricCounts
@@ -46,7 +169,7 @@ export type ServingParts = Pick<CommandCall, 'values' | 'version' | 'log' | 'dro
   readonly pace?: ReadFrom['pace']
 }
 
-export type Serving = {
+type Serving = {
   /** Base URL with the actual port. */
   readonly url: string
   /** The way to call a path of the service. */

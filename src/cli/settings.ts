@@ -1,7 +1,7 @@
-import { PROOF_LEVELS } from '#chain/proof.ts'
+import { PROOF_LEVELS } from '#chain/block.ts'
 import { DEFAULT_PLAN, PLAN_NAMES, PLANS, TEST_PLAN } from '#keys/plan.ts'
 import { PARTITION_DOCUMENTS } from '#store/elastic/open-elastic.ts'
-import { DAY_MS, MINUTE_MS } from '#time/units.ts'
+import { DAY_MS, MINUTE_MS } from '#time/clock.ts'
 import {
   address,
   basePath,
@@ -25,7 +25,7 @@ import {
 } from './readers.ts'
 
 /** One decision of an operator, set by the flag `--name` or by `IOSTLENS_NAME` in the environment. */
-export type Setting<T> = {
+type Setting<T> = {
   readonly reader: SettingReader<T>
   readonly about: string
   /** Default, as text; absent: the value is undefined. */

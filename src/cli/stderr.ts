@@ -38,7 +38,7 @@ export function createScreen(options: {
 }
 
 /** A writer for a reader that may be slow. */
-export type LineWriter = {
+type LineWriter = {
   write(text: string): void
   /** Resolves when nothing is left to write, or when `giveUp` does. */
   written(giveUp: Promise<void>): Promise<void>

@@ -3,9 +3,8 @@ import { findNestedContract } from '#chain/effects.ts'
 import { parseExact } from '#chain/json.ts'
 import { isContractId, isSystemContract, toContractId } from '#chain/names.ts'
 import { type ContractDoc, contracts } from '#indices/contract.ts'
-import { SYSTEM_CONTRACT, SYSTEM_OWNER } from './eras.ts'
 import { findText, parseActionArguments } from './receipt.ts'
-import { noteVersion, type Scope, type TxScope } from './scope.ts'
+import { noteVersion, type Scope, SYSTEM_CONTRACT, SYSTEM_OWNER, type TxScope } from './scope.ts'
 
 /**
  * Applies a successful action of system.iost that deploys or updates code; none of them emits a receipt.

@@ -11,9 +11,9 @@ import type { ListedRecord } from '#indices/record.ts'
 import type { Key, StateIndex } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
-import { blockDocument } from './block-document.ts'
 import { applyCode, applyNestedCode } from './contract.ts'
 import { dayDraft } from './day.ts'
+import { blockDocument } from './derive-block.ts'
 import type { Ledger } from './ledger.ts'
 import { applyProducer } from './producer.ts'
 import { findText, parseReceipt } from './receipt.ts'
@@ -59,7 +59,7 @@ function needReceipt(
  * The document and the rows of a block that is not irreversible yet: those that `deriveBlock` will make of
  * it, except their places in lists. Only state that rows depend on is read and written: decimals of tokens,
  * existing contracts, and owners of signing keys. Balances, votes and rankings are neither read nor changed.
- * (Producers that a contract of before 2019 changed without a receipt are not noticed: `eras.ts`.) Throws
+ * (Producers that a contract of before 2019 changed without a receipt are not noticed: `scope.ts`.) Throws
  * `MissingState` like derivation, and Failure 'bad_block' or 'defect' when the block cannot follow from the state.
  */
 export function headRows(block: Block, state: State): { readonly doc: BlockDoc; readonly rows: readonly HeadRow[] } {

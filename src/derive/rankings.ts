@@ -24,7 +24,7 @@ type Doc = { readonly id: string }
 type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
 
 /** State that remembers the ranked documents as of the block's start. */
-export type RankedState = {
+type RankedState = {
   readonly state: State
   /** Ends the block after everything else was written: counts its moves in the segments of large rankings. */
   settle(): void
@@ -140,7 +140,7 @@ function requireRankingCount({ index, order, group = '' }: RankingKey, counted: 
 }
 
 /** The counted order of an index, applied to its documents. */
-export type CountedIndex = {
+type CountedIndex = {
   readonly index: Index
   readonly order: string
   readonly grouped: boolean

@@ -1,6 +1,5 @@
-import { argumentsAsRead } from '#chain/arguments.ts'
 import type { Action, Receipt } from '#chain/block.ts'
-import { partsOfFuncName } from '#chain/effects.ts'
+import { argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
 /** A receipt of a system contract, parsed. */

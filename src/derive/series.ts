@@ -1,8 +1,17 @@
 import type { Block } from '#chain/block.ts'
 import { fullPart, type SeriesDoc, series } from '#indices/series.ts'
-import { type Cause, type Entry, entryText, hasFrozenEntry, parseEntries, prolonged } from '#indices/series-entry.ts'
-import { numberText, parsePackedNumber } from '#indices/series-number.ts'
-import { computeBalanceOpening, computeBallotOpening } from '#indices/series-replay.ts'
+import {
+  type Cause,
+  computeBalanceOpening,
+  computeBallotOpening,
+  type Entry,
+  entryText,
+  hasFrozenEntry,
+  numberText,
+  parseEntries,
+  parsePackedNumber,
+  prolonged,
+} from '#indices/series-entry.ts'
 import type { State } from './state.ts'
 
 /**

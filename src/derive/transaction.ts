@@ -1,11 +1,9 @@
 import type { Action } from '#chain/block.ts'
-import { directVote } from '#chain/direct-vote.ts'
 import { applies } from '#chain/effects.ts'
 import { type ExactJson, writeJson } from '#chain/json.ts'
+import { directVote } from '#chain/stake.ts'
 import { applyAccount } from './account.ts'
 import { applyCode, applyNestedCode } from './contract.ts'
-import { SILENT_ACTIONS } from './eras.ts'
-import { applyGas, payGas } from './gas.ts'
 import {
   applyAward,
   applyCandidateBonus,
@@ -16,9 +14,9 @@ import {
   awardByTransfers,
   type ProducerEvent,
 } from './producer.ts'
-import { openMarket, payRam, ramTrades } from './ram.ts'
 import { findText, type ParsedReceipt, parseActionArguments, parseReceipt } from './receipt.ts'
-import type { TxScope } from './scope.ts'
+import { applyGas, openMarket, payGas, payRam, ramTrades } from './resources.ts'
+import { SILENT_ACTIONS, type TxScope } from './scope.ts'
 import { applyToken, type Movement, updateTotalSupply } from './token.ts'
 import { applyToken721 } from './token721.ts'
 
@@ -109,7 +107,7 @@ function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
   else applyProducer(at, name, args)
 }
 
-/** Applies votes and producers' actions without their own receipt, made by older contracts (`eras.ts`). */
+/** Applies votes and producers' actions without their own receipt, made by older contracts (`scope.ts`). */
 function applySilentActions(at: TxScope, movements: ReadonlyMap<number, Movement>): void {
   const { actions, receipt } = at.tx
   if (!actions.some(isSilent)) return

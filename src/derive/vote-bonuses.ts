@@ -1,9 +1,7 @@
-import { candidateVotes, gainedCoefficient } from '#chain/vote-bonus.ts'
+import { candidateVotes, gainedCoefficient } from '#chain/stake.ts'
 import { producers } from '#indices/producer.ts'
 import { formatDoubt, series, seriesOf } from '#indices/series.ts'
-import { parseEntries } from '#indices/series-entry.ts'
-import { parsePackedNumber } from '#indices/series-number.ts'
-import { applyVoteEntry, parseVotes } from '#indices/series-replay.ts'
+import { applyVoteEntry, parseEntries, parsePackedNumber, parseVotes } from '#indices/series-entry.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
 import type { State } from './state.ts'
@@ -11,7 +9,7 @@ import type { State } from './state.ts'
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A vote of a voter for a producer, in 10^-8 IOST; below zero for a vote that was withdrawn. */
-export type Vote = { readonly voter: string; readonly producer: string; readonly change: bigint }
+type Vote = { readonly voter: string; readonly producer: string; readonly change: bigint }
 
 /** Bonus credits of voters and producers at vote_producer.iost while a block is derived, in 10^-8 IOST. */
 export type VoteBonuses = {

@@ -8,10 +8,10 @@ import { MissingState, type State } from './state.ts'
 export const UNKNOWN = 'unknown'
 
 /** Reads state at once. */
-export type StateLookup = (index: StateIndex, id: string) => StateChange['doc'] | undefined | typeof UNKNOWN
+type StateLookup = (index: StateIndex, id: string) => StateChange['doc'] | undefined | typeof UNKNOWN
 
 /** Documents of a counted order in the range before the batch. */
-export type LookupRange = (range: StandingRange) => Iterable<StateChange['doc']>
+type LookupRange = (range: StandingRange) => Iterable<StateChange['doc']>
 
 /** Publisher of an executed transaction in an earlier block; `UNKNOWN`: it was not looked up. */
 export type LookupPublisher = (hash: string) => string | undefined | typeof UNKNOWN

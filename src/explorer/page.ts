@@ -1,5 +1,5 @@
 import type { Ask, AskContext } from '#actions/ask.ts'
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import type { FormField } from './format/field.ts'
 
 /** HTML from the JSX runtime. */

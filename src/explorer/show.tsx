@@ -1,10 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AcquirePermit, AnswerDeps } from '#actions/answer.ts'
 import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
-import type { Typed } from '#actions/define.ts'
+import type { Text, Typed } from '#actions/define.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { shown } from '#actions/request/refusals.ts'
-import type { Text } from '#actions/text.ts'
 import { lowerAddress } from '#chain/names.ts'
 import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'

@@ -99,3 +99,27 @@ export const getErrorMessage = (error: unknown): string => (error instanceof Err
 /** The thrown value as a Failure. A value of any other class becomes a 'defect', since it is a bug of ours. */
 export const toFailure = (error: unknown): Failure =>
   error instanceof Failure ? error : new Failure('defect', String(error), { cause: error })
+
+/**
+ * Foreign text, made safe for a message: escapes every character that could disturb a log or a terminal
+ * (controls, line separators, direction marks, lone surrogates).
+ */
+export const escaped = (text: string): string =>
+  text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, mark => `\\u{${(mark.codePointAt(0) ?? 0).toString(16)}}`)
+
+/** Writes one structured line: a constant sentence and its values. Never parameters of a request, never keys. */
+export type Log = (
+  level: 'debug' | 'info' | 'warn' | 'error',
+  message: string,
+  fields?: Readonly<Record<string, string | number>>,
+) => void
+
+/** The result of some work; undefined when it fails in one of these ways. Any other failure is thrown. */
+export async function unless<T>(kinds: readonly FailureKind[], work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Failure && kinds.includes(error.kind)) return undefined
+    throw error
+  }
+}

@@ -18,7 +18,7 @@ export type Gate = IdentifyDeps & {
 }
 
 /** A request as the gate sees it. */
-export type Arrival = {
+type Arrival = {
   readonly request: Request
   /** The client's network. Absent: the network is unknown and not limited. */
   readonly client?: { readonly network: string } | undefined

@@ -1,7 +1,6 @@
 import type { Plan } from '#keys/plan.ts'
-import type { Clock } from '#time/clock.ts'
-import { DAY_MS, MINUTE_MS, SECOND_MS } from '#time/units.ts'
-import { addRequest, computeWait, type RateLimit } from './gcra.ts'
+import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '#time/clock.ts'
+import { addRequest, computeWait, type RateLimit } from './rate.ts'
 
 /** Networks that are remembered at once, about 2 MB. Above that number, networks with the least debt are forgotten. */
 const MAX_NETWORKS = 32_768
@@ -67,7 +66,7 @@ function widenLimit({ most, ms, wider }: Limit, step: number): RateLimit {
   return { burst, stepMs: ms / burst }
 }
 
-/** A network has one arrival time for each limit (`gcra.ts`). */
+/** A network has one arrival time for each limit (`rate.ts`). */
 export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetworks = MAX_NETWORKS): AddressLimits {
   const known = new Map<string, Float64Array>()
   const find = (network: string): Float64Array => {

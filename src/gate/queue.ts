@@ -6,7 +6,7 @@ import type { Clock } from '#time/clock.ts'
 export class Busy extends PublicFailure {}
 
 /** How many requests may run, in all and of each key. */
-export type PlaceBounds = { readonly running: number; readonly runningOfKey: number }
+type PlaceBounds = { readonly running: number; readonly runningOfKey: number }
 
 /** How many requests may run and how many may wait. */
 export type QueueBounds = PlaceBounds & { readonly waiting: number; readonly waitingOfKey: number }

@@ -1,4 +1,4 @@
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import type { Clock } from '#time/clock.ts'
 import { Busy, FairQueue, Places, type QueueBounds, type QueuePermit } from './queue.ts'
 

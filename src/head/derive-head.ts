@@ -1,11 +1,11 @@
-import { transactionDocuments } from '#derive/block-document.ts'
+import { transactionDocuments } from '#derive/derive-block.ts'
 import { headRows, listNeededKeys } from '#derive/head-rows.ts'
 import { MissingState } from '#derive/state.ts'
 import { UNKNOWN, workingState } from '#derive/working-state.ts'
 import type { Key, StateChange, StateIndex } from '#indices/registry.ts'
 import { signers } from '#load/proving.ts'
 import type { View } from '#store/port.ts'
-import type { Fetched } from './fetch-block.ts'
+import type { Fetched } from './fetch-branch.ts'
 import type { HeadBlock } from './head-state.ts'
 
 type Doc = StateChange['doc']

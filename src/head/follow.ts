@@ -1,19 +1,15 @@
-import type { ProofLevel } from '#chain/proof.ts'
-import { Failure } from '#failure/failure.ts'
-import type { Log } from '#failure/log.ts'
+import type { ProofLevel } from '#chain/block.ts'
+import { Failure, type Log } from '#failure/failure.ts'
 import { NoNodeOnBranch } from '#node/call.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
-import { every } from '#time/every.ts'
-import { type BlockRef, selectCachedBlocks } from './branch.ts'
-import { type BranchTip, chooseHead } from './choose.ts'
+import { type Clock, every } from '#time/clock.ts'
+import { type BlockRef, type BranchTip, chooseHead, selectCachedBlocks } from './branch.ts'
 import { type Derived, deriveHead } from './derive-head.ts'
-import { type Fetched, type FetchOptions, fetchChainInfo } from './fetch-block.ts'
-import { fetchBranch } from './fetch-branch.ts'
+import { type Fetched, type FetchOptions, fetchBranch, fetchChainInfo } from './fetch-branch.ts'
 import type { HeadSource, HeadState, HeadStatus } from './head-state.ts'
 
-export type Following = {
+type Following = {
   readonly node: Pick<Node, 'get'>
   readonly store: Pick<Store, 'published' | 'read'>
   /** Proof required of head blocks, the same as for loaded blocks. */

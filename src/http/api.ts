@@ -1,14 +1,21 @@
-import { type Answer, type AnswerDeps, type ApiCall, successText, type WrittenAnswer } from '#actions/answer.ts'
-import type { AnswerCache } from '#actions/answer-cache.ts'
+import {
+  type Answer,
+  type AnswerCache,
+  type AnswerDeps,
+  type ApiCall,
+  successText,
+  type WrittenAnswer,
+} from '#actions/answer.ts'
 import type { Paged } from '#actions/list/paging.ts'
 import { actions, modules } from '#actions/registry.ts'
-import { type OptionDefaults, type Options, readOptions } from '#actions/request/options.ts'
+import { OPTION_VALUES, type OptionDefaults, type Options, readOptions } from '#actions/request/options.ts'
 import type { Query } from '#actions/request/query.ts'
 import { toIso } from '#chain/time.ts'
 import { withoutSecrets } from '#failure/failure.ts'
-import type { Gate } from '#gate/gate.ts'
+import { type Gate, type IdentifyDeps, identify } from '#gate/gate.ts'
+import type { Rates } from '#gate/rate.ts'
 import type { HeadAt } from '#head/head-state.ts'
-import type { Exchange } from './exchange.ts'
+import { type Exchange, type Handler, refuseParameters } from './exchange.ts'
 import type { OpenFeeds } from './feed/open-feeds.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
@@ -178,3 +185,35 @@ function mayRepeat([name, value]: Query[number], secrets: readonly string[]): bo
   const hidesKey = withoutSecrets(text) !== text || secrets.some(key => key !== '' && text.includes(key))
   return !hidesKey
 }
+
+/**
+ * `/usage`: the limits of a key, and its remaining requests. It is answered from memory, does not count under the plan,
+ * and waits for no turn, so that it answers when the key has no requests left or the service is busy.
+ */
+export const usageHandler =
+  (gate: IdentifyDeps & { readonly rates: Rates }, defaults: OptionDefaults): Handler =>
+  async exchange => {
+    const caller = await identify(exchange, gate)
+    if (exchange.fault !== undefined) throw exchange.fault
+    refuseParameters(exchange, '/usage')
+    const query = exchange.query.filter(([name]) => name in OPTION_VALUES)
+    const acceptLanguage = exchange.request.headers.get('accept-language') ?? undefined
+    const options = readOptions(query, { acceptLanguage, defaults })
+    const { second, today, usedToday, dayEnds } = gate.rates.left(caller)
+    const { id, name, expires, plan } = caller
+    const { perSecond, perDay } = plan
+    const data = {
+      id,
+      name,
+      expires: expires === undefined ? null : formatIsoTime(expires),
+      second: { limit: perSecond, remaining: second },
+      today: { limit: perDay, used: usedToday, remaining: today, resets: formatIsoTime(dayEnds) },
+    }
+    return textReply(
+      200,
+      { type: JSON_TYPE, text: successText(data, options) },
+      { headers: { 'Cache-Control': 'no-store' } },
+    )
+  }
+
+const formatIsoTime = (ms: number): string => new Date(ms).toISOString()

@@ -1,7 +1,7 @@
 import type { PriceHistory, Prices, Profiles } from '#actions/define.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
 import type { Labels } from '#explorer/page.ts'
-import type { Log } from '#failure/log.ts'
+import type { Log } from '#failure/failure.ts'
 import type { AddressLimits } from '#gate/networks.ts'
 import type { Queues } from '#gate/queues.ts'
 import type { Rates } from '#gate/rate.ts'
@@ -13,7 +13,7 @@ import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Trusted } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
-import type { Stopping } from './stopping.ts'
+import type { Stopping } from './exchange.ts'
 
 /** The parts and settings of the service. */
 export type AppOptions = {

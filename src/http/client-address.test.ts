@@ -1,6 +1,13 @@
 import { expect, test } from 'bun:test'
-import { findClient } from './client-address.ts'
-import { type IpRange, ipAddressText, isInRange, parseIpAddress, parseIpRange, toNetwork } from './ip-address.ts'
+import {
+  findClient,
+  type IpRange,
+  ipAddressText,
+  isInRange,
+  parseIpAddress,
+  parseIpRange,
+  toNetwork,
+} from './client-address.ts'
 
 const ranges = (...texts: readonly string[]): readonly IpRange[] => texts.flatMap(text => parseIpRange(text) ?? [])
 function network(text: string): string | undefined {

@@ -1,5 +1,4 @@
-import type { ApiAction, Compat } from '#actions/define.ts'
-import type { Text } from '#actions/text.ts'
+import type { ApiAction, Compat, Text } from '#actions/define.ts'
 import type { FailureKind } from '#failure/failure.ts'
 
 /** How a failure is reported to callers. */

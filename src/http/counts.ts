@@ -1,8 +1,8 @@
-import { ANSWER_SOURCES } from '#actions/answer-cache.ts'
+import { ANSWER_SOURCES } from '#actions/answer.ts'
 import { actions } from '#actions/registry.ts'
 import { type Counters, counter, createCounters, type Definition, histogram, label } from '#metrics/counters.ts'
 import { codes } from './codes.ts'
-import { SOURCES } from './gateway/gateway.ts'
+import { SOURCES } from './gateway.ts'
 import { rpcMethods } from './rpc-methods.ts'
 
 /** The routes of the service, by their names in the log. */
@@ -103,7 +103,7 @@ export function createHttpCounts(): HttpCounts {
 export type AccessLogFields = { key?: string; module?: string; action?: string }
 
 /** An answered request. `reason` absent: it was not refused. */
-export type AnsweredRequest = {
+type AnsweredRequest = {
   readonly route: string
   readonly logFields: AccessLogFields
   readonly status: number

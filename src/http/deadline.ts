@@ -1,5 +1,5 @@
 import { type Failure, PublicFailure } from '#failure/failure.ts'
-import { lazy } from './lazy.ts'
+import { lazy } from './reply.ts'
 
 /** The client closed the connection, so the answer has no reader. */
 export class ClientGone extends Error {
@@ -20,7 +20,7 @@ type Limits = {
  * Extends the deadline, from now on, to `ms` plus the usual time; undefined: no limit. The returned function
  * ends the extension. Once all extensions have ended, the rest of the work has the usual time, from then on.
  */
-export type Prolong = (ms: number | undefined) => () => void
+type Prolong = (ms: number | undefined) => () => void
 
 export type Deadline = {
   /** Aborts when the request ends before its answer. */

@@ -10,14 +10,13 @@ import type { Assets } from './assets.ts'
 import { clientScript, clientText } from './client/client-text.ts'
 import type { Handler } from './exchange.ts'
 import { counted, type ExplorerGate } from './explorer/gate.ts'
-import { lazy } from './lazy.ts'
-import { FORM_NAMES, type Form } from './openapi/described.ts'
 import { buildOpenapi } from './openapi/document.ts'
+import { FORM_NAMES, type Form } from './openapi/responses.ts'
 import type { ReferenceLang } from './reference/action.ts'
 import { type Examples, servedExamples } from './reference/examples.ts'
 import { renderReference } from './reference/page.tsx'
 import { favicon, formatLlms, formatRobots } from './reference/plain.ts'
-import { JSON_TYPE, lastingReply, type Reply, textReply } from './reply.ts'
+import { JSON_TYPE, lastingReply, lazy, type Reply, textReply } from './reply.ts'
 
 const HEADERS = { 'Cache-Control': 'public, max-age=300' }
 

@@ -1,10 +1,10 @@
 import type { Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { type Failure, PublicFailure } from '#failure/failure.ts'
-import { NothingLoaded } from '#store/nothing-loaded.ts'
+import { NothingLoaded } from '#store/failures.ts'
 import { codes } from './codes.ts'
+import { EMPTY } from './health.ts'
 import { JSON_TYPE, type Reply, textReply } from './reply.ts'
-import { EMPTY } from './troubles.ts'
 
 /** The language and format of a failure, and secrets that its message must not contain. */
 export type ReplyOptions = Pick<Options, 'lang' | 'format'> & { readonly secrets: readonly string[] }

@@ -5,7 +5,7 @@ import { COMMON_HEADERS } from './reply.ts'
 import { respond } from './request.ts'
 import { isRoutable, parseTarget } from './request-text.ts'
 
-export type BeforeRouting = {
+type BeforeRouting = {
   readonly service: Service
   /** Routes a GET. */
   readonly get: (request: Request) => Response | Promise<Response>

@@ -1,15 +1,20 @@
 import { Elysia } from 'elysia'
-import { Failure } from '#failure/failure.ts'
-import type { Log } from '#failure/log.ts'
+import { Failure, type Log } from '#failure/failure.ts'
 import type { Exposition } from '#metrics/expose.ts'
 import type { Clock } from '#time/clock.ts'
 import { clientAddresses } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
-import type { Service } from './exchange.ts'
+import type { Handler, Service } from './exchange.ts'
 import { beforeRouting } from './methods.ts'
-import { metricsHandler } from './metrics.ts'
+import { textReply } from './reply.ts'
 import { respond } from './request.ts'
 import { healthHandler } from './status.ts'
+
+/** `/metrics`: the counts of the process, in the text format of Prometheus. */
+export const metricsHandler =
+  ({ type, text }: Exposition): Handler =>
+  async () =>
+    textReply(200, { type, text: await text() }, { headers: { 'Cache-Control': 'no-store' }, form: 'tagged' })
 
 /** Time limit of a scrape: a slower one is useless. */
 const DEADLINE_MS = 10_000

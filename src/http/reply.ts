@@ -1,6 +1,14 @@
 import { hash } from 'node:crypto'
 import type { Failure } from '#failure/failure.ts'
-import { lazy } from './lazy.ts'
+
+/** A value that is made at the first call and stays the same. */
+export function lazy<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
+}
 
 /** Minimum bytes for gzip: below, it saves less than a packet. */
 const GZIP_FROM_BYTES = 1_024

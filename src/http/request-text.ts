@@ -3,7 +3,7 @@ import { badRequest, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 
 /** Path and query of a request, undecoded. */
-export type Target = {
+type Target = {
   readonly path: string
   /** Text after the `?`, without it; `""` when there is none. */
   readonly query: string

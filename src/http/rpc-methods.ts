@@ -1,4 +1,4 @@
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 
 /** One segment of a node path after the method's name. */
 type Segment = {

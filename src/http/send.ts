@@ -1,5 +1,4 @@
-import { type Failure, toFailure } from '#failure/failure.ts'
-import type { Log } from '#failure/log.ts'
+import { type Failure, type Log, toFailure } from '#failure/failure.ts'
 import { Busy } from '#gate/queue.ts'
 import { countAnswer } from './counts.ts'
 import { ClientGone } from './deadline.ts'

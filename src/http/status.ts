@@ -1,10 +1,16 @@
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import type { Handler } from './exchange.ts'
-import { type Freshness, type Health, isWhole, listFreshFields } from './health.ts'
+import type { Handler, Stopping } from './exchange.ts'
+import {
+  CLOCK,
+  type Freshness,
+  findLoadTroubles,
+  findTroubles,
+  type Health,
+  isWhole,
+  listFreshFields,
+} from './health.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
-import type { Stopping } from './stopping.ts'
-import { CLOCK, findLoadTroubles, findTroubles } from './troubles.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 
@@ -14,7 +20,7 @@ export const healthHandler =
   async () =>
     textReply(200, { type: JSON_TYPE, text: writeJson({ status: 'ok', version }) }, { headers: NOT_CACHED })
 
-export type ReadyOptions = {
+type ReadyOptions = {
   readonly readHealth: () => Promise<Health>
   readonly version: string
   /** Maximum age of the last loaded block; undefined: any age. */

@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { StoredKey } from '#store/port.ts'
-import { type Holder, parseKeyNumber } from './holder.ts'
-import { hashOfKey } from './keyring.ts'
+import { type Holder, hashOfKey, parseKeyNumber } from './keyring.ts'
 import type { Plan } from './plan.ts'
 
 const LETTERS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
@@ -15,7 +14,7 @@ const NOTE_LENGTH = 500
 /** Form of every key this service creates: `il_` and 32 letters or digits, so that leaked keys can be recognised. */
 export const KEY_PATTERN = /^il_[0-9A-Za-z]{32}$/
 
-export type NewKey = {
+type NewKey = {
   /** The key itself. Shown once, stored nowhere. */
   readonly key: string
   readonly stored: StoredKey

@@ -11,7 +11,7 @@ export const PLANS = {
   large: { perSecond: 100, perDay: 2_000_000 },
 } as const satisfies Readonly<Record<string, Plan>>
 
-export type PlanName = keyof typeof PLANS
+type PlanName = keyof typeof PLANS
 export const PLAN_NAMES = Object.keys(PLANS) as readonly PlanName[]
 
 /** Default plan of a new key. */

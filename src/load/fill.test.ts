@@ -1,11 +1,10 @@
 import { expect, test } from 'bun:test'
-import type { LoadedBlock } from '#chain/block.ts'
-import { LINKED } from '#chain/proof.ts'
+import { LINKED, type LoadedBlock } from '#chain/block.ts'
 import type { BlockDocuments } from '#derive/derive-block.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf } from '#test/support/stores/hand-made.ts'
 import { fill, type Stages, stageTimer } from './fill.ts'
-import { type Failed, type ProofSegment, readSegments } from './segments.ts'
+import { type Failed, type ProofSegment, readSegments } from './proving.ts'
 
 const heightsOf = (segment: ProofSegment): number[] => segment.map(({ block }) => block.height)
 async function* streamOf<T>(items: Iterable<T>): AsyncGenerator<T, void, void> {

@@ -1,10 +1,8 @@
 import type { LoadedBlock } from '#chain/block.ts'
-import type { Clock } from '#time/clock.ts'
-import { yieldEventLoop } from '#time/turn.ts'
+import { type Clock, yieldEventLoop } from '#time/clock.ts'
 import type { Batches } from './batches.ts'
 import type { Deriver } from './deriver.ts'
-import type { Proving } from './proving.ts'
-import { type ProofSegment, readSegments } from './segments.ts'
+import { type ProofSegment, type Proving, readSegments } from './proving.ts'
 
 /** The stages that blocks pass on their way to a store, in one session (`session.ts`). */
 export type Stages = {
@@ -17,7 +15,7 @@ export type Stages = {
   readonly onDerived?: ((ms: number) => void) | undefined
 }
 
-export type FillOptions = {
+type FillOptions = {
   /** Height of the node's last irreversible block. */
   readonly lib: number
   readonly signal: AbortSignal
@@ -97,7 +95,7 @@ async function store(
 export type StageTimes = { readonly node: number; readonly deriving: number; readonly store: number }
 
 /** Measures the time that a load spends on each activity, one at a time. */
-export type StageTimer = {
+type StageTimer = {
   readonly spent: StageTimes
   /** Sets the current activity; undefined: the load is idle, and its time is not counted. */
   on(what: keyof StageTimes | undefined): void

@@ -1,5 +1,4 @@
-import type { LoadedBlock } from '#chain/block.ts'
-import type { Proof } from '#chain/proof.ts'
+import type { LoadedBlock, Proof } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import { type ProducerDoc, producerKeys, producers } from '#indices/producer.ts'
 import type { BlockSource, ReportedHash } from '#node/port.ts'
@@ -13,7 +12,58 @@ import {
   withProofs,
 } from '#store/published.ts'
 import type { Deriver } from './deriver.ts'
-import type { Failed, ProofSegment } from './segments.ts'
+
+/**
+ * Blocks that one signature proves, that of the last block: it covers all blocks before it, and none of these changes
+ * the accepted signing keys (such a block has a signature of its own). So the state before a segment is enough to prove
+ * all of it. Blocks that need no signature, and genesis, which has none, are segments of their own.
+ */
+export type ProofSegment = readonly LoadedBlock[]
+
+/** A thrown value of any type. */
+export type Failed = { readonly error: unknown }
+
+type Segments = {
+  /**
+   * The next segment; undefined: there is none. Unsigned blocks at the end of the stream, or before a failure, are in no
+   * segment.
+   */
+  next(): Promise<ProofSegment | undefined>
+  /** The reason why the stream ended early; undefined: it did not. */
+  readonly failure: Failed | undefined
+  /** Cancels the requests for blocks. */
+  close(): Promise<void>
+}
+
+/** Cuts a stream of blocks into segments. */
+export function readSegments(source: AsyncIterable<LoadedBlock>): Segments {
+  const blocks = source[Symbol.asyncIterator]()
+  let failure: Failed | undefined
+  return {
+    next: async () => {
+      const segment: LoadedBlock[] = []
+      try {
+        for (;;) {
+          const { done, value: loaded } = await blocks.next()
+          if (done === true) return undefined
+          segment.push(loaded)
+          if (endsSegment(loaded)) return segment
+        }
+      } catch (error) {
+        failure = { error }
+        return undefined
+      }
+    },
+    get failure() {
+      return failure
+    },
+    close: async () => void (await blocks.return?.()),
+  }
+}
+
+function endsSegment({ block, proof }: LoadedBlock): boolean {
+  return proof.signedBy !== undefined || proof.level === 'linked' || block.height === 0
+}
 
 /** Checks signatures against the derived state, and keeps the record of proofs. */
 export type Proving = {
@@ -30,7 +80,7 @@ export type Proving = {
   cut(end: Published): Promise<ProofRecord | undefined>
 }
 
-export type ProvingOptions = {
+type ProvingOptions = {
   /** The end of the store. */
   readonly checkpoint: Published | undefined
   /**
@@ -95,7 +145,7 @@ const ELECTION = 1_200
 const APPLIED = 0
 
 /** The accepted signing keys, according to the derived state. */
-export type Signers = {
+type Signers = {
   /**
    * Throws Failure 'bad_block' unless the key that signed the last block of a segment belongs to a producer
    * in the state before the segment: a key that a forged block registers does not count for that block.

@@ -1,7 +1,6 @@
-import { Failure, getErrorMessage } from '#failure/failure.ts'
-import type { Log } from '#failure/log.ts'
+import { Failure, getErrorMessage, type Log } from '#failure/failure.ts'
 import { RefusedCall } from '#node/call.ts'
-import type { Backoff } from '#time/backoff.ts'
+import type { Backoff } from '#time/retry.ts'
 
 /**
  * The retry policy of a load. `waitMs`: failures of the node or the store that may pass are retried until no

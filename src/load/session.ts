@@ -1,14 +1,130 @@
-import { Failure } from '#failure/failure.ts'
+import { highestPossible } from '#chain/time.ts'
+import { Failure, type Log } from '#failure/failure.ts'
 import type { BlockSource } from '#node/port.ts'
+import type { BatchBounds } from '#store/batch.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
-import { systemClock } from '#time/clock.ts'
-import { type Batches, batching, partitioning } from './batches.ts'
-import { collector } from './collect.ts'
+import type { ProofRecord } from '#store/published.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
+import { type Batches, batching, type Collect, type CommittedBatch, collector, partitioning } from './batches.ts'
 import { openDeriver } from './deriver.ts'
-import { fill, type Stages, stageTimer } from './fill.ts'
-import { irreversible } from './irreversible.ts'
-import type { LoadOptions } from './load-options.ts'
+import { fill, type Stages, type StageTimes, stageTimer } from './fill.ts'
 import { isHashAgreed, proving } from './proving.ts'
+import type { RetryPolicy } from './retry.ts'
+
+/** Consecutive looks, 0.1 s apart, after which a chain that does not advance is logged: a minute. */
+const STILL = 600
+
+/** Number of blocks accepted without a check of the chain's age, while no block time is known. */
+const FIRST_BLOCKS = 10_000
+
+/** Height and block time (nanoseconds since 1970) of the load; −1 and absent before the first block. */
+type LoadPosition = { readonly height: number; readonly time: bigint | undefined }
+
+/** The node's last irreversible block as reported now: it may go back, stop advancing, or be wrong once. */
+type Irreversible = {
+  /** undefined: the reported height is not true at the moment; the caller asks again. */
+  read(loaded: LoadPosition, signal: AbortSignal): Promise<number | undefined>
+}
+
+/**
+ * Accepts a last irreversible block beyond the checkpoint only when the node returns that very block as
+ * irreversible: a bare number may come from another node, a damaged one, or a chain that never existed.
+ * Earlier reports do not count. A node may also invent that block, so the height may grow no faster than the
+ * chain could since the loaded block; at that limit the node is asked again. Anything unusual is logged once.
+ * @param now milliseconds since 1970
+ */
+export function irreversible(
+  node: Pick<BlockSource, 'chainInfo' | 'blockHash'>,
+  log: Log,
+  now: () => number = Date.now,
+): Irreversible {
+  let last: number | undefined
+  let still = 0
+  let reported: string | undefined
+  /** Logs a message once, until a different message or a normal report follows. */
+  const tell = (message: string, fields: Readonly<Record<string, number>>): void => {
+    if (reported !== message) log('warn', message, fields)
+    reported = message
+  }
+  const noteStill = (lib: number): void => {
+    still = lib === last ? still + 1 : 0
+    last = lib
+    if (still < STILL) reported = undefined
+    else tell("The node's last irreversible block does not advance.", { lib })
+  }
+  return {
+    read: async ({ height: loaded, time }, signal) => {
+      const { libBlock: lib, headBlock: head } = await node.chainInfo(signal)
+      const most = time === undefined ? loaded + FIRST_BLOCKS : highestPossible({ height: loaded, time }, now())
+      if (lib > loaded && (await node.blockHash(lib, signal)) === undefined) {
+        tell('The node does not have the last irreversible block it reports; retrying.', {
+          lib,
+          head,
+          loaded,
+        })
+        return undefined
+      }
+      if (lib > most) {
+        tell('The node reports a last irreversible block that is too high for the age of the chain.', {
+          lib,
+          most,
+        })
+        return most
+      }
+      if (lib < loaded)
+        tell("The node's last irreversible block is below the loaded height; waiting for the node.", {
+          lib,
+          loaded,
+        })
+      else noteStill(lib)
+      return lib
+    },
+  }
+}
+
+/** Progress of a load. Heights count from 0, so `height` −1 is an empty store. */
+export type LoadProgress = {
+  /** Last committed and published height. */
+  readonly height: number
+  /** Last height that this load aims at: `to`, or the node's last irreversible block. */
+  readonly target: number
+  /** The node's last irreversible block. */
+  readonly lib: number
+  /** Number of documents committed since the store was last locked; a load that restarts counts from 0. */
+  readonly blocks: number
+  readonly transactions: number
+  readonly records: number
+  /** Time spent since then. */
+  readonly spent: StageTimes
+}
+
+/** Options of a load. */
+export type LoadOptions = {
+  /** Last height to load; absent: the node's last irreversible block. */
+  readonly to?: number
+  /** true: the load ends when there are no more blocks; false: it follows the chain. */
+  readonly once: boolean
+  readonly signal: AbortSignal
+  /** Absent: temporary failures of node and store are retried; any other failure ends the load. */
+  readonly retry?: RetryPolicy
+  readonly onProgress: (progress: LoadProgress) => void
+  readonly log: Log
+  /** Called with the derivation time of each block in milliseconds, including its waits. */
+  readonly onDerived?: (ms: number) => void
+  /** Called after each batch. */
+  readonly onCommitted?: (batch: CommittedBatch) => void
+  /** Called at each failure after which the load restarts or ends. */
+  readonly onFailure?: () => void
+  /** Limits of one batch; results do not depend on them. */
+  readonly batch?: BatchBounds
+  /** Absent: the default collector, which keeps the memory of the process flat. */
+  readonly collect?: Collect
+  /** Interval between two looks at the head of a chain that is followed, in milliseconds. */
+  readonly pollMs?: number
+  readonly clock?: Clock
+  /** For blocks loaded from a store: the record there of their proofs. */
+  readonly recorded?: ProofRecord
+}
 
 /** Polling interval in milliseconds, a fifth of the block time: on average a block waits half of it. */
 const POLL_MS = 100

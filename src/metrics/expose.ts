@@ -10,7 +10,7 @@ export type ScrapedMetric = {
   /** Values with their labels, in the order of `labels`; unknown values are left out. */
   read(): Promise<readonly Value[]> | readonly Value[]
 }
-export type Value = { readonly labels?: readonly string[]; readonly value: number }
+type Value = { readonly labels?: readonly string[]; readonly value: number }
 
 export type Exposition = { readonly type: string; text(): Promise<string> }
 

@@ -5,8 +5,8 @@ import { type BlockTransactions, decodeBlockTransactions } from '#chain/decode.t
 import { changesProducers } from '#chain/effects.ts'
 import { decodeOrigInfo, decodeRawHeads, headHash, type RawHead } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
-import type { BulkAnswers, BulkPart } from './bulk-answers.ts'
-import { requireHeads } from './fetch-heads.ts'
+import { requireHeads } from './fetch.ts'
+import { type BulkAnswers, type BulkPart, type ProveReply, type ProveRequest, packBlocks } from './threads/provers.ts'
 
 /**
  * Parses bulk answers into parts, one per block; each block is checked on its own. Its head is kept only
@@ -68,4 +68,14 @@ export function assemble(
     const block = assembleBlock(head, list?.transactions ?? [])
     return isWhole(block, head) ? block : undefined
   })
+}
+
+/** The work of a proving thread for one range. The thread that asked deals with wrong answers. */
+export function proveInThread({ id, answers }: ProveRequest): ProveReply {
+  try {
+    return { id, parts: packBlocks(parseBulkParts(answers)) }
+  } catch (error) {
+    if (error instanceof Failure) return { id }
+    throw error
+  }
 }

@@ -1,15 +1,13 @@
 import { tryParseJson } from '#chain/json.ts'
 import { measureJson } from '#chain/json-text.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
-import { escaped } from '#failure/escaped.ts'
-import { Failure } from '#failure/failure.ts'
+import { escaped, Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { joinSignals } from '#time/signals.ts'
-import type { AnswerSize } from './answer-size.ts'
-import type { Budget, MemoryReservation } from './budget.ts'
-import type { Endpoint } from './endpoint.ts'
+import { joinSignals } from '#time/deadline.ts'
 import {
   abortedByCaller,
+  type Budget,
+  type Endpoint,
   type HttpContext,
   type HttpLimits,
   type HttpOutcome,
@@ -18,11 +16,36 @@ import {
   isNodeFault,
   isTlsFault,
   isUnanswered,
+  type MemoryReservation,
   sendOnce,
 } from './http.ts'
-import { unfitText } from './judge.ts'
-import { explainLag, type Member, type NodePool, whyUnfit } from './pool.ts'
+import { explainLag, type Member, type NodePool, unfitText, whyUnfit } from './pool.ts'
 import type { NodeResponse } from './port.ts'
+
+/** The largest answer that a sound node gives to a call. */
+type AnswerSize = {
+  readonly bytes: number
+  /** Texts, opening brackets and commas (`measureJson`). */
+  readonly parts: number
+}
+
+const KIB = 1024
+const MIB = 1024 * KIB
+
+/** Chain info: some thousand bytes, most of them names of producers. */
+export const CHAIN_INFO_SIZE: AnswerSize = { bytes: 64 * KIB, parts: 10_000 }
+
+/** A block without its transactions; its `info` lists those of the first years (`INFO` in `bounds.ts`), in two members. */
+export const BARE_BLOCK_SIZE: AnswerSize = { bytes: MIB, parts: 100_000 }
+
+/** A contract with its code, of which only genesis has more than 64 KiB. */
+export const CONTRACT_SIZE: AnswerSize = { bytes: 8 * MIB, parts: 100_000 }
+
+/** Several blocks. Ranges aim at 1 MiB, and one whose answer is larger is halved. */
+export const RANGE_SIZE: AnswerSize = { bytes: 6 * MIB, parts: 600_000 }
+
+/** A whole block, or a page of storage: a node answers with at most 4 MiB, six letters a byte (gRPC, `rpc/server.go`). */
+export const BLOCK_SIZE: AnswerSize = { bytes: 32 * MIB, parts: 2_000_000 }
 
 export type CallContext = {
   readonly pool: NodePool
@@ -203,7 +226,7 @@ export async function callNode<T>(context: CallContext, question: NodeRequest<T>
   throw last ?? otherChains(pool) ?? noNodeAnswered(pool, question.what, details)
 }
 
-export type ForwardOptions = {
+type ForwardOptions = {
   /** Limits for each node's answer. */
   readonly limits: HttpLimits
   /** Memory for all answers that are passed on. */

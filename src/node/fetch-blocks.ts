@@ -2,15 +2,17 @@ import type { Block } from '#chain/block.ts'
 import { checkBaseTransaction, PARENT_HASH } from '#chain/check.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
-import { BLOCK_SIZE, RANGE_SIZE } from './answer-size.ts'
 import { assemble, parseBulkParts } from './bulk.ts'
-import type { BulkAnswers, BulkPart, HeightRange } from './bulk-answers.ts'
-import { callNode, NO_SUCH_CALL, RefusedCall, ResponseTooLarge } from './call.ts'
-import { fetchHeads, headsQuestion } from './fetch-heads.ts'
-import { type FetchedBlock, fetchSingle } from './fetch-single.ts'
-import type { FetchContext } from './fetching.ts'
+import { BLOCK_SIZE, callNode, NO_SUCH_CALL, RANGE_SIZE, RefusedCall, ResponseTooLarge } from './call.ts'
+import { type FetchContext, type FetchedBlock, fetchHeads, fetchSingle, headsQuestion } from './fetch.ts'
 import { type Proven, proveBlocks } from './prove-blocks.ts'
-import { type BlockMessage, unpackBlocks } from './threads/block-message.ts'
+import {
+  type BlockMessage,
+  type BulkAnswers,
+  type BulkPart,
+  type HeightRange,
+  unpackBlocks,
+} from './threads/provers.ts'
 
 /** Number of blocks fetched singly at the same time when a bulk answer does not help. */
 const SINGLES = 4

@@ -1,11 +1,107 @@
+import { lookup } from 'node:dns/promises'
+import type { ArchiveAnswer, ArchiveCall } from '#archive/answers.ts'
+import { buildAuthorization } from '#archive/folder.ts'
 import { Failure } from '#failure/failure.ts'
-import { fetchPeer } from '#peer/fetch-peer.ts'
-import { ACCEPTED_CODING, readBody, UnreadBody } from '#peer/read-body.ts'
+import { ACCEPTED_CODING, fetchPeer, readBody, UnreadBody } from '#peer/fetch-peer.ts'
 import type { Clock } from '#time/clock.ts'
-import { joinSignals } from '#time/signals.ts'
-import type { Budget, MemoryReservation } from './budget.ts'
-import type { Endpoint } from './endpoint.ts'
+import { joinSignals } from '#time/deadline.ts'
 import type { NodeResponse } from './port.ts'
+
+/** Memory reserved for one answer. */
+export type MemoryReservation = {
+  /** Reserves `bytes` more; false: there is no room for them. */
+  grow(bytes: number): boolean
+  /** Releases all reserved bytes; a second call has no effect. */
+  release(): void
+}
+
+/** Limits the memory of all answers that are passed on at the same time. */
+export type Budget = { reserve(): MemoryReservation }
+
+/**
+ * Bytes of each answer that always have room. The number of answers is limited elsewhere, and small answers
+ * must not wait for large ones.
+ */
+const FREE_BYTES = 256 * 1024
+
+/** A budget of `maxBytes`. */
+export function createBudget(maxBytes: number): Budget {
+  let held = 0
+  return {
+    reserve: () => {
+      let own = 0
+      const counted = (bytes: number): number => Math.max(0, bytes - FREE_BYTES)
+      return {
+        grow: bytes => {
+          const more = counted(own + bytes) - counted(own)
+          if (held + more > maxBytes) return false
+          held += more
+          own += bytes
+          return true
+        },
+        release: () => {
+          held -= counted(own)
+          own = 0
+        },
+      }
+    },
+  }
+}
+
+/** The address of a node. */
+export type Endpoint = {
+  /** URL without user and password, for messages. */
+  readonly name: string
+  /** URL to which paths are appended, without credentials and without a trailing slash. */
+  readonly base: string
+  /** The `Authorization` header if the URL has user and password. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Set for an archive of blocks, which answers in place of a server. */
+  readonly answers?: (call: ArchiveCall, most: number) => Promise<ArchiveAnswer | 'too_large'>
+}
+
+const HELP = 'A node URL has the form http(s)://[user:password@]host[:port][/path].'
+
+/**
+ * Parses a node's URL. The given text never appears in a message, since it may contain a password. Throws
+ * Failure 'usage'.
+ */
+export function parseEndpoint(text: string): Endpoint {
+  const url = URL.parse(text)
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:'))
+    throw new Failure('usage', 'A node URL must begin with http:// or https://.', { help: HELP })
+  if (url.search !== '' || url.hash !== '')
+    throw new Failure('usage', `Node URL ${url.origin}${url.pathname} has a query or fragment, which is not allowed.`, {
+      help: HELP,
+    })
+  const base = `${url.origin}${url.pathname.replace(/(?<!\/)\/+$/, '')}`
+  return { name: base, base, headers: buildAuthorization(url) }
+}
+
+/**
+ * Throws Failure 'unavailable' if no host name of the nodes exists. This is often a typing error, so it is reported at
+ * once; but a name may also exist a little later, as that of a service that starts. A name server that does not answer
+ * proves nothing about a name.
+ */
+export async function requireKnownHosts(urls: readonly string[]): Promise<void> {
+  // An archive that does not exist is reported when it is opened.
+  if (urls.some(url => url.startsWith('archive:'))) return
+  const hosts = urls.map(url => new URL(url).hostname.replace(/^\[|\]$/g, ''))
+  const exist = await Promise.all(hosts.map(exists))
+  if (exist.includes(true)) return
+  throw new Failure('unavailable', `The host name in --node is unknown: ${hosts.join(', ')}.`, {
+    help: 'Check --node (IOSTLENS_NODE). An example is http://127.0.0.1:30001.',
+  })
+}
+
+async function exists(host: string): Promise<boolean> {
+  try {
+    await lookup(host)
+    return true
+  } catch (error) {
+    return (error as { readonly code?: unknown }).code !== 'ENOTFOUND'
+  }
+}
 
 export type HttpRequest = {
   /** Begins with a slash. */

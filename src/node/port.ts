@@ -1,8 +1,28 @@
-import type { ContractCode, LoadedBlock } from '#chain/block.ts'
+import type { ContractCode, LoadedBlock, ProofLevel } from '#chain/block.ts'
 import type { RawHead } from '#chain/head.ts'
-import type { ProofLevel } from '#chain/proof.ts'
 import type { KnownBlock } from '#chain/time.ts'
-import type { ChainIdentity, ChainInfo, Unfit } from './chain-info.ts'
+
+/** The chain's head and last irreversible block as a node reports them. Times in nanoseconds since 1970. */
+export type ChainInfo = {
+  readonly chainId: number
+  readonly netName: string
+  readonly headBlock: number
+  readonly headHash: string
+  readonly headTime: bigint
+  readonly libBlock: number
+  readonly libHash: string
+  readonly libTime: bigint
+}
+
+/** The identity of a chain: its id and the hash of its first block. */
+export type ChainIdentity = { readonly chainId: number; readonly genesis: string }
+
+/** The reason why a node must not be asked about the stored chain. */
+export type Unfit =
+  /** The node serves another chain: `genesis block 5gQ…, not 8Wx…`. */
+  | { readonly is: 'foreign'; readonly why: string }
+  /** The node serves another branch of the same chain: its irreversible block at a stored height differs. */
+  | { readonly is: 'apart'; readonly height: number; readonly stored: string; readonly there: string }
 
 /** The stored blocks, for comparison with nodes. */
 export type StoredBlocks = {
@@ -122,7 +142,7 @@ export type Node = {
    * another chain than `expected` are never asked; if that is undefined, nothing is stored yet, and the first
    * node that answers determines the chain. With `stored`, a report is rejected if its height is impossible
    * so soon after the last stored block, and no request is passed on to a node on another branch
-   * (`judge.ts`). Resolves after the first probe, which takes no longer than its timeout.
+   * (`pool.ts`). Resolves after the first probe, which takes no longer than its timeout.
    */
   watch(expected: () => Promise<ChainIdentity | undefined>, stored?: StoredBlocks): Promise<void>
   /**

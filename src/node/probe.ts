@@ -1,17 +1,275 @@
+import type { Block } from '#chain/block.ts'
+import { decodeBlockAnswer, decodeChainInfo } from '#chain/decode.ts'
 import { highestPossible } from '#chain/time.ts'
-import { getErrorMessage } from '#failure/failure.ts'
+import { Failure, getErrorMessage } from '#failure/failure.ts'
 import { within } from '#time/deadline.ts'
-import type { CallContext } from './call.ts'
-import type { ChainIdentity } from './chain-info.ts'
-import { type StoredChain, unfitText } from './judge.ts'
-import type { Member, NodePool } from './pool.ts'
-import type { NodeEvent, StoredBlocks } from './port.ts'
-import { PROBE_TIMEOUT_MS, type ProbeResult, probeNode } from './probe-node.ts'
+import { backoffMs } from '#time/retry.ts'
+import {
+  BARE_BLOCK_SIZE,
+  type CallContext,
+  CHAIN_INFO_SIZE,
+  callNode,
+  callOnce,
+  type NodeRequest,
+  noNodeAnswered,
+  RefusedCall,
+} from './call.ts'
+import { abortedByCaller } from './http.ts'
+import { BACKOFF, judge, type Member, type NodePool, type StoredChain, unfitText, type Verdict } from './pool.ts'
+import type { ChainIdentity, ChainInfo, NodeEvent, ReportedHash, StoredBlocks } from './port.ts'
+
+const CHAIN_INFO: NodeRequest<ChainInfo> = {
+  what: 'getChainInfo',
+  path: '/getChainInfo',
+  size: CHAIN_INFO_SIZE,
+  decode: decodeChainInfo,
+}
+
+/** A block without its transactions. */
+const buildHeadRequest = (height: number, what = 'head'): NodeRequest<BlockAnswer> => ({
+  what: `${what} of block ${height}`,
+  path: `/getBlockByNumber/${height}/false`,
+  size: BARE_BLOCK_SIZE,
+  mayBeAbsent: true,
+  decode: text => {
+    const answer = decodeBlockAnswer(text)
+    if (answer.block.height !== height)
+      throw new Failure('bad_block', `The node returned block ${answer.block.height} for block ${height}.`)
+    return answer
+  },
+})
+
+type BlockAnswer = ReturnType<typeof decodeBlockAnswer>
+
+/** The hash of an irreversible block; undefined: the node has the block, but not as an irreversible one. */
+const getFinalHash = ({ status, block }: BlockAnswer): string | undefined =>
+  status === 'IRREVERSIBLE' ? block.hash : undefined
+
+/**
+ * Asks all nodes that are not resting for their chain info and returns the highest. At equal heights the
+ * later head time wins, since a stuck node repeats the same one.
+ */
+export async function highest(context: CallContext): Promise<ChainInfo> {
+  const { pool, clock, signal } = context
+  // The probes know the highest node. Only that node is asked, so a node that hangs delays nothing.
+  if (pool.watched) return callNode(context, CHAIN_INFO)
+  const details = new Map<string, string>()
+  for (let round = 1; ; round += 1) {
+    const best = await highestNow(context, details)
+    if (best !== undefined) return best
+    const failure = noNodeAnswered(pool, CHAIN_INFO.what, details)
+    if (!failure.retryable || round * pool.members.length >= context.tries) throw failure
+    await clock.sleep(backoffMs(BACKOFF, round, clock.random()), signal)
+    if (signal.aborted) throw abortedByCaller(signal)
+  }
+}
+
+/** One round over all nodes; `details` receives the errors of the other nodes, by name. */
+async function highestNow(context: CallContext, details: Map<string, string>): Promise<ChainInfo | undefined> {
+  const { pool } = context
+  const members = availableMembers(pool, context.clock.elapsed())
+  const results = await Promise.all(
+    members.map(async member => ({ member, result: await callOnce(context, member, CHAIN_INFO) })),
+  )
+  let best: ChainInfo | undefined
+  // In the given order of nodes: the first one that answers determines the chain.
+  for (const { member, result } of results) {
+    if (result.tag !== 'done') {
+      details.set(member.endpoint.name, result.detail)
+      pool.noteFailure(member, result.pauseMs)
+    } else if (!pool.noteInfo(member, result.value))
+      details.set(member.endpoint.name, `it serves another chain: ${member.foreign}`)
+    else best = higher(best, result.value)
+  }
+  return best
+}
+
+/** The nodes that do not rest; all of them if all rest. */
+function availableMembers({ members }: NodePool, now: number): readonly Member[] {
+  const found = members.filter(({ backoffUntil }) => backoffUntil <= now)
+  return found.length > 0 ? found : members
+}
+
+function higher(a: ChainInfo | undefined, b: ChainInfo): ChainInfo {
+  if (a === undefined || b.libBlock > a.libBlock) return b
+  return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
+}
+
+/** Time limit in milliseconds. A slower node's answer is dropped, because a batch waits for the result. */
+const TIMEOUT_MS = 2_000
+
+/** Hash of an irreversible block; undefined when the node has none at that height. */
+export async function irreversibleHash(context: CallContext, height: number): Promise<string | undefined> {
+  try {
+    return getFinalHash(await callNode(context, buildHeadRequest(height, 'hash')))
+  } catch (error) {
+    if (error instanceof RefusedCall && error.reason === 'block not found') return undefined
+    throw error
+  }
+}
+
+/** The hash by each node of our chain that is neither silent nor at rest; [] for a single one. */
+export async function fetchReportedHashes(context: CallContext, height: number): Promise<readonly ReportedHash[]> {
+  const now = context.clock.elapsed()
+  const members = context.pool.members.filter(
+    ({ foreign, silent, backoffUntil }) => foreign === undefined && silent === undefined && backoffUntil <= now,
+  )
+  if (members.length < 2) return []
+  const { limits } = context
+  const shortly = { ...context, limits: { ...limits, timeoutMs: Math.min(limits.timeoutMs, TIMEOUT_MS) } }
+  const reports = await Promise.all(
+    members.map(async member => {
+      const result = await callOnce(shortly, member, buildHeadRequest(height, 'hash'))
+      const hash = result.tag === 'done' ? getFinalHash(result.value) : undefined
+      return hash === undefined ? [] : [{ node: member.endpoint.name, hash }]
+    }),
+  )
+  return reports.flat()
+}
+
+/** The result of a probe. `doubted`: the node's report cannot be true at this moment and is not accepted. */
+type ProbeResult =
+  | { readonly info: ChainInfo; readonly genesis: string; readonly verdict: Verdict | undefined }
+  | { readonly silent: string; readonly doubted?: true }
+
+const firstBlock: NodeRequest<Block> = {
+  what: 'block 0',
+  path: '/getBlockByNumber/0/false',
+  size: BARE_BLOCK_SIZE,
+  decode: text => decodeBlockAnswer(text).block,
+}
+
+/** Facts to check a node against: `most` is the greatest possible height; without `chain`, nothing is stored. */
+type ProbeChecks = { readonly most: number; readonly chain: StoredChain | undefined }
+
+async function probeNode(context: CallContext, member: Member, { most, chain }: ProbeChecks): Promise<ProbeResult> {
+  const info = await probeInfo(context, member)
+  if (typeof info === 'string') return { silent: info }
+  const doubt = tooHigh(info, most) ?? (await findDoubt(context, member, info))
+  if (doubt !== undefined) return { silent: doubt, doubted: true }
+  const genesis = await probeGenesis(context, member)
+  // Without its first block, the node's chain is unknown.
+  if ('silent' in genesis) return genesis
+  const verdict =
+    chain === undefined
+      ? undefined
+      : await judge(
+          { ...info, blockHash: height => hashThere(context, member, { height, genesis: genesis.hash }) },
+          chain,
+        )
+  return { info, genesis: genesis.hash, verdict }
+}
+
+async function probeGenesis(
+  context: CallContext,
+  member: Member,
+): Promise<{ readonly hash: string } | { readonly silent: string }> {
+  if (member.genesis !== undefined) return { hash: member.genesis }
+  const block = await askMember(context, member, firstBlock)
+  return typeof block === 'string' ? { silent: block } : block
+}
+
+/** The hash of a node's irreversible block, for `judge`; undefined also when the node does not answer. */
+async function hashThere(
+  context: CallContext,
+  member: Member,
+  { height, genesis }: { readonly height: number; readonly genesis: string },
+): Promise<string | undefined> {
+  if (height === 0) return genesis
+  const answer = await askMember(context, member, buildHeadRequest(height))
+  return typeof answer !== 'string' && answer.status === 'IRREVERSIBLE' ? answer.block.hash : undefined
+}
+
+/** A node that invents a height can invent the block too; only the age of the chain disproves it. */
+function tooHigh({ libBlock, headBlock }: ChainInfo, most: number): string | undefined {
+  const named = Math.max(libBlock, headBlock)
+  return named > most
+    ? `it reports block ${named}, which is too high for the age of the chain: it has ${most} blocks at most`
+    : undefined
+}
+
+/** Time limit of a probe, in milliseconds. A slower node is too slow for requests. */
+const PROBE_TIMEOUT_MS = 1_500
+
+/** The chain info of a node, or as text the reason why there is none that can be used. */
+const probeInfo = (context: CallContext, member: Member): Promise<ChainInfo | string> =>
+  askMember(context, member, CHAIN_INFO)
+
+/** Advance in blocks since the last report, or of a head over its last irreversible block, that is not doubted. */
+const FAR = 1_000
+
+/**
+ * The reason to doubt a node's report; undefined: there is none. A number alone may be nonsense, so a height
+ * far from the known one is accepted only when the node returns that very block.
+ */
+async function findDoubt(
+  context: CallContext,
+  member: Member,
+  { libBlock: lib, headBlock: head }: ChainInfo,
+): Promise<string | undefined> {
+  const known = member.report?.info
+  if (lib > head) return `it reports block ${lib} as irreversible, which is above its head block ${head}`
+  for (const [height, what, before] of [
+    [lib, 'last irreversible block', known?.libBlock ?? -1],
+    [head, 'head', Math.max(lib, known?.headBlock ?? -1)],
+  ] as const) {
+    if (height <= before + FAR) continue
+    const answer = await askMember(context, member, buildHeadRequest(height))
+    if (typeof answer === 'string')
+      return `it reports block ${height} as its ${what}, but does not return it: ${answer}`
+    if (what !== 'head' && answer.status !== 'IRREVERSIBLE')
+      return `it reports block ${height} as its ${what}, but returns it as ${answer.status}`
+  }
+  return undefined
+}
+
+/** The node's answer, or as text the reason why there is none that can be used. */
+async function askMember<T extends object>(
+  context: CallContext,
+  member: Member,
+  question: NodeRequest<T>,
+): Promise<T | string> {
+  const limits = { ...context.limits, timeoutMs: Math.min(context.limits.timeoutMs, PROBE_TIMEOUT_MS) }
+  const result = await callOnce({ ...context, limits }, member, question)
+  return result.tag === 'done' ? result.value : result.detail
+}
+
+/**
+ * Reads a node's current height between the regular probes. Callers that wait for the same node share a request. A
+ * caller that comes during a request, and learns too little from it, shares the next one. Never throws: the known state
+ * stays if the node does not answer, or reports a change that only a probe may accept.
+ */
+export type RefreshHeight = (member: Member, isEnough: () => boolean) => Promise<void>
+
+export function heightRefresher(context: CallContext): RefreshHeight {
+  const underWay = new Map<Member, Promise<void>>()
+  const begin = (member: Member): Promise<void> => {
+    const refresh = refreshOnce(context, member).finally(() => underWay.delete(member))
+    underWay.set(member, refresh)
+    return refresh
+  }
+  return async (member, isEnough) => {
+    const begun = underWay.get(member)
+    await begun
+    if (begun !== undefined && isEnough()) return
+    await (underWay.get(member) ?? begin(member))
+  }
+}
+
+async function refreshOnce(context: CallContext, member: Member): Promise<void> {
+  // The request rejects when the node is closed; nothing can be learned then.
+  const info = await probeInfo(context, member).catch(() => 'closed')
+  const known = member.report?.info
+  if (typeof info === 'string' || known === undefined || info.chainId !== known.chainId) return
+  const { libBlock: lib, headBlock: head } = info
+  const isNear = lib <= head && Math.abs(head - known.headBlock) <= FAR && Math.abs(lib - known.libBlock) <= FAR
+  if (isNear) context.pool.noteInfo(member, info)
+}
 
 /** Interval between probes in milliseconds, the time of two blocks: a report is hardly older than a block. */
 const EVERY_MS = 1_000
 
-export type Watching = {
+type Watching = {
   /** The stored chain; undefined: nothing is stored yet. */
   readonly expected: () => Promise<ChainIdentity | undefined>
   readonly stored: StoredBlocks

@@ -1,13 +1,10 @@
-import type { Block } from '#chain/block.ts'
+import type { Block, Proof } from '#chain/block.ts'
 import { checkWhole, isWholeByItself } from '#chain/check.ts'
 import { changesProducers, namesKeySilently } from '#chain/effects.ts'
 import { headHash, type RawHead } from '#chain/head.ts'
-import type { Proof } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { RefusedCall } from './call.ts'
-import { fetchSignedHead, requireSigned } from './fetch-heads.ts'
-import { type FetchedBlock, fetchRaw } from './fetch-single.ts'
-import { type FetchContext, SIGNED_HELP } from './fetching.ts'
+import { type FetchContext, type FetchedBlock, fetchRaw, fetchSignedHead, requireSigned, SIGNED_HELP } from './fetch.ts'
 
 /** A block and the level to which it was proved. */
 export type Proven = { readonly block: Block; readonly proof: Proof }

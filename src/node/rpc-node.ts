@@ -1,21 +1,24 @@
-import type { ContractCode, LoadedBlock } from '#chain/block.ts'
+import { type ContractCode, type LoadedBlock, type ProofLevel, USUAL_LEVEL } from '#chain/block.ts'
 import { decodeContract, decodeStorage } from '#chain/decode.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
 import { decodeRawHeads, type RawHead } from '#chain/head.ts'
 import { isSystemContract } from '#chain/names.ts'
-import { type ProofLevel, USUAL_LEVEL } from '#chain/proof.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { joinSignals } from '#time/signals.ts'
-import { BLOCK_SIZE, CONTRACT_SIZE } from './answer-size.ts'
+import { joinSignals } from '#time/deadline.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
-import { createBudget } from './budget.ts'
-import type { HeightRange } from './bulk-answers.ts'
-import { type CallContext, callNode, type ForwardResult, forward, type NodeRequest, RefusedCall } from './call.ts'
-import { fetchReportedHashes, highest, irreversibleHash } from './chain-queries.ts'
-import type { Endpoint } from './endpoint.ts'
-import { headsQuestion } from './fetch-heads.ts'
-import { type BlockEvent, createRangeSize, type FetchContext } from './fetching.ts'
+import {
+  BLOCK_SIZE,
+  type CallContext,
+  CONTRACT_SIZE,
+  callNode,
+  type ForwardResult,
+  forward,
+  type NodeRequest,
+  RefusedCall,
+} from './call.ts'
+import { type BlockEvent, createRangeSize, type FetchContext, headsQuestion } from './fetch.ts'
+import { createBudget, type Endpoint } from './http.ts'
 import { createNodePool, type Member, type NodePool, usableMembers, whyUnfit } from './pool.ts'
 import {
   type ForwardedResponse,
@@ -26,17 +29,23 @@ import {
   type StorageRange,
   type StoredBlocks,
 } from './port.ts'
-import { watchNodes } from './probe.ts'
-import { heightRefresher, type RefreshHeight } from './probe-node.ts'
+import {
+  fetchReportedHashes,
+  heightRefresher,
+  highest,
+  irreversibleHash,
+  type RefreshHeight,
+  watchNodes,
+} from './probe.ts'
 import type { Proven } from './prove-blocks.ts'
-import { openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
+import { type HeightRange, openProvers, type Provers, type ProvingThreads } from './threads/provers.ts'
 
 export type RpcNodeOptions = {
   /** Nodes of one chain, at least one. */
   readonly endpoints: readonly Endpoint[]
   /** Time limit of one answer; default 10 s. */
   readonly timeoutMs?: number
-  /** Size limit of one answer; calls with smaller answers have smaller limits (`answer-size.ts`). Default 32 MiB. */
+  /** Size limit of one answer; calls with smaller answers have smaller limits (`call.ts`). Default 32 MiB. */
   readonly maxBytes?: number
   /** Time limit of each node's answer to a request that is passed on (`get`); default 4 s. */
   readonly requestMs?: number

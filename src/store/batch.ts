@@ -125,7 +125,7 @@ function checkRun(
 }
 
 /** A writer's buffer for the history of the next batch. */
-export type Appended = {
+type Appended = {
   readonly size: BatchSize
   /** Throws Failure('defect') if the history belongs to another partition than the buffered history. */
   add(history: History): void

@@ -2,14 +2,17 @@ import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   fchownSync,
   lchownSync,
   mkdirSync,
   openSync,
   readFileSync,
+  statfsSync,
   statSync,
 } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
+import type { DiskRoom } from './maintain-port.ts'
 
 /** Files have hashes, names and notes of API keys, so only their owner may read them. */
 const FILE_MODE = 0o600
@@ -118,3 +121,11 @@ function nameUser(uid: number): string {
 
 const getErrorCode = (error: unknown): unknown =>
   error instanceof Error ? (error as { code?: unknown }).code : undefined
+
+/** The room on the disk of a folder, which need not exist yet. */
+export function readDisk(folder: string): DiskRoom {
+  let existing = folder
+  while (!existsSync(existing)) existing = dirname(existing)
+  const { bavail, blocks, bsize } = statfsSync(existing)
+  return { server: existing, freeBytes: bavail * bsize, totalBytes: blocks * bsize }
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { PROOF_LEVELS, type ProofLevel } from '#chain/proof.ts'
+import { PROOF_LEVELS, type ProofLevel } from '#chain/block.ts'
 import { findProof, NOTHING_PROVED, type ProofRecord, trimProofs, withProofs } from './published.ts'
 
 const run = (from: number, levels: readonly ProofLevel[], agreed = false) => ({

@@ -1,4 +1,4 @@
-import { PROOF_LEVELS, type Proof, type ProofLevel } from '#chain/proof.ts'
+import { PROOF_LEVELS, type Proof, type ProofLevel } from '#chain/block.ts'
 
 /** The published height of the store, and the node's state at that time. Answers are true at `height`. */
 export type Published = {

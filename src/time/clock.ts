@@ -44,3 +44,26 @@ export const awaitTimer = (byClock: Clock['after'], ms: number, signal?: AbortSi
     const cancel = byClock(ms, done)
     signal?.addEventListener('abort', done)
   })
+
+/** Runs `work` every `ms`, one run after the other, until `stop`. `work` must handle its own failures. */
+export function every(clock: Pick<Clock, 'sleep'>, ms: number, work: () => Promise<void> | void): { stop(): void } {
+  const stopping = new AbortController()
+  const run = async (): Promise<void> => {
+    for (;;) {
+      await clock.sleep(ms, stopping.signal)
+      if (stopping.signal.aborted) return
+      await work()
+    }
+  }
+  void run()
+  return { stop: () => stopping.abort() }
+}
+
+/** Resolves in the next turn of the event loop, after the timers and signals that are due. */
+export const yieldEventLoop = (): Promise<void> => new Promise(resolve => setImmediate(resolve))
+
+/** Lengths of time in milliseconds. A day is a UTC day without leap seconds. */
+export const SECOND_MS = 1_000
+export const MINUTE_MS = 60 * SECOND_MS
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS

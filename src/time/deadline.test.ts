@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { within, withinAfterAbort } from './deadline.ts'
+import { joinSignals, within, withinAfterAbort } from './deadline.ts'
 
 const never = new Promise<never>(() => undefined)
 const late = () => new Error('late')
@@ -65,3 +65,24 @@ test.each([[true], [false]])(
     expect(await withinAfterAbort(Promise.resolve(7), limits)).toBe(7)
   },
 )
+
+test('joinSignals: the joined signal aborts with the reason of the first one, before or after', () => {
+  const first = new AbortController()
+  const second = new AbortController()
+  const joined = joinSignals(undefined, first.signal, second.signal)
+  expect(joined.signal.aborted).toBe(false)
+  second.abort('second')
+  first.abort('first')
+  expect(joined.signal.reason).toBe('second')
+  expect(joinSignals(first.signal).signal.reason).toBe('first')
+})
+
+test('joinSignals: a released signal no longer follows the others but can be aborted itself', () => {
+  const controller = new AbortController()
+  const joined = joinSignals(controller.signal)
+  joined.release()
+  controller.abort('later')
+  expect(joined.signal.aborted).toBe(false)
+  joined.abort('own')
+  expect(joined.signal.reason).toBe('own')
+})

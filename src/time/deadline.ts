@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from './clock.ts'
 
 /** Limits of the wait for a promise, each with the error that is thrown when it ends the wait. */
-export type Limits = {
+type Limits = {
   /** Ends the wait when it aborts. */
   readonly signal?: AbortSignal | undefined
   /** The error after an abort; the signal's own reason by default. */
@@ -55,3 +55,30 @@ export async function withinAfterAbort<T>(
 }
 
 const lateError = (): Error => new Error('The time limit has expired.')
+
+/** A signal that aborts when any of several signals does. */
+type Joined = {
+  readonly signal: AbortSignal
+  abort(reason: unknown): void
+  /** Removes the listeners: a long-lived signal would otherwise collect one per request. */
+  release(): void
+}
+
+export function joinSignals(...signals: readonly (AbortSignal | undefined)[]): Joined {
+  const joined = new AbortController()
+  const releases: (() => void)[] = []
+  for (const signal of signals) {
+    if (signal === undefined) continue
+    const abort = (): void => joined.abort(signal.reason)
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort)
+    releases.push(() => signal.removeEventListener('abort', abort))
+  }
+  return {
+    signal: joined.signal,
+    abort: reason => joined.abort(reason),
+    release: () => {
+      for (const release of releases) release()
+    },
+  }
+}

@@ -1,5 +1,5 @@
 /** The rate of growth of a count. Times are in milliseconds, of a clock that never goes back. */
-export type Pace = {
+type Pace = {
   /**
    * Records the count at a time. A count that goes back has started over (a retry, another pass over the same
    * data). Earlier notes are then dropped, and the rate is measured from here on.

@@ -1,12 +1,124 @@
 import { Failure } from '#failure/failure.ts'
+import type { Field } from '#indices/define.ts'
 import { type ListDoc, lists } from '#indices/list.ts'
 import { parsePosition } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
+import type { KeyStore, StoredKey } from '#store/keys-port.ts'
 import type { Audit, Store, StoredDocument } from '#store/port.ts'
-import { canonicalText } from './canonical.ts'
-import { keepReadable } from './keep-readable.ts'
-import { DigestSum, type DocumentSum } from './sum.ts'
+
+/** A field, with the function that turns its value into text. */
+type Part = { readonly name: string; readonly text: (value: unknown) => string }
+
+/** Texts are prefixed with their length, so that no two documents have the same canonical text. */
+const measured = (text: string): string => `${text.length}:${text}`
+
+const asText = (value: unknown): string => measured(value as string)
+const asNumber = (value: unknown): string => `${value};`
+
+const TEXTS: Readonly<Record<Field['kind'], (value: unknown) => string>> = {
+  keyword: asText,
+  text: asText,
+  hash: asText,
+  hashes: asText,
+  word: asText,
+  packed: asText,
+  digits: asText,
+  long: asNumber,
+  int: asNumber,
+  hash8: asNumber,
+  bool: asNumber,
+  json: value => measured(JSON.stringify(value)),
+  places: value => measured((value as readonly bigint[]).join()),
+}
+
+/** Fields that depend on how a store partitions its history, not on the chain alone. */
+const isOfLayout = (index: AnyIndex, name: string): boolean => index === lists && name === 'starts'
+
+const listCanonicalParts = (index: AnyIndex): readonly Part[] =>
+  Object.entries<Field>(index.fields)
+    .filter(([name]) => !isOfLayout(index, name))
+    .map(([name, { kind }]) => ({ name, text: TEXTS[kind] }))
+
+const known = new WeakMap<AnyIndex, readonly Part[]>()
+
+/**
+ * The canonical text of a document: the same in every store, and different for any other document. It consists of the
+ * id and the fields in the order of the index. `~`, with which no value begins, marks an absent field.
+ */
+export function canonicalText(index: AnyIndex, doc: { readonly id: string }): string {
+  let parts = known.get(index)
+  if (parts === undefined) {
+    parts = listCanonicalParts(index)
+    known.set(index, parts)
+  }
+  const values = doc as unknown as Readonly<Record<string, unknown>>
+  let text = measured(doc.id)
+  for (const part of parts) {
+    const value = values[part.name]
+    text += value === undefined ? '~' : part.text(value)
+  }
+  return text
+}
+
+/** Reads from each index: Elasticsearch closes a point in time that nobody has used for half an hour. */
+export async function keepReadable(audit: Pick<Audit, 'existing'>): Promise<void> {
+  for (const index of [...historyIndices, ...stateIndices] as readonly AnyIndex[]) await audit.existing(index, ['-'])
+}
+
+/** Number of 32-bit words in a SHA-256. */
+const WORDS = 8
+/** Number of additions after which a word, stored as a double, might no longer be exact. */
+const EXACT = 2 ** 20
+
+/** The number of texts, and the sum of their SHA-256 modulo 2^256 in hexadecimal. */
+type DocumentSum = { readonly documents: number; readonly sum: string }
+
+/**
+ * Sums the SHA-256 of texts: the same texts give the same sum in any order. A missing, changed or repeated
+ * text changes the sum (exclusive or would miss pairs of equal texts). The sum detects damage. It does not
+ * resist an attacker who can choose millions of texts, but such an attacker could write the store anyway.
+ */
+export class DigestSum {
+  private readonly bytes = new Uint8Array(WORDS * 4)
+  private readonly words = new DataView(this.bytes.buffer)
+  private readonly sums = new Float64Array(WORDS)
+  private documents = 0
+
+  add(text: string): void {
+    Bun.SHA256.hash(text, this.bytes)
+    for (let at = 0; at < WORDS; at++) this.sums[at] = (this.sums[at] ?? 0) + this.words.getUint32(at * 4)
+    this.documents += 1
+    if (this.documents % EXACT === 0) this.carry()
+  }
+
+  result(): DocumentSum {
+    this.carry()
+    const sum = [...this.sums].map(word => word.toString(16).padStart(8, '0')).join('')
+    return { documents: this.documents, sum }
+  }
+
+  /** Reduces each word below 2^32; the carry of the first word is dropped. */
+  private carry(): void {
+    let over = 0
+    for (let at = WORDS - 1; at >= 0; at--) {
+      const word = (this.sums[at] ?? 0) + over
+      over = Math.floor(word / 2 ** 32)
+      this.sums[at] = word - over * 2 ** 32
+    }
+  }
+}
+
+/** The sum over several sums. */
+export const sumOfSums = (sums: readonly DocumentSum[]): DocumentSum => ({
+  documents: sums.reduce((all, { documents }) => all + documents, 0),
+  sum: BigInt.asUintN(
+    256,
+    sums.reduce((all, { sum }) => all + BigInt(`0x${sum}`), 0n),
+  )
+    .toString(16)
+    .padStart(WORDS * 8, '0'),
+})
 
 /** The digest of an index, or of one partition of a history index; the order of its documents does not matter. */
 export type Digest = DocumentSum & {
@@ -145,3 +257,68 @@ class Sums {
     )
   }
 }
+
+/**
+ * Throws 'damaged', naming the index, unless all digests are the same. `what` names the store or file with
+ * the digests `found`; the message begins with it.
+ */
+export function requireSameDigests(what: string, found: readonly Digest[], expected: readonly Digest[]): void {
+  const differing = listDigestDifferences(found, expected)
+  const [first] = differing
+  if (first === undefined) return
+  const { name, has, wanted } = first
+  const more = differing.length === 1 ? '' : `; ${differing.length - 1} more indices differ`
+  throw new Failure('damaged', `${what}: ${name} ${formatDigestDifference(has, wanted)}${more}.`, {
+    help: 'Take another copy. Or load the chain anew from a node or an archive.',
+    details: { index: name },
+  })
+}
+
+type Differing = {
+  readonly name: string
+  readonly has: Digest | undefined
+  readonly wanted: Digest | undefined
+}
+
+const formatDigestName = ({ index, partition }: Digest): string =>
+  partition === undefined ? index : `${index} (partition ${partition})`
+
+function listDigestDifferences(found: readonly Digest[], expected: readonly Digest[]): readonly Differing[] {
+  const [has, wanted] = [found, expected].map(digests => new Map(digests.map(each => [formatDigestName(each), each])))
+  return [...new Set([...(wanted?.keys() ?? []), ...(has?.keys() ?? [])])].flatMap(name => {
+    const [one, other] = [has?.get(name), wanted?.get(name)]
+    const isSame = one?.documents === other?.documents && one?.sum === other?.sum
+    return isSame ? [] : [{ name, has: one, wanted: other }]
+  })
+}
+
+const formatDigestDifference = (has: Digest | undefined, wanted: Digest | undefined): string =>
+  has?.documents !== wanted?.documents
+    ? `has ${has?.documents ?? 0} documents, expected ${wanted?.documents ?? 0}`
+    : `has the digest ${has?.sum}, expected ${wanted?.sum}`
+
+/** Digests of whole indices, without the entries that depend on partitions: equal in all stores of the same blocks. */
+export function regardlessOfPartitions(digests: readonly Digest[]): readonly Digest[] {
+  const byIndex = Map.groupBy(
+    digests.filter(({ index }) => index !== STARTS),
+    ({ index }) => index,
+  )
+  return [...byIndex].map(([index, parts]) => ({ index, ...sumOfSums(parts) }))
+}
+
+/** Name of the digest of the API keys. They are not documents of the chain: each store has its own. */
+export const KEYS = 'api.keys'
+
+/** The digest of all keys of a store, over all stored fields of each. */
+export async function computeKeysDigest(keys: Pick<KeyStore, 'list'>): Promise<Digest> {
+  const sum = new DigestSum()
+  for (const key of await keys.list()) sum.add(formatKeyText(key))
+  return { index: KEYS, ...sum.result() }
+}
+
+/** The digest of API keys in a manifest; undefined when an earlier version wrote it. */
+export const findKeysDigest = (digests: readonly Digest[]): Digest | undefined =>
+  digests.find(({ index }) => index === KEYS)
+
+const formatKeyText = ({ id, hash, name, note, perSecond, perDay, created, expires, revoked }: StoredKey): string =>
+  JSON.stringify([id, hash, name, note ?? null, perSecond, perDay, created, expires ?? null, revoked ?? null])

@@ -1,8 +1,9 @@
 import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
 import type { Identity } from '#store/port.ts'
 import { asRecord, isCount, isHeight } from '#store/published.ts'
-import type { Digest } from './digest.ts'
+import { type Digest, findKeysDigest, KEYS, requireSameDigests } from './digest.ts'
 
 /** Version of the manifest's format. */
 const FORMAT = 1
@@ -94,4 +95,54 @@ function isDigest(value: unknown): boolean {
 function isFile(value: unknown): boolean {
   const { bytes, sha256 } = asRecord(value) ?? {}
   return isCount(bytes) && isSha256(sha256)
+}
+
+/**
+ * Throws 'conflict' unless the last block of a copy is on the node's chain. The node's block is proved at the
+ * level of the node. Throws 'unavailable' while the node does not have the block.
+ */
+export async function requireOnChain(
+  node: Pick<Node, 'name' | 'chainInfo' | 'blocks'>,
+  { chainId, height, hash }: Pick<StoreManifest, 'chainId' | 'height' | 'hash'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const info = await node.chainInfo(signal)
+  if (info.chainId !== chainId)
+    throw new Failure('conflict', `The copy is of chain ${chainId}, but ${node.name} serves ${info.chainId}.`, {
+      help: 'Set --node to a node of the chain that the copy is of.',
+    })
+  if (info.libBlock < height)
+    throw new Failure('unavailable', `The copy ends at block ${height}, but ${node.name} at block ${info.libBlock}.`, {
+      help: 'Wait until the node has it, or set another one.',
+    })
+  for await (const { block } of node.blocks({ from: height, to: height, lib: info.libBlock, signal }))
+    if (block.hash !== hash)
+      throw new Failure(
+        'conflict',
+        `The copy ends with block ${height} ${hash}, but that block of ${node.name} is ${block.hash}: they are of different chains.`,
+        { help: 'Set --node to a node of the chain that the copy is of, or take another copy.' },
+      )
+}
+
+/** Throws 'conflict' for another chain, height or derivation, 'damaged' with the index that differs or for other API keys. */
+export function requireSame(name: string, found: StoreManifest, manifest: StoreManifest): void {
+  for (const of of ['chainId', 'genesis', 'derivation', 'height', 'hash'] as const)
+    if (found[of] !== manifest[of])
+      throw new Failure('conflict', `${name}: its ${of} is ${found[of]}, but the manifest says ${manifest[of]}.`, {
+        help: 'The manifest belongs to another copy.',
+      })
+  requireSameDigests(name, ofDocuments(found.digests), ofDocuments(manifest.digests))
+  requireSameKeys(name, found.digests, manifest.digests)
+}
+
+const ofDocuments = (digests: readonly Digest[]): readonly Digest[] => digests.filter(({ index }) => index !== KEYS)
+
+/** Manifests of earlier versions have no digest of keys. */
+function requireSameKeys(name: string, found: readonly Digest[], expected: readonly Digest[]): void {
+  const [has, wanted] = [found, expected].map(findKeysDigest)
+  if (wanted === undefined || (has?.documents === wanted.documents && has.sum === wanted.sum)) return
+  throw new Failure('damaged', `${name}: its API keys are not those of the manifest.`, {
+    help: 'Keys were added, changed or removed since the copy was made: restore it again, or take another one.',
+    details: { index: KEYS },
+  })
 }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { createDayEndCache, type DayEndCache } from '#actions/find/day-end-cache.ts'
-import { readDayEnds } from '#actions/find/day-ends.ts'
+import { createDayEndCache, type DayEndCache } from '#actions/find/caches.ts'
+import { readDayEnds } from '#actions/find/point.ts'
 import { startOfDay, toDay } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { findScenes } from '#actions/example/scenes.ts'
+import { findScenes } from '#actions/example/choose.ts'
 import { actions } from '#actions/registry.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { loadedStore } from '../support/stores/loaded.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { symbolsByFullName } from '#actions/find/full-names.ts'
+import { symbolsByFullName } from '#actions/find/matches.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'

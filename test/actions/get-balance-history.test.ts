@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createChangeBookings } from '#actions/shape/balance-changes.ts'
+import { createChangeBookings } from '#actions/shape/changes.ts'
 import { fromUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readCandidateBonuses } from '#actions/find/unclaimed.ts'
+import { readCandidateBonuses } from '#actions/find/holdings.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { bonusEvents } from '#test/support/oracle/bonus-events.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { sharedQuery } from '#actions/find/head.ts'
+import { sharedQuery } from '#actions/find/node-answer.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'

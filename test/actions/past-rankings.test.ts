@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { acquireFreely, answer } from '#actions/answer.ts'
 import { openExport } from '#actions/export.ts'
-import { createRankingCache, type RankingCache } from '#actions/find/ranking-cache.ts'
+import { createRankingCache, type RankingCache } from '#actions/find/caches.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainBallots, plainTally } from '#test/support/oracle/plain-ballots.ts'

@@ -8,7 +8,7 @@ import type { Service } from '#test/support/processes/service.ts'
 import { allRows, dataOf, field, requirePage } from './answers.ts'
 
 /** The thoroughness of reading pages. Requests cost a thousand times more on one store than on the other. */
-export type Thoroughness = {
+type Thoroughness = {
   /** Longer lists are only read completely with larger pages, and sampled with pages of 1 and 7. */
   readonly everySizeUpTo: number
   /** Longer lists are only read completely with pages of 500, and sampled with smaller pages. */

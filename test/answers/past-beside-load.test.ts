@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'bun:test'
-import { createRankingCache } from '#actions/find/ranking-cache.ts'
+import { createRankingCache } from '#actions/find/caches.ts'
 import type { Store, View } from '#store/port.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { askText } from '../support/stores/ask.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { ProofLevel } from '#chain/proof.ts'
+import type { ProofLevel } from '#chain/block.ts'
 import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { ARCHIVED, loadFrom, replayed } from '../support/stores/loading.ts'
@@ -13,7 +13,7 @@ import { stateSuite } from './state.ts'
 type Opened = { readonly store: Store; destroy(): Promise<void> }
 
 /** The extent of the checks. A request to a server costs a hundred times as much as one to a file. */
-export type Extent = {
+type Extent = {
   /** Whether the chain is loaded from an archive. If absent, it is loaded over HTTP from a node. */
   readonly isArchived?: boolean
   /** The proof level of the load. If absent, the default is used. */

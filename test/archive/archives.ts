@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
-import type { ArchiveManifest } from '#archive/manifest.ts'
+import type { ArchiveManifest } from '#archive/format.ts'
 import { openArchive } from '#archive/reader.ts'
 import { type ArchiveOf, writeArchive } from '#archive/write.ts'
-import { nodeBlocks } from '#cli/archive/archived-blocks.ts'
-import { checkArchive } from '#cli/archive/check-archive.ts'
-import { createNode } from '#node/create-node.ts'
+import { checkArchive } from '#cli/archive/check.ts'
+import { nodeBlocks } from '#cli/archive/write.ts'
+import { createNode } from '#node/archive-node.ts'
 
 /** The number of blocks per file in these tests. */
 export const EACH = 200

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type RebuiltBlock, rebuildBlock } from '#audit/rebuild.ts'
+import { type RebuiltBlock, rebuildBlock } from '#audit/source.ts'
 import { fromBaseTransaction } from '#chain/base-transaction.ts'
 import { encodeBase58 } from '#chain/base58.ts'
 import type { Block, Transaction } from '#chain/block.ts'

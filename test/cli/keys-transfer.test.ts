@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { hashOfKey } from '#keys/keyring.ts'
 import type { StoredKey } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { parseKeys } from '#transfer/key-file.ts'
+import { parseKeys } from '#transfer/keys.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
 const MANY = 3_000

@@ -38,7 +38,7 @@ const OF_RECORD = { Memo: elsewhere, Action: text('action_name'), Status: elsewh
 const OF_MANY = { From: elsewhere, To: elsewhere, Amount: elsewhere, Token: elsewhere, ...OF_RECORD }
 const MOMENT = { 'Time (UTC)': time('created_at') }
 
-export type FileCells = {
+type FileCells = {
   /** The call of the API whose list the file contains. */
   readonly call: readonly [action: string, params: Readonly<Record<string, string>>, list: string]
   /** The columns in order, each with a function from a row of the call to the cell. */

@@ -5,7 +5,7 @@ import { type BaseParts, baseParts } from './transaction-text.ts'
 import { type World, witnessOf } from './world.ts'
 
 /** A base transaction without its hash, time and the parent's gas, which are all that differs between most blocks. */
-export type Base = { readonly parts: BaseParts; readonly receipt: Buffer }
+type Base = { readonly parts: BaseParts; readonly receipt: Buffer }
 
 function made(world: World, height: number): Base {
   const receipts = baseReceipts(world, height)

@@ -29,7 +29,7 @@ export type Made = {
 export type Placed = { readonly tx: Tx; readonly place: Place }
 
 /** A variant of a block: its transactions, and the seed of its time. */
-export type Variant = { readonly users: readonly Placed[]; readonly seed: number }
+type Variant = { readonly users: readonly Placed[]; readonly seed: number }
 
 /** The transactions of a block in the chain without forks. */
 export const ownTransactions = (world: World, height: number): readonly Placed[] =>
@@ -51,7 +51,7 @@ export type Parent = { readonly roots: Buffer; readonly gas: number }
  * Makes a block on its parent, by default the chain's own. `texts: false` leaves out the JSON, when only
  * hashes are needed.
  */
-export type MakeBlock = (
+type MakeBlock = (
   height: number,
   parent: Parent,
   how?: { readonly texts?: boolean; readonly variant?: Variant },

@@ -1,5 +1,5 @@
 import type { LoadedBlock } from '#chain/block.ts'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { serveGenerated } from './serve.ts'
 import { small } from './small.ts'

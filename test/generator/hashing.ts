@@ -114,7 +114,7 @@ function encode(tx: Leaf, hashes: Buffer, at: number): void {
 }
 
 /** The parts of a base transaction's hash input that vary. */
-export type HashedBase = {
+type HashedBase = {
   readonly height: number
   readonly seed: number
   /** Key of the parent's witness, and the parent's gas × 100. */
@@ -159,7 +159,7 @@ function seals(signs: readonly Sealed[]): void {
 }
 
 /** The hash input of an ordinary transaction. */
-export type HashedTx = Signed & { readonly tx: Tx; readonly height: number }
+type HashedTx = Signed & { readonly tx: Tx; readonly height: number }
 
 /** Hash of an ordinary transaction (go-iost core/tx, Tx.ToBytes at level Full). */
 export function hashTransaction({ tx, height, signs, publishSigns }: HashedTx, into: Buffer, at: number): void {
@@ -214,7 +214,7 @@ export function merkleInto(leaves: Buffer, count: number, into: Buffer, at: numb
 }
 
 /** The hash input of a block's head. `roots` contains parent, transaction root and receipt root, 32 bytes each. */
-export type Head = {
+type Head = {
   readonly height: number
   readonly roots: Buffer
   readonly witness: string

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout } from 'bun:test'
-import type { ProofLevel } from '#chain/proof.ts'
+import type { ProofLevel } from '#chain/block.ts'
 import type { Store } from '#store/port.ts'
 import { exampleSuite } from '../actions/examples.ts'
 import { downloadSuite } from '../explorer/generated-downloads.ts'

@@ -5,7 +5,7 @@ import { emptyTx, type Tx } from './transaction.ts'
 
 /** Collections of token721.iost that exist before the cycles. The hub issues their NFTs. */
 export const COLLECTIONS = ['cards', 'art_2'] as const
-export type Collection = (typeof COLLECTIONS)[number]
+type Collection = (typeof COLLECTIONS)[number]
 
 export const collectionOf = ({ coin }: Pick<Plan, 'coin'>): Collection => COLLECTIONS[coin ? 0 : 1]
 

@@ -10,7 +10,7 @@ export type Table = Map<string, Map<string, bigint>>
 export const TABLES = ['balances', 'votes', 'nfts', 'lists', 'figures'] as const
 
 /** The counted sums. Each grows by the same amount in every cycle, except for those of newcomers. */
-export type Tables = {
+type Tables = {
   /** Token → owner: available amount, without frozen amounts. */
   readonly balances: Table
   /** Producer → voter: votes. */

@@ -10,7 +10,7 @@ export const BASE_GAS_LIMIT = 100_000_000
  * A transaction is described twice: in the node's form (actions, receipts) and, for the truth, as effects and
  * parties. Code that reads the node's form must arrive at the same effects.
  */
-export type Action = {
+type Action = {
   readonly contract: string
   readonly name: string
   readonly data: string
@@ -18,7 +18,7 @@ export type Action = {
   readonly from: string
   readonly to: string
 }
-export type Receipt = {
+type Receipt = {
   readonly name: string
   readonly content: string
   /** Parties of the row of this receipt; absent: it has no row (no movement, or an action's own receipt). */

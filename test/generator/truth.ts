@@ -7,7 +7,7 @@ import type { World } from './world.ts'
 
 /** Amounts in smallest units, sorted by amount descending, then by name. */
 export type Ranked = readonly (readonly [name: string, units: bigint])[]
-export type Wealth = {
+type Wealth = {
   readonly owner: string
   readonly total: bigint
   readonly token: bigint

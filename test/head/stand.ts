@@ -1,5 +1,5 @@
 import { createFollower, type HeadFollower } from '#head/follow.ts'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'

@@ -11,7 +11,7 @@ export type Course = {
 }
 
 /** The event of a step. `calm`: the node answers everything, so the next poll must show its exact head. */
-export type Step = { readonly name: string; readonly calm: boolean }
+type Step = { readonly name: string; readonly calm: boolean }
 
 type Event = {
   readonly name: string

@@ -150,11 +150,14 @@ test('imports: paths across folders use an alias and have a file extension', () 
   expect(wrong).toEqual([])
 })
 
-/** Folders of the explorer: each may import from itself and from those before it. */
-const EXPLORER = ['format', 'find', 'download', 'part', 'pages']
+/** Folders within a folder of src: each may import from itself and from those before it. */
+const INNER: Readonly<Record<string, readonly string[]>> = {
+  actions: ['request', 'find', 'shape', 'list', 'feed'],
+  explorer: ['format', 'find', 'download', 'part', 'pages'],
+}
 
-test('layers: the explorer makes texts, asks, offers files, builds parts, and then pages', () => {
-  const rankOf = (path: string): number => EXPLORER.indexOf(/^src\/explorer\/(\w+)\//.exec(path)?.[1] ?? '')
+test.each(Object.entries(INNER))('layers: in %s, each folder imports only from those before it', (top, folders) => {
+  const rankOf = (path: string): number => folders.indexOf(new RegExp(`^src/${top}/(\\w+)/`).exec(path)?.[1] ?? '')
   const wrong = sources
     .filter(file => rankOf(file) >= 0 && !isTest(file))
     .flatMap(file =>
@@ -163,13 +166,42 @@ test('layers: the explorer makes texts, asks, offers files, builds parts, and th
         .map(specifier => `${file} → ${specifier}`),
     )
   expect(wrong).toEqual([])
+  for (const folder of folders) expect(sources.some(file => file.startsWith(`src/${top}/${folder}/`))).toBe(true)
 })
 
-test('sizes: no source file has more than 450 lines', () => {
-  const lengths = sources
-    .filter(file => file.startsWith('src/') && !isTest(file))
-    .map(file => ({ file, lines: readFileSync(join(ROOT, file), 'utf8').split('\n').length }))
-  expect(lengths.filter(({ lines }) => lines > 450)).toEqual([])
+/** Lines of each file of the product. */
+const lengths: ReadonlyMap<string, number> = new Map(
+  sources
+    .filter(file => /^(src|indices)\//.test(file) && !isTest(file))
+    .map(file => [file, readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1]),
+)
+
+test('sizes: no file of the product has more than 450 lines', () => {
+  expect([...lengths].filter(([, lines]) => lines > 450)).toEqual([])
+})
+
+/** Files that registries list one by one. */
+const LISTED = /^src\/actions\/get-|^src\/explorer\/pages\/|^indices\//
+
+test('sizes: a file with one importer has at least 40 lines; a smaller one belongs into its importer', () => {
+  const importers = new Map<string, number>()
+  for (const file of lengths.keys())
+    for (const target of new Set(importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])))
+      importers.set(target, (importers.get(target) ?? 0) + 1)
+  const closets = [...lengths].filter(([file, lines]) => lines < 40 && importers.get(file) === 1 && !LISTED.test(file))
+  expect(closets).toEqual([])
+})
+
+/** A new helper is private; whoever merges files lowers the figure. */
+const MAX_EXPORTS_PER_1000_LINES = 35
+
+test('sizes: few declarations are exported', () => {
+  const countExports = (file: string): number =>
+    readFileSync(join(ROOT, file), 'utf8').match(/^export (?:async |abstract )?(?:function|const|class|type)\b/gm)
+      ?.length ?? 0
+  const exported = [...lengths.keys()].reduce((sum, file) => sum + countExports(file), 0)
+  const lines = [...lengths.values()].reduce((sum, count) => sum + count, 0)
+  expect((1_000 * exported) / lines).toBeLessThanOrEqual(MAX_EXPORTS_PER_1000_LINES)
 })
 
 test('explorer pages name their JSX factory, because a program that starts elsewhere reads no tsconfig.json', () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { withActionNames } from '../support/action-names.ts'
 
 /** A request and the relevant parts of its answer, from the JSON files of `cases/`. */
-export type HttpCase = {
+type HttpCase = {
   readonly name: string
   readonly method?: string
   /** Path and query. `{key}`, `{revoked}` and `{expired}` are replaced by keys, `{a*9000}` by a repeated letter. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Profile } from '#actions/define.ts'
 import { pages } from '#explorer/pages.ts'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'

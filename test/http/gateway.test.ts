@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createServer, type Server } from 'node:net'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'

@@ -1,7 +1,6 @@
 import { expect } from 'bun:test'
 import type { ApiAction } from '#actions/define.ts'
-import { chooseExample } from '#actions/example/choose.ts'
-import { findScenes } from '#actions/example/scenes.ts'
+import { chooseExample, findScenes } from '#actions/example/choose.ts'
 import { actions } from '#actions/registry.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { operationId } from '#http/openapi/action-operation.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { rpcMethods } from '#http/rpc-methods.ts'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { type Replay, serveReplay } from '#test/replay/serve.ts'

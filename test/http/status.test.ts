@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHttpCounts } from '#http/counts.ts'
-import { missingData } from '#store/missing-data.ts'
+import { missingData } from '#store/failures.ts'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { load } from '#load/load.ts'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'

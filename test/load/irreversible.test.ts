@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { irreversible } from '#load/irreversible.ts'
+import { irreversible } from '#load/session.ts'
 import { spokenNode } from '#test/support/nodes/spoken-node.ts'
 
 /** The accepted value of each reported height, in order, with `loaded` blocks in the store; and the log lines. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { isBulk, type Range, read, single, slice } from '#test/support/nodes/read-blocks.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'

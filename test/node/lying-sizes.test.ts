@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 

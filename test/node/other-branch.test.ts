@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import { createForks, type ForkBlock, serveForks } from '../head/fork-node.ts'
 import type { ForkStand } from '../head/stand.ts'

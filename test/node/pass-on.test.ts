@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 
 const MIB = 1024 * 1024

@@ -1,9 +1,14 @@
 import { expect, test } from 'bun:test'
 import { changesProducers } from '#chain/effects.ts'
-import { createWorkerOpener } from '#cli/threads/worker.ts'
-import type { BlockEvent } from '#node/fetching.ts'
-import { packBlocks, unpackBlocks } from '#node/threads/block-message.ts'
-import type { OpenProvingThread, ProveReply, ProveRequest } from '#node/threads/provers.ts'
+import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
+import type { BlockEvent } from '#node/fetch.ts'
+import {
+  type OpenProvingThread,
+  type ProveReply,
+  type ProveRequest,
+  packBlocks,
+  unpackBlocks,
+} from '#node/threads/provers.ts'
 import type { Fault } from '../support/nodes/faulty-node.ts'
 import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'

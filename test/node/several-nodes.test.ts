@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { LINKED } from '#chain/proof.ts'
-import { createNode } from '#node/create-node.ts'
+import { LINKED } from '#chain/block.ts'
+import { createNode } from '#node/archive-node.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 import { isBulk, slice } from '#test/support/nodes/read-blocks.ts'

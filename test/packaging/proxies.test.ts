@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { parseIpRange } from '#http/ip-address.ts'
+import { parseIpRange } from '#http/client-address.ts'
 import type { View } from '#store/port.ts'
 import { until } from '#test/support/wait.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'

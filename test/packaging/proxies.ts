@@ -13,9 +13,9 @@ const OWN_NAME = 'api.example.org'
 export const PATH_NAME = 'example.org'
 
 /** The two services: one with its own host, by its port or Unix socket, and one behind a path. */
-export type Behind = { readonly own: number | string; readonly path: number }
+type Behind = { readonly own: number | string; readonly path: number }
 
-export type Asked = {
+type Asked = {
   readonly host?: string
   /** The client's address, in 127.0.0.0/8. */
   readonly from?: string

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import type { Recording } from '#test/replay/recording.ts'
 import { serveReplay } from '#test/replay/serve.ts'

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import { serveReplay } from '#test/replay/serve.ts'
 import { systemClock } from '#time/clock.ts'

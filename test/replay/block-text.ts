@@ -31,7 +31,7 @@ export function receiptAnswer(text: string, index: number): string {
   return text.slice(...(memberSpans(text, start).get('tx_receipt') ?? [0, 0]))
 }
 
-export type ActionFilter = { readonly contract: string; readonly action_name: string }
+type ActionFilter = { readonly contract: string; readonly action_name: string }
 type WrittenTransaction = {
   readonly hash: string
   readonly actions: readonly { readonly contract: string; readonly action_name: string }[]

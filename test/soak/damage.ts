@@ -4,7 +4,7 @@ import type { SoakPlace } from './place.ts'
 import { below, pick } from './random.ts'
 
 /** Ways to damage a store without the program's own code, while nothing writes to it. */
-export type Harm = {
+type Harm = {
   /** Deletes some documents of one index. Describes them. */
   documents(random: () => number): Promise<string>
   /** Increases the row count of some lists. Describes them. */

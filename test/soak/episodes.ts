@@ -1,4 +1,4 @@
-import { PROOF_LEVELS } from '#chain/proof.ts'
+import { PROOF_LEVELS } from '#chain/block.ts'
 import { pass } from '../support/nodes/faulty-proxy.ts'
 import { type Cause, within } from './causes.ts'
 import type { Episode } from './episode.ts'

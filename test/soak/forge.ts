@@ -1,4 +1,4 @@
-import type { ProofLevel } from '#chain/proof.ts'
+import type { ProofLevel } from '#chain/block.ts'
 import type { Recording } from '#test/replay/recording.ts'
 import { serveReplay } from '#test/replay/serve.ts'
 import { generatedNode } from '../generator/answers.ts'

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs'
 
 /** Counts of the soak, by name. */
-export type Counts = ReadonlyMap<string, number>
+type Counts = ReadonlyMap<string, number>
 
 /** The events of a soak in order, and their counts. */
 export type Journal = {

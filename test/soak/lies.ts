@@ -7,7 +7,7 @@ import { signerOf } from '../generator/world.ts'
 import type { Asked, Fate } from '../support/nodes/faulty-proxy.ts'
 
 /** A lie about one block: the changed text of an answer that contains it. */
-export type Lie = { readonly name: string; readonly change: (text: string, height: number) => string }
+type Lie = { readonly name: string; readonly change: (text: string, height: number) => string }
 
 type Blocks = {
   readonly block?: { readonly transactions: unknown[] }

@@ -1,4 +1,4 @@
-import type { ProofLevel } from '#chain/proof.ts'
+import type { ProofLevel } from '#chain/block.ts'
 import type { CliFolder, Running } from '../support/processes/cli-process.ts'
 import type { Causes } from './causes.ts'
 import type { Journal } from './journal.ts'
@@ -23,7 +23,7 @@ export type Loader = {
   remedies(): number
 }
 
-export type LoaderParts = {
+type LoaderParts = {
   readonly name: string
   readonly folder: CliFolder
   readonly journal: Journal

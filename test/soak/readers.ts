@@ -13,7 +13,7 @@ export type Readers = {
   stop(): Promise<void>
 }
 
-export type ReadersParts = {
+type ReadersParts = {
   readonly name: string
   readonly journal: Journal
   readonly causes: Causes

@@ -3,7 +3,7 @@ import type { Journal } from './journal.ts'
 import type { SoakPlace } from './place.ts'
 import { openStand } from './stand.ts'
 
-export type SoakOptions = {
+type SoakOptions = {
   readonly seed: number
   /** The episodes to play. */
   readonly episodes: readonly Episode[]

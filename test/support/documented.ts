@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { ROOT } from './root.ts'
 
 /** A fenced block of a document. */
-export type Fence = { readonly language: string; readonly text: string }
+type Fence = { readonly language: string; readonly text: string }
 
 /** Text of a document of the project, or of one section of it, up to the next heading of the same depth. */
 export function documented(path: string, section?: string): string {

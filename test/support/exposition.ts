@@ -6,7 +6,7 @@ export type Sample = {
 }
 
 /** A text of that format, parsed strictly: order, escapes, types, one line for each series. */
-export type Exposition = {
+type Exposition = {
   readonly types: ReadonlyMap<string, string>
   readonly samples: readonly Sample[]
   /** The sum of the samples with that name and those labels. */

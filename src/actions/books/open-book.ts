@@ -1,12 +1,149 @@
+import { fromUnits, product } from '#chain/amount.ts'
+import { Exact } from '#chain/json.ts'
+import { STAKE_KEEPERS } from '#chain/stake.ts'
+import { formatDate, startOfDay, toDay, toIso } from '#chain/time.ts'
 import type { Moment } from '#store/port.ts'
-import type { Context } from '../define.ts'
+import type { Context, PriceHistory } from '../define.ts'
 import type { RowRange } from '../request/range.ts'
-import type { RecordFilters } from '../request/record-filters.ts'
-import type { Book, BookingsOf } from './book.ts'
-import { filterWords } from './filter-words.ts'
-import { koinly } from './koinly.ts'
-import { ledger } from './ledger.ts'
-import { periodWords } from './period-words.ts'
+import { MAX_DECIMALS, type RecordFilters } from '../request/record-filters.ts'
+import { type Book, type Booking, type BookingsOf, type BookLayout, describeBooking, isOutgoing } from './book.ts'
+
+/**
+ * `filtered direction in`: the filters of a list as words of a file's name, so that a file with some of an
+ * account's movements is not mistaken for one with all of them. Tokens are already in the name. The text of a
+ * memo is left out, because it may contain anything.
+ */
+function filterWords({
+  direction,
+  counterparty,
+  func_name,
+  failed,
+  memo,
+  memo_prefix,
+  min_amount,
+}: RecordFilters): readonly string[] {
+  const words = [
+    ...(direction === undefined ? [] : ['direction', direction]),
+    ...(counterparty === undefined ? [] : ['counterparty', counterparty]),
+    ...(func_name === undefined ? [] : ['func_name', `${func_name.contract}_${func_name.action}`]),
+    ...(failed === 1 ? ['failed'] : []),
+    ...(memo === undefined ? [] : ['memo']),
+    ...(memo_prefix === undefined ? [] : ['memo_prefix']),
+    ...(min_amount === undefined ? [] : ['min_amount', fromUnits(min_amount, MAX_DECIMALS)]),
+  ]
+  return words.length === 0 ? [] : ['filtered', ...words]
+}
+
+/**
+ * `from 2026-01-01 to 2026-12-31`: the period of a range as words of a file's name. The latest end is that of
+ * the chain.
+ */
+function periodWords(range: RowRange, at: Moment): readonly string[] {
+  const { start_time, start_date, end_time, end_date } = range
+  const from = [
+    ...[start_time, start_date].flatMap(time => (time === undefined ? [] : startWord(time))),
+    ...numberWords('block', range.start_block),
+    ...numberWords('seq', range.start_seq),
+  ]
+  const until = [
+    ...[end_time, end_date].flatMap(time => (time === undefined ? [] : endWord(time, at))),
+    ...numberWords('block', range.end_block),
+    ...numberWords('seq', range.end_seq),
+  ]
+  const last = until.length === 0 ? [formatDate(toDay(at.time))] : until
+  return [...(from.length === 0 ? [] : ['from', ...from]), 'to', ...last]
+}
+
+const numberWords = (word: string, value: bigint | undefined): readonly string[] =>
+  value === undefined ? [] : [word, String(value)]
+
+const isDay = (time: bigint): boolean => time === startOfDay(toDay(time))
+
+const startWord = (time: bigint): string => (isDay(time) ? formatDate(toDay(time)) : formatSecond(time))
+
+/** A file named after a future day would appear to contain it. */
+const endWord = (time: bigint, at: Moment): string =>
+  time > at.time || isDay(time + 1n) ? formatDate(toDay(time > at.time ? at.time : time)) : formatSecond(time)
+
+/** `2026-11-21T082532Z`, because no system accepts colons in file names. */
+const formatSecond = (time: bigint): string =>
+  `${toIso(time).slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replaceAll(':', '')}Z`
+
+/** Value of a change at the price of its UTC day, with all digits; undefined: there is no price. */
+function findWorth(
+  { token, time, change }: Pick<Booking, 'token' | 'time' | 'change'>,
+  prices: ReturnType<PriceHistory['get']>,
+): { readonly amount: string; readonly currency: string } | undefined {
+  const price = token === 'iost' ? prices?.byDay.get(time.slice(0, 'YYYY-MM-DD'.length)) : undefined
+  return prices === undefined || price === undefined
+    ? undefined
+    : { amount: product(change.replace('-', ''), price), currency: prices.currency }
+}
+
+/** Columns of an account in a general ledger: each balance is the previous one plus the change. */
+const ledger: BookLayout = {
+  heads: ['date', 'description', 'change', 'balance', 'token', 'tx'],
+  cellsOf: booking => [
+    booking.time.slice(0, 'YYYY-MM-DD'.length),
+    describeBooking(booking),
+    new Exact(booking.change),
+    booking.balance === undefined ? '' : new Exact(booking.balance),
+    booking.token,
+    booking.tx_hash ?? '',
+  ],
+}
+
+/** Columns that Koinly and similar programs read by their names, for any token. */
+const koinly = (prices: ReturnType<PriceHistory['get']>): BookLayout => ({
+  heads: [
+    'Date',
+    'Sent Amount',
+    'Sent Currency',
+    'Received Amount',
+    'Received Currency',
+    'Fee Amount',
+    'Fee Currency',
+    'Net Worth Amount',
+    'Net Worth Currency',
+    'Label',
+    'Description',
+    'TxHash',
+  ],
+  cellsOf: booking => {
+    const isSent = isOutgoing(booking)
+    const moved = [new Exact(booking.change.replace('-', '')), formatSymbol(booking.token)]
+    const worth = findWorth(booking, prices)
+    return [
+      `${booking.time.slice(0, 'YYYY-MM-DDThh:mm:ss'.length).replace('T', ' ')} UTC`,
+      ...(isSent ? [...moved, '', ''] : ['', '', ...moved]),
+      // The fee is gas, which is not a token.
+      ...['', ''],
+      ...(worth === undefined ? ['', ''] : [new Exact(worth.amount), worth.currency]),
+      selectLabel(booking),
+      describeBooking(booking),
+      booking.tx_hash ?? '',
+    ]
+  },
+})
+
+/**
+ * The ticker of the coin; for any other token a text that is the ticker of nothing. Anybody may create a token named
+ * `usdt`, and the program would give it the price of the coin of that name. It reports an unknown currency instead.
+ */
+function formatSymbol(token: string): string {
+  return token === 'iost' ? 'IOST' : `${token}@iost`
+}
+
+/** Contracts that pay to producers and voters, and pay nothing but their rewards. */
+const PAYERS: ReadonlySet<string | null> = new Set(['vote_producer.iost', 'bonus.iost'])
+
+/** Koinly's tag, in the words of its documentation, of a movement that is neither bought nor sold. */
+function selectLabel(booking: Booking): string {
+  if (booking.token !== 'iost') return ''
+  if (booking.isStake && STAKE_KEEPERS.has(booking.counterparty ?? ''))
+    return isOutgoing(booking) ? 'Add to Pool' : 'Remove from Pool'
+  return PAYERS.has(booking.counterparty) && !isOutgoing(booking) ? 'Reward' : ''
+}
 
 type BookOptions = {
   readonly csv: 'koinly' | 'ledger'

@@ -1,11 +1,114 @@
+import { type Failure, toFailure } from '#failure/failure.ts'
 import { type HeadBlock, type HeadSource, type HeadState, selectHead } from '#head/head-state.ts'
 import type { Published, Store } from '#store/port.ts'
-import { heightWatch, type Watcher } from './heights.ts'
+import { type Clock, every } from '#time/clock.ts'
 import { buildFeedPart, type Message } from './message.ts'
 import { type FeedList, type FeedProgress, type FoundRows, type NewRows, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
-import { type PollClock, type Poller, pollHeight } from './poll.ts'
 import type { Trail } from './trail.ts'
+
+type Poller = {
+  /** Called with the published height at each poll, whether it is new or not. A call that takes too long is aborted. */
+  height(published: Published | undefined, signal: AbortSignal): Promise<void> | void
+  /** Time for a heartbeat. */
+  beat(): void
+  /** Called once instead of further heights, when the store has been unreadable for `SILENT_MS`. */
+  silent(failure: Failure): void
+}
+
+/** Interval between two reads of the published height. The chain makes a block every 500 ms. */
+const POLL_MS = 100
+/** Interval of the heartbeat. */
+const BEAT_MS = 15_000
+/** The feeds end when the store cannot be read for this time: silence would mean that there is nothing new. */
+const SILENT_MS = 5_000
+
+type PollClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>
+
+/** Polls the published height until the returned function is called. */
+function pollHeight(store: Pick<Store, 'published'>, clock: PollClock, poller: Poller): () => void {
+  let reading = new AbortController()
+  let good = clock.elapsed()
+  let beaten = good
+  let isStopped = false
+  const stop = (): void => {
+    isStopped = true
+    polling.stop()
+    reading.abort()
+  }
+  const polling = every(clock, POLL_MS, async () => {
+    reading = new AbortController()
+    const cancel = clock.after(SILENT_MS, () => reading.abort())
+    try {
+      const published = await store.published()
+      if (isStopped) return
+      await poller.height(published, reading.signal)
+      good = clock.elapsed()
+    } catch (error) {
+      if (isStopped || clock.elapsed() - good < SILENT_MS) return
+      stop()
+      poller.silent(toFailure(error))
+    } finally {
+      cancel()
+    }
+    if (isStopped || clock.elapsed() - beaten < BEAT_MS) return
+    beaten = clock.elapsed()
+    poller.beat()
+  })
+  return stop
+}
+
+/** A subscriber to published heights, without rows. */
+type Watcher = {
+  /**
+   * Called immediately with the last height if it is known, then with later ones. Of several heights within
+   * `LEAST_MS`, only the last is sent.
+   */
+  published(published: Published): void
+  /** A heartbeat. */
+  beat(): void
+  /** The last call: there are no more heights. */
+  end(failure: Failure): void
+}
+
+/** Minimum interval between two heights for a watcher: a store that catches up publishes many per second. */
+const LEAST_MS = 250
+
+/** Distributes published heights to watchers. Each is subscribed until the returned function is called. */
+function heightWatch(store: Pick<Store, 'published'>, clock: PollClock) {
+  const watchers = new Set<Watcher>()
+  let known: Published | undefined
+  let knownFrom = 0
+  let stop: () => void = () => undefined
+  const height = (now: Published | undefined): void => {
+    // A different block at the same height is a change, too.
+    if (now === undefined || (known?.height === now.height && known.hash === now.hash)) return
+    if (known !== undefined && clock.elapsed() - knownFrom < LEAST_MS) return
+    known = now
+    knownFrom = clock.elapsed()
+    for (const watcher of watchers) watcher.published(now)
+  }
+  const beat = (): void => {
+    for (const watcher of watchers) watcher.beat()
+  }
+  const remove = (watcher: Watcher): void => {
+    if (!watchers.delete(watcher) || watchers.size > 0) return
+    stop()
+    known = undefined
+  }
+  const silent = (failure: Failure): void => {
+    for (const watcher of [...watchers]) {
+      remove(watcher)
+      watcher.end(failure)
+    }
+  }
+  return (watcher: Watcher): (() => void) => {
+    if (watchers.size === 0) stop = pollHeight(store, clock, { height, beat, silent })
+    watchers.add(watcher)
+    if (known !== undefined) watcher.published(known)
+    return () => remove(watcher)
+  }
+}
 
 /** A reader that has all rows of a list before `next`. */
 export type FeedFollower = {
@@ -18,7 +121,7 @@ export type FeedFollower = {
 }
 
 /** All followers of one list in one format. */
-export type FeedGroup = FeedProgress & { readonly followers: Set<FeedFollower> }
+type FeedGroup = FeedProgress & { readonly followers: Set<FeedFollower> }
 
 /**
  * Sends new rows to all readers. Each new height is read once for all lists, and each row is

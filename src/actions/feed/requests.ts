@@ -1,10 +1,9 @@
-import { type ApiAction, formatActionName } from '../define.ts'
+import { type ApiAction, formatActionName, type Text } from '../define.ts'
 import { actions } from '../registry.ts'
 import { findSingleValue, type Query } from '../request/query.ts'
 import { RANGE_NAMES } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
-import type { Text } from '../text.ts'
-import type { LastRow } from './last-row.ts'
+import type { LastRow } from './message.ts'
 import type { LastId } from './trail.ts'
 
 /** Refuses an action whose list cannot be followed, and parameters that a feed does not accept ('bad_request'). */

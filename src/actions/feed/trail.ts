@@ -1,7 +1,6 @@
 import { BASE58_LETTER } from '#chain/base58.ts'
 import type { View } from '#store/port.ts'
-import type { End } from '../find/blocks-at.ts'
-import { blockHashes } from '../list/row-id.ts'
+import { blockHashes, type End } from '../find/blocks-at.ts'
 
 /**
  * The published blocks by which a reader's rows are checked against the chain: the last one when the rows were sent, and

@@ -1,16 +1,153 @@
+import type { Block } from '#chain/block.ts'
 import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { hash8 } from '#chain/hash.ts'
+import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
+import type { HeadBlock } from '#head/head-state.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
+import { producerKeys } from '#indices/producer.ts'
 import type { Node } from '#node/port.ts'
+import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { badRequest, shown } from '../request/refusals.ts'
-import { blockFromNode, type FoundBlock } from '../shape/block-answer.ts'
-import { blockOnBranch, requireOnBranch } from './branch.ts'
+import { unknown } from './loading.ts'
 import { askNode } from './node-answer.ts'
-import { unknown } from './unknown.ts'
+
+/** Position of a transaction in the chain. */
+export type TransactionPosition = {
+  readonly height: number
+  /** Position in the block. */
+  readonly tx: number
+  /** The block of the transaction, if it is not published yet. */
+  readonly above?: HeadBlock
+}
+
+/** A transaction and its status. */
+export type FoundTransaction = {
+  /** `PENDING` in the pool, `PACKED` in a block, `IRREVERSIBLE`. */
+  readonly status: string
+  /** Height of its block; `-1` until that block is irreversible. */
+  readonly blockNumber: string
+  /** The node's transaction object, compact JSON text. */
+  readonly body: string
+  /** Absent: the transaction is in no block, or in one that only the node has. */
+  readonly place?: TransactionPosition
+}
+
+/** `blockNumber` of a transaction that is in no block, or in one that may still be replaced. */
+export const NO_BLOCK = '-1'
+
+/** A block with the fields that answers need, stored or from the node. */
+export type FoundBlock = {
+  readonly status: 'PENDING' | 'IRREVERSIBLE'
+  readonly doc: Omit<BlockDoc, 'id' | 'hash8' | 'base' | 'base_hash8'>
+}
+
+/**
+ * A block from the node, as a document. Its gas is summed from its transactions: the node's own figure is 0
+ * once a block is irreversible, and differs between nodes before.
+ */
+export async function blockFromNode(view: View, block: Block): Promise<FoundBlock['doc']> {
+  const key = await view.get(producerKeys, block.witness)
+  return {
+    height: block.height,
+    hash: block.hash,
+    version: block.version,
+    parent_hash: block.parentHash,
+    tx_merkle_hash: block.txMerkleHash,
+    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
+    witness: block.witness,
+    witness_account: key === undefined || key.account === '' ? block.witness : key.account,
+    time: block.time,
+    gas_usage: block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n),
+    tx_count: block.txCount,
+    info: block.info,
+    orig_info: block.origInfo,
+    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
+  }
+}
+
+type BranchContext = Pick<Context, 'branch'>
+
+/** A block above the published one, on the followed branch. */
+export function blockOnBranch(
+  { branch }: BranchContext,
+  name: { readonly height: number } | { readonly hash: string },
+): FoundBlock | undefined {
+  const { lib, blocks } = branch
+  const found = blocks.find(({ doc }) => ('hash' in name ? doc.hash === name.hash : doc.height === name.height))
+  if (found === undefined) return undefined
+  return { status: found.doc.height <= lib ? 'IRREVERSIBLE' : 'PENDING', doc: found.doc }
+}
+
+/** A transaction in a block above the published one, on the followed branch. */
+export function transactionOnBranch({ branch }: BranchContext, hash: string): FoundTransaction | undefined {
+  const { lib, blocks } = branch
+  for (const block of blocks) {
+    const tx = findPositionInBlock(block, hash)
+    const body = block.bodies[tx]
+    if (body === undefined) continue
+    const { height } = block.doc
+    const place: TransactionPosition = { height, tx, above: block }
+    return height <= lib
+      ? { status: 'IRREVERSIBLE', blockNumber: String(height), body, place }
+      : { status: 'PACKED', blockNumber: NO_BLOCK, body, place }
+  }
+  return undefined
+}
+
+/** Position of the transaction in the block; -1: it is not in the block. */
+const findPositionInBlock = ({ doc }: HeadBlock, hash: string): number =>
+  doc.tx_hashes.includes(hash) ? doc.tx_hashes.split(' ').indexOf(hash) : -1
+
+/**
+ * Whether a node's block above the published one is not, or not known to be, on the followed branch. A node
+ * that lags behind may be on a branch that lost. While no branch is followed, only a child of the published
+ * block is known to be on the chain.
+ */
+export function isOffBranch(
+  { branch, view: { at } }: BranchContext & Pick<Context, 'view'>,
+  { height, parent_hash }: Pick<FoundBlock['doc'], 'height' | 'parent_hash'>,
+): boolean {
+  if (branch.status === 'apart') return true
+  const tip = branch.blocks.at(-1)?.doc ?? at
+  if (height === tip.height + 1) return parent_hash !== tip.hash
+  return branch.status === 'followed' || height <= tip.height
+}
+
+/** Throws 'unavailable' for a node's block that is beside the branch (`isOffBranch`). */
+function requireOnBranch(
+  context: BranchContext & Pick<Context, 'view'>,
+  block: Pick<FoundBlock['doc'], 'height' | 'hash' | 'parent_hash'>,
+): void {
+  if (!isOffBranch(context, block)) return
+  throw new Failure(
+    'unavailable',
+    `The node has block ${block.height}, ${block.hash}, which is not, or not yet, on the branch that the service follows.`,
+    {
+      zh: `全节点的区块 ${block.height} 不在本服务所跟踪的分支上（或尚未加入该分支），请稍后重试。`,
+      details: { height: block.height, retryAfter: 1 },
+    },
+  )
+}
+
+/**
+ * A transaction that is not on the followed branch, as seen from that branch: pending, if its node reports it
+ * in a block that may still be replaced.
+ */
+export function markOffBranch({ branch }: BranchContext, found: FoundTransaction): FoundTransaction {
+  const isKnown = branch.status === 'followed' || branch.status === 'apart'
+  return isKnown && found.status === 'PACKED'
+    ? { ...found, status: 'PENDING', body: withoutReceipt(found.body) }
+    : found
+}
+
+function withoutReceipt(body: string): string {
+  const [from, to] = memberSpans(body).get('tx_receipt') ?? [body.length, body.length]
+  return `${body.slice(0, from)}null${body.slice(to)}`
+}
 
 /** Number or hash of a block: exactly one of them, or both if they agree. */
 export type BlockName = { readonly number?: bigint; readonly hash?: string }

@@ -1,8 +1,10 @@
 import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
-import { missingData } from '#store/missing-data.ts'
+import { blockId, parsePosition } from '#indices/position.ts'
+import { missingData } from '#store/failures.ts'
 import type { Published, View } from '#store/port.ts'
+import { type RowId, rowIdText } from '../request/row-id.ts'
+import type { Numbered } from './listing.ts'
 
 /** Published blocks by their heights, in the same order. Throws 'damaged' if one is missing. */
 export async function readBlocks(view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> {
@@ -45,3 +47,43 @@ export async function ofOneChain<T>(view: View, ends: readonly End[], work: () =
 
 const takenBack = ({ height }: End): Failure =>
   new Failure('unavailable', `Block ${height} was taken back by a repair while its rows were read.`)
+
+/** The height in a position. */
+export function getPositionHeight(position: string): number {
+  const [height] = parsePosition(position) ?? []
+  if (height === undefined) throw new TypeError(`'${position}' is no position.`)
+  return height
+}
+
+/** The ids of rows of a list, in order. `parsePosition` returns the position, like `Listing.idOf`. */
+export async function rowIds<D>(
+  view: View,
+  rows: readonly Numbered<D>[],
+  positionOf: (doc: D) => string,
+): Promise<readonly string[]> {
+  const stored = rows.flatMap(({ doc, above }) => (above === undefined ? [getPositionHeight(positionOf(doc))] : []))
+  const hashes = await blockHashes(view, stored)
+  return rows.map(({ doc, above }) => {
+    const position = positionOf(doc)
+    const hash = above?.doc.hash ?? hashes.get(getPositionHeight(position))
+    if (hash === undefined) throw missingData(`Block ${getPositionHeight(position)} has rows, and no document.`)
+    return rowIdText({ position, hash })
+  })
+}
+
+/** The ids of rows of stored blocks, by their positions. */
+export async function readRowIds(view: View, positions: readonly string[]): Promise<readonly RowId[]> {
+  const hashes = await blockHashes(view, positions.map(getPositionHeight))
+  return positions.map(position => {
+    const hash = hashes.get(getPositionHeight(position))
+    if (hash === undefined) throw missingData(`Block ${getPositionHeight(position)} has rows, and no document.`)
+    return { position, hash }
+  })
+}
+
+/** Hashes of stored blocks by height; heights without a stored block are left out. */
+export async function blockHashes(view: View, heights: readonly number[]): Promise<ReadonlyMap<number, string>> {
+  const ids = [...new Set(heights)].map(blockId)
+  const docs = ids.length === 0 ? [] : await view.getMany(blocks, ids)
+  return new Map(docs.flatMap(doc => (doc === undefined ? [] : [[doc.height, doc.hash]])))
+}

@@ -1,11 +1,17 @@
 import { formatDate, startOfDay, toDay } from '#chain/time.ts'
 import { type DayDoc, days, EMPTY_DAY } from '#indices/day.ts'
+import { lists } from '#indices/list.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { missingData } from '#store/missing-data.ts'
-import type { View } from '#store/port.ts'
-import { countPassing } from '../list/ordinal-search.ts'
+import { missingData } from '#store/failures.ts'
+import type { Moment, View } from '#store/port.ts'
+import type { Context } from '../define.ts'
+import { createDateCheck, DAYS_DEFAULT, type Dates, type RowRange } from '../request/range.ts'
+import { type Days, findStep, listSteps, type Step } from '../request/steps.ts'
 import { readBlock, readBlocks } from './blocks-at.ts'
-import { findMoments } from './point.ts'
+import { refuseBeyondLoaded, refuseWhileLoading } from './loading.ts'
+import { ORIGIN } from './numbered.ts'
+import { countPassing } from './ordinal-search.ts'
+import { findMoments, readDayEnds } from './point.ts'
 
 /** A UTC day since 1970 and its figures. A day without blocks has no document, so its figures are computed. */
 export type Day = { readonly day: number; readonly doc: DayDoc }
@@ -97,3 +103,148 @@ const readDayDocs = (view: View, from: number, to: number): Promise<readonly (Da
     days,
     Array.from({ length: to - from + 1 }, (_, at) => formatDate(from + at)),
   )
+
+/** UTC days since 1970 that an answer covers: `from` … `to`, none if `to` is before `from`. */
+export type RequestedDays = {
+  readonly from: number
+  readonly to: number
+  /** The day of the first block. */
+  readonly genesis: number
+  /** The day of the published block, which is still in progress. */
+  readonly today: number
+}
+
+/**
+ * The days of a call, limited to those of the chain. `check` refuses a range that is reversed or too long.
+ * Throws 'loading' for a range that may extend beyond the loaded blocks.
+ */
+export async function requestedDays(
+  context: Context,
+  { start_date, end_date }: Dates,
+  check: (dates: Dates) => void,
+): Promise<RequestedDays> {
+  const { view } = context
+  const today = toDay(view.at.time)
+  const last = Math.max(start_date ?? 0, end_date ?? 0)
+  if (last >= today) {
+    const date = formatDate(last)
+    refuseWhileLoading(context, { en: `The whole range up to ${date}`, zh: `截至 ${date} 的完整区间` })
+  }
+  // Days that have not come are an empty range, and a refusal names no end that nobody gave.
+  check({ start_date, end_date: end_date ?? Math.max(start_date ?? today, today) })
+  const to = Math.min(end_date ?? today, today)
+  // Without a start, a range whose end is in the future covers the newest days.
+  const start = start_date ?? to - DAYS_DEFAULT + 1
+  const genesis = await genesisDay(view)
+  return { from: Math.max(start, genesis), to, genesis, today }
+}
+
+/** Range of blocks or times that limits a history by steps, in addition to its days. */
+type Blocks = Pick<RowRange, 'start_block' | 'end_block' | 'start_time' | 'end_time'>
+
+/** The requested part of a step: blocks after `before` (-1: from the first block) up to `until`. */
+type RequestedStep = Days & {
+  readonly before: number
+  readonly until: number
+  /** The step is complete, and requested from its first to its last block. */
+  readonly isWhole: boolean
+}
+
+type StepRequest = Dates & Blocks & { readonly step: Step }
+
+/** Throws 'bad_request' for more days than 400 months have; the number of steps is checked separately. */
+export const checkStepDates = createDateCheck(400 * 31)
+
+/** The heights that bound the steps: the last block before the first step, and the last block of each; -1: none. */
+export const listStepHeights = (steps: readonly RequestedStep[]): readonly number[] => [
+  steps[0]?.before ?? -1,
+  ...steps.map(({ until }) => until),
+]
+
+/**
+ * The steps that include a requested day. Each is whole unless the range of blocks or times begins or ends
+ * within it. Throws 'loading' for a range that may extend beyond the loaded blocks, 'bad_request' like
+ * `checkStepDates` and `listSteps`.
+ */
+export async function requestedSteps(
+  context: Context,
+  { step, start_date, end_date, ...asked }: StepRequest,
+): Promise<readonly RequestedStep[]> {
+  const { view } = context
+  const { before, until } = await readStepBounds(context, asked)
+  if (before >= until) return []
+  const { start, end } = {
+    start:
+      (asked.start_block ?? asked.start_time) === undefined
+        ? start_date
+        : Math.max(await readBlockDay(view, before + 1), start_date ?? 0),
+    end: until === view.at.height ? end_date : Math.min(await readBlockDay(view, until), end_date ?? Infinity),
+  }
+  if (start !== undefined && end !== undefined && start > end) return []
+  const days = await requestedDays(context, { start_date: start, end_date: end }, checkStepDates)
+  const { today } = days
+  // Steps are whole: one that includes a requested day before the first block or after today may include a day
+  // of the chain, too.
+  const from = start === undefined ? days.from : Math.max(findStep(step, start).first, days.genesis)
+  const to = end === undefined ? days.to : Math.min(findStep(step, end).last, today)
+  const steps = listSteps(step, from, to)
+  const heights = await readDayEnds(context, [steps[0]?.first ?? from, ...steps.map(({ last }) => last + 1)])
+  const within = (height: number): number => Math.min(Math.max(height, before), until)
+  return steps.map((each, at) => {
+    const [begin = -1, over = -1] = [heights[at], heights[at + 1]]
+    const isCut = within(begin) !== begin || within(over) !== over
+    return { ...each, before: within(begin), until: within(over), isWhole: each.last < today && !isCut }
+  })
+}
+
+/** The block before the first requested one, and the last requested one. */
+async function readStepBounds(
+  context: Context,
+  asked: Blocks,
+): Promise<{ readonly before: number; readonly until: number }> {
+  const { view } = context
+  const { height } = view.at
+  const { start_block, end_block, start_time, end_time } = asked
+  refuseBeyondLoaded(context, asked, 0)
+  const given = [start_time === undefined ? undefined : start_time - 1n, end_time].flatMap(each => each ?? [])
+  const heights = (given.length === 0 ? [] : await findMoments(view, given)).map(each => each?.height ?? -1)
+  const early = start_time === undefined ? -1 : (heights[0] ?? -1)
+  const late = end_time === undefined ? height : (heights.at(-1) ?? -1)
+  return {
+    before: Math.max(early, Number(start_block ?? 0n) - 1),
+    until: Math.min(late, Number(end_block ?? height)),
+  }
+}
+
+const readBlockDay = async (view: View, height: number): Promise<number> => toDay((await readBlock(view, height)).time)
+
+/** Maximum number of days in one answer, some three months: the search in the list has one bound per day. */
+export const MAX_DAYS = 92
+
+/** A UTC day, whether it is over, and the number of a list's rows on it. */
+type RecordsOfDay = { readonly date: string; readonly complete: boolean; readonly records: number }
+
+/** Number of a list's rows on each requested day, from a search for the bounds of the days. */
+export async function recordsByDay(
+  view: View,
+  /** The key of the list (`listOf`). */
+  id: string,
+  { from, to, today }: Pick<RequestedDays, 'from' | 'to' | 'today'>,
+): Promise<readonly RecordsOfDay[]> {
+  if (from > to) return []
+  const list = await view.get(lists, id)
+  const days = Array.from({ length: to - from + 1 }, (_, at) => from + at)
+  const rowOf = (day: number, records: number) => ({ date: formatDate(day), complete: day < today, records })
+  if (list === undefined) return days.map(day => rowOf(day, 0))
+  const rows = {
+    count: list.count,
+    floor: ORIGIN,
+    ceiling: view.at,
+    look: (ordinals: readonly number[]) => view.moments(list, ordinals),
+  }
+  const before = await countPassing<Moment>(
+    rows,
+    [...days, to + 1].map(startOfDay).map(start => made => made.time < start),
+  )
+  return days.map((day, at) => rowOf(day, (before[at + 1] ?? 0) - (before[at] ?? 0)))
+}

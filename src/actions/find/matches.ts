@@ -1,24 +1,90 @@
+import { listHash8Candidates } from '#chain/hash.ts'
 import { isHash, isPublicKey, lowerAddress, toContractId } from '#chain/names.ts'
-import { unless } from '#failure/unless.ts'
+import { unless } from '#failure/failure.ts'
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
+import { blocks } from '#indices/block.ts'
 import { contracts } from '#indices/contract.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import type { NamedIndex } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { collections } from '#indices/token721.ts'
+import { transactions } from '#indices/transaction.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
 import { type BlockName, findBlock } from './block.ts'
-import { symbolsByFullName } from './full-names.ts'
-import { likeHash, parseShortenedHash } from './like-hash.ts'
 import { findTransaction } from './transaction.ts'
+
+/**
+ * A hash or an id as lists abbreviate it: its beginning and its end. The end is `""` if only the beginning is given.
+ */
+type Shortened = { readonly beginning: string; readonly end: string }
+
+const SHORTENED = /^([1-9A-HJ-NP-Za-km-z]{1,98})(?:(?:…|\.{2,3})([1-9A-HJ-NP-Za-km-z]*))?$/
+
+/** The two ends of a text that may be an abbreviated hash; undefined: it cannot be one. */
+function parseShortenedHash(text: string): Shortened | undefined {
+  const [, beginning = '', end = ''] = SHORTENED.exec(text) ?? []
+  return beginning === '' ? undefined : { beginning, end }
+}
+
+/** A block or a transaction whose hash has these two ends, or a contract whose id has them. */
+type LikeHash =
+  | { readonly type: 'block' | 'transaction'; readonly hash: string; readonly height: number }
+  | { readonly type: 'contract'; readonly id: string }
+
+/** Maximum number of contracts compared: far fewer begin with `Contract` and the same two characters. */
+const MAX_CONTRACTS = 500
+
+/** Blocks, transactions, base transactions or contracts of the store whose hash or id has these two ends. */
+async function likeHash(view: View, { beginning, end }: Shortened): Promise<readonly LikeHash[]> {
+  if (beginning.startsWith('Contract')) {
+    const found = await view.startingWith(contracts, beginning, MAX_CONTRACTS)
+    return found.filter(({ id }) => id.endsWith(end)).map(({ id }) => ({ type: 'contract', id }))
+  }
+  const keys = listHash8Candidates(beginning)
+  if (keys.length === 0) return []
+  const [ofBlocks, ofBase, ofTransactions] = await Promise.all([
+    view.findAny(blocks, 'hash8', keys),
+    view.findAny(blocks, 'base_hash8', keys),
+    view.findAny(transactions, 'hash8', keys),
+  ])
+  const all: readonly LikeHash[] = [
+    ...ofBlocks.map(({ hash, height }) => ({ type: 'block' as const, hash, height })),
+    ...ofBase.map(({ tx_hashes, height }) => {
+      const [hash = ''] = tx_hashes.split(' ', 1)
+      return { type: 'transaction' as const, hash, height }
+    }),
+    ...ofTransactions.map(({ hash, height }) => ({ type: 'transaction' as const, hash, height })),
+  ]
+  return all.filter(one => 'hash' in one && one.hash.startsWith(beginning) && one.hash.endsWith(end))
+}
+
+/**
+ * Number of tokens whose full names are compared, those with the most holders first: there is no index on full names.
+ */
+export const MAX_COMPARED = 500
+/** Length of the longest full name in a search, in characters. */
+const MAX = 100
+
+/**
+ * Symbols of the tokens whose full names begin with a text, ignoring case; most holders first. A single letter finds only
+ * those of which it is the whole name.
+ */
+export async function symbolsByFullName(view: View, text: string): Promise<readonly string[]> {
+  if (text === '' || text.length > MAX) return []
+  const beginning = text.toLowerCase()
+  const isLetter = [...text].length === 1
+  const fits = (name: string): boolean => (isLetter ? name === beginning : name.startsWith(beginning))
+  const known = await view.page(tokens, 'byHolders', { offset: 0, limit: MAX_COMPARED })
+  return known.filter(({ full_name }) => fits(full_name.toLowerCase())).map(({ symbol }) => symbol)
+}
 
 /** The types of things in search results, in the order of matches. */
 export const TYPES = ['account', 'block', 'transaction', 'contract', 'token', 'producer', 'collection'] as const
 
 /** A thing with a name that equals a text or begins with it. */
-export type Match = {
+type Match = {
   readonly type: (typeof TYPES)[number]
   readonly id: string
   readonly exact: boolean

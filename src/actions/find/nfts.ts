@@ -1,10 +1,10 @@
 import { type CollectionDoc, collections, type ItemDoc, itemId, items } from '#indices/token721.ts'
-import { missingData } from '#store/missing-data.ts'
+import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import type { Parts } from '../list/list-rows.ts'
-import { OVERFLOW_BUDGET, pageTooLong } from './overflow.ts'
-import { unknown } from './unknown.ts'
+import type { Parts } from './listing.ts'
+import { unknown } from './loading.ts'
+import { OVERFLOW_BUDGET, pageTooLong } from './record-texts.ts'
 
 type LookupContext = Pick<Context, 'view' | 'node'>
 

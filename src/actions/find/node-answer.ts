@@ -1,7 +1,18 @@
-import { Failure } from '#failure/failure.ts'
+import { HASH, STORED } from '#chain/bounds.ts'
+import {
+  asObject,
+  int64Of,
+  type JsonFields,
+  type Path,
+  parseAnswer,
+  requireText,
+  requireTexts,
+} from '#chain/json-fields.ts'
+import { Failure, unless } from '#failure/failure.ts'
 import { NO_SUCH_CALL, parseRefusal } from '#node/call.ts'
 import type { ForwardedResponse, Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
@@ -79,3 +90,112 @@ function findAnswerText(answer: ForwardedResponse): string | undefined {
     zh: `查询区块或交易时，全节点返回了状态码 ${status}。`,
   })
 }
+
+/** A key of a contract's storage; `field`: of the map under that key. */
+type Place = { readonly contract: string; readonly key: string; readonly field?: string | undefined }
+
+/** The irreversible block that an answer about storage reflects. */
+type AsOf = { readonly height: number; readonly hash: string }
+
+/**
+ * The storage of contracts, as returned by the followed node. Throws Failure 'unavailable', 'bad_block', 'deadline'.
+ */
+export type StorageReader = {
+  /**
+   * The value as the node writes it: a text, a number in digits, or `null`, which also stands for a missing
+   * value. The answer is not verified.
+   */
+  value(place: Place): Promise<AsOf & { readonly value: string }>
+  /** The fields of the map under a key, the first 257 (go-iost vm/database, addField); []: there is no map. */
+  fields(place: Omit<Place, 'field'>): Promise<AsOf & { readonly fields: readonly string[] }>
+}
+
+/** Reads storage from a node, waiting outside the queue of the store. */
+export function storageReader({
+  node,
+  waitForNode,
+  signal,
+}: Pick<Context, 'waitForNode' | 'signal'> & { readonly node: Node }): StorageReader {
+  // Without `by_longest_chain` a node uses the last irreversible block.
+  const ask = (call: string, { contract, key, field }: Place): Promise<JsonFields> =>
+    waitForNode(async () => {
+      const body = JSON.stringify({ id: contract, key, field })
+      const answer = await node.get(`/${call}`, { signal, withinMs: WITHIN_MS, body })
+      const text = new TextDecoder().decode(answer.body)
+      answer.release()
+      if (answer.status !== OK) throw refused(call, answer.status)
+      return asObject(parseAnswer(text, call), PATH)
+    })
+  return {
+    value: async place => {
+      const answer = await ask('getContractStorage', place)
+      return { value: requireText(answer, 'data', PATH, STORED), ...parseStorageBlock(answer) }
+    },
+    fields: async place => {
+      const answer = await ask('getContractStorageFields', place)
+      return { fields: requireTexts(answer, 'fields', PATH), ...parseStorageBlock(answer) }
+    },
+  }
+}
+
+const PATH: Path = { key: 'storage' }
+
+const parseStorageBlock = (answer: JsonFields): AsOf => ({
+  height: Number(int64Of(answer, 'block_number', PATH)),
+  hash: requireText(answer, 'block_hash', PATH, HASH),
+})
+
+const refused = (call: string, status: number): Failure =>
+  new Failure('unavailable', `The node refuses ${call}: it responds with status ${status}.`, {
+    zh: `全节点拒绝了 ${call}，状态码为 ${status}。`,
+  })
+
+/** Milliseconds for which an answer of the node is shared by all requests: the chain makes a block every 500. */
+const KEPT_MS = 500
+/** A failure of the node is shared for longer, so that a node that is down does not slow down every request. */
+const SILENCE_KEPT_MS = 5000
+/** Maximum wait for data that an answer can do without. */
+const TIMEOUT_MS = 300
+
+type QueryContext = Pick<Context, 'node' | 'signal' | 'clock'>
+type CachedQuery<T> = { readonly answer: Promise<T>; until: number }
+
+/**
+ * Shares a query to the node between requests: all callers get one answer while it is pending and for half a second
+ * after. undefined: no node is followed, or none answers in time; the caller then answers from the store.
+ */
+export function sharedQuery<T>(
+  query: (node: Node) => Promise<T>,
+  timeoutMs = TIMEOUT_MS,
+): (context: QueryContext) => Promise<T | undefined> {
+  const all = new WeakMap<Node, CachedQuery<T>>()
+  const answerOf = (node: Node, { elapsed }: Clock): Promise<T> => {
+    const known = all.get(node)
+    if (known !== undefined && elapsed() < known.until) return known.answer
+    const cached: CachedQuery<T> = { answer: query(node), until: Number.POSITIVE_INFINITY }
+    all.set(node, cached)
+    cached.answer.then(
+      () => {
+        cached.until = elapsed() + KEPT_MS
+      },
+      () => {
+        cached.until = elapsed() + SILENCE_KEPT_MS
+      },
+    )
+    return cached.answer
+  }
+  return async ({ node, signal, clock }) =>
+    node === undefined ? undefined : ifReachable(soon(answerOf(node, clock), signal, timeoutMs))
+}
+
+/** Result of `work`; throws 'unavailable' after `timeoutMs`, or 'deadline' when the request's own time is over. */
+const soon = <T>(work: Promise<T>, signal: AbortSignal, timeoutMs: number): Promise<T> =>
+  within(work, {
+    signal,
+    aborted: () => new Failure('deadline', 'The time limit of this request has expired.', { zh: '本次请求已超时。' }),
+    ms: timeoutMs,
+    late: () => new Failure('unavailable', `No node responded within ${timeoutMs} ms.`),
+  })
+
+/** The result of `query`, or undefined while no node answers: the answer then comes from the store alone. */
+const ifReachable = <T>(query: Promise<T>): Promise<T | undefined> => unless(['unavailable', 'bad_block'], query)

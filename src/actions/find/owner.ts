@@ -3,11 +3,13 @@ import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { contracts } from '#indices/contract.ts'
 import { listOf, lists } from '#indices/list.ts'
+import { tokens } from '#indices/token.ts'
 import { countOfItems, holdings } from '#indices/token721.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { isListedAtHead } from '../list/head-rows.ts'
-import { requireFound, unknown } from './unknown.ts'
+import type { RecordFilters } from '../request/record-filters.ts'
+import { requireFound, unknown } from './loading.ts'
+import { isListedAtHead } from './numbered.ts'
 
 /**
  * The owner for a given name: the exact name if it ever occurred on the chain. Otherwise, for 32 bytes of
@@ -71,4 +73,42 @@ async function findKnownNames(view: View, names: ReadonlySet<string>): Promise<R
   )
   for (const [at, name] of others.entries()) if ((rows[at] ?? []).length > 0) known.add(name)
   return known
+}
+
+type LookupContext = Pick<Context, 'view' | 'node' | 'head'>
+
+/** Throws 'not_found' or 'loading' unless the token exists: it is stored or has rows in the head blocks. */
+export async function requireToken(context: LookupContext, symbol: string): Promise<void> {
+  if ((await context.view.get(tokens, symbol)) !== undefined) return
+  if (!isListedAtHead(context.head, listOf.token(symbol))) throw unknown(context, 'token', symbol)
+}
+
+/** Throws 'not_found' or 'loading' unless the tokens exist as in `requireToken`; unknown names as in `requireFound`. */
+async function requireTokens(
+  context: LookupContext & Pick<Context, 'compat'>,
+  symbols: readonly string[],
+): Promise<void> {
+  const stored = await context.view.getMany(tokens, symbols)
+  requireFound(
+    context,
+    'token',
+    symbols.map((symbol, at) => {
+      const exists = stored[at] !== undefined || isListedAtHead(context.head, listOf.token(symbol))
+      return [symbol, exists ? symbol : undefined]
+    }),
+  )
+}
+
+/** Throws 'not_found' or 'loading' unless the contract exists: it is stored or has rows in the head blocks. */
+export async function requireContract(context: LookupContext, id: string): Promise<void> {
+  if ((await context.view.get(contracts, id)) !== undefined) return
+  if (!isListedAtHead(context.head, listOf.contract(id))) throw unknown(context, 'contract', id)
+}
+
+/** Filters with names in their form on the chain. Throws 'not_found' or 'loading' if one does not exist. */
+export async function foundFilters(context: Context, filters: RecordFilters): Promise<RecordFilters> {
+  const { token, func_name, counterparty } = filters
+  if (token !== undefined) await requireTokens(context, token)
+  if (func_name !== undefined) await requireContract(context, func_name.contract)
+  return counterparty === undefined ? filters : { ...filters, counterparty: await resolveOwner(context, counterparty) }
 }

@@ -1,11 +1,11 @@
-import { exactIso } from '#chain/time.ts'
+import { exactIso, startOfDay } from '#chain/time.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import { countPassing } from '../list/ordinal-search.ts'
-import type { StatePoint } from '../request/point.ts'
+import type { StatePoint } from '../request/range.ts'
 import { badRequest } from '../request/refusals.ts'
 import { readBlock, readBlocks, readBlockTimes } from './blocks-at.ts'
 import { refuseWhileLoading } from './loading.ts'
+import { countPassing } from './ordinal-search.ts'
 
 /** Height and time of a block whose state is requested. */
 export type StateMoment = { readonly height: number; readonly time: bigint }
@@ -77,7 +77,7 @@ export async function findMoments(view: View, times: readonly bigint[]): Promise
 }
 
 /** For each time the height of the last block that is not after it; -1: the chain is younger. */
-export async function findHeights(view: View, times: readonly bigint[]): Promise<readonly number[]> {
+async function findHeights(view: View, times: readonly bigint[]): Promise<readonly number[]> {
   const look = async (ordinals: readonly number[]): Promise<readonly bigint[]> =>
     (
       await readBlocks(
@@ -91,4 +91,21 @@ export async function findHeights(view: View, times: readonly bigint[]): Promise
     times.map(until => time => time <= until),
   )
   return counts.map(count => count - 1)
+}
+
+/** The height of the last published block before each of some UTC days since 1970; -1: the chain is younger. */
+export async function readDayEnds(
+  { view, dayEnds }: Pick<Context, 'view' | 'dayEnds'>,
+  days: readonly number[],
+): Promise<readonly number[]> {
+  const { height: latest, time } = view.at
+  const known = (await dayEnds?.of(view)) ?? new Map<number, number>()
+  const unknown = days.filter(day => !known.has(day) && startOfDay(day) <= time)
+  const found = await findHeights(
+    view,
+    unknown.map(day => startOfDay(day) - 1n),
+  )
+  const ends = new Map([...known, ...unknown.map((day, at) => [day, found[at] ?? -1] as const)])
+  if (unknown.length > 0) dayEnds?.keep(view, ends)
+  return days.map(day => ends.get(day) ?? latest)
 }

@@ -1,13 +1,24 @@
+import { transactionId } from '#indices/position.ts'
 import { fullPart, type SeriesDoc, series, seriesOf } from '#indices/series.ts'
-import { type Entry, parseEntries } from '#indices/series-entry.ts'
-import { parsePackedNumber } from '#indices/series-number.ts'
-import { applyHeldEntry, applyVoteEntry, type Held, parseHeld, parseVotes, type Votes } from '#indices/series-replay.ts'
-import { missingData } from '#store/missing-data.ts'
-import type { View } from '#store/port.ts'
-import { countPassing } from '../list/ordinal-search.ts'
+import {
+  applyHeldEntry,
+  applyVoteEntry,
+  type Entry,
+  type Held,
+  parseEntries,
+  parseHeld,
+  parsePackedNumber,
+  parseVotes,
+  type Votes,
+} from '#indices/series-entry.ts'
+import { missingData } from '#store/failures.ts'
+import type { Moment, View } from '#store/port.ts'
+import { readBlockTimes } from './blocks-at.ts'
+import type { Numbered, OrdinalList } from './listing.ts'
+import { countPassing } from './ordinal-search.ts'
 
 /** A series as read by one answer. Parts that were read stay in memory until the answer is complete. */
-export type Series = {
+type Series = {
   /** Total number of changes. */
   readonly count: number
   readonly partCount: number
@@ -84,10 +95,7 @@ const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { read
  * The parts of a series from the one with the first of two changes to the one with the second, by the numbers
  * of the changes.
  */
-export async function readSeriesParts(
-  series: Series,
-  ordinals: readonly [number, number],
-): Promise<readonly SeriesDoc[]> {
+async function readSeriesParts(series: Series, ordinals: readonly [number, number]): Promise<readonly SeriesDoc[]> {
   const [from, to] = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
   if (from === undefined || to === undefined) return []
   return series.parts(Array.from({ length: to.part - from.part + 1 }, (_, at) => from.part + at))
@@ -183,7 +191,7 @@ export async function readSums(view: View, keys: readonly string[], height: numb
 }
 
 /** Sums and numbers of the positive and negative changes up to a block. */
-export type Flows = {
+type Flows = {
   readonly gained: bigint
   readonly lost: bigint
   readonly gains: number
@@ -230,4 +238,74 @@ function computeFlows(part: SeriesDoc, changes: readonly Entry[], height: number
     }
   }
   return { gained, lost, gains, losses }
+}
+
+/** One change of a series: number `at` of a part, from 0. Its `entry` represents this change only. */
+export type SeriesChange = { readonly entry: Entry; readonly part: SeriesDoc; readonly at: number }
+
+/** The changes of a series as a list, numbered from 1 in chain order. */
+export const openChangeList = async (view: View, key: string): Promise<OrdinalList<SeriesChange>> => ({
+  count: (await findSeries(view, key))?.count ?? 0,
+  followed: { kind: 'series', key },
+  idOf: ({ entry }) => transactionId(entry.height, entry.tx),
+  moments: (reading, ordinals) => readChangeMoments(reading, key, ordinals),
+  docs: (reading, first, last) => readChangeRange(reading, key, { first, last }),
+})
+
+/** Changes `first` … `last` of a series, by their numbers. Throws 'damaged' if one is missing. */
+async function readChangeRange(view: View, key: string, { first, last }: Numbers): Promise<readonly SeriesChange[]> {
+  if (last < first) return []
+  const series = await findSeries(view, key)
+  const changes =
+    series === undefined
+      ? []
+      : (await readSeriesParts(series, [first, last])).flatMap(part => expandChanges(part, { first, last }))
+  if (changes.length !== last - first + 1) throw missingData(`Series '${key}' lacks a change of ${first} to ${last}.`)
+  return changes
+}
+
+type Numbers = { readonly first: number; readonly last: number }
+
+/**
+ * The changes of a part with numbers in a range. An entry may represent thousands of changes; only those in
+ * the range are created.
+ */
+function expandChanges(part: SeriesDoc, { first, last }: Numbers): readonly SeriesChange[] {
+  const changes: SeriesChange[] = []
+  let number = part.first
+  for (const entry of parseEntries(part.entries, part.height)) {
+    const end = Math.min(number + entry.times - 1, last)
+    for (let each = Math.max(number, first); each <= end; each++)
+      changes.push({
+        entry: { ...entry, height: entry.height + each - number, times: 1 },
+        part,
+        at: each - part.first,
+      })
+    number += entry.times
+  }
+  return changes
+}
+
+/** The changes of a series from a number on, in the form of a feed's rows. */
+export async function newChanges(view: View, key: string, next: number): Promise<readonly Numbered<SeriesChange>[]> {
+  const count = (await findSeries(view, key))?.count ?? 0
+  const changes = await readChangeRange(view, key, { first: next, last: count })
+  return changes.map((doc, at) => ({ seq: next + at, doc }))
+}
+
+async function readChangeMoments(view: View, key: string, ordinals: readonly number[]): Promise<readonly Moment[]> {
+  const series = await findSeries(view, key)
+  const changes = series === undefined ? [] : await readChanges(series, ordinals)
+  const heights = changes.map(({ entry }) => entry.height)
+  const times = await readBlockTimes(view, heights)
+  return changes.map(({ entry: { height } }) => ({ height, time: times.get(height) ?? 0n }))
+}
+
+/** The changes with the given numbers. */
+async function readChanges(series: Series, ordinals: readonly number[]): Promise<readonly SeriesChange[]> {
+  const parts = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
+  return ordinals.flatMap((ordinal, at) => {
+    const part = parts[at]
+    return part === undefined ? [] : expandChanges(part, { first: ordinal, last: ordinal })
+  })
 }

@@ -4,10 +4,10 @@ import { applies, isMovement, partsOfFuncName } from '#chain/effects.ts'
 import { Failure } from '#failure/failure.ts'
 import { recordId } from '#indices/position.ts'
 import { type ListedRecord, records } from '#indices/record.ts'
-import { missingData } from '#store/missing-data.ts'
+import { missingData } from '#store/failures.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
-import type { FoundTransaction, TransactionPosition } from './found-transaction.ts'
+import type { FoundTransaction, TransactionPosition } from './block.ts'
 import { refuseWhileLoading } from './loading.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { View } from '#store/port.ts'
 import type { Book } from '../books/book.ts'
-import type { Merged } from './merge.ts'
-import type { Rows } from './rows.ts'
+import type { Merged } from '../find/merge.ts'
+import type { Rows } from '../find/rows.ts'
 
 /** The conditions that a row must meet. */
 export type RowTest = {
@@ -58,7 +58,7 @@ export type RowSearch = {
  * `found`: the tested rows that pass, in order; `last`: the position of the last tested row; `tested`: the
  * number of tested rows.
  */
-export type SearchStep = {
+type SearchStep = {
   readonly found: readonly Merged[]
   readonly last: string | undefined
   readonly tested: number

@@ -1,7 +1,7 @@
 import { type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
-import type { Text } from '../text.ts'
+import type { Text } from '../define.ts'
 
-/** The kind of thing that a parameter names. Examples take its value from the served chain (`example/scenes.ts`). */
+/** The kind of thing that a parameter names. Examples take its value from the served chain (`example/choose.ts`). */
 export type SampleKind =
   | 'account'
   | 'accounts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { getAccountTx } from '../get-account-tx.ts'
-import { getNftDetail } from '../get-nft-detail.ts'
-import { getTransactionDetail } from '../get-transaction-detail.ts'
+import { getNftDetail } from '../get-nft.ts'
+import { getTransactionDetail } from '../get-transaction.ts'
 import { type Query, readParams } from './query.ts'
 
 function refusal(params: Parameters<typeof readParams>[0], name: string): string {

@@ -1,7 +1,6 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { lowerAddress } from '#chain/names.ts'
-import type { ApiAction } from '../define.ts'
-import type { Text } from '../text.ts'
+import type { ApiAction, Text } from '../define.ts'
 import { getParameterSpec, type ParameterSpec } from './parameters.ts'
 import { badRequest, refuseRoute, shown, unknownParameter } from './refusals.ts'
 

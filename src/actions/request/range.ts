@@ -1,10 +1,74 @@
 import { type TUnsafe, Type } from '@sinclair/typebox'
-import { exactIso, fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
-import { ROW_ID_PATTERN, type RowId, readRowId } from '../list/row-id.ts'
-import type { Text } from '../text.ts'
-import { date } from './dates.ts'
+import { DATE_PATTERN, dayOfDate, exactIso, formatDate, fromIso, ISO_PATTERN, startOfDay, toIso } from '#chain/time.ts'
+import type { Text } from '../define.ts'
 import { defineParameter, flag, WHOLE_NUMBER, WHOLE_RULE } from './parameters.ts'
 import { badRequest } from './refusals.ts'
+import { ROW_ID_PATTERN, type RowId, readRowId } from './row-id.ts'
+
+/** Number of days of a range without a start. */
+export const DAYS_DEFAULT = 30
+
+type DateTexts = { readonly description: Text; readonly foreignNames: readonly string[] }
+
+/** A parameter for a UTC day; `read` converts days since 1970 to the parameter's value. */
+const date = <T>(read: (day: number) => T, { description, foreignNames }: DateTexts) =>
+  Type.Optional(
+    defineParameter<T>({
+      type: 'string',
+      description,
+      rule: { en: 'a UTC day such as 2026-11-21', zh: 'UTC 日期，例如 2026-11-21' },
+      pattern: `^${DATE_PATTERN}$`,
+      example: '2026-11-21',
+      sample: 'day',
+      foreignNames,
+      read: text => {
+        const day = dayOfDate(text)
+        return day === undefined ? undefined : read(day)
+      },
+    }),
+  )
+
+const itself = (day: number): number => day
+
+/** First and last UTC day, as days since 1970. */
+export const dates = {
+  start_date: date(itself, {
+    description: { en: 'First UTC day of the range.', zh: '区间的首个 UTC 日期。' },
+    foreignNames: ['start_time', 'start', 'from', 'from_date', 'startdate', 'since'],
+  }),
+  end_date: date(itself, {
+    description: { en: 'Last UTC day of the range.', zh: '区间的最后一个 UTC 日期。' },
+    foreignNames: ['end_time', 'end', 'to', 'to_date', 'enddate', 'until'],
+  }),
+}
+
+/** First and last day of a range, as days since 1970. */
+export type Dates = { readonly start_date?: number | undefined; readonly end_date?: number | undefined }
+
+/** A check that throws 'bad_request' for a range that ends before it starts, or has more than `most` days. */
+export const createDateCheck =
+  (most: number) =>
+  ({ start_date, end_date }: Dates): void => {
+    if (start_date === undefined || end_date === undefined) return
+    const [start, end] = [formatDate(start_date), formatDate(end_date)]
+    const length = end_date - start_date + 1
+    if (length < 1)
+      throw badRequest(
+        {
+          en: `Parameter 'start_date' is ${start} and 'end_date' is ${end}; the start must not be after the end.`,
+          zh: `参数 'start_date' 的值为 ${start}，'end_date' 的值为 ${end}；起点不能晚于终点。`,
+        },
+        { parameter: 'start_date' },
+      )
+    if (length > most)
+      throw badRequest(
+        {
+          en: `The range from ${start} to ${end} has ${length} days; at most ${most} are allowed: split it with 'start_date' and 'end_date'.`,
+          zh: `${start} 至 ${end} 共 ${length} 天；区间最多 ${most} 天，请用 'start_date' 和 'end_date' 分段查询。`,
+        },
+        { parameter: 'end_date' },
+      )
+  }
 
 /** The parameters of a range, each end before its start. */
 export const RANGE_NAMES = [
@@ -30,7 +94,7 @@ type ParameterTexts = {
   readonly foreignNames: readonly string[]
 }
 
-export const whole = ({ description, example, foreignNames }: ParameterTexts) =>
+const whole = ({ description, example, foreignNames }: ParameterTexts) =>
   Type.Optional(
     defineParameter<bigint>({
       type: 'integer',
@@ -50,7 +114,7 @@ export const whole = ({ description, example, foreignNames }: ParameterTexts) =>
  */
 const NANOSECONDS = '(?:[0-9]{1,9}|[0-9]{17,19})'
 
-export const time = (end: 'first' | 'last', { description, example, foreignNames }: ParameterTexts) =>
+const time = (end: 'first' | 'last', { description, example, foreignNames }: ParameterTexts) =>
   Type.Optional(
     defineParameter<bigint>({
       type: 'string',
@@ -204,4 +268,99 @@ export function checkHeadRange(params: RowRange & { readonly head: number; reado
       },
       { parameter: 'after' },
     )
+}
+
+/** The two ends of a period, each a block or the last block that is not after a time. */
+export type BlockPeriod = {
+  readonly start_block?: bigint | undefined
+  readonly start_time?: bigint | undefined
+  readonly end_block?: bigint | undefined
+  readonly end_time?: bigint | undefined
+}
+
+/** Parameters of a period between two blocks. Both times are rounded in the same way, so consecutive periods meet. */
+export const period = {
+  start_block: whole({
+    description: {
+      en: 'Block with which the period begins. Without start_block and start_time it begins with the first block of the chain.',
+      zh: '期间开始的区块。不提供 start_block 与 start_time 时从链上首个区块开始。',
+    },
+    example: '1000',
+    foreignNames: ['startblock', 'from_block', 'fromblock', 'since_block', 'min_block'],
+  }),
+  end_block: whole({
+    description: {
+      en: 'Block with which the period ends. Without end_block and end_time it ends with the last published block.',
+      zh: '期间结束的区块。不提供 end_block 与 end_time 时到最新已发布区块为止。',
+    },
+    example: '4000',
+    foreignNames: ['endblock', 'to_block', 'toblock', 'max_block'],
+  }),
+  start_time: time('first', {
+    description: {
+      en: 'In place of start_block: the period begins with the last block that is not after this instant.',
+      zh: '代替 start_block：期间从不晚于该时刻的最后一个区块开始。',
+    },
+    example: '2026-11-21T08:00:00Z',
+    foreignNames: ['starttime', 'from_time', 'start_timestamp', 'since'],
+  }),
+  end_time: time('first', {
+    description: {
+      en: 'In place of end_block: the period ends with the last block that is not after this instant.',
+      zh: '代替 end_block：期间到不晚于该时刻的最后一个区块结束。',
+    },
+    example: '2026-11-21T08:25:32Z',
+    foreignNames: ['endtime', 'to_time', 'end_timestamp', 'until', 'before'],
+  }),
+}
+
+/** Throws 'bad_request' if an end is given as both block and time: they may refer to different blocks. */
+export function checkPeriod(requested: BlockPeriod): void {
+  for (const end of ['start', 'end'] as const)
+    if (requested[`${end}_block`] !== undefined && requested[`${end}_time`] !== undefined)
+      throw badRequest(
+        {
+          en: `Parameters '${end}_block' and '${end}_time' cannot be combined; give only one of them.`,
+          zh: `参数 '${end}_block' 与 '${end}_time' 不能同时使用；请只提供其中一个。`,
+        },
+        { parameter: `${end}_time` },
+      )
+}
+
+/** The block or time whose state is requested; absent: the published height. */
+export type StatePoint = { readonly at_block?: bigint | undefined; readonly at_time?: bigint | undefined }
+
+/** Parameters of answers that are also available for the past. */
+export const point = {
+  at_block: whole({
+    description: {
+      en: 'Return the state after this block instead of the present one.',
+      zh: '返回该区块之后的状态，而非当前状态。',
+    },
+    example: '4000',
+    foreignNames: ['block', 'height', 'block_number', 'blocknumber', 'at_height', 'as_of_block', 'snapshot'],
+  }),
+  at_time: time('last', {
+    description: {
+      en: 'Return the state after the last irreversible block whose time is not after this one. A time includes the whole of its last given unit: 23:59:59Z the whole second. Not together with at_block.',
+      zh: '返回区块时间不晚于该时间的最后一个不可逆区块之后的状态。时间包含其末位单位的全部时长：23:59:59Z 包含整秒。不能与 at_block 同时使用。',
+    },
+    example: '2026-11-21T08:25:32Z',
+    foreignNames: ['time', 'date', 'at_date', 'at_timestamp', 'as_of', 'as_of_time'],
+  }),
+}
+
+/** Whether a point is given. Without one, no past state is read. */
+export const hasPoint = ({ at_block, at_time }: StatePoint): boolean => (at_block ?? at_time) !== undefined
+
+/** Throws 'bad_request' when both are given: they may refer to different blocks. */
+export function checkPoint({ at_block, at_time }: StatePoint): void {
+  if (at_block === undefined || at_time === undefined) return
+  throw badRequest(
+    {
+      en: "Parameters 'at_block' and 'at_time' cannot be combined; give only one of them.",
+      zh: "参数 'at_block' 与 'at_time' 不能同时使用；请只提供其中一个。",
+    },
+    { parameter: 'at_time' },
+  )
 }

@@ -1,7 +1,5 @@
-import { escaped } from '#failure/escaped.ts'
-import { Failure, withoutSecrets } from '#failure/failure.ts'
-import type { ApiAction } from '../define.ts'
-import type { Text } from '../text.ts'
+import { escaped, Failure, withoutSecrets } from '#failure/failure.ts'
+import type { ApiAction, Text } from '../define.ts'
 import type { ParameterSpec } from './parameters.ts'
 
 /** Maximum length of a caller's text in a message, in characters. */

@@ -1,17 +1,8 @@
 import { Type } from '@sinclair/typebox'
-import type { Block } from '#chain/block.ts'
 import { RawJson } from '#chain/json.ts'
-import type { BlockDoc } from '#indices/block.ts'
-import { producerKeys } from '#indices/producer.ts'
-import type { View } from '#store/port.ts'
+import type { FoundBlock } from '../find/block.ts'
 import { count, described, exact, shape, text } from './results.ts'
 import { toGas, toTime } from './values.ts'
-
-/** A block with the fields that answers need, stored or from the node. */
-export type FoundBlock = {
-  readonly status: 'PENDING' | 'IRREVERSIBLE'
-  readonly doc: Omit<BlockDoc, 'id' | 'hash8' | 'base' | 'base_hash8'>
-}
 
 /** Shape of get-block-detail and get-latest-block. */
 export const blockResult = shape({
@@ -66,27 +57,3 @@ export const blockAnswer = ({ status, doc }: FoundBlock) => ({
   status,
   witness_account: doc.witness_account,
 })
-
-/**
- * A block from the node, as a document. Its gas is summed from its transactions: the node's own figure is 0
- * once a block is irreversible, and differs between nodes before.
- */
-export async function blockFromNode(view: View, block: Block): Promise<FoundBlock['doc']> {
-  const key = await view.get(producerKeys, block.witness)
-  return {
-    height: block.height,
-    hash: block.hash,
-    version: block.version,
-    parent_hash: block.parentHash,
-    tx_merkle_hash: block.txMerkleHash,
-    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
-    witness: block.witness,
-    witness_account: key === undefined || key.account === '' ? block.witness : key.account,
-    time: block.time,
-    gas_usage: block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n),
-    tx_count: block.txCount,
-    info: block.info,
-    orig_info: block.origInfo,
-    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
-  }
-}

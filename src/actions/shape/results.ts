@@ -1,5 +1,6 @@
 import { type TArray, type TProperties, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
-import type { Text } from '../text.ts'
+import { toIso } from '#chain/time.ts'
+import type { Text } from '../define.ts'
 
 /** Field types of answers. The descriptions are product text: they become the reference. */
 
@@ -129,3 +130,36 @@ export function findColumns(result: TSchema, list: string): Columns | undefined 
   const isSearched = (name: string) => fields[name]?.[SEARCHED_ONLY] === true
   return { usual: names.filter(name => !isSearched(name)), searched: names.filter(isSearched) }
 }
+
+/** Fields of an answer about a past state. */
+export const pointFields = {
+  at_block: Type.Optional(
+    count(
+      'The answer is the state after this block; only with at_block or at_time.',
+      '所有数值均为该区块之后的状态；仅在提供 at_block 或 at_time 时返回。',
+    ),
+  ),
+  at_time: Type.Optional(
+    text('Time of that block, ISO-8601 UTC, cut to milliseconds.', '该区块的时间，ISO-8601 UTC，截断到毫秒。'),
+  ),
+}
+
+/** The values of `pointFields`; an answer about the present has none. */
+export const pointShown = (then: { readonly height: number; readonly time: bigint } | undefined) =>
+  then === undefined ? {} : { at_block: then.height, at_time: toIso(then.time) }
+
+/** The first fields of each row that is a step of a history. */
+export const stepFields = {
+  date: text('Only with step: first UTC day of the step.', '仅在使用 step 时返回：该周期的首个 UTC 日期。'),
+  complete: flag(
+    'Only with step: whether the step is over and complete: false for the step of the last published block, whose figures are preliminary, and for a step within which a range of blocks or times begins or ends.',
+    '仅在使用 step 时返回：该周期是否已结束且完整；最新已发布区块所在的周期为 false（数值截至该区块），区块或时间区间在其中间开始或结束的周期也为 false。',
+  ),
+}
+
+/** The first two fields of each day's row. */
+export const utcDay = text('UTC day, by block time.', 'UTC 日期，按区块时间计。')
+export const isDayOver = flag(
+  'Whether the day is over: false for the day of the last published block, whose figures are preliminary.',
+  '该日是否已结束：最新已发布区块所在的日期为 false，其数值截至该区块。',
+)

@@ -1,8 +1,50 @@
 import { Type } from '@sinclair/typebox'
-import type { FoundTransaction } from '../find/found-transaction.ts'
+import { Exact, RawJson } from '#chain/json.ts'
+import { compactJson, memberSpans, type TextSpan } from '#chain/json-text.ts'
+import type { FoundTransaction } from '../find/block.ts'
 import { byName, count, defineRows, described, exact, shape, text, txHash } from './results.ts'
-import { transactionObject } from './transaction-object.ts'
-import { actionRow, receiptRow } from './transaction-rows.ts'
+import { plainNumber } from './values.ts'
+
+/** Fields that the node writes as strings and the interface as numbers. */
+const NUMBERS_IN_TEXT = new Set(['delay', 'expiration'])
+const GAS = new Set(['gas_ratio', 'gas_limit', 'gas_usage'])
+
+/**
+ * The node's transaction object in the form of an answer. Its fields and their order, and every string, stay
+ * unchanged. delay and expiration become numbers, and gas figures keep their digits. The receipt of a
+ * transaction in the pool is `{}`.
+ */
+export const transactionObject = (body: string): ReadonlyMap<string, unknown> =>
+  parseMembers(body, [0, body.length], (name, span) => {
+    if (name !== 'tx_receipt') return parseField(body, name, span)
+    return body.slice(...span) === 'null' ? {} : parseMembers(body, span, (key, at) => parseField(body, key, at))
+  })
+
+const parseMembers = (
+  text: string,
+  [from]: TextSpan,
+  readField: (name: string, span: TextSpan) => unknown,
+): ReadonlyMap<string, unknown> =>
+  new Map([...memberSpans(text, from)].map(([name, span]) => [name, readField(name, span)]))
+
+function parseField(body: string, name: string, span: TextSpan): unknown {
+  const text = compactJson(body, span)
+  if (NUMBERS_IN_TEXT.has(name)) return new Exact(text.replaceAll('"', ''))
+  return GAS.has(name) ? new Exact(plainNumber(text)) : new RawJson(text)
+}
+
+/** An action of a transaction. */
+export const actionRow = shape({
+  contract: text('Contract.', '合约。'),
+  action_name: text('Action name.', '方法名。'),
+  data: text('Arguments, as the signer wrote them.', '参数（签名者提交的原文）。'),
+})
+
+/** A receipt of a transaction. */
+export const receiptRow = shape({
+  func_name: text('Contract and action that wrote the receipt.', '写入该收据的合约与方法。'),
+  content: text('Content: JSON or any other text.', '内容：JSON 或其他任意文本。'),
+})
 
 const limit = shape({
   token: text('Token name; * means all tokens.', '代币名称，* 表示全部。'),

@@ -1,5 +1,10 @@
+import { Type } from '@sinclair/typebox'
 import { fromUnits, trimZeros } from '#chain/amount.ts'
 import { Exact } from '#chain/json.ts'
+import type { HeadBlock } from '#head/head-state.ts'
+import type { ProducerDoc } from '#indices/producer.ts'
+import type { TokenDoc } from '#indices/token.ts'
+import { flag, HEAD_ONLY, text } from './results.ts'
 
 /** IOST, votes and pledges are stored in 10^-8. */
 const IOST_DECIMALS = 8
@@ -37,3 +42,58 @@ export function plainNumber(text: string): string {
 
 /** A double as the chain computes it: the shortest text that parses to the same double, without exponent. */
 export const toDouble = (value: number): Exact => new Exact(Number.isFinite(value) ? plainNumber(String(value)) : '0')
+
+/** The node's words for the status of a producer in vote_producer.iost, by their numbers. */
+const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
+
+/** The status of a producer's registration, in the node's word. */
+export function nameProducerStatus({ status }: Pick<ProducerDoc, 'status'>): string {
+  return STATUSES[status] ?? String(status)
+}
+
+const MEANING = {
+  en: 'Status of the registration: APPLY (not approved yet), APPROVED, UNAPPLY (asked to leave) or UNAPPLY_APPROVED (the administrators approved that, or removed the producer; it makes no more blocks).',
+  zh: '注册状态：APPLY（尚未批准）、APPROVED（已批准）、UNAPPLY（已申请退出）或 UNAPPLY_APPROVED（管理员已批准其退出，或已将其移除；不再出块）。',
+}
+
+/** The field `status` of a registered producer. */
+export const producerStatus = () => text(MEANING.en, MEANING.zh)
+
+/** The same of a producer that may no longer be registered. */
+export const producerStatusIfRegistered = () =>
+  text(`${MEANING.en} Absent if the producer is not registered.`, `${MEANING.zh}已注销时没有此字段。`)
+
+/** Fields about the right to transfer a token, set permanently when it is created. */
+export const transferability = {
+  can_transfer: flag('Whether the token can be transferred.', '是否可转账。'),
+  only_issuer_can_transfer: flag(
+    "Whether every transfer needs the issuer's permission.",
+    '每次转账是否都须发行者授权。',
+  ),
+}
+
+type Transferability = Pick<TokenDoc, keyof typeof transferability>
+
+/** `transferability` of a token. */
+export const toTransferability = ({ can_transfer, only_issuer_can_transfer }: Transferability): Transferability => ({
+  can_transfer,
+  only_issuer_can_transfer,
+})
+
+const headOnly = (en: string, zh: string) => Type.Optional({ ...text(en, zh), [HEAD_ONLY]: true })
+
+/** Fields that rows have only with `head=1`. */
+export const headFields = () => ({
+  id: headOnly(
+    'Only with head=1: names the row and its block, before the block is irreversible and after. A row of another block in its place has another id.',
+    '仅在 head=1 时出现：标识该行及其所在区块，在区块变为不可逆前后保持不变。取代它的其他区块中的记录有不同的 id。',
+  ),
+  status: headOnly(
+    'Only with head=1: PACKED while the block of the row may still be replaced, otherwise IRREVERSIBLE.',
+    '仅在 head=1 时出现：所在区块仍可能被替换时为 PACKED，否则为 IRREVERSIBLE。',
+  ),
+})
+
+/** The status of a row; `above`: its block, if that is not yet irreversible. */
+export const toRowStatus = (above: HeadBlock | undefined): 'PACKED' | 'IRREVERSIBLE' =>
+  above === undefined ? 'IRREVERSIBLE' : 'PACKED'

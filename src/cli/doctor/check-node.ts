@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import type { ChainInfo } from '#node/chain-info.ts'
-import { judge, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict } from '#node/judge.ts'
-import type { Node } from '#node/port.ts'
+import { judge, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict } from '#node/pool.ts'
+import type { ChainInfo, Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import { askQuestion, type DoctorFinding, findingsAbout, type Tell } from './finding.ts'
@@ -24,7 +23,7 @@ const NODE_HELP =
 
 export type StoredEnd = { readonly published: Published; readonly identity: StoredChain['identity'] }
 
-export type NodeFrom = {
+type NodeFrom = {
   readonly node: Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'get'>
   /** The end of the stored chain; undefined: there is none, or the store cannot be read. */
   readonly stored: Promise<StoredEnd | undefined>

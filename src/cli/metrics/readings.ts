@@ -1,15 +1,90 @@
 import { readdirSync } from 'node:fs'
+import type { Log } from '#failure/failure.ts'
 import type { Queues } from '#gate/queues.ts'
+import { type Lateness, watchLateness } from '#gate/rate.ts'
 import { type Freshness, type Health, isWhole, watchHealth } from '#http/health.ts'
-import type { ScrapedMetric } from '#metrics/expose.ts'
+import { createMetricsApp } from '#http/metrics-app.ts'
+import { createExposition, type Exposition, type ScrapedMetric } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
+import type { ServedStore } from '#store/failures.ts'
+import type { DiskRoom } from '#store/maintain-port.ts'
 import type { Store } from '#store/port.ts'
-import type { ServedStore } from '#store/require-servable.ts'
-import type { Clock } from '#time/clock.ts'
-import type { LoadPace } from '../load-pace.ts'
-import type { MetricCounts } from './catalogue.ts'
-import { diskReadings } from './disk-readings.ts'
-import { paceReadings } from './pace-readings.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
+import { formatUrl, listening } from '../listen.ts'
+import { LIMITS, type LoadPace } from '../progress.ts'
+import type { Address } from '../readers.ts'
+import { catalogue, type MetricCounts } from './catalogue.ts'
+
+/** Maximum wait for a server's disks: the other metrics of a scrape must not wait for a store that hangs. */
+const WAIT_MS = 1_000
+/** Time for which one reading serves: the metrics of a scrape share it. */
+const KEPT_MS = 500
+
+type DisksFrom = { readonly store: Pick<Store, 'disks'>; readonly clock: Pick<Clock, 'elapsed'> }
+
+/** The room on the disks of the store, by server, or by folder for an embedded store; no value while it is unknown. */
+function diskReadings({ store, clock }: DisksFrom): readonly ScrapedMetric[] {
+  let kept: { readonly disks: Promise<readonly DiskRoom[]>; readonly until: number } | undefined
+  const readDisks = (): Promise<readonly DiskRoom[]> => {
+    if (kept === undefined || clock.elapsed() >= kept.until)
+      kept = { disks: within(store.disks(), { ms: WAIT_MS }).catch(() => []), until: clock.elapsed() + KEPT_MS }
+    return kept.disks
+  }
+  const gauge = (name: string, help: string, bytesOf: (disk: DiskRoom) => number): ScrapedMetric => ({
+    ...{ name, help, type: 'gauge', labels: ['disk'] },
+    read: async () => (await readDisks()).map(disk => ({ labels: [disk.server], value: bytesOf(disk) })),
+  })
+  return [
+    gauge('iostlens_disk_free_bytes', "Free space on a disk that has the store's data.", disk => disk.freeBytes),
+    gauge('iostlens_disk_size_bytes', 'Size of that disk.', disk => disk.totalBytes),
+  ]
+}
+
+/** Metrics of the pace of a load; without values until something was committed. */
+function paceReadings(pace: () => LoadPace | undefined): readonly ScrapedMetric[] {
+  const gauge = (name: string, help: string, of: (now: LoadPace) => number | undefined): ScrapedMetric => ({
+    ...{ name, help, type: 'gauge' },
+    read: () => {
+      const now = pace()
+      const value = now && of(now)
+      return value === undefined ? [] : [{ value }]
+    },
+  })
+  return [
+    gauge('iostlens_load_progress_ratio', 'Part of the chain that is loaded, 0 to 1.', ({ share }) => share),
+    gauge(
+      'iostlens_load_seconds_left',
+      'Time until the chain is loaded at the present rate; no value while the load makes no progress.',
+      ({ secondsLeft }) => secondsLeft,
+    ),
+    {
+      name: 'iostlens_load_rate',
+      help: 'Loading rate per second, over about ten seconds; documents: blocks, transactions and records.',
+      type: 'gauge',
+      labels: ['of'],
+      read: () => {
+        const now = pace()
+        if (now === undefined) return []
+        const { blocks, transactions, documents } = now
+        return Object.entries({ blocks, transactions, documents }).map(([of, value]) => ({
+          labels: [of],
+          value,
+        }))
+      },
+    },
+    {
+      name: 'iostlens_load_limit',
+      help: '1 for the stage that took most of the last seconds of the load: waiting for the node, deriving, or waiting for the store.',
+      type: 'gauge',
+      labels: ['by'],
+      read: () => {
+        const limit = pace()?.limit
+        return limit === undefined ? [] : LIMITS.map(by => ({ labels: [by], value: by === limit ? 1 : 0 }))
+      },
+    },
+  ]
+}
 
 export type ReadFrom = {
   readonly store: ServedStore & Pick<Store, 'disks'>
@@ -23,7 +98,7 @@ export type ReadFrom = {
 }
 
 /** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
-export function readings(from: ReadFrom, counts: Pick<MetricCounts, 'damageMet'>): readonly ScrapedMetric[] {
+function readings(from: ReadFrom, counts: Pick<MetricCounts, 'damageMet'>): readonly ScrapedMetric[] {
   const readHealth = watchHealth({ ...from, counts })
   return [
     gauge('iostlens_store_readable', '1 when the store can be read and is whole, otherwise 0.', async () =>
@@ -163,4 +238,41 @@ function openFiles(): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The metrics of a process as text. */
+export function exposeMetrics(counts: MetricCounts, from: ReadFrom): Exposition {
+  return createExposition(catalogue, counts, readings(from, counts))
+}
+
+/**
+ * Records each second the lateness of the event loop and the number of log lines dropped. Does not keep the process
+ * alive.
+ */
+export function watchEventLoop(counts: MetricCounts, droppedLines: () => number): Lateness {
+  return watchLateness(ms => {
+    counts.eventLoop.observe(ms / 1_000)
+    counts.droppedLines.set(droppedLines())
+  })
+}
+
+/** Serves `/metrics` on an address of its own. Throws 'usage' when the address is not available. */
+export function serveMetrics(
+  address: Address,
+  { counts, log, ...from }: ReadFrom & { readonly counts: MetricCounts; readonly log: Log },
+): { readonly url: string; readonly stop: () => Promise<void> } {
+  const app = createMetricsApp({
+    metrics: exposeMetrics(counts, from),
+    version: from.version,
+    log,
+    clock: systemClock,
+    counts,
+  })
+  const server = listening(address, '--metrics-listen', () => {
+    app.listen({ hostname: address.host, port: address.port, reusePort: false })
+    return app.server
+  })
+  const url = formatUrl({ host: address.host, port: server.port ?? address.port })
+  log('info', 'Serving metrics.', { url: `${url}/metrics` })
+  return { url, stop: () => server.stop(true) }
 }

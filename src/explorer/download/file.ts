@@ -1,7 +1,6 @@
 import type { Ask, CallParameters } from '#actions/ask.ts'
-import type { Typed } from '#actions/define.ts'
-import { jsonRows, type Rows } from '#actions/list/rows.ts'
-import type { Text } from '#actions/text.ts'
+import type { Text, Typed } from '#actions/define.ts'
+import { jsonRows, type Rows } from '#actions/find/rows.ts'
 import { Exact, parseExact } from '#chain/json.ts'
 import { formatDate, toDay } from '#chain/time.ts'
 import type { Published } from '#store/port.ts'
@@ -29,7 +28,7 @@ export function textCell(text: string): string {
 export type FileRequest = { readonly id: string; readonly query: URLSearchParams; readonly lang: Lang }
 
 /** The content of a file: column names, and the cells of each row. Cells are texts, or numbers as `Exact`. */
-export type FileTable = {
+type FileTable = {
   readonly heads: readonly string[]
   /** `before`: the number of the file's earlier rows. */
   readonly cellsOf: (rows: Rows, before: number) => readonly (readonly (string | Exact)[])[]

@@ -4,7 +4,7 @@ import type { Site, Visit } from '../page.ts'
 import { type Download, MAX_ROWS } from './file.ts'
 
 /** A list as a file: the file, and the canonical name of its subject. */
-export type FileOf = { readonly file: Download; readonly id: string }
+type FileOf = { readonly file: Download; readonly id: string }
 
 /** Whether a file can have this many rows. */
 export function isWithinFile(rows: number | null): rows is number {

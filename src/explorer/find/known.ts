@@ -1,10 +1,9 @@
 import type { Ask } from '#actions/ask.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getBalances } from '#actions/get-balances.ts'
-import { getContractAbi } from '#actions/get-contract-abi.ts'
-import { getContractCode } from '#actions/get-contract-code.ts'
+import { getContractAbi, getContractCode } from '#actions/get-contract.ts'
 import { isHash, isPossibleName, isSystemContract } from '#chain/names.ts'
-import { unless } from '#failure/unless.ts'
+import { unless } from '#failure/failure.ts'
 import {
   type ActionSignature,
   type CalledAction,

@@ -1,4 +1,4 @@
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import type { Visit } from '../page.ts'
 
 /** The purposes of system contracts and accounts. */
@@ -23,7 +23,7 @@ const SYSTEM: ReadonlyMap<string, Text> = new Map([
  * The name of an owner or a contract for people: the operator's label, else the purpose of a system contract
  * or account.
  */
-export type KnownName = { readonly label: Text; readonly by: 'operator' | 'chain' }
+type KnownName = { readonly label: Text; readonly by: 'operator' | 'chain' }
 
 /** The known name of an id; undefined: it has none. */
 export function knownName({ site }: Pick<Visit, 'site'>, id: string): KnownName | undefined {

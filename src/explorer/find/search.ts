@@ -1,13 +1,13 @@
 import type { AnswerOf, Ask } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
 import { getBalances } from '#actions/get-balances.ts'
-import { getBlockDetail } from '#actions/get-block-detail.ts'
-import { getCollectionDetail } from '#actions/get-collection-detail.ts'
-import { getContractDetail } from '#actions/get-contract-detail.ts'
+import { getBlockDetail } from '#actions/get-block.ts'
+import { getCollectionDetail } from '#actions/get-collection.ts'
+import { getContractDetail } from '#actions/get-contract.ts'
 import { getProducerDetail } from '#actions/get-producer-detail.ts'
 import { getTokenDetail } from '#actions/get-token-detail.ts'
-import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
+import { getTransactionDetail } from '#actions/get-transaction.ts'
 import { search } from '#actions/search.ts'
-import type { Text } from '#actions/text.ts'
 import { isContractId } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { selectNoun } from '../format/amount.ts'
@@ -21,10 +21,10 @@ import { labelledNames } from './labels.ts'
 /** A row of search. */
 export type SearchMatch = AnswerOf<typeof search>['matches'][number]
 
-export type MatchType = SearchMatch['type']
+type MatchType = SearchMatch['type']
 
 /** One interpretation of a text: the text to search for, and the kind of thing that it names; absent: any kind. */
-export type TextReading = { readonly text: string; readonly kind?: MatchType }
+type TextReading = { readonly text: string; readonly kind?: MatchType }
 
 /**
  * The kind that the segment before an id names, in addresses of this and other explorers: `/account/x`,

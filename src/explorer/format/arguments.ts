@@ -7,7 +7,7 @@ import {
   Parser,
   type Program,
 } from 'acorn'
-import { argumentsAsRead } from '#chain/arguments.ts'
+import { argumentsAsRead } from '#chain/effects.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
 import { written } from './text.ts'
 
@@ -129,7 +129,7 @@ export const isNamedByCode = (action: CalledAction, signature: ActionSignature |
   (parseCallArguments(action, signature) ?? []).some(({ name, isOfChain }) => name !== '' && !isOfChain)
 
 /** The parameter names of a contract's methods, by method name. */
-export type ParameterNames = ReadonlyMap<string, readonly string[]>
+type ParameterNames = ReadonlyMap<string, readonly string[]>
 
 /** Maximum length of code that is parsed: a transaction, which contains the code, has at most 64 KB. */
 const MAX_CODE = 65_536

@@ -71,7 +71,7 @@ function createNumberFormat(lang: Lang, digits: number): Intl.NumberFormat {
 const MAX_DATES = 4
 
 /** A date label below a plot, and its index in the series. */
-export type DateLabel = { readonly at: number; readonly text: string }
+type DateLabel = { readonly at: number; readonly text: string }
 
 /**
  * The labels of steps of equal length: the last date, and others at equal distances. Times are not at equal distances,

@@ -1,4 +1,4 @@
-import { argumentsAsRead } from '#chain/arguments.ts'
+import { argumentsAsRead } from '#chain/effects.ts'
 import type { CalledAction } from './arguments.ts'
 import { written } from './text.ts'
 

@@ -1,4 +1,4 @@
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import type { Failure } from '#failure/failure.ts'
 
 /** A field of a page's form. */

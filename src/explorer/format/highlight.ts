@@ -1,5 +1,5 @@
 /** The kind of a piece of code; unhighlighted code is `plain`. */
-export type PieceKind = 'comment' | 'string' | 'number' | 'keyword' | 'plain'
+type PieceKind = 'comment' | 'string' | 'number' | 'keyword' | 'plain'
 export type Piece = { readonly kind: PieceKind; readonly text: string }
 
 const KEYWORDS = new Set(

@@ -1,5 +1,5 @@
-import type { Text } from '#actions/text.ts'
-import { argumentsAsRead } from '#chain/arguments.ts'
+import type { Text } from '#actions/define.ts'
+import { argumentsAsRead } from '#chain/effects.ts'
 import { grouped } from './amount.ts'
 import type { CalledAction } from './arguments.ts'
 import { cutText, visible } from './text.ts'

@@ -1,5 +1,5 @@
-import type { Step } from '#actions/request/step.ts'
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
+import type { Step } from '#actions/request/steps.ts'
 import { dayOfDate, formatDate, toDay } from '#chain/time.ts'
 import type { Visit } from '../page.ts'
 

@@ -1,5 +1,5 @@
-import type { Text } from '#actions/text.ts'
-import { argumentsAsRead } from '#chain/arguments.ts'
+import type { Text } from '#actions/define.ts'
+import { argumentsAsRead } from '#chain/effects.ts'
 import { Exact } from '#chain/json.ts'
 import { isNanoseconds } from './time.ts'
 
@@ -23,7 +23,7 @@ export type RecordRow = {
 }
 
 /** The tokens that a record moved. */
-export type Moved = { readonly amount: string; readonly token: string }
+type Moved = { readonly amount: string; readonly token: string }
 
 /**
  * Amount and token of a movement; undefined: the record moved none. Calls with an amount and no token moved
@@ -51,7 +51,7 @@ export const findCalledAmount = ({
  * The direction of a movement for an owner. `none`: between other owners, for instance when the owner issued
  * or signed it.
  */
-export type MovementDirection = 'in' | 'out' | 'self' | 'none'
+type MovementDirection = 'in' | 'out' | 'self' | 'none'
 
 /** Argument positions of the two parties in calls of token.iost; undefined: there is no sender, or no recipient. */
 const PARTIES: ReadonlyMap<string, readonly [from: number | undefined, to: number | undefined]> = new Map([
@@ -69,7 +69,7 @@ export const WAYS: Readonly<Record<MovementDirection, Text>> = {
   none: { en: 'Others', zh: '他人之间' },
 }
 
-export type MovingRow = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to' | 'collection'>
+type MovingRow = Pick<RecordRow, 'action_name' | 'amount' | 'token' | 'data' | 'from' | 'to' | 'collection'>
 
 /**
  * Sender and recipient of a movement, by its arguments (`""`: none); of other rows, the caller and the contract. Where
@@ -120,7 +120,7 @@ export type TransactionMovement = TokenMovement | NftMovement
 
 export type TokenMovement = Moved & MovementParties
 
-export type NftMovement = MovementParties & {
+type NftMovement = MovementParties & {
   readonly collection: string
   /** Id of the NFT; undefined: a contract issued it, and no receipt names it. */
   readonly nft: string | undefined

@@ -1,4 +1,4 @@
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import { isContractId } from '#chain/names.ts'
 import type { PageKind } from '../links.ts'
 import type { Lang } from '../page.ts'

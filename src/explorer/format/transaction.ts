@@ -1,7 +1,7 @@
 import type { AnswerOf } from '#actions/ask.ts'
-import type { getTransactionDetail } from '#actions/get-transaction-detail.ts'
-import type { Text } from '#actions/text.ts'
-import { argumentsAsRead } from '#chain/arguments.ts'
+import type { Text } from '#actions/define.ts'
+import type { getTransactionDetail } from '#actions/get-transaction.ts'
+import { argumentsAsRead } from '#chain/effects.ts'
 import { isContractId } from '#chain/names.ts'
 import { computeTotals, counted, grouped } from './amount.ts'
 import { describeOutcome } from './outcome.ts'
@@ -34,7 +34,7 @@ export function contractsMade({ actions, tx_receipt }: Done): readonly string[] 
 }
 
 /** The spending limit of an action or a transaction, of one token or of any. */
-export type SpendingLimit = { readonly token: string; readonly value: string }
+type SpendingLimit = { readonly token: string; readonly value: string }
 
 const UNLIMITED: Text = { en: 'any amount of ', zh: '不限数量的' }
 const ANY: Text = { en: 'any token', zh: '任意代币' }

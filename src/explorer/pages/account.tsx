@@ -1,8 +1,9 @@
 /** @jsxImportSource @kitajs/html */
-import { getAccountActivity } from '#actions/get-account-activity.ts'
+
 import { getAccountBalance } from '#actions/get-account-balance.ts'
 import { getAccountDetail } from '#actions/get-account-detail.ts'
 import { getAccountNfts } from '#actions/get-account-nfts.ts'
+import { getAccountActivity } from '#actions/get-activity.ts'
 import { getProducerRegistration } from '#actions/get-producer-registration.ts'
 import { getSubaccountList } from '#actions/get-subaccount-list.ts'
 import { getTokenList } from '#actions/get-token-list.ts'

@@ -1,6 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import { getBlockDetail } from '#actions/get-block-detail.ts'
-import { getBlockTx } from '#actions/get-block-tx.ts'
+import { getBlockDetail, getBlockTx } from '#actions/get-block.ts'
 import { counted, grouped, ownTransactions } from '../format/amount.ts'
 import { ofNodeBeyond } from '../format/state.ts'
 import { visible } from '../format/text.ts'

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { AskContext } from '#actions/ask.ts'
-import { getContractDetail } from '#actions/get-contract-detail.ts'
+import { getContractDetail } from '#actions/get-contract.ts'
 import { Failure } from '#failure/failure.ts'
 import { formatTitle } from '../find/labels.ts'
 import { type FormField, field } from '../format/field.ts'

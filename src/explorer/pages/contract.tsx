@@ -1,10 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
 import { getAccountBalance } from '#actions/get-account-balance.ts'
-import { getContractAbi } from '#actions/get-contract-abi.ts'
-import { getContractActivity } from '#actions/get-contract-activity.ts'
-import { getContractCode } from '#actions/get-contract-code.ts'
-import { getContractDetail } from '#actions/get-contract-detail.ts'
+import { getContractActivity } from '#actions/get-activity.ts'
+import { getContractAbi, getContractCode, getContractDetail } from '#actions/get-contract.ts'
 import { getContractTx } from '#actions/get-contract-tx.ts'
 import { getTokenList } from '#actions/get-token-list.ts'
 import { isActionName } from '#chain/names.ts'

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import type { Failure, FailureKind } from '#failure/failure.ts'
 import type { Near } from '../find/near.ts'
 import type { FormField } from '../format/field.ts'

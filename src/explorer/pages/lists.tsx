@@ -1,8 +1,8 @@
 /** @jsxImportSource @kitajs/html */
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
 import { getBlockList } from '#actions/get-block-list.ts'
-import { getCollectionList } from '#actions/get-collection-list.ts'
-import { getContractList } from '#actions/get-contract-list.ts'
+import { getCollectionList } from '#actions/get-collection.ts'
+import { getContractList } from '#actions/get-contract.ts'
 import { getTransactionList } from '#actions/get-transaction-list.ts'
 import { blockFile, collectionFile, contractFile, tokenFile, transactionFile } from '../download/downloads.ts'
 import { publishedMovements } from '../find/movements.ts'

@@ -1,10 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
-import { getCollectionDetail } from '#actions/get-collection-detail.ts'
-import { getCollectionNfts } from '#actions/get-collection-nfts.ts'
-import { getCollectionOwners } from '#actions/get-collection-owners.ts'
-import { getNftDetail } from '#actions/get-nft-detail.ts'
-import { getNftHistory } from '#actions/get-nft-history.ts'
+import { getCollectionDetail, getCollectionNfts, getCollectionOwners } from '#actions/get-collection.ts'
+import { getNftDetail, getNftHistory } from '#actions/get-nft.ts'
 import { collectionOwnerFile } from '../download/downloads.ts'
 import { counted } from '../format/amount.ts'
 import { visible } from '../format/text.ts'

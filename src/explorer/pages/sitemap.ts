@@ -1,6 +1,6 @@
 import { getBaseTokenList } from '#actions/get-base-token-list.ts'
-import { getCollectionList } from '#actions/get-collection-list.ts'
-import { getContractList } from '#actions/get-contract-list.ts'
+import { getCollectionList } from '#actions/get-collection.ts'
+import { getContractList } from '#actions/get-contract.ts'
 import { getProducerList } from '#actions/get-producer-list.ts'
 import { getWealthList } from '#actions/get-wealth-list.ts'
 import { isContractId } from '#chain/names.ts'

@@ -1,7 +1,8 @@
 /** @jsxImportSource @kitajs/html */
-import { getBlockDetail } from '#actions/get-block-detail.ts'
-import { getTransactionDetail } from '#actions/get-transaction-detail.ts'
-import type { Text } from '#actions/text.ts'
+
+import type { Text } from '#actions/define.ts'
+import { getBlockDetail } from '#actions/get-block.ts'
+import { getTransactionDetail } from '#actions/get-transaction.ts'
 import { findSignature, type KnownContracts, type KnownOwners, knownContracts, knownOwners } from '../find/known.ts'
 import { readTransactionMovements } from '../find/movements.ts'
 import { isNamedByCode } from '../format/arguments.ts'

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
 import { getBalanceHistory } from '#actions/get-balance-history.ts'
-import type { Text } from '#actions/text.ts'
 import { toIso } from '#chain/time.ts'
 import { sumDecimals } from '../format/amount.ts'
 import { named, type Steps, stepsSince } from '../format/period.ts'
@@ -20,7 +20,7 @@ type BalanceStep = StepOf<Row>
 type BalanceChange = Exclude<Row, BalanceStep>
 
 /** A balance: an owner and a token. */
-export type BalanceKey = { readonly account: string; readonly token: string }
+type BalanceKey = { readonly account: string; readonly token: string }
 
 /** A balance over time: by steps, or, if all changes are on the current day, its latest changes. */
 export type BalanceHistory =

@@ -57,7 +57,7 @@ function Top({ shell, other, sign, isTimed = false }: TopProps): Html {
   )
 }
 
-export type TopProps = {
+type TopProps = {
   readonly shell: Shell
   /** Address of the same page in the other language. */
   readonly other: string
@@ -130,7 +130,7 @@ function LanguageSwitch({ lang, href }: { readonly lang: Shell['lang']; readonly
   )
 }
 
-export type DocumentProps = TopProps & {
+type DocumentProps = TopProps & {
   readonly title: string
   /** A sentence for search engines. */
   readonly description: string

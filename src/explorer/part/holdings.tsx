@@ -1,9 +1,9 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
 import { getAccountAssets } from '#actions/get-account-assets.ts'
 import type { getAccountBalance } from '#actions/get-account-balance.ts'
 import type { getAccountDetail } from '#actions/get-account-detail.ts'
-import type { Text } from '#actions/text.ts'
 import { computeTotals, firstDue, type PledgedGas, sumDecimals, sumPledgesOfOthers } from '../format/amount.ts'
 import { formatIso } from '../format/time.ts'
 import type { Html, Props, Visit } from '../page.ts'
@@ -14,7 +14,7 @@ import { Share } from './share.tsx'
 import { FirstRows } from './table.tsx'
 
 /** A gas pledge: the account that benefits, and the amount. */
-export type Pledge = { readonly pledger: string; readonly amount: string }
+type Pledge = { readonly pledger: string; readonly amount: string }
 
 type Balance = AnswerOf<typeof getAccountBalance>
 
@@ -115,7 +115,7 @@ const Pledges = ({ visit, pledges }: Props<{ pledges: readonly Pledge[] }>): Htm
 )
 
 /** The answer of get-account-assets. */
-export type AccountAssets = AnswerOf<typeof getAccountAssets>
+type AccountAssets = AnswerOf<typeof getAccountAssets>
 
 type Earning = {
   readonly isVoter: boolean

@@ -1,8 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { CallParameters } from '#actions/ask.ts'
-import type { ApiAction } from '#actions/define.ts'
+import type { ApiAction, Text } from '#actions/define.ts'
 import { LANGUAGE_TAG } from '#actions/request/options.ts'
-import type { Text } from '#actions/text.ts'
 import { grouped } from '../format/amount.ts'
 import { oneLine, shortened, visible } from '../format/text.ts'
 import { absolute } from '../format/time.ts'

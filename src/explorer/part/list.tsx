@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import type { CallParameters } from '#actions/ask.ts'
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import { type Download, MAX_ROWS } from '../download/file.ts'
 import { findWorkingPeriods, isSearchWithinFile, isWithinFile, narrowQuery } from '../download/working-periods.ts'
 import { counted, grouped, toUnits } from '../format/amount.ts'

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import type { MatchFact, SearchMatch } from '../find/search.ts'
 import { getMatchKind } from '../format/state.ts'
 import { visible } from '../format/text.ts'

@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { encode } from 'uqr'
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import { isAccountName, isContractId, isPossibleName } from '#chain/names.ts'
 import { knownName } from '../find/labels.ts'
 import { cut, shortened, visible } from '../format/text.ts'

@@ -1,6 +1,7 @@
 /** @jsxImportSource @kitajs/html */
-import type { Step } from '#actions/request/step.ts'
-import type { Text } from '#actions/text.ts'
+
+import type { Text } from '#actions/define.ts'
+import type { Step } from '#actions/request/steps.ts'
 import { counted, grouped, signed } from '../format/amount.ts'
 import { type Axis, createAxis, datesLabelled, type Extent, extentOfLevels, formatAxisLabels } from '../format/axis.ts'
 import { STEP_NAMES, type StepRow } from '../format/period.ts'

@@ -1,7 +1,7 @@
 /** @jsxImportSource @kitajs/html */
 import type { AnswerOf, CallParameters } from '#actions/ask.ts'
+import type { Text } from '#actions/define.ts'
 import { getAccountTx } from '#actions/get-account-tx.ts'
-import type { Text } from '#actions/text.ts'
 import { isActionName, isContractId, isPossibleName, isSystemContract } from '#chain/names.ts'
 import { accountRecords } from '../download/downloads.ts'
 import type { Download } from '../download/file.ts'
@@ -229,7 +229,7 @@ export const RecordList = ({ file, id, listed, ...rows }: RecordListProps): Html
 type Records = AnswerOf<typeof getAccountTx>
 
 /** The records of the address: parameters and answer of the API. */
-export type RecordsRequest = {
+type RecordsRequest = {
   readonly given: CallParameters & { readonly account: string }
   /** The answer, or the reason why no row can match these filters. */
   readonly answer: Records | Text

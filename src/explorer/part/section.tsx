@@ -1,10 +1,10 @@
 /** @jsxImportSource @kitajs/html */
 import type { Children } from '@kitajs/html'
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import { toHref } from '../links.ts'
 import type { Html, Visit } from '../page.ts'
 
-export type SectionProps = {
+type SectionProps = {
   readonly visit: Pick<Visit, 'say'>
   /** The id of the title: the target of links, equal in both languages and stable. */
   readonly id: string

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import { formatPercent, sumDecimals } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { None } from './amount.tsx'

@@ -1,5 +1,5 @@
 /** @jsxImportSource @kitajs/html */
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import { countDecimals, grouped } from '../format/amount.ts'
 import type { Html, Visit } from '../page.ts'
 import { Count, None } from './amount.tsx'

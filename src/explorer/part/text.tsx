@@ -1,6 +1,6 @@
 /** @jsxImportSource @kitajs/html */
 import { escapeHtml } from '@kitajs/html'
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 import { Exact } from '#chain/json.ts'
 import { highlight, type Piece } from '../format/highlight.ts'
 import { cut, cutText, visible } from '../format/text.ts'

@@ -10,11 +10,10 @@ import type { Site } from '#explorer/page.ts'
 import { Failure } from '#failure/failure.ts'
 import { createPermits } from '#gate/gate.ts'
 import type { Handler } from '../exchange.ts'
-import { csvLine, csvSerializer } from '../export/csv.ts'
-import type { ExportForm } from '../export/form.ts'
+import { csvLine, csvSerializer, type ExportForm } from '../export/csv.ts'
 import { exportReply } from '../export/reply.ts'
 import { counted, type ExplorerGate, planOfVisitor } from './gate.ts'
-import { parsePageRequest } from './page-request.ts'
+import { parsePageRequest } from './handler.ts'
 
 type DownloadOptions = ExplorerGate & { readonly site: Site; readonly stallMs: number }
 

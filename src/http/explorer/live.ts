@@ -10,9 +10,8 @@ import { createStream } from '../export/stream.ts'
 import { failureFields } from '../failure-reply.ts'
 import { FEED_TYPE, formatEvent } from '../feed/events.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
-import { measureFreshness } from '../health.ts'
+import { findTroubles, measureFreshness } from '../health.ts'
 import type { Reply } from '../reply.ts'
-import { findTroubles } from '../troubles.ts'
 import { counted, type ExplorerGate } from './gate.ts'
 
 /** Milliseconds before a browser reconnects. After a stop, all browsers reconnect at the same time. */

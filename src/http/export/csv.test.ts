@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { Rows } from '#actions/list/rows.ts'
+import { openBook } from '#actions/books/open-book.ts'
+import type { Rows } from '#actions/find/rows.ts'
 import { Exact, RawJson } from '#chain/json.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
-import { csvLines, csvSerializer } from './csv.ts'
+import { bookForm, csvLines, csvSerializer } from './csv.ts'
 
 /** The file of some rows, in parts of `size`; `cut`: without its end. */
 function fileOf(
@@ -95,4 +96,28 @@ test('csv: the data of a row is in its column as unchanged JSON text', () => {
     ['1', '["x, \\"y\\""]'],
     ['2', 'plain "text"'],
   ])
+})
+
+const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
+
+function readBookLines(action: string, memo: string, csv: 'koinly' | 'ledger'): readonly string[] {
+  const booking = {
+    ...{ time: '2026-11-21T08:25:32.500Z', token: 'iost', change: '-1.50', tx_hash: '-hash' },
+    ...{ action, counterparty: 'bobby', isStake: false, memo },
+  }
+  const at = { height: 1, time: 0n }
+  const book = openBook(
+    { view: { at } },
+    { csv, account: '../alice', tokens: [], range: {}, bookingsOf: () => [booking] },
+  )
+  const { serializer, fileName } = bookForm(book)
+  expect(fileName).toBe(`.._alice-all-tokens-to-1970-01-01-${csv}.csv`)
+  return readWholeCsv(serializer.rows({ rows: [] }) + serializer.tail(0))[1] ?? []
+}
+
+test('a book: formulas are shown as text, and amounts stay numbers', () => {
+  expect(readBookLines('transfer', FORMULA, 'ledger')).toEqual([
+    ...['2026-11-21', `transfer to bobby: ${FORMULA}`, '-1.50', '', 'iost', "'-hash"],
+  ])
+  expect(readBookLines('@run', '\u202etxt', 'koinly').slice(10)).toEqual(["'@run to bobby: \\u{202e}txt", "'-hash"])
 })

@@ -1,6 +1,26 @@
-import type { Rows } from '#actions/list/rows.ts'
+import type { Book } from '#actions/books/book.ts'
+import type { Export } from '#actions/export.ts'
+import type { Rows } from '#actions/find/rows.ts'
 import { Exact, RawJson, writeJson } from '#chain/json.ts'
-import type { RowSerializer } from './form.ts'
+import { fileStem, textCell } from '#explorer/download/file.ts'
+
+/** The format and the file name of an export. Throws when its list cannot be sent in that format. */
+export type ExportForm = (opened: Export) => FormattedExport
+
+export type FormattedExport = {
+  readonly serializer: RowSerializer
+  readonly fileName: string
+  /** Some rows have no line, so the number of rows is not the number of lines. */
+  readonly isShorter?: true
+}
+
+/** The serialization of one export's rows, in order. The text says by itself where a whole list ends. */
+export type RowSerializer = {
+  readonly type: string
+  readonly rows: (rows: Rows) => string
+  /** The text after the last row; `rows`: the number of rows. */
+  readonly tail: (rows: number) => string
+}
 
 /** The line end of RFC 4180. */
 const END = '\r\n'
@@ -85,3 +105,17 @@ function formatCell(value: unknown): string {
 const SPECIAL = /[",\r\n]/
 
 const quoted = (text: string): string => (SPECIAL.test(text) ? `"${text.replaceAll('"', '""')}"` : text)
+
+/**
+ * A list in the columns of an accounting program, as a CSV file. No text in it is a formula that a
+ * spreadsheet would run.
+ */
+export const bookForm = ({ heads, linesOf, names }: Book): FormattedExport => ({
+  fileName: `${fileStem(names)}.csv`,
+  isShorter: true,
+  serializer: csvSerializer({
+    heads,
+    linesOf: rows =>
+      linesOf(rows).map(line => csvLine(line.map(cell => (typeof cell === 'string' ? textCell(cell) : cell)))),
+  }),
+})

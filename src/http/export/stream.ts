@@ -1,6 +1,8 @@
+import { constants, createGzip } from 'node:zlib'
+import { badRequest } from '#actions/request/refusals.ts'
 import { type Failure, toFailure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import { PIECE_BYTES, type StreamEnd, type StreamedBody } from '../reply.ts'
+import { GZIP_LEVEL, PIECE_BYTES, type StreamEnd, type StreamedBody } from '../reply.ts'
 
 type Options = {
   /** Aborts when the client goes away. */
@@ -80,3 +82,99 @@ export function createStream(
 export const inPieces = function* (bytes: Uint8Array): Generator<Uint8Array, void, void> {
   for (let at = 0; at < bytes.length; at += PIECE_BYTES) yield bytes.subarray(at, at + PIECE_BYTES)
 }
+
+/** Compresses a body, chunk by chunk, into one gzip stream. */
+type Packer = {
+  /** Returns the output that is available after a chunk. */
+  pack(piece: Uint8Array): Promise<Uint8Array>
+  /** Returns the end of the stream. */
+  end(): Promise<Uint8Array>
+  /** Frees the stream's memory. */
+  close(): void
+}
+
+export function gzipPacker(): Packer {
+  const gzip = createGzip({ level: GZIP_LEVEL })
+  const failed = Promise.withResolvers<never>()
+  failed.promise.catch(() => undefined)
+  gzip.on('error', failed.reject)
+  let out: Uint8Array[] = []
+  gzip.on('data', (part: Uint8Array) => out.push(part))
+  const take = (): Uint8Array => {
+    const taken = Buffer.concat(out)
+    out = []
+    return taken
+  }
+  const after = (work: (done: () => void) => void): Promise<Uint8Array> =>
+    Promise.race([new Promise<void>(work), failed.promise]).then(take)
+  return {
+    pack: piece =>
+      after(done => {
+        gzip.write(piece)
+        gzip.flush(constants.Z_SYNC_FLUSH, done)
+      }),
+    end: () =>
+      after(done => {
+        gzip.once('end', done)
+        gzip.end()
+      }),
+    close: () => void gzip.destroy(),
+  }
+}
+
+/** Passes chunks on unchanged. */
+export const plainPacker: Packer = {
+  pack: async piece => piece,
+  end: async () => new Uint8Array(),
+  close: () => undefined,
+}
+
+const encoder = new TextEncoder()
+
+/** Encodes texts as the chunks of a body. */
+export const packed = async function* (
+  texts: AsyncGenerator<string, void, void>,
+  packer: Packer,
+): AsyncGenerator<Uint8Array, void, void> {
+  for await (const text of texts) yield* inPieces(await packer.pack(encoder.encode(text)))
+  yield* inPieces(await packer.end())
+}
+
+/** Maximum bytes of a body that is made before it is sent. All exports together may take this many times their number. */
+const MAX_BYTES = 8 * 1024 * 1024
+
+/**
+ * Whether the client announces that its connection ends with the answer, as nginx does by default. It may then speak
+ * HTTP/1.0, in which a stream ends like a broken connection does. Only a length tells the two apart.
+ */
+export const needsLength = ({ headers }: Request): boolean =>
+  (headers.get('connection') ?? '')
+    .toLowerCase()
+    .split(',')
+    .some(option => option.trim() === 'close')
+
+/** The pieces as one body. Throws 'bad_request' when they are too many for that. */
+export async function collectPieces(pieces: AsyncGenerator<Uint8Array, void, void>): Promise<Uint8Array<ArrayBuffer>> {
+  const taken: Uint8Array[] = []
+  let bytes = 0
+  for await (const piece of pieces) {
+    bytes += piece.length
+    if (bytes > MAX_BYTES) throw TOO_LARGE
+    taken.push(piece)
+  }
+  const body = new Uint8Array(bytes)
+  let at = 0
+  for (const piece of taken) {
+    body.set(piece, at)
+    at += piece.length
+  }
+  return body
+}
+
+const TOO_LARGE = badRequest(
+  {
+    en: `This list is larger than ${MAX_BYTES} bytes, and the request has 'Connection: close', as HTTP/1.0 clients and nginx by default send it: the end of a list of that size could not be told from a broken connection. Use HTTP/1.1 and keep the connection alive; in nginx set proxy_http_version 1.1 and proxy_set_header Connection "".`,
+    zh: `此列表超过 ${MAX_BYTES} 字节，而请求带有 'Connection: close'（HTTP/1.0 客户端及 nginx 默认如此）：这样无法区分列表结束与连接中断。请使用 HTTP/1.1 并保持连接；nginx 请设置 proxy_http_version 1.1 与 proxy_set_header Connection ""。`,
+  },
+  {},
+)

@@ -1,10 +1,10 @@
 import { type FeedHub, feedHub } from '#actions/feed/hub.ts'
 import { type Failure, PublicFailure } from '#failure/failure.ts'
-import { every } from '#time/every.ts'
+import { every } from '#time/clock.ts'
 import type { AppOptions } from '../app-options.ts'
 
 /** An open feed or an export that is being sent, for the code that may end it. */
-export type OpenFeed = {
+type OpenFeed = {
   /**
    * Set for an export. It cannot be continued, so it is sent to its end when the service stops, and while keys cannot be
    * checked.

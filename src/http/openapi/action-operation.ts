@@ -1,12 +1,14 @@
 import type { ApiAction } from '#actions/define.ts'
-import { LAST_ROW_PATTERN } from '#actions/feed/last-row.ts'
+import { LAST_ROW_PATTERN } from '#actions/feed/message.ts'
 import { neverOfFeed } from '#actions/feed/requests.ts'
 import { ID_PATTERN } from '#actions/feed/trail.ts'
 import { FEED_FORMAT, OPTION_TEXTS, OPTION_VALUES } from '#actions/request/options.ts'
 import { MAX_DIGITS, type ParameterSpec } from '#actions/request/parameters.ts'
 import { listParameters, type Parameter } from '#actions/request/query.ts'
-import { dataRef, schemaName } from './answer-schema.ts'
+import { buildExportAnswer, dataRef, schemaName } from './answer-schema.ts'
 import {
+  actionErrorRefs,
+  buildSuccess,
   chosenParameters,
   type Described,
   FORM_NAMES,
@@ -14,9 +16,8 @@ import {
   getExample,
   type Json,
   mergeForm,
-} from './described.ts'
-import { buildExportAnswer } from './export-answer.ts'
-import { actionErrorRefs, buildSuccess, NOT_MODIFIED } from './responses.ts'
+  NOT_MODIFIED,
+} from './responses.ts'
 
 /** The route of an action. */
 export const formatRoute = ({ module, action }: ApiAction): string => `/api/${module}/${action}`

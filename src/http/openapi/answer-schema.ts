@@ -2,7 +2,7 @@ import type { TSchema } from '@sinclair/typebox'
 import { type ApiAction, formatActionName } from '#actions/define.ts'
 import { FEED_FORMAT } from '#actions/request/options.ts'
 import { type Columns, EXACT, findColumns, HEAD_ONLY, pickOtherFields, SEARCHED_ONLY } from '#actions/shape/results.ts'
-import type { Form, Json } from './described.ts'
+import { closedObject, type Form, headersNamed, type Json, RATE_HEADERS } from './responses.ts'
 
 /** `get-account-tx` → `GetAccountTx` */
 export const schemaName = (action: Pick<ApiAction, 'name' | 'action'>): string =>
@@ -19,7 +19,7 @@ const getResultSchema = ({ result, compatResult }: ApiAction, { compat }: Form):
 export const rowName = (action: Pick<ApiAction, 'name' | 'action'>): string => `${schemaName(action)}Row`
 
 /** The JSON schema of a row of a list. For an action without a list, it allows anything. */
-export function rowSchema(action: ApiAction, form: Form): Json {
+function rowSchema(action: ApiAction, form: Form): Json {
   const { properties } = dataSchema(action, form) as { readonly properties?: Readonly<Record<string, Json>> }
   const row = (properties?.[action.list ?? '']?.['items'] ?? {}) as Json
   const isWhole = form.export !== undefined && form.export !== FEED_FORMAT
@@ -31,7 +31,7 @@ export function rowSchema(action: ApiAction, form: Form): Json {
 }
 
 /** The schemas of a list's fields other than its rows. */
-export function listOtherSchemas(action: ApiAction, form: Form): Json {
+function listOtherSchemas(action: ApiAction, form: Form): Json {
   const { properties = {} } = dataSchema(action, form) as { readonly properties?: Json }
   return pickOtherFields(properties, action.list)
 }
@@ -84,4 +84,71 @@ function toPlainSchema(schema: TSchema, numbers: Form['numbers']): Json {
     return isExact && numbers === 'string' ? { ...made, type: 'string', pattern: DIGITS } : made
   }
   return plain(JSON.parse(JSON.stringify(schema))) as Json
+}
+
+/**
+ * The actions that a document describes: only those with a list in a document of whole lists, and only those
+ * with a feed in one of feeds.
+ */
+export const describedActions = (actions: readonly ApiAction[], form: Form): readonly ApiAction[] =>
+  form.export === undefined
+    ? actions
+    : actions.filter(({ list, source }) => (form.export === FEED_FORMAT ? source?.isFeed === true : list !== undefined))
+
+const HEADERS = headersNamed([
+  'X-Block-Height',
+  'X-Block-Time',
+  'X-Total-Count',
+  'Content-Disposition',
+  'X-Request-Id',
+  'Cache-Control',
+  ...RATE_HEADERS,
+])
+
+const FEED_HEADERS = headersNamed([
+  'X-Block-Height',
+  'X-Block-Time',
+  'X-Head-Height',
+  'X-Head-Status',
+  'X-Request-Id',
+  'Cache-Control',
+  ...RATE_HEADERS,
+])
+
+/** The answer with a whole list. It is not one JSON text, so the schemas of its lines are separate components. */
+export function buildExportAnswer(action: ApiAction, format: NonNullable<Form['export']>): Json {
+  const types = { ndjson: 'application/x-ndjson', csv: 'text/csv', sse: 'text/event-stream' } as const
+  const row = `#/components/schemas/${rowName(action)}`
+  const description = {
+    ndjson: `All rows, of one height: each line is a JSON text as ${row} describes it, the last line is as #/components/schemas/${COMPLETE}. An answer without that line is incomplete.`,
+    csv: `All rows, of one height, as RFC 4180: a line with the names of the fields of ${row}, then a line for each row. Arrays and objects are JSON text. The last column, complete_rows, is empty but in the last line, where it is the number of these lines; a file without that number is incomplete. X-Total-Count is the number of rows. With the parameter csv, where an action has it, the lines have the columns that it names, rows that changed nothing have no line, and X-Total-Count is not sent.`,
+    sse: `Events: the rows from start_seq or Last-Event-ID on, then each new row when its block is irreversible. The first event is named begin: its data has the block_height, and its id is the one to continue with before any row came; it is left out without such an id, in a feed that starts at a number without a row yet, or, when searched, at a block or time. The data of a row is a JSON text as ${row} describes it. Its id is the seq, behind which a mark of the chain may follow (501@…), or names the row itself in a list that is searched; send it back as it came. With head=1 also events named packed, with a row of a block that may still be replaced, and dropped, whose from_block says from which block on such rows are gone (a feed that is continued begins with it and sends those still valid again); an irreversible row has the id field of the packed row that it confirms. An event named cut, reset or end is the last one and says in its data why and where to go on (seq).`,
+  }
+  return {
+    description: description[format],
+    headers: format === FEED_FORMAT ? FEED_HEADERS : HEADERS,
+    content: { [types[format]]: { schema: { type: 'string' } } },
+  }
+}
+
+const COMPLETE = 'Complete'
+
+/** The schemas of lines. */
+export const exportSchemas = (actions: readonly ApiAction[], form: Form): Json => ({
+  ...Object.fromEntries(actions.map(action => [rowName(action), rowSchema(action, form)])),
+  ...(form.export === FEED_FORMAT ? {} : { [COMPLETE]: buildCompleteSchema(actions, form) }),
+})
+
+const complete: Json = {
+  complete: { type: 'boolean', const: true },
+  rows: { type: 'integer', minimum: 0, description: 'Number of rows before this line.' },
+  block_height: { type: 'string', pattern: '^[0-9]+$', description: 'Block height of the answer.' },
+}
+
+function buildCompleteSchema(actions: readonly ApiAction[], form: Form): Json {
+  const beside = Object.assign({}, ...actions.map(action => listOtherSchemas(action, form)))
+  return {
+    description: 'The last line of a whole list in NDJSON, with what its answer has beside the rows.',
+    ...closedObject({ ...beside, ...complete }, Object.keys(complete)),
+  }
 }

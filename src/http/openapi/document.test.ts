@@ -5,8 +5,8 @@ import { everyChoice } from '#test/support/every-choice.ts'
 import { formatMethodTemplate, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
 import { formatRoute, operationId } from './action-operation.ts'
 import { schemaName } from './answer-schema.ts'
-import type { Described } from './described.ts'
 import { buildOpenapi } from './document.ts'
+import type { Described } from './responses.ts'
 
 const defaults = { format: 'envelope', compat: 'none', numbers: 'number' } as const
 const documentFor = (chosen: Described['chosen'] = {}) =>

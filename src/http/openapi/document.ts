@@ -1,15 +1,26 @@
 import type { ApiAction } from '#actions/define.ts'
 import { formatMethodTemplate, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
 import { actionOperation, formatRoute } from './action-operation.ts'
-import { dataSchema, NOTHING, schemaName } from './answer-schema.ts'
-import { type Described, type Form, type Json, mergeForm } from './described.ts'
-import { describedActions, exportSchemas } from './export-answer.ts'
-import { headerComponents } from './headers.ts'
-import { metricsOperation, statusOperation } from './operator-operations.ts'
-import { errorResponses, errorSchema } from './responses.ts'
-import { rpcOperation, switchedOff } from './rpc-operations.ts'
-import { anyOperation, healthOperation, readyOperation } from './service-operations.ts'
-import { usageOperation } from './usage-operation.ts'
+import { dataSchema, describedActions, exportSchemas, NOTHING, schemaName } from './answer-schema.ts'
+import {
+  type Described,
+  errorResponses,
+  errorSchema,
+  type Form,
+  headerComponents,
+  type Json,
+  mergeForm,
+} from './responses.ts'
+import {
+  anyOperation,
+  healthOperation,
+  metricsOperation,
+  readyOperation,
+  rpcOperation,
+  statusOperation,
+  switchedOff,
+  usageOperation,
+} from './service-operations.ts'
 
 /**
  * The interface as an OpenAPI 3.1 document, generated from the action registry, and from the tables of codes and of

@@ -1,8 +1,89 @@
 import type { ApiAction } from '#actions/define.ts'
+import { formatExamplePath, type RpcMethod } from '../rpc-methods.ts'
 import { formParameters, language } from './action-operation.ts'
-import { type Described, type Json, mergeForm } from './described.ts'
-import { type HeaderName, headersNamed } from './headers.ts'
-import { buildSuccess, closedObject, errorRefs, NOT_MODIFIED } from './responses.ts'
+import {
+  buildSuccess,
+  closedObject,
+  type Described,
+  errorContent,
+  errorRefs,
+  type HeaderName,
+  headersNamed,
+  type Json,
+  mergeForm,
+  NOT_MODIFIED,
+  RATE_HEADERS,
+} from './responses.ts'
+
+const HEADERS = headersNamed(['X-Request-Id', 'Cache-Control', ...RATE_HEADERS])
+
+/** A node method that the gateway allows. The node defines the answer. */
+export const rpcOperation = (method: RpcMethod): Json => ({
+  operationId: method.name,
+  tags: ['rpc'],
+  summary: method.title.en,
+  'x-summary-zh': method.title.zh,
+  description: `The response of the node, byte for byte. Example: ${formatExamplePath(method)}`,
+  parameters: method.segments.map(({ name, pattern, rule, example }) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: `Format: ${rule.en}.`,
+    schema: { type: 'string', pattern: pattern.source },
+    example,
+  })),
+  responses: {
+    200: { description: 'The response of the node.', headers: HEADERS, content: { 'application/json': {} } },
+    400: {
+      description: 'An error of the node, passed on unchanged (text/plain), or an error of this service.',
+      headers: HEADERS,
+      content: { 'text/plain': { schema: { type: 'string' } }, ...errorContent },
+    },
+    ...errorRefs(status => status !== 400),
+  },
+})
+
+/** A node method that the gateway refuses with 503. */
+export const switchedOff = (name: string): Json => ({
+  operationId: name,
+  tags: ['rpc'],
+  summary: 'Temporarily unavailable.',
+  'x-summary-zh': '暂不可用。',
+  responses: errorRefs(),
+})
+
+const count = (description: string): Json => ({ type: 'integer', minimum: 0, description })
+
+const usage = closedObject({
+  id: { type: 'string', description: 'Id of the key, which stays when the key is rotated.' },
+  name: { type: 'string', description: 'Name that the operator gave the key.' },
+  expires: { type: ['string', 'null'], description: 'When the key expires, ISO-8601 UTC; null: never.' },
+  second: closedObject({
+    limit: count('Requests per second.'),
+    remaining: count('Requests left in this second.'),
+  }),
+  today: closedObject({
+    limit: count('Requests per UTC day.'),
+    used: count('Requests of today, counted by all processes of the service.'),
+    remaining: count('Requests left today.'),
+    resets: { type: 'string', description: 'When the day ends, ISO-8601 UTC.' },
+  }),
+})
+
+/** Statuses of the operation's failures. It waits for no turn and does not count as a request. */
+const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
+
+export const usageOperation = (described: Described): Json => ({
+  operationId: 'usage',
+  tags: ['service'],
+  summary: 'Remaining requests of an API key. This call itself is not counted.',
+  'x-summary-zh': 'API key 的剩余调用次数。此查询不计入调用次数。',
+  parameters: [...formParameters(described), language],
+  responses: {
+    200: { ...buildSuccess(usage, mergeForm(described)), headers: headersNamed(['X-Request-Id', 'Cache-Control']) },
+    ...errorRefs(status => ERRORS.includes(status)),
+  },
+})
 
 /** The address of the specification, which takes any action. Its answer depends on the action. */
 export function anyOperation(actions: readonly ApiAction[], described: Described): Json {
@@ -50,7 +131,7 @@ export function anyOperation(actions: readonly ApiAction[], described: Described
 const OPEN_ERRORS = [405, 414, 500, 504]
 
 /** An operation that needs no key. */
-export const openOperation = (
+const openOperation = (
   operationId: string,
   { en, zh, responses }: { readonly en: string; readonly zh: string; readonly responses: Json },
 ): Json => ({
@@ -72,7 +153,7 @@ const jsonAnswer = (
   content: { 'application/json': { schema } },
 })
 
-export const version: Json = { type: 'string', description: 'Version of the service.' }
+const version: Json = { type: 'string', description: 'Version of the service.' }
 
 export const healthOperation: Json = openOperation('health', {
   en: 'Whether the process is running.',
@@ -85,7 +166,7 @@ export const healthOperation: Json = openOperation('health', {
 })
 
 /** The progress of the load; absent while it is unknown. */
-export const loadProperties: Json = {
+const loadProperties: Json = {
   height: { type: 'integer', minimum: 0, description: 'Height of the last loaded block.' },
   time: { type: 'string', description: 'Time of that block, ISO-8601 UTC.' },
   whole: {
@@ -141,5 +222,83 @@ export const readyOperation: Json = openOperation('ready', {
       ),
       headers: ['Retry-After'],
     }),
+  },
+})
+
+const text = (description: string): Json => ({ type: 'string', description })
+
+const troubles: Json = {
+  type: 'array',
+  description: 'Current problems, each with its remedy, in both languages.',
+  items: closedObject({
+    what: text('Description of the problem.'),
+    what_zh: text('The same in Chinese.'),
+    help: text('Remedy.'),
+    help_zh: text('The same in Chinese.'),
+  }),
+}
+
+/** The figures of the load; null: unknown. */
+const nullable = Object.fromEntries(
+  Object.entries(loadProperties).map(([name, schema]) => [
+    name,
+    { anyOf: [schema, { type: 'null' }], description: 'As in /ready; null when it is unknown.' },
+  ]),
+)
+
+const statusProperties: Json = {
+  version,
+  since: text('When the process began to serve, ISO-8601 UTC.'),
+  ...nullable,
+  whole: {
+    type: 'boolean',
+    description: 'Whether the store can be read, and neither checks nor answers found damage in it.',
+  },
+  blocks_per_second: {
+    type: ['number', 'null'],
+    minimum: 0,
+    description: 'Blocks published per second since /status was first requested; null until there is enough data.',
+  },
+  troubles,
+}
+
+export const statusOperation: Json = {
+  ...openOperation('status', {
+    en: 'State of the service, as a web page; JSON where Accept asks for application/json and not for text/html.',
+    zh: '服务的运行状态，以网页显示；Accept 要求 application/json 且不要求 text/html 时为 JSON。',
+    responses: {
+      200: {
+        description: 'The status, healthy or not: programs that decide by the HTTP status ask /ready.',
+        headers: {
+          ...headersNamed(['X-Request-Id', 'Cache-Control']),
+          'Content-Language': {
+            description: 'Language of the page.',
+            required: false,
+            schema: { type: 'string', enum: ['en', 'zh-CN'] },
+          },
+        },
+        content: {
+          'application/json': { schema: closedObject(statusProperties) },
+          'text/html': { schema: { type: 'string' } },
+        },
+      },
+    },
+  }),
+  parameters: [language],
+}
+
+const METRICS_HEADERS = headersNamed(['ETag', 'X-Request-Id', 'Cache-Control'])
+
+export const metricsOperation: Json = openOperation('metrics', {
+  en: 'Metrics of the process in the text format of Prometheus. With --metrics-listen they are served at that address only, and this path returns 404.',
+  zh: '进程的监控指标，采用 Prometheus 文本格式。设置 --metrics-listen 时仅在该地址提供，此处返回 404。',
+  responses: {
+    200: {
+      description: 'The metrics.',
+      headers: METRICS_HEADERS,
+      content: { 'text/plain': { schema: { type: 'string' } } },
+    },
+    304: { description: 'Not modified: If-None-Match contains the current ETag.', headers: METRICS_HEADERS },
+    ...errorRefs(status => status === 404),
   },
 })

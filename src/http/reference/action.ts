@@ -1,19 +1,179 @@
-import { type ApiAction, formatActionName } from '#actions/define.ts'
+import type { TSchema } from '@sinclair/typebox'
+import { type ApiAction, formatActionName, type Text } from '#actions/define.ts'
 import type { Example } from '#actions/example/choose.ts'
+import { EXPORT_FORMATS, OPTION_VALUES } from '#actions/request/options.ts'
 import { listParameters, type Parameter } from '#actions/request/query.ts'
+import { EXACT, findDescription } from '#actions/shape/results.ts'
+import { Exact, type ExactJson, parseExact, writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
 import { listCodes } from '../codes.ts'
 import { formatRoute } from '../openapi/action-operation.ts'
-import { exampleText } from './example-text.ts'
-import { actionForm } from './form.ts'
-import { breakable, type Html, type HtmlPart, html, named } from './html.ts'
-import { buildSamples, type CodeSample, formatCallUrl, type SampleCall } from './samples.ts'
-import { type FieldRow, listFieldRows } from './schema-fields.ts'
+import {
+  breakable,
+  buildSamples,
+  type CodeSample,
+  formatCallUrl,
+  type Html,
+  type HtmlPart,
+  html,
+  named,
+  type SampleCall,
+} from './html.ts'
+import { prettyJson } from './script.ts'
 import { words } from './text.ts'
+
+/** A field of an answer in the reference. */
+type FieldRow = {
+  /** A path such as `transactions[].tx_hash`. `{}` is any key of an object that is a map. */
+  readonly path: string
+  readonly type: string
+  readonly optional: boolean
+  /** Whether `numbers=string` makes the field a string. */
+  readonly exact: boolean
+  readonly description: Text | undefined
+}
+
+/** The fields of an answer, including those of nested objects and lists, in the order of the schema. */
+export function listFieldRows(schema: TSchema, prefix = ''): readonly FieldRow[] {
+  const objects = listVariants(schema).filter(({ properties }: Inside) => properties !== undefined)
+  return objects.flatMap(object => fieldsOfObject(object, prefix))
+}
+
+const fieldsOfObject = ({ properties = {}, required = [] }: Inside, prefix: string): readonly FieldRow[] =>
+  Object.entries(properties).flatMap(([name, field]) => {
+    const path = `${prefix}${name}`
+    return [
+      {
+        path,
+        type: formatType(field),
+        optional: !required.includes(name),
+        exact: isExact(field),
+        description: findDescription(field),
+      },
+      ...listNestedRows(field, path),
+    ]
+  })
+
+/** The keywords of JSON Schema that the field words of `results.ts` use. */
+type Inside = TSchema & {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, TSchema>>
+  readonly required?: readonly string[]
+  readonly items?: TSchema
+  readonly patternProperties?: Readonly<Record<string, TSchema>>
+  readonly anyOf?: readonly TSchema[]
+}
+
+function listNestedRows(field: TSchema, path: string): readonly FieldRow[] {
+  const { items, patternProperties = {} }: Inside = field
+  if (items !== undefined) return listFieldRows(items, `${path}[].`)
+  const [entry] = Object.values(patternProperties)
+  return entry === undefined ? listFieldRows(field, `${path}.`) : listFieldRows(entry, `${path}.{}.`)
+}
+
+function listVariants(schema: TSchema): readonly TSchema[] {
+  const { anyOf = [schema] }: Inside = schema
+  return anyOf
+}
+
+const isExact = (schema: TSchema): boolean => listVariants(schema).some(variant => variant[EXACT] === true)
+
+const formatType = (schema: TSchema): string =>
+  [...new Set(listVariants(schema).map(({ type = 'any' }: Inside) => type))].join(' | ')
+
+/** Maximum lines of an example answer on a page. */
+const MAX_LINES = 60
+/** Rows to keep when there are too many: the largest number that fits. */
+const ROWS = [20, 10, 5, 3, 2, 1]
+/** Maximum length of a text. Contracts and their code are of any length. */
+const MAX_LETTERS = 200
+
+/** An example to show: valid JSON, complete except for rows and the ends of long texts. */
+type ShownExample = { readonly text: string; readonly isShorter: boolean }
+
+/**
+ * A formatted JSON text. If it has more than `MAX_LINES`, each list is limited to the same number of first
+ * rows, so that the fields after it, such as page, size and total, are shown as well.
+ */
+export function exampleText(json: string): ShownExample {
+  const whole = parseExact(json)
+  let text = ''
+  for (const rows of [Number.POSITIVE_INFINITY, ...ROWS]) {
+    text = prettyJson(writeJson(withRows(whole, rows)))
+    if (text.split('\n').length <= MAX_LINES) break
+  }
+  return { text, isShorter: text !== prettyJson(json) }
+}
+
+function withRows(value: ExactJson, rows: number): ExactJson {
+  if (typeof value === 'string')
+    return value.length > MAX_LETTERS ? `${value.slice(0, MAX_LETTERS).toWellFormed()}…` : value
+  if (value === null || typeof value !== 'object' || value instanceof Exact) return value
+  if (isList(value)) return value.slice(0, rows).map(each => withRows(each, rows))
+  return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, withRows(each, rows)]))
+}
+
+const isList = (value: object): value is readonly ExactJson[] => Array.isArray(value)
+
+type Lang = 'en' | 'zh'
+
+/** A form that calls the action from the page, filled in with a call that has an answer. */
+const actionForm = (
+  action: ApiAction,
+  { lang, call }: { readonly lang: Lang; readonly call: SampleCall },
+): Html => html`<form class="try" data-path="..${call.path}" autocomplete="off">
+<div class="inputs">
+${listParameters(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
+${listFormOptions(action).map(([name, values]) =>
+  labelled(
+    name,
+    formatControlId(action, name),
+    choice({ name, values, chosen: call.query[name] ?? '' }, formatControlId(action, name)),
+  ),
+)}
+</div>
+<p><button type="submit">${words.send[lang]}</button></p>
+<div class="answer" role="status"><p></p><pre hidden tabindex="0" aria-label="${words.answerTo[lang]} ${action.action}"></pre></div>
+</form>`
+
+/** The options of an action. Only lists have the export formats. */
+const listFormOptions = ({ list }: ApiAction): readonly (readonly [name: string, values: readonly string[]])[] =>
+  Object.entries(OPTION_VALUES).map(([name, values]) => [
+    name,
+    name === 'format' && list !== undefined ? [...values, ...EXPORT_FORMATS] : values,
+  ])
+
+/** The id of a control, unique even when a parameter and an option have the same name. */
+const formatControlId = (action: ApiAction, name: string): string => `${formatActionName(action)}--${name}`
+
+type Within = { readonly action: ApiAction; readonly lang: Lang; readonly call: SampleCall }
+
+function ownInput({ name, required, spec }: Parameter, { action, lang, call }: Within): Html {
+  const id = formatControlId(action, name)
+  const value = call.query[name] ?? ''
+  if (spec.values !== undefined) return labelled(name, id, choice({ name, values: spec.values, chosen: value }, id))
+  const hint = spec.fallback === undefined ? '' : String(spec.fallback)
+  return labelled(
+    `${name}${required ? words.requiredMark[lang] : ''}`,
+    id,
+    html`<input id="${id}" name="${name}" value="${value}" placeholder="${hint}" spellcheck="false" autocapitalize="none"${required ? html` required` : html``}>`,
+  )
+}
+
+const labelled = (label: string, id: string, control: Html): Html =>
+  html`<p><label for="${id}">${label}</label>${control}</p>\n`
+
+type Choice = { readonly name: string; readonly values: readonly string[]; readonly chosen: string }
+
+/** A select. The empty option omits the parameter. */
+const choice = ({ name, values, chosen }: Choice, id: string): Html =>
+  html`<select id="${id}" name="${name}"><option value="">–</option>${values.map(
+    value => html`<option${value === chosen ? html` selected` : html``}>${value}</option>`,
+  )}</select>`
 
 export type ReferenceLang = 'en' | 'zh'
 
-export type SectionOptions = {
+type SectionOptions = {
   readonly lang: ReferenceLang
   /** A call that has an answer on the served chain; absent: unknown. */
   readonly example: Example | undefined

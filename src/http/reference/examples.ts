@@ -1,11 +1,10 @@
 import type { AnswerDeps } from '#actions/answer.ts'
 import type { ApiAction } from '#actions/define.ts'
-import { chooseExample, type Example } from '#actions/example/choose.ts'
-import { findScenes } from '#actions/example/scenes.ts'
+import { chooseExample, type Example, findScenes } from '#actions/example/choose.ts'
 import type { OptionDefaults } from '#actions/request/options.ts'
 import { Failure } from '#failure/failure.ts'
 import { within } from '#time/deadline.ts'
-import { listFieldRows } from './schema-fields.ts'
+import { listFieldRows } from './action.ts'
 
 export type Examples = ReadonlyMap<ApiAction, Example>
 

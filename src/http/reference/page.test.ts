@@ -4,8 +4,8 @@ import { actions } from '#actions/registry.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { codes } from '../codes.ts'
 import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
+import { listFieldRows } from './action.ts'
 import { renderReference } from './page.tsx'
-import { listFieldRows } from './schema-fields.ts'
 import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
 
 const page = (lang: 'en' | 'zh', testKey?: string, isExplored = false) =>

@@ -1,4 +1,4 @@
-import type { Text } from '#actions/text.ts'
+import type { Text } from '#actions/define.ts'
 
 const say = (en: string, zh: string): Text => ({ en, zh })
 

@@ -1,6 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { type HistoryIndex, historyIndices, stateIndices } from '#indices/registry.ts'
-import type { SnapshotName, SnapshotOptions, SnapshotProgress, WritePosition } from '#store/snapshots-port.ts'
+import type { SnapshotName, SnapshotOptions, SnapshotProgress, WritePosition } from '#store/maintain-port.ts'
 import { parseAnswer, parseError, readFailure, requestJson, requestText } from './client/request.ts'
 import { refresh } from './client/sender.ts'
 import { readPublished } from './schema/checkpoint.ts'

@@ -8,10 +8,9 @@ import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { testFolder } from '#test/support/test-folder.ts'
 import { writeBatch } from './commit.ts'
 import { openOrCreate, type SqliteConnection } from './connection.ts'
-import { getPublished } from './meta.ts'
+import { getPublished, inTransaction } from './meta.ts'
 import { openSqlite } from './open-sqlite.ts'
 import { schema } from './tables.ts'
-import { inTransaction } from './transaction.ts'
 
 const folder = testFolder()
 

@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import { createFile } from '#store/own-files.ts'
-import { openReader } from './connection.ts'
-import { guarded } from './failures.ts'
+import { guarded, openReader } from './connection.ts'
 import { getPublished } from './meta.ts'
 
 /** A file to copy, and the path of the copy. */

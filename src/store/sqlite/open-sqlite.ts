@@ -1,30 +1,31 @@
 import { dirname, resolve } from 'node:path'
 import { Failure, getErrorMessage } from '#failure/failure.ts'
-import { readDisk } from '#store/disk.ts'
 import { derivationDifferences } from '#store/identity.ts'
 import type { KeyStore } from '#store/keys-port.ts'
-import { createFolder, describeRefusal } from '#store/own-files.ts'
-import type { CallEnd, Store, StoreDifference, Writer } from '#store/port.ts'
-import { createReports, type ReportCall } from '#store/read-port.ts'
+import { createFolder, describeRefusal, readDisk } from '#store/own-files.ts'
+import {
+  type CallEnd,
+  createReports,
+  type ReportCall,
+  type Store,
+  type StoreDifference,
+  type Writer,
+} from '#store/port.ts'
 import { openAudit } from './audit.ts'
 import { copyStore } from './backup.ts'
-import { openOrCreate, openReader, type SqliteConnection } from './connection.ts'
-import { guarded } from './failures.ts'
-import { createFileGuard, type StoreFileGuard } from './file-guard.ts'
-import { noteLayout } from './former-layout.ts'
-import { holdView } from './hold-view.ts'
-import { createKeyStore } from './key-store.ts'
-import { checkVersion, getIdentity, getPublished, readableIdentity } from './meta.ts'
-import { createSqliteMigration } from './migrating.ts'
-import { createReaders, type Readers } from './readers.ts'
+import { guarded, openOrCreate, openReader, type SqliteConnection } from './connection.ts'
+import { createKeyStore } from './keys.ts'
+import { checkVersion, getIdentity, getPublished, inTransaction, readableIdentity, whileBusy } from './meta.ts'
+import { createSqliteMigration } from './migration.ts'
+import { createFileGuard, createReaders, holdView, type Readers, type StoreFileGuard } from './readers.ts'
 import { restoreRecord } from './restore.ts'
+import { noteLayout } from './rows.ts'
 import { createMissing, everythingMissing, findSchemaDifferences, inspect } from './schema.ts'
-import { takeOverStore } from './take-over.ts'
 import { farBatches, type WritingThreads } from './threads/far-batches.ts'
-import { inTransaction, whileBusy } from './transaction.ts'
 import { getUsagePath, openSqliteUsage } from './usage.ts'
+import { takeOverStore } from './writer.ts'
 
-export type SqliteOptions = {
+type SqliteOptions = {
   /** Path of the file; `create` makes its folder. */
   readonly path: string
   /** Refuses all writes. */

@@ -6,9 +6,7 @@ import { producers } from '#indices/producer.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { tokens } from '#indices/token.ts'
 import { inMemory, type SqliteConnection } from './connection.ts'
-import { namesSql } from './names.ts'
-import { rankAfterSql, rankSql } from './rank.ts'
-import { dueSql, findSql, momentSql, newRecordsSql, recordsSql } from './read.ts'
+import { dueSql, findSql, momentSql, namesSql, newRecordsSql, rankAfterSql, rankSql, recordsSql } from './read.ts'
 import { createTable, namesColumn, schema } from './tables.ts'
 
 /** SQLite's query plan: one step per line. */

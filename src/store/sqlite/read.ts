@@ -1,16 +1,37 @@
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
-import type { Index } from '#indices/define.ts'
+import type { DocOf, Index, Order } from '#indices/define.ts'
 import { type ListDoc, listAndOrdinal, toPlace } from '#indices/list.ts'
 import { formatId } from '#indices/position.ts'
 import { type ListedRecord, type RecordDoc, records } from '#indices/record.ts'
-import { missingData } from '#store/missing-data.ts'
+import type { StateChange, StateIndex } from '#indices/registry.ts'
+import {
+  compareStandings,
+  findCountedOrder,
+  findStanding,
+  LAST_NAME,
+  type Standing,
+  type StandingRange,
+  standingFields,
+} from '#indices/standing.ts'
+import { missingData } from '#store/failures.ts'
 import type { Moment } from '#store/port.ts'
+import { type Ranking, type RankingRows, requireRanking } from '#store/ranking.ts'
+import type { StateReader } from '#store/state-port.ts'
 import type { SqliteConnection } from './connection.ts'
-import { formerRow } from './former-layout.ts'
 import { WORDS } from './packed/values.ts'
-import { columnList, keyCells, keyCondition, keyList, toDoc } from './rows.ts'
-import { createTable, fieldIndexName, quoted, ROW, type SqlTable } from './tables.ts'
+import { columnList, formerRow, keyCells, keyCondition, keyList, toDoc } from './rows.ts'
+import {
+  createTable,
+  fieldIndexName,
+  formatCondition,
+  namesColumn,
+  orderIndexName,
+  quoted,
+  ROW,
+  type SqlTable,
+  sortKeys,
+} from './tables.ts'
 
 /** Maximum documents per value: hashes practically never share 8 bytes by chance. */
 const HANDFUL = 16n
@@ -162,11 +183,141 @@ const INT64_MAX = 2n ** 63n - 1n
  * Balances with `next_due` in (`after`, `until`], by next_due, then id. Users choose these times, so any
  * int64 is possible.
  */
-export function dueBalances(
+function dueBalances(
   connection: SqliteConnection,
   { after, until, limit }: { readonly after?: bigint; readonly until: bigint; readonly limit: number },
 ): readonly BalanceDoc[] {
   if (after === INT64_MAX) return []
   const from = after === undefined ? INT64_MIN : after + 1n
   return connection.rows(dueSql, from, until, BigInt(limit)).map(cells => toDoc(balancesTable, cells) as BalanceDoc)
+}
+
+/**
+ * Rows of an order along the order's own index; each skipped row costs some 30 ns. Only the start of a range
+ * matters here, because rows are read sequentially and at most `limit`.
+ */
+export function rankedRows<I extends StateIndex>(
+  connection: SqliteConnection,
+  { index, name, order, group }: Ranking<I>,
+  { range, skip, limit }: RankingRows,
+): readonly DocOf<I>[] {
+  const named = group === undefined ? [] : [group]
+  const counts = [BigInt(limit), BigInt(skip)]
+  const { after } = range ?? {}
+  const { table, all, rest } =
+    statements.get(`${index.name}.${name}`) ?? buildStatements(createTable(index), name, order)
+  const rows =
+    after === undefined
+      ? connection.rows(all, ...named, ...counts)
+      : connection.rows(rest, ...named, after.amount, after.name, ...named, after.amount, ...counts)
+  // Rows of an index's table are its documents.
+  return rows.map(cells => toDoc(table, cells) as DocOf<I>)
+}
+
+/** The statements that read an order from its top, and from a standing on. */
+type Statements = { readonly table: SqlTable; readonly all: string; readonly rest: string }
+
+/** Cached statements by index and order. */
+const statements = new Map<string, Statements>()
+
+function buildStatements(table: SqlTable, name: string, order: Order): Statements {
+  const all = rankSql(table, name, order)
+  const rest = order.counted ? rankAfterSql(table, name, order) : ''
+  statements.set(`${table.name}.${name}`, { table, all, rest })
+  return { table, all, rest }
+}
+
+/** Parameters: the group if there is one, then limit and offset. */
+export function rankSql(table: SqlTable, orderName: string, order: Order): string {
+  const all = alongIndex(table, orderName, order)([])
+  return byId(table, order, `${all} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
+}
+
+/**
+ * Parameters: the group if there is one, an amount and a name; again the group and the amount; limit and
+ * offset. It reads two ranges of the index: the members with the same amount beyond the name, then the rest.
+ * Thus an amount that thousands of members share is not scanned.
+ */
+export function rankAfterSql(table: SqlTable, orderName: string, order: Order): string {
+  const fields = standingFields(order)
+  const [amount, name] = [quoted(fields.amount), quoted(fields.member)]
+  const run = alongIndex(table, orderName, order)
+  const ties = run([`${amount} = ?`, `${name} > ?`])
+  const rest = run([`${amount} < ?`])
+  return byId(table, order, `${ties} UNION ALL ${rest} ORDER BY ${sortKeys(order)} LIMIT ? OFFSET ?`)
+}
+
+/**
+ * Selects ids along the index of an order, with additional conditions. INDEXED BY makes a plan without the
+ * index an error instead of a slow answer.
+ */
+function alongIndex(table: SqlTable, orderName: string, order: Order) {
+  const keys = order.by.map(([field]) => quoted(field)).join(', ')
+  const own = [
+    ...(order.group === undefined ? [] : [`${quoted(order.group)} = ?`]),
+    ...[formatCondition(order)].filter(condition => condition !== undefined),
+  ]
+  return (more: readonly string[]): string => {
+    const conditions = [...own, ...more]
+    return (
+      `SELECT "id" AS "ranked", ${keys} FROM ${quoted(table.name)}` +
+      ` INDEXED BY ${quoted(orderIndexName(table.name, orderName))}` +
+      (conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`)
+    )
+  }
+}
+
+// The inner query takes the ids from the index alone, so that skipped rows need no look-up. The outer sort is
+// of `limit` rows.
+const byId = (table: SqlTable, order: Order, ids: string): string =>
+  `SELECT ${columnList(table, 'r')} FROM (${ids})` +
+  ` CROSS JOIN ${quoted(table.name)} AS "r" ON "r"."id" = "ranked" ORDER BY ${sortKeys(order, 'r')}`
+
+/** Documents whose names begin with a text, by name: one range of the index of names. */
+export function namedRows(
+  connection: SqliteConnection,
+  index: Index,
+  { text, limit }: { readonly text: string; readonly limit: number },
+): readonly object[] {
+  const table = createTable(index)
+  const rows = connection.rows(namesSql(table, namesColumn(index) ?? 'id'), text, text + LAST_NAME, BigInt(limit))
+  return rows.map(cells => toDoc(table, cells))
+}
+
+/** Parameters: a text, the end of the names with that prefix, and a limit. */
+export const namesSql = (table: SqlTable, column: string): string =>
+  `SELECT ${columnList(table)} FROM ${quoted(table.name)}` +
+  ` WHERE ${quoted(column)} >= ? AND ${quoted(column)} < ? ORDER BY ${quoted(column)} LIMIT ?`
+
+/** Members per statement. */
+const STEP = 1_000
+
+/** Reads state through `read`, which passes its open connection. */
+export function openStateReader(read: <T>(work: (reader: SqliteConnection) => T) => T): StateReader {
+  return {
+    get: <I extends StateIndex>(index: I, id: string) =>
+      read(reader => getById(reader, index, id)) as DocOf<I> | undefined,
+    due: range => read(reader => dueBalances(reader, range)),
+    members: range => read(reader => readMembers(reader, range)),
+  }
+}
+
+function readMembers(reader: SqliteConnection, range: StandingRange): readonly StateChange['doc'][] {
+  const order = findCountedOrder(range.index)
+  if (order === undefined) throw new TypeError(`No order of ${range.index.name} is counted.`)
+  // Counted orders are orders of state.
+  const ranking = requireRanking({ ...range, index: range.index as StateIndex })
+  const found: StateChange['doc'][] = []
+  for (let after: Standing | undefined = range.after; ; ) {
+    const rows = { range: { after, tied: Number.POSITIVE_INFINITY }, skip: 0, limit: STEP }
+    const part = rankedRows(reader, ranking, rows) as readonly object[] as readonly StateChange['doc'][]
+    for (const doc of part) {
+      const standing = findStanding(order, doc)
+      if (standing === undefined) throw new TypeError(`A document of ${range.index.name} is in no ranking.`)
+      if (range.until !== undefined && compareStandings(standing, range.until) > 0) return found
+      found.push(doc)
+      after = standing
+    }
+    if (part.length < STEP) return found
+  }
 }

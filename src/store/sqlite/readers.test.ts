@@ -1,12 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
+import { wealth } from '#indices/wealth.ts'
 import type { View } from '#store/port.ts'
-import { batchOf, identity, publishedAt } from '#test/store/suite/fixture.ts'
+import { batchOf, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { openSqlite } from './open-sqlite.ts'
+import { createPool, createReaders, holdView } from './readers.ts'
 
 const { store, path, destroy } = await temporarySqlite()
 beforeAll(async () => {
@@ -84,4 +87,89 @@ describe('readers', () => {
     expect(new Set(ends)).toEqual(new Set(['unavailable false']))
     expect(await store.published()).toEqual(publishedAt(3))
   })
+})
+
+function counted(size: number, failing: () => boolean = () => false) {
+  let made = 0
+  const disposed: number[] = []
+  const pool = createPool<number>({
+    size,
+    open: () => {
+      if (failing()) throw new Failure('unavailable', 'not now')
+      made += 1
+      return made
+    },
+    dispose: item => disposed.push(item),
+    closed: () => new Failure('unavailable', 'closed'),
+  })
+  return { pool, disposed }
+}
+
+describe('createPool', () => {
+  test('returned connections are lent again before a new one is opened, and never more than the size', async () => {
+    const { pool } = counted(2)
+    const [one, two] = [await pool.borrow(), await pool.borrow()]
+    const third = pool.borrow()
+    const fourth = pool.borrow()
+    pool.giveBack(two)
+    expect([one, two, await third]).toEqual([1, 2, 2])
+    pool.drop(one)
+    expect(await fourth).toBe(3)
+  })
+
+  test('a place is free again after an open failed', async () => {
+    let broken = true
+    const { pool } = counted(1, () => broken)
+    const waiting = [kindOf(pool.borrow()), kindOf(pool.borrow()), kindOf(pool.borrow())]
+    expect(await Promise.all(waiting)).toEqual(['unavailable', 'unavailable', 'unavailable'])
+    broken = false
+    expect(await pool.borrow()).toBe(1)
+  })
+
+  test('deadline: an aborted waiter is skipped, and an expired one never waits', async () => {
+    const { pool } = counted(1)
+    const held = await pool.borrow()
+    const stop = new AbortController()
+    const given = failureOf(pool.borrow(stop.signal))
+    const next = pool.borrow()
+    stop.abort()
+    expect((await given).kind).toBe('deadline')
+    expect(await kindOf(pool.borrow(AbortSignal.abort()))).toBe('deadline')
+    pool.giveBack(held)
+    expect(await next).toBe(1)
+  })
+
+  test('close: waiting and new callers are refused, and idle and returned connections closed', async () => {
+    const { pool, disposed } = counted(2)
+    const [one, two] = [await pool.borrow(), await pool.borrow()]
+    pool.giveBack(two)
+    await pool.borrow()
+    const waiting = failureOf(pool.borrow())
+    pool.close()
+    expect((await waiting).message).toBe('closed')
+    expect((await failureOf(pool.borrow())).message).toBe('closed')
+    expect(disposed).toEqual([])
+    pool.giveBack(one)
+    expect(disposed).toEqual([1])
+  })
+})
+
+test('holdView: a WAL that is too long ends the view, and no view is held until it is short again', async () => {
+  const { store, path, destroy } = await temporarySqlite()
+  await store.create()
+  const writer = await store.takeOver(identity)
+  await commitBatch(writer, tellingBatch(0, 0))
+  const readers = createReaders(path, 'sqlite:test')
+  const place = { path, name: 'sqlite:test', signal: undefined, mostLogBytes: 1_000_000 }
+  const held = await holdView(readers, place)
+  const page = () => held.view.page(wealth, 'richest', { offset: 0, limit: 5 })
+  expect((await page()).map(({ total }) => total)).toEqual([1n, 1n])
+  for (let height = 1; height < 400; height += 1) await commitBatch(writer, batchOf(height, height))
+  const refused = { kind: 'unavailable', message: expect.stringContaining('its log has') }
+  expect(await failureOf(page())).toMatchObject(refused)
+  expect(await failureOf(holdView(readers, place))).toMatchObject(refused)
+  held.close()
+  readers.close()
+  await writer.release()
+  await destroy()
 })

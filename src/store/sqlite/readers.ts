@@ -1,15 +1,169 @@
+import { statSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
-import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { CallEnd, View } from '#store/port.ts'
-import type { ReadOptions } from '#store/read-port.ts'
-import { underRepair } from '#store/repair-failures.ts'
-import { openReader, type SqliteConnection } from './connection.ts'
-import { toSqliteFailure } from './failures.ts'
-import type { StoreFileGuard } from './file-guard.ts'
-import { checkFingerprint } from './meta.ts'
-import { createPool, deadline, type Pool } from './pool.ts'
+import { nothingLoaded, underRepair } from '#store/failures.ts'
+import type { CallEnd, HeldView, Identity, ReadOptions, View } from '#store/port.ts'
+import { guarded, openReader, type SqliteConnection, toSqliteFailure } from './connection.ts'
+import { checkFingerprint, getIdentity } from './meta.ts'
 import { inspect } from './schema.ts'
 import { createSqliteView, type ReadState, readState } from './view.ts'
+
+/** Lends out a bounded number of items, first come first served. */
+type Pool<T> = {
+  /** A usable idle item, unless callers wait; undefined: none. Throws as `borrow` does. */
+  readonly takeIdle: (signal?: AbortSignal) => T | undefined
+  /** Waits for a free item. Throws 'deadline' when `signal` aborts first, and the errors of `open`. */
+  readonly borrow: (signal?: AbortSignal) => Promise<T>
+  /** Returns a borrowed item. Every borrowed item must be returned, or dropped when it is unusable. */
+  readonly giveBack: (item: T) => void
+  readonly drop: (item: T) => void
+  /** Closes idle items now, and borrowed ones on return. Rejects waiters and new callers. */
+  readonly close: () => void
+}
+
+type PoolOptions<T> = {
+  readonly size: number
+  readonly open: () => T
+  readonly dispose: (item: T) => void
+  /** Whether a returned item may be used again; false: it is closed and replaced. */
+  readonly isOfUse?: (item: T) => boolean
+  readonly closed: () => Failure
+}
+
+type Waiter = { readonly go: () => void; readonly fail: (failure: Failure) => void }
+
+export function createPool<T>({ size, open, dispose, isOfUse = () => true, closed }: PoolOptions<T>): Pool<T> {
+  const idle: T[] = []
+  const queue = new Set<Waiter>()
+  let lent = 0
+  let isClosed = false
+
+  /** Passes a free place to the first caller in the queue. */
+  const free = () => {
+    const [next] = queue
+    if (next === undefined) lent -= 1
+    else next.go()
+  }
+
+  const idleOfUse = (): T | undefined => {
+    for (let item = idle.pop(); item !== undefined; item = idle.pop()) {
+      if (isOfUse(item)) return item
+      dispose(item)
+    }
+    return undefined
+  }
+
+  return {
+    takeIdle: signal => {
+      if (signal?.aborted === true) throw deadline()
+      // An item that was returned for a waiting caller is reserved for that caller.
+      const item = lent < size ? idleOfUse() : undefined
+      if (item !== undefined) lent += 1
+      return item
+    },
+    borrow: async signal => {
+      if (isClosed) throw closed()
+      if (signal?.aborted === true) throw deadline()
+      if (lent < size) lent += 1
+      else await joinQueue(queue, signal)
+      try {
+        return idleOfUse() ?? open()
+      } catch (error) {
+        free()
+        throw error
+      }
+    },
+    giveBack: item => {
+      if (isClosed) dispose(item)
+      else idle.push(item)
+      free()
+    },
+    drop: item => {
+      dispose(item)
+      free()
+    },
+    close: () => {
+      isClosed = true
+      for (const waiter of queue) waiter.fail(closed())
+      for (const item of idle.splice(0)) dispose(item)
+    },
+  }
+}
+
+const joinQueue = (queue: Set<Waiter>, signal: AbortSignal | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const leave = () => {
+      queue.delete(waiter)
+      signal?.removeEventListener('abort', abort)
+    }
+    const abort = () => waiter.fail(deadline())
+    const waiter: Waiter = {
+      go: () => {
+        leave()
+        resolve()
+      },
+      fail: failure => {
+        leave()
+        reject(failure)
+      },
+    }
+    signal?.addEventListener('abort', abort)
+    queue.add(waiter)
+  })
+
+const deadline = (): Failure => new Failure('deadline', 'The store did not respond before the deadline.')
+
+/** The file of an open store, once it was read. A file that replaces it must be a store of the same chain. */
+export type StoreFileGuard = {
+  /** Throws 'unavailable' when the file is gone or empty, or when its log belongs to the previous file. */
+  readonly require: () => void
+  /** Records an opened store. Throws 'unavailable' when a file of another chain has replaced the previous one. */
+  readonly take: (connection: SqliteConnection) => void
+}
+
+type OpenedFile = { readonly file: string; readonly log: string | undefined; readonly identity: Identity }
+
+export function createFileGuard(path: string, name: string): StoreFileGuard {
+  let kept: OpenedFile | undefined
+  const refuse = (what: string, help: string): never => {
+    throw new Failure('unavailable', `${name} ${what}.`, { help })
+  }
+  return {
+    require: () => {
+      if (kept === undefined) return
+      const file = identifyFile(path)
+      if (file === undefined)
+        refuse(
+          'was in use and is now gone or empty',
+          'Put it back, or another store of the same chain; it is used as soon as it exists. To load the chain again, restart.',
+        )
+      const log = identifyFile(`${path}-wal`)
+      if (file !== kept.file && log !== undefined && log === kept.log)
+        refuse(
+          `was replaced, but ${path}-wal still belongs to the previous file`,
+          `Stop the programs that use it, remove ${path}-wal and ${path}-shm, and put the file there again.`,
+        )
+    },
+    take: connection => {
+      const identity = guarded(name, () => getIdentity(connection))
+      const file = identifyFile(path)
+      if (identity === undefined || file === undefined) return
+      const { chainId, genesis } = kept?.identity ?? identity
+      // A repair may correct the identity that the file records.
+      if (kept?.file !== file && (identity.chainId !== chainId || identity.genesis !== genesis))
+        refuse(
+          `was replaced by a store of another chain: chain ${identity.chainId} with genesis ${identity.genesis}, before chain ${chainId} with genesis ${genesis}`,
+          'Put a store of the same chain there, or restart to use this one.',
+        )
+      kept = { file, log: identifyFile(`${path}-wal`, 0), identity }
+    },
+  }
+}
+
+/** Identity of the file; undefined: no file of at least `leastBytes` bytes. */
+function identifyFile(path: string, leastBytes = 1): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false })
+  return found === undefined || found.size < leastBytes ? undefined : `${found.dev}/${found.ino}`
+}
 
 /**
  * Maximum concurrent reads; each has one connection (3 files), and further ones wait. The number exceeds that of
@@ -227,3 +381,58 @@ function openStore(path: string, name: string, kept: StoreFileGuard | undefined)
   connection.close()
   return undefined
 }
+
+/**
+ * Size of the write-ahead log beyond which no view is held. The log cannot restart while a transaction reads
+ * from it (sqlite.org/wal.html, "Checkpoint starvation"), so a held view makes it grow by all writes of a
+ * load. The limit is ten times the need of the longest batches.
+ */
+const MAX_LOG_BYTES = 2 * 1024 ** 3
+
+type Place = {
+  readonly path: string
+  readonly name: string
+  readonly signal: AbortSignal | undefined
+  readonly mostLogBytes?: number
+}
+
+/** One read transaction that lasts until the view is closed; it occupies one of the readers' connections. */
+export async function holdView(
+  { read }: Pick<Readers, 'read'>,
+  { path, name, signal, mostLogBytes = MAX_LOG_BYTES }: Place,
+): Promise<HeldView> {
+  const opened = Promise.withResolvers<View>()
+  const closed = Promise.withResolvers<void>()
+  const requireSmallLog = (): void => {
+    const { size = 0 } = statSync(`${path}-wal`, { throwIfNoEntry: false }) ?? {}
+    if (size > mostLogBytes) throw logTooLong(name, size)
+  }
+  requireSmallLog()
+  const reading = read(
+    async view => {
+      opened.resolve(view)
+      await closed.promise
+    },
+    { ...(signal === undefined ? {} : { signal }), isHeld: true },
+  )
+  // Has no effect once the view exists; then the view's own reads throw.
+  reading.catch(opened.reject)
+  const view = await opened.promise
+  return {
+    view: {
+      ...view,
+      page: async (index, order, options) => {
+        requireSmallLog()
+        return view.page(index, order, options)
+      },
+    },
+    close: closed.resolve,
+  }
+}
+
+const logTooLong = (name: string, bytes: number): Failure =>
+  new Failure(
+    'unavailable',
+    `${name}: its log has ${bytes} bytes, too many for a view of one height to be kept while more is written.`,
+    { help: 'Retry when the load has reached the head of the chain.' },
+  )

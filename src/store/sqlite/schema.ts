@@ -1,8 +1,7 @@
 import { Failure } from '#failure/failure.ts'
-import { refuseDifferent } from '#store/other-version.ts'
+import { refuseDifferent } from '#store/failures.ts'
 import type { StoreDifference } from '#store/port.ts'
-import { inMemory, type SqliteConnection } from './connection.ts'
-import { guarded } from './failures.ts'
+import { guarded, inMemory, type SqliteConnection } from './connection.ts'
 import { getFingerprint, getPublished, putFingerprint } from './meta.ts'
 import { fingerprint, type SchemaObject, schema } from './tables.ts'
 

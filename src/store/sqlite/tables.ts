@@ -1,5 +1,4 @@
-import type { Index, Order } from '#indices/define.ts'
-import type { Field, FieldKind } from '#indices/fields.ts'
+import type { Field, FieldKind, Index, Order } from '#indices/define.ts'
 import { TX_PLACES } from '#indices/position.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import { type Follows, findFollows } from './packed/values.ts'

@@ -3,8 +3,7 @@ import { basename, dirname, join } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { createFolder } from '#store/own-files.ts'
-import { openOrCreate, type SqliteConnection } from './connection.ts'
-import { guarded } from './failures.ts'
+import { guarded, openOrCreate, type SqliteConnection } from './connection.ts'
 
 /** Maximum wait for another process's write, milliseconds; this process answers no requests meanwhile. */
 const BUSY_MS = 50

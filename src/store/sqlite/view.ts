@@ -3,13 +3,19 @@ import type { DocOf, Index } from '#indices/define.ts'
 import { segments } from '#indices/segment.ts'
 import { type BoundedCache, boundedCache, countDocCharacters } from '#store/bounded-cache.ts'
 import type { Published, View } from '#store/port.ts'
-import { requireRanking, rowsOfPage } from '#store/ranking-page.ts'
-import { yieldEventLoop } from '#time/turn.ts'
+import { requireRanking, rowsOfPage } from '#store/ranking.ts'
+import { yieldEventLoop } from '#time/clock.ts'
 import type { SqliteConnection } from './connection.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
-import { namedRows } from './names.ts'
-import { rankedRows } from './rank.ts'
-import { findByField, getById, selectListRecords, selectMoments, selectNewRecords } from './read.ts'
+import {
+  findByField,
+  getById,
+  namedRows,
+  rankedRows,
+  selectListRecords,
+  selectMoments,
+  selectNewRecords,
+} from './read.ts'
 
 /** The cached state of a connection for one version of the file. */
 export type ReadState = {

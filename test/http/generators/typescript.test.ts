@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { ApiAction } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { formatRoute } from '#http/openapi/action-operation.ts'
-import type { Form } from '#http/openapi/described.ts'
+import type { Form } from '#http/openapi/responses.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { argumentsOf, CHOICES, type Served, serveForGenerators } from './served.ts'
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { toExitCode } from '#cli/exit-code.ts'
+import { toExitCode } from '#cli/command.ts'
 import { accounts } from '#indices/account.ts'
 import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import type { LoadProgress } from '#load/load-options.ts'
+import type { LoadProgress } from '#load/session.ts'
 import { secondOpinion } from '../../support/oracle/second-opinion.ts'
 import { type Testimony, witness } from '../../support/oracle/witness.ts'
 import { serviceOn } from '../../support/processes/service.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createWorkerOpener } from '#cli/threads/worker.ts'
+import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
 import { copyStore } from '#store/sqlite/backup.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'

@@ -1,4 +1,4 @@
-import { createWorkerOpener } from '#cli/threads/worker.ts'
+import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import { identity, seenFrom, tellingBatch } from '#test/store/suite/fixture.ts'

@@ -6,7 +6,7 @@ import { connectDevtools } from './devtools.ts'
 import { type OpenOptions, openPage, type Page } from './page.ts'
 
 /** A headless Chromium process. */
-export type Browser = {
+type Browser = {
   /** A page with a new profile: no cookies, storage or cache of another page. */
   open(options?: OpenOptions): Promise<Page>
   /** Further pages with one profile of their own, as the windows of one browser. */

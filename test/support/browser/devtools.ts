@@ -1,6 +1,6 @@
 /** Results and events of the DevTools protocol, whose fields are read by name. */
 type Json = Readonly<Record<string, unknown>>
-export type Heard = (params: Json) => void
+type Heard = (params: Json) => void
 
 /** A connection to the DevTools protocol of a browser, or to one target of it when `session` is given. */
 export type Devtools = {

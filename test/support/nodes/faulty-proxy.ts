@@ -27,7 +27,7 @@ export type Fate =
   /** The server handles this request and all earlier ones, then `run` runs. The client gets no answer. */
   | { readonly type: 'end'; readonly run: () => void }
 
-export type Proxy = { readonly url: string; readonly asked: readonly Asked[]; close(): Promise<void> }
+type Proxy = { readonly url: string; readonly asked: readonly Asked[]; close(): Promise<void> }
 
 export const pass: Fate = { type: 'pass' }
 

@@ -1,7 +1,7 @@
 import type { Written, WrittenTransaction } from './forged-chain.ts'
 
 /** A change of one field, and the name of the field in the node's JSON. */
-export type Alteration = { readonly field: string; readonly alter: (block: Written) => void }
+type Alteration = { readonly field: string; readonly alter: (block: Written) => void }
 
 const OTHER = 'HYZKEf2mtZSaTkjEePbQTmS5VLPPKiEiMYDVbUQWCdbJ'
 

@@ -13,7 +13,7 @@ type Answer = {
   blocktx_list?: { block_number: string; tx_list: ToldTx[] }[]
 }
 
-export type Forged = {
+type Forged = {
   readonly height: number
   /** Position in its block. −1: the last one. */
   readonly position: number

@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
-import type { ChainIdentity } from '#node/chain-info.ts'
-import { createNode, type NodeOptions } from '#node/create-node.ts'
-import type { NodeEvent } from '#node/port.ts'
+import { createNode, type NodeOptions } from '#node/archive-node.ts'
+import type { ChainIdentity, NodeEvent } from '#node/port.ts'
 import { handClock } from '../clocks/hand-clock.ts'
 import { type Fault, startFaultyNode } from './faulty-node.ts'
 

@@ -1,11 +1,10 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
-import type { ContractCode, LoadedBlock } from '#chain/block.ts'
+import { type ContractCode, LINKED, type LoadedBlock } from '#chain/block.ts'
 import { decodeBlock, decodeContract } from '#chain/decode.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
 import { elementSpans, memberSpans } from '#chain/json-text.ts'
-import { LINKED } from '#chain/proof.ts'
 import { openRecording, type RecordedCall, type Recording } from '#test/replay/recording.ts'
 import { ROOT } from '../root.ts'
 
@@ -152,7 +151,7 @@ export const oracle: () => Promise<Oracle> = once(async () => {
 })
 
 /** The purpose of a sent transaction (`kind`) and its outcome. Refused transactions have no block. */
-export type LoggedTransaction = {
+type LoggedTransaction = {
   readonly hash: string
   readonly kind: string
   readonly expect: string

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll } from 'bun:test'
-import { createNode } from '#node/create-node.ts'
+import { createNode } from '#node/archive-node.ts'
 import type { Node } from '#node/port.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { patientClock } from '#test/support/clocks/patient-clock.ts'
 import { replayed } from '../stores/loading.ts'
 
 /** A node that replays the recorded chain up to a block while the tests of a file run. */
-export type ReplayedNode = { readonly url: string; readonly node: Node }
+type ReplayedNode = { readonly url: string; readonly node: Node }
 
 /** Call this at the top level of a test file. `url` and `node` are available when the first test runs. */
 export function replayedNode(to: number): ReplayedNode {

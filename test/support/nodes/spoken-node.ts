@@ -1,8 +1,7 @@
-import type { ChainInfo } from '#node/chain-info.ts'
-import type { Node } from '#node/port.ts'
+import type { ChainInfo, Node } from '#node/port.ts'
 
 /** A node's answer to GET of a path. Several answers are given in order, and the last one is repeated. */
-export type Said = { readonly status: number; readonly text: string }
+type Said = { readonly status: number; readonly text: string }
 export const found = (text: string): Said => ({ status: 200, text })
 export const notFound = (what: 'tx' | 'block'): Said => ({
   status: 400,

@@ -3,7 +3,7 @@ import type { Receipt, Transaction } from '#chain/block.ts'
 import type { BonusEvent } from '#test/support/oracle/plain-bonus.ts'
 
 /** The bonus events in the receipts of a transaction, in order. `paid`: the amount a withdrawal sent, in 10^-8 IOST. */
-export type SaidBonus = BonusEvent & { readonly paid?: bigint }
+type SaidBonus = BonusEvent & { readonly paid?: bigint }
 
 const BANK = 'vote_producer.iost'
 

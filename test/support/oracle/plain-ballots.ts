@@ -2,7 +2,7 @@ import { toUnits } from '#chain/amount.ts'
 import type { Block } from '#chain/block.ts'
 
 /** A vote or unvote in the receipts of the blocks, in 10^-8 IOST. */
-export type PlainVote = {
+type PlainVote = {
   readonly height: number
   readonly hash: string
   readonly voter: string

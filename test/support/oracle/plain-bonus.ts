@@ -24,7 +24,7 @@ const CANDIDATE_VOTES = 210_000_000_000_000n
 type Claim = { votes: bigint; mask: bigint }
 
 /** The bonuses of voters and producers. Each event changes them. */
-export type VoteBonuses = {
+type VoteBonuses = {
   apply(event: BonusEvent): void
   /**
    * The amount that a withdrawal would pay a voter, cut once, and the share of each producer in it, each cut

@@ -3,7 +3,7 @@ import type { Block } from '#chain/block.ts'
 import type { PlainPast } from './plain-past.ts'
 
 /** The activity of a token on a day, in 10^-18 of the token. Independent of `src/derive`. */
-export type PlainTokenDay = { transfers: number; volume: bigint; issued: bigint; destroyed: bigint }
+type PlainTokenDay = { transfers: number; volume: bigint; issued: bigint; destroyed: bigint }
 
 const DAY_MS = 86_400_000n
 
@@ -73,7 +73,7 @@ export function plainCounterparties(blocks: Iterable<Block>): ReadonlyMap<string
   return days
 }
 
-export type PlainFlows = { in: bigint; out: bigint; movements_in: number; movements_out: number }
+type PlainFlows = { in: bigint; out: bigint; movements_in: number; movements_out: number }
 
 /** The amounts an owner received and sent on each day, by date, in the smallest unit of the token. */
 export function plainFlows({ changes, times }: PlainPast, id: string): ReadonlyMap<string, PlainFlows> {

@@ -1,7 +1,7 @@
 import type { Block, Transaction } from '#chain/block.ts'
 
 /** A change of an owner's balance of a token in the blocks, in the token's smallest unit. */
-export type PlainChange = {
+type PlainChange = {
   readonly height: number
   readonly tx: number
   readonly change: bigint

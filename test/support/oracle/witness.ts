@@ -27,7 +27,7 @@ export type Witness = {
   stop(): Promise<Testimony>
 }
 
-export type WitnessOptions = {
+type WitnessOptions = {
   readonly seed: number
   /** Number of concurrent requests. */
   readonly askers?: number

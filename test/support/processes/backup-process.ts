@@ -30,7 +30,7 @@ mock.module('node:fs', () => Object.fromEntries(own))
 
 // Imported after the file system calls are wrapped.
 const { copyStore } = await import('#store/sqlite/backup.ts')
-const { describeCopy } = await import('#transfer/backup-file.ts')
+const { describeCopy } = await import('#transfer/backup.ts')
 if (Number(bytes) > 0) resourceLimits.fileSize(Number(bytes))
 const how = { signal: new AbortController().signal, onProgress: () => undefined }
 await copyStore({ path, name: path }, file, {

@@ -19,7 +19,7 @@ export type ClientAction = {
 }
 export type ServedClient = { readonly [operation: string]: ClientAction }
 
-export type ClientSettings = {
+type ClientSettings = {
   readonly url?: string
   readonly key?: string
   readonly lang?: 'en' | 'zh'

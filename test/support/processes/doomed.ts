@@ -62,7 +62,7 @@ async function doomedElastic(place: readonly string[], write: number): Promise<D
   }
 }
 
-export type Task = {
+type Task = {
   readonly program: string
   readonly place: readonly string[]
   /** Arguments before and after those of the store. */

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 
 /** Results of the requests of a client. */
-export type Tally = {
+type Tally = {
   answered: number
   /**
    * Requests that were repeated because their connection closed before the first byte of an answer (RFC 9110,

@@ -1,5 +1,5 @@
-import { createNode } from '#node/create-node.ts'
-import { restoreFile } from '#transfer/restore-file.ts'
+import { createNode } from '#node/archive-node.ts'
+import { restoreFile } from '#transfer/restore.ts'
 
 /**
  * restore-process.ts NODE FILE PATH KILL: restores a file, and kills itself with SIGKILL at its progress

@@ -1,4 +1,4 @@
-import type { Log } from '#failure/log.ts'
+import type { Log } from '#failure/failure.ts'
 import { createRates } from '#gate/rate.ts'
 import { createApp } from '#http/app.ts'
 import type { AppOptions } from '#http/app-options.ts'
@@ -8,7 +8,7 @@ import type { Plan } from '#keys/plan.ts'
 import type { Store, StoredKey } from '#store/port.ts'
 import { patientClock } from '../clocks/patient-clock.ts'
 
-export type Line = {
+type Line = {
   readonly level: Parameters<Log>[0]
   readonly message: string
   readonly fields: Readonly<Record<string, string | number>>

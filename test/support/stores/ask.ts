@@ -10,7 +10,7 @@ import { loadedStore } from './loaded.ts'
 const PLAIN: Options = { lang: 'en', format: 'envelope', compat: 'none', numbers: 'number' }
 
 /** Options of a call beside the parameters of its action. */
-export type AskWith = Partial<Options> & { readonly deps?: Partial<AnswerDeps> }
+type AskWith = Partial<Options> & { readonly deps?: Partial<AnswerDeps> }
 
 // Awaited here and not in a test, because loading the chain takes longer than a test's timeout.
 const recorded = await loadedStore()

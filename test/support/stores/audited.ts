@@ -1,5 +1,5 @@
 import { audit } from '#audit/audit.ts'
-import { findings } from '#audit/finding.ts'
+import { findings } from '#audit/compare.ts'
 import type { Node } from '#node/port.ts'
 import type { Store, Writer } from '#store/port.ts'
 import { systemClock } from '#time/clock.ts'

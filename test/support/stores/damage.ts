@@ -10,7 +10,7 @@ import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
 import { openTestElastic } from './elasticsearch.ts'
 import { temporarySqlite } from './loading.ts'
 
-export type Value = string | bigint | number
+type Value = string | bigint | number
 
 /** A store and ways to damage it without the store's own code. */
 export type Damageable = {

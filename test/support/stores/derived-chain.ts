@@ -11,7 +11,7 @@ import { recordedBlocks } from '../nodes/recording.ts'
 type Doc = StateChange['doc']
 
 /** State documents in memory, by index and id. */
-export type StoredState = {
+type StoredState = {
   get<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   all<I extends StateIndex>(index: I): readonly DocOf<I>[]
 }
@@ -22,7 +22,7 @@ export type DerivedChain = {
 }
 
 /** Blocks per batch. After each batch the state is read again from the stored documents. */
-export type BatchSize = (batch: number) => number
+type BatchSize = (batch: number) => number
 
 let recorded: Promise<DerivedChain> | undefined
 
@@ -41,7 +41,7 @@ const storedState = (stored: ReadonlyMap<string, ReadonlyMap<string, Doc>>): Sto
 const publisherIn = (blocks: readonly LoadedBlock[], hash: string): string | undefined =>
   blocks.flatMap(({ block }) => block.transactions).find(tx => tx.hash === hash && applies(tx))?.publisher
 
-export type HowDerived = {
+type HowDerived = {
   readonly sizeOf?: BatchSize
   readonly derive?: (...of: [LoadedBlock, WorkingState, BlockPlan]) => BlockDocuments
 }

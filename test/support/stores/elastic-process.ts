@@ -29,7 +29,7 @@ export type OwnServer = {
   run(command: string, ...args: readonly string[]): Promise<string>
 }
 
-export type ServerOptions = {
+type ServerOptions = {
   readonly scheme?: 'http' | 'https'
   /** Additional lines of `elasticsearch.yml`. */
   readonly settings?: readonly string[]

@@ -1,6 +1,6 @@
 import { Database } from 'bun:sqlite'
 import { historyIndices } from '#indices/registry.ts'
-import type { Cell } from '#store/sqlite/cell.ts'
+import type { Cell } from '#store/sqlite/connection.ts'
 import { columnList, toDoc } from '#store/sqlite/rows.ts'
 import { createTable } from '#store/sqlite/tables.ts'
 

@@ -1,8 +1,7 @@
 import { encodeBase58 } from '#chain/base58.ts'
-import type { Action, LoadedBlock, Receipt, Transaction, TxReceipt } from '#chain/block.ts'
+import { type Action, LINKED, type LoadedBlock, type Receipt, type Transaction, type TxReceipt } from '#chain/block.ts'
 import { sha3 } from '#chain/hash.ts'
 import { writeJson } from '#chain/json.ts'
-import { LINKED } from '#chain/proof.ts'
 
 /** The hash of a text, encoded as a hash of the chain. */
 export const hashOf = (text: string): string => encodeBase58(sha3(new TextEncoder().encode(text)))

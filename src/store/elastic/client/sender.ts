@@ -1,8 +1,7 @@
 import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
-import type { Backoff } from '#time/backoff.ts'
 import type { Clock } from '#time/clock.ts'
-import { retry, type TryResult } from '#time/retry.ts'
+import { type Backoff, retry, type TryResult } from '#time/retry.ts'
 import type { ElasticConnection } from './request.ts'
 import { callTyped, parseAnswer, requestOnce } from './request.ts'
 

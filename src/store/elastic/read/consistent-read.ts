@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { otherVersion } from '#store/other-version.ts'
+import { otherVersion } from '#store/failures.ts'
 import type { CallEnd, Store, View } from '#store/port.ts'
 import type { wholeness } from '#store/wholeness.ts'
 import type { ElasticConnection } from '../client/request.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { OtherVersion } from '#store/other-version.ts'
+import { OtherVersion } from '#store/failures.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'
 import { readOwnEdition } from './consistent-read.ts'

@@ -1,10 +1,8 @@
 import { records } from '#indices/record.ts'
 import { boundedCache } from '#store/bounded-cache.ts'
-import { nothingLoaded } from '#store/nothing-loaded.ts'
-import type { Store } from '#store/port.ts'
-import type { Hints } from '#store/ranking-start.ts'
-import { createReports, type HeldView, type HoldOptions, type ReadPort } from '#store/read-port.ts'
-import { underRepair } from '#store/repair-failures.ts'
+import { nothingLoaded, underRepair } from '#store/failures.ts'
+import { createReports, type HeldView, type HoldOptions, type ReadPort, type Store } from '#store/port.ts'
+import type { Hints } from '#store/ranking.ts'
 import { wholeness } from '#store/wholeness.ts'
 import {
   getLastDocuments,

@@ -2,7 +2,7 @@ import { parseExact, writeJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import type { AnyIndex } from '#indices/registry.ts'
-import type { Hints } from '#store/ranking-start.ts'
+import type { Hints } from '#store/ranking.ts'
 import { DOCS_AT_ONCE, type Got, getMany } from '../client/read-documents.ts'
 import type { ElasticConnection, Ref } from '../client/request.ts'
 import {

@@ -1,5 +1,5 @@
 import { writeJson } from '#chain/json.ts'
-import type { DiskRoom, ServerReport } from '#store/server-report.ts'
+import type { DiskRoom, ServerReport } from '#store/maintain-port.ts'
 import { requestJson } from '../client/request.ts'
 import type { ReadCluster } from '../schema/names.ts'
 

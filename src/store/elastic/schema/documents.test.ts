@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { defineIndex } from '#indices/define.ts'
-import { bool, hashStart, int, json, keyword, long, optional, places, text } from '#indices/fields.ts'
+import { bool, defineIndex, hashStart, int, json, keyword, long, optional, places, text } from '#indices/define.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { decodeDoc, encodeDoc, stampText } from './documents.ts'

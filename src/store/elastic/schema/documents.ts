@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { parseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import type { DocOf, Index } from '#indices/define.ts'
-import type { Field } from '#indices/fields.ts'
-import { missingData } from '#store/missing-data.ts'
+import type { DocOf, Field, Index } from '#indices/define.ts'
+import { missingData } from '#store/failures.ts'
 import { AT, BEFORE } from './mappings.ts'
 import { GROUP, getFirstOrder, getStateIndex, getStoredNames, KIND, NAMED, toStateId } from './names.ts'
 

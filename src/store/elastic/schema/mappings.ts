@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Index } from '#indices/define.ts'
-import type { Field } from '#indices/fields.ts'
+import type { Field, Index } from '#indices/define.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
 import { series } from '#indices/series.ts'
 import {

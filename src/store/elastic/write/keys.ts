@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { absentStore } from '#store/absent-store.ts'
+import { absentStore } from '#store/failures.ts'
 import {
   createRevocation,
   type KeyPage,

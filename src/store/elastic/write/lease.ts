@@ -1,10 +1,10 @@
 import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
+import { unfinishedRepair } from '#store/failures.ts'
 import { checkIdentity } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
 import { asRecord } from '#store/published.ts'
-import { unfinishedRepair } from '#store/repair-failures.ts'
 import type { TryResult } from '#time/retry.ts'
 import type { ElasticConnection, SeqNo } from '../client/request.ts'
 import {

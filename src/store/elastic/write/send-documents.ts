@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import type { DocOf } from '#indices/define.ts'
 import { type HistoryIndex, historyIndices, type StateChange } from '#indices/registry.ts'
-import { missingData } from '#store/missing-data.ts'
+import { missingData } from '#store/failures.ts'
 import type { History, Published } from '#store/port.ts'
 import type { StateDocument } from '#store/state-port.ts'
 import {

@@ -1,7 +1,6 @@
 import { Failure } from '#failure/failure.ts'
 import type { BatchSize } from '#store/batch.ts'
-import type { Identity, Store, Writer } from '#store/port.ts'
-import { createReports } from '#store/read-port.ts'
+import { createReports, type Identity, type Store, type Writer } from '#store/port.ts'
 import type { OpenStateFile, StateFile } from '#store/state-port.ts'
 import { within } from '#time/deadline.ts'
 import { tryAgain } from '../client/sender.ts'

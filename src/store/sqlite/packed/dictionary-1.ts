@@ -1,7 +1,7 @@
 /**
  * Frequent parts of transactions and base transactions: the node's member names in its order, system contracts, and the
  * form of their calls and receipts. Stored texts refer to positions in it, so it must never change, not even by a
- * letter. A new dictionary gets another file and another number in `packed-text.ts`.
+ * letter. A new dictionary gets another file and another number in `text.ts`.
  */
 const HEAD = `","f":true,"t":"","a":"1.64256721","x":[{"func_name":"{"body":{"hash":"0,"w":"{"c":1024,"w":"","g":"0","t":"producer","a":"3.28513441"}`
 

@@ -3,12 +3,11 @@ import { blocks } from '#indices/block.ts'
 import type { Index } from '#indices/define.ts'
 import { records } from '#indices/record.ts'
 import { transactions } from '#indices/transaction.ts'
-import { yieldEventLoop } from '#time/turn.ts'
+import { yieldEventLoop } from '#time/clock.ts'
 import { UNDO_LIMITS } from '../../batch.ts'
 import type { Batch } from '../../port.ts'
 import { changesByTable } from '../commit.ts'
-import { packDocuments } from './document-message.ts'
-import { decodeFailure } from './failure-message.ts'
+import { decodeFailure, packDocuments } from './messages.ts'
 import type { FromWriting, ToWriting } from './write-in-thread.ts'
 
 /** Lets a thread write the batches of a load that is far from the head, for one take-over of a store. */
@@ -62,7 +61,7 @@ export type OpenWritingThread = (listener: {
 }) => { post(message: ToWriting): void; end(): void }
 
 /** A thread that writes the batches of one file. */
-export type WritingThread = {
+type WritingThread = {
   /** The thread died and can commit nothing more. */
   readonly isDead: boolean
   /**
@@ -81,7 +80,7 @@ const SLICE = 1_000
 type Answer = { readonly resolve: () => void; readonly reject: (failure: Failure) => void }
 
 /** A file that was taken over. */
-export type TakenOver = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
+type TakenOver = Omit<Extract<ToWriting, { type: 'open' }>, 'type'>
 
 function openWritingThread(open: OpenWritingThread, file: TakenOver): WritingThread {
   let waiting: Answer | undefined

@@ -1,16 +1,12 @@
 import { Failure } from '#failure/failure.ts'
 import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.ts'
 import type { Published } from '#store/port.ts'
-import { historyRows, upsert } from '../commit.ts'
-import { type FileMark, openWriter, type SqliteConnection } from '../connection.ts'
+import { clearUndo, historyRows, upsert } from '../commit.ts'
+import { type FileMark, openWriter, type SqliteConnection, toSqliteFailure } from '../connection.ts'
 import { type Pages, vacuumInto } from '../copied.ts'
-import { toSqliteFailure } from '../failures.ts'
-import { type Owner, putPublished } from '../meta.ts'
+import { beginBlocking, type Owner, putPublished, requireInPlace, requireOwn } from '../meta.ts'
 import { createTable } from '../tables.ts'
-import { beginBlocking, requireInPlace, requireOwn } from '../transaction.ts'
-import { clearUndo } from '../undo.ts'
-import { type DocumentMessage, unpackDocuments } from './document-message.ts'
-import { type FailureMessage, failureMessage } from './failure-message.ts'
+import { type DocumentMessage, type FailureMessage, failureMessage, unpackDocuments } from './messages.ts'
 
 /** Messages to a writing thread, in this order; dropped parts are not written. */
 export type ToWriting =

@@ -1,0 +1,309 @@
+import { resolve } from 'node:path'
+import type { ArchivedBlock } from '#archive/block-lines.ts'
+import { CHUNK_BLOCKS } from '#archive/format.ts'
+import { type ArchiveOf, readBlocksPerFile, type Writing, writeArchive } from '#archive/write.ts'
+import { requireStored, storedBlocks } from '#audit/source.ts'
+import { type Block, type LoadedBlock, USUAL_LEVEL } from '#chain/block.ts'
+import { checkWhole } from '#chain/check.ts'
+import { namesKeySilently } from '#chain/effects.ts'
+import { headHash } from '#chain/head.ts'
+import { decodeRawBlock } from '#chain/raw-block.ts'
+import { textOfBytes } from '#chain/receipt-hash.ts'
+import { Failure, type Log } from '#failure/failure.ts'
+import { isTransient, logPause, RETRY_BACKOFF, retriesExhausted } from '#load/retry.ts'
+import type { Node } from '#node/port.ts'
+import type { Identity, Store } from '#store/port.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
+import { backoffMs } from '#time/retry.ts'
+import { type Command, type CommandCall, parseToHeight } from '../command.ts'
+import { connectNode, requireExisting, requireUsable, withStore } from '../compose.ts'
+import { stageProgress } from '../progress.ts'
+import { LOGGING, NODE, STORE } from '../settings.ts'
+
+/** Number of blocks whose signatures are fetched in one request. */
+const RUN = 100
+
+type Range = {
+  readonly from: number
+  readonly to: number
+  /** Hash of the block before the first one; undefined: any. */
+  readonly parent?: string | undefined
+  readonly signal: AbortSignal
+}
+
+/**
+ * Blocks of a node in their archived form, proved at the level of the node. With `signed` they include the
+ * signatures of their headers.
+ */
+export const nodeBlocks = async function* (
+  node: Node,
+  { from, to, parent, signal }: Range,
+  { lib, signed }: { readonly lib: number; readonly signed: boolean },
+): AsyncGenerator<ArchivedBlock> {
+  const after = parent === undefined ? {} : { parent }
+  const blocks = node.blocks({ from, to, ...after, lib, signal, prove: signed ? 'signed' : 'linked' })
+  yield* archived(blocks, { node, signed, signal, isLost: ({ proof }) => proof.lost !== undefined })
+}
+
+/** Stored blocks in their archived form. Signatures and raw blocks, which are not stored, come from the node. */
+export const storeBlocks = async function* (
+  store: Store,
+  { from, to, parent, signal }: Range,
+  { node, signed }: { readonly node: Node | undefined; readonly signed: boolean },
+): AsyncGenerator<ArchivedBlock> {
+  const unproved = new Set<number>()
+  const source = {
+    store,
+    node: undefined,
+    sampled: () => false,
+    signal,
+    onUnproved: (height: number) => void unproved.add(height),
+  }
+  const blocks = async function* (): AsyncGenerator<LoadedBlock> {
+    for await (const run of storedBlocks(source, { from, to, parent })) yield* run
+  }
+  yield* archived(blocks(), { node, signed, signal, isLost: ({ block }) => unproved.has(block.height) })
+}
+
+type BlocksOptions = {
+  readonly node: Node | undefined
+  readonly signed: boolean
+  readonly signal: AbortSignal
+  /** Whether the receipts of a block can be proved only by its raw form. */
+  readonly isLost: (loaded: LoadedBlock) => boolean
+}
+
+const archived = async function* (
+  blocks: AsyncIterable<LoadedBlock>,
+  means: BlocksOptions,
+): AsyncGenerator<ArchivedBlock> {
+  let run: LoadedBlock[] = []
+  for await (const loaded of blocks) {
+    run.push(loaded)
+    if (run.length < RUN) continue
+    yield* withSignatures(run, means)
+    run = []
+  }
+  yield* withSignatures(run, means)
+}
+
+const withSignatures = async function* (
+  run: readonly LoadedBlock[],
+  { node, signed, signal, isLost }: BlocksOptions,
+): AsyncGenerator<ArchivedBlock> {
+  const [from, to] = [run[0]?.block.height, run.at(-1)?.block.height]
+  if (from === undefined || to === undefined) return
+  const heads = signed && node !== undefined ? await node.heads({ from, to }, signal) : []
+  for (const [at, loaded] of run.entries()) {
+    const { block, systemCode: code } = loaded
+    const head = heads[at]
+    if (head !== undefined && headHash(head) !== block.hash)
+      throw new Failure(
+        'bad_block',
+        `Block ${block.height}: its hash is ${block.hash}, the head from the node has ${headHash(head)}.`,
+      )
+    const raw = isLost(loaded) || (signed && namesKeySilently(block)) ? await rawBlock(node, block, signal) : undefined
+    yield { block, sign: head?.sign, raw, code }
+  }
+}
+
+/** The raw form from the node. It must match the block, because a load from the archive proves the block by it. */
+async function rawBlock(node: Node | undefined, block: Block, signal: AbortSignal): Promise<Uint8Array> {
+  const { height, hash } = block
+  const answer = await node?.get(`/getRawBlockByNumber/${height}/true`, { signal })
+  answer?.release()
+  if (answer?.status === 200) {
+    const raw = decodeRawBlock(textOfBytes(answer.body))
+    if (headHash(raw.head) !== hash)
+      throw new Failure(
+        'bad_block',
+        `Block ${height}: its hash is ${hash}, the raw block from the node has ${headHash(raw.head)}.`,
+        { details: { height } },
+      )
+    // Genesis has no signatures, so no raw form proves its texts. Lost bytes may be in texts that only the
+    // receipts prove.
+    if (height > 0 && namesKeySilently(block)) checkWhole(block, raw)
+    return answer.body
+  }
+  throw new Failure('unavailable', `Block ${height} can only be proved by its raw form, which is not available.`, {
+    help: 'Set a node that returns raw blocks with --node.',
+    // A node that cannot provide the block answers 400; any other status may be temporary.
+    retryable: answer !== undefined && answer.status !== 400,
+  })
+}
+
+type RetryOptions = {
+  /** Time without a block after which the last failure counts as lasting, milliseconds. */
+  readonly waitMs: number
+  readonly clock: Pick<Clock, 'elapsed' | 'sleep' | 'random'>
+  readonly log: Log
+  /** Ends the pauses. */
+  readonly signal: AbortSignal
+}
+
+/**
+ * The blocks of a source that is asked again, from behind the last block that came, after failures that may pass, with the
+ * pauses of a load. Throws any other failure, and 'unavailable' when none came for `waitMs`.
+ */
+export const retriedBlocks = (
+  blocks: Writing['source'],
+  { waitMs, clock, log, signal }: RetryOptions,
+): Writing['source'] =>
+  async function* (from, before): AsyncGenerator<ArchivedBlock> {
+    let [next, parent] = [from, before]
+    let [failures, since] = [0, clock.elapsed()]
+    const pauseAfter = async (error: unknown): Promise<void> => {
+      if (signal.aborted || !isTransient(error, undefined)) throw error
+      if (clock.elapsed() - since > waitMs) throw retriesExhausted(error, 'written')
+      failures += 1
+      const pauseMs = backoffMs(RETRY_BACKOFF, failures, clock.random())
+      logPause(log, error, { doing: 'Writing', attempt: failures, height: next - 1, pauseMs })
+      await clock.sleep(pauseMs, signal)
+    }
+    while (!signal.aborted)
+      try {
+        for await (const archived of blocks(next, parent)) {
+          failures = 0
+          next = archived.block.height + 1
+          parent = archived.block.hash
+          yield archived
+          since = clock.elapsed()
+        }
+        return
+      } catch (error) {
+        await pauseAfter(error)
+      }
+  }
+
+export const archiveWrite: Command = {
+  name: 'archive write',
+  words: ['FOLDER'],
+  summary: 'write blocks into files that prove themselves',
+  about: [
+    'Writes irreversible blocks into FOLDER: files of --blocks-per-file blocks each, and manifest.json, which lists them with their hashes. A further run continues after the last file; files that are written are never changed. While the node or the store is unreachable, the command waits and retries; it ends with exit code 75 when no block arrived for --wait. Only complete files are written, unless --to names the last block.',
+    'Blocks come from --node, or with --store from a store; signatures, which a store does not keep, then come from the node. An archive without signatures (--prove linked) is for test networks: it can only be loaded with --prove linked.',
+    'Archives of the same blocks have the same content. Load an archive with --node archive:FOLDER, or archive:URL where a web server publishes it.',
+  ],
+  settings: [...NODE, ...STORE, 'from', 'to', 'blocks-per-file', 'wait', ...LOGGING],
+  examples: [
+    'iostlens archive write /archive --node http://127.0.0.1:30001',
+    'iostlens archive write /archive --store sqlite:data/iostlens.sqlite --node http://127.0.0.1:30001',
+  ],
+  run: async call => {
+    const { values, log } = call
+    const { prove = USUAL_LEVEL } = values
+    const { 'blocks-per-file': each = CHUNK_BLOCKS } = values
+    if (each % CHUNK_BLOCKS !== 0)
+      throw new Failure('usage', `--blocks-per-file ${each} is not a multiple of ${CHUNK_BLOCKS}.`)
+    if (prove === 'whole') throw new Failure('usage', '--prove whole is not possible: an archive has no raw blocks.')
+    const node = connectNode(values, log)
+    try {
+      if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
+      return await withStore(values, log, async store => {
+        await requireExisting(store)
+        await requireUsable(store)
+        return written(call, await fromStore(store, { node, proof: prove }, call))
+      })
+    } finally {
+      node?.close()
+    }
+  },
+}
+
+/** Blocks in a complete file of a new archive. */
+const BLOCKS_PER_FILE = 10_000
+
+type Level = ArchiveOf['proof']
+
+/** The node, for data that the store does not contain, and the level of proof. */
+type WriteOptions = { readonly node: Node | undefined; readonly proof: Level }
+
+/** The source of the blocks: their chain, and the last block available. */
+type From = {
+  readonly of: Omit<ArchiveOf, 'blocks_per_file'>
+  readonly last: number
+  readonly blocks: (range: Parameters<typeof nodeBlocks>[1]) => AsyncIterable<ArchivedBlock>
+}
+
+async function fromNode(node: Node | undefined, proof: Level, { signal }: CommandCall): Promise<From> {
+  if (node === undefined)
+    throw new Failure('usage', "Command 'archive write' needs a node or a store.", {
+      help: 'Set --node URL, such as http://127.0.0.1:30001, or --store.',
+    })
+  const { chainId, libBlock } = await node.chainInfo(signal)
+  const genesis = await node.blockHash(0, signal)
+  if (genesis === undefined) throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`)
+  return {
+    of: { chain_id: chainId, genesis_hash: genesis, proof },
+    last: libBlock,
+    blocks: range => nodeBlocks(node, range, { lib: libBlock, signed: proof === 'signed' }),
+  }
+}
+
+async function fromStore(store: Store, { node, proof }: WriteOptions, { signal }: CommandCall): Promise<From> {
+  const [identity, published] = [await store.identity(), await store.published()]
+  if (identity === undefined || published === undefined)
+    throw new Failure('loading', `Nothing is loaded in ${store.name}.`, { retryable: false })
+  if (proof === 'signed' && node === undefined)
+    throw new Failure('usage', 'The signatures of blocks are not stored; they come from a node.', {
+      help: 'Set --node URL. (--prove linked writes an archive without signatures.)',
+    })
+  if (node !== undefined) await requireSameChain(node, identity, signal)
+  return {
+    of: { chain_id: identity.chainId, genesis_hash: identity.genesis, proof },
+    last: published.height,
+    blocks: range => storeBlocks(store, range, { node, signed: proof === 'signed' }),
+  }
+}
+
+/** Throws as `requireStored` unless the node serves the chain of the store. */
+async function requireSameChain(node: Node, stored: Identity, signal: AbortSignal): Promise<void> {
+  const { chainId } = await node.chainInfo(signal)
+  const genesis = (await node.blockHash(0, signal)) ?? stored.genesis
+  requireStored({ chainId, genesis }, stored)
+}
+
+/** The last block of the file that a block is in. */
+const endOfFile = (height: number, each: number): number => (Math.floor(height / each) + 1) * each - 1
+
+async function written({ values, words, signal, out, screen, log }: CommandCall, from: From): Promise<0> {
+  const [folder = ''] = words
+  const path = resolve(folder)
+  const each = values['blocks-per-file'] ?? (await readBlocksPerFile(path)) ?? BLOCKS_PER_FILE
+  const of = { ...from.of, blocks_per_file: each }
+  // Only complete files by default: a shorter last file would have to be changed later.
+  const requestedEnd = parseToHeight(values)
+  const to = requestedEnd ?? Math.floor((from.last + 1) / each) * each - 1
+  if (requestedEnd !== undefined && requestedEnd < values.from)
+    throw new Failure('usage', `--from ${values.from} is above --to ${requestedEnd}.`)
+  if (to > from.last) throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
+  const look = stageProgress({
+    ...{ screen, log, now: systemClock.elapsed },
+    doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
+  })
+  const retried = retriedBlocks((next, parent) => from.blocks({ from: next, to, parent, signal }), {
+    waitMs: values.wait,
+    clock: systemClock,
+    log,
+    signal,
+  })
+  const manifest = await writeArchive(path, of, {
+    from: values.from,
+    to,
+    onWritten: ({ height, name }) => log('debug', 'Wrote a file of the archive.', { name, height }),
+    source: async function* (first, parent) {
+      for await (const archived of retried(first, parent)) {
+        look({ stage: 'blocks', done: archived.block.height - first + 1, of: to - first + 1 })
+        yield archived
+      }
+    },
+  })
+  screen.bar('')
+  if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was written; run it again to continue.')
+  out(
+    manifest === undefined
+      ? `No file is complete yet: the first one needs block ${endOfFile(values.from, each)}. --to HEIGHT writes a shorter one.`
+      : `The archive ${path} has blocks ${manifest.files[0]?.from} to ${manifest.height} in ${manifest.files.length} files.`,
+  )
+  return 0
+}

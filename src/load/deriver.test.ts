@@ -1,0 +1,200 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type BalanceDoc, balances } from '#indices/balance.ts'
+import type { StateChange } from '#indices/registry.ts'
+import { wealth } from '#indices/wealth.ts'
+import type { DueRange, StateReader } from '#store/state-port.ts'
+import { wealthDoc } from '#test/store/suite/fixture.ts'
+import { expiries, openStateCache } from './deriver.ts'
+
+const balance = (id: string, due: bigint | undefined): BalanceDoc => ({
+  id,
+  token: 'iost',
+  owner: id,
+  amount: 0n,
+  frozen: 1n,
+  frozen_list: [],
+  ...(due === undefined ? {} : { next_due: due }),
+})
+
+/** A store of balances that answers `due` as the port specifies, and counts the calls. */
+function createBalances(docs: Map<string, BalanceDoc>) {
+  let asked = 0
+  return {
+    get asked() {
+      return asked
+    },
+    due: ({ after, until, limit }: DueRange): readonly BalanceDoc[] => {
+      asked++
+      const dueOf = (doc: BalanceDoc): bigint => doc.next_due ?? 0n
+      return [...docs.values()]
+        .filter(d => d.next_due !== undefined && d.next_due <= until && (after === undefined || d.next_due > after))
+        .sort((a, b) => (dueOf(a) < dueOf(b) ? -1 : dueOf(a) > dueOf(b) ? 1 : a.id < b.id ? -1 : 1))
+        .slice(0, limit)
+    },
+  }
+}
+
+test('expiries: stored releases are due once, in order of time, then id', () => {
+  const docs = new Map(
+    [balance('c', 20n), balance('b', 10n), balance('a', 20n), balance('d', undefined)].map(d => [d.id, d]),
+  )
+  const due = expiries(5n, createBalances(docs).due)
+  due.extend(30n, [])
+  expect(due.take(9n)).toEqual([])
+  expect(due.take(10n)).toEqual(['b'])
+  expect(due.take(20n)).toEqual(['a', 'c'])
+  expect(due.take(1_000n)).toEqual([])
+})
+
+test('expiries: a release beyond the horizon that is not stored yet is not lost when the horizon moves', () => {
+  const due = expiries(0n, createBalances(new Map()).due)
+  due.extend(1n, [])
+  const late = balance('late', 10_000_000_000_000n)
+  due.learn(late)
+  expect(due.take(10_000_000_000_000n)).toEqual([])
+  due.extend(10_000_000_000_000n, [late])
+  expect(due.take(10_000_000_000_000n)).toEqual(['late'])
+})
+
+test('expiries: a release that is not stored yet is not lost when the store is read twice', () => {
+  const docs = new Map(Array.from({ length: 12_000 }, (_, i) => balance(`n${i}`, BigInt(i + 1))).map(d => [d.id, d]))
+  const store = createBalances(docs)
+  const due = expiries(0n, store.due)
+  const unwritten = function* () {
+    yield balance('late', 11_500n)
+  }
+  due.extend(11_900n, unwritten())
+  expect(store.asked).toBe(2)
+  expect(due.take(11_900n)).toContain('late')
+})
+
+test('expiries: releases at one moment are all found, even if they are more than one read returns', () => {
+  const docs = new Map(
+    Array.from({ length: 25_000 }, (_, i) => balance(`n${String(i).padStart(5, '0')}`, 7n)).map(d => [d.id, d]),
+  )
+  const store = createBalances(docs)
+  const due = expiries(undefined, store.due)
+  due.extend(7n, [])
+  expect(due.take(7n)).toEqual([...docs.keys()])
+  expect(store.asked).toBe(3)
+})
+
+/** Ids of the balances with a release at or before `now`. */
+const dueOf = (docs: ReadonlyMap<string, BalanceDoc>, now: bigint): string[] =>
+  [...docs.values()]
+    .filter(({ next_due }) => next_due !== undefined && next_due <= now)
+    .map(({ id }) => id)
+    .sort()
+
+const changedAt = (now: bigint, changes: readonly (readonly [n: number, ahead: bigint])[]) =>
+  changes.map(([n, ahead]) => balance(`n${n}`, ahead > 0n ? now + ahead : undefined))
+
+test('expiries: any sequence of changes and reloads gives the same as a full scan', () => {
+  const HOUR = 3_600_000_000_000n
+  const step = fc.record({
+    move: fc.bigInt({ min: 1n, max: 3n * HOUR }),
+    changes: fc.array(fc.tuple(fc.integer({ min: 0, max: 20 }), fc.bigInt({ min: -HOUR, max: 6n * HOUR })), {
+      maxLength: 5,
+    }),
+    written: fc.boolean(),
+  })
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 30 }), steps => {
+      const stored = new Map<string, BalanceDoc>()
+      const unwritten = new Map<string, BalanceDoc>()
+      const current = (id: string) => unwritten.get(id) ?? stored.get(id)
+      const due = expiries(0n, createBalances(stored).due)
+      let now = 0n
+      for (const { move, changes, written } of steps) {
+        now += move
+        due.extend(now, unwritten.values())
+        const taken = due
+          .take(now)
+          .filter(id => (current(id)?.next_due ?? now + 1n) <= now)
+          .sort()
+        expect(taken).toEqual(dueOf(new Map([...stored, ...unwritten]), now))
+        // Due amounts are released; then come the block's own changes, none of which is due already.
+        for (const id of taken) unwritten.set(id, balance(id, undefined))
+        for (const doc of changedAt(now, changes)) {
+          unwritten.set(doc.id, doc)
+          due.learn(doc)
+        }
+        if (!written) continue
+        for (const [id, doc] of unwritten) stored.set(id, doc)
+        unwritten.clear()
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+const changeOf = (name: string, total: bigint) => ({ index: wealth, doc: wealthDoc(name, total) }) as StateChange
+
+/** A store of wealth in memory, which counts its reads. */
+function storeOf(docs: Map<string, StateChange['doc']>) {
+  let reads = 0
+  const reader: StateReader = {
+    get: (index, id) => {
+      reads += 1
+      return (index.name === wealth.name ? docs.get(id) : undefined) as never
+    },
+    due: () => [],
+    members: () => [...docs.values()],
+  }
+  return { reader, reads: () => reads }
+}
+
+test('openStateCache: any sequence of reads and batches sees the last version of every document, however small the cache is', () => {
+  const step = fc.record({
+    changes: fc.uniqueArray(fc.tuple(fc.integer({ min: 0, max: 9 }), fc.bigInt(1n, 99n)), { selector: ([n]) => n }),
+    reads: fc.array(fc.integer({ min: 0, max: 9 })),
+    /** Documents read while the batch is committed, before and after the store shows it. */
+    during: fc.array(fc.integer({ min: 0, max: 9 })),
+  })
+  fc.assert(
+    fc.property(fc.array(step), fc.integer({ min: 1, max: 8 }), (steps, generation) => {
+      const docs = new Map<string, StateChange['doc']>()
+      const right = new Map<string, StateChange['doc']>()
+      const cache = openStateCache(storeOf(docs).reader, generation)
+      const check = (names: readonly number[]): void => {
+        for (const n of names) expect(cache.get(wealth, `n${n}`)).toEqual(right.get(`n${n}`))
+      }
+      for (const { changes, reads, during } of steps) {
+        check(reads)
+        const batch = changes.map(([n, total]) => changeOf(`n${n}`, total))
+        for (const { doc } of batch) right.set(doc.id, doc)
+        cache.begin(batch)
+        check(during)
+        for (const { doc } of batch) docs.set(doc.id, doc)
+        check(during)
+        cache.end()
+        check(reads)
+      }
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('openStateCache: recently used documents are not read again, also those that the store lacks', () => {
+  const { reader, reads } = storeOf(new Map([['a', wealthDoc('a', 1n)]]))
+  const cache = openStateCache(reader, 10)
+  for (let time = 0; time < 3; time++) {
+    expect(cache.get(wealth, 'a')).toEqual(wealthDoc('a', 1n))
+    expect(cache.get(wealth, '__proto__')).toBeUndefined()
+    expect(cache.get(balances, 'a')).toBeUndefined()
+  }
+  expect(reads()).toBe(3)
+})
+
+test('openStateCache: members are those of the store, corrected by the batch that is being committed', () => {
+  const docs = new Map([
+    ['a', wealthDoc('a', 3n)],
+    ['b', wealthDoc('b', 2n)],
+  ])
+  const cache = openStateCache(storeOf(docs).reader)
+  cache.begin([changeOf('b', 5n), changeOf('c', 1n)])
+  const members = [...cache.members({ index: wealth, order: 'richest' })]
+  expect(members.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c'])
+  expect(members).toContainEqual(wealthDoc('b', 5n))
+})

@@ -1,0 +1,113 @@
+import { expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { oddTexts } from '#test/store/suite/samples.ts'
+import { DICTIONARY_1 } from './dictionary-1.ts'
+import { compress, decompress, packText, prepareDictionary, unpackText } from './text.ts'
+
+const none = prepareDictionary('')
+const words = prepareDictionary('the quick brown fox jumps over the lazy dog')
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+/** Cases of the format: token, literals, offset, lengths beyond 15 in further bytes. */
+test.each([
+  ['nothing', none, '', '00'],
+  ['literals alone', none, 'abc', '30616263'],
+  ['a run: one literal, then a match with itself', none, 'a'.repeat(32), '1f61010007506161616161'],
+  ['a match in the dictionary', words, 'quick brown fox, ended', '0b2700702c20656e646564'],
+])('compress: %s', (...[, dictionary, text, hex]) => {
+  const block = compress(dictionary, bytes(text))
+  expect(Buffer.from(block).toString('hex')).toBe(hex)
+  expect(decompress(dictionary, block, text.length)).toEqual(bytes(text))
+})
+
+/** Texts that repeat parts of themselves and of the dictionary, at lengths around the format's limits. */
+const texts = fc
+  .array(
+    fc.oneof(
+      fc.string(),
+      fc.constantFrom('quick brown', 'the lazy dog', 'xyz'),
+      fc.nat(300).map(n => 'r'.repeat(n)),
+    ),
+  )
+  .map(parts => parts.join(''))
+
+test('compress, decompress: any input is read back with any dictionary, call after call', () => {
+  fc.assert(
+    fc.property(texts, texts, (dictionary, text) => {
+      const known = prepareDictionary(dictionary)
+      const input = bytes(text)
+      const block = compress(known, input)
+      return Bun.deepEquals(decompress(known, block, input.length)?.slice(), input)
+    }),
+    { numRuns: 1_000 },
+  )
+})
+
+test('compress, decompress: distant matches beyond the offset limit and inputs larger than the reserved buffer work', () => {
+  const block = Array.from({ length: 3_000 }, (_, n) => `${n} `).join('')
+  const text = `first words of all${block.repeat(30)}first words of all, again`
+  for (const input of [text, 'short', text]) {
+    const packed = compress(words, bytes(input))
+    expect(Buffer.from(decompress(words, packed, input.length) ?? []).toString()).toBe(input)
+  }
+})
+
+test('decompress: a damaged or cut block, or another length, causes no access outside of the buffer', () => {
+  const input = bytes('the quick brown fox is quick, the quick brown dog is not'.repeat(3))
+  const block = compress(words, input)
+  expect(decompress(words, block, input.length - 1)).toBeUndefined()
+  expect(decompress(words, block, input.length + 1)).toBeUndefined()
+  for (let length = 0; length < block.length; length += 1)
+    expect(decompress(words, block.subarray(0, length), input.length)).toBeUndefined()
+  fc.assert(
+    fc.property(fc.uint8Array({ maxLength: 60 }), fc.nat(200), (noise, size) => {
+      const made = decompress(words, noise, size)
+      return made === undefined || made.length === size
+    }),
+    { numRuns: 2_000 },
+  )
+  expect(Buffer.from(decompress(words, block, input.length) ?? [])).toEqual(Buffer.from(input))
+})
+
+const BODY =
+  '{"hash":"ArrByG9F3YSjLr3UZhHEyiT8VQonZfxmY53DjnzedDVL","time":"1795247406277000000","expiration":"1795247486277000000","gas_ratio":1,"gas_limit":300000,"delay":"0","chain_id":1020,"actions":[{"contract":"token.iost","action_name":"transfer","data":"[\\"iost\\",\\"alice\\",\\"bob\\",\\"2.3\\",\\"\\"]"}],"signers":[],"publisher":"alice","referred_tx":"","amount_limit":[{"token":"*","value":"unlimited"}],"tx_receipt":{"tx_hash":"ArrByG9F3YSjLr3UZhHEyiT8VQonZfxmY53DjnzedDVL","gas_usage":8702,"ram_usage":{},"status_code":"SUCCESS","message":"","returns":["[]"],"receipts":[{"func_name":"token.iost/transfer","content":"[\\"iost\\",\\"alice\\",\\"bob\\",\\"2.3\\",\\"\\"]"}]}}'
+const packed = packText(BODY) as Uint8Array
+
+/** Stored texts refer to the dictionary: a change makes them unreadable. A better one gets the next number. */
+test('dictionary 1 is unchanged since the first text was packed with it', () => {
+  expect(new Bun.CryptoHasher('sha256').update(DICTIONARY_1).digest('hex')).toBe(
+    'd1b3dd5e07f5434c0c9ec574b4d9412aad41353985f6093176c122e86740d27b',
+  )
+})
+
+test('packText: the bytes are the same on any machine', () => {
+  expect(Buffer.from(packed).toString('base64')).toBe(
+    'AXYbueCQBRR7ngL3HUFyckJ5RzlGM1lTakxyM1VaaEhFeWlUOFZRb25aZnhtWTUzRGpuemVkRFZMygLRNzk1MjQ3NDA2Mjc3MAEADdwCAyMAGTgjAABKAR9yXwJ1UWFsaWNlFwExYm9iCAAxMi4zCAACJwEPdAIIATsAAdkBD3kCRw+bARwAWwEDmAJPODcwMqkCWA97Ag4BLgEBWQEPaQEAUCJ9XX19',
+  )
+})
+
+test('packText: a transaction takes at most a third, and a text that does not get shorter is unchanged', () => {
+  expect(packed.length).toBeLessThan(BODY.length / 3)
+  for (const text of ['', '{}', 'no', '{"c":1}']) expect(packText(text)).toBe(text)
+})
+
+test('unpackText: any text is read back, with lone surrogates as U+FFFD', () => {
+  for (const text of [BODY, ...oddTexts, ...oddTexts.map(each => BODY + each), `${BODY}\ud800`]) {
+    const stored = packText(text)
+    expect(typeof stored === 'string' ? stored : unpackText(stored)).toBe(text.toWellFormed())
+  }
+})
+
+test('unpackText: a damaged byte never gives another text', () => {
+  for (let at = 0; at < packed.length; at += 1)
+    for (const bits of [0x01, 0x80, 0xff]) {
+      const damaged = packed.slice()
+      damaged[at] = (damaged[at] ?? 0) ^ bits
+      // A match may refer to another position with the same letters.
+      expect([undefined, BODY]).toContain(unpackText(damaged))
+    }
+  for (let length = 0; length < packed.length; length += 1)
+    expect(unpackText(packed.subarray(0, length))).toBeUndefined()
+  expect(unpackText(Uint8Array.of(...packed, 0))).toBeUndefined()
+  expect(unpackText(packed)).toBe(BODY)
+})

@@ -1,5 +1,0 @@
-/** Lengths of time in milliseconds. A day is a UTC day without leap seconds. */
-export const SECOND_MS = 1_000
-export const MINUTE_MS = 60 * SECOND_MS
-export const HOUR_MS = 60 * MINUTE_MS
-export const DAY_MS = 24 * HOUR_MS

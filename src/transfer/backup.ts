@@ -1,0 +1,202 @@
+import {
+  closeSync,
+  fsyncSync,
+  openSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs'
+import { Failure } from '#failure/failure.ts'
+import { nothingLoaded } from '#store/failures.ts'
+import type { SnapshotName, Snapshots, WritePosition } from '#store/maintain-port.ts'
+import { createFile } from '#store/own-files.ts'
+import type { Identity, KeyStore, Store } from '#store/port.ts'
+import { sync } from '#store/sqlite/backup.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { yieldEventLoop } from '#time/clock.ts'
+import {
+  computeDigests,
+  computeKeysDigest,
+  type Digest,
+  type DigestOptions,
+  findKeysDigest,
+  KEYS,
+  STARTS,
+} from './digest.ts'
+import { type FileDigest, manifestText, type StoreManifest } from './manifest.ts'
+
+const PIECE = 256 * 1024
+
+type Reading = {
+  readonly signal: AbortSignal
+  /** Called with the bytes read so far. */
+  readonly onRead: (bytes: number) => void
+  /** Path of a copy to write while reading; absent: no copy is written. */
+  readonly into?: string
+}
+
+/**
+ * The digest of a file. With `into`, the file is copied at the same time, and the copy is on the disk when
+ * the promise resolves.
+ */
+export async function readThrough(path: string, { signal, onRead, into }: Reading): Promise<FileDigest> {
+  const hash = new Bun.CryptoHasher('sha256')
+  const piece = Buffer.allocUnsafe(PIECE)
+  const source = openSync(path, 'r')
+  if (into !== undefined) createFile(into)
+  const target = into === undefined ? undefined : openSync(into, 'w')
+  try {
+    let bytes = 0
+    for (;;) {
+      const read = readSync(source, piece)
+      if (read === 0) break
+      const part = piece.subarray(0, read)
+      hash.update(part)
+      if (target !== undefined) for (let at = 0; at < read; ) at += writeSync(target, part, at)
+      bytes += read
+      onRead(bytes)
+      // Without this turn, no abort would be noticed before the end.
+      await yieldEventLoop()
+      signal.throwIfAborted()
+    }
+    if (target !== undefined) fsyncSync(target)
+    return { bytes, sha256: hash.digest('hex') }
+  } finally {
+    closeSync(source)
+    if (target !== undefined) closeSync(target)
+  }
+}
+
+/** Path of the manifest of a copy. */
+export const manifestPath = (file: string): string => `${file}.manifest.json`
+
+type Described = Omit<Store, 'keys'> & { readonly keys: Pick<KeyStore, 'list'> }
+
+/** The manifest of a store: its chain, and the digests at its published height and of its API keys. */
+export async function describedStore(store: Described, how: DigestOptions): Promise<StoreManifest> {
+  const audit = await store.audit()
+  try {
+    const identity: Identity | undefined = await store.identity()
+    if (identity === undefined) throw nothingLoaded(store.name)
+    const { height, hash } = audit.at
+    const digests = [...(await computeDigests(store, audit, how)), await computeKeysDigest(store.keys)]
+    return { ...identity, height, hash, digests }
+  } finally {
+    await audit.close()
+  }
+}
+
+/** Writes the manifest of a copy that does not have its final name yet; `file` is that name. */
+export async function describeCopy(partial: string, file: string, how: DigestOptions): Promise<StoreManifest> {
+  const copy = openSqlite({ path: partial, readonly: true })
+  try {
+    const described = await describedStore(copy, how)
+    const of = statSync(partial).size
+    const digest = await readThrough(partial, {
+      signal: how.signal,
+      onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of: megabytes(of) }),
+    })
+    const manifest = { ...described, file: digest }
+    writeManifest(manifestPath(file), manifest)
+    return manifest
+  } finally {
+    await copy.close()
+  }
+}
+
+/** The manifest is whole or absent, and nothing is left of one that could not be written. */
+function writeManifest(path: string, manifest: StoreManifest): void {
+  const partial = `${path}.partial`
+  try {
+    createFile(partial)
+    writeFileSync(partial, manifestText(manifest))
+    sync(partial)
+    renameSync(partial, path)
+  } finally {
+    rmSync(partial, { force: true })
+  }
+}
+
+export const megabytes = (bytes: number): number => Math.round(bytes / 1e6)
+
+const formatDigestKey = ({ index, partition }: Pick<Digest, 'index' | 'partition'>): string =>
+  `${index} ${partition ?? ''}`
+
+/** Adds to digests the number of the last operation of each index. */
+export function withOperations(digests: readonly Digest[], written: readonly WritePosition[]): readonly Digest[] {
+  const operations = new Map(written.map(each => [formatDigestKey(each), each.operation]))
+  return digests.map(digest => {
+    const operation = operations.get(formatDigestKey(digest))
+    return operation === undefined ? digest : { ...digest, operation }
+  })
+}
+
+/** Whether two readings of a store, one after the other, show that nothing was written in between. */
+export function isUntouched(before: readonly WritePosition[], after: readonly WritePosition[]): boolean {
+  const operations = new Map(after.map(each => [formatDigestKey(each), each.operation]))
+  return (
+    before.length === after.length && before.every(each => operations.get(formatDigestKey(each)) === each.operation)
+  )
+}
+
+/** Whether each index still has the last operation and the number of documents recorded with its digest. */
+export function isAsDigested(digests: readonly Digest[], written: readonly WritePosition[]): boolean {
+  const described = digests.filter(({ index }) => index !== STARTS && index !== KEYS)
+  const found = new Map(written.map(each => [formatDigestKey(each), each]))
+  return (
+    described.length === written.length &&
+    described.every(digest => {
+      const { operation, documents } = found.get(formatDigestKey(digest)) ?? {}
+      return operation !== undefined && operation === digest.operation && documents === digest.documents
+    })
+  )
+}
+
+/**
+ * Takes a snapshot that contains a manifest. The store is locked meanwhile, because a snapshot does not
+ * capture all indices at one moment, so no loader may write. After a kill at any moment, the store is as
+ * before. The next run then continues with the snapshot if the store has not changed since, and otherwise
+ * throws 'usage' because the name is taken. Throws 'unavailable' when another process wrote meanwhile.
+ */
+export async function backupSnapshot(
+  store: Store & { readonly snapshots: Snapshots },
+  snapshot: SnapshotName,
+  how: DigestOptions,
+): Promise<StoreManifest> {
+  const identity = await store.identity()
+  if (identity === undefined) throw nothingLoaded(store.name)
+  const { name, snapshots } = store
+  const writer = await store.takeOver(identity)
+  try {
+    const written = await snapshots.writePositions()
+    const described = await describedStore(store, how)
+    if (described.hash !== writer.checkpoint?.hash)
+      throw new Failure('unavailable', `${name} got new blocks while its digests were computed.`)
+    const manifest = { ...described, digests: withOperations(described.digests, written) }
+    await snapshots.keep(manifestText(manifest))
+    await snapshots.take(snapshot, { signal: how.signal, onProgress: inMegabytes(how, 'snapshot') })
+    // A process that was suspended until its lease expired may have let a loader in.
+    if (!isUntouched(written, await snapshots.writePositions())) throw touched(name, snapshot)
+    // Keys may change at any time, and those in the snapshot must match its manifest.
+    const keys = await computeKeysDigest(store.keys)
+    if (keys.sum !== findKeysDigest(described.digests)?.sum) throw touched(name, snapshot)
+    return manifest
+  } finally {
+    await writer.release()
+  }
+}
+
+const touched = (name: string, { repository, name: taken }: SnapshotName): Failure =>
+  new Failure('unavailable', `${name} was written to while the snapshot ${taken} was taken.`, {
+    help: `Delete the snapshot (DELETE /_snapshot/${repository}/${taken}), stop whatever loads or changes API keys, and take it again.`,
+    retryable: false,
+  })
+
+/** Reports the server's progress in megabytes. */
+export const inMegabytes =
+  ({ onProgress }: DigestOptions, what: string) =>
+  ({ done, of }: { readonly done: number; readonly of: number }): void =>
+    onProgress({ stage: `MB of the ${what}`, done: megabytes(done), of: megabytes(of) })

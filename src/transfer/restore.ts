@@ -1,0 +1,176 @@
+import { existsSync, linkSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { Failure } from '#failure/failure.ts'
+import type { Node } from '#node/port.ts'
+import type { SnapshotName, Snapshots } from '#store/maintain-port.ts'
+import type { Store } from '#store/port.ts'
+import { acquireLock } from '#store/sqlite/lock.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
+import { describedStore, inMegabytes, isAsDigested, manifestPath, megabytes, readThrough } from './backup.ts'
+import type { DigestOptions } from './digest.ts'
+import { readManifest, requireOnChain, requireSame, type StoreManifest } from './manifest.ts'
+
+type Restoring = DigestOptions & { readonly node: Node }
+
+/** The result of a restore. `isThere`: a run that was killed at its very end had already put the store in place. */
+type RestoredFile = { readonly manifest: StoreManifest; readonly isThere: boolean }
+
+/**
+ * Restores a copy to a path where no store exists. Its bytes must match its manifest, and its last block must be on the
+ * node's chain. After a kill at any moment, the path is free or has the whole store; the next run starts again. Throws
+ * 'usage' when the path is taken, 'damaged' with the index that differs, 'conflict' for another chain.
+ */
+export async function restoreFile(file: string, path: string, how: Restoring): Promise<RestoredFile> {
+  const { manifest, isSealed } = manifestOfFile(file)
+  await requireOnChain(how.node, manifest, how.signal)
+  if (existsSync(path)) return found(path, manifest, how)
+  const unlock = acquireLock(path, path)
+  if (unlock === undefined)
+    throw new Failure('usage', `Another program writes to ${path}.`, {
+      help: 'Stop it, or set --store to a file that does not exist yet.',
+    })
+  try {
+    return existsSync(path) ? await found(path, manifest, how) : await copyInto(path, { file, manifest, isSealed }, how)
+  } finally {
+    // A restore that failed leaves nothing behind.
+    unlock({ remove: !existsSync(path) })
+  }
+}
+
+/** The result for a store that is already in place. */
+async function found(path: string, manifest: StoreManifest, how: Restoring): Promise<RestoredFile> {
+  await requireRestored(path, manifest, how)
+  return { manifest, isThere: true }
+}
+
+type Copy = { readonly file: string; readonly manifest: StoreManifest; readonly isSealed: boolean }
+
+/** Copies under the lock of the path, so that no loader or other restore writes there meanwhile. */
+async function copyInto(path: string, { file, manifest, isSealed }: Copy, how: Restoring): Promise<RestoredFile> {
+  const partial = `${path}.partial`
+  rmSync(partial, { force: true })
+  try {
+    const of = megabytes(statSync(file).size)
+    const copied = await readThrough(file, {
+      into: partial,
+      signal: how.signal,
+      onRead: bytes => how.onProgress({ stage: 'MB of the file', done: megabytes(bytes), of }),
+    })
+    // These are the bytes of the digests, which are taken again only to report a difference.
+    if (!isSealed || copied.sha256 !== manifest.file?.sha256) throw await changed(file, { partial, manifest }, how)
+    // A leftover write-ahead log must not be applied to the new file.
+    for (const end of ['-wal', '-shm']) rmSync(`${path}${end}`, { force: true })
+    linkSync(partial, path)
+    return { manifest, isThere: false }
+  } finally {
+    for (const end of ['', '-wal', '-shm']) rmSync(`${partial}${end}`, { force: true })
+  }
+}
+
+function manifestOfFile(file: string) {
+  const path = manifestPath(file)
+  for (const each of [file, path])
+    if (!existsSync(each))
+      throw new Failure('usage', `There is no ${each}.`, {
+        help: "Name a copy that 'iostlens backup' made; its manifest is beside it.",
+      })
+  return readManifest(readFileSync(path, 'utf8'), path)
+}
+
+/** The failure for a file that does not match its manifest: it names the index that differs, if that can be found. */
+async function changed(
+  file: string,
+  { partial, manifest }: { readonly partial: string; readonly manifest: StoreManifest },
+  how: Restoring,
+): Promise<unknown> {
+  try {
+    requireSame(file, await describedFile(partial, how), manifest)
+  } catch (error) {
+    if (how.signal.aborted || !(error instanceof Failure) || error.kind === 'damaged') return error
+    return new Failure('damaged', `${file} is not a whole copy: ${error.message}`, { cause: error })
+  }
+  const help = 'Take another copy. The places of rows in lists may have been changed.'
+  return new Failure(
+    'damaged',
+    `${file} has all documents that its manifest lists, but one of the two was changed since they were written.`,
+    { help },
+  )
+}
+
+async function describedFile(path: string, how: Restoring): Promise<StoreManifest> {
+  const store = openSqlite({ path, readonly: true })
+  try {
+    return await describedStore(store, how)
+  } finally {
+    await store.close()
+  }
+}
+
+/** Throws 'usage' unless the existing store is this copy, put in place by a run that was killed at its very end. */
+async function requireRestored(path: string, manifest: StoreManifest, how: Restoring): Promise<void> {
+  const taken = (cause: unknown) =>
+    new Failure('usage', `${path} exists and is not that copy${describeCause(cause)}; a restore replaces no store.`, {
+      help: 'Set --store to a file that does not exist yet, or stop iostlens and remove this one with its -wal and -shm files.',
+      cause,
+    })
+  const store = openSqlite({ path, readonly: true })
+  try {
+    if ((await store.published())?.hash !== manifest.hash) throw taken(undefined)
+    requireSame(path, await describedStore(store, how), manifest)
+  } catch (error) {
+    throw how.signal.aborted ? error : taken(error)
+  } finally {
+    await store.close()
+  }
+}
+
+/** The difference, if known. */
+const describeCause = (cause: unknown): string =>
+  cause instanceof Failure && cause.kind === 'damaged' ? ` (${cause.message.replace(/[.]$/, '')})` : ''
+
+/**
+ * Has the server restore a snapshot, unless its indices exist already, restored by hand or by a run that was killed.
+ * The store is accepted if its last block is on the node's chain and its data matches the manifest in it. The data
+ * matches without a check if the server has just restored it and nothing was written after the digests were taken.
+ * Otherwise the digests of the indices and of the API keys are compared. Until then nobody reads the indices. May be
+ * repeated. Throws 'damaged' with the index that differs, 'conflict' for another chain.
+ */
+export async function restoreFromSnapshot(
+  store: Store & { readonly snapshots: Snapshots },
+  snapshot: SnapshotName,
+  how: DigestOptions & { readonly node: Node },
+): Promise<StoreManifest> {
+  const { snapshots, name } = store
+  const keys = { list: () => snapshots.keys() }
+  const isRestored = await snapshots.restore(snapshot, {
+    signal: how.signal,
+    onProgress: inMegabytes(how, 'snapshot'),
+  })
+  const manifest = await requireSnapshotManifest(store)
+  await requireOnChain(how.node, manifest, how.signal)
+  const { chainId, genesis, derivation } = manifest
+  const writer = await store.takeOver({ chainId, genesis, derivation }, { repair: true })
+  try {
+    // The server verifies each file of a snapshot by its checksum. Documents are read when there were writes
+    // after the digests, or when an earlier run restored the indices and they may have changed since.
+    const { height, hash } = writer.checkpoint ?? {}
+    const isDescribed = isRestored && height === manifest.height && hash === manifest.hash
+    if (!isDescribed || !isAsDigested(manifest.digests, await snapshots.writePositions()))
+      requireSame(name, await describedStore({ ...store, keys }, how), manifest)
+    await writer.accept?.()
+    return manifest
+  } finally {
+    await writer.release()
+  }
+}
+
+async function requireSnapshotManifest({
+  name,
+  snapshots,
+}: Pick<Store, 'name'> & { readonly snapshots: Snapshots }): Promise<StoreManifest> {
+  const text = await snapshots.kept()
+  const help = "Take snapshots with 'iostlens backup'. This one has to be audited: 'iostlens repair --node URL'."
+  if (text === undefined) throw new Failure('damaged', `${name} has no manifest.`, { help })
+  const { manifest, isSealed } = readManifest(text, `The manifest in ${name}`)
+  if (!isSealed) throw new Failure('damaged', `The manifest in ${name} was changed: its seal is wrong.`, { help })
+  return manifest
+}
