@@ -23,7 +23,7 @@ const DOCUMENTS = [
   'docs/years-statement.md',
 ]
 /** Flags of other programs and of scripts in the documents. */
-const OTHERS = [...['wait', 'now', 'from', 'unix-socket'], ...['chain', 'blocks', 'folder']]
+const OTHERS = [...['wait', 'now', 'from', 'unix-socket'], ...['chain', 'blocks', 'folder', 'sweeps']]
 
 /** The code in a text: spans in backticks, and lines of fenced and of indented blocks. */
 const codeIn = (text: string): readonly string[] => [
