@@ -1,5 +1,12 @@
 import { historyIndices } from '#indices/registry.ts'
-import { type IndexShape, keysShape, metaShape, stateShapes, toShape } from '#store/elastic/schema/mappings.ts'
+import {
+  type IndexShape,
+  keysShape,
+  metaShape,
+  stateShapes,
+  toShape,
+  usageShape,
+} from '#store/elastic/schema/mappings.ts'
 
 /**
  * Folder with the settings and mapping of every index, so that changes are seen in review. It contains nothing else.
@@ -13,6 +20,7 @@ export function mappingFiles(): ReadonlyMap<string, string> {
     ...Object.entries(stateShapes),
     ['meta', metaShape],
     ['keys', keysShape],
+    ['usage', usageShape],
   ]
   return new Map(shapes.map(([name, shape]) => [`${FOLDER}/${name}.json`, `${JSON.stringify(shape, null, 2)}\n`]))
 }

@@ -21,6 +21,7 @@ import { buildWholeList, findPaged, type Paged, toRawPage } from './list/paging.
 import { actions } from './registry.ts'
 import { checkCsv, type Options } from './request/options.ts'
 import { type Query, readParams, requireAction, takes } from './request/query.ts'
+import { hasPoint } from './request/range.ts'
 
 /** Source of an answer: a read of the store, an equal call in progress, or the cache. */
 export const ANSWER_SOURCES = ['store', 'joined', 'kept'] as const
@@ -206,8 +207,9 @@ export async function sharedAnswer(
 ): Promise<Answer | WrittenAnswer> {
   const request = { ...readCall(call), options: call.options, limits }
   const { signal } = limits
-  // The blocks above belong to a branch, and change more often than equal calls repeat.
-  if (request.action.isOfStore !== true || request.params['head'] === 1)
+  // The blocks above belong to a branch, and change more often than equal calls repeat. Rankings of the past have a cache
+  // of their own: a call that waited for an equal one here would hold its permit and its view meanwhile.
+  if (request.action.isOfStore !== true || request.params['head'] === 1 || hasPoint(request.params))
     return answer(deps, call, { ...limits, acquire })
   const place = await acquire()
   const lookup = deps.cache.begin()

@@ -161,7 +161,7 @@ const LIMITED: Readonly<Record<PaceLimit, string>> = {
 }
 
 /**
- * `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  …  3 s left  limited by the node`, fitted into
+ * `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  3 s left  limited by the node  …`, fitted into
  * `columns`.
  */
 export function barText(pace: LoadPace, columns: number): string {

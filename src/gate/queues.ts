@@ -111,7 +111,7 @@ export function takeStreamPlace(queues: Queues, stream: Stream, key: string): Qu
 type Stream = 'exports' | 'feeds' | 'live' | 'downloads'
 
 /**
- * The messages of a refused stream: the key or network has its maximum, or all places are taken. `parseRetryDelay`: seconds.
+ * The messages of a refused stream: the key or network has its maximum, or all places are taken. `retryAfter`: seconds.
  */
 type Refusal = { readonly ofKey: (own: number) => Text; readonly inAll: Text; readonly retryAfter: number }
 

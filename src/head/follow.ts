@@ -19,7 +19,7 @@ type Following = {
 }
 
 export type HeadFollower = HeadSource & {
-  /** Asks the node once and shows its head. Never throws. Only one poll may run at a time. */
+  /** Asks the node once and shows its head. Throws only what is no Failure: a bug. Only one poll may run at a time. */
   poll(signal: AbortSignal): Promise<void>
 }
 

@@ -21,7 +21,7 @@ import { JSON_TYPE, type Reply, textReply } from './reply.ts'
 
 /** The parts and settings of `/api/` and `/api/{module}/{action}`. */
 export type Api = {
-  /** Without `kept` each request reads the store. */
+  /** Without `cache` each request reads the store. */
   readonly deps: AnswerDeps & { readonly cache: AnswerCache<WrittenAnswer> | undefined }
   readonly gate: Gate
   readonly defaults: OptionDefaults

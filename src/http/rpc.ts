@@ -79,7 +79,7 @@ export const rpcHandler =
         })
       const ask = () => gateway.ask(path, signal)
       const answer = gateway.kept(path) ?? (await holdPermit(admitted.turns.node(signal), ask))
-      // The client has left, so nobody else would release the answer's bytes.
+      // The request has ended, so nobody else would release the answer's bytes.
       if (signal.aborted) answer.release()
       return toRpcReply(answer)
     } catch (error) {

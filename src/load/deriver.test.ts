@@ -5,7 +5,7 @@ import type { StateChange } from '#indices/registry.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { DueRange, StateReader } from '#store/state-port.ts'
 import { wealthDoc } from '#test/store/suite/fixture.ts'
-import { expiries, openStateCache } from './deriver.ts'
+import { expiries, knownPublishers, openStateCache } from './deriver.ts'
 
 const balance = (id: string, due: bigint | undefined): BalanceDoc => ({
   id,
@@ -197,4 +197,32 @@ test('openStateCache: members are those of the store, corrected by the batch tha
   const members = [...cache.members({ index: wealth, order: 'richest' })]
   expect(members.map(({ id }) => id).sort()).toEqual(['a', 'b', 'c'])
   expect(members).toContainEqual(wealthDoc('b', 5n))
+})
+
+test('publishers: a transaction of a derived block is known before its batch is in the store, and the store is asked once', async () => {
+  const asked: (readonly string[])[] = []
+  const transactionsOf = async (hashes: readonly string[]) => {
+    asked.push(hashes)
+    return []
+  }
+  const publishers = knownPublishers({ transactionsOf })
+  const tx = (hash: string, statusCode: string) => ({
+    hash,
+    publisher: `by ${hash}`,
+    delay: 0n,
+    receipt: { statusCode },
+  })
+  const block = { transactions: [tx('made', 'SUCCESS'), tx('failed', 'RUNTIME_ERROR')] }
+  publishers.add(block as unknown as Parameters<typeof publishers.add>[0])
+  expect([publishers.get('made'), publishers.get('failed')]).toEqual(['by made', 'unknown'])
+  publishers.cut()
+  expect(publishers.get('made')).toBe('by made')
+  publishers.settled()
+  expect(publishers.get('made')).toBe('unknown')
+  await publishers.fetch(['made', 'failed'])
+  expect([publishers.get('made'), publishers.get('failed'), asked]).toEqual([
+    undefined,
+    undefined,
+    [['made', 'failed']],
+  ])
 })

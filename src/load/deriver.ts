@@ -137,34 +137,45 @@ function dueQueue() {
 /** Publishers of transactions, by transaction hash. */
 type KnownPublishers = {
   readonly get: LookupPublisher
-  /**
-   * Looks transactions up in the store. If one is missing, `commitAll` commits the blocks derived since, and
-   * the lookup is repeated.
-   */
-  fetch(hashes: readonly string[], commitAll: () => Promise<void>): Promise<void>
+  /** Remembers the transactions of a derived block until they are in the store. */
+  add(block: LoadedBlock['block']): void
+  /** Looks transactions up in the store. A transaction that is neither there nor in a derived block has no publisher. */
+  fetch(hashes: readonly string[]): Promise<void>
+  /** Begins the next batch, while the one before is committed. */
+  cut(): void
+  /** Called when the batch cut last is in the store. */
+  settled(): void
 }
 
 /**
- * A publisher that was found is kept, since each later charge to the same contract needs it again. The
+ * A publisher that was found in the store is kept, since each later charge to the same contract needs it again. The
  * deployment of such a contract cost more RAM on the chain than the entry takes here.
  */
-function knownPublishers({ transactionsOf }: Pick<Writer, 'transactionsOf'>): KnownPublishers {
+export function knownPublishers({ transactionsOf }: Pick<Writer, 'transactionsOf'>): KnownPublishers {
   const known = new Map<string, string | undefined>()
-  const look = async (hashes: readonly string[]): Promise<readonly string[]> => {
-    for (const { hash, body } of await transactionsOf(hashes)) {
-      const tx = decodeTransaction(body)
-      known.set(hash, applies(tx) ? tx.publisher : undefined)
-    }
-    return hashes.filter(hash => !known.has(hash))
-  }
+  // A store finds a transaction only when its batch is committed, and a batch may have to be as long as an abandoned one.
+  let derived = new Map<string, string>()
+  let committing = new Map<string, string>()
   return {
-    get: hash => (known.has(hash) ? known.get(hash) : UNKNOWN),
-    fetch: async (hashes, commitAll) => {
+    get: hash => derived.get(hash) ?? committing.get(hash) ?? (known.has(hash) ? known.get(hash) : UNKNOWN),
+    add: block => {
+      for (const tx of block.transactions) if (applies(tx)) derived.set(tx.hash, tx.publisher)
+    },
+    fetch: async hashes => {
       if (hashes.length === 0) return
-      const unstored = await look(hashes)
-      if (unstored.length === 0) return
-      await commitAll()
-      for (const hash of await look(unstored)) known.set(hash, undefined)
+      const found = new Map<string, string | undefined>()
+      for (const { hash, body } of await transactionsOf(hashes)) {
+        const tx = decodeTransaction(body)
+        found.set(hash, applies(tx) ? tx.publisher : undefined)
+      }
+      for (const hash of hashes) known.set(hash, found.get(hash))
+    },
+    cut: () => {
+      committing = derived
+      derived = new Map()
+    },
+    settled: () => {
+      committing = new Map()
     },
   }
 }
@@ -253,11 +264,8 @@ type ChangedKey = { readonly key: string; readonly before: ProducerDoc | undefin
  * committed; meanwhile later blocks are derived over the state of that batch.
  */
 export type Deriver = {
-  /**
-   * Documents of the next block, derived over the state that the previous block left. `commitAll` commits the blocks
-   * before it; it is called when the block depends on a transaction that is not in the store.
-   */
-  derive(loaded: LoadedBlock, commitAll: () => Promise<void>): Promise<BlockDocuments>
+  /** Documents of the next block, derived over the state that the previous block left. */
+  derive(loaded: LoadedBlock): Promise<BlockDocuments>
   /** State after the blocks derived so far, in the order of `keys`. */
   read(keys: readonly Key[]): readonly (StateChange['doc'] | undefined)[]
   /** Producer keys that changed hands or became free in the last block, and the former producer of each. */
@@ -284,7 +292,7 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
   let state = begin()
   const due = expiries(writer.checkpoint?.time, stored.due)
   return {
-    derive: async (loaded, commitAll) => {
+    derive: async loaded => {
       const { time } = loaded.block
       due.extend(time, changedBalances(cache, state))
       const falling = due.take(time).filter(id => isDue(state, id, time))
@@ -294,11 +302,12 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
         try {
           const documents = deriveBlock(loaded, state, { due: falling, partition: partition() })
           for (const doc of state.changedSinceMark(balances)) due.learn(doc)
+          publishers.add(loaded.block)
           return documents
         } catch (error) {
           state.rollback()
           if (!(error instanceof MissingState)) throw error
-          await publishers.fetch(error.hashes, commitAll)
+          await publishers.fetch(error.hashes)
         }
       }
     },
@@ -308,10 +317,14 @@ export function openDeriver({ writer, stored, partition }: Sources): Deriver {
     cut: () => {
       const changes = state.changes()
       cache.begin(changes)
+      publishers.cut()
       state = begin()
       return changes
     },
-    settled: cache.end,
+    settled: () => {
+      cache.end()
+      publishers.settled()
+    },
   }
 }
 

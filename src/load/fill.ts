@@ -81,7 +81,7 @@ async function store(
 ): Promise<void> {
   for (const loaded of segment) {
     const since = clock.elapsed()
-    const documents = await deriver.derive(loaded, () => batches.end(lib))
+    const documents = await deriver.derive(loaded)
     onDerived?.(clock.elapsed() - since)
     await proof.derived(loaded)
     time.on('store')

@@ -145,7 +145,11 @@ type Parts = { readonly node: BlockSource; readonly store: Store; readonly ident
 export async function session({ node, store, identity }: Parts, options: LoadOptions): Promise<Session> {
   const writer = await store.takeOver(identity)
   const { signal, to = Number.POSITIVE_INFINITY, pollMs = POLL_MS, clock = systemClock } = options
-  const stages = await openStages(writer, node, options)
+  const stages = await openStages(writer, node, options).catch(async error => {
+    // Nobody else would release the lock, and a retry would meet it.
+    await writer.release().catch(() => undefined)
+    throw error
+  })
   const final = irreversible(node, options.log, clock.now)
   const height = (): number => writer.checkpoint?.height ?? -1
   return {

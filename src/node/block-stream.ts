@@ -16,7 +16,7 @@ type Shares = {
    * undefined: no such node has a free place.
    */
   take(upTo: number, without?: ReadonlyMap<Member, unknown>): Member | undefined
-  /** A range has arrived from the node, before (`holdPermit`) or after ranges that were requested later. */
+  /** A range has arrived from the node, in its turn (`inTurn`) or after ranges that were requested later. */
   noteArrival(member: Member, inTurn: boolean): void
   /** The request was given up or has failed, so its place is free again. */
   freePlace(member: Member): void

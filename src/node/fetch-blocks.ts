@@ -36,8 +36,8 @@ export type FetchedRange = HeightRange & {
 }
 
 /**
- * Fetches the bulk answers of a range and has them proved if there is a thread for it. Without bulk answers
- * the blocks are fetched singly right away, so several ranges are in flight in that case too.
+ * Fetches the bulk answers of a range and has them proved if there is a thread for it. Without bulk answers the range is
+ * fetched and proved right away by other calls (`proveFetchedRange`), so several ranges are in flight in that case too.
  */
 export async function fetchRange(
   fetching: FetchContext,

@@ -3,7 +3,7 @@ import { DERIVATION, stateIndices } from '#indices/registry.ts'
 import type { Published, Store, StoreDifference } from './port.ts'
 import type { Identity } from './published.ts'
 
-/** The remedy for damage. What a repair cannot mend, it says so with another remedy. */
+/** The remedy for damage. A repair that cannot mend it names another remedy. */
 export const MEND =
   "Run: 'iostlens repair --node URL'. Should it end because the file itself is damaged, do what it says."
 

@@ -64,7 +64,7 @@ async function countLowerRows(
   return least
 }
 
-/** At most `AT_ONCE` integers from `first` to `last`, evenly spread and including both. */
+/** At most `SAMPLES` integers from `first` to `last`, evenly spread and including both. */
 function spread(first: number, last: number): readonly number[] {
   const length = Math.min(SAMPLES, last - first + 1)
   if (length === 1) return [first]
@@ -251,8 +251,9 @@ export async function copyStore(from: Store, to: Store, how: DigestOptions): Pro
         await writer.accept?.()
       }
       const digests = await requireCopied({ from, to, source }, how)
-      if (!isOpen) await open(writer, identity, source)
+      // The keys come before the store is opened: a run killed between the two would find a store in use, and refuse it.
       await copyKeys(from, to)
+      if (!isOpen) await open(writer, identity, source)
       return { height: source.at.height, documents: sumDocuments(digests) }
     } finally {
       await writer.release()

@@ -1,7 +1,8 @@
-import { type Failure, toFailure } from '#failure/failure.ts'
+import { Failure, toFailure } from '#failure/failure.ts'
 import { type HeadBlock, type HeadSource, type HeadState, selectHead } from '#head/head-state.ts'
 import type { Published, Store } from '#store/port.ts'
 import { type Clock, every } from '#time/clock.ts'
+import { within } from '#time/deadline.ts'
 import { buildFeedPart, type Message } from './message.ts'
 import { type FeedList, type FeedProgress, type FoundRows, type NewRows, readNewRows } from './new-rows.ts'
 import type { Outbox } from './outbox.ts'
@@ -23,6 +24,8 @@ const BEAT_MS = 15_000
 /** The feeds end when the store cannot be read for this time: silence would mean that there is nothing new. */
 const SILENT_MS = 5_000
 
+const tooLate = (): Failure => new Failure('unavailable', `The store did not return its height within ${SILENT_MS} ms.`)
+
 type PollClock = Pick<Clock, 'sleep' | 'elapsed' | 'after'>
 
 /** Polls the published height until the returned function is called. */
@@ -40,7 +43,7 @@ function pollHeight(store: Pick<Store, 'published'>, clock: PollClock, poller: P
     reading = new AbortController()
     const cancel = clock.after(SILENT_MS, () => reading.abort())
     try {
-      const published = await store.published()
+      const published = await within(store.published(), { ms: SILENT_MS, late: tooLate, clock })
       if (isStopped) return
       await poller.height(published, reading.signal)
       good = clock.elapsed()
@@ -172,7 +175,8 @@ function leave(state: State, follower: FeedFollower): void {
   if (group.followers.size === 0) state.groups.delete(name)
   if (state.groups.size > 0) return
   state.stop()
-  state.at = undefined
+  // The blocks of the last branch would be kept for nobody.
+  Object.assign(state, { at: undefined, trail: undefined, branch: [], head: undefined })
 }
 
 /** Removes a follower, which then reads its list by itself. */

@@ -63,7 +63,7 @@ export async function feedReply(
     const feed = await openFeed(deps, asked, { signal: reading.signal, acquire, more, hub, outbox })
     isOpen = true
     signal.throwIfAborted()
-    const body = createStream(streamFeedBody(feed, { more, replyOptions }), {
+    const body = createStream(streamFeedBody(feed, { more, replyOptions, signal: reading.signal }), {
       client: request.signal,
       clock: deps.clock,
       stallMs,
@@ -96,12 +96,17 @@ const buildFeedHeaders = ({ at, head }: Feed): Readonly<Record<string, string>> 
 const getFirstSent = ({ first, id = '' }: Feed): Sent =>
   first === undefined ? { seq: undefined, id } : { seq: first - 1, id: id === '' ? String(first - 1) : id }
 
-type FeedService = { readonly more: () => Promise<void>; readonly replyOptions: ReplyOptions }
+type FeedService = {
+  readonly more: () => Promise<void>
+  readonly replyOptions: ReplyOptions
+  /** Aborted when the feed is over. */
+  readonly signal: AbortSignal
+}
 
 /** The body. Each thousand rows begun count as one request; those of a search were counted when they were tested. */
 const streamFeedBody = async function* (
   feed: Feed,
-  { more, replyOptions }: FeedService,
+  { more, replyOptions, signal }: FeedService,
 ): AsyncGenerator<Uint8Array, void, void> {
   let sent: Sent = getFirstSent(feed)
   let room = ROWS_AT_ONCE
@@ -112,7 +117,11 @@ const streamFeedBody = async function* (
         try {
           for (room -= message.count; room < 0; room += ROWS_AT_ONCE) await more()
         } catch (error) {
-          if (!(error instanceof Failure)) continue
+          if (!(error instanceof Failure)) {
+            // The last message of the outbox follows. Any other error must not pass over the rows.
+            if (signal.aborted) continue
+            throw error
+          }
           yield encoder.encode(endEvent({ kind: 'end', failure: error }, sent, replyOptions))
           return
         }

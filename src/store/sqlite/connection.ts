@@ -208,23 +208,24 @@ export function inMemory<T>(work: (connection: SqliteConnection) => T): T {
 
 function connect(path: string, name: string, db: Database): SqliteConnection {
   const prepared = new Map<string, Prepared>()
-  const statement = (sql: string): Prepared => {
-    const known = prepared.get(sql)
-    if (known !== undefined) return known
+  // A statement has one form of integers for all its uses, so equal texts of both forms are two statements.
+  const preparedNumbers = new Map<string, Prepared>()
+  const prepare = (sql: string, known: Map<string, Prepared>): Prepared => {
     const made = db.prepare<unknown, Cell[]>(sql)
-    prepared.set(sql, made)
+    known.set(sql, made)
     return made
   }
+  const statement = (sql: string): Prepared => prepared.get(sql) ?? prepare(sql, prepared)
   const reading =
-    (areSafe: boolean) =>
+    (known: Map<string, Prepared>, areSafe: boolean) =>
     (sql: string, ...cells: Cell[]): Cell[][] => {
       try {
-        return (prepared.get(sql) ?? statement(sql).safeIntegers(areSafe)).values(...cells) as Cell[][]
+        return (known.get(sql) ?? prepare(sql, known).safeIntegers(areSafe)).values(...cells) as Cell[][]
       } catch (error) {
         throw toSqliteFailure(name, error)
       }
     }
-  const rows = reading(true)
+  const rows = reading(prepared, true)
   const opened = findStats(path, name)
   return {
     db,
@@ -235,13 +236,15 @@ function connect(path: string, name: string, db: Database): SqliteConnection {
     },
     statement,
     rows,
-    numberRows: reading(false),
+    numberRows: reading(preparedNumbers, false),
     row: (sql, ...cells) => rows(sql, ...cells)[0],
     close: () => {
       if (db.inTransaction) db.run('ROLLBACK')
       // A statement that is not finalized keeps the file open.
-      for (const each of prepared.values()) each.finalize()
-      prepared.clear()
+      for (const known of [prepared, preparedNumbers]) {
+        for (const each of known.values()) each.finalize()
+        known.clear()
+      }
       db.close()
     },
   }

@@ -51,7 +51,8 @@ export function openSqlite({ path: given, readonly = false, writing, ...reading 
   const { readers, recordReaders, anyReaders } = openReaders({ path, name, kept, ...reading })
   const report = createReports(reading.onCall)
   const usage = openSqliteUsage(getUsagePath(path), path)
-  const writers = new Set<Writer>()
+  // The lock of the file admits one writer at a time.
+  let writer: Writer | undefined
   const far = writing && farBatches(writing)
   let isClosed = false
   const mayWrite = () => {
@@ -76,9 +77,8 @@ export function openSqlite({ path: given, readonly = false, writing, ...reading 
     takeOver: (identity, { repair = false } = {}) =>
       report('takeOver', async () => {
         mayWrite()
-        const writer = await takeOverStore({ path, name }, { identity, repair, farBatches: far, report })
+        writer = await takeOverStore({ path, name }, { identity, repair, farBatches: far, report })
         if (repair) readers.readUnrepaired()
-        writers.add(writer)
         return writer
       }),
     audit: async () => openAudit(path, name),
@@ -95,7 +95,7 @@ export function openSqlite({ path: given, readonly = false, writing, ...reading 
       isClosed = true
       for (const each of [readers, recordReaders, anyReaders]) each.close()
       await usage.close()
-      for (const writer of writers) await writer.release()
+      await writer?.release()
     },
   }
 }

@@ -34,7 +34,7 @@ export async function commitRuns(
       batch = batchBuilder(UNBOUNDED)
     }
     for (const block of run) {
-      const each = await derive.derive(block, commit)
+      const each = await derive.derive(block)
       batch.add(each)
       documents += 1 + each.transactions.length + each.records.length
     }

@@ -7,7 +7,7 @@ import { isMissingIndex } from '../client/request.ts'
 import { type PublishedMeta, toStamp } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'
 
-/** Attempts before a read fails with `OutOfDateCopy`. With two copies, 1 of 256 reads meets the same one each time. */
+/** Attempts before a read fails with `OutOfDateCopy`. With two copies, 1 of 256 reads meets the one that is out of date each time. */
 export const COPIES_TRIED = 8
 
 /** A copy lacks the last write to its index, because its server was cut off. Another copy may answer. */

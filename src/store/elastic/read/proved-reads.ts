@@ -53,7 +53,7 @@ export type ViewReader = ProofContext & {
   readonly cache: DocumentCache
   /** Called when a read misses a document that may have been lost. */
   readonly onNothing: () => void
-  /** Reads by id in this turn of the event loop, which share one request. */
+  /** Reads by id up to the next microtask, which share one request. */
   readonly pendingReads: PendingRead[]
 }
 
@@ -62,7 +62,7 @@ type PendingRead = PromiseWithResolvers<readonly (Got | undefined)[]> & {
   readonly refs: readonly Ref[]
 }
 
-/** Like `getProvedDocs`; all reads in one turn of the event loop share one request. */
+/** Like `getProvedDocs`; all reads up to the next microtask share one request. */
 export function getBatchedDocs(
   reader: ProofContext & Pick<ViewReader, 'pendingReads'>,
   refs: readonly Ref[],
