@@ -62,7 +62,8 @@ async function loading(urls: readonly string[], store: Store) {
   const node = createNode({ urls, clock: idleClock() })
   try {
     await store.create()
-    return await loadOnce(node, store, { to: END, clock: { ...systemClock, random: () => 0 } })
+    // No batch gets old, so that all blocks are in one, on a slow machine too.
+    return await loadOnce(node, store, { to: END, clock: { ...systemClock, random: () => 0, elapsed: () => 0 } })
   } finally {
     node.close()
   }

@@ -103,6 +103,18 @@ type FeedService = {
   readonly signal: AbortSignal
 }
 
+/** Counts further rows under the plan. Returns its refusal; 'over': the feed ended meanwhile. Throws any other error. */
+async function tryCounting(more: () => Promise<void>, signal: AbortSignal): Promise<Failure | 'over' | undefined> {
+  try {
+    await more()
+    return undefined
+  } catch (error) {
+    if (error instanceof Failure) return error
+    if (signal.aborted) return 'over'
+    throw error
+  }
+}
+
 /** The body. Each thousand rows begun count as one request; those of a search were counted when they were tested. */
 const streamFeedBody = async function* (
   feed: Feed,
@@ -110,19 +122,17 @@ const streamFeedBody = async function* (
 ): AsyncGenerator<Uint8Array, void, void> {
   let sent: Sent = getFirstSent(feed)
   let room = ROWS_AT_ONCE
+  let refusal: Failure | 'over' | undefined
   yield encoder.encode(beginText({ height: feed.at.height, head: feed.head }, feed.id))
   for await (const message of feed.messages()) {
     switch (message.kind) {
       case 'rows':
-        try {
-          for (room -= message.count; room < 0; room += ROWS_AT_ONCE) await more()
-        } catch (error) {
-          if (!(error instanceof Failure)) {
-            // The last message of the outbox follows. Any other error must not pass over the rows.
-            if (signal.aborted) continue
-            throw error
-          }
-          yield encoder.encode(endEvent({ kind: 'end', failure: error }, sent, replyOptions))
+        room -= message.count
+        for (; room < 0 && refusal === undefined; room += ROWS_AT_ONCE) refusal = await tryCounting(more, signal)
+        // The last message of the outbox follows.
+        if (refusal === 'over') continue
+        if (refusal !== undefined) {
+          yield encoder.encode(endEvent({ kind: 'end', failure: refusal }, sent, replyOptions))
           return
         }
         yield* inPieces(message.bytes)

@@ -210,7 +210,7 @@ test('read: documents that stay newer are unavailable, or a deadline after an ab
   const lasting = scripted([4])
   const refused = await failureOf(lasting.read(work))
   expect(refused.kind).toBe('unavailable')
-  expect(refused.help).toContain('start it again')
+  expect(refused.help).toContain('Start it again')
   const stop = new AbortController()
   const abort = async () => {
     stop.abort()
