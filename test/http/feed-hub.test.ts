@@ -45,6 +45,16 @@ function started(read: (signal: AbortSignal | undefined) => Promise<never>) {
   return { clock, hub, heights, ends, watch, follower, join, answers }
 }
 
+test('feedHub: a store that never returns its height ends the live pages after five seconds', async () => {
+  const { clock, ends, watch, answers } = started(() => Promise.reject(new Error('No rows are read.')))
+  answers.published = () => new Promise(() => undefined)
+  watch()
+  await clock.pass(4_900)
+  expect(ends).toEqual([])
+  await clock.pass(1_000)
+  expect(ends).toEqual(['The store did not return its height within 5000 ms.'])
+})
+
 test('feedHub: slow or stuck reads of rows delay no height and end no live page', async () => {
   let reads = 0
   const { clock, heights, ends, watch, follower, join } = started(signal => {
