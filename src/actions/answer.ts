@@ -20,7 +20,7 @@ import { isCatchingUp } from './find/loading.ts'
 import { buildWholeList, findPaged, type Paged, toRawPage } from './list/paging.ts'
 import { actions } from './registry.ts'
 import { checkCsv, type Options } from './request/options.ts'
-import { type Query, readParams, requireAction, takes } from './request/query.ts'
+import { listTakenNames, type Query, readParams, requireAction } from './request/query.ts'
 import { hasPoint } from './request/range.ts'
 
 /** Source of an answer: a read of the store, an equal call in progress, or the cache. */
@@ -168,8 +168,8 @@ export type Answer = {
   readonly paged: Paged | undefined
   /** The blocks above the height when the answer was made; undefined: the call did not ask for them. */
   readonly head: Pick<HeadAt, 'status' | 'height'> | undefined
-  /** Whether the action reads a parameter of this name. */
-  readonly takes: (name: string) => boolean
+  /** The names that a call of the action may have. */
+  readonly taken: ReadonlySet<string>
 }
 
 /** A call of the interface: its parameters, and the options read from them. */
@@ -265,16 +265,16 @@ async function run(
     return waits.waitAfterRead(work)
   }
   const context = createContext(deps, { view, params, compat, waitForNode, waitAfterRead, longWork, ...limits })
-  const takesName = (name: string): boolean => takes(action.params, name)
+  const taken = listTakenNames(action.params)
   const { head } = context
   try {
     const data = await action.run(context, params)
     const paged = action.list === undefined ? undefined : findPaged(params, data)
-    return { data, at: view.at, head, paged, takes: takesName }
+    return { data, at: view.at, head, paged, taken }
   } catch (error) {
     if (compat !== 'iostabc' || !(error instanceof Failure) || error.kind !== 'not_found') throw error
     const data = createEmptyAnswer(action, params)
-    return { data, at: view.at, head, paged: findPaged(params, data), takes: takesName }
+    return { data, at: view.at, head, paged: findPaged(params, data), taken }
   }
 }
 

@@ -49,8 +49,8 @@ const recordFilters = {
  * Throws 'bad_request' for a book of several accounts: a transfer between two of them would have one line,
  * but belong to both.
  */
-function checkBook({ account, csv }: { readonly account: readonly string[]; readonly csv?: string | undefined }): void {
-  if (account.length === 1 || csv === undefined) return
+function checkBook(account: readonly string[], csv: string): void {
+  if (account.length === 1) return
   throw badRequest(
     {
       en: `Parameter 'csv' is '${csv}', which is for a single account; give one name in 'account', and request one file per account.`,
@@ -79,7 +79,7 @@ export const getAccountTx = defineList({
     csv: csvLayout('koinly'),
   }),
   check: params => {
-    checkBook(params)
+    if (params.csv !== undefined) checkBook(params.account, params.csv)
     const isEach = params.account.length > 1
     if (!isEach && !hasFilters(params)) return checkHeadRange(params)
     const { filters } = splitFilters(params)
@@ -106,11 +106,10 @@ export const getAccountTx = defineList({
           bookingsOf: createRecordBookings(only),
         })
       const form = { contract: 'compat', isBook: csv !== undefined } as const
-      const withBook = <L extends object>(listing: L) => (book === undefined ? listing : { ...listing, book })
       if (account.length === 1 && !hasFilters(filters))
-        return withBook(await listedRecords(context, listOf.account(only), { ...asked, ...form }))
+        return { ...(await listedRecords(context, listOf.account(only), { ...asked, ...form })), book }
       const plan = accountPlan(names, await foundFilters(context, filters), account.length > 1)
-      return withBook(await plannedRecords(context, plan, { ...asked, ...form }))
+      return { ...(await plannedRecords(context, plan, { ...asked, ...form })), book }
     },
   },
   isOfStore: true,

@@ -1,5 +1,5 @@
 import type { AcquirePermit } from '#actions/answer.ts'
-import type { LongWork, NodeWait } from '#actions/define.ts'
+import type { LongWork } from '#actions/define.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Caller, hashOfKey, type Keyring, TEST_KEY_ID } from '#keys/keyring.ts'
@@ -69,7 +69,12 @@ export async function admit(
   arrival.logFields.key = caller.id
   queues[options.asks].check(caller.id)
   const rate = rates.take(caller)
-  setRateHeaders(arrival.headers, rate)
+  // draft-ietf-httpapi-ratelimit-headers-03, the form clients know.
+  Object.assign(arrival.headers, {
+    'RateLimit-Limit': String(rate.limit),
+    'RateLimit-Remaining': String(rate.remaining),
+    'RateLimit-Reset': String(rate.resetSeconds),
+  })
   if (!rate.allowed) throw tooFast(rate)
   if (arrival.fault !== undefined) throw arrival.fault
   if (rate.waitMs > 0) await pause(rate.waitMs, clock, options.signal)
@@ -150,24 +155,27 @@ export function createPermits(
   return {
     store: signal => async () => {
       const place = await queues[isVisitor ? 'visitors' : 'store'].take(key, signal)
-      const by =
-        (queue: FairQueue): NodeWait =>
-        async work => {
-          place.leave()
-          const other = await queue.take(asideKey, signal)
-          try {
-            return await work()
-          } finally {
-            other.leave()
-          }
+      const change = async <T>(queue: FairQueue, work: () => Promise<T>): Promise<T> => {
+        place.leave()
+        const other = await queue.take(asideKey, signal)
+        try {
+          return await work()
+        } finally {
+          other.leave()
         }
+      }
       const longWork: LongWork = {
-        inTurn: (work, isWhole) => by(isWhole ? queues.wholeRankings : queues.rankings)(work),
+        inTurn: (work, isWhole) => change(isWhole ? queues.wholeRankings : queues.rankings, work),
         mostRows: plan.mostRows,
         require: plan.require,
         more: () => plan.more(signal),
       }
-      return { waitForNode: by(queues.aside), waitAfterRead: by(queues.lookups), longWork, leave: place.leave }
+      return {
+        waitForNode: work => change(queues.aside, work),
+        waitAfterRead: work => change(queues.lookups, work),
+        longWork,
+        leave: place.leave,
+      }
     },
     node: signal => async () => {
       const place = await queues.node.take(key, signal)
@@ -218,13 +226,6 @@ const createPlanMeter = (caller: Caller, { arrival, rates, clock, keyring }: Pla
 async function pause(ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal)
   signal.throwIfAborted()
-}
-
-/** The RateLimit header fields (draft-ietf-httpapi-ratelimit-headers-03, the form clients know). */
-function setRateHeaders(headers: Record<string, string>, rate: RateAnswer): void {
-  headers['RateLimit-Limit'] = String(rate.limit)
-  headers['RateLimit-Remaining'] = String(rate.remaining)
-  headers['RateLimit-Reset'] = String(rate.resetSeconds)
 }
 
 const tooFast = ({ limit, scope, retryAfter }: RateAnswer): Failure =>

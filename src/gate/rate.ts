@@ -192,8 +192,9 @@ export function createRates({ clock, lateness = NEVER_LATE, maxKeys = MAX_KEYS }
       lateness.noteRequest()
       const [use, now, limit] = [begin(id), clock.elapsed(), readLimit(plan)]
       const early = computeWait(limit, use.arrival, now)
-      const mayWait = early <= Math.min(MAX_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, plan, now)
-      const allowed = use.today < plan.perDay && (early === 0 || mayWait)
+      const mayWait =
+        early === 0 || (early <= Math.min(MAX_EARLY_MS, EARLY_MS + lateness.ms()) && !isRushing(use, plan, now))
+      const allowed = use.today < plan.perDay && mayWait
       if (allowed) countRequest(use, limit, now)
       else if (early > 0) noteRefusal(use, now)
       return describeRate(plan, use, { allowed, early, now, time: clock.now() })

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import type { Query } from '#actions/request/query.ts'
 import { linkHeader } from './api.ts'
 
-const takes = (name: string): boolean => ['module', 'account', 'page', 'size', 'sort'].includes(name)
+const taken = new Set(['module', 'account', 'page', 'size', 'sort'])
 const KEY = 'il_0123456789abcdefABCDEF0123456789'
 const pagesIn = (header: string) =>
   Object.fromEntries(
@@ -12,7 +12,7 @@ const pagesIn = (header: string) =>
     }),
   )
 const pages = (page: bigint, size: number, total: number) =>
-  pagesIn(linkHeader([['size', String(size)]], { page, size, total }, { takes, secrets: [] }))
+  pagesIn(linkHeader([['size', String(size)]], { page, size, total }, { taken, secrets: [] }))
 
 test.each<readonly [bigint, number, number, Readonly<Record<string, string>>]>([
   [1n, 20, 0, { first: '1', last: '1' }],
@@ -36,7 +36,7 @@ test('linkHeader: parameters keep their order and characters, and page keeps its
     ['account', 'a b+c&d=é,%>"'],
     ['_', '17'],
   ]
-  expect(linkHeader(query, { page: 1n, size: 1, total: 1 }, { takes, secrets: [KEY] })).toBe(
+  expect(linkHeader(query, { page: 1n, size: 1, total: 1 }, { taken, secrets: [KEY] })).toBe(
     '<?module=account&page=1&account=a%20b%2Bc%26d%3D%C3%A9%2C%25%3E%22&_=17>; rel="first", ' +
       '<?module=account&page=1&account=a%20b%2Bc%26d%3D%C3%A9%2C%25%3E%22&_=17>; rel="last"',
   )
@@ -53,7 +53,7 @@ test('linkHeader: the key, in any parameter, and long unused texts are left out'
     ['timestamp', '5'],
     ['code', 'short'],
   ]
-  expect(linkHeader(query, { page: 1n, size: 1, total: 1 }, { takes, secrets: [KEY, 'short', ''] })).toBe(
+  expect(linkHeader(query, { page: 1n, size: 1, total: 1 }, { taken, secrets: [KEY, 'short', ''] })).toBe(
     '<?account=admin&timestamp=5&page=1>; rel="first", <?account=admin&timestamp=5&page=1>; rel="last"',
   )
 })
@@ -63,7 +63,7 @@ test('linkHeader: of many unused texts as many are kept as a proxy accepts, what
   const header = linkHeader(
     [['account', 'admin'], ...many, ['size', '5']],
     { page: 2n, size: 5, total: 100 },
-    { takes, secrets: [] },
+    { taken, secrets: [] },
   )
   expect(header).toContain('account=admin&u0=')
   expect(header).toContain('&size=5&page=3>; rel="next"')

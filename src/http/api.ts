@@ -32,35 +32,32 @@ export type Api = {
 
 /** The call of a request. Notes its name for the log. Throws 'bad_request'. */
 export function readCall(exchange: Exchange, defaults: OptionDefaults): ApiCall {
-  const query = [...parseRoute(exchange.path), ...exchange.query]
+  const [, module, action] = ROUTE.exec(exchange.path) ?? []
+  const query: Query =
+    module === undefined || action === undefined
+      ? exchange.query
+      : [['module', module], ['action', action], ...exchange.query]
   noteName(exchange, query)
   const acceptLanguage = exchange.request.headers.get('accept-language') ?? undefined
   return { query, options: readOptions(query, { acceptLanguage, defaults }) }
 }
 
+/** A path with module and action, such as `/api/account/get-account-tx`; they are read like query parameters. */
 const ROUTE = /^\/api\/([^/]+)\/([^/]+)\/?$/
-
-/** Module and action of a path such as `/api/account/get-account-tx`, as query parameters. */
-function parseRoute(path: string): Query {
-  const [, module, action] = ROUTE.exec(path) ?? []
-  if (module === undefined || action === undefined) return []
-  return [
-    ['module', module],
-    ['action', action],
-  ]
-}
 
 /** Notes module and action for the log, when they are known names. */
 function noteName({ logFields }: Exchange, query: Query): void {
-  const sent = (parameter: string) => query.find(([key]) => key === parameter)?.[1].toLowerCase()
-  const module = MODULES.get(sent('module') ?? '')
-  const action = ACTIONS.get(sent('action') ?? '')
-  if (module !== undefined) logFields.module = module
-  if (action !== undefined) logFields.action = action
+  for (const name of ['module', 'action'] as const) {
+    const sent = query.find(([key]) => key === name)?.[1].toLowerCase()
+    const known = NAMES[name].get(sent ?? '')
+    if (known !== undefined) logFields[name] = known
+  }
 }
 
-const MODULES: ReadonlyMap<string, string> = new Map(modules.map(name => [name, name]))
-const ACTIONS: ReadonlyMap<string, string> = new Map(actions.map(({ action }) => [action, action]))
+const NAMES: Readonly<Record<'module' | 'action', ReadonlyMap<string, string>>> = {
+  module: new Map(modules.map(name => [name, name])),
+  action: new Map(actions.map(({ action }) => [action, action])),
+}
 
 /**
  * A private cache may reuse an answer for a second; then it must revalidate with the ETag. Shared caches may
@@ -74,7 +71,7 @@ export function answerReply(
   found: Answer | WrittenAnswer,
   options: Options,
 ): Reply {
-  const { at, head, paged, takes } = found
+  const { at, head, paged, taken } = found
   const text = 'text' in found ? found.text : successText(found.data, options)
   const headers = {
     'Cache-Control': CACHE_CONTROL,
@@ -82,7 +79,7 @@ export function answerReply(
     'X-Block-Height': String(at.height),
     'X-Block-Time': toIso(at.time),
     ...headHeaders(head),
-    ...(paged === undefined ? {} : { Link: linkHeader(query, paged, { takes, secrets }) }),
+    ...(paged === undefined ? {} : { Link: linkHeader(query, paged, { taken, secrets }) }),
   }
   return textReply(200, { type: JSON_TYPE, text }, { headers, form: 'tagged' })
 }
@@ -100,8 +97,8 @@ export const headHeaders = (head: Pick<HeadAt, 'status' | 'height'> | undefined)
 
 /** Decides which parameters of a request its links repeat. */
 type Repeated = {
-  /** Whether the action reads a parameter of this name. */
-  readonly takes: (name: string) => boolean
+  /** The names of parameters that the action reads. */
+  readonly taken: ReadonlySet<string>
   /** Keys that came with the request. */
   readonly secrets: readonly string[]
 }
@@ -159,10 +156,10 @@ const behindText = (pairs: Query, lastId: string): string =>
   [...pairs.filter(([name]) => name !== 'page' && name !== 'after'), ['after', lastId] as const].map(pairText).join('&')
 
 /** All parameters that the action reads, and those of the others that are short enough and contain no key. */
-function selectRepeated(query: Query, { takes, secrets }: Repeated): Query {
+function selectRepeated(query: Query, { taken, secrets }: Repeated): Query {
   let letters = 0
   return query.filter(pair => {
-    if (pair[0] === 'page' || takes(pair[0])) return true
+    if (pair[0] === 'page' || taken.has(pair[0])) return true
     if (!mayRepeat(pair, secrets)) return false
     letters += pairText(pair).length + 1
     return letters <= ALL_UNREAD_LETTERS

@@ -49,7 +49,9 @@ export function createApp(options: AppOptions): Elysia<string> {
     .onRequest(
       ({ request }) =>
         refuseCrowd(request) ??
-        (isPlainGet(request) ? undefined : beforeRouting(request, { service, get: inner => get(inner, request) })),
+        (request.method === 'GET' && isRoutable(request.url)
+          ? undefined
+          : beforeRouting(request, { service, get: inner => get(inner, request) })),
     )
     .onError(({ request, error, code }) =>
       code === 'NOT_FOUND' ? routes.unknown(request) : respond('error', () => Promise.reject(error), service)(request),
@@ -120,9 +122,6 @@ function crowdRefusal(gate: Gate, service: Service) {
     return failure === undefined ? undefined : sendRefusal(exchange, failure, service)
   }
 }
-
-/** Whether a request is a GET that needs no handling before routing. */
-const isPlainGet = ({ method, url }: Request): boolean => method === 'GET' && isRoutable(url)
 
 /**
  * The reference and its related documents. Examples are made without a node: stored data is enough, and pages

@@ -98,13 +98,10 @@ const UNIX: Client = { address: 'unix', network: 'unix' }
 export function clientAddresses(server: () => Server | null | undefined, trusted: readonly Trusted[]): ClientAddresses {
   const outers = new WeakMap<Request, Request>()
   const known = new Map<string, Client | undefined>()
-  const peerOf = (request: Request): string | undefined => {
-    const peer = server()?.requestIP(outers.get(request) ?? request)?.address
-    return peer ?? (server()?.url.protocol === 'unix:' ? 'unix' : undefined)
-  }
   return {
     of: request => {
-      const peer = peerOf(request)
+      const socket = server()?.requestIP(outers.get(request) ?? request)?.address
+      const peer = socket ?? (server()?.url.protocol === 'unix:' ? 'unix' : undefined)
       if (peer === undefined) return undefined
       if (trusted.length > 0) return toClient(findClient(peer, request.headers, trusted))
       if (known.has(peer)) return known.get(peer)

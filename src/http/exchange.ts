@@ -100,7 +100,8 @@ export function parse(
     request,
     route,
     path: stripPrefix(basePath, path),
-    id: newId(),
+    // 64 random bits: enough to identify a request in a log.
+    id: crypto.getRandomValues(new Uint8Array(8)).toHex(),
     // Read now: the address is unknown once the connection is closed.
     client: clientOf(request),
     replyOptions: {
@@ -114,9 +115,6 @@ export function parse(
     refusal: tooLong(path, query),
   }
 }
-
-/** 64 random bits: enough to identify a request in a log. */
-const newId = (): string => crypto.getRandomValues(new Uint8Array(8)).toHex()
 
 /**
  * The format of failures, including those of an invalid `format`: the first value of the parameter when it is

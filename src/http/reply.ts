@@ -105,9 +105,10 @@ export function toResponse(
   if (reply.form === 'raw') return withBody(reply, headers, body)
   const plain = reply.lasting?.etag ?? computeEtag(body)
   const { headers: asked } = request
-  const packs = countBodyBytes(body) > GZIP_FROM_BYTES && acceptsGzip(asked.get('accept-encoding'))
+  const [codings, tags] = [asked.get('accept-encoding'), asked.get('if-none-match')]
+  const packs = codings !== null && countBodyBytes(body) > GZIP_FROM_BYTES && acceptsGzip(codings)
   const etag = packs ? toGzipEtag(plain) : plain
-  const known = matchingTag(asked.get('if-none-match'), etag, plain)
+  const known = tags === null ? undefined : matchingTag(tags, etag, plain)
   const { Vary: vary } = headers
   headers['Vary'] = vary === undefined ? 'Accept-Encoding' : `${vary}, Accept-Encoding`
   headers['ETag'] = known ?? etag
@@ -166,16 +167,14 @@ export const toGzipEtag = (etag: string): string => `${etag.slice(0, -1)}-gzip"`
  * The tag in `If-None-Match` that matches the body, plain or as gzip: `etag`, the tag of the reply, if it is in the
  * list, else the other one of `plain`. Tags are compared weakly, as RFC 9110 requires. undefined: no tag matches.
  */
-export function matchingTag(header: string | null, etag: string, plain: string): string | undefined {
-  if (header === null) return undefined
+export function matchingTag(header: string, etag: string, plain: string): string | undefined {
   if (header.trim() === '*') return etag
   const tags = (header.match(/(?:W\/)?"[\x21\x23-\x7e\x80-\xff]*"/g) ?? []).map(tag => tag.replace(/^W\//, ''))
   return [etag, plain, toGzipEtag(plain)].find(tag => tags.includes(tag))
 }
 
 /** Whether `Accept-Encoding` allows gzip: listed with a weight above 0, or by `*` when not listed. */
-export function acceptsGzip(header: string | null): boolean {
-  if (header === null) return false
+export function acceptsGzip(header: string): boolean {
   const weights = new Map<string, number>()
   for (const part of header.toLowerCase().split(',')) {
     const [coding = '', ...parameters] = part.split(';').map(text => text.trim())

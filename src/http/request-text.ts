@@ -71,10 +71,8 @@ export function parseQuery(text: string): QueryText {
   const pieces = text.split('&').filter(piece => piece !== '')
   if (pieces.length > MAX_PARAMETERS) fault = tooMany(pieces.length)
   for (const piece of pieces) {
-    const [rawName, rawValue] = splitPair(piece)
-    const name = decoded(rawName)
-    const value = decoded(rawValue)
-    if (name === undefined) fault ??= badName(rawName)
+    const { name, value } = parsePair(piece)
+    if (name === undefined) fault ??= badName(piece.split('=', 1)[0] ?? '')
     else if (name === '') fault ??= noName()
     else if (name === 'apikey') keys.push(value ?? '')
     else if (value === undefined) fault ??= badValue(name)
@@ -83,15 +81,16 @@ export function parseQuery(text: string): QueryText {
   return { query, keys, fault }
 }
 
-/** Name and value of a pair, undecoded. The value is "" without a `=`. */
-function splitPair(piece: string): readonly [name: string, value: string] {
+/** Name and value of a pair; undefined: it cannot be decoded. The value is "" without a `=`. */
+function parsePair(piece: string) {
   const mark = piece.indexOf('=')
-  return mark === -1 ? [piece, ''] : [piece.slice(0, mark), piece.slice(mark + 1)]
+  const name = mark === -1 ? piece : piece.slice(0, mark)
+  const value = mark === -1 ? '' : piece.slice(mark + 1)
+  return /[+%]/.test(piece) ? { name: decoded(name), value: decoded(value) } : { name, value }
 }
 
 /** Decodes a text; undefined: a broken escape, or bytes that are not UTF-8. */
 function decoded(text: string): string | undefined {
-  if (!/[+%]/.test(text)) return text
   const spaced = text.replaceAll('+', ' ')
   if (!spaced.includes('%')) return spaced
   if (/%(?![0-9A-Fa-f]{2})/.test(spaced)) return undefined

@@ -26,7 +26,7 @@ export type Listing<D = unknown> = {
   readonly heights?: readonly number[]
   readonly rows: (view: View, docs: readonly D[]) => Promise<Rows>
   /** Its export in the form of an accounting program; absent: not requested. */
-  readonly book?: Book
+  readonly book?: Book | undefined
   /** The document id of a row of history. */
   readonly idOf?: (doc: D) => string
   /** Splits documents into parts that fit in memory; absent: any thousand rows fit. */

@@ -171,7 +171,10 @@ export async function countRangeRows<D>(
 ): Promise<{ readonly before: number; readonly total: number }> {
   const last = end_seq === undefined || end_seq > count ? count : Number(end_seq)
   if (start_seq > last) return { before: 0, total: 0 }
-  const { from, to } = toTimeRange(times)
+  const { start_time, end_time, start_date, end_date } = times
+  // Of a time and a day, the stricter one.
+  const from = start_time === undefined || (start_date ?? start_time) > start_time ? start_date : start_time
+  const to = end_time === undefined || (end_date ?? end_time) < end_time ? end_date : end_time
   let [early, until] = [0, count]
   if ((start_block ?? end_block ?? from ?? to) !== undefined) {
     const isBefore = ({ height, time }: Moment): boolean =>
@@ -188,14 +191,6 @@ export async function countRangeRows<D>(
   // Ranges of different kinds that do not overlap put the end before the start.
   return { before, total: Math.max(Math.min(until, last) - before, 0) }
 }
-
-type Times = Pick<RowRange, 'start_time' | 'end_time' | 'start_date' | 'end_date'>
-
-/** First and last time of a range. Of a time and a day, the stricter one. */
-const toTimeRange = ({ start_time, end_time, start_date, end_date }: Times) => ({
-  from: start_time === undefined || (start_date ?? start_time) > start_time ? start_date : start_time,
-  to: end_time === undefined || (end_date ?? end_time) < end_time ? end_date : end_time,
-})
 
 type ListContext = Pick<Context, 'view' | 'head' | 'clock'>
 

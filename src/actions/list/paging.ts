@@ -95,7 +95,9 @@ type Page = { readonly list: string; readonly page: bigint; readonly size: numbe
 
 async function readListPage<D>({ view, head }: Context, listing: Listing<D>, { list, page, size }: Page) {
   const { total } = listing
-  const offset = computeOffset(page, size) ?? total
+  const before = (page - 1n) * BigInt(size)
+  // A page number may have 19 digits, so the rows before the page are counted without a double.
+  const offset = before < BigInt(total) ? Number(before) : total
   const docs = offset >= total ? [] : await listing.docs(view, offset, Math.min(size, total - offset))
   const rows = await listing.rows(view, docs)
   const lastId = head === undefined ? undefined : findLastRowId(rows.rows)
@@ -146,12 +148,6 @@ const LAST_ID = Symbol('id of the last row')
 function findLastRowId(rows: readonly unknown[]): string | undefined {
   const last = rows.at(-1)
   return typeof last === 'object' && last !== null && 'id' in last && typeof last.id === 'string' ? last.id : undefined
-}
-
-/** Number of rows before a page; undefined: beyond any list. */
-function computeOffset(page: bigint, size: number): number | undefined {
-  const offset = (page - 1n) * BigInt(size)
-  return offset <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(offset) : undefined
 }
 
 /** Facts about the rows of a whole list that only its export needs. */

@@ -33,7 +33,7 @@ export type SearchListing = {
   /** Fields of the rows in addition to those of all lists of records. */
   readonly fields: readonly string[]
   /** Its export in the form of an accounting program; absent: not requested. */
-  readonly book?: Book
+  readonly book?: Book | undefined
   /** The lists and the test for finding later rows, and the present number of rows of each list. */
   readonly later: ListSelection
   readonly counts: readonly number[]

@@ -65,7 +65,7 @@ export const LANGUAGE_TAG = { en: 'en', zh: 'zh-CN' } as const
  */
 export function selectLanguage(query: Query, acceptLanguage: string | undefined): 'en' | 'zh' {
   for (const [name, value] of query) if (name === 'lang' && (value === 'en' || value === 'zh')) return value
-  return accepted(acceptLanguage ?? '')
+  return acceptLanguage === undefined ? 'en' : accepted(acceptLanguage)
 }
 
 /** Options of a request. Throws 'bad_request' with the name of the option and its values. */
@@ -108,7 +108,6 @@ const listed = (values: readonly string[], between: string, last: string): strin
 
 /** RFC 9110 12.5.4: the supported language with the highest weight; the first one among equals. */
 function accepted(header: string): 'en' | 'zh' {
-  if (header === '') return 'en'
   let best: { readonly lang: 'en' | 'zh'; readonly weight: number } = { lang: 'en', weight: 0 }
   for (const range of header.slice(0, 1000).split(',')) {
     const [tag = '', ...parameters] = range.split(';').map(part => part.trim().toLowerCase())

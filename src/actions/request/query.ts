@@ -72,7 +72,11 @@ type Reader = Parameter & {
   readonly pattern: RegExp | undefined
 }
 
-type Readers = { readonly all: readonly Reader[]; readonly names: ReadonlySet<string> }
+type Readers = {
+  readonly all: readonly Reader[]
+  /** All names that a call of the action may have: those of its parameters, and of the parameters of every action. */
+  readonly taken: ReadonlySet<string>
+}
 
 const known = new WeakMap<TObject, Readers>()
 
@@ -84,7 +88,7 @@ function createParameterReaders(params: TObject): Readers {
     names: [parameter.name, ...(parameter.spec.aliases ?? [])],
     pattern: parameter.spec.each === undefined ? new RegExp(parameter.spec.pattern) : undefined,
   }))
-  const readers = { all, names: new Set(all.flatMap(({ names }) => names)) }
+  const readers = { all, taken: new Set([...all.flatMap(({ names }) => names), ...COMMON]) }
   known.set(params, readers)
   return readers
 }
@@ -99,9 +103,12 @@ export function readParams<P extends TObject>(
   { unknown }: { readonly unknown: 'refuse' | 'ignore' },
 ): Static<P> {
   const readers = createParameterReaders(params)
-  if (unknown === 'refuse') refuseUnknown(readers, query)
   const given = new Set<string>()
-  for (const [name] of query) given.add(name)
+  for (const [name] of query) {
+    given.add(name)
+    if (unknown === 'refuse' && !readers.taken.has(name) && !IGNORED.includes(name))
+      throw unknownParameter(name, readers.all, COMMON)
+  }
   const values: Record<string, unknown> = {}
   for (const reader of readers.all) {
     const { name, required, spec } = reader
@@ -112,16 +119,19 @@ export function readParams<P extends TObject>(
   return values as Static<P>
 }
 
-/**
- * Whether an action with these parameters reads a parameter: its own under any of their names, and those of
- * all actions.
- */
-export const takes = (params: TObject, name: string): boolean =>
-  createParameterReaders(params).names.has(name) || COMMON.includes(name)
+/** The names that a call of an action with these parameters may have: its own and their aliases, and those of every action. */
+export function listTakenNames(params: TObject): ReadonlySet<string> {
+  return createParameterReaders(params).taken
+}
 
 /** The value of a parameter that is given or required. */
 function readOne({ name, spec, names, pattern }: Reader, query: Query): unknown {
-  const [first, second] = listGivenValues(query, names)
+  const given: { readonly key: string; readonly text: string }[] = []
+  for (const key of names) {
+    const text = findSingleValue(query, key)
+    if (text !== undefined) given.push({ key, text })
+  }
+  const [first, second] = given
   if (first === undefined)
     throw against(
       name,
@@ -169,15 +179,6 @@ function refuseFirstInvalid(
       )
 }
 
-function listGivenValues(query: Query, names: readonly string[]) {
-  const given: { readonly key: string; readonly text: string }[] = []
-  for (const key of names) {
-    const text = findSingleValue(query, key)
-    if (text !== undefined) given.push({ key, text })
-  }
-  return given
-}
-
 /** `text`: the refused value. */
 function against(
   parameter: string,
@@ -196,9 +197,4 @@ function against(
     },
     { parameter },
   )
-}
-
-function refuseUnknown({ all, names }: Readers, query: Query): void {
-  for (const [name] of query)
-    if (!names.has(name) && !COMMON.includes(name) && !IGNORED.includes(name)) throw unknownParameter(name, all, COMMON)
 }

@@ -165,7 +165,7 @@ export function writtenRows(
   let last: { readonly time: bigint; readonly iso: string } | undefined
   const rows = docs.map((doc, at) => {
     const own = texts.get(doc.id) ?? doc
-    data.push(isOld ? own.data : new RawJson(arrayText(own.data)))
+    data.push(isOld ? own.data : new RawJson(PLAIN.test(own.data) ? own.data : arrayText(own.data)))
     if (last?.time !== doc.time) last = { time: doc.time, iso: toIso(doc.time) }
     const { seq, id, status, accounts, isNamed, isStake } = leadOf(at)
     const facts: RowFacts = isOld ? { amount: doc.amount } : extractRowFacts(doc, own)
@@ -206,7 +206,6 @@ const PLAIN = /^\[(?:"[ !#-[\]-\uffff]*"|0|[1-9]\d*)(?:,(?:"[ !#-[\]-\uffff]*"|0
 
 /** The chain's text as an array: inserted unchanged, so that every number keeps its digits. */
 function arrayText(text: string): string {
-  if (PLAIN.test(text)) return text
   try {
     if (Array.isArray(JSON.parse(text))) return text
   } catch {

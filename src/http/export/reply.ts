@@ -45,7 +45,7 @@ export async function exportReply(
   signal.addEventListener('abort', stop)
   let opened: Export | undefined
   let remove: () => void = () => undefined
-  const packs = acceptsGzip(request.headers.get('accept-encoding'))
+  const packs = acceptsGzip(request.headers.get('accept-encoding') ?? '')
   const packer = packs ? gzipPacker() : plainPacker
   const free = (): void => {
     place.leave()

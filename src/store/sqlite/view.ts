@@ -55,26 +55,6 @@ function readable(connection: SqliteConnection, index: Index, id: string): objec
   }
 }
 
-/** `turn` waits until the next read may begin, if it must; after `end` it throws the first `reason`. */
-function createReadGuard() {
-  let ended: (() => Failure) | undefined
-  let since = performance.now()
-  const requireOpen = (): undefined => {
-    if (ended !== undefined) throw ended()
-  }
-  const wait = async (): Promise<void> => {
-    await yieldEventLoop()
-    since = performance.now()
-    requireOpen()
-  }
-  return {
-    turn: (): Promise<void> | undefined => (performance.now() - since > SLICE_MS ? wait() : requireOpen()),
-    end: (reason: () => Failure): void => {
-      ended ??= reason
-    },
-  }
-}
-
 /** A document by its id; documents of state are cached. */
 function readDocument(
   {
@@ -104,7 +84,18 @@ export function createSqliteView(
   { at, docs }: ReadState,
   { isDamaged, release }: Pick<View, 'release'> & { readonly isDamaged: boolean },
 ): Viewing {
-  const { turn, end } = createReadGuard()
+  let ended: (() => Failure) | undefined
+  let since = performance.now()
+  /** Waits until the next read may begin, if it must. Throws the reason for which the view has ended. */
+  const turn = (): Promise<void> | undefined => {
+    if (ended !== undefined) throw ended()
+    return performance.now() - since > SLICE_MS ? wait() : undefined
+  }
+  const wait = async (): Promise<void> => {
+    await yieldEventLoop()
+    since = performance.now()
+    await turn()
+  }
   const from = { connection, docs, isDamaged }
   // Rows of an index's table are its documents: the cast is safe, because `toDoc` uses the same definition.
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
@@ -151,5 +142,10 @@ export function createSqliteView(
       return selectMoments(connection, list, ordinals)
     },
   }
-  return { view, end }
+  return {
+    view,
+    end: reason => {
+      ended ??= reason
+    },
+  }
 }
