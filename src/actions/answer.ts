@@ -20,7 +20,7 @@ import { isCatchingUp } from './find/loading.ts'
 import { buildWholeList, findPaged, type Paged, toRawPage } from './list/paging.ts'
 import { actions } from './registry.ts'
 import { checkCsv, type Options } from './request/options.ts'
-import { listTakenNames, type Query, readParams, requireAction } from './request/query.ts'
+import { getParameterReaders, type Query, readParams, requireAction } from './request/query.ts'
 import { hasPoint } from './request/range.ts'
 
 /** Source of an answer: a read of the store, an equal call in progress, or the cache. */
@@ -265,7 +265,7 @@ async function run(
     return waits.waitAfterRead(work)
   }
   const context = createContext(deps, { view, params, compat, waitForNode, waitAfterRead, longWork, ...limits })
-  const taken = listTakenNames(action.params)
+  const { taken } = getParameterReaders(action.params)
   const { head } = context
   try {
     const data = await action.run(context, params)

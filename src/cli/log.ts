@@ -19,8 +19,9 @@ type LogOptions = {
 
 /** A log whose lines have a constant sentence and its values, without credentials and keys. */
 export function createLog({ level: least, format, write, now = () => new Date() }: LogOptions): Log {
+  const lowest = LEVELS.indexOf(least)
   return (level, message, fields = {}) => {
-    if (!isWritten(level, least)) return
+    if (LEVELS.indexOf(level) < lowest) return
     const clean = Object.entries(fields).map(
       ([name, value]) => [name, typeof value === 'string' ? withoutSecrets(value) : value] as const,
     )

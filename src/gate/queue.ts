@@ -104,7 +104,9 @@ export class FairQueue {
 
   /** `ageMs`: the longest wait, milliseconds. */
   constructor(bounds: QueueBounds, ageMs: number, clock: Clock) {
-    this.places = new Places(bounds, () => this.#startSoon())
+    this.places = new Places(bounds, () => {
+      if (this.#count > 0) this.#startSoon()
+    })
     this.#bounds = bounds
     this.#ageMs = ageMs
     this.#clock = clock

@@ -37,7 +37,11 @@ export function readCall(exchange: Exchange, defaults: OptionDefaults): ApiCall 
     module === undefined || action === undefined
       ? exchange.query
       : [['module', module], ['action', action], ...exchange.query]
-  noteName(exchange, query)
+  for (const name of ['module', 'action'] as const) {
+    const sent = query.find(([key]) => key === name)?.[1].toLowerCase()
+    const known = NAMES[name].get(sent ?? '')
+    if (known !== undefined) exchange.logFields[name] = known
+  }
   const acceptLanguage = exchange.request.headers.get('accept-language') ?? undefined
   return { query, options: readOptions(query, { acceptLanguage, defaults }) }
 }
@@ -45,15 +49,7 @@ export function readCall(exchange: Exchange, defaults: OptionDefaults): ApiCall 
 /** A path with module and action, such as `/api/account/get-account-tx`; they are read like query parameters. */
 const ROUTE = /^\/api\/([^/]+)\/([^/]+)\/?$/
 
-/** Notes module and action for the log, when they are known names. */
-function noteName({ logFields }: Exchange, query: Query): void {
-  for (const name of ['module', 'action'] as const) {
-    const sent = query.find(([key]) => key === name)?.[1].toLowerCase()
-    const known = NAMES[name].get(sent ?? '')
-    if (known !== undefined) logFields[name] = known
-  }
-}
-
+/** The names that the log may have, by themselves: never a text of a request. */
 const NAMES: Readonly<Record<'module' | 'action', ReadonlyMap<string, string>>> = {
   module: new Map(modules.map(name => [name, name])),
   action: new Map(actions.map(({ action }) => [action, action])),
@@ -78,22 +74,16 @@ export function answerReply(
     Vary: 'X-API-Key',
     'X-Block-Height': String(at.height),
     'X-Block-Time': toIso(at.time),
-    ...headHeaders(head),
+    ...(head && headHeaders(head)),
     ...(paged === undefined ? {} : { Link: linkHeader(query, paged, { taken, secrets }) }),
   }
   return textReply(200, { type: JSON_TYPE, text }, { headers, form: 'tagged' })
 }
 
-/**
- * Headers with the head height and the status of the unconfirmed rows; empty: the request does not ask for these rows.
- */
-export const headHeaders = (head: Pick<HeadAt, 'status' | 'height'> | undefined): Readonly<Record<string, string>> =>
-  head === undefined
-    ? {}
-    : {
-        'X-Head-Status': head.status,
-        ...(head.height === undefined ? {} : { 'X-Head-Height': String(head.height) }),
-      }
+/** Headers with the head height and the status of the unconfirmed rows, for requests that ask for these rows. */
+export function headHeaders({ status, height }: Pick<HeadAt, 'status' | 'height'>): Readonly<Record<string, string>> {
+  return { 'X-Head-Status': status, ...(height === undefined ? {} : { 'X-Head-Height': String(height) }) }
+}
 
 /** Decides which parameters of a request its links repeat. */
 type Repeated = {

@@ -1,5 +1,5 @@
 import { OPTION_VALUES, type OptionDefaults, selectLanguage } from '#actions/request/options.ts'
-import { IGNORED, type Query } from '#actions/request/query.ts'
+import { IGNORED } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { type Failure, type Log, Restarting } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
@@ -94,6 +94,7 @@ export function parse(
   const parsed = parseQuery(query.slice(0, MAX_QUERY_BYTES))
   const acceptLanguage = request.headers.get('accept-language') ?? undefined
   const header = request.headers.get('x-api-key')
+  const requested = parsed.query.find(([name]) => name === 'format')?.[1]
   const lang = selectLanguage(parsed.query, acceptLanguage)
   return {
     ...parsed,
@@ -106,7 +107,8 @@ export function parse(
     client: clientOf(request),
     replyOptions: {
       lang,
-      format: selectFormat(parsed.query, defaults),
+      // Failures have the requested format, or the default when it is not a valid one.
+      format: OPTION_VALUES.format.find(value => value === requested) ?? defaults.format,
       secrets: [...parsed.keys, header ?? ''],
     },
     headers: {},
@@ -114,15 +116,6 @@ export function parse(
     started,
     refusal: tooLong(path, query),
   }
-}
-
-/**
- * The format of failures, including those of an invalid `format`: the first value of the parameter when it is
- * valid, else the server's default.
- */
-function selectFormat(query: Query, { format }: OptionDefaults): ReplyOptions['format'] {
-  const requested = query.find(([name]) => name === 'format')?.[1]
-  return OPTION_VALUES.format.find(value => value === requested) ?? format
 }
 
 const OPTIONS = Object.keys(OPTION_VALUES)

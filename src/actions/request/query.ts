@@ -80,7 +80,8 @@ type Readers = {
 
 const known = new WeakMap<TObject, Readers>()
 
-function createParameterReaders(params: TObject): Readers {
+/** How the parameters of an action are read. */
+export function getParameterReaders(params: TObject): Readers {
   const found = known.get(params)
   if (found !== undefined) return found
   const all = listParameters(params).map(parameter => ({
@@ -102,7 +103,7 @@ export function readParams<P extends TObject>(
   query: Query,
   { unknown }: { readonly unknown: 'refuse' | 'ignore' },
 ): Static<P> {
-  const readers = createParameterReaders(params)
+  const readers = getParameterReaders(params)
   const given = new Set<string>()
   for (const [name] of query) {
     given.add(name)
@@ -117,11 +118,6 @@ export function readParams<P extends TObject>(
     if (value !== undefined) values[name] = value
   }
   return values as Static<P>
-}
-
-/** The names that a call of an action with these parameters may have: its own and their aliases, and those of every action. */
-export function listTakenNames(params: TObject): ReadonlySet<string> {
-  return createParameterReaders(params).taken
 }
 
 /** The value of a parameter that is given or required. */

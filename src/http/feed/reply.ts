@@ -88,7 +88,7 @@ const buildFeedHeaders = ({ at, head }: Feed): Readonly<Record<string, string>> 
   Vary: 'X-API-Key',
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
-  ...headHeaders(head),
+  ...(head && headHeaders(head)),
   // Without this header, nginx would buffer events.
   'X-Accel-Buffering': 'no',
 })
