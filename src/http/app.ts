@@ -159,7 +159,7 @@ function createService(options: AppOptions, clients: ClientAddresses): Service {
   return {
     ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
     clientOf: clients.of,
-    keepOpen: clients.keepOpen,
+    connections: clients,
     isLogged: sampling(logEach),
   }
 }

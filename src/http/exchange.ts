@@ -3,7 +3,7 @@ import { IGNORED, type Query } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
 import { type Failure, type Log, Restarting } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Client } from './client-address.ts'
+import type { Client, ClientAddresses } from './client-address.ts'
 import type { AccessLogFields, HttpCounts } from './counts.ts'
 import type { Deadline } from './deadline.ts'
 import type { ReplyOptions } from './failure-reply.ts'
@@ -69,15 +69,15 @@ export type Service = {
   /** Path prefix of the service, such as `/iost`; `""`: none. */
   readonly basePath: string
   readonly deadlineMs: number
-  readonly clock: Pick<Clock, 'elapsed'>
+  readonly clock: Pick<Clock, 'elapsed' | 'sleep'>
   readonly counts: HttpCounts
   /** Absent: the service never stops. */
   readonly stopping?: Stopping | undefined
   /** Whether the next success is logged in the access log. */
   readonly isLogged: () => boolean
   readonly clientOf: (request: Request) => Client | undefined
-  /** Disables the idle timeout of a request's connection until its answer; absent: there is no timeout. */
-  readonly keepOpen?: (request: Request) => void
+  /** The connections of requests; absent: there are none. */
+  readonly connections?: Pick<ClientAddresses, 'limitIdle' | 'isOpen'>
   /** Writes a failure; absent, or undefined for a failure: in the form of the API. */
   readonly writeFailure?: (exchange: Exchange, failure: Failure) => Promise<Reply | undefined>
 }

@@ -27,6 +27,8 @@ export type Reply = {
   readonly lasting?: { readonly etag: string; readonly gzip: () => Uint8Array<ArrayBuffer> }
   /** Called when the body has been sent, or abandoned. */
   readonly sent?: () => void
+  /** Set for a body of known length that holds something until then. `stallMs`: how long its client may read nothing. */
+  readonly held?: { readonly stallMs: number; readonly free: () => void }
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'

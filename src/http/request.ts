@@ -24,7 +24,7 @@ export const respond =
     try {
       if (exchange.refusal !== undefined) throw exchange.refusal
       const prolong: typeof deadline.prolong = ms => {
-        service.keepOpen?.(request)
+        service.connections?.limitIdle(request, 0)
         return deadline.prolong(ms)
       }
       const reply = await Promise.race([handler(exchange, deadline.signal, prolong), deadline.over])

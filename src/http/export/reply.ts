@@ -66,21 +66,22 @@ export async function exportReply(
     if (opened.total !== undefined) turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
     const texts = formatExportBody(opened, serializer, () => turns.plan.more(reading.signal))
     const pieces = packed(texts, packer)
-    const headers = { ...buildExportHeaders(opened, formed), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
+    const headers = buildExportHeaders(opened, formed)
+    if (packs) headers['Content-Encoding'] = 'gzip'
     const reply = { status: 200, type: serializer.type, headers, form: 'raw' } as const
     const keyHash = feeds === undefined ? undefined : hashOfKey(getRequestKey(exchange))
-    if (!needsLength(request)) {
-      const body = createStream(pieces, { client: request.signal, clock: deps.clock, stallMs, free })
-      const cutOff = (): void => body.cutOff('stalled')
-      remove = feeds?.add({ keyHash, isExport: true, end: body.fail, cutOff }) ?? remove
-      return { ...reply, body }
+    if (needsLength(request)) {
+      const abort = (): void => reading.abort()
+      remove = feeds?.add({ keyHash, isExport: true, end: abort, cutOff: abort }) ?? remove
+      const restore = prolong?.(undefined)
+      const body = await collectPieces(pieces)
+      restore?.()
+      signal.throwIfAborted()
+      return { ...reply, body, held: { stallMs, free } }
     }
-    const abort = (): void => reading.abort()
-    remove = feeds?.add({ keyHash, isExport: true, end: abort, cutOff: abort }) ?? remove
-    const restore = prolong?.(undefined)
-    const body = await collectPieces(pieces)
-    restore?.()
-    free()
+    const body = createStream(pieces, { client: request.signal, clock: deps.clock, stallMs, free })
+    const cutOff = (): void => body.cutOff('stalled')
+    remove = feeds?.add({ keyHash, isExport: true, end: body.fail, cutOff }) ?? remove
     return { ...reply, body }
   } catch (error) {
     free()
@@ -104,7 +105,7 @@ const createExportForm =
 const buildExportHeaders = (
   { at, total }: Export,
   { fileName, isShorter }: Omit<FormattedExport, 'serializer'>,
-): Readonly<Record<string, string>> => ({
+): Record<string, string> => ({
   'Cache-Control': 'private, no-store',
   Vary: 'X-API-Key, Accept-Encoding',
   'X-Block-Height': String(at.height),
