@@ -3,9 +3,10 @@ import { DERIVATION, stateIndices } from '#indices/registry.ts'
 import type { Published, Store, StoreDifference } from './port.ts'
 import type { Identity } from './published.ts'
 
+export const RUN_REPAIR = "Run: 'iostlens repair --node URL'."
+
 /** The remedy for damage. A repair that cannot mend it names another remedy. */
-export const MEND =
-  "Run: 'iostlens repair --node URL'. Should it end because the file itself is damaged, do what it says."
+export const MEND = `${RUN_REPAIR} Should it end because the file itself is damaged, do what it says.`
 
 /** Other documents imply one that is missing. No answer can be trusted until the document is restored. */
 export const missingData = (message: string): Failure =>
@@ -21,16 +22,14 @@ export const nothingLoaded = (name: string): NothingLoaded =>
     help: 'Start a loader, or wait for its first batch.',
   })
 
-const HELP = "Run: 'iostlens repair --node URL'."
-
 /** A loader must not continue after an interrupted repair. */
 export const unfinishedRepair = (name: string): Failure =>
-  new Failure('conflict', `A repair of ${name} is not complete.`, { help: HELP })
+  new Failure('conflict', `A repair of ${name} is not complete.`, { help: RUN_REPAIR })
 
 /** A half-repaired store answers no requests. */
 export const underRepair = (name: string): Failure =>
   new Failure('unavailable', `${name} is being repaired.`, {
-    help: `Try again when the repair is done. If no repair is running, it was stopped. ${HELP}`,
+    help: `Try again when the repair is done. If no repair is running, it was stopped. ${RUN_REPAIR}`,
     retryable: true,
   })
 
