@@ -50,7 +50,7 @@ export type StreamEnd = { readonly kind: string; readonly bytes: number; readonl
 export const isStreamed = (body: Body | StreamedBody): body is StreamedBody =>
   typeof body !== 'string' && 'stream' in body
 
-export const countBodyBytes = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
+const countBodyBytes = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
 
 const encoder = new TextEncoder()
 

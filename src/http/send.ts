@@ -6,7 +6,7 @@ import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
 import { failureReply, refusalText } from './failure-reply.ts'
 import { pausedFeed } from './feed/events.ts'
-import { countBodyBytes, isStreamed, type Reply, textReply, toResponse } from './reply.ts'
+import { isStreamed, type Reply, textReply, toResponse } from './reply.ts'
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */
 
@@ -34,7 +34,8 @@ export function send(exchange: Exchange, reply: Reply & { readonly outcome?: Out
   const { status } = response
   const { body } = reply
   if (!isStreamed(body)) {
-    note(exchange, { kind, reason, why, status, bytes: countBodyBytes(body) }, service)
+    const bytes = Number(response.headers.get('Content-Length') ?? 0)
+    note(exchange, { kind, reason, why, status, bytes }, service)
     if (reply.held !== undefined) watchBody(request, reply.held, service)
   } else {
     // Otherwise a stop would close the connection as after the last piece.
