@@ -31,7 +31,7 @@ export type Api = {
 }
 
 /** The call of a request. Notes its name for the log. Throws 'bad_request'. */
-export function readCall(exchange: Exchange, defaults: OptionDefaults): ApiCall {
+export function parseCall(exchange: Exchange, defaults: OptionDefaults): ApiCall {
   const query = [...parseRoute(exchange.path), ...exchange.query]
   noteName(exchange, query)
   const acceptLanguage = exchange.request.headers.get('accept-language') ?? undefined
@@ -188,7 +188,7 @@ function mayRepeat([name, value]: Query[number], secrets: readonly string[]): bo
 
 /**
  * `/usage`: the limits of a key, and its remaining requests. It is answered from memory, does not count under the plan,
- * and waits for no turn, so that it answers when the key has no requests left or the service is busy.
+ * and waits for no permit, so that it answers when the key has no requests left or the service is busy.
  */
 export const usageHandler =
   (gate: IdentifyDeps & { readonly rates: Rates }, defaults: OptionDefaults): Handler =>

@@ -25,7 +25,7 @@ export async function proveBlocks(fetching: FetchContext, found: readonly Fetche
     await Promise.all(
       open.slice(done, done + AT_ONCE).map(async at => {
         const each = found[at]
-        if (each !== undefined) proven[at] = await prove(fetching, each, isLast(at))
+        if (each !== undefined) proven[at] = await proveBlock(fetching, each, isLast(at))
       }),
     )
   return proven.filter(each => each !== undefined)
@@ -45,7 +45,7 @@ function findSimpleProof(
   return wanted || namesKeySilently(block) ? undefined : { block, proof: { level: 'signed', ...also } }
 }
 
-async function prove(fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> {
+async function proveBlock(fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> {
   const also = lost === undefined ? {} : { lost }
   const signedBy = last || changesProducers(block) ? await findSigner(fetching, block, head) : undefined
   if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }

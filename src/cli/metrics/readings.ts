@@ -32,7 +32,10 @@ function diskReadings({ store, clock }: DisksFrom): readonly ScrapedMetric[] {
     return kept.disks
   }
   const gauge = (name: string, help: string, bytesOf: (disk: DiskRoom) => number): ScrapedMetric => ({
-    ...{ name, help, type: 'gauge', labels: ['disk'] },
+    name,
+    help,
+    type: 'gauge',
+    labels: ['disk'],
     read: async () => (await readDisks()).map(disk => ({ labels: [disk.server], value: bytesOf(disk) })),
   })
   return [
@@ -44,7 +47,9 @@ function diskReadings({ store, clock }: DisksFrom): readonly ScrapedMetric[] {
 /** Metrics of the pace of a load; without values until something was committed. */
 function paceReadings(pace: () => LoadPace | undefined): readonly ScrapedMetric[] {
   const gauge = (name: string, help: string, of: (now: LoadPace) => number | undefined): ScrapedMetric => ({
-    ...{ name, help, type: 'gauge' },
+    name,
+    help,
+    type: 'gauge',
     read: () => {
       const now = pace()
       const value = now && of(now)
@@ -180,7 +185,7 @@ function queueReadings(queues: Queues): readonly ScrapedMetric[] {
       help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
-      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].places.count() })),
+      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].permits.count() })),
     },
     {
       name: 'iostlens_requests_waiting',
@@ -195,7 +200,7 @@ function queueReadings(queues: Queues): readonly ScrapedMetric[] {
       type: 'gauge',
       labels: ['queue'],
       read: () => [
-        ...QUEUES.map(queue => ({ labels: [queue], value: queues[queue].places.bounds.running })),
+        ...QUEUES.map(queue => ({ labels: [queue], value: queues[queue].permits.bounds.running })),
         ...STREAMS.map(stream => ({ labels: [stream], value: queues[stream].bounds.running })),
       ],
     },
