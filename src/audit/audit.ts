@@ -53,7 +53,9 @@ async function openScratch(store: Store, { audited, source, identity, collect }:
   const partitions = createPartitioning(writer)
   const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const stages = {
-    ...{ deriver: derive, proof: PROVED_BEFORE, clock: systemClock },
+    deriver: derive,
+    proof: PROVED_BEFORE,
+    clock: systemClock,
     time: stageTimer(systemClock),
   }
   let onHeight = (_height: number): void => undefined

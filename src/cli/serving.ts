@@ -294,7 +294,14 @@ function readAppOptions(parts: AppParts): AppOptions {
   const { values, version, store, node, head, log, files, queues, rates, counts, exposed } = parts
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   return {
-    ...{ store, node, log, version, counts, rates, queues, clock: systemClock },
+    store,
+    node,
+    log,
+    version,
+    counts,
+    rates,
+    queues,
+    clock: systemClock,
     ...readCapacity(values),
     ...(head === undefined ? {} : { head }),
     keyring: keyring({

@@ -72,7 +72,14 @@ function createRoutes(options: AppOptions, { service, gate, feeds }: Parts) {
   const readHealth = watchHealth({ ...options, counts: service.counts })
   // Callers of the API and visitors of pages share cached data of the past.
   const answering = {
-    ...{ store, node, head: options.head, prices, priceHistory, profiles, clock, rankingMs },
+    store,
+    node,
+    head: options.head,
+    prices,
+    priceHistory,
+    profiles,
+    clock,
+    rankingMs,
     rankings: createRankingCache(),
     dayEnds: createDayEndCache(),
   }
@@ -157,7 +164,13 @@ function pagesForOperators(
 function createService(options: AppOptions, clients: ClientAddresses): Service {
   const { log, defaults, basePath, deadlineMs, clock, stopping, counts = createHttpCounts(), logEach = 1 } = options
   return {
-    ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
+    log,
+    defaults,
+    basePath,
+    deadlineMs,
+    clock,
+    counts,
+    stopping,
     clientOf: clients.of,
     connections: clients,
     isLogged: sampling(logEach),
@@ -235,7 +248,10 @@ const openGateway = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway |
       })
 
 const createGateParts = ({ keyring, rates, clock, addresses = createAddressLimits(clock) }: AppOptions) => ({
-  ...{ keyring, rates, clock, addresses },
+  keyring,
+  rates,
+  clock,
+  addresses,
 })
 
 /** The system router is off, because Bun's own router would bypass `onRequest`. */

@@ -193,7 +193,11 @@ async function openStages(
   })
   const batches = batching(
     {
-      ...{ writer, deriver: derive, proof, partitions, clock },
+      writer,
+      deriver: derive,
+      proof,
+      partitions,
+      clock,
       bounds: options.batch ?? writer.bounds,
       collect: options.collect ?? collector(),
     },
@@ -203,8 +207,13 @@ async function openStages(
       transactions += batch.transactions
       records += batch.records
       onProgress({
-        ...{ height, target: Math.min(to, lib), lib },
-        ...{ blocks: height - before, transactions, records, spent: time.spent },
+        height,
+        target: Math.min(to, lib),
+        lib,
+        blocks: height - before,
+        transactions,
+        records,
+        spent: time.spent,
       })
     },
   )

@@ -21,7 +21,8 @@ import { findNamedDocs, readRankedRows } from './search-state.ts'
 export function openView(reader: ViewReader, { hold, release }: Required<Pick<View, 'hold' | 'release'>>): View {
   return {
     at: reader.published.end,
-    ...{ hold, release },
+    hold,
+    release,
     edition: reader.cache,
     get: async (index, id) => (await getDocs(reader, index, [id]))[0],
     getMany: (index, ids) => getDocs(reader, index, ids),

@@ -84,8 +84,11 @@ export function openElasticUsage(cluster: Cluster): Usage {
 /** Each day gets a random process name: a clock that goes back leaves the day's first document unchanged. */
 function createDay(day: number): OwnDay {
   return {
-    ...{ process: crypto.getRandomValues(new Uint8Array(8)).toHex(), day },
-    ...{ counted: new Map(), version: 0, others: [] },
+    process: crypto.getRandomValues(new Uint8Array(8)).toHex(),
+    day,
+    counted: new Map(),
+    version: 0,
+    others: [],
   }
 }
 
@@ -135,7 +138,9 @@ function searchPage(
   const index = names.served('usage')
   const sorted = (type: string) => ({ order: 'asc', unmapped_type: type })
   const search = {
-    ...{ size: PAGE, query: { bool }, search_after: after },
+    size: PAGE,
+    query: { bool },
+    search_after: after,
     sort: [{ day: sorted('long') }, { process: sorted('keyword') }],
   }
   // Before the first count there is no index; another process may just have created it.
