@@ -7,7 +7,6 @@ import { Failure } from '#failure/failure.ts'
 import { type Gate, refuseCrowded } from '#gate/gate.ts'
 import { createAddressLimits } from '#gate/networks.ts'
 import { createQueues } from '#gate/queues.ts'
-import { usageHandler } from './api.ts'
 import type { AppOptions } from './app-options.ts'
 import { type Assets, pageAssets } from './assets.ts'
 import { type ClientAddresses, clientAddresses } from './client-address.ts'
@@ -26,6 +25,7 @@ import { rpcHandler } from './rpc.ts'
 import { sampling, sendRefusal } from './send.ts'
 import { healthHandler, readyHandler } from './status.ts'
 import { statusHandler } from './status-page.tsx'
+import { usageHandler } from './usage.ts'
 
 /** Request bodies are never read, so no length is refused. Bun itself would answer 413, without a body. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER

@@ -3,8 +3,15 @@ import { checkWhole, isWholeByItself } from '#chain/check.ts'
 import { changesProducers, namesKeySilently } from '#chain/effects.ts'
 import { headHash, type RawHead } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
+import {
+  type FetchContext,
+  type FetchedBlock,
+  fetchRaw,
+  fetchSignedHead,
+  requireSigned,
+  SIGNED_HELP,
+} from './block-requests.ts'
 import { RefusedCall } from './call.ts'
-import { type FetchContext, type FetchedBlock, fetchRaw, fetchSignedHead, requireSigned, SIGNED_HELP } from './fetch.ts'
 
 /** A block and the level to which it was proved. */
 export type Proven = { readonly block: Block; readonly proof: Proof }

@@ -1,7 +1,7 @@
 import { parseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import { isAbsent } from '#store/failures.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
+import { isAbsent } from '../../servable.ts'
 import { isMissingIndex, readFailure, requestHits, requestText, toSearch } from '../client/request.ts'
 import { awaitStarted, checkIndices } from '../schema/check-indices.ts'
 import { createIndex } from '../schema/create-indices.ts'
