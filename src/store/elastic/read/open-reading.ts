@@ -81,7 +81,12 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
             opened.foundNothing = true
           },
         },
-        { hold: state => hold({ state, ...(signal === undefined ? {} : { signal }) }), release },
+        {
+          hold: state => hold({ state, ...(signal === undefined ? {} : { signal }) }),
+          release,
+          // Answers out of damaged data are not kept.
+          ...(damaged ? {} : { edition: remembered }),
+        },
       )
       return Object.assign(opened, { view })
     },
