@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createAnswerCache, holdPermit, type Permit } from './answer.ts'
 
-test('inTurn: a place is released when the work ends or fails', async () => {
+test('holdPermit: a permit is released when the work ends or fails', async () => {
   let taken = 0
   const acquire = async (): Promise<Permit> => {
     taken += 1

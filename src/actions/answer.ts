@@ -133,16 +133,16 @@ export type AnswerDeps = {
   readonly rankingMs?: number | undefined
 }
 
-/** A slot among the requests in progress. */
+/** A permit among the requests in progress. */
 export type Permit = Waits & {
-  /** Releases the slot to the next request. Further calls have no effect. */
+  /** Releases the permit to the next request. Further calls have no effect. */
   leave(): void
 }
 
-/** All of them release the slot to the next request, and wait in separate queues. */
+/** All of them release the permit to the next request, and wait in separate queues. */
 type Waits = Pick<Context, 'waitForNode' | 'waitAfterRead' | 'longWork'>
 
-/** Waits for a slot. Throws 'unavailable' when too many requests wait or the wait is too long. */
+/** Waits for a permit. Throws 'unavailable' when too many requests wait or the wait is too long. */
 export type AcquirePermit = () => Promise<Permit>
 
 const FREE: Permit = { waitForNode: work => work(), waitAfterRead: work => work(), leave: () => undefined }
@@ -150,13 +150,16 @@ const FREE: Permit = { waitForNode: work => work(), waitAfterRead: work => work(
 /** For work that does not queue. */
 export const acquireFreely: AcquirePermit = async () => FREE
 
-/** Holds a slot for the time of `work`. */
-export async function holdPermit<T>(acquire: AcquirePermit, work: (place: Permit) => Promise<T>): Promise<T> {
-  const place = await acquire()
+/** Holds a permit for the time of `work`. */
+export async function holdPermit<P extends Pick<Permit, 'leave'>, T>(
+  acquire: () => Promise<P>,
+  work: (permit: P) => Promise<T>,
+): Promise<T> {
+  const permit = await acquire()
   try {
-    return await work(place)
+    return await work(permit)
   } finally {
-    place.leave()
+    permit.leave()
   }
 }
 
@@ -188,12 +191,7 @@ export async function answer(
 ): Promise<Answer> {
   const request = { ...readCall(call), options: call.options, limits }
   const { signal } = limits
-  const place = await acquire()
-  try {
-    return await deps.store.read(view => run(deps, request, { view, waits: place }), { signal })
-  } finally {
-    place.leave()
-  }
+  return holdPermit(acquire, permit => deps.store.read(view => run(deps, request, { view, waits: permit }), { signal }))
 }
 
 /** An answer with its body as text. */
@@ -211,24 +209,24 @@ export async function sharedAnswer(
   // of their own: a call that waited for an equal one here would hold its permit and its view meanwhile.
   if (request.action.isOfStore !== true || request.params['head'] === 1 || hasPoint(request.params))
     return answer(deps, call, { ...limits, acquire })
-  const place = await acquire()
-  const lookup = deps.cache.begin()
-  try {
-    const found = await deps.store.read(
-      async view => {
-        const key =
-          view.edition === undefined ? undefined : formatAnswerKey(request, isCatchingUp({ view, node: deps.node }))
-        const known = await lookup.find(view.edition, key, signal)
-        return known ?? written(await run(deps, request, { view, waits: place }), call.options)
-      },
-      { signal },
-    )
-    lookup.put(found)
-    return found
-  } finally {
-    lookup.end()
-    place.leave()
-  }
+  return holdPermit(acquire, async permit => {
+    const lookup = deps.cache.begin()
+    try {
+      const found = await deps.store.read(
+        async view => {
+          const key =
+            view.edition === undefined ? undefined : formatAnswerKey(request, isCatchingUp({ view, node: deps.node }))
+          const known = await lookup.find(view.edition, key, signal)
+          return known ?? written(await run(deps, request, { view, waits: permit }), call.options)
+        },
+        { signal },
+      )
+      lookup.put(found)
+      return found
+    } finally {
+      lookup.end()
+    }
+  })
 }
 
 /** The body of a success: `data` in its envelope, or bare. */
@@ -281,7 +279,10 @@ async function run(
 /** The context in which an action answers a call with these parameters. */
 export function createContext(
   { store: _, head: source, ...deps }: AnswerDeps,
-  call: Pick<Context, 'view' | 'compat' | 'signal' | 'prolong' | 'waitForNode' | 'longWork'> & {
+  call: Pick<
+    Context,
+    'view' | 'compat' | 'isWhole' | 'isDryRun' | 'signal' | 'prolong' | 'waitForNode' | 'longWork'
+  > & {
     /** Absent: the view is needed to the end. */
     readonly waitAfterRead?: NodeWait
     readonly params: Readonly<Record<string, unknown>>

@@ -24,10 +24,10 @@ export type NodeWait = <T>(work: () => Promise<T>) => Promise<T>
 /** What a caller may have done for one answer beyond a page of rows. */
 export type LongWork = {
   /**
-   * Does the work in its turn, one at a time for pages and one for whole lists, outside the store's queue. Throws
+   * Does the work with a permit of its queue, one at a time for pages and one for whole lists, outside the store's queue. Throws
    * 'unavailable' when too many requests wait.
    */
-  readonly inTurn: <T>(work: () => Promise<T>, isWhole: boolean) => Promise<T>
+  readonly enqueue: <T>(work: () => Promise<T>, isWhole: boolean) => Promise<T>
   /** Most rows that are read for the caller; undefined: any number. */
   readonly mostRows: number | undefined
   /** Throws 'rate_limited' when the plan has fewer requests left today. */

@@ -1,11 +1,11 @@
 import { Failure } from '#failure/failure.ts'
-import { selectHead } from '#head/head-state.ts'
 import type { Published, View } from '#store/port.ts'
 import {
   type AcquirePermit,
   type AnswerDeps,
   type ApiCall,
   answer,
+  createContext,
   holdPermit,
   type Permit,
   readCall,
@@ -47,7 +47,7 @@ export type Export = {
   close(): void
 }
 
-/** `signal` aborts all reading; each read waits for its turn. */
+/** `signal` aborts all reading; each read waits for its permit. */
 export type ExportOptions = Pick<Context, 'signal' | 'prolong'> & { readonly acquire: AcquirePermit }
 
 /**
@@ -70,16 +70,12 @@ export async function openExport(
   const { source } = action
   if (source === undefined) return { ...common, ...(await readWhole(deps, call, { ...options, list: action.list })) }
   const open: Open = async (view, { waitForNode, longWork }, isDryRun) => {
-    const { store: _, head, ...others } = deps
     const { compat } = call.options
-    const branch = selectHead(head?.current(), view.at)
+    const { signal, prolong } = options
+    const asked = { params, view, compat, waitForNode, longWork, signal, prolong }
     try {
       return await source.open(
-        {
-          ...{ ...others, isWhole: true, branch, view, compat, waitForNode, waitAfterRead: waitForNode, longWork },
-          ...{ signal: options.signal, prolong: options.prolong },
-          ...(isDryRun === true ? { isDryRun } : {}),
-        },
+        createContext(deps, { ...asked, isWhole: true, ...(isDryRun === true ? { isDryRun } : {}) }),
         params,
       )
     } catch (error) {
@@ -132,8 +128,8 @@ async function follow(
   { store }: AnswerDeps,
   { signal, acquire, open }: ExportOptions & { readonly open: Open },
 ): Promise<Opened & { readonly fields?: readonly string[]; readonly named?: readonly string[] }> {
-  const { listing, at } = await holdPermit(acquire, slot =>
-    store.read(async view => ({ listing: await open(view, slot), at: view.at }), { signal }),
+  const { listing, at } = await holdPermit(acquire, permit =>
+    store.read(async view => ({ listing: await open(view, permit), at: view.at }), { signal }),
   )
   const read: Read = work =>
     holdPermit(acquire, () => store.read(view => ofOneChain(view, [at], () => work(view)), { signal }))
@@ -152,10 +148,10 @@ async function hold(
   { signal, acquire, open }: ExportOptions & { readonly open: Open },
 ): Promise<Opened> {
   // This read refuses like any answer, also when rows are missing because data is lost.
-  await holdPermit(acquire, slot => store.read(view => open(view, slot, true), { signal }))
+  await holdPermit(acquire, permit => store.read(view => open(view, permit, true), { signal }))
   const held = await holdPermit(acquire, () => store.hold({ state, signal }))
   try {
-    const listing = await holdPermit(acquire, slot => open(held.view, slot))
+    const listing = await holdPermit(acquire, permit => open(held.view, permit))
     if ('search' in listing) throw new Failure('defect', 'Lists of state are not searched.')
     return {
       ...createExportSource(listing, held.view.at, work => holdPermit(acquire, () => work(held.view))),

@@ -102,7 +102,11 @@ export const getAccountTx = defineList({
       const book =
         csv &&
         openBook(context, {
-          ...{ csv, account: only, tokens: filters.token ?? [], filters, range: asked },
+          csv,
+          account: only,
+          tokens: filters.token ?? [],
+          filters,
+          range: asked,
           bookingsOf: createRecordBookings(only),
         })
       const form = { contract: 'compat', isBook: csv !== undefined } as const

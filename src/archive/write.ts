@@ -86,7 +86,12 @@ async function fileWriter(folder: string, from: number): Promise<FileWriter> {
       const name = `${digits(from)}-${digits(to)}.blocks`
       await rename(path, join(folder, name))
       return {
-        ...{ name, from, to, hash: lastHash, bytes, sha256: hash.digest('hex') },
+        name,
+        from,
+        to,
+        hash: lastHash,
+        bytes,
+        sha256: hash.digest('hex'),
         content_bytes: contentBytes,
         content_sha256: content.digest('hex'),
         table_sha256: sha256(table),
@@ -157,7 +162,11 @@ export async function writeArchive(
 
 /** What a manifest says of its chain, without anything else that `of` may carry. */
 const described = ({ chain_id, genesis_hash, proof, blocks_per_file }: ArchiveOf) => ({
-  ...{ chain_id, net_name: '', genesis_hash, proof, blocks_per_file },
+  chain_id,
+  net_name: '',
+  genesis_hash,
+  proof,
+  blocks_per_file,
 })
 
 async function makeFolder(folder: string): Promise<void> {

@@ -4,7 +4,8 @@ import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
 import { blockId } from '#indices/position.ts'
 import { DERIVATION, historyIndices, stateIndices } from '#indices/registry.ts'
-import { batching, type Collect, collector, type Partitioning } from '#load/batches.ts'
+import { batching, type Partitioning } from '#load/batches.ts'
+import { type Collect, collector } from '#load/collector.ts'
 import { openDeriver } from '#load/deriver.ts'
 import { fill, stageTimer } from '#load/fill.ts'
 import { PROVED_BEFORE } from '#load/proving.ts'
@@ -53,7 +54,9 @@ async function openScratch(store: Store, { audited, source, identity, collect }:
   const partitions = createPartitioning(writer)
   const derive = openDeriver({ writer, stored: await writer.openState(), partition: partitions.next })
   const stages = {
-    ...{ deriver: derive, proof: PROVED_BEFORE, clock: systemClock },
+    deriver: derive,
+    proof: PROVED_BEFORE,
+    clock: systemClock,
     time: stageTimer(systemClock),
   }
   let onHeight = (_height: number): void => undefined

@@ -74,14 +74,14 @@ export async function migrateByDeriving(parts: DeriveParts, options: DeriveOptio
   const beside = await store.migrating.beside()
   try {
     await beside.create()
-    await fill(parts, beside, options)
+    await loadBeside(parts, beside, options)
     const audited = await audit(
       { store: beside, scratch, clock, ...(node === undefined ? {} : { node }) },
       options.audit,
     )
     if (!options.isWhole(audited)) return false
     await store.migrating.swap(async height => {
-      if (((await beside.published())?.height ?? -1) < height) await fill(parts, beside, options)
+      if (((await beside.published())?.height ?? -1) < height) await loadBeside(parts, beside, options)
     })
     return true
   } finally {
@@ -90,7 +90,7 @@ export async function migrateByDeriving(parts: DeriveParts, options: DeriveOptio
 }
 
 /** Loads the new data up to the end of the served data, or further if a node has more. */
-async function fill(
+async function loadBeside(
   { store, node, clock }: DeriveParts,
   beside: Store,
   { load: options }: DeriveOptions,

@@ -1,5 +1,6 @@
 import type { ProofLevel } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
+import { fetchChain, requireChain } from '#node/pool.ts'
 import type { Node } from '#node/port.ts'
 import { nothingLoaded } from '#store/failures.ts'
 import type { RestoreOutcome } from '#store/maintain-port.ts'
@@ -114,17 +115,9 @@ async function requireChainIdentity({ store, writer, node }: AlignParts, signal:
   const claimed = await store.identity()
   if (claimed === undefined) throw nothingLoaded(store.name)
   if (node === undefined) return claimed
-  const { chainId } = await node.chainInfo(signal)
-  const genesis = await node.blockHash(0, signal)
+  const { chainId, genesis } = await fetchChain(node, signal)
   const stored = (await writer.blockAt(0))?.hash ?? claimed.genesis
-  const isSame =
-    genesis !== undefined && (genesis === stored || (genesis === claimed.genesis && chainId === claimed.chainId))
-  if (!isSame)
-    throw new Failure(
-      'conflict',
-      `The node's chain is ${chainId} with genesis ${genesis}, the store's ${claimed.chainId} with ${stored}.`,
-      { help: 'Set a node of the stored chain with --node.' },
-    )
+  if (genesis !== stored) await requireChain(node, claimed, signal)
   return { ...claimed, chainId, genesis }
 }
 

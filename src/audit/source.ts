@@ -16,6 +16,7 @@ import { type BlockDoc, blocks, listBlockHashes, listTransactionIds } from '#ind
 import { contracts } from '#indices/contract.ts'
 import { blockId } from '#indices/position.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
+import { requireChain } from '#node/pool.ts'
 import type { Node } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
 
@@ -98,19 +99,6 @@ function rebuildTransactions(
   return transactions
 }
 
-/** Identity of the chain that a node serves. */
-type Served = { readonly chainId: number; readonly genesis: string | undefined }
-
-/** Throws 'conflict' when the node is of another chain than the stored one. */
-export function requireStored({ chainId, genesis }: Served, stored: Identity): void {
-  if (chainId === stored.chainId && genesis === stored.genesis) return
-  throw new Failure(
-    'conflict',
-    `The node's chain is ${chainId} with genesis ${genesis}, the store's ${stored.chainId} with ${stored.genesis}.`,
-    { help: 'Set --node to a node of the stored chain.' },
-  )
-}
-
 /**
  * Returns the node's last irreversible block. Throws 'conflict' when the node is of another chain than the
  * stored one, 'unavailable' when it is behind the published height.
@@ -120,8 +108,7 @@ export async function requireSameChain(
   { identity, published }: { readonly identity: Identity; readonly published: Published },
   signal: AbortSignal,
 ): Promise<number> {
-  const [{ chainId, libBlock }, genesis] = [await node.chainInfo(signal), await node.blockHash(0, signal)] as const
-  requireStored({ chainId, genesis }, identity)
+  const { libBlock } = await requireChain(node, identity, signal)
   if (libBlock < published.height)
     throw new Failure(
       'unavailable',
@@ -271,7 +258,7 @@ async function nodeBlock(
     throw new BadNodeBlock('bad_block', message, {
       cause: error,
       details,
-      ...(help === undefined ? {} : { help }),
+      help,
     })
   }
   throw new Failure('unavailable', `The node ${node.name} did not return block ${height}.`)

@@ -79,7 +79,9 @@ export async function withAuditSetup<T>(
     signal,
     onFinding: found.add,
     onProgress: stageProgress({
-      ...{ screen, log, now: systemClock.elapsed },
+      screen,
+      log,
+      now: systemClock.elapsed,
       doing: { bar: 'Checking', log: 'Checked stored data.' },
     }),
   }

@@ -2,7 +2,7 @@ import { Failure } from '#failure/failure.ts'
 import { fetchPeer, readBody } from '#peer/fetch-peer.ts'
 import type { Command } from './command.ts'
 import { formatBaseUrl } from './listen.ts'
-import type { Address, SocketPath } from './readers.ts'
+import type { Address, SocketPath } from './setting-readers.ts'
 
 /** Timeout of the request: a hung process accepts connections but never responds. */
 const TIMEOUT_MS = 4_000

@@ -10,7 +10,7 @@ import { withAuditSetup } from './auditing.ts'
 import type { Command, CommandCall, ExitCode } from './command.ts'
 import { getStoreAddress, requireExisting, withStore } from './compose.ts'
 import { progressView } from './progress.ts'
-import type { StoreAddress } from './readers.ts'
+import type { StoreAddress } from './setting-readers.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 
 export const indicesCreate: Command = {

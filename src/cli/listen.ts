@@ -1,7 +1,7 @@
 import { lstatSync, renameSync, rmSync } from 'node:fs'
 import { Failure, getErrorMessage } from '#failure/failure.ts'
 import type { createApp } from '#http/app.ts'
-import type { Address, SocketPath } from './readers.ts'
+import type { Address, SocketPath } from './setting-readers.ts'
 
 /** Runs `listen`. An address that is in use or not of this machine becomes a 'usage' Failure. */
 export function listening<T>(

@@ -137,7 +137,9 @@ export function parseArguments(command: string, settings: readonly SettingName[]
   const { tokens, positionals } = parseArgs({
     args: [...args],
     options: { help: { type: 'boolean', short: 'h' }, ...Object.fromEntries(types) },
-    ...{ strict: false, allowPositionals: true, tokens: true },
+    strict: false,
+    allowPositionals: true,
+    tokens: true,
   })
   const flags = new Map<SettingName, { text: string; file: boolean }>()
   const options = tokens.filter(token => token.kind === 'option')

@@ -7,12 +7,12 @@ import { followHead } from '#head/follow.ts'
 import type { HeadSource } from '#head/head-state.ts'
 import { createApp } from '#http/app.ts'
 import type { AppOptions } from '#http/app-options.ts'
-import { stoppingService } from '#http/exchange.ts'
+import { stoppingService } from '#http/stopping.ts'
 import { keyring } from '#keys/keyring.ts'
 import { TEST_PLAN } from '#keys/plan.ts'
 import type { Node } from '#node/port.ts'
-import { requireServable, type ServedStore } from '#store/failures.ts'
 import type { Store, Usage } from '#store/port.ts'
+import { requireServable, type ServedStore } from '#store/servable.ts'
 import { openSqliteUsage } from '#store/sqlite/usage.ts'
 import { type Clock, every, systemClock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
@@ -22,7 +22,7 @@ import { isWritten } from './log.ts'
 import type { MetricCounts } from './metrics/catalogue.ts'
 import { exposeMetrics, type ReadFrom, serveMetrics, watchEventLoop } from './metrics/readings.ts'
 import { type OperatorFiles, watchOperatorFiles } from './operator-files.ts'
-import type { Address, SocketPath } from './readers.ts'
+import type { Address, SocketPath } from './setting-readers.ts'
 import type { Values } from './settings.ts'
 
 /** Milliseconds between two checks: a deleted or replaced store is logged after a second or two. */
@@ -294,7 +294,14 @@ function readAppOptions(parts: AppParts): AppOptions {
   const { values, version, store, node, head, log, files, queues, rates, counts, exposed } = parts
   const testKey = values['test-key'] === 'off' ? undefined : values['test-key']
   return {
-    ...{ store, node, log, version, counts, rates, queues, clock: systemClock },
+    store,
+    node,
+    log,
+    version,
+    counts,
+    rates,
+    queues,
+    clock: systemClock,
     ...readCapacity(values),
     ...(head === undefined ? {} : { head }),
     keyring: keyring({

@@ -22,7 +22,7 @@ import {
   storeAddress,
   testKey,
   yesNo,
-} from './readers.ts'
+} from './setting-readers.ts'
 
 /** One decision of an operator, set by the flag `--name` or by `IOSTLENS_NAME` in the environment. */
 type Setting<T> = {

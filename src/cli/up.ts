@@ -102,7 +102,7 @@ export const up: Command = {
         })
         await loadChain(
           { node: countedBlocks(node, counts), store },
-          { ...{ once: false, retry: 'always', signal, onProgress, log }, ...loadCounts(counts, log) },
+          { once: false, retry: 'always', signal, onProgress, log, ...loadCounts(counts, log) },
         )
         await started
         view.end()

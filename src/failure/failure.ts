@@ -31,7 +31,7 @@ export type FailureKind =
 
 export type FailureOptions = {
   /** A remedy, in one sentence. */
-  readonly help?: string
+  readonly help?: string | undefined
   /** Named values for logs and tests; never secrets. */
   readonly details?: Readonly<Record<string, string | number>>
   readonly cause?: unknown

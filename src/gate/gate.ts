@@ -1,4 +1,4 @@
-import type { AcquirePermit } from '#actions/answer.ts'
+import { type AcquirePermit, holdPermit } from '#actions/answer.ts'
 import type { LongWork } from '#actions/define.ts'
 import { badRequest } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
@@ -6,7 +6,7 @@ import { type Caller, hashOfKey, type Keyring, TEST_KEY_ID } from '#keys/keyring
 import type { Clock } from '#time/clock.ts'
 import type { AddressLimits } from './networks.ts'
 import { Busy, type FairQueue, type QueuePermit } from './queue.ts'
-import { type Queues, takeStreamPlace } from './queues.ts'
+import { type Queues, takeStreamPermit } from './queues.ts'
 import type { RateAnswer, Rates } from './rate.ts'
 
 export type IdentifyDeps = { readonly keyring: Keyring; readonly addresses: AddressLimits }
@@ -32,15 +32,15 @@ type Arrival = {
   readonly logFields: { key?: string }
 }
 
-/** The ways of one caller to obtain turns in the queues. */
+/** The ways of one caller to obtain permits of the queues. */
 export type CallerPermits = {
-  /** A turn for an answer from the store. The signal ends every wait. */
+  /** A permit for an answer from the store. The signal ends every wait. */
   store(signal: AbortSignal): AcquirePermit
-  /** A turn for a request to a node. */
+  /** A permit for a request to a node. */
   node(signal: AbortSignal): AcquirePermit
-  /** Takes a place among the exports; the caller releases it once. Throws 'rate_limited' or 'unavailable' at once. */
+  /** Takes a permit among the exports; the caller releases it once. Throws 'rate_limited' or 'unavailable' at once. */
   export(): QueuePermit
-  /** Takes a place among the feeds, like `export`. */
+  /** Takes a permit among the feeds, like `export`. */
   feed(): QueuePermit
   /** The caller's plan, for work that counts as more than one request. */
   readonly plan: {
@@ -57,15 +57,18 @@ export type CallerPermits = {
 }
 
 /**
- * Admits a request of a caller, within its plan and the service's capacity. Throws 'rate_limited',
- * 'unavailable', and the failure of a query that cannot be read.
+ * Admits a request of a caller, within its plan, its network's share of the test key, and the service's capacity. Throws
+ * 'rate_limited', 'unavailable', and the failure of a query that cannot be read.
  */
 export async function admit(
   arrival: Arrival,
   caller: Caller,
   options: { readonly gate: Gate; readonly asks: 'store' | 'node'; readonly signal: AbortSignal },
 ) {
-  const { rates, queues, clock, keyring } = options.gate
+  const { rates, queues, clock, keyring, addresses } = options.gate
+  const network = arrival.client?.network
+  const wait = caller.id === TEST_KEY_ID && network !== undefined ? addresses.test(network, caller.plan) : 0
+  if (wait > 0) throw tooManyTests(wait)
   arrival.logFields.key = caller.id
   queues[options.asks].check(caller.id)
   const rate = rates.take(caller)
@@ -79,7 +82,7 @@ export async function admit(
   if (arrival.fault !== undefined) throw arrival.fault
   if (rate.waitMs > 0) await pause(rate.waitMs, clock, options.signal)
   return {
-    turns: createPermits(queues, {
+    permits: createPermits(queues, {
       key: caller.id,
       plan: createPlanMeter(caller, { arrival, rates, clock, keyring }),
     }),
@@ -114,19 +117,14 @@ export function refuseCrowded(
 
 /**
  * The caller, found by the key of the request. Throws 'rate_limited' for a network that sends one more wrong key after
- * too many, and for a network that exceeds its share of the test key. Other keys of such a network are accepted.
+ * too many. Valid keys of such a network are accepted.
  */
 export async function identify(arrival: Arrival, { keyring, addresses }: IdentifyDeps): Promise<Caller> {
   const key = getRequestKey(arrival)
   const known = keyring.checkCached(key)
-  if (known !== undefined && known.id !== TEST_KEY_ID) return known
+  if (known !== undefined) return known
   const network = arrival.client?.network
-  if (network === undefined) return known ?? keyring.check(key)
-  if (known !== undefined) {
-    const wait = addresses.test(network, known.plan)
-    if (wait > 0) throw tooManyTests(wait)
-    return known
-  }
+  if (network === undefined) return keyring.check(key)
   const wait = addresses.wrongKeyWaitMs(network)
   try {
     return await keyring.check(key, wait > 0 ? 'hasty' : 'careful')
@@ -139,8 +137,8 @@ export async function identify(arrival: Arrival, { keyring, addresses }: Identif
 }
 
 /**
- * The turns of a key, or of a visitor by network. Visitors have a queue of their own for the store; in the others, all
- * visitors together have the places of one key.
+ * The permits of a key, or of a visitor by network. Visitors have a queue of their own for the store; in the others, all
+ * visitors together have the permits of one key.
  */
 export function createPermits(
   queues: Queues,
@@ -154,18 +152,13 @@ export function createPermits(
   const asideKey = isVisitor ? VISITORS : key
   return {
     store: signal => async () => {
-      const place = await queues[isVisitor ? 'visitors' : 'store'].take(key, signal)
-      const change = async <T>(queue: FairQueue, work: () => Promise<T>): Promise<T> => {
-        place.leave()
-        const other = await queue.take(asideKey, signal)
-        try {
-          return await work()
-        } finally {
-          other.leave()
-        }
+      const permit = await queues[isVisitor ? 'visitors' : 'store'].take(key, signal)
+      const change = <T>(queue: FairQueue, work: () => Promise<T>): Promise<T> => {
+        permit.leave()
+        return holdPermit(() => queue.take(asideKey, signal), work)
       }
       const longWork: LongWork = {
-        inTurn: (work, isWhole) => change(isWhole ? queues.wholeRankings : queues.rankings, work),
+        enqueue: (work, isWhole) => change(isWhole ? queues.wholeRankings : queues.rankings, work),
         mostRows: plan.mostRows,
         require: plan.require,
         more: () => plan.more(signal),
@@ -174,15 +167,15 @@ export function createPermits(
         waitForNode: work => change(queues.aside, work),
         waitAfterRead: work => change(queues.lookups, work),
         longWork,
-        leave: place.leave,
+        leave: permit.leave,
       }
     },
     node: signal => async () => {
-      const place = await queues.node.take(key, signal)
-      return { waitForNode: work => work(), waitAfterRead: work => work(), leave: place.leave }
+      const permit = await queues.node.take(key, signal)
+      return { waitForNode: work => work(), waitAfterRead: work => work(), leave: permit.leave }
     },
-    export: () => takeStreamPlace(queues, isVisitor ? 'downloads' : 'exports', key),
-    feed: () => takeStreamPlace(queues, 'feeds', key),
+    export: () => takeStreamPermit(queues, isVisitor ? 'downloads' : 'exports', key),
+    feed: () => takeStreamPermit(queues, 'feeds', key),
     plan,
   }
 }
@@ -190,10 +183,10 @@ export function createPermits(
 /** The key of all visitors together. Ids of keys are hexadecimal. */
 const VISITORS = 'visitors'
 
-/** Pause before a turn is requested again. A response body that takes minutes can wait while the service is busy. */
+/** Pause before a permit is requested again. A response body that takes minutes can wait while the service is busy. */
 const RETRY_MS = 100
 
-/** Requests a turn until there is one. A response body in progress yields to requests, and is not aborted by them. */
+/** Requests a permit until there is one. A response body in progress yields to requests, and is not aborted by them. */
 export const retryPermit =
   (acquire: AcquirePermit, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): AcquirePermit =>
   async () => {

@@ -6,17 +6,17 @@ const WIDE: QueueBounds = { running: 100, runningOfKey: 100, waiting: 1_000, wai
 const AGE_MS = 1_000
 const never = new AbortController().signal
 
-/** Holds a place during `work`. */
+/** Holds a permit during `work`. */
 async function inPlace(
   queue: FairQueue,
   { key, signal = never }: { readonly key: string; readonly signal?: AbortSignal },
-  work: (place: QueuePermit) => Promise<void>,
+  work: (permit: QueuePermit) => Promise<void>,
 ): Promise<void> {
-  const place = await queue.take(key, signal)
+  const permit = await queue.take(key, signal)
   try {
-    await work(place)
+    await work(permit)
   } finally {
-    place.leave()
+    permit.leave()
   }
 }
 
@@ -24,12 +24,12 @@ async function inPlace(
 function setUp(bounds: Partial<QueueBounds>) {
   const clock = handClock(0)
   const queue = new FairQueue({ ...WIDE, ...bounds }, AGE_MS, clock)
-  const running: { key: string; end: () => void; place: QueuePermit }[] = []
+  const running: { key: string; end: () => void; permit: QueuePermit }[] = []
   const ended: string[] = []
   const run = (key: string, signal = never) => {
     const over = Promise.withResolvers<void>()
-    inPlace(queue, { key, signal }, async place => {
-      running.push({ key, end: over.resolve, place })
+    inPlace(queue, { key, signal }, async permit => {
+      running.push({ key, end: over.resolve, permit })
       await over.promise
     }).then(
       () => ended.push(`${key} done`),
@@ -124,12 +124,12 @@ test('take: the request of a client that leaves is removed from the queue and do
   await expect(queue.take('b', client.signal)).rejects.toThrow('gone')
 })
 
-test('take: a released place goes to the next request once', async () => {
+test('take: a released permit goes to the next request once', async () => {
   const { run, clock, running, keys } = setUp({ running: 1 })
   for (const key of 'abc') run(key)
   await clock.settle()
-  running[0]?.place.leave()
-  running[0]?.place.leave()
+  running[0]?.permit.leave()
+  running[0]?.permit.leave()
   await clock.settle()
   expect(keys()).toBe('ab')
   running[0]?.end()

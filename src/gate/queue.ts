@@ -6,25 +6,25 @@ import type { Clock } from '#time/clock.ts'
 export class Busy extends PublicFailure {}
 
 /** How many requests may run, in all and of each key. */
-type PlaceBounds = { readonly running: number; readonly runningOfKey: number }
+type PermitBounds = { readonly running: number; readonly runningOfKey: number }
 
 /** How many requests may run and how many may wait. */
-export type QueueBounds = PlaceBounds & { readonly waiting: number; readonly waitingOfKey: number }
+export type QueueBounds = PermitBounds & { readonly waiting: number; readonly waitingOfKey: number }
 
-/** A place among the running requests. */
+/** The permission of a request to run. */
 export type QueuePermit = {
-  /** Releases the place, once. Work that continues without the place must be bounded elsewhere. */
+  /** Releases the permit, once. Work that continues without the permit must be bounded elsewhere. */
   readonly leave: () => void
 }
 
-/** The places of running requests. Where callers have no key, the network is the key. */
-export class Places {
-  readonly bounds: PlaceBounds
+/** The permits of running requests. Where callers have no key, the network is the key. */
+export class Permits {
+  readonly bounds: PermitBounds
   readonly #onLeave: () => void
   readonly #ofKeys = new Map<string, number>()
   #running = 0
 
-  constructor(bounds: PlaceBounds, onLeave: () => void = () => undefined) {
+  constructor(bounds: PermitBounds, onLeave: () => void = () => undefined) {
     this.bounds = bounds
     this.#onLeave = onLeave
   }
@@ -44,7 +44,7 @@ export class Places {
     return Math.max(0, Math.min(running - this.#running, runningOfKey - this.countOf(key)))
   }
 
-  /** Takes a place; undefined: none is free. */
+  /** Takes a permit; undefined: none is free. */
   tryTake(key: string): QueuePermit | undefined {
     if (this.countFree(key) === 0) return undefined
     this.#change(key, 1)
@@ -66,12 +66,12 @@ export class Places {
   }
 }
 
-/** A request that waits for its turn. */
+/** A request that waits for its permit. */
 type Waiter = {
   readonly key: string
   /** Time of arrival, by the clock. */
   readonly since: number
-  readonly start: (place: QueuePermit) => void
+  readonly start: (permit: QueuePermit) => void
   readonly refuse: (reason: Error) => void
 }
 
@@ -86,7 +86,7 @@ const SLICE_MS = 10
  * and none would be refused.
  */
 export class FairQueue {
-  readonly places: Places
+  readonly permits: Permits
   readonly #bounds: QueueBounds
   readonly #ageMs: number
   readonly #clock: Clock
@@ -104,7 +104,7 @@ export class FairQueue {
 
   /** `ageMs`: the longest wait, milliseconds. */
   constructor(bounds: QueueBounds, ageMs: number, clock: Clock) {
-    this.places = new Places(bounds, () => {
+    this.permits = new Permits(bounds, () => {
       if (this.#count > 0) this.#startSoon()
     })
     this.#bounds = bounds
@@ -132,13 +132,13 @@ export class FairQueue {
   }
 
   /**
-   * Waits for a place, which the caller releases. Throws 'unavailable' when too many requests wait or the
+   * Waits for a permit, which the caller releases. Throws 'unavailable' when too many requests wait or the
    * wait was too long, and the reason of `signal` when it aborts while the request waits.
    */
   async take(key: string, signal: AbortSignal): Promise<QueuePermit> {
     signal.throwIfAborted()
-    const place = this.#count === 0 && this.#mayBegin() ? this.places.tryTake(key) : undefined
-    return place ?? this.#wait(key, signal)
+    const permit = this.#count === 0 && this.#mayBegin() ? this.permits.tryTake(key) : undefined
+    return permit ?? this.#wait(key, signal)
   }
 
   /** Whether the event loop had a turn within a slice. The loop is watched only when its last known turn is older. */
@@ -222,7 +222,7 @@ export class FairQueue {
   #refuseOld(): void {
     const until = this.#clock.elapsed() - this.#ageMs
     for (const [key, own] of [...this.#keys])
-      for (const waiter of [...own].slice(this.places.countFree(key))) {
+      for (const waiter of [...own].slice(this.permits.countFree(key))) {
         if (waiter.since > until) break
         if (this.#remove(waiter)) waiter.refuse(tooLong(this.#ageMs))
       }
@@ -235,7 +235,7 @@ export class FairQueue {
     setImmediate(() => this.#go())
   }
 
-  /** Starts waiting requests, as far as places are free. */
+  /** Starts waiting requests, as far as permits are free. */
   #go(): void {
     this.#isDue = false
     this.#refuseOld()
@@ -243,10 +243,10 @@ export class FairQueue {
     this.#turned = began
     const until = began + Math.max(SLICE_MS, began - this.#paused)
     for (let waiter = this.#next(); waiter !== undefined; waiter = this.#next()) {
-      const place = this.places.tryTake(waiter.key)
-      if (place === undefined) break
+      const permit = this.permits.tryTake(waiter.key)
+      if (permit === undefined) break
       this.#remove(waiter)
-      waiter.start(place)
+      waiter.start(permit)
       // Immediate answers of a store finish now, so that their time is measured.
       drainMicrotasks()
       if (this.#clock.elapsed() < until) continue
@@ -264,7 +264,7 @@ export class FairQueue {
   #next(): Waiter | undefined {
     let chosen: readonly [key: string, own: Set<Waiter>] | undefined
     for (const [key, own] of this.#keys) {
-      if (this.places.countFree(key) === 0) continue
+      if (this.permits.countFree(key) === 0) continue
       if (chosen === undefined || own.size < chosen[1].size) chosen = [key, own]
       if (this.#isInTurn) break
     }

@@ -1,16 +1,16 @@
 import type { Text } from '#actions/define.ts'
 import type { Clock } from '#time/clock.ts'
-import { Busy, FairQueue, Places, type QueueBounds, type QueuePermit } from './queue.ts'
+import { Busy, FairQueue, Permits, type QueueBounds, type QueuePermit } from './queue.ts'
 
 /**
- * The queues in which requests wait for their turn. Requests to nodes have queues of their own, so that a
- * node that hangs takes no place from answers out of the store.
+ * The queues in which requests wait for their permits. Requests to nodes have queues of their own, so that a
+ * node that hangs takes no permit from answers out of the store.
  */
 export type Queues = {
   /** Answers out of the store, to callers with a key. */
   readonly store: FairQueue
   /**
-   * The same for visitors of pages, by network: anyone can be many visitors, so they have places of their own, a quarter
+   * The same for visitors of pages, by network: anyone can be many visitors, so they have permits of their own, a quarter
    * of those of the keys.
    */
   readonly visitors: FairQueue
@@ -24,13 +24,13 @@ export type Queues = {
   readonly rankings: FairQueue
   readonly wholeRankings: FairQueue
   /** Lists that are sent whole, over minutes. None waits. */
-  readonly exports: Places
+  readonly exports: Permits
   /** Feeds, which are open for days. None waits. */
-  readonly feeds: Places
-  /** Pages that follow the chain, by network. They have no key, and take no place from callers with a key. */
-  readonly live: Places
+  readonly feeds: Permits
+  /** Pages that follow the chain, by network. They have no key, and take no permit from callers with a key. */
+  readonly live: Permits
   /** Files of pages, by network like `live`. */
-  readonly downloads: Places
+  readonly downloads: Permits
 }
 
 /**
@@ -44,7 +44,7 @@ export type Capacity = {
   readonly maxFeedsPerKey: number
 }
 
-/** The longest wait for a turn, milliseconds: no answer is worth a longer wait. */
+/** The longest wait for a permit, milliseconds: no answer is worth a longer wait. */
 const AGE_MS = 1_000
 /** Waiting requests per running request. A longer queue is pointless: a wait above `AGE_MS` is refused anyway. */
 const WAITING = 8
@@ -67,7 +67,7 @@ function boundQueue(running: number): QueueBounds {
   return { running, runningOfKey: Math.ceil(running / 2), waiting, waitingOfKey: Math.ceil(waiting / 4) }
 }
 
-/** The places of visitors, as a share of those of callers with a key. */
+/** The permits of visitors, as a share of those of callers with a key. */
 const VISITORS = 0.25
 
 /** Exports of one key. */
@@ -85,25 +85,25 @@ export function createQueues(options: QueueOptions): Queues {
     visitors: create(boundQueue(Math.ceil(maxInFlight * VISITORS))),
     node: create(NODE),
     aside: create(ASIDE),
-    // Waiting requests hold no place here, so the only limit is that enough time is left for the node.
+    // Waiting requests hold no permit here, so the only limit is that enough time is left for the node.
     lookups: create(LOOKUPS, deadlineMs / 2),
     rankings: create(RANKINGS, deadlineMs / 2),
     wholeRankings: create(WHOLE_RANKINGS, deadlineMs / 2),
-    exports: new Places({ running: maxExports, runningOfKey: EXPORTS_OF_KEY }),
-    feeds: new Places({ running: maxFeeds, runningOfKey: maxFeedsPerKey }),
-    live: new Places({ running: maxFeeds, runningOfKey: maxFeedsPerKey }),
-    downloads: new Places({ running: maxExports, runningOfKey: EXPORTS_OF_KEY }),
+    exports: new Permits({ running: maxExports, runningOfKey: EXPORTS_OF_KEY }),
+    feeds: new Permits({ running: maxFeeds, runningOfKey: maxFeedsPerKey }),
+    live: new Permits({ running: maxFeeds, runningOfKey: maxFeedsPerKey }),
+    downloads: new Permits({ running: maxExports, runningOfKey: EXPORTS_OF_KEY }),
   }
 }
 
-/** A place for a stream, for a key or a network. Throws 'rate_limited' or 'unavailable' at once. */
-export function takeStreamPlace(queues: Queues, stream: Stream, key: string): QueuePermit {
-  const places = queues[stream]
-  const place = places.tryTake(key)
-  if (place !== undefined) return place
-  const own = places.countOf(key)
+/** A permit for a stream, for a key or a network. Throws 'rate_limited' or 'unavailable' at once. */
+export function takeStreamPermit(queues: Queues, stream: Stream, key: string): QueuePermit {
+  const permits = queues[stream]
+  const permit = permits.tryTake(key)
+  if (permit !== undefined) return permit
+  const own = permits.countOf(key)
   const { ofKey, inAll, retryAfter } = REFUSALS[stream]
-  const isOfKey = own >= places.bounds.runningOfKey
+  const isOfKey = own >= permits.bounds.runningOfKey
   const { en, zh } = isOfKey ? ofKey(own) : inAll
   throw new Busy(isOfKey ? 'rate_limited' : 'unavailable', en, { zh, details: { retryAfter } })
 }
@@ -111,7 +111,7 @@ export function takeStreamPlace(queues: Queues, stream: Stream, key: string): Qu
 type Stream = 'exports' | 'feeds' | 'live' | 'downloads'
 
 /**
- * The messages of a refused stream: the key or network has its maximum, or all places are taken. `retryAfter`: seconds.
+ * The messages of a refused stream: the key or network has its maximum, or all permits are taken. `retryAfter`: seconds.
  */
 type Refusal = { readonly ofKey: (own: number) => Text; readonly inAll: Text; readonly retryAfter: number }
 

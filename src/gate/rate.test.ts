@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createRates, type RateAnswer, watchLateness } from './rate.ts'
+import { watchLateness } from './lateness.ts'
+import { createRates, type RateAnswer } from './rate.ts'
 
 function clock(time: number) {
   const state = { time, now: () => state.time, elapsed: () => state.time - NOON }

@@ -5,7 +5,7 @@ import { headHash } from '#chain/head.ts'
 import { decodeRawBlock, decodeReceipts, type RawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
-import { requireSigned } from '#node/fetch.ts'
+import { requireSigned } from '#node/block-requests.ts'
 import type { ChainInfo, Node } from '#node/port.ts'
 import { type BlockRef, walkDown } from './branch.ts'
 

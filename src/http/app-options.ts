@@ -13,7 +13,7 @@ import type { Store } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
 import type { Trusted } from './client-address.ts'
 import type { HttpCounts } from './counts.ts'
-import type { Stopping } from './exchange.ts'
+import type { Stopping } from './stopping.ts'
 
 /** The parts and settings of the service. */
 export type AppOptions = {

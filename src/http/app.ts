@@ -7,7 +7,6 @@ import { Failure } from '#failure/failure.ts'
 import { type Gate, refuseCrowded } from '#gate/gate.ts'
 import { createAddressLimits } from '#gate/networks.ts'
 import { createQueues } from '#gate/queues.ts'
-import { usageHandler } from './api.ts'
 import type { AppOptions } from './app-options.ts'
 import { type Assets, pageAssets } from './assets.ts'
 import { type ClientAddresses, clientAddresses } from './client-address.ts'
@@ -26,6 +25,7 @@ import { rpcHandler } from './rpc.ts'
 import { sampling, sendRefusal } from './send.ts'
 import { healthHandler, readyHandler } from './status.ts'
 import { statusHandler } from './status-page.tsx'
+import { usageHandler } from './usage.ts'
 
 /** Request bodies are never read, so no length is refused. Bun itself would answer 413, without a body. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER
@@ -74,7 +74,14 @@ function createRoutes(options: AppOptions, { service, gate, feeds }: Parts) {
   const readHealth = watchHealth({ ...options, counts: service.counts })
   // Callers of the API and visitors of pages share cached data of the past.
   const answering = {
-    ...{ store, node, head: options.head, prices, priceHistory, profiles, clock, rankingMs },
+    store,
+    node,
+    head: options.head,
+    prices,
+    priceHistory,
+    profiles,
+    clock,
+    rankingMs,
     rankings: createRankingCache(),
     dayEnds: createDayEndCache(),
   }
@@ -156,9 +163,15 @@ function pagesForOperators(
 function createService(options: AppOptions, clients: ClientAddresses): Service {
   const { log, defaults, basePath, deadlineMs, clock, stopping, counts = createHttpCounts(), logEach = 1 } = options
   return {
-    ...{ log, defaults, basePath, deadlineMs, clock, counts, stopping },
+    log,
+    defaults,
+    basePath,
+    deadlineMs,
+    clock,
+    counts,
+    stopping,
     clientOf: clients.of,
-    keepOpen: clients.keepOpen,
+    connections: clients,
     isLogged: sampling(logEach),
   }
 }
@@ -234,7 +247,10 @@ const openGateway = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway |
       })
 
 const createGateParts = ({ keyring, rates, clock, addresses = createAddressLimits(clock) }: AppOptions) => ({
-  ...{ keyring, rates, clock, addresses },
+  keyring,
+  rates,
+  clock,
+  addresses,
 })
 
 /** The system router is off, because Bun's own router would bypass `onRequest`. */

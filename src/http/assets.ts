@@ -75,8 +75,10 @@ export function pageAssets(): Assets {
   }
   return {
     names: {
-      ...{ style: made.style.name, script: made.script.name },
-      ...{ theme: made.theme.name, preview: made.preview.name },
+      style: made.style.name,
+      script: made.script.name,
+      theme: made.theme.name,
+      preview: made.preview.name,
     },
     reference: { style: reference.style.name, script: reference.script.name },
     all: [...Object.values(made), ...Object.values(reference)],

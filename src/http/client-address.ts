@@ -87,8 +87,10 @@ export type ClientAddresses = {
   of(request: Request): Client | undefined
   /** Registers `inner` as the request that is answered in place of `outer`. Returns `inner`. */
   replace(inner: Request, outer: Request): Request
-  /** Disables the idle timeout of a request's connection. */
-  keepOpen(request: Request): void
+  /** Sets the idle timeout of a request's connection, until its answer has been sent; 0: none. */
+  limitIdle(request: Request, seconds: number): void
+  /** Whether a request's connection waits for more of its answer; false as well on a Unix socket, which does not tell. */
+  isOpen(request: Request): boolean
 }
 
 /** Maximum number of clients in the cache of parsed addresses: the same clients send requests repeatedly. */
@@ -98,10 +100,10 @@ const UNIX: Client = { address: 'unix', network: 'unix' }
 export function clientAddresses(server: () => Server | null | undefined, trusted: readonly Trusted[]): ClientAddresses {
   const outers = new WeakMap<Request, Request>()
   const known = new Map<string, Client | undefined>()
+  const findPeer = (request: Request) => server()?.requestIP(outers.get(request) ?? request)?.address
   return {
     of: request => {
-      const socket = server()?.requestIP(outers.get(request) ?? request)?.address
-      const peer = socket ?? (server()?.url.protocol === 'unix:' ? 'unix' : undefined)
+      const peer = findPeer(request) ?? (server()?.url.protocol === 'unix:' ? 'unix' : undefined)
       if (peer === undefined) return undefined
       if (trusted.length > 0) return toClient(findClient(peer, request.headers, trusted))
       if (known.has(peer)) return known.get(peer)
@@ -110,7 +112,8 @@ export function clientAddresses(server: () => Server | null | undefined, trusted
       known.set(peer, client)
       return client
     },
-    keepOpen: request => server()?.timeout(outers.get(request) ?? request, 0),
+    limitIdle: (request, seconds) => server()?.timeout(outers.get(request) ?? request, seconds),
+    isOpen: request => findPeer(request) !== undefined,
     replace: (inner, outer) => {
       outers.set(inner, outer)
       return inner

@@ -65,7 +65,7 @@ export const httpMetrics = {
   ),
   sentBytes: counter(
     'iostlens_http_response_bytes_total',
-    'Bytes of the bodies of answers, before compression.',
+    'Bytes of the bodies of answers as they are sent, compressed or not.',
     target,
   ),
   refusals: counter('iostlens_http_refusals_total', 'Requests that were refused or failed, by reason.', reason),

@@ -1,42 +1,15 @@
 import { OPTION_VALUES, type OptionDefaults, selectLanguage } from '#actions/request/options.ts'
 import { IGNORED } from '#actions/request/query.ts'
 import { badRequest, shown } from '#actions/request/refusals.ts'
-import { type Failure, type Log, Restarting } from '#failure/failure.ts'
+import type { Failure, Log } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
-import type { Client } from './client-address.ts'
+import type { Client, ClientAddresses } from './client-address.ts'
 import type { AccessLogFields, HttpCounts } from './counts.ts'
 import type { Deadline } from './deadline.ts'
 import type { ReplyOptions } from './failure-reply.ts'
 import type { Reply } from './reply.ts'
 import { MAX_QUERY_BYTES, parseQuery, parseTarget, type QueryText, stripPrefix, tooLong } from './request-text.ts'
-
-/** The stop of the service, for its requests. */
-export type Stopping = {
-  /** Aborts when the stop begins: feeds end, and connections are closed after their next answer. */
-  readonly signal: AbortSignal
-  /** Functions that end the requests in progress. */
-  readonly running: Set<(reason: Failure) => void>
-  begin(): void
-  /** Refuses the requests that are still in progress. */
-  end(): void
-}
-
-export function stoppingService(): Stopping {
-  const controller = new AbortController()
-  const running: Stopping['running'] = new Set()
-  return {
-    signal: controller.signal,
-    running,
-    begin: () => controller.abort(),
-    end: () => {
-      for (const refuse of [...running]) refuse(STOPPING)
-    },
-  }
-}
-
-const STOPPING = new Restarting('unavailable', 'The service is stopping; try again.', {
-  zh: '服务正在停止；请重试。',
-})
+import type { Stopping } from './stopping.ts'
 
 /** A request that is being answered. */
 export type Exchange = QueryText & {
@@ -69,15 +42,15 @@ export type Service = {
   /** Path prefix of the service, such as `/iost`; `""`: none. */
   readonly basePath: string
   readonly deadlineMs: number
-  readonly clock: Pick<Clock, 'elapsed'>
+  readonly clock: Pick<Clock, 'elapsed' | 'sleep'>
   readonly counts: HttpCounts
   /** Absent: the service never stops. */
   readonly stopping?: Stopping | undefined
   /** Whether the next success is logged in the access log. */
   readonly isLogged: () => boolean
   readonly clientOf: (request: Request) => Client | undefined
-  /** Disables the idle timeout of a request's connection until its answer; absent: there is no timeout. */
-  readonly keepOpen?: (request: Request) => void
+  /** The connections of requests; absent: there are none. */
+  readonly connections?: Pick<ClientAddresses, 'limitIdle' | 'isOpen'>
   /** Writes a failure; absent, or undefined for a failure: in the form of the API. */
   readonly writeFailure?: (exchange: Exchange, failure: Failure) => Promise<Reply | undefined>
 }

@@ -24,7 +24,7 @@ export function createMetricsApp(options: {
   readonly metrics: Exposition
   readonly version: string
   readonly log: Log
-  readonly clock: Pick<Clock, 'elapsed'>
+  readonly clock: Pick<Clock, 'elapsed' | 'sleep'>
   readonly counts: HttpCounts
 }): Elysia {
   const clients = clientAddresses(() => app.server, [])

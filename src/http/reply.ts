@@ -27,6 +27,8 @@ export type Reply = {
   readonly lasting?: { readonly etag: string; readonly gzip: () => Uint8Array<ArrayBuffer> }
   /** Called when the body has been sent, or abandoned. */
   readonly sent?: () => void
+  /** Set for a body of known length that holds something until then. `stallMs`: how long its client may read nothing. */
+  readonly held?: { readonly stallMs: number; readonly free: () => void }
 }
 
 export const JSON_TYPE = 'application/json; charset=utf-8'
@@ -48,7 +50,7 @@ export type StreamEnd = { readonly kind: string; readonly bytes: number; readonl
 export const isStreamed = (body: Body | StreamedBody): body is StreamedBody =>
   typeof body !== 'string' && 'stream' in body
 
-export const countBodyBytes = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
+const countBodyBytes = (body: Body): number => (typeof body === 'string' ? Buffer.byteLength(body) : body.length)
 
 const encoder = new TextEncoder()
 

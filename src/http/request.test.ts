@@ -10,7 +10,7 @@ const service = {
   ...{ log: () => undefined, basePath: '', deadlineMs: 5, clock: systemClock },
   defaults: { format: 'envelope', compat: 'none' },
   ...{ counts: createHttpCounts(), isLogged: () => false, clientOf: () => undefined },
-  keepOpen: (request: Request) => void kept.push(request),
+  connections: { limitIdle: (request: Request) => void kept.push(request), isOpen: () => true },
 } as const
 
 const slowly =

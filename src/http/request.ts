@@ -1,6 +1,6 @@
 import { answer, sharedAnswer } from '#actions/answer.ts'
 import { admit, identify } from '#gate/gate.ts'
-import { type Api, answerReply, readCall } from './api.ts'
+import { type Api, answerReply, parseCall } from './api.ts'
 import { startDeadline } from './deadline.ts'
 import { type Handler, parse, type Service } from './exchange.ts'
 import { exportReply } from './export/reply.ts'
@@ -24,7 +24,7 @@ export const respond =
     try {
       if (exchange.refusal !== undefined) throw exchange.refusal
       const prolong: typeof deadline.prolong = ms => {
-        service.keepOpen?.(request)
+        service.connections?.limitIdle(request, 0)
         return deadline.prolong(ms)
       }
       const reply = await Promise.race([handler(exchange, deadline.signal, prolong), deadline.over])
@@ -38,27 +38,27 @@ export const respond =
 
 /**
  * Answers a call of `/api/`. Each step may refuse it. `identify`: the key is missing or unknown (401), or
- * revoked or expired (403), or its network sent too many wrong keys (429). `admit`: the key's plan (429) or
- * the capacity of the service (503) is exceeded, or the query cannot be read (400). `readCall`: an option
- * does not exist (400). The action: a parameter is wrong (400), or a thing does not exist (404), was replaced
- * (409), is not loaded or not available (503).
+ * revoked or expired (403), or its network sent too many wrong keys (429). `admit`: the key's plan or its network's
+ * share of the test key (429), or the capacity of the service (503) is exceeded, or the query cannot be read (400).
+ * `parseCall`: an option does not exist (400). The action: a parameter is wrong (400), or a thing does not exist (404),
+ * was replaced (409), is not loaded or not available (503).
  */
 export const answerApi =
   ({ deps, gate, ...api }: Api): Handler =>
   async (exchange, signal, prolong) => {
     const caller = await identify(exchange, gate)
-    const { turns, refused } = await admit(exchange, caller, { gate, asks: 'store', signal })
+    const { permits, refused } = await admit(exchange, caller, { gate, asks: 'store', signal })
     try {
-      const call = readCall(exchange, api.defaults)
+      const call = parseCall(exchange, api.defaults)
       const { export: format, isFeed } = call.options
       if (format !== undefined || isFeed === true) {
-        const sending = { ...api, exchange, signal, prolong, turns }
+        const sending = { ...api, exchange, signal, prolong, permits }
         return await (format === undefined
           ? feedReply(deps, call, sending)
           : exportReply(deps, { ...call, format }, sending))
       }
       const { cache } = deps
-      const way = { signal, prolong, acquire: turns.store(signal) }
+      const way = { signal, prolong, acquire: permits.store(signal) }
       const found = cache === undefined ? answer(deps, call, way) : sharedAnswer({ ...deps, cache }, call, way)
       return answerReply(exchange, await found, call.options)
     } catch (error) {

@@ -61,7 +61,7 @@ const NO_NODE_RETRY_SECONDS = 60
 
 /**
  * Answers `/rpc/…` with the node's status and bytes, as JSON or plain text. Key and query are not forwarded. Cached
- * answers wait for no turn, so that a node that hangs does not delay them.
+ * answers wait for no permit, so that a node that hangs does not delay them.
  */
 export const rpcHandler =
   (gateway: Gateway | undefined, gate: Gate): Handler =>
@@ -78,7 +78,7 @@ export const rpcHandler =
           details: { retryAfter: NO_NODE_RETRY_SECONDS },
         })
       const ask = () => gateway.ask(path, signal)
-      const answer = gateway.kept(path) ?? (await holdPermit(admitted.turns.node(signal), ask))
+      const answer = gateway.kept(path) ?? (await holdPermit(admitted.permits.node(signal), ask))
       // The request has ended, so nobody else would release the answer's bytes.
       if (signal.aborted) answer.release()
       return toRpcReply(answer)

@@ -1,15 +1,18 @@
 import { type Failure, type Log, toFailure } from '#failure/failure.ts'
 import { Busy } from '#gate/queue.ts'
+import { every, SECOND_MS } from '#time/clock.ts'
 import { countAnswer } from './counts.ts'
 import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
 import { failureReply, refusalText } from './failure-reply.ts'
 import { pausedFeed } from './feed/events.ts'
-import { countBodyBytes, isStreamed, type Reply, textReply, toResponse } from './reply.ts'
+import { isStreamed, type Reply, textReply, toResponse } from './reply.ts'
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */
 
-type SendDeps = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure'>
+type Held = NonNullable<Reply['held']>
+
+type SendDeps = Pick<Service, 'log' | 'counts' | 'clock' | 'isLogged' | 'stopping' | 'writeFailure' | 'connections'>
 
 /**
  * The outcome of a request: `kind` for the log, `reason` for the count of refusals (undefined: it was not refused), and
@@ -30,8 +33,11 @@ export function send(exchange: Exchange, reply: Reply & { readonly outcome?: Out
   if (service.stopping?.signal.aborted === true) response.headers.set('Connection', 'close')
   const { status } = response
   const { body } = reply
-  if (!isStreamed(body)) note(exchange, { kind, reason, why, status, bytes: countBodyBytes(body) }, service)
-  else {
+  if (!isStreamed(body)) {
+    const bytes = Number(response.headers.get('Content-Length') ?? 0)
+    note(exchange, { kind, reason, why, status, bytes }, service)
+    if (reply.held !== undefined) watchBody(request, reply.held, service)
+  } else {
     // Otherwise a stop would close the connection as after the last piece.
     const cut = (): void => body.cutOff('unavailable')
     const running = service.stopping?.running
@@ -44,6 +50,24 @@ export function send(exchange: Exchange, reply: Reply & { readonly outcome?: Out
     })
   }
   return response
+}
+
+/** Milliseconds between two looks whether a body was sent. */
+const LOOK_MS = 100
+/** The longest idle timeout that Bun allows. */
+const MAX_IDLE_SECONDS = 255
+
+/**
+ * Frees what a body of known length holds when it was sent, or its client left or stalled. Bun reports the progress of
+ * streams only, and a stream has no length.
+ */
+function watchBody(request: Request, { stallMs, free }: Held, { clock, connections }: SendDeps): void {
+  connections?.limitIdle(request, Math.min(MAX_IDLE_SECONDS, Math.ceil(stallMs / SECOND_MS)))
+  const looking = every(clock, LOOK_MS, () => {
+    if (connections?.isOpen(request) === true) return
+    looking.stop()
+    free()
+  })
 }
 
 /** Sends the failure that a step threw. */

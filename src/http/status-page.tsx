@@ -36,7 +36,11 @@ async function statusPage(
   const { troubles } = status
   const say: Say = (en, zh) => ({ en, zh })[lang]
   const shell: Shell = {
-    ...{ site, root: '', lang, path: '/status', query: new URLSearchParams() },
+    site,
+    root: '',
+    lang,
+    path: '/status',
+    query: new URLSearchParams(),
     say: text => text[lang],
   }
   const isFine = troubles.length === 0

@@ -1,6 +1,6 @@
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
-import type { Handler, Stopping } from './exchange.ts'
+import type { Handler } from './exchange.ts'
 import {
   CLOCK,
   type Freshness,
@@ -11,6 +11,7 @@ import {
   listFreshFields,
 } from './health.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
+import type { Stopping } from './stopping.ts'
 
 const NOT_CACHED = { 'Cache-Control': 'no-store' }
 

@@ -42,7 +42,12 @@ export function createKey(
   return {
     key,
     stored: {
-      ...{ id, hash: hashOfKey(key), name, perSecond, perDay, created: now },
+      id,
+      hash: hashOfKey(key),
+      name,
+      perSecond,
+      perDay,
+      created: now,
       ...(expires === undefined ? {} : { expires }),
       ...(note === undefined ? {} : { note }),
     },

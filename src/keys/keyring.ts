@@ -235,7 +235,9 @@ const unreadable = (cause: unknown): Failure =>
   cause instanceof Failure && cause.kind === 'damaged'
     ? cause
     : new Failure('unavailable', 'API keys cannot be checked at the moment.', {
-        ...{ zh: '暂时无法校验 API key。', details: { retryAfter: 1 }, cause },
+        zh: '暂时无法校验 API key。',
+        details: { retryAfter: 1 },
+        cause,
       })
 
 /** An unknown key may have just been added: the list is brought up to date if it is older than this. */
@@ -322,7 +324,9 @@ export function keyring({ store, clock, testKey }: KeyringOptions): Keyring {
 }
 
 const toCaller = ({ id, name, perSecond, perDay, expires }: StoredKey): Caller => ({
-  ...{ id, name, plan: { perSecond, perDay } },
+  id,
+  name,
+  plan: { perSecond, perDay },
   ...(expires === undefined ? {} : { expires }),
 })
 

@@ -5,7 +5,9 @@ import type { StateChange } from '#indices/registry.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { DueRange, StateReader } from '#store/state-port.ts'
 import { wealthDoc } from '#test/store/suite/fixture.ts'
-import { expiries, knownPublishers, openStateCache } from './deriver.ts'
+import { knownPublishers } from './deriver.ts'
+import { expiries } from './expiries.ts'
+import { openStateCache } from './state-cache.ts'
 
 const balance = (id: string, due: bigint | undefined): BalanceDoc => ({
   id,

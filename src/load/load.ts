@@ -1,7 +1,7 @@
 import { PARENT_HASH } from '#chain/check.ts'
 import { Failure } from '#failure/failure.ts'
 import { DERIVATION } from '#indices/registry.ts'
-import { judge, lacksText, unfitHelp, unfitText } from '#node/pool.ts'
+import { fetchChain, judgeNode, lacksText, unfitHelp, unfitText } from '#node/pool.ts'
 import type { BlockSource, ChainInfo, Unfit } from '#node/port.ts'
 import type { Identity, Published, Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
@@ -25,7 +25,7 @@ async function requireSameChain(
   signal: AbortSignal,
 ): Promise<void> {
   if (checkpoint === undefined) return
-  const verdict = await judge(
+  const verdict = await judgeNode(
     // The store would have refused the lock if the first block were a different one.
     {
       ...info,
@@ -163,8 +163,8 @@ async function loadOnce(
 ): Promise<unknown> {
   let open: Session | undefined
   try {
-    const info = await node.chainInfo(options.signal)
-    const identity = await fetchIdentity(node, info, options.signal)
+    const info = await fetchChain(node, options.signal)
+    const identity = { chainId: info.chainId, genesis: info.genesis, derivation: DERIVATION }
     open = await orEnded(session({ node, store, identity }, { ...options, onProgress }), options.signal)
     onStart(open.checkpoint)
     await requireSameChain({ checkpoint: open.checkpoint, store, identity }, { node, info }, options.signal)
@@ -222,13 +222,4 @@ async function orEnded(opening: Promise<Session>, signal: AbortSignal): Promise<
     opening.then(late => late.close()).catch(() => undefined)
     throw error
   }
-}
-
-async function fetchIdentity(node: BlockSource, info: ChainInfo, signal: AbortSignal): Promise<Identity> {
-  const genesis = await node.blockHash(0, signal)
-  if (genesis === undefined)
-    throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`, {
-      help: 'Use a node that has the whole chain.',
-    })
-  return { chainId: info.chainId, genesis, derivation: DERIVATION }
 }

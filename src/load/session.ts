@@ -5,7 +5,8 @@ import type { BatchBounds } from '#store/batch.ts'
 import type { Identity, Published, Store, Writer } from '#store/port.ts'
 import type { ProofRecord } from '#store/published.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
-import { type Batches, batching, type Collect, type CommittedBatch, collector, partitioning } from './batches.ts'
+import { type Batches, batching, type CommittedBatch, partitioning } from './batches.ts'
+import { type Collect, collector } from './collector.ts'
 import { openDeriver } from './deriver.ts'
 import { fill, type Stages, type StageTimes, stageTimer } from './fill.ts'
 import { isHashAgreed, proving } from './proving.ts'
@@ -193,7 +194,11 @@ async function openStages(
   })
   const batches = batching(
     {
-      ...{ writer, deriver: derive, proof, partitions, clock },
+      writer,
+      deriver: derive,
+      proof,
+      partitions,
+      clock,
       bounds: options.batch ?? writer.bounds,
       collect: options.collect ?? collector(),
     },
@@ -203,8 +208,13 @@ async function openStages(
       transactions += batch.transactions
       records += batch.records
       onProgress({
-        ...{ height, target: Math.min(to, lib), lib },
-        ...{ blocks: height - before, transactions, records, spent: time.spent },
+        height,
+        target: Math.min(to, lib),
+        lib,
+        blocks: height - before,
+        transactions,
+        records,
+        spent: time.spent,
       })
     },
   )

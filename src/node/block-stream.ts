@@ -1,5 +1,5 @@
 import { joinSignals } from '#time/deadline.ts'
-import type { FetchContext } from './fetch.ts'
+import type { FetchContext } from './block-requests.ts'
 import { type FetchedRange, fetchBlock, fetchRange, linked, proveFetchedRange } from './fetch-blocks.ts'
 import { abortedByCaller } from './http.ts'
 import { isAvailable, type Member, type NodePool } from './pool.ts'

@@ -5,7 +5,7 @@ import { type BlockTransactions, decodeBlockTransactions } from '#chain/decode.t
 import { changesProducers } from '#chain/effects.ts'
 import { decodeOrigInfo, decodeRawHeads, headHash, type RawHead } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
-import { requireHeads } from './fetch.ts'
+import { requireHeads } from './block-requests.ts'
 import { type BulkAnswers, type BulkPart, type ProveReply, type ProveRequest, packBlocks } from './threads/provers.ts'
 
 /**

@@ -382,7 +382,7 @@ function withPeer({ name, answers }: Endpoint, error: Failure): Failure {
     cause: error,
     retryable,
     details,
-    ...(help === undefined ? {} : { help }),
+    help,
   })
 }
 

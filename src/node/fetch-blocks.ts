@@ -2,9 +2,9 @@ import type { Block } from '#chain/block.ts'
 import { checkBaseTransaction, PARENT_HASH } from '#chain/check.ts'
 import { decodeBlockTransactions } from '#chain/decode.ts'
 import { Failure } from '#failure/failure.ts'
+import { type FetchContext, type FetchedBlock, fetchHeads, fetchSingle, headsQuestion } from './block-requests.ts'
 import { assemble, parseBulkParts } from './bulk.ts'
 import { BLOCK_SIZE, callNode, NO_SUCH_CALL, RANGE_SIZE, RefusedCall, ResponseTooLarge } from './call.ts'
-import { type FetchContext, type FetchedBlock, fetchHeads, fetchSingle, headsQuestion } from './fetch.ts'
 import { type Proven, proveBlocks } from './prove-blocks.ts'
 import {
   type BlockMessage,

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
-import { judge, unfitText } from './pool.ts'
+import { judgeNode, unfitText } from './pool.ts'
 
 const IDENTITY = { chainId: 1020, genesis: 'g' }
 const LAST = { height: 10, hash: 'a10' }
 
 /** A node with blocks named by branch and height, against a store with branch `a` up to block 10. */
 const judged = (libBlock: number, branch: string, { chainId = 1020, genesis = 'g', known = true } = {}) =>
-  judge(
+  judgeNode(
     {
       ...{ chainId, libBlock },
       blockHash: async height => {
@@ -17,7 +17,7 @@ const judged = (libBlock: number, branch: string, { chainId = 1020, genesis = 'g
     { identity: IDENTITY, last: LAST, hashAt: async height => (known ? `a${height}` : undefined) },
   )
 
-test('judge: a node with the last stored block fits, and one below it on the same branch is behind', async () => {
+test('judgeNode: a node with the last stored block fits, and one below it on the same branch is behind', async () => {
   expect(await judged(10, 'a')).toEqual({ is: 'fit' })
   expect(await judged(99, 'a')).toEqual({ is: 'fit' })
   expect(await judged(4, 'a')).toEqual({ is: 'behind' })
@@ -25,7 +25,7 @@ test('judge: a node with the last stored block fits, and one below it on the sam
   expect(await judged(4, 'b', { known: false })).toEqual({ is: 'behind' })
 })
 
-test('judge: another branch is reported at the highest height that both have', async () => {
+test('judgeNode: another branch is reported at the highest height that both have', async () => {
   expect(await judged(99, 'b')).toEqual({ is: 'apart', height: 10, stored: 'a10', there: 'b10' })
   expect(await judged(4, 'b')).toEqual({ is: 'apart', height: 4, stored: 'a4', there: 'b4' })
   expect(unfitText({ is: 'apart', height: 4, stored: 'a4', there: 'b4' }, 'the node')).toBe(
@@ -33,7 +33,7 @@ test('judge: another branch is reported at the highest height that both have', a
   )
 })
 
-test('judge: another chain is reported before any block, and a missing block is not another branch', async () => {
+test('judgeNode: another chain is reported before any block, and a missing block is not another branch', async () => {
   expect(await judged(99, 'a', { chainId: 1024 })).toEqual({ is: 'foreign', why: 'chain 1024, not 1020' })
   expect(await judged(99, 'a', { genesis: 'x' })).toEqual({
     is: 'foreign',

@@ -1,7 +1,8 @@
+import { Failure } from '#failure/failure.ts'
 import type { Clock } from '#time/clock.ts'
 import { type Backoff, backoffMs } from '#time/retry.ts'
 import type { Endpoint } from './http.ts'
-import type { ChainIdentity, ChainInfo, Unfit } from './port.ts'
+import type { ChainIdentity, ChainInfo, Node, Unfit } from './port.ts'
 
 /** The stored chain, for comparison with a node. */
 export type StoredChain = {
@@ -38,12 +39,12 @@ export type Verdict =
  * Compares a node with a store: first by chain id and first block, then by the block at the highest height
  * that is irreversible at both. The hash of a block covers all blocks before it, so one height is enough.
  */
-export async function judge(
+export async function judgeNode(
   { chainId, libBlock, blockHash }: JudgedNode,
   { identity, last, hashAt }: StoredChain,
 ): Promise<Verdict> {
   const genesis = await blockHash(0)
-  const why = whyForeign(identity, { chainId, genesis })
+  const why = describeForeign(identity, { chainId, genesis })
   if (why !== undefined) return { is: 'foreign', why }
   if (genesis === undefined) return { is: 'lacks', height: 0 }
   const height = Math.min(libBlock, last.height)
@@ -54,8 +55,35 @@ export async function judge(
   return { is: libBlock < last.height ? 'behind' : 'fit' }
 }
 
+/** A node's chain, identified by its first block. Throws 'unavailable' when the node has no such block. */
+export async function fetchChain(
+  node: Pick<Node, 'name' | 'chainInfo' | 'blockHash'>,
+  signal: AbortSignal,
+): Promise<ChainInfo & ChainIdentity> {
+  const info = await node.chainInfo(signal)
+  const genesis = await node.blockHash(0, signal)
+  if (genesis === undefined)
+    throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`, {
+      help: 'Use a node that has the whole chain.',
+    })
+  return { ...info, genesis }
+}
+
+/** Like `fetchChain`; throws 'conflict' when the chain is not the stored one. */
+export async function requireChain(
+  node: Pick<Node, 'name' | 'chainInfo' | 'blockHash'>,
+  stored: ChainIdentity,
+  signal: AbortSignal,
+): Promise<ChainInfo & ChainIdentity> {
+  const served = await fetchChain(node, signal)
+  const why = describeForeign(stored, served)
+  if (why === undefined) return served
+  const foreign = { is: 'foreign', why } as const
+  throw new Failure('conflict', `${unfitText(foreign, node.name)}.`, { help: unfitHelp(foreign, node.name) })
+}
+
 /** The reason why a node serves another chain than ours, as far as both are known; undefined: it does not. */
-function whyForeign(
+export function describeForeign(
   ours: Partial<ChainIdentity>,
   its: { readonly chainId: number; readonly genesis: string | undefined },
 ): string | undefined {
@@ -164,8 +192,8 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
   /** Until something is stored: the chain of the first node that answered, as long as that one answers. */
   let ours: Partial<ChainIdentity> = {}
   let stored = false
-  const judge = (member: Member, chainId: number): boolean => {
-    member.foreign = whyForeign(ours, { chainId, genesis: member.genesis })
+  const judgeMember = (member: Member, chainId: number): boolean => {
+    member.foreign = describeForeign(ours, { chainId, genesis: member.genesis })
     return member.foreign === undefined
   }
   const pool: NodePool = {
@@ -198,7 +226,7 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
     noteInfo: (member, info) => {
       const first = members.find(other => other !== member && other.report !== undefined && other.foreign === undefined)
       if (!stored) ours = { chainId: first?.report?.info.chainId ?? info.chainId }
-      if (!judge(member, info.chainId)) {
+      if (!judgeMember(member, info.chainId)) {
         member.report = undefined
         return false
       }
@@ -212,7 +240,7 @@ export function createNodePool(endpoints: readonly Endpoint[], clock: Clock): No
     expect: chain => {
       ours = chain
       stored = true
-      for (const member of members) if (member.report !== undefined) judge(member, member.report.info.chainId)
+      for (const member of members) if (member.report !== undefined) judgeMember(member, member.report.info.chainId)
     },
     highestHead: () => (clock.elapsed() - pool.head.at > HEAD_KEPT_MS ? -1 : pool.head.height),
   }

@@ -15,7 +15,7 @@ import {
   RefusedCall,
 } from './call.ts'
 import { abortedByCaller } from './http.ts'
-import { BACKOFF, judge, type Member, type NodePool, type StoredChain, unfitText, type Verdict } from './pool.ts'
+import { BACKOFF, judgeNode, type Member, type NodePool, type StoredChain, unfitText, type Verdict } from './pool.ts'
 import type { ChainIdentity, ChainInfo, NodeEvent, ReportedHash, StoredBlocks } from './port.ts'
 
 const CHAIN_INFO: NodeRequest<ChainInfo> = {
@@ -153,7 +153,7 @@ async function probeNode(context: CallContext, member: Member, { most, chain }: 
   const verdict =
     chain === undefined
       ? undefined
-      : await judge(
+      : await judgeNode(
           { ...info, blockHash: height => hashThere(context, member, { height, genesis: genesis.hash }) },
           chain,
         )
@@ -169,7 +169,7 @@ async function probeGenesis(
   return typeof block === 'string' ? { silent: block } : block
 }
 
-/** The hash of a node's irreversible block, for `judge`; undefined also when the node does not answer. */
+/** The hash of a node's irreversible block, for `judgeNode`; undefined also when the node does not answer. */
 async function hashThere(
   context: CallContext,
   member: Member,

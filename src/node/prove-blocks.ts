@@ -3,8 +3,15 @@ import { checkWhole, isWholeByItself } from '#chain/check.ts'
 import { changesProducers, namesKeySilently } from '#chain/effects.ts'
 import { headHash, type RawHead } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
+import {
+  type FetchContext,
+  type FetchedBlock,
+  fetchRaw,
+  fetchSignedHead,
+  requireSigned,
+  SIGNED_HELP,
+} from './block-requests.ts'
 import { RefusedCall } from './call.ts'
-import { type FetchContext, type FetchedBlock, fetchRaw, fetchSignedHead, requireSigned, SIGNED_HELP } from './fetch.ts'
 
 /** A block and the level to which it was proved. */
 export type Proven = { readonly block: Block; readonly proof: Proof }
@@ -25,7 +32,7 @@ export async function proveBlocks(fetching: FetchContext, found: readonly Fetche
     await Promise.all(
       open.slice(done, done + AT_ONCE).map(async at => {
         const each = found[at]
-        if (each !== undefined) proven[at] = await prove(fetching, each, isLast(at))
+        if (each !== undefined) proven[at] = await proveBlock(fetching, each, isLast(at))
       }),
     )
   return proven.filter(each => each !== undefined)
@@ -45,7 +52,7 @@ function findSimpleProof(
   return wanted || namesKeySilently(block) ? undefined : { block, proof: { level: 'signed', ...also } }
 }
 
-async function prove(fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> {
+async function proveBlock(fetching: FetchContext, { block, head, lost }: FetchedBlock, last: boolean): Promise<Proven> {
   const also = lost === undefined ? {} : { lost }
   const signedBy = last || changesProducers(block) ? await findSigner(fetching, block, head) : undefined
   if (last && signedBy === undefined) return { block, proof: { level: 'linked', ...also } }

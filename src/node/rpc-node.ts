@@ -6,6 +6,7 @@ import { isSystemContract } from '#chain/names.ts'
 import { Failure } from '#failure/failure.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { joinSignals } from '#time/deadline.ts'
+import { type BlockEvent, createRangeSize, type FetchContext, headsQuestion } from './block-requests.ts'
 import { blockStream, type StreamOptions } from './block-stream.ts'
 import {
   BLOCK_SIZE,
@@ -17,7 +18,6 @@ import {
   type NodeRequest,
   RefusedCall,
 } from './call.ts'
-import { type BlockEvent, createRangeSize, type FetchContext, headsQuestion } from './fetch.ts'
 import { createBudget, type Endpoint } from './http.ts'
 import { createNodePool, type Member, type NodePool, usableMembers, whyUnfit } from './pool.ts'
 import {

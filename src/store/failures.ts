@@ -1,11 +1,12 @@
 import { Failure } from '#failure/failure.ts'
-import { DERIVATION, stateIndices } from '#indices/registry.ts'
-import type { Published, Store, StoreDifference } from './port.ts'
+import { DERIVATION } from '#indices/registry.ts'
+import type { StoreDifference } from './port.ts'
 import type { Identity } from './published.ts'
 
+export const RUN_REPAIR = "Run: 'iostlens repair --node URL'."
+
 /** The remedy for damage. A repair that cannot mend it names another remedy. */
-export const MEND =
-  "Run: 'iostlens repair --node URL'. Should it end because the file itself is damaged, do what it says."
+export const MEND = `${RUN_REPAIR} Should it end because the file itself is damaged, do what it says.`
 
 /** Other documents imply one that is missing. No answer can be trusted until the document is restored. */
 export const missingData = (message: string): Failure =>
@@ -21,16 +22,14 @@ export const nothingLoaded = (name: string): NothingLoaded =>
     help: 'Start a loader, or wait for its first batch.',
   })
 
-const HELP = "Run: 'iostlens repair --node URL'."
-
 /** A loader must not continue after an interrupted repair. */
 export const unfinishedRepair = (name: string): Failure =>
-  new Failure('conflict', `A repair of ${name} is not complete.`, { help: HELP })
+  new Failure('conflict', `A repair of ${name} is not complete.`, { help: RUN_REPAIR })
 
 /** A half-repaired store answers no requests. */
 export const underRepair = (name: string): Failure =>
   new Failure('unavailable', `${name} is being repaired.`, {
-    help: `Try again when the repair is done. If no repair is running, it was stopped. ${HELP}`,
+    help: `Try again when the repair is done. If no repair is running, it was stopped. ${RUN_REPAIR}`,
     retryable: true,
   })
 
@@ -71,29 +70,3 @@ export const absentStore = (name: string): AbsentStore =>
   new AbsentStore('not_found', `The store ${name} does not exist.`, {
     help: "Set the store that is loaded and served with --store (or --data). 'iostlens load', 'up', 'indices create' and 'keys add' create a store.",
   })
-
-/**
- * Stores are created whole, so a store without keys and without any state was never created. Elasticsearch keeps all kinds
- * of state but series in one place named `state`.
- */
-export function isAbsent(differences: readonly StoreDifference[]): boolean {
-  const missing = new Set(differences.filter(({ problem }) => problem === 'missing').map(({ name }) => name))
-  const state = missing.has('state') ? ['series'] : stateIndices.map(({ name }) => name)
-  return ['keys', ...state].every(name => missing.has(name))
-}
-
-/** Whether a store exists at this address. */
-export const exists = async (store: Pick<Store, 'checkShape'>): Promise<boolean> => !isAbsent(await store.checkShape())
-
-export type ServedStore = Pick<Store, 'name' | 'published' | 'whole' | 'checkShape'>
-
-/**
- * The published block; undefined: the store is empty. Throws when the store cannot be served from: it is out of reach,
- * of another version, known to have lost data, or absent.
- */
-export async function requireServable(store: ServedStore, signal?: AbortSignal): Promise<Published | undefined> {
-  await store.whole?.(signal)
-  const published = await store.published()
-  if (published === undefined && !(await exists(store))) throw absentStore(store.name)
-  return published
-}

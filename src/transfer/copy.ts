@@ -8,7 +8,7 @@ import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { batchBuilder, partitioning } from '#load/batches.ts'
 import { UNDO_LIMITS } from '#store/batch.ts'
-import { nothingLoaded } from '#store/failures.ts'
+import { nothingLoaded, RUN_REPAIR } from '#store/failures.ts'
 import type { Audit, Identity, Moment, Rewrite, Store, StoredDocument, Writer } from '#store/port.ts'
 import {
   computeDigests,
@@ -111,7 +111,7 @@ const whole = <D>(index: string, ids: readonly string[], docs: readonly (D | und
   docs.map((doc, at) => {
     if (doc !== undefined) return doc
     throw new Failure('damaged', `${index}: ${ids[at]} is missing or cannot be read.`, {
-      help: "Run: 'iostlens repair --node URL'.",
+      help: RUN_REPAIR,
       details: { index },
     })
   })
@@ -217,7 +217,7 @@ async function placeDocument(
   const { id, doc } = found
   if (doc === undefined)
     throw new Failure('damaged', `${index.name}: ${id} cannot be read.`, {
-      help: "Run: 'iostlens repair --node URL'.",
+      help: RUN_REPAIR,
       details: { index: index.name },
     })
   if (index !== lists) return doc as DocOf<StateIndex>

@@ -183,7 +183,7 @@ const readIndexPages = async function* (audit: Audit, index: AnyIndex): AsyncGen
   } catch (error) {
     if (!(error instanceof Failure)) throw error
     const { kind, message, help } = error
-    const more = { cause: error, details: { index: index.name }, ...(help === undefined ? {} : { help }) }
+    const more = { cause: error, details: { index: index.name }, help }
     throw new Failure(kind, `${index.name}: ${message}`, more)
   }
 }

@@ -1,5 +1,6 @@
 import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
+import { describeForeign, fetchChain } from '#node/pool.ts'
 import type { Node } from '#node/port.ts'
 import type { Identity } from '#store/port.ts'
 import { asRecord, isCount, isHeight } from '#store/published.ts'
@@ -28,10 +29,17 @@ export const manifestText = (manifest: StoreManifest): string =>
 const toManifestMembers = ({ chainId, genesis, derivation, height, hash, digests, file }: StoreManifest) => ({
   format: FORMAT,
   chain_id: chainId,
-  ...{ genesis, derivation, height, hash },
+  genesis,
+  derivation,
+  height,
+  hash,
   documents: sumDocuments(digests),
   digests: digests.map(({ index, partition, documents, sum, operation }) => ({
-    ...{ index, partition, documents, sum, operation },
+    index,
+    partition,
+    documents,
+    sum,
+    operation,
   })),
   file: file === undefined ? undefined : { bytes: file.bytes, sha256: file.sha256 },
 })
@@ -102,13 +110,14 @@ function isFile(value: unknown): boolean {
  * level of the node. Throws 'unavailable' while the node does not have the block.
  */
 export async function requireOnChain(
-  node: Pick<Node, 'name' | 'chainInfo' | 'blocks'>,
-  { chainId, height, hash }: Pick<StoreManifest, 'chainId' | 'height' | 'hash'>,
+  node: Pick<Node, 'name' | 'chainInfo' | 'blockHash' | 'blocks'>,
+  { chainId, genesis, height, hash }: Pick<StoreManifest, 'chainId' | 'genesis' | 'height' | 'hash'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const info = await node.chainInfo(signal)
-  if (info.chainId !== chainId)
-    throw new Failure('conflict', `The copy is of chain ${chainId}, but ${node.name} serves ${info.chainId}.`, {
+  const info = await fetchChain(node, signal)
+  const why = describeForeign({ chainId, genesis }, info)
+  if (why !== undefined)
+    throw new Failure('conflict', `The copy is of another chain than ${node.name} serves: ${why}.`, {
       help: 'Set --node to a node of the chain that the copy is of.',
     })
   if (info.libBlock < height)

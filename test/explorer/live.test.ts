@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { stoppingService } from '#http/exchange.ts'
+import { stoppingService } from '#http/stopping.ts'
 import type { Store } from '#store/port.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'

@@ -204,6 +204,10 @@ test('sizes: few declarations are exported', () => {
   expect((1_000 * exported) / lines).toBeLessThanOrEqual(MAX_EXPORTS_PER_1000_LINES)
 })
 
+test('objects: no object is built of spreads of objects that are written there', () => {
+  expect([...lengths.keys()].filter(file => readFileSync(join(ROOT, file), 'utf8').includes('...{'))).toEqual([])
+})
+
 test('explorer pages name their JSX factory, because a program that starts elsewhere reads no tsconfig.json', () => {
   const without = sources.filter(
     file => file.endsWith('.tsx') && !readFileSync(join(ROOT, file), 'utf8').startsWith('/** @jsxImportSource '),

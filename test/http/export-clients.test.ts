@@ -6,6 +6,7 @@ import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { until } from '#test/support/wait.ts'
+import { SECOND_MS } from '#time/clock.ts'
 
 /** Clients of exports that stall, leave, or open too many, and exports that break off. */
 
@@ -80,6 +81,17 @@ test('exports: a client that reads nothing is cut off without the end of the lis
   await client.closed
   expect(text).not.toContain('"complete":true')
   expect(text.endsWith('0\r\n\r\n')).toBe(false)
+})
+
+test('exports: an answer of known length keeps its place until it was sent', async () => {
+  const clock = handClock(Date.UTC(2026, 0, 1))
+  const service = await serving({ clock, maxExports: 1 })
+  const ask = () => service.ask(`${HISTORY}&apikey=${service.key}`, { headers: { connection: 'close' } })
+  const { headers, body } = await ask()
+  expect((await new Response(body).bytes()).length).toBe(Number(headers.get('content-length')))
+  expect((await ask()).status).toBe(503)
+  await clock.pass(SECOND_MS)
+  expect((await ask()).status).toBe(200)
 })
 
 test('exports: a third export of a key is 429, and 503 when all places are taken', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { stoppingService } from '#http/exchange.ts'
+import { stoppingService } from '#http/stopping.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
 import type { StoredKey } from '#store/port.ts'

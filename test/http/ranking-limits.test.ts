@@ -113,11 +113,11 @@ test('rankings of the past: one runs at a time, and one for an export, however m
   const work = async (key: string, kind: 'page' | 'whole') => {
     const slot = await createPermits(queues, { key, plan }).store(signal)()
     try {
-      await slot.longWork?.inTurn(async () => {
+      await slot.longWork?.enqueue(async () => {
         running[kind] += 1
         most[kind] = Math.max(most[kind], running[kind])
         // Waiting rankings hold no place among the answers out of the store.
-        expect(queues.store.places.count()).toBe(0)
+        expect(queues.store.permits.count()).toBe(0)
         for (let turns = 0; turns < 5; turns++) await turn()
         running[kind] -= 1
       }, kind === 'whole')

@@ -42,3 +42,22 @@ test('get: the memory of a failed answer is released when the caller leaves whil
     await Promise.all([failing.stop(true), slow.stop(true)])
   }
 })
+
+test('get: with 192 requests in progress, a slow one is not sent to a second node', async () => {
+  const [hung, second] = [serverOf(() => new Promise<Response>(() => undefined)), serverOf(() => new Response('{}'))]
+  const urls = [hung, second].map(({ url }) => String(url).replace(/\/$/, ''))
+  const clock = handClock()
+  const node = createNode({ urls, clock })
+  try {
+    const leaving = new AbortController()
+    const asked = Array.from({ length: 200 }, () => node.get('/getChainInfo', { signal: leaving.signal }))
+    const ended = Promise.allSettled(asked)
+    // The first 191 are to be sent again after this time.
+    await clock.awaited(700, 191)
+    leaving.abort('left')
+    await ended
+  } finally {
+    node.close()
+    await Promise.all([hung.stop(true), second.stop(true)])
+  }
+})

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { changesProducers } from '#chain/effects.ts'
 import { createWorkerOpener } from '#cli/threads/loading-threads.ts'
-import type { BlockEvent } from '#node/fetch.ts'
+import type { BlockEvent } from '#node/block-requests.ts'
 import {
   type OpenProvingThread,
   type ProveReply,

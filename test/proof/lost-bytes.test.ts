@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/archive-node.ts'
-import type { BlockEvent } from '#node/fetch.ts'
+import type { BlockEvent } from '#node/block-requests.ts'
 import { serveReplay } from '#test/replay/serve.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { forgedChain } from '../support/nodes/forged-chain.ts'

@@ -49,7 +49,7 @@ export type FeedReading = FeedOptions & {
 /** Resources of one read of a feed: the store at one height, and the queue for asking a node. */
 export type InView = { readonly view: View; readonly waitForNode: NodeWait }
 
-/** Reads the store at one height, in a turn of the reader. */
+/** Reads the store at one height, with a permit of the reader. */
 export const inView = <T>({ deps, acquire, signal }: FeedReading, work: (read: InView) => Promise<T>): Promise<T> =>
   holdPermit(acquire, ({ waitForNode }) => deps.store.read(view => work({ view, waitForNode }), { signal }))
 

@@ -222,7 +222,10 @@ export async function openFeed(deps: AnswerDeps, call: FeedCall, options: FeedOp
   // A client that reconnects before its packed rows were dropped must not claim that they are of the present chain.
   const own = droppedFrom === undefined ? trail : last?.trail
   return {
-    ...{ action, at, first, head },
+    action,
+    at,
+    first,
+    head,
     id: first - 1 <= count ? formatFeedId(first - 1, own) : undefined,
     messages: () => streamMessages(reading, { next: first, had, trail, droppedFrom }),
   }

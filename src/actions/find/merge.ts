@@ -46,7 +46,7 @@ const continueMerge = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc
     const rows: Merged[] = []
     while (rows.length < limit) {
       const chunk = computeChunkSize(limit - rows.length, readings.filter(reading => !isRead(reading)).length)
-      await Promise.all(readings.map(reading => fill(view, reading, { sort, chunk })))
+      await Promise.all(readings.map(reading => readChunk(view, reading, { sort, chunk })))
       const row = taken(readings, sort)
       if (row === undefined) break
       rows.push(row)
@@ -64,7 +64,7 @@ const computeChunkSize = (wanted: number, runs: number): number =>
   runs < 2 ? Math.min(MAX_ROWS, wanted) : Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil((2 * wanted) / runs)))
 
 /** Reads more rows when the buffer is empty. */
-async function fill(
+async function readChunk(
   view: View,
   reading: Reading,
   { sort, chunk }: { readonly sort: 'asc' | 'desc'; readonly chunk: number },

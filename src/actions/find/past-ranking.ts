@@ -97,7 +97,7 @@ type Ranking<T> = PastWork<readonly T[]> & {
 }
 
 /**
- * A ranking of the past, from the cache or computed. A computed one waits for its turn; if an equal one was computed
+ * A ranking of the past, from the cache or computed. A computed one waits for its permit; if an equal one was computed
  * meanwhile, it is taken from the cache. Throws like `runPastWork`, 'forbidden' for more rows than the caller may have
  * read, 'rate_limited' for more than its plan allows today, and 'unavailable' when too many wait.
  */
@@ -122,7 +122,7 @@ export async function readPastRanking<T extends object>(
     rankings?.put(key, found, characters)
     return found
   }
-  return longWork === undefined ? compute() : longWork.inTurn(compute, isWhole === true)
+  return longWork === undefined ? compute() : longWork.enqueue(compute, isWhole === true)
 }
 
 /** Refuses work that the caller may not have done, before it begins. */

@@ -238,7 +238,7 @@ export async function findTransactions(
   }
   const others = [...new Set(hashes)].filter(hash => !found.has(hash))
   if (node === undefined || others.length === 0) return found
-  // A call takes one slot in the queue for nodes, whatever the number of its requests; with several, a call
+  // A call takes one permit of the queue for nodes, whatever the number of its requests; with several, a call
   // could be refused by its own requests.
   const asking: Context = { ...context, waitForNode: askFreely }
   await context.waitForNode(async () => {

@@ -28,7 +28,12 @@ function buildRowTest(sides: readonly string[], filters: RecordFilters): RowTest
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount } = filters
   return {
     sides: new Set(sides),
-    ...{ direction, counterparty, func: func_name, memo, memoPrefix: memo_prefix, minAmount: min_amount },
+    direction,
+    counterparty,
+    func: func_name,
+    memo,
+    memoPrefix: memo_prefix,
+    minAmount: min_amount,
     tokens: token && new Set(token),
     isFailed: failed === 1,
   }

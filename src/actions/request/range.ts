@@ -114,7 +114,7 @@ const whole = ({ description, example, foreignNames }: ParameterTexts) =>
  */
 const NANOSECONDS = '(?:[0-9]{1,9}|[0-9]{17,19})'
 
-const time = (end: 'first' | 'last', { description, example, foreignNames }: ParameterTexts) =>
+const timeParameter = (end: 'first' | 'last', { description, example, foreignNames }: ParameterTexts) =>
   Type.Optional(
     defineParameter<bigint>({
       type: 'string',
@@ -142,7 +142,7 @@ export const range = {
     example: '4851',
     foreignNames: ['endblock', 'to_block', 'toblock', 'max_block'],
   }),
-  start_time: time('first', {
+  start_time: timeParameter('first', {
     description: {
       en: 'Start of the range by block time, inclusive. Block times have nanosecond precision; created_at is cut to milliseconds.',
       zh: '区间的起始时间（含），按区块时间计。区块时间精确到纳秒；created_at 截断到毫秒。',
@@ -150,7 +150,7 @@ export const range = {
     example: '2026-11-21T08:00:00Z',
     foreignNames: ['starttime', 'from_time', 'start_timestamp', 'since'],
   }),
-  end_time: time('last', {
+  end_time: timeParameter('last', {
     description: {
       en: 'End of the range by block time, inclusive. A time includes the whole of its last given unit: 23:59:59Z the whole second, 23:59:59.999Z the whole millisecond, so the created_at value of a row includes that row. A number of nanoseconds is exact.',
       zh: '区间的结束时间（含），按区块时间计。时间包含其末位单位的全部时长：23:59:59Z 包含整秒，23:59:59.999Z 包含整毫秒，因此使用某条记录的 created_at 时会包含该记录。以纳秒数给出的时间为精确值。',
@@ -296,7 +296,7 @@ export const period = {
     example: '4000',
     foreignNames: ['endblock', 'to_block', 'toblock', 'max_block'],
   }),
-  start_time: time('first', {
+  start_time: timeParameter('first', {
     description: {
       en: 'In place of start_block: the period begins with the last block that is not after this instant.',
       zh: '代替 start_block：期间从不晚于该时刻的最后一个区块开始。',
@@ -304,7 +304,7 @@ export const period = {
     example: '2026-11-21T08:00:00Z',
     foreignNames: ['starttime', 'from_time', 'start_timestamp', 'since'],
   }),
-  end_time: time('first', {
+  end_time: timeParameter('first', {
     description: {
       en: 'In place of end_block: the period ends with the last block that is not after this instant.',
       zh: '代替 end_block：期间到不晚于该时刻的最后一个区块结束。',
@@ -340,7 +340,7 @@ export const point = {
     example: '4000',
     foreignNames: ['block', 'height', 'block_number', 'blocknumber', 'at_height', 'as_of_block', 'snapshot'],
   }),
-  at_time: time('last', {
+  at_time: timeParameter('last', {
     description: {
       en: 'Return the state after the last irreversible block whose time is not after this one. A time includes the whole of its last given unit: 23:59:59Z the whole second. Not together with at_block.',
       zh: '返回区块时间不晚于该时间的最后一个不可逆区块之后的状态。时间包含其末位单位的全部时长：23:59:59Z 包含整秒。不能与 at_block 同时使用。',

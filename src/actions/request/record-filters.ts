@@ -167,7 +167,12 @@ export function hasFilters(filters: RecordFilters): boolean {
 export function splitFilters<P extends RecordFilters>(params: P) {
   const { direction, counterparty, token, func_name, failed, memo, memo_prefix, min_amount, ...asked } = params
   const filters: RecordFilters = {
-    ...{ direction, counterparty, func_name, memo, memo_prefix, min_amount },
+    direction,
+    counterparty,
+    func_name,
+    memo,
+    memo_prefix,
+    min_amount,
     ...(failed === undefined ? {} : { failed }),
     token: token && [...new Set(token)],
   }

@@ -172,8 +172,14 @@ export const createChangeBookings =
     (rows as readonly Row[])
       .filter(({ change }) => change !== '0')
       .map(({ created_at, balance, frozen, ...row }) => ({
-        ...{ time: created_at, token, action: row.action, change: row.change },
-        ...{ counterparty: row.counterparty, memo: row.memo, tx_hash: row.tx_hash, isStake: row.isStake === true },
+        time: created_at,
+        token,
+        action: row.action,
+        change: row.change,
+        counterparty: row.counterparty,
+        memo: row.memo,
+        tx_hash: row.tx_hash,
+        isStake: row.isStake === true,
         balance: sum(balance, frozen),
       }))
 

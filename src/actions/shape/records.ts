@@ -373,7 +373,12 @@ function toBooking(row: Row, data: string, account: string): Booking | undefined
   if (from === to || (from !== account && to !== account)) return undefined
   const other = from === account ? to : from
   return {
-    ...{ time: created_at, token, action: action_name, tx_hash, memo: memo ?? null, isStake },
+    time: created_at,
+    token,
+    action: action_name,
+    tx_hash,
+    memo: memo ?? null,
+    isStake,
     change: from === account ? `-${amount}` : amount,
     counterparty: other === '' ? null : other,
   }

@@ -31,7 +31,7 @@ export async function checkArchive(archive: Archive, checking: Checking): Promis
     checking.onProgress({ stage: 'files', done, of: files.length })
     await checkFile(archive, file)
   }
-  await prove(archive, checking)
+  await proveArchive(archive, checking)
 }
 
 /** Bytes per read. */
@@ -59,7 +59,10 @@ async function checkFile(archive: Archive, file: ArchiveFile): Promise<void> {
     throw damagedFile(where, 'its blocks do not have the hash in the manifest')
 }
 
-async function prove(archive: Archive, { location, level, threads, onProgress, signal }: Checking): Promise<void> {
+async function proveArchive(
+  archive: Archive,
+  { location, level, threads, onProgress, signal }: Checking,
+): Promise<void> {
   const { files, height, hash, chain_id, genesis_hash } = archive.manifest
   const from = files[0]?.from ?? 0
   const node = archiveNode(location, undefined, {
@@ -116,7 +119,9 @@ export const archiveCheck: Command = {
         signal,
         threads: provingThreads(values, provingProgram),
         onProgress: stageProgress({
-          ...{ screen, log, now: systemClock.elapsed },
+          screen,
+          log,
+          now: systemClock.elapsed,
           doing: { bar: 'Checking', log: 'Checked an archive.' },
         }),
       })

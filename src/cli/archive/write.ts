@@ -2,7 +2,7 @@ import { resolve } from 'node:path'
 import type { ArchivedBlock } from '#archive/block-lines.ts'
 import { CHUNK_BLOCKS } from '#archive/format.ts'
 import { type ArchiveOf, readBlocksPerFile, type Writing, writeArchive } from '#archive/write.ts'
-import { requireStored, storedBlocks } from '#audit/source.ts'
+import { storedBlocks } from '#audit/source.ts'
 import { type Block, type LoadedBlock, USUAL_LEVEL } from '#chain/block.ts'
 import { checkWhole } from '#chain/check.ts'
 import { namesKeySilently } from '#chain/effects.ts'
@@ -11,8 +11,9 @@ import { decodeRawBlock } from '#chain/raw-block.ts'
 import { textOfBytes } from '#chain/receipt-hash.ts'
 import { Failure, type Log } from '#failure/failure.ts'
 import { isTransient, logPause, RETRY_BACKOFF, retriesExhausted } from '#load/retry.ts'
+import { fetchChain, requireChain } from '#node/pool.ts'
 import type { Node } from '#node/port.ts'
-import type { Identity, Store } from '#store/port.ts'
+import type { Store } from '#store/port.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { backoffMs } from '#time/retry.ts'
 import { type Command, type CommandCall, parseToHeight } from '../command.ts'
@@ -230,9 +231,7 @@ async function fromNode(node: Node | undefined, proof: Level, { signal }: Comman
     throw new Failure('usage', "Command 'archive write' needs a node or a store.", {
       help: 'Set --node URL, such as http://127.0.0.1:30001, or --store.',
     })
-  const { chainId, libBlock } = await node.chainInfo(signal)
-  const genesis = await node.blockHash(0, signal)
-  if (genesis === undefined) throw new Failure('unavailable', `The node ${node.name} has no irreversible block 0.`)
+  const { chainId, genesis, libBlock } = await fetchChain(node, signal)
   return {
     of: { chain_id: chainId, genesis_hash: genesis, proof },
     last: libBlock,
@@ -248,19 +247,12 @@ async function fromStore(store: Store, { node, proof }: WriteOptions, { signal }
     throw new Failure('usage', 'The signatures of blocks are not stored; they come from a node.', {
       help: 'Set --node URL. (--prove linked writes an archive without signatures.)',
     })
-  if (node !== undefined) await requireSameChain(node, identity, signal)
+  if (node !== undefined) await requireChain(node, identity, signal)
   return {
     of: { chain_id: identity.chainId, genesis_hash: identity.genesis, proof },
     last: published.height,
     blocks: range => storeBlocks(store, range, { node, signed: proof === 'signed' }),
   }
-}
-
-/** Throws as `requireStored` unless the node serves the chain of the store. */
-async function requireSameChain(node: Node, stored: Identity, signal: AbortSignal): Promise<void> {
-  const { chainId } = await node.chainInfo(signal)
-  const genesis = (await node.blockHash(0, signal)) ?? stored.genesis
-  requireStored({ chainId, genesis }, stored)
 }
 
 /** The last block of the file that a block is in. */
@@ -278,7 +270,9 @@ async function written({ values, words, signal, out, screen, log }: CommandCall,
     throw new Failure('usage', `--from ${values.from} is above --to ${requestedEnd}.`)
   if (to > from.last) throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
   const look = stageProgress({
-    ...{ screen, log, now: systemClock.elapsed },
+    screen,
+    log,
+    now: systemClock.elapsed,
     doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
   })
   const retried = retriedBlocks((next, parent) => from.blocks({ from: next, to, parent, signal }), {

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { judge, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict } from '#node/pool.ts'
+import { judgeNode, lacksText, type StoredChain, unfitHelp, unfitText, type Verdict } from '#node/pool.ts'
 import type { ChainInfo, Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -79,7 +79,7 @@ async function chainFindings(
   const end = await stored
   if (end === undefined) return []
   const { published, identity } = end
-  const verdict = await judge(
+  const verdict = await judgeNode(
     { chainId, libBlock, blockHash: height => node.blockHash(height, signal) },
     { identity, last: published, hashAt },
   )

@@ -4,7 +4,7 @@ import { MEND, MIGRATE } from '#store/failures.ts'
 import type { ServerReport } from '#store/maintain-port.ts'
 import { readDisk } from '#store/own-files.ts'
 import type { Published, Store } from '#store/port.ts'
-import type { StoreAddress } from '../readers.ts'
+import type { StoreAddress } from '../setting-readers.ts'
 import { askQuestion, type DoctorFinding, findingsAbout, type Tell } from './finding.ts'
 
 const { ok, warning, wrong } = findingsAbout('store')

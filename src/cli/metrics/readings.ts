@@ -1,19 +1,19 @@
 import { readdirSync } from 'node:fs'
 import type { Log } from '#failure/failure.ts'
+import { type Lateness, watchLateness } from '#gate/lateness.ts'
 import type { Queues } from '#gate/queues.ts'
-import { type Lateness, watchLateness } from '#gate/rate.ts'
 import { type Freshness, type Health, isWhole, watchHealth } from '#http/health.ts'
 import { createMetricsApp } from '#http/metrics-app.ts'
 import { createExposition, type Exposition, type ScrapedMetric } from '#metrics/expose.ts'
 import type { Node } from '#node/port.ts'
-import type { ServedStore } from '#store/failures.ts'
 import type { DiskRoom } from '#store/maintain-port.ts'
 import type { Store } from '#store/port.ts'
+import type { ServedStore } from '#store/servable.ts'
 import { type Clock, systemClock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import { formatUrl, listening } from '../listen.ts'
 import { LIMITS, type LoadPace } from '../progress.ts'
-import type { Address } from '../readers.ts'
+import type { Address } from '../setting-readers.ts'
 import { catalogue, type MetricCounts } from './catalogue.ts'
 
 /** Maximum wait for a server's disks: the other metrics of a scrape must not wait for a store that hangs. */
@@ -32,7 +32,10 @@ function diskReadings({ store, clock }: DisksFrom): readonly ScrapedMetric[] {
     return kept.disks
   }
   const gauge = (name: string, help: string, bytesOf: (disk: DiskRoom) => number): ScrapedMetric => ({
-    ...{ name, help, type: 'gauge', labels: ['disk'] },
+    name,
+    help,
+    type: 'gauge',
+    labels: ['disk'],
     read: async () => (await readDisks()).map(disk => ({ labels: [disk.server], value: bytesOf(disk) })),
   })
   return [
@@ -44,7 +47,9 @@ function diskReadings({ store, clock }: DisksFrom): readonly ScrapedMetric[] {
 /** Metrics of the pace of a load; without values until something was committed. */
 function paceReadings(pace: () => LoadPace | undefined): readonly ScrapedMetric[] {
   const gauge = (name: string, help: string, of: (now: LoadPace) => number | undefined): ScrapedMetric => ({
-    ...{ name, help, type: 'gauge' },
+    name,
+    help,
+    type: 'gauge',
     read: () => {
       const now = pace()
       const value = now && of(now)
@@ -180,7 +185,7 @@ function queueReadings(queues: Queues): readonly ScrapedMetric[] {
       help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
       type: 'gauge',
       labels: ['queue'],
-      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].places.count() })),
+      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].permits.count() })),
     },
     {
       name: 'iostlens_requests_waiting',
@@ -195,7 +200,7 @@ function queueReadings(queues: Queues): readonly ScrapedMetric[] {
       type: 'gauge',
       labels: ['queue'],
       read: () => [
-        ...QUEUES.map(queue => ({ labels: [queue], value: queues[queue].places.bounds.running })),
+        ...QUEUES.map(queue => ({ labels: [queue], value: queues[queue].permits.bounds.running })),
         ...STREAMS.map(stream => ({ labels: [stream], value: queues[stream].bounds.running })),
       ],
     },

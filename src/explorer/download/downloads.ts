@@ -37,7 +37,10 @@ import {
 /** Files of events, for any period. */
 
 export const blockFile = listFile<AnswerOf<typeof getBlockList>['blocks'][number]>({
-  ...{ path: '/blocks.csv', action: getBlockList, what: 'blocks', isOfTime: true },
+  path: '/blocks.csv',
+  action: getBlockList,
+  what: 'blocks',
+  isOfTime: true,
   columns: () => [
     column('Block', '区块', row => numberCell(row.number)),
     column('Time (UTC)', '时间（UTC）', row => timeCell(formatIso(row.time))),
@@ -49,7 +52,10 @@ export const blockFile = listFile<AnswerOf<typeof getBlockList>['blocks'][number
 })
 
 export const transactionFile = listFile<AnswerOf<typeof getTransactionList>['transactions'][number]>({
-  ...{ path: '/transactions.csv', action: getTransactionList, what: 'transactions', isOfTime: true },
+  path: '/transactions.csv',
+  action: getTransactionList,
+  what: 'transactions',
+  isOfTime: true,
   columns: ({ lang }) => [
     column('Time (UTC)', '时间（UTC）', row => timeCell(row.created_at)),
     column('Publisher', '发布者', row => textCell(row.publisher)),
@@ -64,7 +70,10 @@ export const transactionFile = listFile<AnswerOf<typeof getTransactionList>['tra
 })
 
 export const contractFile = listFile<AnswerOf<typeof getContractList>['contracts'][number]>({
-  ...{ path: '/contracts.csv', action: getContractList, what: 'contracts', isOfTime: true },
+  path: '/contracts.csv',
+  action: getContractList,
+  what: 'contracts',
+  isOfTime: true,
   columns: () => [
     column('Contract', '合约', row => textCell(String(row.contract_id))),
     column('Deployed (UTC)', '部署时间（UTC）', row => timeCell(row.created_at)),
@@ -75,8 +84,11 @@ export const contractFile = listFile<AnswerOf<typeof getContractList>['contracts
 })
 
 export const subAccountFile = listFile<AnswerOf<typeof getSubaccountList>['accounts'][number]>({
-  ...{ path: '/account/{id}/sub-accounts.csv', action: getSubaccountList, of: 'account' },
-  ...{ what: 'sub-accounts', isOfTime: true },
+  path: '/account/{id}/sub-accounts.csv',
+  action: getSubaccountList,
+  of: 'account',
+  what: 'sub-accounts',
+  isOfTime: true,
   columns: () => [
     column('Account', '账户', row => textCell(row.name)),
     column('Created (UTC)', '创建时间（UTC）', row => timeCell(row.created_at)),
@@ -87,8 +99,11 @@ export const subAccountFile = listFile<AnswerOf<typeof getSubaccountList>['accou
 /** Files of the state at the height in their names. */
 
 export const holderFile = listFile<AnswerOf<typeof getTokenHolder>['holders'][number]>({
-  ...{ path: '/token/{id}/holders.csv', action: getTokenHolder, of: 'token' },
-  ...{ what: 'holders', isOfTime: false },
+  path: '/token/{id}/holders.csv',
+  action: getTokenHolder,
+  of: 'token',
+  what: 'holders',
+  isOfTime: false,
   columns: () => [
     rank,
     column('Owner', '持有者', row => textCell(row.account)),
@@ -98,7 +113,10 @@ export const holderFile = listFile<AnswerOf<typeof getTokenHolder>['holders'][nu
 })
 
 export const wealthFile = listFile<AnswerOf<typeof getWealthList>['wealth'][number]>({
-  ...{ path: '/wealth.csv', action: getWealthList, what: 'wealth', isOfTime: false },
+  path: '/wealth.csv',
+  action: getWealthList,
+  what: 'wealth',
+  isOfTime: false,
   columns: () => [
     rank,
     column('Owner', '持有者', row => textCell(row.account)),
@@ -110,8 +128,11 @@ export const wealthFile = listFile<AnswerOf<typeof getWealthList>['wealth'][numb
 })
 
 export const voterFile = listFile<AnswerOf<typeof getProducerVoter>['voters'][number]>({
-  ...{ path: '/producer/{id}/voters.csv', action: getProducerVoter, of: 'producer' },
-  ...{ what: 'voters', isOfTime: false },
+  path: '/producer/{id}/voters.csv',
+  action: getProducerVoter,
+  of: 'producer',
+  what: 'voters',
+  isOfTime: false,
   columns: () => [
     rank,
     column('Voter', '投票者', row => textCell(row.account)),
@@ -120,7 +141,10 @@ export const voterFile = listFile<AnswerOf<typeof getProducerVoter>['voters'][nu
 })
 
 export const tokenFile = listFile<AnswerOf<typeof getBaseTokenList>['tokens'][number]>({
-  ...{ path: '/tokens.csv', action: getBaseTokenList, what: 'tokens', isOfTime: false },
+  path: '/tokens.csv',
+  action: getBaseTokenList,
+  what: 'tokens',
+  isOfTime: false,
   columns: ({ lang }) => [
     column('Token', '代币', row => textCell(row.symbol)),
     column('Full name', '全名', row => textCell(row.full_name)),
@@ -135,7 +159,10 @@ export const tokenFile = listFile<AnswerOf<typeof getBaseTokenList>['tokens'][nu
 })
 
 export const collectionFile = listFile<AnswerOf<typeof getCollectionList>['collections'][number]>({
-  ...{ path: '/nfts.csv', action: getCollectionList, what: 'nft-collections', isOfTime: false },
+  path: '/nfts.csv',
+  action: getCollectionList,
+  what: 'nft-collections',
+  isOfTime: false,
   columns: () => [
     column('Collection', '合集', row => textCell(row.collection)),
     column('Issuer', '发行者', row => textCell(row.issuer)),
@@ -148,8 +175,11 @@ export const collectionFile = listFile<AnswerOf<typeof getCollectionList>['colle
 })
 
 export const collectionOwnerFile = listFile<AnswerOf<typeof getCollectionOwners>['owners'][number]>({
-  ...{ path: '/nft/{id}/owners.csv', action: getCollectionOwners, of: 'collection' },
-  ...{ what: 'owners', isOfTime: false },
+  path: '/nft/{id}/owners.csv',
+  action: getCollectionOwners,
+  of: 'collection',
+  what: 'owners',
+  isOfTime: false,
   columns: () => [
     rank,
     column('Owner', '持有者', row => textCell(row.account)),
@@ -158,7 +188,10 @@ export const collectionOwnerFile = listFile<AnswerOf<typeof getCollectionOwners>
 })
 
 export const producerFile = listFile<AnswerOf<typeof getProducerList>['producers'][number]>({
-  ...{ path: '/producers.csv', action: getProducerList, what: 'producers', isOfTime: false },
+  path: '/producers.csv',
+  action: getProducerList,
+  what: 'producers',
+  isOfTime: false,
   columns: ({ lang }) => [
     column('Rank', '排名', row => numberCell(row.ranking)),
     column('Producer', '生产者', row => textCell(row.account)),
@@ -244,21 +277,30 @@ const recordFile = (kind: Kind): Download => listFile({ ...kind, isOfTime: true,
 
 export const accountRecords: Download = {
   ...recordFile({
-    ...{ path: '/account/{id}/records.csv', action: getAccountTx, of: 'account' },
-    ...{ fields: ACCOUNT_FIELDS, columns: ofOwner },
+    path: '/account/{id}/records.csv',
+    action: getAccountTx,
+    of: 'account',
+    fields: ACCOUNT_FIELDS,
+    columns: ofOwner,
   }),
   // The columns are from the view of one owner, so its canonical name is needed.
   exactName: exactOwner,
 }
 
 export const contractRecords = recordFile({
-  ...{ path: '/contract/{id}/records.csv', action: getContractTx, of: 'contract' },
-  ...{ fields: CONTRACT_FIELDS, columns: ofMany },
+  path: '/contract/{id}/records.csv',
+  action: getContractTx,
+  of: 'contract',
+  fields: CONTRACT_FIELDS,
+  columns: ofMany,
 })
 
 export const tokenMovements = recordFile({
-  ...{ path: '/token/{id}/movements.csv', action: getTokenTx, of: 'token' },
-  ...{ fields: TOKEN_FIELDS, columns: ofMany },
+  path: '/token/{id}/movements.csv',
+  action: getTokenTx,
+  of: 'token',
+  fields: TOKEN_FIELDS,
+  columns: ofMany,
 })
 
 /** All files that pages offer, in an explicit list. */

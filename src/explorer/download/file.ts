@@ -115,7 +115,9 @@ export function listFile<Row>(list: ListFile<Row>): Download {
   const { path, action, of, what, isOfTime, columns, read = asAnswered } = list
   const { fields = isOfTime ? RANGE_FIELDS : [] } = list
   return {
-    ...{ path, action, isOfTime },
+    path,
+    action,
+    isOfTime,
     narrowedBy: listFieldNames(list.fields ?? []),
     fields,
     table: request => {

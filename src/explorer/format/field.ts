@@ -14,18 +14,24 @@ export type FormField = {
 
 /** A field that has the name of its parameter. */
 export const field = (name: string, type: FormField['type'], label: Text): FormField => ({
-  ...{ name, type, label },
+  name,
+  type,
+  label,
   parameter: name,
 })
 
 /** The fields for a range of days and blocks. */
 export const RANGE_FIELDS: readonly FormField[] = [
   {
-    ...{ name: 'from', parameter: 'start_date', type: 'date' },
+    name: 'from',
+    parameter: 'start_date',
+    type: 'date',
     label: { en: 'From day (UTC)', zh: '起始日期（UTC）' },
   },
   {
-    ...{ name: 'to', parameter: 'end_date', type: 'date' },
+    name: 'to',
+    parameter: 'end_date',
+    type: 'date',
     label: { en: 'To day (UTC)', zh: '结束日期（UTC）' },
   },
   field('start_block', 'number', { en: 'From block', zh: '起始区块' }),

@@ -83,7 +83,8 @@ export function usualPeriods({ at }: Pick<Visit, 'at'>): readonly UsualPeriod[] 
     last(30),
     since(thisMonth, { en: 'This month', zh: '本月' }),
     {
-      ...{ name: { en: 'Last month', zh: '上月' }, to: endOfLastMonth },
+      name: { en: 'Last month', zh: '上月' },
+      to: endOfLastMonth,
       from: `${endOfLastMonth.slice(0, 'yyyy-mm'.length)}-01`,
     },
     since(`${year}-01-01`, { en: 'This year', zh: '今年' }),

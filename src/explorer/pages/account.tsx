@@ -61,7 +61,8 @@ export const accountPage: Page = {
     const kind = say(ownerKind(account, detail !== undefined))
     return {
       title: `${kind} ${formatTitle(visit, account)}`,
-      ...{ isMinor: isNarrowed(visit, [...FILTERS, ...PAGING]), path: formatPagePath('account', account) },
+      isMinor: isNarrowed(visit, [...FILTERS, ...PAGING]),
+      path: formatPagePath('account', account),
       description: say(describeHoldings(name, balance, detail?.gas_info.pledged_info ?? [])),
       body: (
         <>

@@ -27,7 +27,8 @@ export const blockPage: Page = {
     return {
       title,
       asOf: ofNodeBeyond(visit.at, { status, height: Number(block.number) }),
-      ...{ path: formatPagePath('block', block.number), isMinor: isNarrowed(visit, ['page']) },
+      path: formatPagePath('block', block.number),
+      isMinor: isNarrowed(visit, ['page']),
       description: say({
         en: `Block ${grouped(String(block.number))} of the IOST chain: ${at} UTC, produced by ${by}, ${counted(count, 'transaction')}.`,
         zh: `IOST 区块 ${block.number}：${at} UTC，由 ${by} 生产，${count} 笔交易。`,

@@ -29,8 +29,8 @@ export const downloadHandler =
     if (route === undefined) throw new Failure('not_found', 'This page does not exist.', { zh: '此页面不存在。' })
     const { found: file } = route
     const plan = planOfVisitor(options, exchange, deps.clock)
-    const turns = createPermits(queues, { key, plan, isVisitor: true })
-    const id = await exactName(deps, { file, id: route.id }, { signal, acquire: turns.store(signal) })
+    const permits = createPermits(queues, { key, plan, isVisitor: true })
+    const id = await exactName(deps, { file, id: route.id }, { signal, acquire: permits.store(signal) })
     const request: FileRequest = { id, query, lang }
     const { module, action } = file.action
     const call = {
@@ -42,7 +42,7 @@ export const downloadHandler =
       exchange,
       signal,
       prolong,
-      turns,
+      permits,
       stallMs,
       form: createDownloadForm(file, request),
     })
@@ -80,7 +80,9 @@ const createDownloadForm =
     return {
       fileName: `${fileStem(file.names(request, opened.at))}.csv`,
       serializer: csvSerializer({
-        ...{ heads, mark: BYTE_ORDER_MARK, complete: COMPLETE[request.lang] },
+        heads,
+        mark: BYTE_ORDER_MARK,
+        complete: COMPLETE[request.lang],
         linesOf: rows => {
           const before = sent
           sent += rows.rows.length

@@ -14,8 +14,8 @@ export type ExplorerGate = {
 /**
  * Counts a visit of a page, or a refresh of an open one. Refreshes have a limit of their own, so that open
  * pages leave their readers all visits. Visitors of unknown networks are not limited, but share one key for
- * turns and for places of live pages. Returns the key of the visitor's turns: the widest of its networks, so that the
- * holder of many networks has the turns of one. Throws 'rate_limited'.
+ * permits. Returns the key of the visitor's permits: the widest of its networks, so that the holder of many networks has
+ * the permits of one. Throws 'rate_limited'.
  */
 export function counted(
   { addresses }: Pick<ExplorerGate, 'addresses'>,

@@ -133,3 +133,16 @@ test('keptPages: a very long page is not cached', async () => {
   const long = async () => ({ text: `${++made}`.repeat(300_000) })
   expect(await kept(visit('/long'), long)).not.toEqual(await kept(visit('/long'), long))
 })
+
+test('keptPages: above 4 Mi characters in all, the oldest page is made again', async () => {
+  const kept = keptPages({ elapsed: () => 0 })
+  let made = 0
+  const page = (length: number) => async () => ({ text: String(++made).padEnd(length) })
+  const long = 256 * 1024
+  // Each takes its key as well, so that 15 of 16 have room.
+  for (let at = 0; at < 16; at++) await kept(visit('/blocks', `page=${at}`), page(long))
+  for (let at = 15; at > 0; at--) await kept(visit('/blocks', `page=${at}`), page(long))
+  expect(made).toBe(16)
+  await kept(visit('/blocks', 'page=0'), page(long))
+  expect(made).toBe(17)
+})

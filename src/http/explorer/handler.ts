@@ -113,7 +113,7 @@ const formatPageKey = ({ lang, path, query, origin, isOriginKnown }: Asking): st
 const getPageHeight = (page: Document): number =>
   'text' in page ? (page.height ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY
 
-/** Pages for people: without a key, within the visits of a network, in turns with other visitors. */
+/** Pages for people: without a key, within the visits of a network, with permits for visitors. */
 export function explorerHandler(deps: AnswerDeps, options: ExplorerGate & { readonly site: Site }) {
   const { site, queues } = options
   /** Suggestions for names that were not found. */
@@ -179,7 +179,7 @@ type Running = Parameters<typeof findNear>[2]
 const isAbsent = (error: unknown): error is Failure =>
   error instanceof Failure && (error.kind === 'not_found' || error.kind === 'loading')
 
-/** The turn of a visitor in the queue of the store. */
+/** The permit of a visitor in the queue of the store. */
 const requestVisitorPermit = (
   { queues }: Pick<ExplorerGate, 'queues'>,
   key: string,

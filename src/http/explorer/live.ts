@@ -1,6 +1,6 @@
 import { type Outbox, openOutbox } from '#actions/feed/outbox.ts'
 import type { Failure } from '#failure/failure.ts'
-import { takeStreamPlace } from '#gate/queues.ts'
+import { takeStreamPermit } from '#gate/queues.ts'
 import type { Node } from '#node/port.ts'
 import type { Published } from '#store/port.ts'
 import type { Clock } from '#time/clock.ts'
@@ -41,12 +41,12 @@ export const liveHandler =
   async (exchange, signal) => {
     const network = counted(gate, exchange, 'refresh')
     signal.throwIfAborted()
-    return liveReply(exchange, { ...following, place: takeStreamPlace(gate.queues, 'live', network) })
+    return liveReply(exchange, { ...following, permit: takeStreamPermit(gate.queues, 'live', network) })
   }
 
 function liveReply(
   { request, replyOptions }: Exchange,
-  { feeds, node, maxLagMs, clock, counts, stallMs, place }: Following & { readonly place: { leave(): void } },
+  { feeds, node, maxLagMs, clock, counts, stallMs, permit }: Following & { readonly permit: { leave(): void } },
 ): Reply {
   const outbox = openOutbox<string>()
   const end = (failure: Failure): void => outbox.end(formatEvent('end', failureFields(failure, replyOptions)))
@@ -70,7 +70,7 @@ function liveReply(
     end,
   })
   const free = (): void => {
-    place.leave()
+    permit.leave()
     leave()
     remove()
     outbox.close()

@@ -21,7 +21,7 @@ type ExportRequest = {
   readonly signal: AbortSignal
   /** Absent: the deadline stays as it is, however long the work takes. */
   readonly prolong?: ExportOptions['prolong']
-  readonly turns: CallerPermits
+  readonly permits: CallerPermits
   readonly stallMs: number
   /** Ends the export when its key is no longer valid; absent: it has no key. */
   readonly feeds?: Pick<OpenFeeds, 'add'>
@@ -30,16 +30,16 @@ type ExportRequest = {
 }
 
 /**
- * The reply with all rows of a list. Its resources (a place, a view of the store) are released when the body
- * ends, for any reason. Throws like `openExport`, and 'rate_limited' or 'unavailable' when there is no place.
+ * The reply with all rows of a list. Its resources (a permit, a view of the store) are released when the body
+ * ends, for any reason. Throws like `openExport`, and 'rate_limited' or 'unavailable' when there is no permit.
  */
 export async function exportReply(
   deps: AnswerDeps,
   call: ApiCall & { readonly format: ExportFormat },
-  { exchange, signal, prolong, turns, stallMs, feeds, form = createExportForm(call) }: ExportRequest,
+  { exchange, signal, prolong, permits, stallMs, feeds, form = createExportForm(call) }: ExportRequest,
 ): Promise<Reply> {
   const { request } = exchange
-  const place = turns.export()
+  const permit = permits.export()
   const reading = new AbortController()
   const stop = (): void => reading.abort(signal.reason)
   signal.addEventListener('abort', stop)
@@ -48,7 +48,7 @@ export async function exportReply(
   const packs = acceptsGzip(request.headers.get('accept-encoding') ?? '')
   const packer = packs ? gzipPacker() : plainPacker
   const free = (): void => {
-    place.leave()
+    permit.leave()
     remove()
     reading.abort()
     opened?.close()
@@ -56,31 +56,32 @@ export async function exportReply(
   }
   try {
     signal.throwIfAborted()
-    const own = turns.store(reading.signal)
+    const own = permits.store(reading.signal)
     const later = retryPermit(own, deps.clock, reading.signal)
     const acquire: AcquirePermit = () => (opened === undefined ? own : later)()
     opened = await openExport(deps, call, { signal: reading.signal, prolong, acquire })
     signal.throwIfAborted()
     const formed = form(opened)
     const { serializer } = formed
-    if (opened.total !== undefined) turns.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
-    const texts = formatExportBody(opened, serializer, () => turns.plan.more(reading.signal))
+    if (opened.total !== undefined) permits.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
+    const texts = formatExportBody(opened, serializer, () => permits.plan.more(reading.signal))
     const pieces = packed(texts, packer)
-    const headers = { ...buildExportHeaders(opened, formed), ...(packs ? { 'Content-Encoding': 'gzip' } : {}) }
+    const headers = buildExportHeaders(opened, formed)
+    if (packs) headers['Content-Encoding'] = 'gzip'
     const reply = { status: 200, type: serializer.type, headers, form: 'raw' } as const
     const keyHash = feeds === undefined ? undefined : hashOfKey(getRequestKey(exchange))
-    if (!needsLength(request)) {
-      const body = createStream(pieces, { client: request.signal, clock: deps.clock, stallMs, free })
-      const cutOff = (): void => body.cutOff('stalled')
-      remove = feeds?.add({ keyHash, isExport: true, end: body.fail, cutOff }) ?? remove
-      return { ...reply, body }
+    if (needsLength(request)) {
+      const abort = (): void => reading.abort()
+      remove = feeds?.add({ keyHash, isExport: true, end: abort, cutOff: abort }) ?? remove
+      const restore = prolong?.(undefined)
+      const body = await collectPieces(pieces)
+      restore?.()
+      signal.throwIfAborted()
+      return { ...reply, body, held: { stallMs, free } }
     }
-    const abort = (): void => reading.abort()
-    remove = feeds?.add({ keyHash, isExport: true, end: abort, cutOff: abort }) ?? remove
-    const restore = prolong?.(undefined)
-    const body = await collectPieces(pieces)
-    restore?.()
-    free()
+    const body = createStream(pieces, { client: request.signal, clock: deps.clock, stallMs, free })
+    const cutOff = (): void => body.cutOff('stalled')
+    remove = feeds?.add({ keyHash, isExport: true, end: body.fail, cutOff }) ?? remove
     return { ...reply, body }
   } catch (error) {
     free()
@@ -104,7 +105,7 @@ const createExportForm =
 const buildExportHeaders = (
   { at, total }: Export,
   { fileName, isShorter }: Omit<FormattedExport, 'serializer'>,
-): Readonly<Record<string, string>> => ({
+): Record<string, string> => ({
   'Cache-Control': 'private, no-store',
   Vary: 'X-API-Key, Accept-Encoding',
   'X-Block-Height': String(at.height),

@@ -23,22 +23,22 @@ type FeedRequest = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the feed is open. */
   readonly signal: AbortSignal
-  readonly turns: CallerPermits
+  readonly permits: CallerPermits
   readonly stallMs: number
   readonly feeds: OpenFeeds
 }
 
 /**
  * The rows of a list as events, until the client disconnects or the feed has to end. Its resources are released when
- * the body ends, for any reason. Throws like `openFeed`, and 'rate_limited' or 'unavailable' when there is no place.
+ * the body ends, for any reason. Throws like `openFeed`, and 'rate_limited' or 'unavailable' when there is no permit.
  */
 export async function feedReply(
   deps: AnswerDeps,
   call: ApiCall,
-  { exchange, signal, turns, stallMs, feeds }: FeedRequest,
+  { exchange, signal, permits, stallMs, feeds }: FeedRequest,
 ): Promise<Reply> {
   const { request, replyOptions } = exchange
-  const place = turns.feed()
+  const permit = permits.feed()
   const reading = new AbortController()
   const stop = (): void => reading.abort(signal.reason)
   signal.addEventListener('abort', stop)
@@ -46,20 +46,20 @@ export async function feedReply(
   const outbox = openOutbox<Message>(limits, () => reading.abort())
   let remove: () => void = () => undefined
   const free = (): void => {
-    place.leave()
+    permit.leave()
     remove()
     outbox.close()
     reading.abort()
   }
   try {
     signal.throwIfAborted()
-    const own = turns.store(reading.signal)
+    const own = permits.store(reading.signal)
     const later = retryPermit(own, deps.clock, reading.signal)
     let isOpen = false
     const acquire: AcquirePermit = () => (isOpen ? later : own)()
     const { hub } = feeds
     const asked = { ...call, query: omitLastId(call.query), last: readLastId(exchange) }
-    const more = () => turns.plan.more(reading.signal)
+    const more = () => permits.plan.more(reading.signal)
     const feed = await openFeed(deps, asked, { signal: reading.signal, acquire, more, hub, outbox })
     isOpen = true
     signal.throwIfAborted()

@@ -70,7 +70,7 @@ const usage = closedObject({
   }),
 })
 
-/** Statuses of the operation's failures. It waits for no turn and does not count as a request. */
+/** Statuses of the operation's failures. It waits for no permit and does not count as a request. */
 const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
 
 export const usageOperation = (described: Described): Json => ({

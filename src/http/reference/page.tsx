@@ -88,8 +88,11 @@ const guides: readonly Guide[] = [
     ],
     call: 'get-balance-history',
     query: {
-      ...{ sort: 'asc', start_date: '2026-01-01', end_date: '2026-12-31' },
-      ...{ format: 'csv', csv: 'ledger' },
+      sort: 'asc',
+      start_date: '2026-01-01',
+      end_date: '2026-12-31',
+      format: 'csv',
+      csv: 'ledger',
     },
     without: ['page', 'size'],
   },
@@ -335,7 +338,11 @@ export async function renderReference(
   return (
     <ServicePage
       shell={{
-        ...{ site, root: '../', lang, path: '/docs', query: new URLSearchParams() },
+        site,
+        root: '../',
+        lang,
+        path: '/docs',
+        query: new URLSearchParams(),
         say: text => text[lang],
       }}
       other={lang === 'en' ? 'zh' : 'en'}

@@ -3,11 +3,11 @@ import { dirname } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { CopyOptions, CopyResult } from '#store/maintain-port.ts'
 import { guarded, openReader } from './connection.ts'
-import { type Pages, vacuumInto } from './copied.ts'
 import { acquireLock } from './lock.ts'
 import { getPublished, isUnderRepair } from './meta.ts'
 import type { OpenWritingThread } from './threads/far-batches.ts'
 import { decodeFailure } from './threads/messages.ts'
+import { type Pages, vacuumInto } from './vacuum-copy.ts'
 
 /** Interval of progress reports, milliseconds. */
 const LOOK_MS = 500

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises'
 import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
-import { otherVersion, requireDerivation } from '#store/failures.ts'
+import { otherVersion, RUN_REPAIR, requireDerivation } from '#store/failures.ts'
 import type { Identity, Published } from '#store/port.ts'
 import { asRecord, isCount, parsePublishedRecord } from '../published.ts'
 import { isBusy, type SqliteConnection, toSqliteFailure } from './connection.ts'
@@ -42,11 +42,9 @@ export const fromText = (text: string): Published | undefined => parsePublishedR
 
 function unreadable(key: MetaKey): never {
   throw new Failure('damaged', `The record '${key}' in the table meta of the store cannot be read.`, {
-    help: REPAIR,
+    help: RUN_REPAIR,
   })
 }
-
-const REPAIR = "Run: 'iostlens repair --node URL'."
 
 /** Without blocks there never was a record; with blocks it was lost. */
 function orLost(connection: SqliteConnection, key: MetaKey, database: Database = 'main'): undefined {
@@ -55,7 +53,7 @@ function orLost(connection: SqliteConnection, key: MetaKey, database: Database =
   if (isThere === undefined || connection.row(`SELECT 1 FROM ${database}.${quoted(name)} LIMIT 1`) === undefined)
     return undefined
   throw new Failure('damaged', `The store has blocks, but the record '${key}' in its table meta is lost.`, {
-    help: REPAIR,
+    help: RUN_REPAIR,
   })
 }
 

@@ -118,7 +118,8 @@ type Opening = Pick<SqliteOptions, 'path' | 'onCall' | 'derivation'> & {
 const openReaders = ({ path, name, kept, onCall, derivation }: Opening) => ({
   readers: createReaders(path, name, {
     check: connection => checkVersion(connection, name, derivation),
-    ...{ kept, onCall },
+    kept,
+    onCall,
   }),
   /** For keys and the chain's identity, which are the same in each derivation. */
   recordReaders: createReaders(path, name, { kept }),

@@ -101,7 +101,8 @@ export function createSqliteView(
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
     findByField(connection, index, { field, value }) as readonly DocOf<I>[]
   const view: View = {
-    ...{ at, release },
+    at,
+    release,
     ...(isDamaged ? {} : { edition: docs }),
     get: async (index, id) => {
       await turn()

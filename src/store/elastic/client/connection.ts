@@ -196,7 +196,10 @@ class ClusterConnection implements ElasticConnection {
     const since = systemClock.elapsed()
     if (isRead) this.extra.earn()
     const pending: Pending = {
-      ...{ request, isRead, host, since },
+      request,
+      isRead,
+      host,
+      since,
       until: since + (request.timeoutMs ?? this.requestTimeoutMs),
       // With a single host there is nothing to compare.
       lateAt: this.hosts.length === 1 ? Number.POSITIVE_INFINITY : since + this.lateMs(isRead),

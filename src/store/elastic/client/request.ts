@@ -127,8 +127,7 @@ export function toElasticFailure(
   const reason = formatReason(error)
   const { type } = error
   const details = { status, ...(type === undefined ? {} : { type }) }
-  const passing = (message: string, help?: string): Failure =>
-    new Failure('unavailable', message, { details, ...(help === undefined ? {} : { help }) })
+  const passing = (message: string, help?: string): Failure => new Failure('unavailable', message, { details, help })
   const lasting = (message: string, help: string, kind: FailureKind = 'unavailable'): Failure =>
     new Failure(kind, message, { retryable: false, details, help })
   if (status === 401)

@@ -68,7 +68,12 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
       const opened = { foundNothing: false }
       const view = openView(
         {
-          ...{ connection, names, published, hints, recordIndices, signal },
+          connection,
+          names,
+          published,
+          hints,
+          recordIndices,
+          signal,
           pendingReads: [],
           last: damaged ? {} : last,
           cache: damaged ? NO_CACHE : remembered,
@@ -76,7 +81,12 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
             opened.foundNothing = true
           },
         },
-        { hold: state => hold({ state, ...(signal === undefined ? {} : { signal }) }), release },
+        {
+          hold: state => hold({ state, ...(signal === undefined ? {} : { signal }) }),
+          release,
+          // Answers out of damaged data are not kept.
+          ...(damaged ? {} : { edition: remembered }),
+        },
       )
       return Object.assign(opened, { view })
     },
@@ -125,7 +135,10 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
   const { open, forget } = createViews({ ...cluster, hold: options => hold(options) })
   const whole = wholeness({ check: () => checkLost(cluster, published), now: clock.now })
   const { read, expire, fresh, readUnrepaired } = openReads({
-    ...{ readPublished: readable, open, whole, onCall: cluster.onCall },
+    readPublished: readable,
+    open,
+    whole,
+    onCall: cluster.onCall,
     sleep: clock.sleep,
     now: clock.now,
     timeoutMs: TIMEOUT_MS,

@@ -18,11 +18,10 @@ import { getBatchedDocs, type HistoryHit, searchHistory, searchProvedHistory, ty
 import { findNamedDocs, readRankedRows } from './search-state.ts'
 
 /** A view of the published height. A read throws `NewerData` if it could see newer data, unless the state is held. */
-export function openView(reader: ViewReader, { hold, release }: Required<Pick<View, 'hold' | 'release'>>): View {
+export function openView(reader: ViewReader, own: Pick<View, 'hold' | 'release' | 'edition'>): View {
   return {
+    ...own,
     at: reader.published.end,
-    ...{ hold, release },
-    edition: reader.cache,
     get: async (index, id) => (await getDocs(reader, index, [id]))[0],
     getMany: (index, ids) => getDocs(reader, index, ids),
     find: (index, field, ...[value, isEnough]) => findDocs(reader, index, { field, values: [value], isEnough }),

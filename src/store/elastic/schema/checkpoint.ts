@@ -2,6 +2,7 @@ import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { asRecord, isCount, isHeight, type Members, parsePublishedRecord } from '#store/published.ts'
+import { RUN_REPAIR } from '../../failures.ts'
 import type { ElasticConnection, SeqNo } from '../client/request.ts'
 import {
   MISSING_INDEX,
@@ -293,7 +294,10 @@ function readRecordText(
 ): Promise<string | undefined> {
   const what = `read ${names.meta}`
   const request: NamedRequest = {
-    ...{ what, method: 'GET', path: `/${names.meta}/_doc/${id}`, signal },
+    what,
+    method: 'GET',
+    path: `/${names.meta}/_doc/${id}`,
+    signal,
     acceptedStatuses: [404],
   }
   return requestParsed(connection, request, answer => {
@@ -356,7 +360,7 @@ export async function findCheckpoint(
 
 /** The remedy for a damaged record of the store. */
 export function formatRestoreHelp({ meta }: Names): string {
-  return `Run: 'iostlens repair --node URL'. Or restore ${meta} from a snapshot.`
+  return `${RUN_REPAIR} Or restore ${meta} from a snapshot.`
 }
 
 function createUnreadable({ connection: { url }, names }: ReadCluster, id: string): Failure {

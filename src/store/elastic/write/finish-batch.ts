@@ -4,7 +4,7 @@ import type { DocOf } from '#indices/define.ts'
 import { blockId } from '#indices/position.ts'
 import { historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
-import { missingData, unfinishedRepair } from '#store/failures.ts'
+import { missingData, RUN_REPAIR, unfinishedRepair } from '#store/failures.ts'
 import type { Filling, Published } from '#store/port.ts'
 import type { StateDocument, StateFile } from '#store/state-port.ts'
 import { sendBulk, toVersionedItem } from '../client/bulk.ts'
@@ -187,7 +187,7 @@ function requireSameEnd(
   throw new Failure(
     'damaged',
     `Checkpoint and published height in ${names.meta} at ${connection.url} differ: ${end.height} ${end.hash}, ${height} ${hash}.`,
-    { help: "One of them was changed by another program. Run: 'iostlens repair --node URL'." },
+    { help: `One of them was changed by another program. ${RUN_REPAIR}` },
   )
 }
 

@@ -7,6 +7,7 @@ import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
+import { RUN_REPAIR } from '../../failures.ts'
 import { getMany } from '../client/read-documents.ts'
 import { type Checkpoint, formatRestoreHelp, type Inventory, readCheckpoint } from '../schema/checkpoint.ts'
 import { decodeDoc } from '../schema/documents.ts'
@@ -29,7 +30,7 @@ async function takeInventory(
   const missing = listed.find(name => !existing.has(name))
   if (missing !== undefined)
     throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
-      help: "Run: 'iostlens repair --node URL'.",
+      help: RUN_REPAIR,
     })
   const counted = listCounted(names, partitions)
   const counts = await countInCopies(connection, counted)

@@ -150,7 +150,9 @@ async function readKeyPage(
       toSearch(
         names.keys,
         {
-          ...{ size: AT_ONCE, seq_no_primary_term: true, sort: [{ _seq_no: 'asc' }] },
+          size: AT_ONCE,
+          seq_no_primary_term: true,
+          sort: [{ _seq_no: 'asc' }],
           query: { bool: { filter: [{ range: { _seq_no: { gte: least } } }] } },
         },
         { signal },

@@ -44,7 +44,10 @@ async function removeLaterHistory(cluster: Cluster, indices: readonly string[], 
   for (;;) {
     await refresh(cluster, indices, MAY_BE_MISSING)
     const search = {
-      ...{ size: REMOVED_AT_ONCE, _source: false, seq_no_primary_term: true, sort: ['_doc'] },
+      size: REMOVED_AT_ONCE,
+      _source: false,
+      seq_no_primary_term: true,
+      sort: ['_doc'],
       query: { bool: { filter: [{ range: { [HEIGHT]: { gt: height } } }] } },
     }
     const how = { query: MAY_BE_MISSING, timeoutMs: cluster.writeTimeoutMs }

@@ -1,7 +1,7 @@
 import { parseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
-import { isAbsent } from '#store/failures.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
+import { isAbsent } from '../../servable.ts'
 import { isMissingIndex, readFailure, requestHits, requestText, toSearch } from '../client/request.ts'
 import { awaitStarted, checkIndices } from '../schema/check-indices.ts'
 import { createIndex } from '../schema/create-indices.ts'
@@ -84,8 +84,11 @@ export function openElasticUsage(cluster: Cluster): Usage {
 /** Each day gets a random process name: a clock that goes back leaves the day's first document unchanged. */
 function createDay(day: number): OwnDay {
   return {
-    ...{ process: crypto.getRandomValues(new Uint8Array(8)).toHex(), day },
-    ...{ counted: new Map(), version: 0, others: [] },
+    process: crypto.getRandomValues(new Uint8Array(8)).toHex(),
+    day,
+    counted: new Map(),
+    version: 0,
+    others: [],
   }
 }
 
@@ -135,7 +138,9 @@ function searchPage(
   const index = names.served('usage')
   const sorted = (type: string) => ({ order: 'asc', unmapped_type: type })
   const search = {
-    ...{ size: PAGE, query: { bool }, search_after: after },
+    size: PAGE,
+    query: { bool },
+    search_after: after,
     sort: [{ day: sorted('long') }, { process: sorted('keyword') }],
   }
   // Before the first count there is no index; another process may just have created it.

@@ -12,7 +12,7 @@ export function failureMessage(error: unknown): FailureMessage {
     message,
     retryable,
     details,
-    ...(help === undefined ? {} : { help }),
+    help,
     ...(zh === undefined ? {} : { zh }),
   }
 }

@@ -3,9 +3,9 @@ import { type AnyIndex, historyIndices, stateIndices } from '#indices/registry.t
 import type { Published } from '#store/port.ts'
 import { clearUndo, historyRows, upsert } from '../commit.ts'
 import { type FileMark, openWriter, type SqliteConnection, toSqliteFailure } from '../connection.ts'
-import { type Pages, vacuumInto } from '../copied.ts'
 import { beginBlocking, type Owner, putPublished, requireInPlace, requireOwn } from '../meta.ts'
 import { createTable } from '../tables.ts'
+import { type Pages, vacuumInto } from '../vacuum-copy.ts'
 import { type DocumentMessage, type FailureMessage, failureMessage, unpackDocuments } from './messages.ts'
 
 /** Messages to a writing thread, in this order; dropped parts are not written. */

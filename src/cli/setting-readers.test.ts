@@ -10,7 +10,7 @@ import {
   storeAddress,
   testKey,
   yesNo,
-} from './readers.ts'
+} from './setting-readers.ts'
 
 test('count: whole numbers in range are accepted, and nothing is coerced', () => {
   const reader = count(1, 256)

@@ -74,7 +74,7 @@ export function createRangeSize(targetBytes: number): RangeSize {
 const bad = (height: number, reason: string, help?: string): Failure =>
   new Failure('bad_block', `Block ${height}: ${reason}.`, {
     details: { height },
-    ...(help === undefined ? {} : { help }),
+    help,
   })
 
 /**

@@ -1,0 +1,36 @@
+import { expect, test } from 'bun:test'
+import { keyring } from '#keys/keyring.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { admit, identify } from './gate.ts'
+import { createAddressLimits } from './networks.ts'
+import { createQueues } from './queues.ts'
+import { createRates } from './rate.ts'
+
+const CAPACITY = { maxInFlight: 16, maxExports: 8, maxFeeds: 8, maxFeedsPerKey: 8, deadlineMs: 1_000 }
+
+test('the test key: a network uses its share by requests that are admitted, not by looks at what is left', async () => {
+  const clock = handClock(0)
+  const store = { list: () => Promise.reject(new Error('The test key is not stored.')), read: () => Promise.reject() }
+  const gate = {
+    keyring: keyring({ store, clock, testKey: { key: 'try-it', plan: { perSecond: 10, perDay: 4 } } }),
+    addresses: createAddressLimits(clock),
+    rates: createRates({ clock }),
+    queues: createQueues({ ...CAPACITY, clock }),
+    clock,
+  }
+  const arrival = {
+    request: new Request('http://127.0.0.1/'),
+    client: { network: '203.0.113.7' },
+    keys: ['try-it'],
+    fault: undefined,
+    headers: {},
+    logFields: {},
+  }
+  const { signal } = new AbortController()
+  const enter = async () => admit(arrival, await identify(arrival, gate), { gate, asks: 'store', signal })
+  for (let times = 0; times < 10; times++) expect((await identify(arrival, gate)).id).toBe('test')
+  await enter()
+  await enter()
+  await expect(enter()).rejects.toThrow('its share of the shared test key')
+  expect((await identify(arrival, gate)).id).toBe('test')
+})
