@@ -7,7 +7,7 @@ import { joinSignals } from '#time/deadline.ts'
 import type { ConnectionOptions } from './client/connection.ts'
 import { connect } from './client/connection.ts'
 import type { WriteEvent } from './client/sender.ts'
-import { openMigration } from './migrate/migration.ts'
+import { openMigration } from './migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openReading } from './read/open-reading.ts'
 import { readDisks, readServerReport } from './read/server-report.ts'
@@ -113,8 +113,7 @@ export function openElastic(options: ElasticOptions): ElasticStore {
     },
     keys: openKeys({ connection: keysConnection, names }),
     usage: openElasticUsage({ ...cluster, connection: keysConnection }),
-    migrating: openMigration({
-      cluster,
+    migrating: openMigration(cluster, {
       source: openReading(cluster, { ofAnyVersion: true }).source,
       open: building => openElastic({ ...options, building }),
       openBuildingState: () => openState(options, 'building'),

@@ -147,14 +147,13 @@ type ReadPublished = HeightOptions['readPublished']
 
 /**
  * Reads the published height. Throws when a program of another edition has published it, such as the migration of a
- * newer one: its documents may mean something else. Versions before the editions named none.
+ * newer one: its documents may mean something else.
  */
 export function readOwnEdition(read: ReadPublished, store: string): ReadPublished {
   return async signal => {
     const found = await read(signal)
-    const { edition = EDITION } = found ?? {}
-    if (edition !== EDITION)
-      throw otherVersion(store, `indices of edition ${edition}, but this process reads ${EDITION}`)
+    if (found !== undefined && found.edition !== EDITION)
+      throw otherVersion(store, `indices of edition ${found.edition}, but this process reads ${EDITION}`)
     return found
   }
 }

@@ -17,7 +17,7 @@ import type { Generations, Names, PartitionStarts, ReadCluster } from './names.t
 /** The last document that was written to an index, and its version; a document of history has version 1. */
 export type LastDocument = readonly [id: string, version: number]
 
-/** By name of index; absent: nothing was written to the index yet, or only by a version without this record. */
+/** By name of index; absent: nothing was written to the index yet. */
 export type LastDocuments = Readonly<Record<string, LastDocument>>
 
 /** The UUID of an index and the number of documents that belong in it; absent: not counted. */
@@ -25,12 +25,12 @@ export type IndexContent = readonly [uuid: string, documents?: number]
 
 /** All indices of a store after a batch. */
 export type Inventory = {
-  /** Name of the batch. If it is not the last batch, a version without inventories wrote the last one. */
+  /** Name of the batch. If it is not the last batch, a repair wrote the record of the store anew. */
   readonly batch: string
   /** By name of index. */
   readonly indices: Readonly<Record<string, IndexContent>>
-  /** The documents that a copy of each index must show to be used; absent in data of older versions. */
-  readonly last?: LastDocuments | undefined
+  /** The documents that a copy of each index must show to be used. */
+  readonly last: LastDocuments
 }
 
 /** The end of the stored chain, and the loader with the lease; one document, changed only by compare-and-set. */
@@ -46,8 +46,7 @@ export type Checkpoint = {
   /** Random name of this write: after an unclear answer it shows whether the write was carried out. */
   readonly write: string
   readonly partitions: PartitionStarts
-  /** The generations of the store's indices; absent in data of older versions: the first of each. */
-  readonly generations?: Generations | undefined
+  readonly generations: Generations
   /** The generation by which a migration is replacing these indices; no process may write them any more. */
   readonly retired?: number | undefined
   readonly filling: Filling
@@ -60,7 +59,7 @@ export type Checkpoint = {
   readonly batch: string
   /**
    * Name of the batch before it, which was published; `""`: none. Absent if the state was stored before the checkpoint, as
-   * by a repair, and in data of older versions.
+   * by a repair.
    */
   readonly from?: string | undefined
   /**
@@ -78,7 +77,7 @@ export type Checkpoint = {
    * batch, so that each such file is filled anew.
    */
   readonly state?: string | undefined
-  /** All indices of the store; absent in data of older versions. */
+  /** All indices of the store; absent before a loader has counted them. */
   readonly inventory?: Inventory | undefined
 }
 
@@ -87,13 +86,13 @@ export type PublishedMeta = {
   readonly end: Published
   readonly batch: string
   readonly partitions: PartitionStarts
-  readonly generations?: Generations | undefined
+  readonly generations: Generations
   /** See `Checkpoint.epoch`. */
   readonly epoch?: number | undefined
   readonly mending?: true | undefined
   readonly inventory?: Inventory | undefined
-  /** `EDITION` of the program that published it; absent in data of older versions. */
-  readonly edition?: string
+  /** `EDITION` of the program that published it. */
+  readonly edition: string
 }
 
 /** Stamps per epoch: more than heights of any chain. */
@@ -147,7 +146,7 @@ export function getLastDocuments({
   readonly batch: string
   readonly inventory?: Inventory | undefined
 }): LastDocuments {
-  return inventory?.batch === batch ? (inventory.last ?? NO_DOCUMENTS) : NO_DOCUMENTS
+  return inventory?.batch === batch ? inventory.last : NO_DOCUMENTS
 }
 
 /** The checkpoint in a document's `_source`; undefined: not a checkpoint. */
@@ -162,7 +161,7 @@ export function parseCheckpoint(source: unknown): Checkpoint | undefined {
     [rest['genesis'], rest['write']].every(text => typeof text === 'string' && text !== '') &&
     arePartitions(rest['partitions']) &&
     isFilling(rest['filling']) &&
-    areGenerations(rest['generations']) &&
+    isRecordOf(rest['generations'], isCount) &&
     (rest['retired'] === undefined || isCount(rest['retired'])) &&
     (rest['from'] === undefined || typeof rest['from'] === 'string') &&
     isFloor(rest['floor']) &&
@@ -182,10 +181,10 @@ export function parsePublished(source: unknown): PublishedMeta | undefined {
   const whole =
     typeof body?.['batch'] === 'string' &&
     arePartitions(body['partitions']) &&
-    areGenerations(body['generations']) &&
+    isRecordOf(body['generations'], isCount) &&
     isEpoch(body['epoch']) &&
     isUnderRepair(body['mending']) &&
-    (body['edition'] === undefined || typeof body['edition'] === 'string') &&
+    typeof body['edition'] === 'string' &&
     isInventory(body['inventory'])
   return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
 }
@@ -224,38 +223,24 @@ function isUnderRepair(value: unknown): boolean {
   return value === undefined || value === true
 }
 
-/** Absent in data of older versions. */
-function areGenerations(value: unknown): boolean {
-  return value === undefined || (asRecord(value) !== undefined && Object.values(value as object).every(isCount))
+/** Whether every member of an object is valid. */
+function isRecordOf(value: unknown, isValid: (member: unknown) => boolean): boolean {
+  return asRecord(value) !== undefined && Object.values(value as object).every(isValid)
 }
 
-/** Absent in data of older versions. */
-function areLast(value: unknown): boolean {
-  return (
-    value === undefined ||
-    (asRecord(value) !== undefined &&
-      Object.values(value as object).every(
-        each => Array.isArray(each) && typeof each[0] === 'string' && isCount(each[1]),
-      ))
-  )
+function isLastDocument(value: unknown): boolean {
+  return Array.isArray(value) && typeof value[0] === 'string' && isCount(value[1])
 }
 
-/** Absent in data of older versions. */
+function isIndexContent(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > 2 || typeof value[0] !== 'string') return false
+  return value[1] === undefined || isCount(value[1])
+}
+
 function isInventory(value: unknown): boolean {
   if (value === undefined) return true
   const { batch, indices, last } = asRecord(value) ?? {}
-  return (
-    typeof batch === 'string' &&
-    asRecord(indices) !== undefined &&
-    Object.values(indices as object).every(
-      holding =>
-        Array.isArray(holding) &&
-        holding.length <= 2 &&
-        typeof holding[0] === 'string' &&
-        (holding[1] === undefined || isCount(holding[1])),
-    ) &&
-    areLast(last)
-  )
+  return typeof batch === 'string' && isRecordOf(indices, isIndexContent) && isRecordOf(last, isLastDocument)
 }
 
 const CHECKPOINT = 'checkpoint'

@@ -76,14 +76,10 @@ async function showHidden(cluster: ReadCluster): Promise<void> {
   if (stored?.inventory === undefined) return
   const { inventory, generations, partitions } = stored
   const wanted = listWantedIndices(names.at(generations), partitions)
-  const keys = names.at(generations).behind('keys')
-  const existing = await readIndexStates(connection, [...Object.keys(inventory.indices), names.keys])
-  const hasOtherKeys = [...existing].some(([name, { aliases }]) => name !== keys && aliases.has(names.keys))
+  const existing = await readIndexStates(connection, Object.keys(inventory.indices))
   const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
     const found = existing.get(name)
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
-    // A migration of an earlier version did not record that it moved the keys; those revoked since would be valid again.
-    if (name === keys && hasOtherKeys) return []
     return [...new Set([alias, into])]
       .filter(each => !found.aliases.has(each))
       .map(each => ({ add: { index: name, alias: each } }))

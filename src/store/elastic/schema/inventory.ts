@@ -94,7 +94,6 @@ export function growInventory(
   const made = new Map<StateIndex, number>()
   for (const { index, before: was } of changes) if (was === undefined) made.set(index, (made.get(index) ?? 0) + 1)
   for (const [index, more] of made) add(names.state(index), more)
-  if (before.last === undefined) return { batch: name, indices }
   const last: Record<string, LastDocument> = { ...before.last }
   for (const index of historyIndices) {
     const id = lastIds[index.name]

@@ -176,7 +176,7 @@ function requireLoadable(cluster: Cluster, stored: Checkpoint, identity: Identit
 export function requireServed({ connection: { url }, names }: Cluster, stored: Checkpoint, identity: Identity): void {
   const { generations, retired } = stored
   // Retryable: the next try finds the generation that is served then.
-  if (retired !== undefined || !Bun.deepEquals(generations ?? {}, names.generations))
+  if (retired !== undefined || !Bun.deepEquals(generations, names.generations))
     throw new Failure('unavailable', `A migration is replacing the indices of ${names.prefix} at ${url}.`, {
       help: "If none is running, one was stopped right before its end. Run 'iostlens indices migrate' again.",
     })
