@@ -9,9 +9,8 @@ import type { StateFile } from '#store/state-port.ts'
 import { indexItem, sendBulk } from './client/bulk.ts'
 import { getMany } from './client/read-documents.ts'
 import { addWriteBlock, refresh, removeWriteBlock } from './client/sender.ts'
-import { describeDifference, readStartedCheckpoint } from './schema/check-indices.ts'
 import { type Checkpoint, readCheckpoint, readPublished } from './schema/checkpoint.ts'
-import { createIndex } from './schema/create-indices.ts'
+import { createIndex, describeDifference, readStartedCheckpoint } from './schema/create-indices.ts'
 import { decodeDoc } from './schema/documents.ts'
 import {
   countEarlierDocuments,
@@ -130,7 +129,7 @@ function requireSame({ connection: { url }, names }: Cluster, { generations, men
 async function removeUnusable(target: Cluster, { checkpoint, existing, next }: MigrationState): Promise<void> {
   const { connection, names } = target
   const there = existing.filter(({ generation, of }) => generation === next && of !== 'keys')
-  const begun = there.some(({ of }) => of === 'meta') ? (await readStartedCheckpoint(target))?.checkpoint : undefined
+  const begun = there.some(({ of }) => of === 'meta') ? await readStartedCheckpoint(target) : undefined
   const shapes = new Map(listWantedIndices(names).map(({ of, shape }) => [of, shape]))
   const usable =
     begun !== undefined &&

@@ -18,8 +18,8 @@ import {
   readFailure,
 } from '../client/request.ts'
 import { tryAgain } from '../client/sender.ts'
-import { awaitStarted, requireEmptyStore } from '../schema/check-indices.ts'
 import { type Checkpoint, readCheckpoint, toCheckpointRequest } from '../schema/checkpoint.ts'
+import { awaitStarted, requireEmptyStore } from '../schema/create-indices.ts'
 import { SCHEMA } from '../schema/mappings.ts'
 import { type Cluster, FIRST_PARTITION, type Names } from '../schema/names.ts'
 

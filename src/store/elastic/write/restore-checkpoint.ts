@@ -11,7 +11,6 @@ import { getMany } from '../client/read-documents.ts'
 import type { ElasticConnection } from '../client/request.ts'
 import { requestHits, requestJson, toSearch } from '../client/request.ts'
 import { refresh } from '../client/sender.ts'
-import { awaitStarted, findFirstDocument } from '../schema/check-indices.ts'
 import {
   type Checkpoint,
   findCheckpoint,
@@ -21,7 +20,7 @@ import {
   toStamp,
   tryReadPublished,
 } from '../schema/checkpoint.ts'
-import { createIndex } from '../schema/create-indices.ts'
+import { awaitStarted, createIndex, findFirstDocument } from '../schema/create-indices.ts'
 import { decodeDoc } from '../schema/documents.ts'
 import { type ExistingIndex, listIndices, updateAliases } from '../schema/index-states.ts'
 import { findDamage } from '../schema/inventory.ts'

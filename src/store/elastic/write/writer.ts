@@ -8,9 +8,15 @@ import { OutOfDateCopy } from '../read/consistent-read.ts'
 import { findTransactions } from '../read/list-rows.ts'
 import type { ElasticReading } from '../read/open-reading.ts'
 import type { ProofContext } from '../read/proved-reads.ts'
-import { awaitStarted, requireEmptyStore, requireIndices, waitForShards } from '../schema/check-indices.ts'
 import { getLastDocuments, type LastDocuments, readCheckpoint, readPublished, toStamp } from '../schema/checkpoint.ts'
-import { createIndices, refuseLost } from '../schema/create-indices.ts'
+import {
+  awaitStarted,
+  createIndices,
+  refuseLost,
+  requireEmptyStore,
+  requireIndices,
+  waitForShards,
+} from '../schema/create-indices.ts'
 import { type Cluster, selectGenerations } from '../schema/names.ts'
 import { createCommitter, HistoryAhead } from './commit-batch.ts'
 import { bringHome, finishBatch } from './finish-batch.ts'
