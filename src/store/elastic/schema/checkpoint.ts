@@ -25,7 +25,7 @@ export type IndexContent = readonly [uuid: string, documents?: number]
 
 /** All indices of a store after a batch. */
 export type Inventory = {
-  /** Name of the batch. If it is not the last batch, a repair wrote the record of the store anew. */
+  /** Name of the batch, see `getInventory`. */
   readonly batch: string
   /** By name of index. */
   readonly indices: Readonly<Record<string, IndexContent>>
@@ -133,20 +133,19 @@ export function toVersion(stamp: number): number {
   return stamp + 1
 }
 
-const NO_DOCUMENTS: LastDocuments = {}
+type Inventoried = Pick<Checkpoint, 'batch' | 'inventory'>
+
+/** The inventory of a record; undefined: the store was just created, or a repair wrote the record anew. */
+export function getInventory({ batch, inventory }: Inventoried): Inventory | undefined {
+  return inventory?.batch === batch ? inventory : undefined
+}
 
 /**
  * The documents that every copy of an index must show to be used at a published height. A copy that shows the
  * last document has all documents that were acknowledged before it (`orderItems`).
  */
-export function getLastDocuments({
-  batch,
-  inventory,
-}: {
-  readonly batch: string
-  readonly inventory?: Inventory | undefined
-}): LastDocuments {
-  return inventory?.batch === batch ? inventory.last : NO_DOCUMENTS
+export function getLastDocuments(record: Inventoried): LastDocuments {
+  return getInventory(record)?.last ?? {}
 }
 
 /** The checkpoint in a document's `_source`; undefined: not a checkpoint. */

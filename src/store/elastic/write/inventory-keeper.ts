@@ -8,7 +8,13 @@ import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import { getMany } from '../client/read-documents.ts'
-import { type Checkpoint, formatRestoreHelp, type Inventory, readCheckpoint } from '../schema/checkpoint.ts'
+import {
+  type Checkpoint,
+  formatRestoreHelp,
+  getInventory,
+  type Inventory,
+  readCheckpoint,
+} from '../schema/checkpoint.ts'
 import { decodeDoc } from '../schema/documents.ts'
 import type { DocumentCounts } from '../schema/index-states.ts'
 import { countInCopies, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
@@ -170,10 +176,8 @@ export class InventoryKeeper {
     return found ?? (await checkCheckpoint(cluster).catch(() => undefined)) ?? failure
   }
 
-  /** undefined: the store was just created, or its checkpoint written anew by a repair. */
   private get kept(): Inventory | undefined {
-    const { inventory, batch } = this.lease.checkpoint()
-    return inventory?.batch === batch ? inventory : undefined
+    return getInventory(this.lease.checkpoint())
   }
 
   private damages(inventory: Inventory, partitions: PartitionStarts, mayHoldMore: (index: string) => boolean) {

@@ -14,6 +14,7 @@ import { refresh } from '../client/sender.ts'
 import {
   type Checkpoint,
   findCheckpoint,
+  getInventory,
   getLastStamp,
   MAX_EPOCH,
   type PublishedMeta,
@@ -62,8 +63,9 @@ export async function findEpoch(cluster: ReadCluster, from: number): Promise<num
 /** The published content, if the versions of the state and the documents of each index agree with it. */
 async function findPublishedContent(cluster: Cluster, published: PublishedMeta) {
   const { names } = cluster
-  const { end, batch, partitions, inventory } = published
-  if (inventory?.batch !== batch || published.mending || published.edition !== EDITION) return undefined
+  const { end, partitions } = published
+  const inventory = getInventory(published)
+  if (inventory === undefined || published.mending || published.edition !== EDITION) return undefined
   const blockCounts = partitions.map((_, at) => inventory.indices[names.partition(blocks, at)]?.[1] ?? 0)
   if (blockCounts.reduce((sum, count) => sum + count, 0) !== end.height + 1) return undefined
   await refreshState(cluster)

@@ -57,7 +57,7 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
   const { cluster } = lease
   const { chunk } = options
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
-  const { commit } = createCommitter({ lease, keeper, file, ahead, restore })
+  const commit = createCommitter({ lease, keeper, file, ahead, restore })
   const { inTurn, settled } = createTurns(options.onChange)
   /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
   const named = async <T>(work: Promise<T>): Promise<T> => {
