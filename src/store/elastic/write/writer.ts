@@ -5,9 +5,9 @@ import type { OpenStateFile, StateFile } from '#store/state-port.ts'
 import { within } from '#time/deadline.ts'
 import { tryAgain } from '../client/sender.ts'
 import { OutOfDateCopy } from '../read/consistent-read.ts'
-import { findTransactions } from '../read/list-rows.ts'
 import type { ElasticReading } from '../read/open-reading.ts'
 import type { ProofContext } from '../read/proved-reads.ts'
+import { findTransactions } from '../read/view.ts'
 import { getLastDocuments, type LastDocuments, readCheckpoint, readPublished, toStamp } from '../schema/checkpoint.ts'
 import {
   awaitStarted,
