@@ -17,7 +17,7 @@ import { createNames, type Generations } from './schema/names.ts'
 import { readKeptText, readWritePositions, restoreSnapshot, takeSnapshot, writeManifestText } from './snapshot.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
 import { listKeys, openKeys } from './write/keys.ts'
-import { restoreCheckpoint } from './write/restore-checkpoint.ts'
+import { restoreCheckpoint } from './write/repair.ts'
 import { openElasticUsage } from './write/usage.ts'
 import { openSoleWriter } from './write/writer.ts'
 
