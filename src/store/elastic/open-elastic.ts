@@ -44,7 +44,10 @@ export type ElasticOptions = ConnectionOptions & {
   readonly onCall?: ((end: CallEnd) => void) | undefined
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
-  /** Opens the loader's own file with the state of the served indices, or of those that a migration builds. */
+  /**
+   * Opens the loader's own file with the state of the served indices, or of those that a migration builds. Throws 'conflict'
+   * while another process has the file.
+   */
   readonly openStateFile?: (of: 'served' | 'building') => StateFile
   /** Time and randomness, for tests. */
   readonly clock?: Partial<Clock>

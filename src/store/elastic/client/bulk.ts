@@ -17,7 +17,7 @@ import {
   TOO_LARGE,
   toElasticFailure,
 } from './request.ts'
-import { type Sender, tryAgain } from './sender.ts'
+import { type Sender, toRetryReason, tryAgain } from './sender.ts'
 
 /** One action of a bulk request, ready to send. */
 export type BulkItem = {
@@ -285,8 +285,7 @@ async function tryRun(sender: Sender, items: readonly BulkItem[], refreshes: boo
     if (status >= 300) throw toElasticFailure({ connection, what: 'write in bulk' }, { status, error })
     answers = parseItemAnswers(sender, items, answer)
   } catch (error) {
-    if (!(error instanceof Failure) || !error.retryable) throw error
-    return { ...nothing, reason: error.message }
+    return { ...nothing, reason: toRetryReason(error) }
   }
   return sortAnswers(sender, items, answers)
 }

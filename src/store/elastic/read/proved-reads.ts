@@ -109,18 +109,9 @@ export async function getProvedDocs(
   return found
 }
 
-type Proof = Ref & { readonly version: number }
-
-/**
- * The documents from `from` on that fit one request, together with the documents that prove their indices'
- * copies current.
- */
-function takePart(
-  refs: readonly Ref[],
-  from: number,
-  last: LastDocuments,
-): { readonly proofs: readonly Proof[]; readonly part: readonly Ref[] } {
-  const proofs = new Map<string, Proof>()
+/** The documents from `from` on that fit one request, and the documents that prove their indices' copies current. */
+function takePart(refs: readonly Ref[], from: number, last: LastDocuments) {
+  const proofs = new Map<string, Ref & { readonly version: number }>()
   let to = from
   for (; to < refs.length; to++) {
     const { index } = refs[to] as Ref

@@ -16,14 +16,6 @@ export function listCounted(names: Names, partitions: PartitionStarts): readonly
   ]
 }
 
-/**
- * All indices of an inventory: documents, checkpoint, and API keys, which are not counted because they belong to no batch.
- * Indices under construction have no keys of their own.
- */
-export function listInventoried(names: Names, partitions: PartitionStarts): readonly string[] {
-  return [...listCounted(names, partitions), names.behind('meta'), ...(names.building ? [] : [names.behind('keys')])]
-}
-
 /** A difference from the inventory. */
 type Damage = {
   /** Name of the index. */
