@@ -70,7 +70,7 @@ function listWantedPits(names: Names, { partitions }: PublishedMeta, kinds: read
       namePit(index),
       index.kind === 'state'
         ? { indices: [names.state(index)] }
-        : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) },
+        : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.own(index.name) },
     ]),
   )
 }

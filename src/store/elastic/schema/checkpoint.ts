@@ -95,6 +95,8 @@ export type PublishedMeta = {
   readonly edition: string
 }
 
+type Stamped = { readonly end: Pick<Published, 'height'>; readonly epoch?: number | undefined }
+
 /** Stamps per epoch: more than heights of any chain. */
 const STAMPS_PER_EPOCH = 2 ** 40
 
@@ -103,13 +105,7 @@ const STAMPS_PER_EPOCH = 2 ** 40
  * grow, even when a repair goes back to a smaller height. What a document is at a stamp follows from the chain alone, so
  * two loaders write the same.
  */
-export function toStamp({
-  end,
-  epoch = 0,
-}: {
-  readonly end: Pick<Published, 'height'>
-  readonly epoch?: number | undefined
-}): number {
+export function toStamp({ end, epoch = 0 }: Stamped): number {
   return epoch * STAMPS_PER_EPOCH + end.height
 }
 
@@ -142,7 +138,7 @@ export function getInventory({ batch, inventory }: Inventoried): Inventory | und
 
 /**
  * The documents that every copy of an index must show to be used at a published height. A copy that shows the
- * last document has all documents that were acknowledged before it (`orderItems`).
+ * last document has all documents that were acknowledged before it (`sendInOrder`).
  */
 export function getLastDocuments(record: Inventoried): LastDocuments {
   return getInventory(record)?.last ?? {}
@@ -310,12 +306,10 @@ export async function tryReadPublished(cluster: ReadCluster): Promise<PublishedM
 }
 
 /** Text and version of the published document. Versions only grow, so a late writer cannot revert a height. */
-export function toPublishedDoc(meta: Omit<PublishedMeta, 'edition'>) {
-  return {
-    id: PUBLISHED,
-    version: toVersion(toStamp(meta)),
-    source: formatRecord({ ...meta, edition: EDITION }),
-  }
+export function toPublishedDoc(checkpoint: Checkpoint & { readonly end: Published }) {
+  const { end, batch, partitions, generations, epoch, mending, inventory } = checkpoint
+  const meta: PublishedMeta = { end, batch, partitions, generations, epoch, mending, inventory, edition: EDITION }
+  return { id: PUBLISHED, version: toVersion(toStamp(meta)), source: formatRecord(meta) }
 }
 
 export async function readCheckpoint(

@@ -1,10 +1,8 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { StoreDifference } from '#store/port.ts'
-import type { ElasticConnection } from '../client/request.ts'
 import { getInventory, type Inventory, type PublishedMeta, readCheckpoint, readPublished } from './checkpoint.ts'
-import type { DocumentCounts } from './index-states.ts'
-import { countDocuments, countInCopies, type IndexState, readIndexStates } from './index-states.ts'
+import { countDocuments, type IndexState, readIndexStates } from './index-states.ts'
 import { EDITION, listWantedIndices, SCHEMA } from './mappings.ts'
 import { type Names, type PartitionStarts, type ReadCluster, selectGenerations } from './names.ts'
 
@@ -52,16 +50,16 @@ const FURTHER = 2
  * master has in use. Throws 'unavailable' if that cannot be determined.
  */
 export async function findDamage(cluster: ReadCluster, expected: ExpectedIndices): Promise<readonly Damage[]> {
-  let damages = await compareOnce(cluster, expected, countDocuments)
+  let damages = await compareOnce(cluster, expected, { inCopies: false })
   for (let more = 0; more < FURTHER && damages.length > 0; more++)
-    damages = await compareOnce(cluster, expected, countInCopies)
+    damages = await compareOnce(cluster, expected, { inCopies: true })
   return damages
 }
 
 async function compareOnce(
   cluster: ReadCluster,
   expected: ExpectedIndices,
-  countDocuments: (connection: ElasticConnection, indices: readonly string[]) => Promise<DocumentCounts>,
+  how: { readonly inCopies: boolean },
 ): Promise<readonly Damage[]> {
   const { connection, names } = cluster
   const { partitions, inventory } = expected
@@ -71,6 +69,7 @@ async function compareOnce(
   const counting = countDocuments(
     connection,
     counted.map(({ name }) => name),
+    how,
   )
   // A missing or closed index cannot be counted; its state explains the damage.
   counting.catch(() => undefined)

@@ -244,7 +244,7 @@ export function listWantedIndices(names: Names, partitions: PartitionStarts = FI
       partitions.map((from, partition) => ({
         of: index.name,
         name: names.partition(index, partition),
-        alias: names.history(index),
+        alias: names.own(index.name),
         into: names.intoPartition(index, partition),
         shape: toShape(index),
         from,
@@ -258,11 +258,5 @@ export function listWantedIndices(names: Names, partitions: PartitionStarts = FI
 }
 
 function toWanted(names: Names, of: string, shape: IndexShape): WantedIndex {
-  return {
-    of,
-    name: names.behind(of),
-    alias: names.own(of),
-    into: names.own(of),
-    shape,
-  }
+  return { of, name: names.behind(of), alias: names.own(of), into: names.own(of), shape }
 }

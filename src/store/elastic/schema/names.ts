@@ -109,14 +109,12 @@ export type Names = {
   readonly states: readonly string[]
   /** Alias under which state is written: with `require_alias` a write cannot recreate a deleted index. */
   readonly into: (index: StateIndex) => string
-  /** Alias over all partitions. */
-  readonly history: (index: HistoryIndex) => string
   readonly partition: (index: HistoryIndex, partition: number) => string
   /** Alias under which a partition is written, for the same reason. */
   readonly intoPartition: (index: HistoryIndex, partition: number) => string
   /** Concrete index of a name without prefix; not for partitions of history. */
   readonly behind: (name: string) => string
-  /** Alias of the generation, assigned to its indices at their creation. */
+  /** Alias of the generation, assigned to its indices at their creation; of history, over all partitions. */
   readonly own: (name: string) => string
   /** Alias of the served generation. */
   readonly served: (name: string) => string
@@ -155,7 +153,6 @@ function buildNames(prefix: string, generations: Generations, building: boolean)
     state: index => behind(getStateIndex(index)),
     states: STATE_INDICES.map(behind),
     into: index => own(getStateIndex(index)),
-    history: index => own(index.name),
     partition: partitionOf,
     intoPartition: (index, partition) => `${partitionOf(index, partition)}-into`,
     behind,
@@ -199,8 +196,5 @@ export type ReadCluster = { readonly connection: ElasticConnection; readonly nam
 
 /** The same store with other generations of its indices; undefined: unchanged. */
 export function selectGenerations<C extends ReadCluster>(cluster: C, generations: Generations | undefined): C {
-  return {
-    ...cluster,
-    names: cluster.names.at(generations),
-  }
+  return { ...cluster, names: cluster.names.at(generations) }
 }

@@ -16,7 +16,7 @@ import {
   readCheckpoint,
 } from '../schema/checkpoint.ts'
 import { decodeDoc } from '../schema/documents.ts'
-import { countInCopies, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
+import { countDocuments, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
 import { findDamage, listCounted, toLoaderFailure } from '../schema/inventory.ts'
 import { type Cluster, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
@@ -38,7 +38,7 @@ async function takeInventory(
     throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
       help: "Run: 'iostlens repair --node URL'.",
     })
-  const counts = await countInCopies(connection, counted)
+  const counts = await countDocuments(connection, counted, { inCopies: true })
   return {
     batch,
     last: await findNewest(connection, counted),
