@@ -40,11 +40,9 @@ type MigrationParts = {
   readonly source: ReadPort
   /** Opens a store of generations that are being built. */
   readonly open: (building: Generations) => Store
-  /** The state file of the loader of these generations. */
   readonly openBuildingState: () => StateFile
 }
 
-/** Builds the next generation beside the served one and replaces the served one by it. */
 export function openMigration(
   cluster: Cluster,
   { source, open, openBuildingState }: MigrationParts,
@@ -167,7 +165,6 @@ async function requireWhole(target: Cluster, height: number) {
 
 type MigrationState = {
   readonly checkpoint: Checkpoint
-  /** Of the served store. */
   readonly names: Names
   readonly existing: readonly ExistingIndex[]
   readonly plan: MigrationPlan
@@ -177,7 +174,6 @@ type MigrationState = {
   readonly next: number
 }
 
-/** The differences between the served store and this version. */
 async function planMigration(cluster: ReadCluster): Promise<MigrationState> {
   const { connection } = cluster
   const stored = await readCheckpoint(cluster)

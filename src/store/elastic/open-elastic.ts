@@ -36,11 +36,9 @@ export type ElasticOptions = ConnectionOptions & {
   readonly writeTimeoutMs?: number
   /** Maximum time that a write is retried before the loader gives up, milliseconds. Default 300,000. */
   readonly retryTimeoutMs?: number
-  /** Called when Elasticsearch accepts no writes or is overloaded. */
   readonly onEvent?: (event: WriteEvent) => void
   /** Called for each state document that may be cached. */
   readonly onCacheRead?: (isHit: boolean) => void
-  /** Called when a call has ended. */
   readonly onCall?: ((end: CallEnd) => void) | undefined
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations

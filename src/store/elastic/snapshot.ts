@@ -202,7 +202,6 @@ async function beginRestore(cluster: Cluster, snapshot: SnapshotName): Promise<v
   })
 }
 
-/** Indices whose primary is not active yet, and the restored bytes. */
 async function readRecovery(
   { connection }: Cluster,
   indices: readonly string[],

@@ -94,7 +94,6 @@ function readDoc({ connection }: RequestOrigin, doc: AnsweredDoc): Got | undefin
   }
 }
 
-/** A hit of a search that asks for versions and sorts. */
 export type SortedHit = {
   readonly _index: string
   readonly _id: string

@@ -25,7 +25,6 @@ type HeightOptions = {
   readonly sleep: (ms: number) => Promise<void>
   readonly now: () => number
   readonly nothing: () => Failure
-  /** The failure for a height under repair. */
   readonly underRepair: () => Failure
 }
 
@@ -180,7 +179,6 @@ type ConsistentOptions = HeightOptions & {
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** Maximum time that a read without a signal is retried, milliseconds. */
   readonly timeoutMs: number
-  /** Called when a read has ended. */
   readonly onCall?: ((end: CallEnd) => void) | undefined
 }
 
@@ -277,7 +275,6 @@ function createRepeats({ whole, now, sleep, readPublished, timeoutMs }: Consiste
   }
 }
 
-/** One attempt of a read. */
 type ReadAttempt = {
   readonly at: PublishedMeta
   readonly attempt: number

@@ -12,7 +12,6 @@ import { type Cluster, fromStateId, getStateIndex, type ReadCluster, toStateId }
 import { COPIES_TRIED, createDeadlineFailure, createUnpublished, getWaitMs, OutOfDateCopy } from './consistent-read.ts'
 import { toQuery } from './search-state.ts'
 
-/** The indices of a point in time. */
 type WantedPit = {
   /** Indices with one shard each. */
   readonly indices: readonly string[]

@@ -309,7 +309,6 @@ function listPlaces(list: number, after: number, count: number): readonly bigint
   return Array.from({ length: count }, (_, at) => toPlace(list, after + 1 + at))
 }
 
-/** Hashes per search. */
 const HASHES_AT_ONCE = 100
 
 /** Transactions up to the checkpoint with one of these hashes. */

@@ -298,7 +298,6 @@ export async function refuseLost(cluster: ReadCluster): Promise<void> {
   })
 }
 
-/** Restores lost aliases of loaded indices. */
 async function showHidden(
   { connection, names }: ReadCluster,
   { inventory, generations, partitions }: Checkpoint,
@@ -317,7 +316,6 @@ async function showHidden(
   await updateAliases(connection, { what: `put indices of ${names.prefix} behind their aliases`, actions })
 }
 
-/** Creates an index unless it exists. */
 export async function createIndex(
   { connection, names, replicas, writeTimeoutMs }: Cluster,
   { name, shape, aliases }: Pick<WantedIndex, 'name' | 'shape'> & { readonly aliases: readonly string[] },

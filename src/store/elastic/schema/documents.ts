@@ -158,7 +158,6 @@ function isInt64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
 }
 
-/** The document in a `_source`. */
 export function decodeDoc<I extends Index>(index: I, id: string, source: DocSource): DocOf<I> {
   const doc: Record<string, unknown> = { id }
   const { kind, fields } = getForm(index)

@@ -97,7 +97,6 @@ export async function countEarlierDocuments(
   return documents
 }
 
-/** Deletes indices permanently. */
 export async function deleteIndices(connection: ElasticConnection, names: readonly string[]): Promise<void> {
   for (const name of names)
     await requestJson(connection, {
@@ -150,10 +149,8 @@ export async function readShardCopies(
   return found
 }
 
-/** Counts of documents by name of index. */
 export type DocumentCounts = ReadonlyMap<string, number>
 
-/** State of an existing index in the cluster. */
 export type IndexState = {
   readonly uuid: string
   readonly closed: boolean

@@ -6,7 +6,6 @@ import { countDocuments, type IndexState, readIndexStates } from './index-states
 import { EDITION, listWantedIndices, SCHEMA } from './mappings.ts'
 import { type Names, type PartitionStarts, type ReadCluster, selectGenerations } from './names.ts'
 
-/** Names of the indices of documents, with all partitions. */
 export function listCounted(names: Names, partitions: PartitionStarts): readonly string[] {
   return [
     ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
@@ -14,9 +13,7 @@ export function listCounted(names: Names, partitions: PartitionStarts): readonly
   ]
 }
 
-/** A difference from the inventory. */
 type Damage = {
-  /** Name of the index. */
   readonly name: string
   /** An operator can quickly fix `closed` and `hidden` (the alias is missing); the others mean lost data. */
   readonly problem: 'missing' | 'other' | 'closed' | 'hidden' | 'documents'

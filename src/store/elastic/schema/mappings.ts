@@ -175,7 +175,6 @@ function createShape(
   }
 }
 
-/** Shapes of the indices of state. */
 export const stateShapes = { state: createStateShape(), series: toShape(series) } as const
 
 /** Checkpoint and published height, found by id. */
@@ -230,10 +229,8 @@ export type WantedIndex = {
   readonly of: string
   readonly name: string
   readonly alias: string
-  /** Alias under which the index is written. */
   readonly into: string
   readonly shape: IndexShape
-  /** First height of a partition of history. */
   readonly from?: number
 }
 

@@ -21,7 +21,6 @@ import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
 import { publishEnd, sendState, toPublishedStamp, toStateItems, writeHistory } from './send-documents.ts'
 
-/** What a store has at the end of a batch. */
 type Content = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { readonly end: Published }
 
 /** The content of a checkpoint as text, for the loader's own file; undefined: there is no block yet. */
@@ -39,9 +38,7 @@ export function parseContent(text: string): Content | undefined {
   return end === undefined ? undefined : ({ ...content, end } as Content)
 }
 
-/** History that was written ahead of its batch. */
 type StoredAhead = {
-  /** Height of its first block. */
   readonly first: number
   readonly last: WrittenAhead
   readonly filling: History['filling']
@@ -313,7 +310,6 @@ function countAdded(history: Pick<History, HistoryIndex['name']>, before: Added 
 }
 
 type Growth = {
-  /** Name of the batch. */
   readonly name: string
   readonly partition: number
   readonly added: Added
@@ -324,7 +320,6 @@ type Growth = {
   readonly uuids: ReadonlyMap<string, string>
 }
 
-/** The inventory after a batch. */
 function growInventory(
   before: Inventory,
   names: Names,

@@ -211,7 +211,6 @@ export async function bringHome(lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
   await file.put([], { store, stamp, hash: end.hash, batch })
 }
 
-/** The hash of a stored block. */
 async function readHash(
   { cluster: { connection, names }, checkpoint }: Pick<Lease, 'cluster' | 'checkpoint'>,
   height: number,

@@ -148,7 +148,6 @@ export class InventoryKeeper {
     await this.record(await takeInventory(cluster, checkpoint()))
   }
 
-  /** The inventory as of the last committed batch. */
   inventory(): Inventory {
     const { kept } = this
     if (kept !== undefined) return kept

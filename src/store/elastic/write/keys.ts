@@ -77,7 +77,6 @@ function formatKeyPath({ names }: ReadCluster, id: string): string {
   return `/${names.keys}/_doc/${encodeURIComponent(id)}`
 }
 
-/** Name and note are one text. */
 export function formatKey({ note, ...key }: Omit<StoredKey, 'id'>) {
   return { ...key, name: nameWithNote(note === undefined ? key : { ...key, note }) }
 }

@@ -86,7 +86,6 @@ const SIGNS_PER_LEASE = 3
  */
 const SIGNS_OF_LIFE = 2
 
-/** Pause between two renewals. */
 function getSignMs(leaseMs: number): number {
   return Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
 }

@@ -164,7 +164,6 @@ async function removeLaterHistory(cluster: Cluster, height: number, partitions: 
   await removeHistory(cluster, height, partitions)
 }
 
-/** Number of documents in the last partition up to a height. */
 async function countFilling(
   { connection, names }: Cluster,
   height: number,
@@ -353,7 +352,6 @@ function findGenerations(names: Names, existing: readonly ExistingIndex[]): Gene
   return generations
 }
 
-/** The identity of the chain, from its first blocks. */
 async function readChainIdentity({ connection, names }: Cluster): Promise<Identity> {
   const inFirst = [
     { index: names.partition(blocks, 0), id: blockId(0) },

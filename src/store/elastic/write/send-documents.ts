@@ -146,7 +146,6 @@ export async function resendState(
   await sendInOrder(items, async part => (await sendBulk(cluster, part)).searchable)
 }
 
-/** What was published, from what the store has. */
 function readFormer(stored: Got | undefined, published: number): Before<string> {
   if (stored === undefined) return { at: published }
   if (stored.version <= toVersion(published)) {

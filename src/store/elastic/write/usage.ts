@@ -114,7 +114,6 @@ async function putDay({ connection, names }: Cluster, own: OwnDay): Promise<void
   if (answer.status === 404) throw readFailure({ connection, what }, answer)
 }
 
-/** All matching documents, page by page. */
 async function readUsageDays(cluster: Cluster, bool: object): Promise<readonly KeyDay[]> {
   const found: KeyDay[] = []
   for (let after: readonly unknown[] | undefined; ; ) {
@@ -165,7 +164,6 @@ function sumDays(others: readonly KeyDay[], own: Counted): ReadonlyMap<string, n
   return all
 }
 
-/** One entry per key and day. */
 function mergeDays(found: readonly KeyDay[]): readonly KeyDay[] {
   const all = new Map<string, KeyDay>()
   for (const each of found) {

@@ -33,7 +33,6 @@ type WriterOptions = {
   readonly partitionDocuments: number
   /** Amount of history that is written ahead of its batch at once. */
   readonly chunk: BatchSize
-  /** Opens the loader's own file with the state. */
   readonly openStateFile: () => StateFile
   readonly identity: Identity
   /** Whether the writer is for a repair, which accepts the store as it is. */
@@ -184,7 +183,6 @@ function requireRepair(repair: RepairPart | undefined): RepairPart {
 const CLOSE_MS = 2_000
 
 type SoleWriterOptions = Pick<WriterOptions, 'partitionDocuments' | 'chunk' | 'openStateFile'> & {
-  /** Informed of each change, so that readers of the same process see it at once. */
   readonly reading: ElasticReading
 }
 
