@@ -76,6 +76,3 @@ export type StateFile = StateReader & {
   /** Closes the file and removes it. */
   remove(): void
 }
-
-/** Throws 'conflict' while another process has the file. */
-export type OpenStateFile = () => StateFile

@@ -7,18 +7,17 @@ import { joinSignals } from '#time/deadline.ts'
 import type { ConnectionOptions } from './client/connection.ts'
 import { connect } from './client/connection.ts'
 import type { WriteEvent } from './client/sender.ts'
-import { openMigration } from './migrate/migration.ts'
+import { openMigration } from './migration.ts'
 import { openAudit } from './read/audit.ts'
 import { openReading } from './read/open-reading.ts'
 import { readDisks, readServerReport } from './read/server-report.ts'
-import { checkShape, checkStore } from './schema/check-indices.ts'
-import { createIndices } from './schema/create-indices.ts'
+import { checkShape, checkStore, createIndices } from './schema/create-indices.ts'
 import type { Cluster } from './schema/names.ts'
 import { createNames, type Generations } from './schema/names.ts'
 import { readKeptText, readWritePositions, restoreSnapshot, takeSnapshot, writeManifestText } from './snapshot.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
 import { listKeys, openKeys } from './write/keys.ts'
-import { restoreCheckpoint } from './write/restore-checkpoint.ts'
+import { restoreCheckpoint } from './write/repair.ts'
 import { openElasticUsage } from './write/usage.ts'
 import { openSoleWriter } from './write/writer.ts'
 
@@ -37,15 +36,16 @@ export type ElasticOptions = ConnectionOptions & {
   readonly writeTimeoutMs?: number
   /** Maximum time that a write is retried before the loader gives up, milliseconds. Default 300,000. */
   readonly retryTimeoutMs?: number
-  /** Called when Elasticsearch accepts no writes or is overloaded. */
   readonly onEvent?: (event: WriteEvent) => void
   /** Called for each state document that may be cached. */
   readonly onCacheRead?: (isHit: boolean) => void
-  /** Called when a call has ended. */
   readonly onCall?: ((end: CallEnd) => void) | undefined
   /** Generations that a migration is building, which no reader uses. Absent: the served ones. */
   readonly building?: Generations
-  /** Opens the loader's own file with the state of the served indices, or of those that a migration builds. */
+  /**
+   * Opens the loader's own file with the state of the served indices, or of those that a migration builds. Throws 'conflict'
+   * while another process has the file.
+   */
   readonly openStateFile?: (of: 'served' | 'building') => StateFile
   /** Time and randomness, for tests. */
   readonly clock?: Partial<Clock>
@@ -113,8 +113,7 @@ export function openElastic(options: ElasticOptions): ElasticStore {
     },
     keys: openKeys({ connection: keysConnection, names }),
     usage: openElasticUsage({ ...cluster, connection: keysConnection }),
-    migrating: openMigration({
-      cluster,
+    migrating: openMigration(cluster, {
       source: openReading(cluster, { ofAnyVersion: true }).source,
       open: building => openElastic({ ...options, building }),
       openBuildingState: () => openState(options, 'building'),

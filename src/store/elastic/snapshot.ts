@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { type HistoryIndex, historyIndices, stateIndices } from '#indices/registry.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
 import type { SnapshotName, SnapshotOptions, SnapshotProgress, WritePosition } from '#store/maintain-port.ts'
 import { parseAnswer, parseError, readFailure, requestJson, requestText } from './client/request.ts'
 import { refresh } from './client/sender.ts'
@@ -43,6 +43,7 @@ type SnapshotStatus = {
 type SnapshotInfo = {
   readonly snapshots: readonly {
     readonly snapshot: string
+    readonly indices: readonly string[]
     readonly state: string
     readonly metadata?: { readonly iostlens?: string }
     readonly failures?: readonly { readonly index?: string; readonly reason?: string }[]
@@ -51,6 +52,10 @@ type SnapshotInfo = {
 
 function formatPath({ repository, name }: SnapshotName): string {
   return `/_snapshot/${encodeURIComponent(repository)}/${encodeURIComponent(name)}`
+}
+
+function readSnapshot({ connection }: Cluster, snapshot: SnapshotName, what: string): Promise<SnapshotInfo> {
+  return requestJson(connection, { what, method: 'GET', path: formatPath(snapshot) })
 }
 
 /** `Snapshots.take`. The server continues if this process dies, and the next run waits for it. */
@@ -67,11 +72,7 @@ export async function takeSnapshot(
   const what = `take the snapshot ${snapshot.name}`
   for (;;) {
     signal.throwIfAborted()
-    const { snapshots } = await requestJson<SnapshotInfo>(connection, {
-      what,
-      method: 'GET',
-      path: formatPath(snapshot),
-    })
+    const { snapshots } = await readSnapshot(cluster, snapshot, what)
     const [{ state, metadata, failures } = { state: 'MISSING' }] = snapshots
     if (metadata?.iostlens !== mark) throw createTaken(snapshot)
     if (state === 'SUCCESS') return
@@ -102,12 +103,10 @@ async function readMark(cluster: Cluster): Promise<string> {
  * been restored by hand, or from another snapshot by a run that was killed.
  */
 async function requireSameStore(cluster: Cluster, snapshot: SnapshotName): Promise<void> {
-  const { connection, names } = cluster
-  const what = `see the snapshot ${snapshot.name}`
-  const { snapshots } = await requestJson<SnapshotInfo>(connection, { what, method: 'GET', path: formatPath(snapshot) })
+  const { snapshots } = await readSnapshot(cluster, snapshot, `see the snapshot ${snapshot.name}`)
   const found = snapshots.find(each => each.snapshot === snapshot.name)
   if (found?.metadata?.iostlens === (await readMark(cluster))) return
-  throw new Failure('usage', `${names.prefix} is not what the snapshot ${snapshot.name} has.`, {
+  throw new Failure('usage', `${cluster.names.prefix} is not what the snapshot ${snapshot.name} has.`, {
     help: 'Name the snapshot that its indices were restored from, or delete the indices to restore this one.',
   })
 }
@@ -147,25 +146,15 @@ function createTaken({ repository, name }: SnapshotName): Failure {
   })
 }
 
-const RESTORE_POLL_MS = 200
 /** Consecutive checks without recovery after which open shards count as lost; the server retries five times. */
 const IDLE_CHECKS = 50
 
-type RecoveredShards = Readonly<
-  Record<
-    string,
-    | {
-        readonly shards: readonly {
-          readonly primary: boolean
-          readonly stage: string
-          readonly index: {
-            readonly size: { readonly total_in_bytes: number; readonly recovered_in_bytes: number }
-          }
-        }[]
-      }
-    | undefined
-  >
->
+type RecoveredShard = {
+  readonly primary: boolean
+  readonly stage: string
+  readonly index: { readonly size: { readonly total_in_bytes: number; readonly recovered_in_bytes: number } }
+}
+type RecoveredShards = Readonly<Record<string, { readonly shards: readonly RecoveredShard[] } | undefined>>
 
 /** `Snapshots.restore`. The server continues if this process dies, and the next run waits for it. */
 export async function restoreSnapshot(
@@ -191,16 +180,14 @@ export async function restoreSnapshot(
         help: `GET /_cluster/allocation/explain gives the reason. Then delete the indices and restore another snapshot.`,
         details: { index: first },
       })
-    await cluster.clock.sleep(RESTORE_POLL_MS)
+    await cluster.clock.sleep(POLL_MS)
   }
 }
 
-async function beginRestore({ connection, names, writeTimeoutMs }: Cluster, snapshot: SnapshotName): Promise<void> {
+async function beginRestore(cluster: Cluster, snapshot: SnapshotName): Promise<void> {
+  const { connection, names, writeTimeoutMs } = cluster
   const what = `restore the snapshot ${snapshot.name}`
-  const { snapshots } = await requestJson<{ snapshots: readonly { readonly indices: readonly string[] }[] }>(
-    connection,
-    { what, method: 'GET', path: formatPath(snapshot) },
-  )
+  const { snapshots } = await readSnapshot(cluster, snapshot, what)
   const ours = (snapshots[0]?.indices ?? []).filter(name => name.startsWith(`${names.prefix}-`))
   if (ours.length === 0)
     throw new Failure('usage', `The snapshot ${snapshot.name} has no index of ${names.prefix}.`, {
@@ -215,7 +202,6 @@ async function beginRestore({ connection, names, writeTimeoutMs }: Cluster, snap
   })
 }
 
-/** Indices whose primary is not active yet, and the restored bytes. */
 async function readRecovery(
   { connection }: Cluster,
   indices: readonly string[],
@@ -269,7 +255,7 @@ export async function readWritePositions(cluster: Cluster): Promise<readonly Wri
   const history = historyIndices.flatMap(index =>
     at.partitions.map((_, partition) => ({
       name: names.partition(index, partition),
-      place: toPlace(index, partition),
+      place: { index: index.name, partition },
     })),
   )
   const written = [...history.map(({ name }) => name), ...names.states]
@@ -292,13 +278,6 @@ export async function readWritePositions(cluster: Cluster): Promise<readonly Wri
 }
 
 type Stand = Pick<WritePosition, 'operation' | 'documents'>
-
-function toPlace({ name }: HistoryIndex, partition: number): Pick<WritePosition, 'index' | 'partition'> {
-  return {
-    index: name,
-    partition,
-  }
-}
 
 async function readStands({ connection }: Cluster, names: readonly string[]): Promise<ReadonlyMap<string, Stand>> {
   const found = new Map<string, Stand>()

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { STARTED_WAIT_MS } from '#store/elastic/schema/check-indices.ts'
+import { STARTED_WAIT_MS } from '#store/elastic/schema/create-indices.ts'
 import { type IndexShape, metaShape, stateShapes } from '#store/elastic/schema/mappings.ts'
 import { identity } from '#test/store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'

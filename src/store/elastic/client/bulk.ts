@@ -17,9 +17,8 @@ import {
   TOO_LARGE,
   toElasticFailure,
 } from './request.ts'
-import { type Sender, tryAgain } from './sender.ts'
+import { type Sender, toRetryReason, tryAgain } from './sender.ts'
 
-/** One action of a bulk request, ready to send. */
 export type BulkItem = {
   readonly action: 'create' | 'index' | 'delete'
   readonly index: string
@@ -30,11 +29,9 @@ export type BulkItem = {
   readonly seen?: true
   /** The lines of the action as they are sent, each ended by a line feed. */
   readonly lines: string
-  /** Length of `lines` in UTF-8. */
   readonly bytes: number
 }
 
-/** Elasticsearch's answer to one item. */
 export type ItemAnswer = {
   readonly status: number
   readonly error?: ElasticError
@@ -55,7 +52,6 @@ function formatItem(
   return { action, index, id, lines, bytes, ...(source === undefined ? {} : { source }) }
 }
 
-/** Writes a document that must not exist yet. */
 export function createItem(index: string, id: string, source: string): BulkItem {
   return formatItem('create', { index, id }, { source })
 }
@@ -65,7 +61,6 @@ export function toVersionedItem(ref: Ref, version: number, source: string): Bulk
   return formatItem('index', ref, { meta: `,"version":${version},"version_type":"external_gte"`, source })
 }
 
-/** Writes a document unconditionally. */
 export function indexItem(index: string, id: string, source: string): BulkItem {
   return formatItem('index', { index, id }, { source })
 }
@@ -91,7 +86,6 @@ export function deleteItem(index: string, id: string): BulkItem {
   return formatItem('delete', { index, id })
 }
 
-/** The outcome of an item according to its answer. */
 export type ItemOutcome =
   /** Stored or deleted, or superseded by the stored document. */
   | 'done'
@@ -101,7 +95,6 @@ export type ItemOutcome =
   | 'again'
   /** The index accepts no writes, usually because of a full disk: the writer waits for an operator. */
   | 'blocked'
-  /** Refused permanently. */
   | 'wrong'
 
 export function judgeAnswer(
@@ -174,7 +167,6 @@ const IN_FLIGHT = 3
 /** The members of an answer that are read. */
 const ANSWERED = 'items.*.status,items.*.forced_refresh,items.*.error.type,items.*.error.reason,items.*.error.caused_by'
 
-/** The result of a bulk. */
 type BulkResult = {
   /** The items that conflicted: the document already exists, or changed since it was read. */
   readonly existing: readonly BulkItem[]
@@ -213,7 +205,6 @@ export async function sendBulk(
   return { existing, searchable }
 }
 
-/** What became of the items of one request. */
 type Tried = BulkResult & {
   readonly again: readonly BulkItem[]
   readonly blocked: boolean
@@ -285,8 +276,7 @@ async function tryRun(sender: Sender, items: readonly BulkItem[], refreshes: boo
     if (status >= 300) throw toElasticFailure({ connection, what: 'write in bulk' }, { status, error })
     answers = parseItemAnswers(sender, items, answer)
   } catch (error) {
-    if (!(error instanceof Failure) || !error.retryable) throw error
-    return { ...nothing, reason: error.message }
+    return { ...nothing, reason: toRetryReason(error) }
   }
   return sortAnswers(sender, items, answers)
 }

@@ -14,15 +14,12 @@ export type ConnectionOptions = {
    */
   readonly url: string
   readonly auth?: ElasticAuth
-  /** PEM file of the CA that signed the server's certificate. */
   readonly caFile?: string
-  /** Maximum time for one answer to a read, milliseconds. */
   readonly requestTimeoutMs?: number
   /** Maximum number of sockets to one host; further requests wait. */
   readonly maxSockets?: number
 }
 
-/** The content of the file in --store-ca. */
 function readCa(file: string): string {
   try {
     const text = readFileSync(file, 'utf8')
@@ -70,7 +67,6 @@ export function createBudget(now: () => number) {
   let left = MAX_EXTRA
   let last = now()
   return {
-    /** Called for each usual request. */
     earn: (): void => {
       if (left < MAX_EXTRA) left += EXTRA_SHARE
     },
@@ -90,16 +86,13 @@ export function createBudget(now: () => number) {
 type Pending = {
   readonly request: Request
   readonly isRead: boolean
-  /** The host of the first attempt. */
   readonly host: Host
   readonly since: number
   readonly until: number
-  /** Time at which the request is late. */
   lateAt: number
   /** Ends each attempt under way. */
   readonly attempts: Map<AbortController, Host>
   readonly result: PromiseWithResolvers<ElasticResponse>
-  /** Whether there was a second attempt. */
   isRepeated: boolean
   /** `HostChoice.changes` at the last attempt. */
   changes: number
@@ -145,7 +138,6 @@ class ClusterConnection implements ElasticConnection {
   private readonly pending = new Set<Pending>()
   private ticking: Timer | undefined
   private lastTick = 0
-  /** Usual time of a read, milliseconds. */
   private usualMs = 0
   /** The last read that was only answered without one of the hosts. */
   private lateRead: Request | undefined
@@ -189,7 +181,6 @@ class ClusterConnection implements ElasticConnection {
     for (const pending of this.pending) this.fail(pending, new NoResponse('The connection was closed'))
   }
 
-  /** Sends a request to the next host in turn. */
   private begin(request: Request): Pending {
     const isRead = isReading(request)
     const host = this.choice.next()
@@ -218,7 +209,6 @@ class ClusterConnection implements ElasticConnection {
     return pending
   }
 
-  /** Time after which a request is late, milliseconds. */
   private lateMs(isRead: boolean): number {
     return isRead ? Math.min(LATEST_MS, Math.max(LATE_MS, LATE_TIMES * this.usualMs)) : WRITE_LATE_MS
   }
@@ -260,7 +250,6 @@ class ClusterConnection implements ElasticConnection {
     return answer
   }
 
-  /** Ends one attempt. */
   private giveUp(pending: Pending, stop: AbortController, reason: unknown): void {
     stop.abort()
     if (pending.attempts.delete(stop) && pending.attempts.size === 0) this.fail(pending, reason)

@@ -2,7 +2,6 @@ import type { Clock } from '#time/clock.ts'
 
 /** Number of late reads blamed on a host before it is left out. */
 const BLAMED_AT = 2
-/** Time after which blame is forgotten, milliseconds. */
 const BLAME_MS = 10_000
 
 /**
@@ -44,14 +43,12 @@ export class HostChoice<T> {
     return without === undefined ? this.usual : this.speaking(without)
   }
 
-  /** Reports that the host did not answer a request or a probe. */
   noteSilent(host: T): void {
     if (this.silent.has(host)) return
     this.silent.add(host)
     this.changed()
   }
 
-  /** Reports that the host answered a probe in time. */
   noteResponsive(host: T): void {
     if (this.silent.delete(host)) this.changed()
   }
@@ -86,7 +83,6 @@ export class HostChoice<T> {
   }
 }
 
-/** The means to examine hosts. */
 export type Examined<T> = {
   /** Sends a request that costs the host nothing. Whether the host answered, with any status. Never rejects. */
   readonly probe: (host: T, limitMs: number) => Promise<boolean>
@@ -96,7 +92,6 @@ export type Examined<T> = {
   readonly onDead: (host: T) => void
 }
 
-/** Maximum time for the answer to a probe, milliseconds. */
 const PROBE_MS = 2_500
 /** A host is late if it answers after the first one by more than this time and four times the first one's. */
 const GRACE_MS = 200
@@ -112,7 +107,6 @@ const FORGET_MS = 60_000
 /** A timer that fires later than this, in ms, was delayed by our own process: answers may be waiting. */
 const STALL_MS = 50
 
-/** The hosts to examine and the means to do it. */
 type Examining<T> = {
   readonly hosts: readonly T[]
   readonly choice: HostChoice<T>
@@ -155,7 +149,6 @@ export class HostHealth<T> {
     })
   }
 
-  /** Called when a request to the host failed. */
   failed(host: T): void {
     const { hosts, choice } = this.examining
     if (hosts.length < 2 || this.isClosed) return

@@ -35,7 +35,6 @@ export function preferNodes<R extends CopiedRead>(read: R, nodes: readonly strin
   return [OF_COPIES.test(path) ? { ...read, query: { ...query, preference } } : read]
 }
 
-/** Whether an answer says that the only allowed node has no copy. */
 export function hasNoCopy(text: string): boolean {
   return text.includes('no data nodes with criteria [')
 }
@@ -109,7 +108,6 @@ type HostOptions = {
   readonly maxSockets: number
 }
 
-/** The error of a request without an answer. */
 export class NoResponse extends Error {
   /** Whether the connection ended before the answer did. */
   readonly isCut: boolean
@@ -148,7 +146,6 @@ export class Host {
   /** Requests that may begin; `waiting` are those that may not. */
   private free: number
   private readonly waiting: (() => void)[] = []
-  /** Whether the host has sent a successful answer. */
   isKnown = false
 
   constructor({ url, auth, ca, maxSockets }: HostOptions) {

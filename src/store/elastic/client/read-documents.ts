@@ -94,7 +94,6 @@ function readDoc({ connection }: RequestOrigin, doc: AnsweredDoc): Got | undefin
   }
 }
 
-/** A hit of a search that asks for versions and sorts. */
 export type SortedHit = {
   readonly _index: string
   readonly _id: string
@@ -141,5 +140,33 @@ export async function openPit(
         client.closePointInTime({ id }, options),
       )
     },
+  }
+}
+
+type PagedSearch = { readonly size: number; readonly query: object; readonly sort: readonly object[] }
+
+/**
+ * The hits of a search, page by page. The server finds the next page while the caller works on this one. `getKeys`: the
+ * values after which the next page begins.
+ */
+export async function* searchPages(
+  pit: Pit,
+  search: PagedSearch,
+  getKeys = ({ sort }: SortedHit): readonly unknown[] => sort,
+): AsyncGenerator<readonly SortedHit[], void, void> {
+  const next = (after?: readonly unknown[]): Promise<SortedHits> => {
+    const page = pit.search<SortedHits>({ version: true, track_total_hits: false, ...search, search_after: after })
+    // The search may fail before the caller awaits it.
+    page.catch(() => undefined)
+    return page
+  }
+  for (let page = next(); ; ) {
+    const { hits } = (await page).hits
+    const last = hits.at(-1)
+    if (last === undefined) return
+    const isEnd = hits.length < search.size
+    if (!isEnd) page = next(getKeys(last))
+    yield hits
+    if (isEnd) return
   }
 }

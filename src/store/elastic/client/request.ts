@@ -2,10 +2,8 @@ import { BaseConnection, Client, CloudConnectionPool, type TransportRequestOptio
 import { parseJson } from '#chain/json.ts'
 import { Failure, type FailureKind, getErrorMessage } from '#failure/failure.ts'
 
-/** Credentials of the user. */
 export type ElasticAuth = { readonly username: string; readonly password: string } | { readonly apiKey: string }
 
-/** A request to the server. */
 export type Request = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   readonly path: string
@@ -20,7 +18,6 @@ export type Request = {
   readonly timeoutMs?: number
 }
 
-/** The server's answer. */
 export type ElasticResponse = { readonly status: number; readonly text: string }
 
 /** The only way in which the program reaches the server. */

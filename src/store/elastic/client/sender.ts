@@ -42,6 +42,12 @@ export function tryAgain<T>(
   return retry({ clock, backoff: PAUSE, retryTimeoutMs, onWait, timeoutError }, attempt)
 }
 
+/** The reason to try again; throws any other error. */
+export function toRetryReason(error: unknown): string {
+  if (error instanceof Failure && error.retryable) return error.message
+  throw error
+}
+
 type Shards = { readonly _shards?: { readonly failed?: number } }
 type RefreshQuery = Readonly<Record<string, string>>
 
@@ -60,8 +66,7 @@ async function tryRefresh(sender: Sender, list: string, query: RefreshQuery): Pr
       ? { done: undefined }
       : { retryReason: `${failed ?? 'some'} shards of ${list} could not be refreshed` }
   } catch (error) {
-    if (error instanceof Failure && error.retryable) return { retryReason: error.message }
-    throw error
+    return { retryReason: toRetryReason(error) }
   }
 }
 

@@ -6,7 +6,7 @@ import { type AnyIndex, historyIndices, type StateIndex, stateIndices } from '#i
 import { series } from '#indices/series.ts'
 import { missingData, nothingLoaded } from '#store/failures.ts'
 import type { Audit, PlacedRow, StoredDocument } from '#store/port.ts'
-import type { Pit, SortedHit, SortedHits } from '../client/read-documents.ts'
+import { type Pit, type SortedHit, type SortedHits, searchPages } from '../client/read-documents.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { readCheckpoint, readPublished, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { decodeDoc, readFormerDoc } from '../schema/documents.ts'
@@ -70,7 +70,7 @@ function listWantedPits(names: Names, { partitions }: PublishedMeta, kinds: read
       namePit(index),
       index.kind === 'state'
         ? { indices: [names.state(index)] }
-        : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.history(index) },
+        : { indices: partitions.map((_, at) => names.partition(index, at)), alias: names.own(index.name) },
     ]),
   )
 }
@@ -157,7 +157,7 @@ async function* scanIndex<I extends AnyIndex>(
 ): AsyncIterable<readonly StoredDocument<I>[]> {
   const ofState = getStateIndex(index) === 'state' ? { term: { [KIND]: index.name } } : { match_all: {} }
   const query = index.kind === 'state' ? ofState : { range: { [HEIGHT]: { lte: reading.at.end.height } } }
-  for await (const hits of searchPages(reading, index, query)) yield hits.map(hit => toStored(reading, index, hit))
+  for await (const hits of searchAll(reading, index, query)) yield hits.map(hit => toStored(reading, index, hit))
 }
 
 const kindsByName = new Map<unknown, StateIndex>(stateIndices.map(index => [index.name, index]))
@@ -172,7 +172,7 @@ async function* scanPublished(
 ): AsyncIterable<readonly PublishedDocument[]> {
   const query = after === undefined ? { match_all: {} } : { range: { [AT]: { gt: after } } }
   for (const first of [accounts, series])
-    for await (const hits of searchPages(reading, first, query))
+    for await (const hits of searchAll(reading, first, query))
       yield hits.flatMap(hit => readPublishedHit(hit, reading.at))
 }
 
@@ -189,32 +189,9 @@ function readPublishedHit(hit: SortedHit, at: PublishedMeta): readonly Published
   return before.doc === undefined ? [] : [{ index, id, doc: tryDecode(index, { ...hit, _source: before.doc }) }]
 }
 
-async function* searchPages(
-  reading: AuditReading,
-  index: AnyIndex,
-  query: object,
-): AsyncGenerator<readonly SortedHit[]> {
-  const next = (after: readonly unknown[] | undefined): Promise<SortedHits> => {
-    const page = findPit(reading, index).search<SortedHits>({
-      size: PAGE,
-      version: true,
-      track_total_hits: false,
-      sort: [{ _shard_doc: 'asc' }],
-      query: { bool: { filter: [query] } },
-      search_after: after,
-    })
-    // The search may fail before the caller awaits it.
-    page.catch(() => undefined)
-    return page
-  }
-  for (let page = next(undefined); ; ) {
-    const { hits } = await page
-    const last = hits.hits.at(-1)
-    if (last === undefined) return
-    // The server finds the next page while the caller works on this one.
-    page = next(last.sort)
-    yield hits.hits
-  }
+function searchAll(reading: AuditReading, index: AnyIndex, query: object): AsyncIterable<readonly SortedHit[]> {
+  const search = { size: PAGE, sort: [{ _shard_doc: 'asc' }], query: { bool: { filter: [query] } } }
+  return searchPages(findPit(reading, index), search)
 }
 
 function toStored<I extends AnyIndex>(reading: AuditReading, index: I, hit: SortedHit): StoredDocument<I> {

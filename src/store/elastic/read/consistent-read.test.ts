@@ -4,12 +4,15 @@ import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { MISSING_INDEX } from '../client/request.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
+import { EDITION } from '../schema/mappings.ts'
 import { NewerData, openReads, READ_SERVES_MS } from './consistent-read.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
   batch: `b${height}`,
   partitions: [0],
+  generations: {},
+  edition: EDITION,
 })
 
 /** The height alone distinguishes the views. */

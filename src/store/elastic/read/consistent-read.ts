@@ -25,7 +25,6 @@ type HeightOptions = {
   readonly sleep: (ms: number) => Promise<void>
   readonly now: () => number
   readonly nothing: () => Failure
-  /** The failure for a height under repair. */
   readonly underRepair: () => Failure
 }
 
@@ -147,14 +146,13 @@ type ReadPublished = HeightOptions['readPublished']
 
 /**
  * Reads the published height. Throws when a program of another edition has published it, such as the migration of a
- * newer one: its documents may mean something else. Versions before the editions named none.
+ * newer one: its documents may mean something else.
  */
 export function readOwnEdition(read: ReadPublished, store: string): ReadPublished {
   return async signal => {
     const found = await read(signal)
-    const { edition = EDITION } = found ?? {}
-    if (edition !== EDITION)
-      throw otherVersion(store, `indices of edition ${edition}, but this process reads ${EDITION}`)
+    if (found !== undefined && found.edition !== EDITION)
+      throw otherVersion(store, `indices of edition ${found.edition}, but this process reads ${EDITION}`)
     return found
   }
 }
@@ -181,7 +179,6 @@ type ConsistentOptions = HeightOptions & {
   readonly whole: Pick<ReturnType<typeof wholeness>, 'require' | 'requireNow'>
   /** Maximum time that a read without a signal is retried, milliseconds. */
   readonly timeoutMs: number
-  /** Called when a read has ended. */
   readonly onCall?: ((end: CallEnd) => void) | undefined
 }
 
@@ -278,7 +275,6 @@ function createRepeats({ whole, now, sleep, readPublished, timeoutMs }: Consiste
   }
 }
 
-/** One attempt of a read. */
 type ReadAttempt = {
   readonly at: PublishedMeta
   readonly attempt: number

@@ -4,7 +4,7 @@ import type { AnyIndex, StateIndex } from '#indices/registry.ts'
 import type { HeldView, View } from '#store/port.ts'
 import { type Ranking, requireRanking } from '#store/ranking.ts'
 import type { SortedHit, SortedHits } from '../client/read-documents.ts'
-import { openPit, type Pit } from '../client/read-documents.ts'
+import { openPit, type Pit, searchPages } from '../client/read-documents.ts'
 import { getLastDocuments, type LastDocument, type PublishedMeta, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { decodeDoc } from '../schema/documents.ts'
 import { AT } from '../schema/mappings.ts'
@@ -12,9 +12,7 @@ import { type Cluster, fromStateId, getStateIndex, type ReadCluster, toStateId }
 import { COPIES_TRIED, createDeadlineFailure, createUnpublished, getWaitMs, OutOfDateCopy } from './consistent-read.ts'
 import { toQuery } from './search-state.ts'
 
-/** The indices of a point in time. */
 type WantedPit = {
-  readonly at: PublishedMeta
   /** Indices with one shard each. */
   readonly indices: readonly string[]
   /** Alias of the indices; absent: they are listed by name. */
@@ -30,6 +28,7 @@ type Shown = {
   /** The first index without its last document, and that document; undefined: each index has its own. */
   readonly lacks: MissingDocument | undefined
 }
+type PitCluster = Pick<ReadCluster, 'connection'> & { readonly clock: Pick<Cluster['clock'], 'sleep'> }
 export type MissingDocument = { readonly index: string; readonly last: LastDocument }
 
 /**
@@ -38,8 +37,9 @@ export type MissingDocument = { readonly index: string; readonly last: LastDocum
  * none of several shows the document, it is lost, or no other copy can be reached: `lacks` names it.
  */
 async function openWholePit(
-  { connection, clock }: Pick<ReadCluster, 'connection'> & { readonly clock: Pick<Cluster['clock'], 'sleep'> },
-  { at, indices, alias, keep }: WantedPit,
+  { connection, clock }: PitCluster,
+  at: PublishedMeta,
+  { indices, alias, keep }: WantedPit,
 ): Promise<Shown & { readonly pit: Pit }> {
   for (let attempt = 0; ; attempt++) {
     const pit = await openPit(connection, alias === undefined ? indices : [alias], keep)
@@ -56,11 +56,7 @@ async function openWholePit(
 }
 
 /** Points in time of several groups of indices at a published height, by key of `wanted`; `close` closes all. */
-export async function openWholePits(
-  cluster: Parameters<typeof openWholePit>[0],
-  at: PublishedMeta,
-  wanted: ReadonlyMap<string, Omit<WantedPit, 'at'>>,
-) {
+export async function openWholePits(cluster: PitCluster, at: PublishedMeta, wanted: ReadonlyMap<string, WantedPit>) {
   const pits = new Map<string, Pit>()
   const close = async (): Promise<void> => {
     await Promise.all([...pits.values()].map(pit => pit.close()))
@@ -69,7 +65,7 @@ export async function openWholePits(
   const missing: MissingDocument[] = []
   try {
     for (const [name, each] of wanted) {
-      const taken = await openWholePit(cluster, { at, ...each })
+      const taken = await openWholePit(cluster, at, each)
       pits.set(name, taken.pit)
       isNewer ||= taken.isNewer
       if (taken.lacks !== undefined) missing.push(taken.lacks)
@@ -199,7 +195,8 @@ function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken)
     for (let from = 0; from < ids.length; from += HELD_AT_ONCE) {
       const values = ids.slice(from, from + HELD_AT_ONCE).map(id => toStateId(index, id))
       const body = { size: values.length, version: true, track_total_hits: false, query: { ids: { values } } }
-      for (const { _id, _source } of requireExact(at, await pitOf(index).search<SortedHits>(body))) {
+      const { hits } = await pitOf(index).search<SortedHits>(body)
+      for (const { _id, _source } of requireExact(at, hits.hits)) {
         const id = fromStateId(index, _id)
         found.set(id, decodeDoc(index, id, _source))
       }
@@ -226,62 +223,49 @@ function createHeldView({ hold: _, ...view }: View, { at, pits, signal }: Taken)
   }
 }
 
-/**
- * Documents of a ranking from one end to the other, for sequential callers; a step back starts from the top.
- * The next documents are read while the previous ones are used.
- */
+/** Documents of a ranking from one end to the other, for sequential callers; a step back starts from the top. */
 function openCursor(pit: Pit, at: PublishedMeta, { index, order, group }: Ranking<StateIndex>) {
   const { query, sort } = toQuery({ index, order, group })
-  const search = async (after: readonly unknown[] | undefined): Promise<readonly SortedHit[]> => {
-    const answer = await pit.search<SortedHits>({
-      size: HELD_AT_ONCE,
-      version: true,
-      track_total_hits: false,
-      query,
-      sort: [...sort, { _shard_doc: 'asc' }],
-      search_after: after,
-    })
-    return requireExact(at, answer)
+  const search = { size: HELD_AT_ONCE, query, sort: [...sort, { _shard_doc: 'asc' }] }
+  // A double among the sort values cannot represent every amount; the document has the amount as text.
+  const open = () => searchPages(pit, search, last => [...readSortKeys(last, sort), last.sort.at(-1)])
+  let pages = open()
+  let position = 0
+  let ready: readonly SortedHit[] = []
+  const begin = (): void => {
+    pages = open()
+    position = 0
+    ready = []
   }
-  const begin = (): Walk => ({ position: 0, ready: [], next: search(undefined) })
-  /** Takes the documents that were read ahead, and begins to read the next ones. */
-  const more = async (walk: Walk): Promise<void> => {
-    const hits = (await walk.next) ?? []
-    const last = hits.at(-1)
-    walk.next = undefined
-    // A double among the sort values cannot represent every amount; the document has the amount as text.
-    if (last !== undefined && hits.length === HELD_AT_ONCE)
-      walk.next = search([...readSortKeys(last, sort), last.sort.at(-1)])
-    // The failure is thrown when these documents are needed.
-    walk.next?.catch(() => undefined)
-    walk.ready = walk.ready.length === 0 ? hits : [...walk.ready, ...hits]
-  }
-  const pass = async (walk: Walk, count: number): Promise<readonly SortedHit[]> => {
-    while (walk.ready.length < count && walk.next !== undefined) await more(walk)
-    const passed = walk.ready.slice(0, count)
-    walk.ready = walk.ready.slice(count)
-    walk.position += passed.length
+  const pass = async (count: number): Promise<readonly SortedHit[]> => {
+    while (ready.length < count) {
+      const page = await pages.next()
+      if (page.done) break
+      ready = [...ready, ...requireExact(at, page.value)]
+    }
+    const passed = ready.slice(0, count)
+    ready = ready.slice(count)
+    position += passed.length
     return passed
   }
-  let walk: Walk | undefined
-  let before: Promise<unknown> = Promise.resolve()
   const read = async (offset: number, limit: number) => {
-    if (walk === undefined || offset < walk.position) walk = begin()
-    while (walk.position < offset)
-      if ((await pass(walk, Math.min(HELD_AT_ONCE, offset - walk.position))).length === 0) return []
-    return (await pass(walk, limit)).map(({ _id, _source }) => decodeDoc(index, fromStateId(index, _id), _source))
+    if (offset < position) begin()
+    try {
+      while (position < offset) if ((await pass(Math.min(HELD_AT_ONCE, offset - position))).length === 0) return []
+      return (await pass(limit)).map(({ _id, _source }) => decodeDoc(index, fromStateId(index, _id), _source))
+    } catch (error) {
+      // After a failure the pages are at their end.
+      begin()
+      throw error
+    }
   }
+  let before: Promise<unknown> = Promise.resolve()
   return (offset: number, limit: number): ReturnType<typeof read> => {
     const own = before.then(() => read(offset, limit))
     before = own.catch(() => undefined)
     return own
   }
 }
-
-/**
- * Number of documents passed, the documents read beyond that, and the search for the following ones; undefined: none.
- */
-type Walk = { position: number; ready: readonly SortedHit[]; next: Promise<readonly SortedHit[]> | undefined }
 
 /** The values by which the ranking sorts a hit. */
 function readSortKeys({ _id, _source }: SortedHit, sort: ReturnType<typeof toQuery>['sort']): readonly unknown[] {
@@ -294,9 +278,9 @@ function readSortKeys({ _id, _source }: SortedHit, sort: ReturnType<typeof toQue
 }
 
 /** The hits, none of which is newer than the held height. */
-function requireExact(at: PublishedMeta, { hits }: SortedHits): readonly SortedHit[] {
-  for (const { _id, _version } of hits.hits)
+function requireExact(at: PublishedMeta, hits: readonly SortedHit[]): readonly SortedHit[] {
+  for (const { _id, _version } of hits)
     if (_version > toVersion(toStamp(at)))
       throw new Failure('defect', `Document '${_id}' is newer than height ${at.end.height}, which is held.`)
-  return hits.hits
+  return hits
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { listRowPartitions } from './list-rows.ts'
+import { listRowPartitions } from './view.ts'
 
 test('partitionsOf: the partitions with some of the rows are returned', () => {
   const starts = [

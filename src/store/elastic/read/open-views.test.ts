@@ -3,6 +3,7 @@ import { accounts } from '#indices/account.ts'
 import { lists } from '#indices/list.ts'
 import { connect } from '../client/connection.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
+import { EDITION } from '../schema/mappings.ts'
 import { createNames } from '../schema/names.ts'
 import { createStateCache, createViews } from './open-reading.ts'
 
@@ -14,6 +15,8 @@ const metaOf = (batch: string): PublishedMeta => ({
   end: { height: 1, hash: 'h', time: 0n, lib: 1 },
   batch,
   partitions: [0],
+  generations: {},
+  edition: EDITION,
 })
 
 test('rememberState: missing documents are cached, too, and index and id are separate', () => {

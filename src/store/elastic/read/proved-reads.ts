@@ -29,7 +29,6 @@ export type ProofContext = {
   readonly signal?: AbortSignal | undefined
 }
 
-/** A state document of the requested index. */
 type CachedDoc = { readonly id: string }
 
 type IndexName = Pick<AnyIndex, 'name'>
@@ -41,15 +40,12 @@ export type DocumentCache = {
   put(index: IndexName, id: string, read: { readonly doc: CachedDoc | undefined; readonly characters: number }): void
 }
 
-/** The means of a view to read. */
 export type ViewReader = ProofContext & {
   readonly names: Names
-  /** The index of records of each partition. */
   readonly recordIndices: readonly string[]
   readonly published: PublishedMeta
   /** Hints for rankings, shared by all views. */
   readonly hints: Hints
-  /** Cached state of the published batch. */
   readonly cache: DocumentCache
   /** Called when a read misses a document that may have been lost. */
   readonly onNothing: () => void
@@ -109,18 +105,9 @@ export async function getProvedDocs(
   return found
 }
 
-type Proof = Ref & { readonly version: number }
-
-/**
- * The documents from `from` on that fit one request, together with the documents that prove their indices'
- * copies current.
- */
-function takePart(
-  refs: readonly Ref[],
-  from: number,
-  last: LastDocuments,
-): { readonly proofs: readonly Proof[]; readonly part: readonly Ref[] } {
-  const proofs = new Map<string, Proof>()
+/** The documents from `from` on that fit one request, and the documents that prove their indices' copies current. */
+function takePart(refs: readonly Ref[], from: number, last: LastDocuments) {
+  const proofs = new Map<string, Ref & { readonly version: number }>()
   let to = from
   for (; to < refs.length; to++) {
     const { index } = refs[to] as Ref
@@ -137,7 +124,6 @@ type HistorySearch = {
   /** Without a `bool` around it, which costs some per cent of a page's time. `filter_path` would cost a sixth. */
   readonly query: object
   readonly size: number
-  /** Absent: all fields. */
   readonly _source?: readonly (keyof ListedRecord)[]
 }
 
@@ -210,7 +196,6 @@ export function searchProvedHistory(
   })
 }
 
-/** Searches the indices in requests of as many indices as fit. */
 async function searchParts(
   indices: readonly string[],
   search: (part: readonly string[]) => Promise<readonly HistoryHit[]>,

@@ -28,22 +28,28 @@ type RankingSearch = (step: RankingStep) => Promise<readonly SortedHit[]>
 /** Limit of `from` + `size` (`index.max_result_window`). */
 const WINDOW = 10_000
 
-/** Reads documents by their ids. */
-type GetMany<I extends StateIndex> = (ids: readonly string[]) => Promise<readonly (DocOf<I> | undefined)[]>
+type StateReading<I extends StateIndex> = {
+  readonly reader: ViewReader
+  /** Reads documents by their ids. */
+  readonly getMany: (ids: readonly string[]) => Promise<readonly (DocOf<I> | undefined)[]>
+}
 
 /** Rows of an order, of one published height. */
 export async function readRankedRows<I extends StateIndex>(
-  { reader, getMany }: { readonly reader: ViewReader; readonly getMany: GetMany<I> },
+  { reader, getMany }: StateReading<I>,
   { index, order, group }: Ranking<I>,
   { range, skip, limit }: RankingRows,
 ): Promise<readonly DocOf<I>[]> {
   const search = createSearch(reader, reader.names.state(index), toQuery({ index, order, group }, range))
-  const after = walksTie(range) ? toKeys(index, group, range.after) : undefined
+  const after = walksTie(range) ? [index.name, group ?? '', range.after.amount, range.after.name] : undefined
   if (after !== undefined && skip > 0 && skip + limit <= WINDOW) {
     // The names identify the page's documents, so the tie is walked once.
     const keys = await search({ size: skip + limit, search_after: after, ...KEYS_ONLY })
     const ids = keys.slice(skip).map(({ sort }) => memberId(group, String(sort.at(-1))))
-    return (await getMany(ids)).map((doc, at) => doc ?? refuseLost(index, ids[at]))
+    return (await getMany(ids)).map((doc, at) => {
+      if (doc === undefined) throw missingData(`A ranking of ${index.name} has '${ids[at]}', which is not there.`)
+      return doc
+    })
   }
   const hits =
     after === undefined && skip + limit <= WINDOW
@@ -52,21 +58,15 @@ export async function readRankedRows<I extends StateIndex>(
   return hits.map(({ _id, _source }) => decodeDoc(index, fromStateId(index, _id), _source))
 }
 
-function refuseLost(index: StateIndex, id: string | undefined): never {
-  throw missingData(`A ranking of ${index.name} has '${id}', which is not there.`)
-}
-
 /** Options for hits without their documents, which cost ten times as much. */
 const KEYS_ONLY = { _source: false, stored_fields: '_none_' } as const
+
+type DeepRange = { readonly after: Keys | undefined; readonly offset: number; readonly limit: number }
 
 /** Hits after certain sort values, or more hits than the window allows, in steps of at most 10,000. */
 async function searchDeep(
   search: RankingSearch,
-  {
-    after: first,
-    offset,
-    limit,
-  }: { readonly after: Keys | undefined; readonly offset: number; readonly limit: number },
+  { after: first, offset, limit }: DeepRange,
 ): Promise<readonly SortedHit[]> {
   let after = first
   for (let skip = offset; skip > 0; ) {
@@ -132,10 +132,6 @@ function walksTie(range: RankRange | undefined): range is RankRange & { readonly
   return range?.after !== undefined && range.after.name !== LAST_NAME && range.tied <= WALKED
 }
 
-function toKeys({ name: kind }: Index, group = '', { amount, name }: Standing): Keys {
-  return [kind, group, amount, name]
-}
-
 /**
  * Amounts are bounded on both sides, so the search visits only the few documents between, at any depth. If
  * the range begins within a tie, `search_after` skips the names before, comparing every document of the tie.
@@ -144,7 +140,8 @@ function toKeys({ name: kind }: Index, group = '', { amount, name }: Standing): 
 function toRange(order: Order, range: RankRange): readonly object[] {
   const { after, until } = range
   const fields = standingFields(order)
-  const least = until === undefined ? getLeast(order) : { gte: String(until.amount) }
+  const positive = order.positive === undefined ? {} : { gt: '0' }
+  const least = until === undefined ? positive : { gte: String(until.amount) }
   const between = (bounds: object) => ({ range: { [fields.amount]: bounds } })
   if (after === undefined) return Object.keys(least).length === 0 ? [] : [between(least)]
   const most = String(after.amount)
@@ -158,10 +155,6 @@ function toRange(order: Order, range: RankRange): readonly object[] {
   return [amounts, isWithinTie ? later : matchAny([between({ lt: most }), later])]
 }
 
-function getLeast({ positive }: Order): object {
-  return positive === undefined ? {} : { gt: '0' }
-}
-
 /**
  * Searches of one ranking. Each request contains a second search, on the same copy, for any document newer
  * than the view. The versions of the hits alone would not be enough, because a document that has left the
@@ -169,14 +162,8 @@ function getLeast({ positive }: Order): object {
  */
 function createSearch(reader: ViewReader, index: string, ranking: object): RankingSearch {
   const stamp = toStamp(reader.published)
-  const newer = {
-    size: 0,
-    track_total_hits: 1,
-    terminate_after: 1,
-    query: { range: { [AT]: { gt: stamp } } },
-  }
   return async step => {
-    const searches = [{ ...ranking, ...step, version: true }, newer]
+    const searches = [{ ...ranking, ...step, version: true }, findNewer(stamp)]
     const [found, later] = await searchOneCopy<SortedHit>(reader, index, searches)
     const hits = requireValid(
       { connection: reader.connection, what: `search ${index}` },
@@ -189,10 +176,11 @@ function createSearch(reader: ViewReader, index: string, ranking: object): Ranki
   }
 }
 
-type NamesReading<I extends NamedIndex> = {
-  readonly reader: ViewReader
-  readonly getMany: (ids: readonly string[]) => Promise<readonly (DocOf<I> | undefined)[]>
+/** A search whose total says whether any document is newer than a stamp. */
+function findNewer(stamp: number) {
+  return { size: 0, track_total_hits: 1, terminate_after: 1, query: { range: { [AT]: { gt: stamp } } } }
 }
+
 type Terms = {
   readonly terms?: readonly string[]
   readonly complete?: boolean
@@ -212,7 +200,7 @@ const MORE_NAMES = 1_000
  * Throws `OutOfDateCopy` when the list lacks a name, because it may be from any copy.
  */
 export async function findNamedDocs<I extends NamedIndex>(
-  { reader, getMany }: NamesReading<I>,
+  { reader, getMany }: StateReading<I>,
   index: I,
   { text, limit }: { readonly text: string; readonly limit: number },
 ): Promise<readonly DocOf<I>[]> {
@@ -235,16 +223,10 @@ export async function findNamedDocs<I extends NamedIndex>(
   return found.slice(0, limit)
 }
 
-type WantedNames = {
-  readonly text: string
-  readonly size: number
-  readonly after: string | undefined
-}
-
 async function listTerms(
   reader: ViewReader,
   index: NamedIndex,
-  { text, size, after }: WantedNames,
+  { text, size, after }: { readonly text: string; readonly size: number; readonly after: string | undefined },
 ): Promise<readonly string[]> {
   const { connection, signal } = reader
   const alias = reader.names.state(index)
@@ -286,12 +268,7 @@ async function requireAllNames(reader: ViewReader, index: NamedIndex, { text, un
       : { range: { [NAMED]: { gte: from, lte: toStateId(index, until) } } }
   const [named, newer] = await searchOneCopy<{ readonly _id: string }>(reader, name, [
     { size: found.length + 1, _source: false, query: { bool: { filter: [within] } } },
-    {
-      size: 0,
-      track_total_hits: 1,
-      terminate_after: 1,
-      query: { range: { [AT]: { gt: toStamp(reader.published) } } },
-    },
+    findNewer(toStamp(reader.published)),
   ])
   const origin = { connection: reader.connection, what: `search ${name}` }
   if (requireValid(origin, newer?.hits?.total?.value) > 0) throw new NewerData()

@@ -1,20 +1,28 @@
+import { hash8 } from '#chain/hash.ts'
 import type { DocOf } from '#indices/define.ts'
 import { type ListDoc, toPlace } from '#indices/list.ts'
-import { records } from '#indices/record.ts'
+import { type ListedRecord, listedRecords, type RecordDoc, records } from '#indices/record.ts'
 import type { AnyIndex, HistoryIndex, StateIndex } from '#indices/registry.ts'
 import { segments } from '#indices/segment.ts'
+import { type TransactionDoc, transactions } from '#indices/transaction.ts'
 import { countDocCharacters } from '#store/bounded-cache.ts'
 import { missingData } from '#store/failures.ts'
 import type { IsEnough, Moment, View } from '#store/port.ts'
 import { rankingPage } from '#store/ranking.ts'
 import type { Got } from '../client/read-documents.ts'
-import type { Ref } from '../client/request.ts'
-import { toStamp, toVersion } from '../schema/checkpoint.ts'
-import { decodeDoc, formatHashTerm } from '../schema/documents.ts'
-import { findPartition, type PartitionStarts, toStateId } from '../schema/names.ts'
+import { type NamedRequest, parseHits, type Ref, requestParsed, WHOLE } from '../client/request.ts'
+import { type Checkpoint, toStamp, toVersion } from '../schema/checkpoint.ts'
+import { decodeDoc, formatHashTerm, parseHitDocs } from '../schema/documents.ts'
+import { findPartition, INDICES_AT_ONCE, type ReadCluster, toStateId } from '../schema/names.ts'
 import { NewerData } from './consistent-read.ts'
-import { listRowPartitions, readNewRecords, readRows } from './list-rows.ts'
-import { getBatchedDocs, type HistoryHit, searchHistory, searchProvedHistory, type ViewReader } from './proved-reads.ts'
+import {
+  getBatchedDocs,
+  type HistoryHit,
+  type ProofContext,
+  searchHistory,
+  searchProvedHistory,
+  type ViewReader,
+} from './proved-reads.ts'
 import { findNamedDocs, readRankedRows } from './search-state.ts'
 
 /** A view of the published height. A read throws `NewerData` if it could see newer data, unless the state is held. */
@@ -30,7 +38,7 @@ export function openView(reader: ViewReader, own: Pick<View, 'hold' | 'release' 
       findNamedDocs({ reader, getMany: ids => getDocs(reader, index, ids) }, index, { text, limit }),
     page: (index, order, options) => readPage(reader, { index, order }, options),
     records: (list, first, last) => readRows(reader, list, [first, last]),
-    newRecords: (lists, height) => readNewRecords(lists, height, places => findPlaced(reader, places, height)),
+    newRecords: (lists, height) => readNewRecords(reader, lists, height),
     moments: (list, ordinals) => readMoments(reader, list, ordinals),
   }
 }
@@ -103,12 +111,7 @@ function toRef(reader: ViewReader, index: AnyIndex, id: string): Ref | undefined
   if (index.kind === 'state') return { index: reader.names.state(index), id: toStateId(index, id) }
   const height = parseHeight(id)
   if (height === undefined || height > reader.published.end.height) return undefined
-  return { index: namePartition(reader, index, height), id }
-}
-
-function namePartition(reader: ViewReader, index: HistoryIndex, height: number): string {
-  const partitions: PartitionStarts = reader.published.partitions
-  return reader.names.partition(index, findPartition(partitions, height))
+  return { index: reader.names.partition(index, findPartition(reader.published.partitions, height)), id }
 }
 
 /** More documents than ever share the first 8 bytes of a hash. */
@@ -132,9 +135,11 @@ async function findDocs<I extends HistoryIndex>(
   const size = MAX_FOUND * terms.length
   const wanted = terms.length
   const docsOf = (hits: readonly HistoryHit[]) =>
-    sortHits(hits)
-      .filter(({ _id }) => (parseHeight(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
-      .map(({ _id, _source }) => decodeDoc(index, _id, _source))
+    sortById(
+      hits
+        .filter(({ _id }) => (parseHeight(_id) ?? Number.POSITIVE_INFINITY) <= reader.published.end.height)
+        .map(({ _id, _source }) => decodeDoc(index, _id, _source)),
+    )
   const search = {
     query,
     size,
@@ -148,7 +153,7 @@ async function findDocs<I extends HistoryIndex>(
   return docs
 }
 
-/** Rows at the view's height with one of the places, in the partitions of blocks above `height`. */
+/** Rows at the view's height with one of the places, each row once, in the partitions of blocks above `height`. */
 async function findPlaced(reader: ViewReader, places: readonly bigint[], height: number) {
   const { partitions, end } = reader.published
   const first = findPartition(partitions, height + 1)
@@ -175,15 +180,154 @@ async function readMoments(reader: ViewReader, list: ListDoc, ordinals: readonly
     throw missingData(
       `List '${list.id}' has ${hits.length} of its rows ${ordinals.join(', ')} in ${indices.join(', ')}.`,
     )
-  return sortHits(hits).map(({ _source: { height, time } }) => ({
-    height: height as number,
-    time: BigInt(time as string),
-  }))
+  return hits
+    .map(({ _source: { height, time } }) => ({ height: height as number, time: BigInt(time as string) }))
+    .toSorted((a, b) => a.height - b.height)
 }
 
-/** Sorts hits by id. */
-function sortHits(hits: readonly HistoryHit[]): readonly HistoryHit[] {
-  return hits.every(({ _id }, at) => at === 0 || _id > (hits[at - 1] as HistoryHit)._id)
-    ? hits
-    : hits.toSorted((a, b) => (a._id < b._id ? -1 : 1))
+/** Rows per request; a page has at most some hundred, only exports have more. */
+const ROWS_AT_ONCE = 5000
+
+/** See `View.records`. */
+async function readRows(
+  reader: ViewReader,
+  list: ListDoc,
+  [first, last]: readonly [first: number, last: number],
+): Promise<readonly ListedRecord[]> {
+  const to = Math.min(last, list.count)
+  const rows: ListedRecord[] = []
+  for (let from = Math.max(first, 1); from <= to; from += ROWS_AT_ONCE)
+    rows.push(...(await readRun(reader, list, [from, Math.min(to, from + ROWS_AT_ONCE - 1)])))
+  return rows
+}
+
+async function readRun(
+  reader: ViewReader,
+  list: ListDoc,
+  [from, to]: readonly [from: number, to: number],
+): Promise<readonly ListedRecord[]> {
+  const indices = listRowPartitions(list.starts, from, to).map(partition => reader.recordIndices[partition] as string)
+  const size = to - from + 1
+  const places = [toPlace(list.number, from), toPlace(list.number, to)].map(String)
+  let rows = indices.length > INDICES_AT_ONCE ? [] : await readPlaces(reader, indices, { places, size })
+  if (rows.length !== size) {
+    // Reads in several requests, or finds out whether a copy is out of date.
+    const query = { range: { places: { gte: places[0], lte: places[1] } } }
+    rows = (await searchHistory(reader, indices, { query, size, wanted: size })).map(toRow)
+  }
+  if (rows.length !== size)
+    throw missingData(
+      `List '${list.id}' has ${rows.length} rows with ordinals ${from} to ${to} in ${indices.join(', ')}.`,
+    )
+  return sortById(rows)
+}
+
+/** The request is concatenated from its numbers: serializing it as JSON takes as long as reading a row. */
+function readPlaces(
+  { connection, signal }: ViewReader,
+  indices: readonly string[],
+  { places: [first, last], size }: { readonly places: readonly string[]; readonly size: number },
+): Promise<readonly ListedRecord[]> {
+  const question: NamedRequest = {
+    what: `search ${indices}`,
+    method: 'POST',
+    path: `/${indices}/_search`,
+    query: WHOLE,
+    body: `{"track_total_hits":false,"query":{"range":{"places":{"gte":"${first}","lte":"${last}"}}},"size":${size}}`,
+    signal,
+  }
+  return requestParsed(
+    connection,
+    question,
+    ({ text }) =>
+      parseHitDocs(listedRecords, text) ?? parseHits<HistoryHit>({ connection, what: question.what }, text).map(toRow),
+  )
+}
+
+function toRow({ _id, _source }: HistoryHit): ListedRecord {
+  return decodeDoc(listedRecords, _id, _source)
+}
+
+/** The partitions of a list with rows `first` … `last`; `starts` is ascending, as in the list's document. */
+export function listRowPartitions(
+  starts: readonly (readonly [partition: number, ordinal: number])[],
+  first: number,
+  last: number,
+): readonly number[] {
+  return starts
+    .filter(([, ordinal], at) => ordinal <= last && (starts[at + 1]?.[1] ?? Number.MAX_SAFE_INTEGER) > first)
+    .map(([partition]) => partition)
+}
+
+/** Documents of history by position; most answers have that order already. */
+function sortById<T extends { readonly id: string }>(docs: readonly T[]): readonly T[] {
+  return docs.every(({ id }, at) => at === 0 || id > (docs[at - 1] as T).id)
+    ? docs
+    : docs.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+}
+
+/** Places per search: an index returns at most 10,000 hits, some of which prove that the copy is current. */
+const MAX_PLACES = 9_000
+/** Maximum rows of one list per search; a list usually has a few new ones. */
+const MAX_OF_LIST = 64
+/** Two, so that the row after a missing one reveals it. */
+const MIN_OF_LIST = 2
+
+/**
+ * `View.newRecords` by places alone, the only field by which rows are found: looks up the next places of each
+ * list, and further places of the lists that had all of them.
+ */
+async function readNewRecords(
+  reader: ViewReader,
+  lists: ReadonlyMap<number, number>,
+  height: number,
+): Promise<readonly RecordDoc[]> {
+  const found = new Map<string, RecordDoc>()
+  let open: (readonly [list: number, after: number])[] = [...lists]
+  while (open.length > 0) {
+    const each = Math.min(MAX_OF_LIST, Math.max(MIN_OF_LIST, Math.floor(MAX_PLACES / open.length)))
+    const further: (readonly [number, number])[] = []
+    const atOnce = Math.floor(MAX_PLACES / each)
+    for (let from = 0; from < open.length; from += atOnce) {
+      const part = open.slice(from, from + atOnce)
+      const places = part.flatMap(([list, after]) => listPlaces(list, after, each))
+      const rows = await findPlaced(reader, places, height)
+      for (const row of rows) found.set(row.id, row)
+      const seen = new Set(rows.flatMap(({ places }) => places))
+      for (const [list, after] of part) {
+        const count = listPlaces(list, after, each).filter(place => seen.has(place)).length
+        if (count === each) further.push([list, after + each])
+      }
+    }
+    open = further
+  }
+  return sortById([...found.values()].filter(row => row.height > height))
+}
+
+function listPlaces(list: number, after: number, count: number): readonly bigint[] {
+  return Array.from({ length: count }, (_, at) => toPlace(list, after + 1 + at))
+}
+
+const HASHES_AT_ONCE = 100
+
+/** Transactions up to the checkpoint with one of these hashes. */
+export async function findTransactions(
+  cluster: ReadCluster & ProofContext,
+  { partitions, end }: Pick<Checkpoint, 'partitions' | 'end'>,
+  hashes: readonly string[],
+): Promise<readonly TransactionDoc[]> {
+  const indices = partitions.map((_, partition) => cluster.names.partition(transactions, partition))
+  const found: TransactionDoc[] = []
+  for (let from = 0; from < hashes.length; from += HASHES_AT_ONCE) {
+    const wanted = new Set(hashes.slice(from, from + HASHES_AT_ONCE))
+    const query = { terms: { hash8: [...wanted].map(hash => formatHashTerm(hash8(hash))) } }
+    for (const { _id, _source } of await searchProvedHistory(cluster, indices, {
+      query,
+      size: MAX_FOUND * HASHES_AT_ONCE,
+    })) {
+      const doc = decodeDoc(transactions, _id, _source)
+      if (wanted.has(doc.hash) && doc.height <= (end?.height ?? -1)) found.push(doc)
+    }
+  }
+  return found
 }

@@ -2,7 +2,11 @@ import { expect, test } from 'bun:test'
 import { parseCheckpoint, parsePublished } from './checkpoint.ts'
 
 const END = { height: 3, hash: 'h', time: '1767225600000000000', lib: 8 }
-const INVENTORY = { batch: 'b', indices: { 'x-blocks-000000': ['uuid', 4], 'x-meta-0': ['uuid'] } }
+const INVENTORY = {
+  batch: 'b',
+  indices: { 'x-blocks-000000': ['uuid', 4], 'x-meta-0': ['uuid'] },
+  last: { 'x-blocks-000000': ['3', 1] },
+}
 const PUBLISHED = {
   end: END,
   batch: 'b',
@@ -50,17 +54,19 @@ const both: Wrong = [
   ['end.lib', [...NO_COUNT, ABSENT]],
   ['batch', [...NO_TEXT, ABSENT]],
   ['partitions', [...NO_OBJECT, {}, [1], [0, 0], [0, 2, 1], [0, -1], [0, '2'], [0, 1e12], ABSENT]],
-  ['generations', NO_OBJECT],
+  ['generations', [...NO_OBJECT, ABSENT]],
   ['generations.blocks', NO_COUNT],
   ['epoch', [...NO_COUNT, 2 ** 10]],
   ['mending', [null, 1, 'true', false, [], {}]],
   ['inventory', NO_OBJECT],
   ['inventory.batch', [...NO_TEXT, ABSENT]],
   ['inventory.indices', [...NO_OBJECT, ABSENT]],
+  ['inventory.last', [...NO_OBJECT, ABSENT]],
+  ['inventory.last.x-blocks-000000', [...NO_OBJECT, {}, [1, 1], ['u'], ['u', -1], ['u', '1']]],
   ['inventory.indices.x-meta-0', [...NO_OBJECT, {}, [1], [null], ['u', -1], ['u', '1'], ['u', 1, 2]]],
 ]
 
-const published: Wrong = [...both, ['end', [ABSENT]], ['edition', NO_TEXT]]
+const published: Wrong = [...both, ['end', [ABSENT]], ['edition', [...NO_TEXT, ABSENT]]]
 
 const checkpoint: Wrong = [
   ...both,
@@ -108,13 +114,13 @@ test.each([
   {
     name: 'checkpoint',
     whole: CHECKPOINT,
-    optional: ['generations', 'retired', 'end', 'from', 'floor', 'epoch', 'mending', 'inventory'],
+    optional: ['retired', 'end', 'from', 'floor', 'epoch', 'mending', 'inventory'],
     read: parseCheckpoint,
   },
   {
     name: 'published',
     whole: PUBLISHED,
-    optional: ['generations', 'epoch', 'mending', 'inventory', 'edition'],
+    optional: ['epoch', 'mending', 'inventory'],
     read: parsePublished,
   },
 ] as const)('$name: optional members may be missing', ({ whole, optional, read }) => {

@@ -18,7 +18,7 @@ import type { Generations, Names, PartitionStarts, ReadCluster } from './names.t
 /** The last document that was written to an index, and its version; a document of history has version 1. */
 export type LastDocument = readonly [id: string, version: number]
 
-/** By name of index; absent: nothing was written to the index yet, or only by a version without this record. */
+/** By name of index; absent: nothing was written to the index yet. */
 export type LastDocuments = Readonly<Record<string, LastDocument>>
 
 /** The UUID of an index and the number of documents that belong in it; absent: not counted. */
@@ -26,12 +26,12 @@ export type IndexContent = readonly [uuid: string, documents?: number]
 
 /** All indices of a store after a batch. */
 export type Inventory = {
-  /** Name of the batch. If it is not the last batch, a version without inventories wrote the last one. */
+  /** Name of the batch, see `getInventory`. */
   readonly batch: string
   /** By name of index. */
   readonly indices: Readonly<Record<string, IndexContent>>
-  /** The documents that a copy of each index must show to be used; absent in data of older versions. */
-  readonly last?: LastDocuments | undefined
+  /** The documents that a copy of each index must show to be used. */
+  readonly last: LastDocuments
 }
 
 /** The end of the stored chain, and the loader with the lease; one document, changed only by compare-and-set. */
@@ -47,8 +47,7 @@ export type Checkpoint = {
   /** Random name of this write: after an unclear answer it shows whether the write was carried out. */
   readonly write: string
   readonly partitions: PartitionStarts
-  /** The generations of the store's indices; absent in data of older versions: the first of each. */
-  readonly generations?: Generations | undefined
+  readonly generations: Generations
   /** The generation by which a migration is replacing these indices; no process may write them any more. */
   readonly retired?: number | undefined
   readonly filling: Filling
@@ -61,7 +60,7 @@ export type Checkpoint = {
   readonly batch: string
   /**
    * Name of the batch before it, which was published; `""`: none. Absent if the state was stored before the checkpoint, as
-   * by a repair, and in data of older versions.
+   * by a repair.
    */
   readonly from?: string | undefined
   /**
@@ -79,7 +78,7 @@ export type Checkpoint = {
    * batch, so that each such file is filled anew.
    */
   readonly state?: string | undefined
-  /** All indices of the store; absent in data of older versions. */
+  /** All indices of the store; absent before a loader has counted them. */
   readonly inventory?: Inventory | undefined
 }
 
@@ -88,14 +87,16 @@ export type PublishedMeta = {
   readonly end: Published
   readonly batch: string
   readonly partitions: PartitionStarts
-  readonly generations?: Generations | undefined
+  readonly generations: Generations
   /** See `Checkpoint.epoch`. */
   readonly epoch?: number | undefined
   readonly mending?: true | undefined
   readonly inventory?: Inventory | undefined
-  /** `EDITION` of the program that published it; absent in data of older versions. */
-  readonly edition?: string
+  /** `EDITION` of the program that published it. */
+  readonly edition: string
 }
+
+type Stamped = { readonly end: Pick<Published, 'height'>; readonly epoch?: number | undefined }
 
 /** Stamps per epoch: more than heights of any chain. */
 const STAMPS_PER_EPOCH = 2 ** 40
@@ -105,13 +106,7 @@ const STAMPS_PER_EPOCH = 2 ** 40
  * grow, even when a repair goes back to a smaller height. What a document is at a stamp follows from the chain alone, so
  * two loaders write the same.
  */
-export function toStamp({
-  end,
-  epoch = 0,
-}: {
-  readonly end: Pick<Published, 'height'>
-  readonly epoch?: number | undefined
-}): number {
+export function toStamp({ end, epoch = 0 }: Stamped): number {
   return epoch * STAMPS_PER_EPOCH + end.height
 }
 
@@ -135,20 +130,19 @@ export function toVersion(stamp: number): number {
   return stamp + 1
 }
 
-const NO_DOCUMENTS: LastDocuments = {}
+type Inventoried = Pick<Checkpoint, 'batch' | 'inventory'>
+
+/** The inventory of a record; undefined: the store was just created, or a repair wrote the record anew. */
+export function getInventory({ batch, inventory }: Inventoried): Inventory | undefined {
+  return inventory?.batch === batch ? inventory : undefined
+}
 
 /**
  * The documents that every copy of an index must show to be used at a published height. A copy that shows the
- * last document has all documents that were acknowledged before it (`orderItems`).
+ * last document has all documents that were acknowledged before it (`sendInOrder`).
  */
-export function getLastDocuments({
-  batch,
-  inventory,
-}: {
-  readonly batch: string
-  readonly inventory?: Inventory | undefined
-}): LastDocuments {
-  return inventory?.batch === batch ? (inventory.last ?? NO_DOCUMENTS) : NO_DOCUMENTS
+export function getLastDocuments(record: Inventoried): LastDocuments {
+  return getInventory(record)?.last ?? {}
 }
 
 /** The checkpoint in a document's `_source`; undefined: not a checkpoint. */
@@ -163,7 +157,7 @@ export function parseCheckpoint(source: unknown): Checkpoint | undefined {
     [rest['genesis'], rest['write']].every(text => typeof text === 'string' && text !== '') &&
     arePartitions(rest['partitions']) &&
     isFilling(rest['filling']) &&
-    areGenerations(rest['generations']) &&
+    isRecordOf(rest['generations'], isCount) &&
     (rest['retired'] === undefined || isCount(rest['retired'])) &&
     (rest['from'] === undefined || typeof rest['from'] === 'string') &&
     isFloor(rest['floor']) &&
@@ -183,10 +177,10 @@ export function parsePublished(source: unknown): PublishedMeta | undefined {
   const whole =
     typeof body?.['batch'] === 'string' &&
     arePartitions(body['partitions']) &&
-    areGenerations(body['generations']) &&
+    isRecordOf(body['generations'], isCount) &&
     isEpoch(body['epoch']) &&
     isUnderRepair(body['mending']) &&
-    (body['edition'] === undefined || typeof body['edition'] === 'string') &&
+    typeof body['edition'] === 'string' &&
     isInventory(body['inventory'])
   return whole && end !== undefined ? ({ ...body, end } as PublishedMeta) : undefined
 }
@@ -225,38 +219,24 @@ function isUnderRepair(value: unknown): boolean {
   return value === undefined || value === true
 }
 
-/** Absent in data of older versions. */
-function areGenerations(value: unknown): boolean {
-  return value === undefined || (asRecord(value) !== undefined && Object.values(value as object).every(isCount))
+/** Whether every member of an object is valid. */
+function isRecordOf(value: unknown, isValid: (member: unknown) => boolean): boolean {
+  return asRecord(value) !== undefined && Object.values(value as object).every(isValid)
 }
 
-/** Absent in data of older versions. */
-function areLast(value: unknown): boolean {
-  return (
-    value === undefined ||
-    (asRecord(value) !== undefined &&
-      Object.values(value as object).every(
-        each => Array.isArray(each) && typeof each[0] === 'string' && isCount(each[1]),
-      ))
-  )
+function isLastDocument(value: unknown): boolean {
+  return Array.isArray(value) && typeof value[0] === 'string' && isCount(value[1])
 }
 
-/** Absent in data of older versions. */
+function isIndexContent(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length > 2 || typeof value[0] !== 'string') return false
+  return value[1] === undefined || isCount(value[1])
+}
+
 function isInventory(value: unknown): boolean {
   if (value === undefined) return true
   const { batch, indices, last } = asRecord(value) ?? {}
-  return (
-    typeof batch === 'string' &&
-    asRecord(indices) !== undefined &&
-    Object.values(indices as object).every(
-      holding =>
-        Array.isArray(holding) &&
-        holding.length <= 2 &&
-        typeof holding[0] === 'string' &&
-        (holding[1] === undefined || isCount(holding[1])),
-    ) &&
-    areLast(last)
-  )
+  return typeof batch === 'string' && isRecordOf(indices, isIndexContent) && isRecordOf(last, isLastDocument)
 }
 
 const CHECKPOINT = 'checkpoint'
@@ -330,12 +310,10 @@ export async function tryReadPublished(cluster: ReadCluster): Promise<PublishedM
 }
 
 /** Text and version of the published document. Versions only grow, so a late writer cannot revert a height. */
-export function toPublishedDoc(meta: Omit<PublishedMeta, 'edition'>) {
-  return {
-    id: PUBLISHED,
-    version: toVersion(toStamp(meta)),
-    source: formatRecord({ ...meta, edition: EDITION }),
-  }
+export function toPublishedDoc(checkpoint: Checkpoint & { readonly end: Published }) {
+  const { end, batch, partitions, generations, epoch, mending, inventory } = checkpoint
+  const meta: PublishedMeta = { end, batch, partitions, generations, epoch, mending, inventory, edition: EDITION }
+  return { id: PUBLISHED, version: toVersion(toStamp(meta)), source: formatRecord(meta) }
 }
 
 export async function readCheckpoint(

@@ -1,21 +1,250 @@
 import { Failure } from '#failure/failure.ts'
 import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
-import { formatReason, parseError, requestJson, requestText } from '../client/request.ts'
+import { derivationDifferences } from '#store/identity.ts'
+import type { StoreDifference } from '#store/port.ts'
+import type { Clock } from '#time/clock.ts'
 import {
-  addHelp,
-  awaitStarted,
-  checkIndices,
-  compareMapping,
-  formatExclusion,
-  formatLabel,
-  readStartedCheckpoint,
-  refuseDifferent,
-  requireEmptyStore,
-} from './check-indices.ts'
-import { readCheckpoint } from './checkpoint.ts'
-import { readIndexStates, updateAliases } from './index-states.ts'
-import { type IndexShape, listWantedIndices, type StoredMapping, toShape, type WantedIndex } from './mappings.ts'
-import type { Cluster, Names, ReadCluster } from './names.ts'
+  type ElasticConnection,
+  formatReason,
+  parseError,
+  requestJson,
+  requestText,
+  toSearch,
+} from '../client/request.ts'
+import { type Checkpoint, formatRestoreHelp, readCheckpoint } from './checkpoint.ts'
+import { isDerived, listIndices, readIndexStates, updateAliases } from './index-states.ts'
+import { listLost } from './inventory.ts'
+import { listWantedIndices, type Mapping, type StoredMapping, toShape, type WantedIndex } from './mappings.ts'
+import { type Cluster, joinParts, type Names, type ReadCluster } from './names.ts'
+
+/** Pause between two attempts, milliseconds. */
+export const STARTED_WAIT_MS = 50
+/** Maximum wait, milliseconds. An empty shard starts within a second unless the cluster cannot allocate it. */
+const STARTED_TIMEOUT_MS = 30_000
+
+/**
+ * Retries a read of indices that may just have been created, perhaps by another process: an index exists
+ * before its shard has started, and does not answer until then.
+ */
+export async function awaitStarted<T>(read: () => Promise<T>, clock: Pick<Clock, 'elapsed' | 'sleep'>): Promise<T> {
+  const since = clock.elapsed()
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      const starting = error instanceof Failure && error.details['status'] === 503
+      if (!starting || clock.elapsed() - since > STARTED_TIMEOUT_MS) throw error
+      await clock.sleep(STARTED_WAIT_MS)
+    }
+  }
+}
+
+/** The checkpoint, once its shard has started. */
+export async function readStartedCheckpoint(cluster: Cluster): Promise<Checkpoint | undefined> {
+  return (await awaitStarted(() => readCheckpoint(cluster), cluster.clock))?.checkpoint
+}
+
+/** Resolves when every index that a loader reads answers. */
+export async function waitForShards(cluster: Cluster): Promise<void> {
+  const { connection, names } = cluster
+  const indices = names.states.join(',')
+  const search = toSearch(indices, { size: 0 }, { query: { filter_path: 'took' } })
+  await awaitStarted(() => requestJson(connection, search), cluster.clock)
+}
+
+/** An index that contains a document of the chain; undefined: none does. */
+export async function findFirstDocument(cluster: ReadCluster): Promise<string | undefined> {
+  const { connection, names } = cluster
+  const indices = (await listIndices(cluster))
+    .filter(({ of }) => isDerived(of))
+    .filter(({ of, generation }) => !names.building || generation === names.generations[of])
+    .map(({ name }) => name)
+  for (const part of joinParts(indices)) {
+    const { hits } = await requestJson<{ hits?: { hits?: readonly { readonly _index: string }[] } }>(
+      connection,
+      toSearch(part, { size: 1, _source: false }),
+    )
+    const [found] = hits?.hits ?? []
+    if (found !== undefined) return found._index
+  }
+  return undefined
+}
+
+/**
+ * Without a checkpoint a store begins with block 0. Throws 'damaged' if there are documents nevertheless: the
+ * checkpoint was lost, and a loader that starts over would count them twice. Documents that another loader
+ * has begun to write meanwhile are allowed.
+ */
+export async function requireEmptyStore(cluster: ReadCluster): Promise<void> {
+  const { connection, names } = cluster
+  const isBegun = async () => (await readCheckpoint(cluster)) !== undefined
+  if (await isBegun()) return
+  try {
+    const found = await findFirstDocument(cluster)
+    if (found === undefined) return
+    const message = `There are documents in ${found} at ${connection.url}, but no checkpoint in ${names.meta}: it was lost.`
+    throw new Failure('damaged', message, { help: formatRestoreHelp(names) })
+  } catch (error) {
+    if (!(await isBegun())) throw error
+  }
+}
+
+/** A difference, with the index whose mapping it is in. */
+type FoundDifference = StoreDifference & {
+  readonly index?: string
+  /** Whether this version made the index, so that something else has changed it. */
+  readonly isOwn?: boolean
+}
+
+type CheckedIndices = Readonly<
+  Record<string, { readonly aliases: Readonly<Record<string, unknown>>; readonly mappings: StoredMapping }>
+>
+
+/** The differences from the indices that `createIndices` would make; names without prefix and generation. */
+export async function checkIndices(cluster: ReadCluster): Promise<readonly StoreDifference[]> {
+  const { connection, names } = cluster
+  const stored = (await readCheckpoint(cluster))?.checkpoint
+  const wanted = listWantedIndices(names.at(stored?.generations), stored?.partitions)
+  const existing = await requestJson<CheckedIndices>(connection, {
+    what: 'read the indices',
+    method: 'GET',
+    path: `/${[...new Set(wanted.map(({ alias }) => alias))].join(',')}`,
+    query: { ignore_unavailable: 'true', filter_path: '*.aliases,*.mappings' },
+  })
+  const found = wanted.flatMap(each => compareIndex(names, each, existing))
+  return addHelp(cluster, found, stored === undefined && !names.building ? 'nothing' : 'served')
+}
+
+/** Name of an index in messages: that of the partition, or of the alias. */
+function formatLabel(names: Names, { of, name, from }: WantedIndex): string {
+  return from === undefined ? of : name.slice(names.prefix.length + 1)
+}
+
+function compareIndex(names: Names, wanted: WantedIndex, existing: CheckedIndices): readonly FoundDifference[] {
+  const { alias, shape } = wanted
+  const name = formatLabel(names, wanted)
+  const found = Object.entries(existing).filter(
+    ([index, { aliases }]) =>
+      index === alias || (alias in aliases && (wanted.from === undefined || index === wanted.name)),
+  )
+  if (found.length === 0)
+    return [{ name, problem: 'missing', detail: `${wanted.from === undefined ? alias : wanted.name} does not exist` }]
+  return found.flatMap(([index, { mappings }]) => {
+    if (index === alias)
+      return [{ name, problem: 'different' as const, detail: `${alias} is an index; expected an alias` }]
+    return compareMapping({ name, index }, mappings, shape.mappings)
+  })
+}
+
+/** The difference of an index from its expected mapping; [] for none. */
+function compareMapping(
+  { name, index }: { readonly name: string; readonly index: string },
+  stored: StoredMapping,
+  expected: Mapping,
+): readonly FoundDifference[] {
+  const detail = describeDifference(stored, expected)
+  if (detail === undefined) return []
+  const isOwn = stored._meta?.fingerprint === expected._meta.fingerprint
+  return [{ name, problem: 'different', detail: `${index}: ${detail}`, index, isOwn }]
+}
+
+export function describeDifference(stored: StoredMapping, expected: Mapping): string | undefined {
+  const { fingerprint } = stored._meta ?? {}
+  if (fingerprint !== expected._meta.fingerprint)
+    return `mapping ${fingerprint ?? 'of unknown origin'}; expected ${expected._meta.fingerprint}`
+  if (stored.dynamic !== expected.dynamic) return `dynamic ${stored.dynamic}; expected ${expected.dynamic}`
+  const properties = stored.properties ?? {}
+  const fields = new Set([...Object.keys(properties), ...Object.keys(expected.properties)])
+  for (const field of fields)
+    if (!Bun.deepEquals(properties[field], expected.properties[field]))
+      return `field ${field} is ${formatProperty(properties[field])}; expected ${formatProperty(expected.properties[field])}`
+  for (const member of CHANGING)
+    if (stored[member] !== undefined) return `${member} is ${formatProperty(stored[member])}; expected nothing`
+  return undefined
+}
+
+/** Members that change what is stored or found of documents that fit the fields. */
+const CHANGING = ['_source', 'runtime'] as const
+
+function formatProperty(property: unknown): string {
+  return JSON.stringify(property) ?? 'missing'
+}
+
+/** A message names this many indices; `indices check` lists all. */
+const SHOWN = 5
+
+const MIGRATE =
+  "Run: 'iostlens indices check'. Then run 'iostlens indices migrate', or use the version that created them."
+
+/**
+ * Adds the remedy where a migration is none: an index template would change the next indices too, and a store in which
+ * nothing is loaded cannot be migrated. `kept`: what the indices hold; 'nothing' also for those just made.
+ */
+function addHelp(
+  { connection: { url }, names: { prefix } }: ReadCluster,
+  differences: readonly FoundDifference[],
+  kept: 'nothing' | 'served',
+): readonly StoreDifference[] {
+  const indices = differences.flatMap(({ index }) => index ?? [])
+  const isChanged = differences.some(({ isOwn }) => isOwn)
+  if (indices.length === 0 || (!isChanged && kept === 'served')) return differences
+  const cause = isChanged
+    ? `This version made the indices that differ, and an index template of the cluster has probably changed them. ${formatExclusion(url, prefix)} `
+    : ''
+  const anew =
+    kept === 'served'
+      ? 'Then run: iostlens indices migrate.'
+      : `No block is loaded in them: delete them with any API keys (DELETE ${url}/${indices.join(',')}), and run iostlens indices create or load.`
+  return differences.map(each => ('index' in each ? { ...each, help: cause + anew } : each))
+}
+
+/** How an operator keeps templates away from the indices of a store. */
+function formatExclusion(url: string, prefix: string): string {
+  return `Exclude ${prefix}-* from the index_patterns of that template (GET ${url}/_index_template and ${url}/_template list all).`
+}
+
+/** Throws 'conflict' on differences that creating indices cannot fix. */
+function refuseDifferent(connection: ElasticConnection, differences: readonly StoreDifference[]): void {
+  const different = differences.filter(({ problem }) => problem === 'different')
+  if (different.length === 0) return
+  const shown = different.slice(0, SHOWN).map(({ name, detail }) => `${name} (${detail})`)
+  const more = different.length > SHOWN ? [`and ${different.length - SHOWN} more`] : []
+  const list = [...shown, ...more].join('; ')
+  throw new Failure('conflict', `Indices at ${connection.url} do not match this version: ${list}.`, {
+    help: different[0]?.help ?? MIGRATE,
+  })
+}
+
+/** Throws 'conflict' unless every index exists as `createIndices` makes it. */
+export async function requireIndices(cluster: ReadCluster): Promise<void> {
+  const { connection, names } = cluster
+  const differences = await checkIndices(cluster)
+  refuseDifferent(connection, differences)
+  if (differences.length === 0) return
+  const missing = differences.map(({ name }) => name).join(', ')
+  throw new Failure('conflict', `Indices of ${names.prefix} are missing at ${connection.url}: ${missing}.`, {
+    help: "Run: 'iostlens indices create'.",
+  })
+}
+
+/** `checkIndices` as soon as the cluster has started. */
+export function checkShape(cluster: Cluster): Promise<readonly StoreDifference[]> {
+  return awaitStarted(() => checkIndices(cluster), cluster.clock)
+}
+
+/** Like `checkIndices`, plus loaded data that is lost or was derived by another version's rules. */
+export async function checkStore(cluster: Cluster): Promise<readonly StoreDifference[]> {
+  await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
+  const lost = await listLost(cluster)
+  const named = new Set(lost.map(({ name }) => name))
+  const others = await checkIndices(cluster)
+  const stored = (await readCheckpoint(cluster))?.checkpoint
+  return [
+    ...lost,
+    ...others.filter(({ name, problem }) => problem !== 'missing' || !named.has(name)),
+    ...derivationDifferences(stored),
+  ]
+}
 
 /**
  * Creates missing indices. Safe to repeat, also concurrently. `repair` also creates indices whose data is
@@ -27,7 +256,7 @@ export async function createIndices(
 ): Promise<void> {
   const { connection, names, clock } = cluster
   const begun = await readStartedCheckpoint(cluster)
-  if (begun !== undefined) await showHidden(cluster)
+  if (begun !== undefined) await showHidden(cluster, begun)
   if (!repair) await refuseLost(cluster)
   const differences = await checkIndices(cluster)
   refuseDifferent(connection, differences)
@@ -35,9 +264,9 @@ export async function createIndices(
   if (missing.size > 0 && begun === undefined) await awaitStarted(() => requireEmptyStore(cluster), clock)
   // In parallel, because Elasticsearch combines the requests into one change of the cluster state.
   await Promise.all(
-    listWantedIndices(names.at(begun?.checkpoint.generations), begun?.checkpoint.partitions)
+    listWantedIndices(names.at(begun?.generations), begun?.partitions)
       .filter(wanted => missing.has(formatLabel(names, wanted)))
-      .map(wanted => createIndex(cluster, toCreated(wanted))),
+      .map(wanted => createIndex(cluster, { ...wanted, aliases: [...new Set([wanted.alias, wanted.into])] })),
   )
   await readStartedCheckpoint(cluster)
   const left = await checkIndices(cluster)
@@ -69,21 +298,16 @@ export async function refuseLost(cluster: ReadCluster): Promise<void> {
   })
 }
 
-/** Restores lost aliases of loaded indices. */
-async function showHidden(cluster: ReadCluster): Promise<void> {
-  const { connection, names } = cluster
-  const stored = (await readCheckpoint(cluster))?.checkpoint
-  if (stored?.inventory === undefined) return
-  const { inventory, generations, partitions } = stored
+async function showHidden(
+  { connection, names }: ReadCluster,
+  { inventory, generations, partitions }: Checkpoint,
+): Promise<void> {
+  if (inventory === undefined) return
   const wanted = listWantedIndices(names.at(generations), partitions)
-  const keys = names.at(generations).behind('keys')
-  const existing = await readIndexStates(connection, [...Object.keys(inventory.indices), names.keys])
-  const hasOtherKeys = [...existing].some(([name, { aliases }]) => name !== keys && aliases.has(names.keys))
+  const existing = await readIndexStates(connection, Object.keys(inventory.indices))
   const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
     const found = existing.get(name)
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
-    // A migration of an earlier version did not record that it moved the keys; those revoked since would be valid again.
-    if (name === keys && hasOtherKeys) return []
     return [...new Set([alias, into])]
       .filter(each => !found.aliases.has(each))
       .map(each => ({ add: { index: name, alias: each } }))
@@ -92,15 +316,6 @@ async function showHidden(cluster: ReadCluster): Promise<void> {
   await updateAliases(connection, { what: `put indices of ${names.prefix} behind their aliases`, actions })
 }
 
-/** The index with the aliases for readers and writers. */
-function toCreated({ alias, into, ...wanted }: WantedIndex) {
-  return {
-    ...wanted,
-    aliases: [...new Set([alias, into])],
-  }
-}
-
-/** Creates an index unless it exists. */
 export async function createIndex(
   { connection, names, replicas, writeTimeoutMs }: Cluster,
   { name, shape, aliases }: Pick<WantedIndex, 'name' | 'shape'> & { readonly aliases: readonly string[] },
@@ -109,7 +324,11 @@ export async function createIndex(
     what: `create ${name}`,
     method: 'PUT',
     path: `/${name}`,
-    body: JSON.stringify(formatIndex(shape, aliases, replicas)),
+    body: JSON.stringify({
+      settings: { index: { ...shape.settings.index, number_of_replicas: replicas } },
+      mappings: shape.mappings,
+      aliases: Object.fromEntries(aliases.map(alias => [alias, {}])),
+    }),
     timeoutMs: writeTimeoutMs,
     acceptedStatuses: [400],
   })
@@ -121,14 +340,6 @@ export async function createIndex(
       details: { status: 400, ...(error.type === undefined ? {} : { type: error.type }) },
       help: `Mend what the reason names. A limit or setting that is not one of the whole cluster comes from an index template. ${formatExclusion(connection.url, names.prefix)}`,
     })
-}
-
-function formatIndex(shape: IndexShape, aliases: readonly string[], replicas: number) {
-  return {
-    settings: { index: { ...shape.settings.index, number_of_replicas: replicas } },
-    mappings: shape.mappings,
-    aliases: Object.fromEntries(aliases.map(alias => [alias, {}])),
-  }
 }
 
 /**
@@ -155,15 +366,12 @@ export async function createPartition(cluster: Cluster, partition: number): Prom
   await addPartitionAliases(cluster, partition, index => [names.intoPartition(index, partition)])
 }
 
-/** The readers' aliases of an index, which cover all its partitions. */
-function listReaderAliases(names: Names, { name }: HistoryIndex): readonly string[] {
-  return names.building ? [names.own(name)] : [...new Set([names.own(name), names.served(name)])]
-}
-
 /** Adds a partition to the readers' aliases, after its indices were written and refreshed. */
 export async function showPartition(cluster: ReadCluster, partition: number): Promise<void> {
   const { names } = cluster
-  await addPartitionAliases(cluster, partition, index => listReaderAliases(names, index))
+  await addPartitionAliases(cluster, partition, ({ name }) =>
+    names.building ? [names.own(name)] : [...new Set([names.own(name), names.served(name)])],
+  )
 }
 
 /** Adds the indices of a partition to aliases; idempotent. */

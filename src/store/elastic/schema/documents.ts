@@ -138,11 +138,11 @@ function encodeValue(field: Field, value: unknown): string | undefined {
     case 'bool':
       return typeof value === 'boolean' ? String(value) : undefined
     case 'json':
-      return value === undefined ? undefined : JSON.stringify(JSON.stringify(value))
+      return JSON.stringify(JSON.stringify(value))
     case 'places':
       return Array.isArray(value) ? encodePlaces(value) : undefined
     case 'hash8':
-      return encodeHash(value)
+      return isInt64(value) ? `"${formatHashTerm(value)}"` : undefined
   }
 }
 
@@ -154,15 +154,10 @@ function encodePlaces(value: readonly unknown[]): string | undefined {
   return value.every(isInt64) ? `[${value.map(place => `"${place}"`).join(',')}]` : undefined
 }
 
-function encodeHash(value: unknown): string | undefined {
-  return isInt64(value) ? `"${formatHashTerm(value)}"` : undefined
-}
-
 function isInt64(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
 }
 
-/** The document in a `_source`. */
 export function decodeDoc<I extends Index>(index: I, id: string, source: DocSource): DocOf<I> {
   const doc: Record<string, unknown> = { id }
   const { kind, fields } = getForm(index)
@@ -173,7 +168,7 @@ export function decodeDoc<I extends Index>(index: I, id: string, source: DocSour
     const [name, field, stored] = fields[at] as FieldEntry
     const value = source[stored]
     if (value === undefined && field.optional) continue
-    const read = value === undefined || value === null ? undefined : READERS[field.kind](value)
+    const read = value === undefined || value === null ? undefined : decodeValue(field.kind, value)
     if (read === undefined) throw missingData(`Field '${name}' of ${index.name} '${id}' cannot be read.`)
     doc[name] = read
   }
@@ -181,36 +176,24 @@ export function decodeDoc<I extends Index>(index: I, id: string, source: DocSour
   return doc as DocOf<I>
 }
 
-function keepValue(value: unknown): unknown {
-  return value
-}
-
-/** The reader's result; undefined if it throws. */
-function tryReader(read: (value: unknown) => unknown) {
-  return (value: unknown): unknown => {
-    try {
-      return read(value)
-    } catch {
-      return undefined
+/** The value of a field in `_source`; undefined: this program does not write such a value. */
+function decodeValue(kind: Field['kind'], value: unknown): unknown {
+  try {
+    switch (kind) {
+      case 'long':
+        return BigInt(value as string)
+      case 'json':
+        return parseJson(value as string)
+      case 'places':
+        return (value as readonly string[]).map(BigInt)
+      case 'hash8':
+        return parseHashTerm(value as string)
+      default:
+        return value
     }
+  } catch {
+    return undefined
   }
-}
-
-/** Parsers of values in `_source` by kind of field; undefined: this program does not write such a value. */
-const READERS: Readonly<Record<Field['kind'], (value: unknown) => unknown>> = {
-  keyword: keepValue,
-  text: keepValue,
-  hash: keepValue,
-  hashes: keepValue,
-  word: keepValue,
-  packed: keepValue,
-  digits: keepValue,
-  long: tryReader(value => BigInt(value as string)),
-  int: keepValue,
-  bool: keepValue,
-  json: tryReader(value => parseJson(value as string)),
-  places: tryReader(value => (value as readonly string[]).map(BigInt)),
-  hash8: tryReader(value => parseHashTerm(value as string)),
 }
 
 /**

@@ -97,7 +97,6 @@ export async function countEarlierDocuments(
   return documents
 }
 
-/** Deletes indices permanently. */
 export async function deleteIndices(connection: ElasticConnection, names: readonly string[]): Promise<void> {
   for (const name of names)
     await requestJson(connection, {
@@ -150,10 +149,8 @@ export async function readShardCopies(
   return found
 }
 
-/** Counts of documents by name of index. */
 export type DocumentCounts = ReadonlyMap<string, number>
 
-/** State of an existing index in the cluster. */
 export type IndexState = {
   readonly uuid: string
   readonly closed: boolean
@@ -202,55 +199,38 @@ type EachPart = {
   readonly error?: ElasticError
   readonly hits?: {
     readonly total?: { readonly value?: number }
-    readonly hits?: readonly {
-      readonly _id: string
-      readonly _version: number
-      readonly sort?: readonly number[]
-    }[]
+    readonly hits?: readonly { readonly _id: string; readonly _version: number; readonly sort?: readonly number[] }[]
   }
 }
 
-/** Number of documents that a search sees in each index; takes the same time for any number. */
+/**
+ * Number of documents that a search sees in each index; takes the same time for any number. `inCopies`: in every copy that
+ * the elected master has in use. The highest count is returned, because a copy that was cut off has less. Then throws
+ * 'unavailable' if a copy cannot be reached.
+ */
 export async function countDocuments(
   connection: ElasticConnection,
   indices: readonly string[],
+  { inCopies }: { readonly inCopies: boolean },
 ): Promise<DocumentCounts> {
-  const parts = await searchEach(
-    connection,
-    indices.map(index => ({ index })),
-    { size: 0, track_total_hits: true },
-  )
-  return readCounts(connection, indices, parts)
-}
-
-/**
- * Like `countDocuments`, but counted in every copy that the elected master has in use. Returns the highest count,
- * because a copy that was cut off has less. Throws 'unavailable' if a copy cannot be reached.
- */
-export async function countInCopies(
-  connection: ElasticConnection,
-  indices: readonly string[],
-): Promise<DocumentCounts> {
-  const all = await listCopies(connection, indices)
+  const all = inCopies ? await listCopies(connection, indices) : indices.map(index => ({ index }))
   const parts = await searchEach(connection, all, { size: 0, track_total_hits: true })
   const highest = new Map<string, number>()
   for (const [at, { index }] of all.entries()) {
-    const count = readCounts(connection, [index], [parts[at]]).get(index) ?? 0
+    const origin = { connection, what: `count ${index}` }
+    const count = requireValid(origin, parts[at]?.hits?.total?.value, Number.isInteger)
     highest.set(index, Math.max(count, highest.get(index) ?? 0))
   }
   return highest
 }
 
+/** A search for one document and its version. */
+const ONE = { size: 1, version: true, _source: false, track_total_hits: false }
+
 /** The last written document of each index; indices without documents are omitted. */
 export async function findNewest(connection: ElasticConnection, indices: readonly string[]): Promise<LastDocuments> {
   const all = await listCopies(connection, indices)
-  const newest = {
-    size: 1,
-    version: true,
-    _source: false,
-    sort: [{ _seq_no: 'desc' }],
-    track_total_hits: false,
-  }
+  const newest = { ...ONE, sort: [{ _seq_no: 'desc' }] }
   const found: Record<string, LastDocument> = {}
   const seen = new Map<string, number>()
   for (const [at, part] of (await searchEach(connection, all, newest)).entries()) {
@@ -270,13 +250,7 @@ export async function isInCopies(
   index: string,
   [id, version]: LastDocument,
 ): Promise<boolean> {
-  const search = {
-    size: 1,
-    version: true,
-    _source: false,
-    track_total_hits: false,
-    query: { ids: { values: [id] } },
-  }
+  const search = { ...ONE, query: { ids: { values: [id] } } }
   const parts = await searchEach(connection, await listCopies(connection, [index]), search)
   return parts.some(({ hits }) => (hits?.hits?.[0]?._version ?? -1) >= version)
 }
@@ -286,19 +260,6 @@ type SearchedCopy = { readonly index: string; readonly preference?: string }
 async function listCopies(connection: ElasticConnection, indices: readonly string[]): Promise<readonly SearchedCopy[]> {
   return [...(await readShardCopies(connection, indices))].flatMap(([index, nodes]) =>
     nodes.map(node => ({ index, preference: `_only_nodes:${node}` })),
-  )
-}
-
-function readCounts(
-  connection: ElasticConnection,
-  indices: readonly string[],
-  parts: readonly (EachPart | undefined)[],
-): DocumentCounts {
-  return new Map(
-    indices.map((index, at) => [
-      index,
-      requireValid({ connection, what: `count ${index}` }, parts[at]?.hits?.total?.value, Number.isInteger),
-    ]),
   )
 }
 

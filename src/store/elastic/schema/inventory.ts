@@ -1,21 +1,11 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices, type StateChange, type StateIndex } from '#indices/registry.ts'
-import type { Batch, StoreDifference } from '#store/port.ts'
-import type { ElasticConnection } from '../client/request.ts'
-import {
-  type IndexContent,
-  type Inventory,
-  type LastDocument,
-  type PublishedMeta,
-  readCheckpoint,
-  readPublished,
-} from './checkpoint.ts'
-import type { DocumentCounts } from './index-states.ts'
-import { countDocuments, countInCopies, type IndexState, readIndexStates } from './index-states.ts'
+import { historyIndices } from '#indices/registry.ts'
+import type { StoreDifference } from '#store/port.ts'
+import { getInventory, type Inventory, type PublishedMeta, readCheckpoint, readPublished } from './checkpoint.ts'
+import { countDocuments, type IndexState, readIndexStates } from './index-states.ts'
 import { EDITION, listWantedIndices, SCHEMA } from './mappings.ts'
-import { type Names, type PartitionStarts, type ReadCluster, selectGenerations, toStateId } from './names.ts'
+import { type Names, type PartitionStarts, type ReadCluster, selectGenerations } from './names.ts'
 
-/** Names of the indices of documents, with all partitions. */
 export function listCounted(names: Names, partitions: PartitionStarts): readonly string[] {
   return [
     ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
@@ -23,91 +13,7 @@ export function listCounted(names: Names, partitions: PartitionStarts): readonly
   ]
 }
 
-/**
- * All indices of an inventory: documents, checkpoint, and API keys, which are not counted because they belong to no batch.
- * Indices under construction have no keys of their own.
- */
-export function listInventoried(names: Names, partitions: PartitionStarts): readonly string[] {
-  return [...listCounted(names, partitions), names.behind('meta'), ...(names.building ? [] : [names.behind('keys')])]
-}
-
-/** Number of documents that a batch adds to each index of its partition. */
-export type Added = { readonly [I in (typeof historyIndices)[number]['name']]: number }
-
-export function countAdded({ blocks, transactions, records }: Pick<Batch, keyof Added>): Added {
-  return {
-    blocks: blocks.length,
-    transactions: transactions.length,
-    records: records.length,
-  }
-}
-
-export function addCounts(a: Added, b: Added): Added {
-  return {
-    blocks: a.blocks + b.blocks,
-    transactions: a.transactions + b.transactions,
-    records: a.records + b.records,
-  }
-}
-
-/** Ids of the last documents of each kind; absent: none was added. */
-export type LastIds = { readonly [I in keyof Added]?: string }
-
-export function findLastIds(history: Pick<Batch, keyof Added>): LastIds {
-  return Object.fromEntries(
-    historyIndices.flatMap(({ name }) => {
-      const last = history[name].at(-1)
-      return last === undefined ? [] : [[name, last.id]]
-    }),
-  )
-}
-
-/** The inventory after a batch; `uuids`: those of a partition that it opens, `version`: that of its state. */
-export function growInventory(
-  before: Inventory,
-  names: Names,
-  {
-    name,
-    partition,
-    added,
-    lastIds,
-    changes,
-    version,
-    uuids,
-  }: {
-    readonly name: string
-    readonly partition: number
-    readonly added: Added
-    readonly lastIds: LastIds
-    readonly changes: readonly StateChange[]
-    readonly version: number
-    readonly uuids: ReadonlyMap<string, string>
-  },
-): Inventory {
-  const indices: Record<string, IndexContent> = { ...before.indices }
-  for (const [index, uuid] of uuids) indices[index] = [uuid, 0]
-  const add = (index: string, more: number): void => {
-    const [uuid = '', documents = 0] = indices[index] ?? []
-    indices[index] = [uuid, documents + more]
-  }
-  for (const index of historyIndices) add(names.partition(index, partition), added[index.name])
-  const made = new Map<StateIndex, number>()
-  for (const { index, before: was } of changes) if (was === undefined) made.set(index, (made.get(index) ?? 0) + 1)
-  for (const [index, more] of made) add(names.state(index), more)
-  if (before.last === undefined) return { batch: name, indices }
-  const last: Record<string, LastDocument> = { ...before.last }
-  for (const index of historyIndices) {
-    const id = lastIds[index.name]
-    if (id !== undefined) last[names.partition(index, partition)] = [id, 1]
-  }
-  // The changes are written in this order, so the last one counts.
-  for (const { index, doc } of changes) last[names.state(index)] = [toStateId(index, doc.id), version]
-  return { batch: name, indices, last }
-}
-
-/** A difference from the inventory. */
 type Damage = {
-  /** Name of the index. */
   readonly name: string
   /** An operator can quickly fix `closed` and `hidden` (the alias is missing); the others mean lost data. */
   readonly problem: 'missing' | 'other' | 'closed' | 'hidden' | 'documents'
@@ -141,16 +47,16 @@ const FURTHER = 2
  * master has in use. Throws 'unavailable' if that cannot be determined.
  */
 export async function findDamage(cluster: ReadCluster, expected: ExpectedIndices): Promise<readonly Damage[]> {
-  let damages = await compareOnce(cluster, expected, countDocuments)
+  let damages = await compareOnce(cluster, expected, { inCopies: false })
   for (let more = 0; more < FURTHER && damages.length > 0; more++)
-    damages = await compareOnce(cluster, expected, countInCopies)
+    damages = await compareOnce(cluster, expected, { inCopies: true })
   return damages
 }
 
 async function compareOnce(
   cluster: ReadCluster,
   expected: ExpectedIndices,
-  countDocuments: (connection: ElasticConnection, indices: readonly string[]) => Promise<DocumentCounts>,
+  how: { readonly inCopies: boolean },
 ): Promise<readonly Damage[]> {
   const { connection, names } = cluster
   const { partitions, inventory } = expected
@@ -160,6 +66,7 @@ async function compareOnce(
   const counting = countDocuments(
     connection,
     counted.map(({ name }) => name),
+    how,
   )
   // A missing or closed index cannot be counted; its state explains the damage.
   counting.catch(() => undefined)
@@ -255,9 +162,10 @@ export async function checkLost(
   let failure: Failure | undefined
   for (let tried = 0; tried < CHECKS; tried++) {
     const seen = await published()
-    if (seen?.inventory?.batch !== seen?.batch || seen?.inventory === undefined) return undefined
-    const { generations, partitions, inventory, edition = EDITION } = seen
-    const isOwn = edition === EDITION
+    const inventory = seen && getInventory(seen)
+    if (seen === undefined || inventory === undefined) return undefined
+    const { generations, partitions } = seen
+    const isOwn = seen.edition === EDITION
     const expected = { partitions, inventory, isOwn, aliases: false, mayHoldMore: () => true }
     // Pages need no master, but only the master confirms damage: a server cut off knows no later indices.
     const here = selectGenerations(cluster, generations)
@@ -277,15 +185,14 @@ export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) =>
     let failure: Failure | undefined
     for (let tried = 0; tried < CHECKS; tried++) {
       known = (await readPublished(cluster, signal)) ?? known
-      const { batch, inventory, generations } = known ?? {}
-      const here = selectGenerations(cluster, generations)
+      const here = selectGenerations(cluster, known?.generations)
       const name = here.names.behind('keys')
-      const uuid = inventory?.indices[name]?.[0]
-      if (uuid === undefined || inventory?.batch !== batch) return undefined
+      const uuid = known && getInventory(known)?.indices[name]?.[0]
+      if (uuid === undefined) return undefined
       failure = await checkKeys(here, { name, uuid, aliases: [names.keys] }, signal)
       if (failure === undefined) return undefined
       const now = await readPublished(cluster, signal)
-      if (now === undefined || now.batch === batch) return failure
+      if (now === undefined || now.batch === known?.batch) return failure
     }
     return failure
   }
@@ -308,8 +215,9 @@ async function checkKeys(
 export async function listLost(cluster: ReadCluster): Promise<readonly StoreDifference[]> {
   const { names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
-  if (stored?.inventory?.batch !== stored?.batch || stored?.inventory === undefined) return []
-  const { generations, partitions, inventory } = stored
+  const inventory = stored && getInventory(stored)
+  if (stored === undefined || inventory === undefined) return []
+  const { generations, partitions } = stored
   const damages = await findDamage(selectGenerations(cluster, generations), {
     partitions,
     inventory,

@@ -175,7 +175,6 @@ function createShape(
   }
 }
 
-/** Shapes of the indices of state. */
 export const stateShapes = { state: createStateShape(), series: toShape(series) } as const
 
 /** Checkpoint and published height, found by id. */
@@ -230,10 +229,8 @@ export type WantedIndex = {
   readonly of: string
   readonly name: string
   readonly alias: string
-  /** Alias under which the index is written. */
   readonly into: string
   readonly shape: IndexShape
-  /** First height of a partition of history. */
   readonly from?: number
 }
 
@@ -244,7 +241,7 @@ export function listWantedIndices(names: Names, partitions: PartitionStarts = FI
       partitions.map((from, partition) => ({
         of: index.name,
         name: names.partition(index, partition),
-        alias: names.history(index),
+        alias: names.own(index.name),
         into: names.intoPartition(index, partition),
         shape: toShape(index),
         from,
@@ -258,11 +255,5 @@ export function listWantedIndices(names: Names, partitions: PartitionStarts = FI
 }
 
 function toWanted(names: Names, of: string, shape: IndexShape): WantedIndex {
-  return {
-    of,
-    name: names.behind(of),
-    alias: names.own(of),
-    into: names.own(of),
-    shape,
-  }
+  return { of, name: names.behind(of), alias: names.own(of), into: names.own(of), shape }
 }

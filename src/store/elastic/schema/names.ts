@@ -21,7 +21,6 @@ function getPrefix(kind: StateKind): string {
   return getStateIndex(kind) === 'state' ? `${kind.name}/` : ''
 }
 
-/** Id under which Elasticsearch stores a state document. */
 export function toStateId(kind: StateKind, id: string): string {
   return getPrefix(kind) + id
 }
@@ -82,7 +81,6 @@ export function addPartition(
   )
 }
 
-/** Number of the partition of a height. */
 export function findPartition(partitions: PartitionStarts, height: number): number {
   let at = partitions.length - 1
   while (at > 0 && (partitions[at] ?? 0) > height) at--
@@ -95,30 +93,24 @@ export function findPartition(partitions: PartitionStarts, height: number): numb
  */
 export type Generations = Readonly<Record<string, number>>
 
-/** Names of the indices with a prefix. */
 export type Names = {
   readonly prefix: string
   readonly generations: Generations
   /** Alias: checkpoint and published height. Without given generations it points to whichever one is served. */
   readonly meta: string
-  /** Alias: API keys. */
   readonly keys: string
   /** Index from which documents of a kind of state are read. */
   readonly state: (index: StateIndex) => string
-  /** All indices of state. */
   readonly states: readonly string[]
   /** Alias under which state is written: with `require_alias` a write cannot recreate a deleted index. */
   readonly into: (index: StateIndex) => string
-  /** Alias over all partitions. */
-  readonly history: (index: HistoryIndex) => string
   readonly partition: (index: HistoryIndex, partition: number) => string
   /** Alias under which a partition is written, for the same reason. */
   readonly intoPartition: (index: HistoryIndex, partition: number) => string
   /** Concrete index of a name without prefix; not for partitions of history. */
   readonly behind: (name: string) => string
-  /** Alias of the generation, assigned to its indices at their creation. */
+  /** Alias of the generation, assigned to its indices at their creation; of history, over all partitions. */
   readonly own: (name: string) => string
-  /** Alias of the served generation. */
   readonly served: (name: string) => string
   /** The same names for other generations; undefined: unchanged. */
   readonly at: (generations: Generations | undefined) => Names
@@ -155,7 +147,6 @@ function buildNames(prefix: string, generations: Generations, building: boolean)
     state: index => behind(getStateIndex(index)),
     states: STATE_INDICES.map(behind),
     into: index => own(getStateIndex(index)),
-    history: index => own(index.name),
     partition: partitionOf,
     intoPartition: (index, partition) => `${partitionOf(index, partition)}-into`,
     behind,
@@ -184,13 +175,11 @@ export function joinParts(indices: readonly string[]): readonly string[] {
 /** One store in an Elasticsearch cluster, for functions that write. */
 export type Cluster = Sender & {
   readonly names: Names
-  /** Number of replicas of each new index. */
   readonly replicas: number
   /** Time after which a lease expires unless it is renewed, milliseconds. */
   readonly leaseMs: number
   /** Called for each state document that may be cached. */
   readonly onCacheRead?: ((isHit: boolean) => void) | undefined
-  /** Called when a call has ended. */
   readonly onCall?: ((end: CallEnd) => void) | undefined
 }
 
@@ -199,8 +188,5 @@ export type ReadCluster = { readonly connection: ElasticConnection; readonly nam
 
 /** The same store with other generations of its indices; undefined: unchanged. */
 export function selectGenerations<C extends ReadCluster>(cluster: C, generations: Generations | undefined): C {
-  return {
-    ...cluster,
-    names: cluster.names.at(generations),
-  }
+  return { ...cluster, names: cluster.names.at(generations) }
 }

@@ -1,21 +1,26 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices } from '#indices/registry.ts'
+import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
 import { checkBatch } from '#store/batch.ts'
 import type { Batch, BatchEnd, History, Published } from '#store/port.ts'
 import { asRecord, parsePublishedRecord } from '#store/published.ts'
 import type { StateFile } from '#store/state-port.ts'
 import { appendedHistory, type BatchSize, checkHistory, createBatch, isFull, type WrittenAhead } from '../../batch.ts'
 import { refresh } from '../client/sender.ts'
-import { type Checkpoint, type Inventory, toStamp, toVersion } from '../schema/checkpoint.ts'
+import {
+  type Checkpoint,
+  type IndexContent,
+  type Inventory,
+  type LastDocument,
+  toStamp,
+  toVersion,
+} from '../schema/checkpoint.ts'
 import { createPartition, showPartition } from '../schema/create-indices.ts'
 import { type IndexState, readIndexStates } from '../schema/index-states.ts'
-import { type Added, addCounts, countAdded, findLastIds, growInventory, type LastIds } from '../schema/inventory.ts'
-import { addPartition, type Cluster, type Names } from '../schema/names.ts'
+import { addPartition, type Cluster, type Names, toStateId } from '../schema/names.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
 import { publishEnd, sendState, toPublishedStamp, toStateItems, writeHistory } from './send-documents.ts'
 
-/** What a store has at the end of a batch. */
 type Content = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { readonly end: Published }
 
 /** The content of a checkpoint as text, for the loader's own file; undefined: there is no block yet. */
@@ -33,15 +38,11 @@ export function parseContent(text: string): Content | undefined {
   return end === undefined ? undefined : ({ ...content, end } as Content)
 }
 
-/** History that was written ahead of its batch. */
 type StoredAhead = {
-  /** Height of its first block. */
   readonly first: number
   readonly last: WrittenAhead
   readonly filling: History['filling']
-  /** Number of its documents. */
   readonly added: Added
-  readonly lastIds: LastIds
   /** Settles when all history is written; rejects if a write failed. */
   readonly written: Promise<void>
 }
@@ -120,13 +121,11 @@ export class HistoryAhead {
     const after = opens ? (under?.done ?? Promise.resolve()) : undefined
     // After a failed write no further history is written.
     const written = (stored?.written ?? this.last).then(() => this.write(history, after))
-    const added = countAdded(history)
     this.stored = {
       first: stored?.first ?? first,
       last: { height: end.height, hash: end.hash, time: end.time },
       filling,
-      added: stored === undefined ? added : addCounts(stored.added, added),
-      lastIds: { ...stored?.lastIds, ...findLastIds(history) },
+      added: countAdded(history, stored?.added),
       written,
     }
     this.last = written.catch(() => {})
@@ -168,10 +167,8 @@ type CommitOptions = {
   readonly restore: () => Promise<void>
 }
 
-type BatchCommitter = { commit(batch: Batch, stored: StoredAhead | undefined): Promise<void> }
-
-/** Commits batches one after the other. After a failure, the store is first restored to a published end. */
-export function createCommitter({ lease, keeper, file, ahead, restore }: CommitOptions): BatchCommitter {
+/** A function that commits batches one after the other. After a failure, the store is first restored to a published end. */
+export function createCommitter({ lease, keeper, file, ahead, restore }: CommitOptions) {
   // Set while a batch is under way: after a failure the store must be restored before the next batch.
   let isUnclear = false
   const recover = async (batch: Batch, stored: StoredAhead | undefined): Promise<void> => {
@@ -182,7 +179,7 @@ export function createCommitter({ lease, keeper, file, ahead, restore }: CommitO
     await restore()
     isUnclear = false
   }
-  const commit = async (batch: Batch, stored: StoredAhead | undefined): Promise<void> => {
+  return async (batch: Batch, stored: StoredAhead | undefined): Promise<void> => {
     await stored?.written
     if (isUnclear) {
       await recover(batch, stored)
@@ -194,7 +191,6 @@ export function createCommitter({ lease, keeper, file, ahead, restore }: CommitO
     await carryOutBatch({ lease, keeper, file }, planned)
     isUnclear = false
   }
-  return { commit }
 }
 
 type PlannedBatch = ReturnType<typeof planBatch>
@@ -291,12 +287,60 @@ async function planInventories(
   const opened = opens ? historyIndices.map(index => names.partition(index, partition)) : []
   const states = opens ? await readIndexStates(connection, opened) : new Map<string, IndexState>()
   const uuids = new Map([...states].map(([index, { uuid }]) => [index, uuid] as const))
-  const own = countAdded(batch)
-  const added = stored === undefined ? own : addCounts(stored.added, own)
-  const lastIds = { ...stored?.lastIds, ...findLastIds(batch) }
-  const grown = { name, partition, added, lastIds, version: toVersion(stamp), uuids }
+  const grown = { name, partition, added: countAdded(batch, stored?.added), version: toVersion(stamp), uuids }
   return {
     written: growInventory(before, names, { ...grown, changes: [] }),
     applied: growInventory(before, names, { ...grown, changes: batch.changes }),
   }
+}
+
+/** What history adds to each index of its partition: documents, and the id of the last one. */
+type Added = readonly {
+  readonly index: HistoryIndex
+  readonly documents: number
+  readonly lastId?: string | undefined
+}[]
+
+function countAdded(history: Pick<History, HistoryIndex['name']>, before: Added = []): Added {
+  return historyIndices.map((index, at) => {
+    const { documents = 0, lastId } = before[at] ?? {}
+    const added = history[index.name]
+    return { index, documents: documents + added.length, lastId: added.at(-1)?.id ?? lastId }
+  })
+}
+
+type Growth = {
+  readonly name: string
+  readonly partition: number
+  readonly added: Added
+  readonly changes: Batch['changes']
+  /** That of the state. */
+  readonly version: number
+  /** Those of a partition that the batch opens. */
+  readonly uuids: ReadonlyMap<string, string>
+}
+
+function growInventory(
+  before: Inventory,
+  names: Names,
+  { name, partition, added, changes, version, uuids }: Growth,
+): Inventory {
+  const indices: Record<string, IndexContent> = { ...before.indices }
+  const last: Record<string, LastDocument> = { ...before.last }
+  for (const [index, uuid] of uuids) indices[index] = [uuid, 0]
+  const add = (index: string, more: number): void => {
+    const [uuid = '', documents = 0] = indices[index] ?? []
+    indices[index] = [uuid, documents + more]
+  }
+  for (const { index, documents, lastId } of added) {
+    const partitionName = names.partition(index, partition)
+    add(partitionName, documents)
+    if (lastId !== undefined) last[partitionName] = [lastId, 1]
+  }
+  // The changes are written in this order, so the last one counts.
+  for (const { index, doc, before: was } of changes) {
+    if (was === undefined) add(names.state(index), 1)
+    last[names.state(index)] = [toStateId(index, doc.id), version]
+  }
+  return { batch: name, indices, last }
 }

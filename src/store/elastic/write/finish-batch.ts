@@ -74,7 +74,7 @@ async function listUnsent(
 
 /**
  * Whether the store has all state of the announced batch: the last document of each index is there, which is sent after the
- * others (`orderItems`). These documents are written again as they are, because only an acknowledged write proves that all
+ * others (`sendInOrder`). These documents are written again as they are, because only an acknowledged write proves that all
  * copies have the documents before it.
  */
 async function acknowledgeLast(cluster: Cluster, checkpoint: Checkpoint): Promise<boolean> {
@@ -211,7 +211,6 @@ export async function bringHome(lease: Pick<Lease, 'cluster' | 'checkpoint' | 's
   await file.put([], { store, stamp, hash: end.hash, batch })
 }
 
-/** The hash of a stored block. */
 async function readHash(
   { cluster: { connection, names }, checkpoint }: Pick<Lease, 'cluster' | 'checkpoint'>,
   height: number,

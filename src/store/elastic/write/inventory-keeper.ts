@@ -9,12 +9,17 @@ import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
 import { RUN_REPAIR } from '../../failures.ts'
 import { getMany } from '../client/read-documents.ts'
-import { type Checkpoint, formatRestoreHelp, type Inventory, readCheckpoint } from '../schema/checkpoint.ts'
+import {
+  type Checkpoint,
+  formatRestoreHelp,
+  getInventory,
+  type Inventory,
+  readCheckpoint,
+} from '../schema/checkpoint.ts'
 import { decodeDoc } from '../schema/documents.ts'
-import type { DocumentCounts } from '../schema/index-states.ts'
-import { countInCopies, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
-import { findDamage, listCounted, listInventoried, toLoaderFailure } from '../schema/inventory.ts'
-import { type Cluster, type Names, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
+import { countDocuments, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
+import { findDamage, listCounted, toLoaderFailure } from '../schema/inventory.ts'
+import { type Cluster, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { publishEnd } from './send-documents.ts'
@@ -25,15 +30,16 @@ async function takeInventory(
   { partitions, batch }: Pick<Checkpoint, 'partitions' | 'batch'>,
 ): Promise<Inventory> {
   const { connection, names } = cluster
-  const listed = listInventoried(names, partitions)
+  const counted = listCounted(names, partitions)
+  // API keys are not counted because they belong to no batch. Indices under construction have no keys of their own.
+  const listed = [...counted, names.behind('meta'), ...(names.building ? [] : [names.behind('keys')])]
   const existing = await readIndexStates(connection, listed)
   const missing = listed.find(name => !existing.has(name))
   if (missing !== undefined)
     throw new Failure('damaged', `There is no index ${missing} at ${connection.url}.`, {
       help: RUN_REPAIR,
     })
-  const counted = listCounted(names, partitions)
-  const counts = await countInCopies(connection, counted)
+  const counts = await countDocuments(connection, counted, { inCopies: true })
   return {
     batch,
     last: await findNewest(connection, counted),
@@ -53,9 +59,8 @@ async function takeInventory(
 async function adoptInventory(cluster: ReadCluster, checkpoint: Checkpoint): Promise<Inventory> {
   const { connection, names } = cluster
   const stock = await takeInventory(cluster, checkpoint)
-  const [got] = await getMany(connection, [{ index: names.state(statistics), id: toStateId(statistics, STATISTICS) }], {
-    realtime: false,
-  })
+  const ref = { index: names.state(statistics), id: toStateId(statistics, STATISTICS) }
+  const [got] = await getMany(connection, [ref], { realtime: false })
   const counted = got === undefined ? undefined : decodeDoc(statistics, STATISTICS, got.source)
   const height = checkpoint.end?.height ?? -1
   const counts = new Map([
@@ -63,7 +68,9 @@ async function adoptInventory(cluster: ReadCluster, checkpoint: Checkpoint): Pro
     ...(await countKinds(connection, names.behind('state'))),
   ])
   for (const [index, wanted] of listKnownCounts(height, counted)) {
-    const found = sumCounts(counts, listCountedNames(names, checkpoint, index))
+    const counted =
+      index.kind === 'state' ? [index.name] : checkpoint.partitions.map((_, at) => names.partition(index, at))
+    const found = counted.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
     if (found !== wanted)
       throw new Failure(
         'damaged',
@@ -85,15 +92,6 @@ function listKnownCounts(height: number, counted: StatisticsDoc | undefined): re
     [tokens, counted?.token_count ?? 0],
     [lists, counted?.list_count ?? 0],
   ]
-}
-
-function sumCounts(counts: DocumentCounts, indices: readonly string[]): number {
-  return indices.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
-}
-
-/** Names under which the documents of an index or kind are counted. */
-function listCountedNames(names: Names, { partitions }: Checkpoint, index: AnyIndex): readonly string[] {
-  return index.kind === 'state' ? [index.name] : partitions.map((_, partition) => names.partition(index, partition))
 }
 
 /** Compares the store with the inventory of its checkpoint, for a loader. */
@@ -151,7 +149,6 @@ export class InventoryKeeper {
     await this.record(await takeInventory(cluster, checkpoint()))
   }
 
-  /** The inventory as of the last committed batch. */
   inventory(): Inventory {
     const { kept } = this
     if (kept !== undefined) return kept
@@ -171,10 +168,8 @@ export class InventoryKeeper {
     return found ?? (await checkCheckpoint(cluster).catch(() => undefined)) ?? failure
   }
 
-  /** undefined: the store was just created, or its checkpoint written anew by a repair. */
   private get kept(): Inventory | undefined {
-    const { inventory, batch } = this.lease.checkpoint()
-    return inventory?.batch === batch ? inventory : undefined
+    return getInventory(this.lease.checkpoint())
   }
 
   private damages(inventory: Inventory, partitions: PartitionStarts, mayHoldMore: (index: string) => boolean) {

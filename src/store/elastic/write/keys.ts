@@ -77,12 +77,8 @@ function formatKeyPath({ names }: ReadCluster, id: string): string {
   return `/${names.keys}/_doc/${encodeURIComponent(id)}`
 }
 
-/** Name and note are one text. */
-function formatKey({ note, ...key }: Omit<StoredKey, 'id'>) {
-  return {
-    ...key,
-    name: nameWithNote(note === undefined ? key : { ...key, note }),
-  }
+export function formatKey({ note, ...key }: Omit<StoredKey, 'id'>) {
+  return { ...key, name: nameWithNote(note === undefined ? key : { ...key, note }) }
 }
 
 function parseKey({ _id, _source }: KeyHit): StoredKey {

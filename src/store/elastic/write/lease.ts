@@ -6,7 +6,7 @@ import { checkIdentity } from '#store/identity.ts'
 import type { Identity } from '#store/port.ts'
 import { asRecord } from '#store/published.ts'
 import type { TryResult } from '#time/retry.ts'
-import type { ElasticConnection, SeqNo } from '../client/request.ts'
+import type { SeqNo } from '../client/request.ts'
 import {
   BLOCKED,
   type ElasticResponse,
@@ -14,12 +14,11 @@ import {
   isTransient,
   NO_WRITE_INDEX,
   parseError,
-  type Request,
   readFailure,
 } from '../client/request.ts'
-import { tryAgain } from '../client/sender.ts'
-import { awaitStarted, requireEmptyStore } from '../schema/check-indices.ts'
+import { toRetryReason, tryAgain } from '../client/sender.ts'
 import { type Checkpoint, readCheckpoint, toCheckpointRequest } from '../schema/checkpoint.ts'
+import { awaitStarted, requireEmptyStore } from '../schema/create-indices.ts'
 import { SCHEMA } from '../schema/mappings.ts'
 import { type Cluster, FIRST_PARTITION, type Names } from '../schema/names.ts'
 
@@ -40,7 +39,7 @@ export async function compareAndSet(
   const checkpoint = { ...next, write: crypto.randomUUID() }
   const request = { ...toCheckpointRequest(names, checkpoint, expected), timeoutMs: cluster.writeTimeoutMs }
   return tryAgain(cluster, async (): Promise<TryResult<StoredCheckpoint | undefined>> => {
-    const answer = await trySend(cluster.connection, request)
+    const answer = await cluster.connection.send(request).catch(toRetryReason)
     if (typeof answer === 'string') return { retryReason: answer }
     const written = answer.status < 300 ? parseWritten(answer) : undefined
     if (written !== undefined) return { done: { checkpoint, ...written } }
@@ -48,7 +47,7 @@ export async function compareAndSet(
     // The write was refused, or its answer lacks the sequence number: the stored checkpoint shows whether it
     // was carried out.
     if (answer.status === 409 || answer.status < 300)
-      return resolveConflict(cluster, { next, checkpoint, expected }, formatReason(error))
+      return resolveConflict(cluster, { checkpoint, expected }, formatReason(error))
     // A migration has replaced the generation.
     if (answer.status === 400 && error.reason?.startsWith(NO_WRITE_INDEX)) return { done: undefined }
     if (isTransient(answer.status) || error.type === BLOCKED) return { retryReason: formatReason(error) }
@@ -56,27 +55,20 @@ export async function compareAndSet(
   })
 }
 
-type SetAttempt = {
-  readonly next: Omit<Checkpoint, 'write'>
-  readonly checkpoint: Checkpoint
-  readonly expected: SeqNo | undefined
-}
+type SetAttempt = { readonly checkpoint: Checkpoint; readonly expected: SeqNo | undefined }
 
 async function resolveConflict(
   cluster: Cluster,
-  { next, checkpoint, expected }: SetAttempt,
+  { checkpoint, expected }: SetAttempt,
   reason: string,
 ): Promise<TryResult<StoredCheckpoint | undefined>> {
   const now = await readCheckpoint(cluster)
   // The stored write is an earlier attempt whose answer was lost. One copy has it; only the answer to a write
   // proves that all copies do.
-  if (now?.checkpoint.write === checkpoint.write) return { done: await compareAndSet(cluster, next, now) }
+  if (now?.checkpoint.write === checkpoint.write) return { done: await compareAndSet(cluster, checkpoint, now) }
   // If this copy shows no other write, it lags, or the copy that refused is gone with the other write.
-  return isSameWrite(now, expected) ? { retryReason: reason } : { done: undefined }
-}
-
-function isSameWrite(now: SeqNo | undefined, expected: SeqNo | undefined): boolean {
-  return now?.seqNo === expected?.seqNo && now?.primaryTerm === expected?.primaryTerm
+  const isUnchanged = now?.seqNo === expected?.seqNo && now?.primaryTerm === expected?.primaryTerm
+  return isUnchanged ? { retryReason: reason } : { done: undefined }
 }
 
 /** undefined: the answer to the write cannot be read. */
@@ -84,16 +76,6 @@ function parseWritten({ text }: ElasticResponse): SeqNo | undefined {
   const { _seq_no: seqNo, _primary_term: primaryTerm } = asRecord(tryParseJson(text)) ?? {}
   const isKnown = Number.isInteger(seqNo) && Number.isInteger(primaryTerm)
   return isKnown ? ({ seqNo, primaryTerm } as SeqNo) : undefined
-}
-
-/** The answer, or the reason why there is none. */
-async function trySend(connection: ElasticConnection, request: Request): Promise<ElasticResponse | string> {
-  try {
-    return await connection.send(request)
-  } catch (error) {
-    if (error instanceof Failure && error.retryable) return error.message
-    throw error
-  }
 }
 
 const SIGNS_PER_LEASE = 3
@@ -104,7 +86,6 @@ const SIGNS_PER_LEASE = 3
  */
 const SIGNS_OF_LIFE = 2
 
-/** Pause between two renewals. */
 function getSignMs(leaseMs: number): number {
   return Math.max(1, Math.floor(leaseMs / SIGNS_PER_LEASE))
 }
@@ -120,9 +101,7 @@ export async function acquireLease(
   require = requireLoadable,
 ): Promise<StoredCheckpoint> {
   const { names } = cluster
-  const seen = await awaitFreeCheckpoint(cluster, stored => {
-    require(cluster, stored, identity)
-  })
+  const seen = await awaitFreeCheckpoint(cluster, stored => require(cluster, stored, identity))
   if (seen === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
   const owner = crypto.randomUUID()
   const next = {
@@ -140,8 +119,7 @@ async function awaitFreeCheckpoint(
   cluster: Cluster,
   require: (stored: Checkpoint) => void,
 ): Promise<StoredCheckpoint | undefined> {
-  const { names, leaseMs } = cluster
-  const { clock } = cluster
+  const { names, leaseMs, clock } = cluster
   let since = clock.elapsed()
   let seen = await readCheckpoint(cluster)
   let last = seen
@@ -176,7 +154,7 @@ function requireLoadable(cluster: Cluster, stored: Checkpoint, identity: Identit
 export function requireServed({ connection: { url }, names }: Cluster, stored: Checkpoint, identity: Identity): void {
   const { generations, retired } = stored
   // Retryable: the next try finds the generation that is served then.
-  if (retired !== undefined || !Bun.deepEquals(generations ?? {}, names.generations))
+  if (retired !== undefined || !Bun.deepEquals(generations, names.generations))
     throw new Failure('unavailable', `A migration is replacing the indices of ${names.prefix} at ${url}.`, {
       help: "If none is running, one was stopped right before its end. Run 'iostlens indices migrate' again.",
     })

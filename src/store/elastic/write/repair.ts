@@ -1,27 +1,50 @@
 import { Failure } from '#failure/failure.ts'
 import { type BlockDoc, blocks } from '#indices/block.ts'
-import { blockId } from '#indices/position.ts'
+import { blockId, transactionId } from '#indices/position.ts'
 import { historyIndices } from '#indices/registry.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import type { SettledEnd } from '#store/maintain-port.ts'
-import type { Filling, Identity, Published, Writer } from '#store/port.ts'
-import type { FormerDocument, StateFile } from '#store/state-port.ts'
-import { deleteItem, sendBulk, toVersionedItem } from '../client/bulk.ts'
+import { transactions } from '#indices/transaction.ts'
+import { NOTHING_FILLED } from '#store/batch.ts'
+import { rebuildIdentity } from '#store/identity.ts'
+import type { RestoreOutcome, SettledEnd } from '#store/maintain-port.ts'
+import type { Filling, Identity, Published, Rewrite, Writer } from '#store/port.ts'
+import type { FormerState, StateFile } from '#store/state-port.ts'
 import { getMany } from '../client/read-documents.ts'
+import { type ElasticConnection, requestHits, requestJson, toSearch } from '../client/request.ts'
 import { refresh, removeWriteBlock } from '../client/sender.ts'
-import type { Checkpoint } from '../schema/checkpoint.ts'
-import { MAX_EPOCH, toEpoch, toHeight, toStamp, toVersion, tryReadPublished } from '../schema/checkpoint.ts'
-import { decodeDoc, encodeDoc, stampText } from '../schema/documents.ts'
-import { countEarlierDocuments } from '../schema/index-states.ts'
-import { AT } from '../schema/mappings.ts'
-import type { Cluster } from '../schema/names.ts'
-import { findPartition, joinParts, type PartitionStarts, toStateId } from '../schema/names.ts'
+import {
+  type Checkpoint,
+  findCheckpoint,
+  getInventory,
+  getLastStamp,
+  MAX_EPOCH,
+  type PublishedMeta,
+  toEpoch,
+  toHeight,
+  toStamp,
+  tryReadPublished,
+} from '../schema/checkpoint.ts'
+import { awaitStarted, createIndex, findFirstDocument } from '../schema/create-indices.ts'
+import { decodeDoc } from '../schema/documents.ts'
+import { countEarlierDocuments, type ExistingIndex, listIndices, updateAliases } from '../schema/index-states.ts'
+import { findDamage } from '../schema/inventory.ts'
+import { AT, EDITION, HEIGHT, metaShape, SCHEMA } from '../schema/mappings.ts'
+import {
+  type Cluster,
+  findPartition,
+  type Generations,
+  joinParts,
+  type Names,
+  type PartitionStarts,
+  type ReadCluster,
+  selectGenerations,
+  toStateId,
+} from '../schema/names.ts'
 import { parseContent } from './commit-batch.ts'
-import { finishBatch } from './finish-batch.ts'
-import type { Lease } from './lease.ts'
-import { findEpoch, refreshState } from './restore-checkpoint.ts'
-import { removeHistory, toSeenDeletes } from './rewrite-documents.ts'
-import { forcePublish, forceVersion } from './send-documents.ts'
+import { finishBatch, toPublishedContent } from './finish-batch.ts'
+import { compareAndSet, type Lease } from './lease.ts'
+import { removeHistory, removeUnannounced, rewriteDocuments } from './rewrite-documents.ts'
+import { forcePublish } from './send-documents.ts'
 
 /** The part of a writer that repairs the store's own record. */
 export type RepairPart = Pick<Writer, 'unfinished' | 'shut' | 'blockAt' | 'endings' | 'takeBack' | 'settle'>
@@ -115,12 +138,13 @@ function isHome({ mark }: StateFile, { state }: Checkpoint, end: Pick<Published,
 }
 
 async function settleEnd(lease: Lease, file: StateFile, { identity, end, open }: SettledEnd): Promise<void> {
+  const { chainId, genesis, derivation } = identity
   const { cluster } = lease
   const before = lease.checkpoint()
   const epoch = await nextEpoch(cluster, before)
   const partitions = before.partitions.filter((first, at) => at === 0 || first <= end.height)
   const state = before.floor === undefined && isHome(file, before, end) ? before.state : undefined
-  const next = { ...pickIdentity(identity), end, partitions, epoch, state }
+  const next = { chainId, genesis, derivation, end, partitions, epoch, state }
   if (!open) {
     // If the process is killed before the history is removed, the next repair must still know its partitions.
     await publishNext(lease, { ...next, partitions: before.partitions, mending: true })
@@ -132,10 +156,6 @@ async function settleEnd(lease: Lease, file: StateFile, { identity, end, open }:
   else await lease.set({ partitions, filling })
 }
 
-function pickIdentity({ chainId, genesis, derivation }: Identity) {
-  return { chainId, genesis, derivation }
-}
-
 /** Removes history above a height; a merged partition becomes writable for good. */
 async function removeLaterHistory(cluster: Cluster, height: number, partitions: PartitionStarts): Promise<void> {
   const numbers = partitions.map((_, number) => number).slice(findPartition(partitions, height))
@@ -144,7 +164,6 @@ async function removeLaterHistory(cluster: Cluster, height: number, partitions: 
   await removeHistory(cluster, height, partitions)
 }
 
-/** Number of documents in the last partition up to a height. */
 async function countFilling(
   { connection, names }: Cluster,
   height: number,
@@ -167,12 +186,21 @@ async function revertBlocks(lease: Lease, file: StateFile, height: number): Prom
   await closeStore(lease, last)
   const { end } = target
   const epoch = await nextEpoch(cluster, lease.checkpoint())
-  await putBackState(cluster, former.documents, toStamp({ end, epoch }))
-  await removeLaterHistory(cluster, end.height, lease.checkpoint().partitions)
+  const { partitions } = lease.checkpoint()
+  // The stamp is higher than any that readers have seen.
+  await rewriteDocuments(cluster, { partitions, stamp: toStamp({ end, epoch }) }, toRewrite(former))
+  await removeLaterHistory(cluster, end.height, partitions)
   const batch = crypto.randomUUID()
   const inventory = target.inventory && { ...target.inventory, batch }
   await publishNext(lease, { ...target, batch, inventory, epoch, state: undefined, mending: undefined })
   return end
+}
+
+function toRewrite({ documents }: FormerState): Pick<Rewrite, 'put' | 'remove'> {
+  return {
+    put: documents.flatMap(({ index, doc }) => (doc === undefined ? [] : [{ index, doc }])),
+    remove: documents.filter(({ doc }) => doc === undefined),
+  }
 }
 
 /** Closes the store to readers. If this process dies, batches can still be reverted from this end. */
@@ -183,25 +211,157 @@ async function closeStore(lease: Lease, end: Published): Promise<void> {
   await cluster.clock.sleep(GRACE_MS)
 }
 
-/** Writes former documents with a new stamp, which is higher than any stamp that readers have seen. */
-async function putBackState(cluster: Cluster, documents: readonly FormerDocument[], stamp: number): Promise<void> {
+/** Makes all state visible to the searches below: a loader that died while writing had not refreshed it. */
+function refreshState(cluster: Cluster): Promise<void> {
+  return refresh(cluster, cluster.names.states, { ignore_unavailable: 'true' })
+}
+
+/** Whether any visible state document has a stamp between two stamps. */
+async function isNewerThan(cluster: ReadCluster, stamp: number, below = Number.MAX_SAFE_INTEGER): Promise<boolean> {
+  const { connection, names } = cluster
+  const list = names.states.join(',')
+  const query = { bool: { filter: [{ range: { [AT]: { gt: stamp, lt: below } } }] } }
+  const mayBeMissing = { query: { ignore_unavailable: 'true' } }
+  const hits = await requestHits(connection, toSearch(list, { size: 1, _source: false, query }, mayBeMissing))
+  return hits.length > 0
+}
+
+/** The highest epoch of any state document, if it is above `from`; else `from`. */
+async function findEpoch(cluster: ReadCluster, from: number): Promise<number> {
+  let epoch = from
+  while (epoch < MAX_EPOCH && (await isNewerThan(cluster, getLastStamp(epoch), getLastStamp(MAX_EPOCH)))) epoch++
+  return epoch
+}
+
+/** The published content, if the versions of the state and the documents of each index agree with it. */
+async function findPublishedContent(cluster: Cluster, published: PublishedMeta) {
   const { names } = cluster
-  const version = toVersion(stamp)
-  const deletes = documents.flatMap(({ index, id, doc }) =>
-    doc === undefined ? [deleteItem(names.state(index), toStateId(index, id))] : [],
-  )
-  const put = documents.flatMap(({ index, id, doc }) =>
-    doc === undefined
-      ? []
-      : [
-          toVersionedItem(
-            { index: names.into(index), id: toStateId(index, id) },
-            version,
-            stampText(encodeDoc(index, doc), stamp),
-          ),
-        ],
-  )
-  await sendBulk(cluster, [...(await toSeenDeletes(cluster, deletes)), ...put])
-  await forceVersion(cluster, [...deletes, ...put], version)
-  await refresh(cluster, [...new Set(documents.map(({ index }) => names.state(index)))])
+  const { end, partitions } = published
+  const inventory = getInventory(published)
+  if (inventory === undefined || published.mending || published.edition !== EDITION) return undefined
+  const blockCounts = partitions.map((_, at) => inventory.indices[names.partition(blocks, at)]?.[1] ?? 0)
+  if (blockCounts.reduce((sum, count) => sum + count, 0) !== end.height + 1) return undefined
+  await refreshState(cluster)
+  if (await isNewerThan(cluster, toStamp(published))) return undefined
+  // The next batch was under way.
+  await removeUnannounced(cluster, { end, partitions })
+  const damages = await findDamage(cluster, { partitions, inventory, aliases: false, mayHoldMore: () => false })
+  return damages.length > 0 ? undefined : toPublishedContent(names, published)
+}
+
+/** First heights of the partitions, from the published record and the stored blocks. */
+async function findPartitions(
+  { connection, names }: Cluster,
+  existing: readonly ExistingIndex[],
+  published: PartitionStarts | undefined,
+): Promise<PartitionStarts> {
+  const there = new Set(existing.map(({ name }) => name))
+  const partitions: number[] = [0]
+  for (let partition = 1; ; partition++) {
+    const all = historyIndices.map(index => names.partition(index, partition))
+    const isKnown = published !== undefined && partition < published.length
+    if (!isKnown && !all.some(name => there.has(name))) return partitions
+    const first = published?.[partition] ?? (await findFirstHeight(connection, all))
+    if (first === undefined) return partitions
+    if (first <= (partitions.at(-1) ?? 0))
+      throw new Failure('damaged', `Partition ${partition} of ${names.prefix} begins at block ${first}.`, {
+        help: "Run 'iostlens load' with another --store, or restore a snapshot.",
+      })
+    partitions.push(first)
+  }
+}
+
+type FirstHeight = { readonly aggregations?: { readonly first: { readonly value: number | null } } }
+
+async function findFirstHeight(connection: ElasticConnection, indices: readonly string[]): Promise<number | undefined> {
+  const search = { size: 0, aggs: { first: { min: { field: HEIGHT } } } }
+  const request = toSearch(String(indices), search, { query: { ignore_unavailable: 'true' } })
+  const { aggregations } = await requestJson<FirstHeight>(connection, request)
+  return aggregations?.first.value ?? undefined
+}
+
+/**
+ * Writes the checkpoint again if it is lost or unreadable: from the published record if the store agrees with it.
+ * Otherwise the checkpoint contains only the chain, the partitions and the published end, as far as they are known, and the
+ * store is closed to all but a repair, which derives the state anew. No loader can continue meanwhile, because its own
+ * checkpoint is gone.
+ */
+export async function restoreCheckpoint(served: Cluster): Promise<RestoreOutcome> {
+  const existing = await listIndices(served)
+  if ((await findFirstDocument(served)) === undefined) return 'whole'
+  await showMeta(served, existing)
+  const found = await awaitStarted(() => findCheckpoint(served), served.clock)
+  if (found?.checkpoint !== undefined) return 'whole'
+  const published = await tryReadPublished(served)
+  const cluster = selectGenerations(served, published?.generations ?? findGenerations(served.names, existing))
+  const partitions = await findPartitions(cluster, existing, published?.partitions)
+  const identity = await readChainIdentity(cluster)
+  const exact = published && (await findPublishedContent(cluster, published))
+  const next: Omit<Checkpoint, 'write'> = {
+    schema: SCHEMA,
+    ...identity,
+    owner: '',
+    renewed: 0,
+    partitions,
+    generations: cluster.names.generations,
+    ...(exact ?? {
+      ...(published === undefined ? {} : { end: published.end }),
+      filling: NOTHING_FILLED,
+      batch: '',
+      mending: true,
+    }),
+  }
+  const held = await compareAndSet(served, next, found)
+  if (held === undefined)
+    throw new Failure('conflict', `Another program wrote the checkpoint in ${served.names.meta} meanwhile.`, {
+      retryable: true,
+    })
+  return exact === undefined ? 'open' : 'exact'
+}
+
+/** Restores the alias of the index of checkpoint and published height, or creates that index. */
+async function showMeta(cluster: Cluster, existing: readonly ExistingIndex[]): Promise<void> {
+  const { connection, names } = cluster
+  const all = existing.filter(({ of }) => of === 'meta')
+  if (all.some(({ aliases }) => aliases.includes(names.meta))) return
+  const last = all.toSorted((a, b) => b.generation - a.generation)[0]
+  if (last === undefined) {
+    const made = { name: `${names.meta}-0`, shape: metaShape, aliases: [names.meta] }
+    return await createIndex(cluster, made)
+  }
+  await updateAliases(connection, {
+    what: `put ${last.name} behind its alias`,
+    actions: [{ add: { index: last.name, alias: names.meta } }],
+  })
+}
+
+/** The served generation of each index: the one with the alias, or the only one. */
+function findGenerations(names: Names, existing: readonly ExistingIndex[]): Generations {
+  const generations: Record<string, number> = {}
+  for (const of of new Set(existing.map(each => each.of))) {
+    const all = existing.filter(each => each.of === of)
+    const served = all.filter(({ aliases }) => aliases.includes(names.served(of)))
+    const found = new Set((served.length > 0 ? served : all).map(({ generation }) => generation))
+    const [generation = 0] = found
+    if (found.size > 1)
+      throw new Failure('damaged', `It is unknown which generation of ${names.served(of)} is served.`, {
+        help: `Add the alias ${names.served(of)} to the right index (POST /_aliases), then run: 'iostlens repair --node URL'.`,
+      })
+    if (generation > 0) generations[of] = generation
+  }
+  return generations
+}
+
+async function readChainIdentity({ connection, names }: Cluster): Promise<Identity> {
+  const inFirst = [
+    { index: names.partition(blocks, 0), id: blockId(0) },
+    { index: names.partition(blocks, 0), id: blockId(1) },
+    { index: names.partition(transactions, 0), id: transactionId(0, 0) },
+  ]
+  const [first, second, transaction] = await getMany(connection, inFirst, { realtime: true })
+  return rebuildIdentity(`${connection.url}/${names.prefix}`, {
+    first: first && decodeDoc(blocks, blockId(0), first.source),
+    second: second && decodeDoc(blocks, blockId(1), second.source),
+    transaction: transaction && decodeDoc(transactions, transactionId(0, 0), transaction.source),
+  })
 }

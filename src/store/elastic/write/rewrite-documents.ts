@@ -67,33 +67,22 @@ async function removeLaterHistory(cluster: Cluster, indices: readonly string[], 
 export async function rewriteDocuments(
   cluster: Cluster,
   { partitions, stamp }: { readonly partitions: PartitionStarts; readonly stamp: number },
-  { put, remove }: Rewrite,
+  { put, remove }: Pick<Rewrite, 'put' | 'remove'>,
 ): Promise<void> {
   const { names } = cluster
   const version = toVersion(stamp)
+  const partitionOf = (id: string): number => findPartition(partitions, parseHeight(id) ?? 0)
   const storedIn = (index: AnyIndex, id: string): string =>
-    index.kind === 'state'
-      ? names.state(index)
-      : names.partition(index, findPartition(partitions, parseHeight(id) ?? 0))
-  const into = (index: AnyIndex, id: string): string =>
-    index.kind === 'state'
-      ? names.into(index)
-      : names.intoPartition(index, findPartition(partitions, parseHeight(id) ?? 0))
+    index.kind === 'state' ? names.state(index) : names.partition(index, partitionOf(id))
   const deletes = remove.map(({ index, id, stray }) =>
     deleteItem(stray ?? storedIn(index, id), index.kind === 'state' ? toStateId(index, id) : id),
   )
-  const items: readonly BulkItem[] = [
-    ...(await toSeenDeletes(cluster, deletes)),
-    ...put.map(({ index, doc }) =>
-      index.kind === 'state'
-        ? toVersionedItem(
-            { index: into(index, doc.id), id: toStateId(index, doc.id) },
-            version,
-            stampText(encodeDoc(index, doc), stamp),
-          )
-        : indexItem(into(index, doc.id), doc.id, encodeDoc(index, doc)),
-    ),
-  ]
+  const written = put.map(({ index, doc }) => {
+    const text = encodeDoc(index, doc)
+    if (index.kind === 'history') return indexItem(names.intoPartition(index, partitionOf(doc.id)), doc.id, text)
+    return toVersionedItem({ index: names.into(index), id: toStateId(index, doc.id) }, version, stampText(text, stamp))
+  })
+  const items = [...(await toSeenDeletes(cluster, deletes)), ...written]
   const indices = [
     ...new Set([...deletes.map(({ index }) => index), ...put.map(({ index, doc }) => storedIn(index, doc.id))]),
   ]
@@ -106,9 +95,8 @@ export async function rewriteDocuments(
   } finally {
     for (const name of closed) await addWriteBlock(cluster.connection, name)
   }
-  const isState = (at: number, of: readonly { readonly index: AnyIndex }[]) => of[at]?.index.kind === 'state'
-  const written = items.slice(items.length - put.length)
-  const state = [...deletes.filter((_, at) => isState(at, remove)), ...written.filter((_, at) => isState(at, put))]
+  const changed = [...remove, ...put]
+  const state = [...deletes, ...written].filter((_, at) => changed[at]?.index.kind === 'state')
   await forceVersion(cluster, state, version)
   for (const part of splitNames(indices)) await refresh(cluster, part)
 }
@@ -117,7 +105,7 @@ export async function rewriteDocuments(
  * Deletes for the existing documents, each in the version that was read: a delete with an explicit version
  * would recreate a missing index.
  */
-export async function toSeenDeletes(cluster: Cluster, deletes: readonly BulkItem[]): Promise<readonly BulkItem[]> {
+async function toSeenDeletes(cluster: Cluster, deletes: readonly BulkItem[]): Promise<readonly BulkItem[]> {
   const found = await getMany(cluster.connection, deletes, { realtime: true })
   return deletes.flatMap(({ index, id }, at) => {
     const got = found[at]

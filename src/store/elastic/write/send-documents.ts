@@ -21,13 +21,19 @@ import { type Before, type DocSource, encodeDoc, readFormerDoc, stampText } from
 import { AT, BEFORE } from '../schema/mappings.ts'
 import { type Cluster, type Names, toStateId } from '../schema/names.ts'
 
+type SendOptions = { readonly searchable?: boolean }
+
 /**
- * Moves the last item of each index behind all others of that index. If all items fit one request, `first` ends with
- * the last items: Elasticsearch carries out the items of an index in order, on each copy. Otherwise `last` returns
- * them, to be sent after `first` is acknowledged. Either way, a copy that shows the last document of an index has the
- * others, because a copy that missed an acknowledged write is removed from the set that gets later writes.
+ * Sends the last item of each index after all others of that index. If all items fit one request, it ends with the last
+ * items: Elasticsearch carries out the items of an index in order, on each copy. Otherwise they are sent after the others
+ * are acknowledged. Either way, a copy that shows the last document of an index has the others, because a copy that missed
+ * an acknowledged write is removed from the set that gets later writes. Returns `BulkResult.searchable`.
  */
-function orderItems(items: Iterable<BulkItem>) {
+async function sendInOrder(
+  items: Iterable<BulkItem>,
+  send: (items: Iterable<BulkItem>, options: SendOptions) => Promise<boolean>,
+  options: SendOptions = {},
+): Promise<boolean> {
   const held = new Map<string, BulkItem>()
   const first = function* (): Generator<BulkItem, void, void> {
     let bytes = 0
@@ -41,22 +47,23 @@ function orderItems(items: Iterable<BulkItem>) {
     yield* held.values()
     held.clear()
   }
-  return { first: first(), last: (): readonly BulkItem[] => [...held.values()] }
+  const searchable = await send(first(), options)
+  if (held.size === 0) return searchable
+  await send(held.values(), {})
+  return false
 }
 
 type HistoryDocuments = Pick<History, 'blocks' | 'transactions' | 'records'>
 
-type WantedHistory = { readonly partition: number; readonly history: HistoryDocuments; readonly searchable?: boolean }
+type WantedHistory = SendOptions & { readonly partition: number; readonly history: HistoryDocuments }
 
-/** Writes history until it is acknowledged, each index's last document after its others. Returns `BulkResult.searchable`. */
-export async function writeHistory(
+/** Writes history until it is acknowledged. Returns `BulkResult.searchable`. */
+export function writeHistory(
   cluster: Sender & { readonly names: Names },
   { partition, history, ...options }: WantedHistory,
 ): Promise<boolean> {
-  const { first, last } = orderItems(listHistoryItems(cluster.names, partition, history))
-  const searchable = await sendAcknowledged(cluster, first, options)
-  const left = last()
-  return left.length === 0 ? searchable : (await sendAcknowledged(cluster, left)) && searchable
+  const items = listHistoryItems(cluster.names, partition, history)
+  return sendInOrder(items, (part, how) => sendAcknowledged(cluster, part, how), options)
 }
 
 /** Writes of history, encoded lazily. Throws 'defect' on a document that could not be stored. */
@@ -108,11 +115,8 @@ export async function sendState(
   items: readonly BulkItem[],
   indices: readonly string[],
 ): Promise<void> {
-  const { first, last } = orderItems(items)
-  const { searchable } = await sendBulk(cluster, first, { searchable: true })
-  const left = last()
-  if (left.length > 0) await sendBulk(cluster, left)
-  if (!searchable || left.length > 0) await refresh(cluster, indices)
+  const send = async (part: Iterable<BulkItem>, how: SendOptions) => (await sendBulk(cluster, part, how)).searchable
+  if (!(await sendInOrder(items, send, { searchable: true }))) await refresh(cluster, indices)
 }
 
 /**
@@ -139,12 +143,9 @@ export async function resendState(
       items.push(toVersionedItem(ref, version, source))
     })
   }
-  const { first, last } = orderItems(items)
-  await sendBulk(cluster, first)
-  await sendBulk(cluster, last())
+  await sendInOrder(items, async part => (await sendBulk(cluster, part)).searchable)
 }
 
-/** What was published, from what the store has. */
 function readFormer(stored: Got | undefined, published: number): Before<string> {
   if (stored === undefined) return { at: published }
   if (stored.version <= toVersion(published)) {
@@ -244,7 +245,6 @@ export async function forcePublish(cluster: Cluster, checkpoint: Ended): Promise
 }
 
 function toPublishedItem(names: Names, checkpoint: Ended): { readonly item: BulkItem; readonly version: number } {
-  const { end, batch, partitions, generations, epoch, mending, inventory } = checkpoint
-  const { id, version, source } = toPublishedDoc({ end, batch, partitions, generations, epoch, mending, inventory })
+  const { id, version, source } = toPublishedDoc(checkpoint)
   return { item: toVersionedItem({ index: names.meta, id }, version, source), version }
 }

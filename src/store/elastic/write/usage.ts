@@ -3,8 +3,7 @@ import { Failure } from '#failure/failure.ts'
 import { type KeyDay, USAGE_DAYS, type Usage } from '#store/keys-port.ts'
 import { isAbsent } from '../../servable.ts'
 import { isMissingIndex, readFailure, requestHits, requestText, toSearch } from '../client/request.ts'
-import { awaitStarted, checkIndices } from '../schema/check-indices.ts'
-import { createIndex } from '../schema/create-indices.ts'
+import { awaitStarted, checkIndices, createIndex } from '../schema/create-indices.ts'
 import { usageShape } from '../schema/mappings.ts'
 import type { Cluster } from '../schema/names.ts'
 
@@ -118,7 +117,6 @@ async function putDay({ connection, names }: Cluster, own: OwnDay): Promise<void
   if (answer.status === 404) throw readFailure({ connection, what }, answer)
 }
 
-/** All matching documents, page by page. */
 async function readUsageDays(cluster: Cluster, bool: object): Promise<readonly KeyDay[]> {
   const found: KeyDay[] = []
   for (let after: readonly unknown[] | undefined; ; ) {
@@ -171,7 +169,6 @@ function sumDays(others: readonly KeyDay[], own: Counted): ReadonlyMap<string, n
   return all
 }
 
-/** One entry per key and day. */
 function mergeDays(found: readonly KeyDay[]): readonly KeyDay[] {
   const all = new Map<string, KeyDay>()
   for (const each of found) {

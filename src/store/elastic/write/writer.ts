@@ -1,16 +1,21 @@
 import { Failure } from '#failure/failure.ts'
 import type { BatchSize } from '#store/batch.ts'
 import { createReports, type Identity, type Store, type Writer } from '#store/port.ts'
-import type { OpenStateFile, StateFile } from '#store/state-port.ts'
+import type { StateFile } from '#store/state-port.ts'
 import { within } from '#time/deadline.ts'
 import { tryAgain } from '../client/sender.ts'
 import { OutOfDateCopy } from '../read/consistent-read.ts'
-import { findTransactions } from '../read/list-rows.ts'
 import type { ElasticReading } from '../read/open-reading.ts'
-import type { ProofContext } from '../read/proved-reads.ts'
-import { awaitStarted, requireEmptyStore, requireIndices, waitForShards } from '../schema/check-indices.ts'
-import { getLastDocuments, type LastDocuments, readCheckpoint, readPublished, toStamp } from '../schema/checkpoint.ts'
-import { createIndices, refuseLost } from '../schema/create-indices.ts'
+import { findTransactions } from '../read/view.ts'
+import { getLastDocuments, readCheckpoint, readPublished, toStamp } from '../schema/checkpoint.ts'
+import {
+  awaitStarted,
+  createIndices,
+  refuseLost,
+  requireEmptyStore,
+  requireIndices,
+  waitForShards,
+} from '../schema/create-indices.ts'
 import { type Cluster, selectGenerations } from '../schema/names.ts'
 import { createCommitter, HistoryAhead } from './commit-batch.ts'
 import { bringHome, finishBatch } from './finish-batch.ts'
@@ -22,19 +27,13 @@ import { rewriteDocuments } from './rewrite-documents.ts'
 /** The larger a batch, the fewer writes of state documents. History is not buffered but written ahead. */
 const BOUNDS = { documents: 200_000, bytes: Number.POSITIVE_INFINITY, changes: 25_000 }
 
-type SoleWriterOptions = {
+type WriterOptions = {
+  readonly cluster: Cluster
   /** `WriterPartitions.documents` */
   readonly partitionDocuments: number
   /** Amount of history that is written ahead of its batch at once. */
   readonly chunk: BatchSize
-  /** Opens the loader's own file with the state. */
-  readonly openStateFile: OpenStateFile
-  /** Informed of each change, so that readers of the same process see it at once. */
-  readonly reading: ElasticReading
-}
-
-type WriterOptions = Omit<SoleWriterOptions, 'reading'> & {
-  readonly cluster: Cluster
+  readonly openStateFile: () => StateFile
   readonly identity: Identity
   /** Whether the writer is for a repair, which accepts the store as it is. */
   readonly repair: boolean
@@ -51,7 +50,7 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
   const { cluster } = lease
   const { chunk } = options
   const ahead = new HistoryAhead({ cluster, checkpoint: lease.checkpoint, chunk })
-  const { commit } = createCommitter({ lease, keeper, file, ahead, restore })
+  const commit = createCommitter({ lease, keeper, file, ahead, restore })
   const { inTurn, settled } = createTurns(options.onChange)
   /** Settles like `work`, but rejects with the damage of the store if that caused the failure. */
   const named = async <T>(work: Promise<T>): Promise<T> => {
@@ -62,7 +61,6 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
     }
   }
   const report = createReports(cluster.onCall)
-  const ofHistory = createWholeReads(cluster, () => getLastDocuments(lease.checkpoint()))
   return {
     get checkpoint() {
       return lease.checkpoint().end
@@ -91,8 +89,7 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
     takeBack: height => inTurn(() => requireRepair(repair).takeBack(height)),
     settle: settled => inTurn(() => requireRepair(repair).settle(settled)),
     openState: () => report('state', async () => file),
-    transactionsOf: hashes =>
-      report('state', () => named(ofHistory(proving => findTransactions(proving, lease.checkpoint(), hashes)))),
+    transactionsOf: hashes => report('state', () => named(readTransactions(lease, hashes))),
     release: async () => {
       await settled()
       file.close()
@@ -103,17 +100,17 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
   }
 }
 
-/** Reads from a copy that shows these documents; if a copy is out of date, the next attempt may reach another copy. */
-function createWholeReads(cluster: Cluster, last: () => LastDocuments) {
-  return <T>(read: (proving: Cluster & ProofContext) => Promise<T>): Promise<T> =>
-    tryAgain(cluster, async () => {
-      try {
-        return { done: await read({ ...cluster, last: last() }) }
-      } catch (error) {
-        if (error instanceof OutOfDateCopy) return { retryReason: error.message }
-        throw error
-      }
-    })
+/** Reads from copies that show the last documents; if a copy is out of date, the next attempt may reach another copy. */
+function readTransactions({ cluster, checkpoint }: Lease, hashes: readonly string[]) {
+  return tryAgain(cluster, async () => {
+    const last = getLastDocuments(checkpoint())
+    try {
+      return { done: await findTransactions({ ...cluster, last }, checkpoint(), hashes) }
+    } catch (error) {
+      if (error instanceof OutOfDateCopy) return { retryReason: error.message }
+      throw error
+    }
+  })
 }
 
 /**
@@ -184,6 +181,10 @@ function requireRepair(repair: RepairPart | undefined): RepairPart {
  * interrupted anywhere.
  */
 const CLOSE_MS = 2_000
+
+type SoleWriterOptions = Pick<WriterOptions, 'partitionDocuments' | 'chunk' | 'openStateFile'> & {
+  readonly reading: ElasticReading
+}
 
 /** The only writer of this process in a store. */
 export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWriterOptions) {
