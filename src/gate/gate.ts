@@ -208,7 +208,8 @@ const createPlanMeter = (caller: Caller, { arrival, rates, clock, keyring }: Pla
   mostRows: caller.id === TEST_KEY_ID ? MAX_ROWS_WITHOUT_KEY : undefined,
 })
 
-async function pause(ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
+/** Waits, unless `signal` aborts: then its reason is thrown. */
+export async function pause(ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal)
   signal.throwIfAborted()
 }
@@ -226,7 +227,7 @@ const tooFast = ({ limit, scope, retryAfter }: RateAnswer): Failure =>
     details: { retryAfter },
   })
 
-const toRetrySeconds = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
+export const toRetrySeconds = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
 
 const tooManyWrong = (ms: number): Failure =>
   new Failure('rate_limited', 'Too many requests with unknown API keys came from this network address.', {

@@ -6,14 +6,14 @@ import { asRecord, parsePublishedRecord } from '#store/published.ts'
 import type { StateFile } from '#store/state-port.ts'
 import { appendedHistory, type BatchSize, checkHistory, createBatch, isFull, type WrittenAhead } from '../../batch.ts'
 import { refresh } from '../client/sender.ts'
-import { type Checkpoint, type Inventory, toStamp, toVersion } from '../schema/checkpoint.ts'
+import { type Checkpoint, type Inventory, toPublishedStamp, toStamp, toVersion } from '../schema/checkpoint.ts'
 import { createPartition, showPartition } from '../schema/create-indices.ts'
 import { type IndexState, readIndexStates } from '../schema/index-states.ts'
 import { type Added, addCounts, countAdded, findLastIds, growInventory, type LastIds } from '../schema/inventory.ts'
 import { addPartition, type Cluster, type Names } from '../schema/names.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
-import { publishEnd, sendState, toPublishedStamp, toStateItems, writeHistory } from './send-documents.ts'
+import { publishEnd, sendState, toStateItems, writeHistory } from './send-documents.ts'
 
 /** What a store has at the end of a batch. */
 type Content = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { readonly end: Published }
