@@ -23,9 +23,8 @@ import { answerApi, respond } from './request.ts'
 import { isRoutable } from './request-text.ts'
 import { rpcHandler } from './rpc.ts'
 import { sampling, sendRefusal } from './send.ts'
-import { healthHandler, readyHandler } from './status.ts'
+import { healthHandler, readyHandler, usageHandler } from './status.ts'
 import { statusHandler } from './status-page.tsx'
-import { usageHandler } from './usage.ts'
 
 /** Request bodies are never read, so no length is refused. Bun itself would answer 413, without a body. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER
