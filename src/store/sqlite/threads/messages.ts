@@ -14,7 +14,7 @@ export function failureMessage(error: unknown): FailureMessage {
     retryable,
     details,
     help,
-    ...(zh === undefined ? {} : { zh }),
+    zh,
   }
 }
 
