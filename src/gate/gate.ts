@@ -37,7 +37,7 @@ export type CallerPermits = {
   /** A permit for an answer from the store. The signal ends every wait. */
   store(signal: AbortSignal): AcquirePermit
   /** A permit for a request to a node. */
-  node(signal: AbortSignal): AcquirePermit
+  node(signal: AbortSignal): () => Promise<QueuePermit>
   /** Takes a permit among the exports; the caller releases it once. Throws 'rate_limited' or 'unavailable' at once. */
   export(): QueuePermit
   /** Takes a permit among the feeds, like `export`. */
@@ -162,10 +162,7 @@ export function createPermits(
       }
       return { waitForNode: by(queues.aside), waitAfterRead: by(queues.lookups), longWork, leave: permit.leave }
     },
-    node: signal => async () => {
-      const permit = await queues.node.take(key, signal)
-      return { waitForNode: work => work(), waitAfterRead: work => work(), leave: permit.leave }
-    },
+    node: signal => () => queues.node.take(key, signal),
     export: () => takeStreamPermit(queues, isVisitor ? 'downloads' : 'exports', key),
     feed: () => takeStreamPermit(queues, 'feeds', key),
     plan,

@@ -36,11 +36,12 @@ const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
  * has an answer, and none throws.
  */
 export function createApp(options: AppOptions): Elysia<string> {
-  const { basePath, deadlineMs, queues = createQueues(options) } = options
+  const { basePath, deadlineMs, keyring, rates, clock } = options
+  const { queues = createQueues(options), addresses = createAddressLimits(clock) } = options
   const app = emptyApp(basePath, deadlineMs)
   const clients = clientAddresses(() => app.server, options.trustedProxies ?? [])
   const service = createService(options, clients)
-  const gate = { ...createGateParts(options), queues }
+  const gate = { keyring, rates, clock, addresses, queues }
   const routes = createRoutes(options, { service, gate, feeds: openFeeds(options) })
   const refuseCrowd = crowdRefusal(gate, service)
   const get = (inner: Request, outer: Request) => app.handle(clients.replace(inner, outer))
@@ -245,13 +246,6 @@ const openGateway = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway |
         onAnswer: source => counts.gatewayAnswers.add(1, source),
         onKept: bytes => counts.gatewayBytes.set(bytes),
       })
-
-const createGateParts = ({ keyring, rates, clock, addresses = createAddressLimits(clock) }: AppOptions) => ({
-  keyring,
-  rates,
-  clock,
-  addresses,
-})
 
 /** The system router is off, because Bun's own router would bypass `onRequest`. */
 const emptyApp = (basePath: string, deadlineMs: number): Elysia<string> =>
