@@ -112,9 +112,9 @@ export type AuditParts = {
   /** An empty store, into which everything is derived. */
   readonly scratch: Store
   /** Supplies a sample and the blocks that are wrong in the store. Its storage is compared too. */
-  readonly node?: Node
+  readonly node?: Node | undefined
   /** Proof required of the node's blocks; absent: for each block, the level recorded when it was loaded. */
-  readonly prove?: ProofLevel
+  readonly prove?: ProofLevel | undefined
   /** Corrects differences; absent: nothing is written. */
   readonly writer?: Pick<Writer, 'rewrite' | 'settle'>
   readonly clock: Pick<Clock, 'now'>

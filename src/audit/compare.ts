@@ -1,3 +1,4 @@
+import { MAX_INT64, MIN_INT64 } from '#chain/bounds.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
 import { writeJson } from '#chain/json.ts'
 import { blocks } from '#indices/block.ts'
@@ -205,8 +206,6 @@ async function findMissing({ stored, expected, found, corrections }: Sides, inde
 const PAGE = 2_500
 /** Places per answer; a page with more than this has too many rows in any case. */
 const LIMIT = 5_000
-const FIRST = -(2n ** 63n)
-const LAST = 2n ** 63n - 1n
 const ORDINALS = 2n ** 32n
 
 /**
@@ -214,7 +213,7 @@ const ORDINALS = 2n ** 32n
  * row is elsewhere. Reads all places in order, page by page.
  */
 export async function compareRows(sides: Sides): Promise<void> {
-  for (let after = FIRST; after < LAST; ) {
+  for (let after = MIN_INT64; after < MAX_INT64; ) {
     const { expected, stored, until } = await nextPage(sides, after)
     await comparePage(sides, expected, stored)
     sides.onProgress(expected.length)
@@ -224,11 +223,11 @@ export async function compareRows(sides: Sides): Promise<void> {
 
 /** The next page of both sides. It is shorter where many more rows are stored than expected. */
 async function nextPage({ stored, expected }: Sides, after: bigint) {
-  const wanted = (await expected.placed({ after, until: LAST, limit: PAGE })).slice(0, PAGE + 1)
+  const wanted = (await expected.placed({ after, until: MAX_INT64, limit: PAGE })).slice(0, PAGE + 1)
   const isLast = wanted.length <= PAGE
   for (let length = Math.min(PAGE, wanted.length); ; length = length >> 1) {
     const page = wanted.slice(0, length)
-    const until = isLast && length === wanted.length ? LAST : (page.at(-1)?.place ?? LAST)
+    const until = isLast && length === wanted.length ? MAX_INT64 : (page.at(-1)?.place ?? MAX_INT64)
     const there = await stored.placed({ after, until, limit: LIMIT })
     if (there.length <= LIMIT) return { expected: page, stored: there, until }
     if (length > 1) continue

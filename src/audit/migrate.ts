@@ -51,7 +51,7 @@ const storedNode = (
 type DeriveParts = {
   readonly store: Store
   /** Source of the blocks; absent: the stored ones. */
-  readonly node?: Node
+  readonly node?: Node | undefined
   /** An empty store for the audit. */
   readonly scratch: Store
   readonly clock: Clock
@@ -75,10 +75,7 @@ export async function migrateByDeriving(parts: DeriveParts, options: DeriveOptio
   try {
     await beside.create()
     await loadBeside(parts, beside, options)
-    const audited = await audit(
-      { store: beside, scratch, clock, ...(node === undefined ? {} : { node }) },
-      options.audit,
-    )
+    const audited = await audit({ store: beside, scratch, clock, node }, options.audit)
     if (!options.isWhole(audited)) return false
     await store.migrating.swap(async height => {
       if (((await beside.published())?.height ?? -1) < height) await loadBeside(parts, beside, options)

@@ -92,8 +92,7 @@ const storageRows = async function* (
 ): AsyncGenerator<readonly Row[]> {
   const met = distinct()
   for (let from: string | undefined; ; ) {
-    const range = { contract, type: 'MAP' as const, prefix, ...(from === undefined ? {} : { from }) }
-    const page = await node.storage(range, signal)
+    const page = await node.storage({ contract, type: 'MAP', prefix, from }, signal)
     requireHeight(page, stored.at)
     const rows = page.rows.filter(([key]) => met.add(key))
     if (rows.length > 0) yield rows.map(([key, value]) => [key.slice(prefix.length), value] as const)

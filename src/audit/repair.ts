@@ -51,9 +51,9 @@ type AlignParts = {
   readonly store: Pick<Store, 'name' | 'published' | 'identity'>
   readonly writer: Writer
   /** Absent: the stored blocks are trusted. */
-  readonly node?: Node
+  readonly node?: Node | undefined
   /** Proof required of the node's block; absent: the level that the store has recorded for its own block. */
-  readonly prove?: ProofLevel
+  readonly prove?: ProofLevel | undefined
   readonly clock: Pick<Clock, 'now'>
 }
 
@@ -212,9 +212,9 @@ async function closed(writer: Writer, identity: Identity, end: Published): Promi
 type RepairParts = {
   readonly store: Store
   readonly writer: Writer
-  readonly node?: Node
+  readonly node?: Node | undefined
   /** Proof required of the node's blocks; absent: the level that the store has recorded for its own. */
-  readonly prove?: ProofLevel
+  readonly prove?: ProofLevel | undefined
   /** The state of the record of the store's end before the takeover. */
   readonly restored?: RestoreOutcome
   readonly clock: Pick<Clock, 'now'>

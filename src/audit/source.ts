@@ -244,10 +244,10 @@ async function nodeBlock(
     from: height,
     to: height,
     signal,
-    ...(parent === undefined ? {} : { parent }),
+    parent,
     // Other blocks are confirmed by the parent hash in the stored block after them.
-    ...(isLast && lib !== undefined ? { lib } : {}),
-    ...(levelAt === undefined ? {} : { prove: levelAt(height) }),
+    lib: isLast ? lib : undefined,
+    prove: levelAt?.(height),
   }
   try {
     for await (const loaded of node.blocks(range)) return loaded
@@ -255,11 +255,7 @@ async function nodeBlock(
     // A block with another parent shows that the stored blocks are of another branch.
     if (!(error instanceof Failure) || error.kind !== 'bad_block' || error.details['rule'] === PARENT_HASH) throw error
     const { message, help, details } = error
-    throw new BadNodeBlock('bad_block', message, {
-      cause: error,
-      details,
-      help,
-    })
+    throw new BadNodeBlock('bad_block', message, { cause: error, details, help })
   }
   throw new Failure('unavailable', `The node ${node.name} did not return block ${height}.`)
 }

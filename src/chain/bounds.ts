@@ -3,6 +3,14 @@
  * bounds are far above any value that was seen, so that a lying node can fill neither memory nor store.
  */
 
+/** The range of a 64-bit integer. */
+export const MIN_INT64 = -(2n ** 63n)
+export const MAX_INT64 = 2n ** 63n - 1n
+
+export function isInt64(value: unknown): value is bigint {
+  return typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
+}
+
 /** Maximum number of characters in a text, or of entries in a list, and the reason for it. */
 export type Bound = { readonly most: number; readonly rule: string }
 

@@ -1,3 +1,5 @@
+import { MAX_INT64 } from './bounds.ts'
+
 /**
  * Gas of an account at a given time, computed like the node (go-iost `vm/database/gas_handler.go` PGasAtTime and
  * `common/decimal.go`): fixed-point int64 numbers with a varying scale, one multiplication by a double of seconds.
@@ -28,7 +30,6 @@ const RATE_SCALE = 2
 const IOST_SCALE = 8
 /** Growth stops three days after the last refresh. */
 const MAX_SECONDS = 3 * 24 * 3600
-const INT64_MAX = 2n ** 63n - 1n
 
 /** A number of value ÷ 10^scale. */
 type Scaled = { readonly value: bigint; readonly scale: number }
@@ -42,7 +43,7 @@ export function computeGasRate(pledge: bigint): Scaled {
     scale -= 1
   }
   const rate = { value: value * RATE_PER_IOST, scale: scale + RATE_SCALE }
-  if (rate.value <= INT64_MAX) return rate
+  if (rate.value <= MAX_INT64) return rate
   return { value: (pledge / 10n ** BigInt(IOST_SCALE)) * RATE_PER_IOST, scale: RATE_SCALE }
 }
 
@@ -55,7 +56,7 @@ export function computeGas(state: GasState, time: bigint): bigint {
   const scale = Math.max(rate.scale, STORED_GAS_SCALE)
   const ofStored = 10n ** BigInt(scale - STORED_GAS_SCALE)
   const sum = grown * 10n ** BigInt(scale - rate.scale) + state.gas_stock * ofStored
-  if (sum > INT64_MAX) return reportedGas(state.gas_stock)
+  if (sum > MAX_INT64) return reportedGas(state.gas_stock)
   const limit = state.gas_limit * ofStored
   return reportedGas((limit < sum ? limit : sum) / ofStored)
 }
@@ -68,6 +69,6 @@ export const storedGas = (gas: bigint): bigint => gas * 10n ** BigInt(STORED_GAS
 
 /** The product as the node's double gives it, as an integer; undefined if the node detects an overflow. */
 function multiplyRate(rate: bigint, seconds: number): bigint | undefined {
-  if (rate * BigInt(Math.ceil(seconds)) > INT64_MAX) return undefined
+  if (rate * BigInt(Math.ceil(seconds)) > MAX_INT64) return undefined
   return BigInt(Math.round(Number(rate) * seconds))
 }

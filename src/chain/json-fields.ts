@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { type Bound, DEPTH, IN_TRANSACTION, INT64, MAX_GAS, PARTS } from './bounds.ts'
+import { type Bound, DEPTH, IN_TRANSACTION, INT64, isInt64, MAX_GAS, PARTS } from './bounds.ts'
 import { measureJson } from './json-text.ts'
 
 /**
@@ -13,8 +13,6 @@ export type Path = { readonly above?: Path; readonly key: string | number }
 export type JsonFields = { readonly [key: string]: unknown }
 
 const INTEGER = /^-?(?:0|[1-9][0-9]*)$/
-const MAX_INT64 = 2n ** 63n - 1n
-const MIN_INT64 = -(2n ** 63n)
 /** Number of characters of a wrong value that a message repeats. */
 const SHOWN = 80
 
@@ -128,7 +126,7 @@ export function asInt64(value: unknown, path: Path): bigint {
   if (typeof value === 'string' && value.length > INT64.most) throw overBound(path, `${value.length} characters`, INT64)
   if (typeof value !== 'string' || !INTEGER.test(value)) throw invalidValue(path, value, 'an integer in a string')
   const integer = BigInt(value)
-  if (integer > MAX_INT64 || integer < MIN_INT64) throw invalidValue(path, value, 'within 64 bits')
+  if (!isInt64(integer)) throw invalidValue(path, value, 'within 64 bits')
   return integer
 }
 

@@ -87,12 +87,7 @@ export async function withAuditSetup<T>(
   }
   try {
     return await work({
-      parts: {
-        scratch,
-        clock: systemClock,
-        ...(node === undefined ? {} : { node }),
-        ...(values.prove === undefined ? {} : { prove: values.prove }),
-      },
+      parts: { scratch, clock: systemClock, node, prove: values.prove },
       options,
       found,
     })

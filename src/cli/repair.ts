@@ -91,8 +91,7 @@ async function held(store: Store, call: CommandCall, restored: RestoreOutcome): 
   const writer = await store.takeOver(identity, { repair: true })
   let outcome: Outcome | undefined
   try {
-    const asked = { ...(node === undefined ? {} : { node }), ...(prove === undefined ? {} : { prove }) }
-    const parts = { store, writer, restored, clock: systemClock, ...asked }
+    const parts = { store, writer, restored, clock: systemClock, node, prove }
     const { aligned } = await repairStore(parts, call.signal, async () => {
       outcome = await auditStore(call, store, writer)
       return outcome.audited

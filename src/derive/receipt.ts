@@ -1,6 +1,8 @@
 import type { Action, Receipt } from '#chain/block.ts'
 import { argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
+import { Failure } from '#failure/failure.ts'
+import type { TxScope } from './scope.ts'
 
 /** A receipt of a system contract, parsed. */
 export type ParsedReceipt = {
@@ -60,4 +62,18 @@ export function findDigits(args: readonly ExactJson[], at: number): string | und
   const value = args[at]
   if (typeof value === 'number') return String(value)
   return value instanceof Exact ? value.text : undefined
+}
+
+/** The argument at a position, which must be text. */
+export function requireTextArgument(at: TxScope, parsed: ParsedReceipt, place: number): string {
+  const text = findText(parsed.args, place)
+  if (text === undefined) throw malformed(at, parsed, place)
+  return text
+}
+
+export function malformed({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): Failure {
+  return new Failure(
+    'bad_block',
+    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${parsed.contract}/${parsed.name} has no usable argument ${place}.`,
+  )
 }

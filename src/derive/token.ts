@@ -1,9 +1,15 @@
 import { unitsAsRead } from '#chain/amount.ts'
 import { AMOUNT_AT } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
-import { Failure } from '#failure/failure.ts'
 import { seriesOf } from '#indices/series.ts'
-import { findDigits, findText, type ParsedReceipt, parseActionArguments } from './receipt.ts'
+import {
+  findDigits,
+  findText,
+  malformed,
+  type ParsedReceipt,
+  parseActionArguments,
+  requireTextArgument,
+} from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /** A movement of token.iost, in the token's smallest unit; `""`: no sender or receiver (issue, destroy). */
@@ -138,12 +144,6 @@ export function updateTotalSupply({ scope, tx }: TxScope, at: number): void {
   token.total_supply = wholeUnits(digits, token.decimal)
 }
 
-function requireTextArgument(at: TxScope, parsed: ParsedReceipt, place: number): string {
-  const text = findText(parsed.args, place)
-  if (text === undefined) throw malformed(at, parsed, place)
-  return text
-}
-
 function requireTimeArgument(at: TxScope, parsed: ParsedReceipt, place: number): bigint {
   const digits = findDigits(parsed.args, place)
   if (digits === undefined || !/^-?\d+$/.test(digits)) throw malformed(at, parsed, place)
@@ -151,8 +151,3 @@ function requireTimeArgument(at: TxScope, parsed: ParsedReceipt, place: number):
 }
 
 /** An unreadable receipt of token.iost must not be skipped: balances would be wrong from then on. */
-const malformed = ({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): Failure =>
-  new Failure(
-    'bad_block',
-    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${parsed.contract}/${parsed.name} has no usable argument ${place}.`,
-  )

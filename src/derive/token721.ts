@@ -11,7 +11,7 @@ import {
   itemId,
   items,
 } from '#indices/token721.ts'
-import { findDigits, findText, type ParsedReceipt } from './receipt.ts'
+import { findDigits, findText, type ParsedReceipt, requireTextArgument } from './receipt.ts'
 import type { TxScope } from './scope.ts'
 
 /** An item that changes hands; `from` is `""` for an issue. */
@@ -145,13 +145,4 @@ function getCollection(at: TxScope, symbol: string): CollectionDoc {
       `Block ${at.scope.block.height} issues an item of collection "${symbol}", which was never created.`,
     )
   return found
-}
-
-function requireTextArgument({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): string {
-  const text = findText(parsed.args, place)
-  if (text !== undefined) return text
-  throw new Failure(
-    'bad_block',
-    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${parsed.contract}/${parsed.name} has no usable argument ${place}.`,
-  )
 }

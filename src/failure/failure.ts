@@ -38,7 +38,7 @@ export type FailureOptions = {
   /** Whether the same call may succeed a little later. The default depends on the kind. */
   readonly retryable?: boolean
   /** The message in Simplified Chinese, for failures that reach callers of the API. */
-  readonly zh?: string
+  readonly zh?: string | undefined
 }
 
 const RETRYABLE: ReadonlySet<FailureKind> = new Set(['unavailable', 'deadline', 'loading', 'rate_limited'])

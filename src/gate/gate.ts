@@ -37,7 +37,7 @@ export type CallerPermits = {
   /** A permit for an answer from the store. The signal ends every wait. */
   store(signal: AbortSignal): AcquirePermit
   /** A permit for a request to a node. */
-  node(signal: AbortSignal): AcquirePermit
+  node(signal: AbortSignal): () => Promise<QueuePermit>
   /** Takes a permit among the exports; the caller releases it once. Throws 'rate_limited' or 'unavailable' at once. */
   export(): QueuePermit
   /** Takes a permit among the feeds, like `export`. */
@@ -170,10 +170,7 @@ export function createPermits(
         leave: permit.leave,
       }
     },
-    node: signal => async () => {
-      const permit = await queues.node.take(key, signal)
-      return { waitForNode: work => work(), waitAfterRead: work => work(), leave: permit.leave }
-    },
+    node: signal => () => queues.node.take(key, signal),
     export: () => takeStreamPermit(queues, isVisitor ? 'downloads' : 'exports', key),
     feed: () => takeStreamPermit(queues, 'feeds', key),
     plan,
@@ -216,7 +213,8 @@ const createPlanMeter = (caller: Caller, { arrival, rates, clock, keyring }: Pla
   mostRows: caller.id === TEST_KEY_ID ? MAX_ROWS_WITHOUT_KEY : undefined,
 })
 
-async function pause(ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
+/** Waits, unless `signal` aborts: then its reason is thrown. */
+export async function pause(ms: number, clock: Pick<Clock, 'sleep'>, signal: AbortSignal): Promise<void> {
   await clock.sleep(ms, signal)
   signal.throwIfAborted()
 }
@@ -227,7 +225,7 @@ const tooFast = ({ limit, scope, retryAfter }: RateAnswer): Failure =>
     details: { retryAfter },
   })
 
-const toRetrySeconds = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
+export const toRetrySeconds = (ms: number) => ({ retryAfter: Math.max(1, Math.ceil(ms / 1_000)) })
 
 const tooManyWrong = (ms: number): Failure =>
   new Failure('rate_limited', 'Too many requests with unknown API keys came from this network address.', {

@@ -23,9 +23,8 @@ import { answerApi, respond } from './request.ts'
 import { isRoutable } from './request-text.ts'
 import { rpcHandler } from './rpc.ts'
 import { sampling, sendRefusal } from './send.ts'
-import { healthHandler, readyHandler } from './status.ts'
+import { healthHandler, readyHandler, usageHandler } from './status.ts'
 import { statusHandler } from './status-page.tsx'
-import { usageHandler } from './usage.ts'
 
 /** Request bodies are never read, so no length is refused. Bun itself would answer 413, without a body. */
 const MAX_BODY_BYTES = Number.MAX_SAFE_INTEGER
@@ -37,11 +36,12 @@ const IDLE_SECONDS = { least: 30, most: 255, afterDeadline: 5 } as const
  * has an answer, and none throws.
  */
 export function createApp(options: AppOptions): Elysia<string> {
-  const { basePath, deadlineMs, queues = createQueues(options) } = options
+  const { basePath, deadlineMs, keyring, rates, clock } = options
+  const { queues = createQueues(options), addresses = createAddressLimits(clock) } = options
   const app = emptyApp(basePath, deadlineMs)
   const clients = clientAddresses(() => app.server, options.trustedProxies ?? [])
   const service = createService(options, clients)
-  const gate = { ...createGateParts(options), queues }
+  const gate = { keyring, rates, clock, addresses, queues }
   const routes = createRoutes(options, { service, gate, feeds: openFeeds(options) })
   const refuseCrowd = crowdRefusal(gate, service)
   const get = (inner: Request, outer: Request) => app.handle(clients.replace(inner, outer))
@@ -245,13 +245,6 @@ const openGateway = ({ node, clock }: AppOptions, counts: HttpCounts): Gateway |
         onAnswer: source => counts.gatewayAnswers.add(1, source),
         onKept: bytes => counts.gatewayBytes.set(bytes),
       })
-
-const createGateParts = ({ keyring, rates, clock, addresses = createAddressLimits(clock) }: AppOptions) => ({
-  keyring,
-  rates,
-  clock,
-  addresses,
-})
 
 /** The system router is off, because Bun's own router would bypass `onRequest`. */
 const emptyApp = (basePath: string, deadlineMs: number): Elysia<string> =>

@@ -27,7 +27,7 @@ type NewKey = {
 export function createKey(
   name: string,
   plan: Plan,
-  options: { readonly now: number; readonly expires?: number; readonly note?: string },
+  options: { readonly now: number; readonly expires?: number | undefined; readonly note?: string | undefined },
 ): NewKey {
   checkName(name)
   if (options.note !== undefined) checkNote(options.note)
@@ -70,7 +70,7 @@ export function nextKey(
     throw new Failure('usage', `Key ${id} expired on ${new Date(expires).toISOString()}.`, {
       help: 'Set a new validity with --expires.',
     })
-  const made = createKey(current.name, current, { now, ...(expires === undefined ? {} : { expires }) })
+  const made = createKey(current.name, current, { now, expires })
   const { note } = current
   const stored = { ...made.stored, id: `${id}.${parseKeyNumber(current.id) + 1}` }
   return { key: made.key, stored: note === undefined ? stored : { ...stored, note } }

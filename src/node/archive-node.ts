@@ -55,8 +55,7 @@ export function archiveNode(location: string, live: Node | undefined, options: A
     }
     if (from > range.to) return
     if (live === undefined) throw beyond(archive, from)
-    const rest = { ...range, from, ...(parent === undefined ? {} : { parent }) }
-    yield* live.blocks(rest)
+    yield* live.blocks({ ...range, from, parent })
   }
   /** An archive that begins later says which chain it is of. Whoever then asks it for block 0 is told that it has none. */
   const blockHash: Node['blockHash'] = async (height, signal) =>

@@ -234,9 +234,9 @@ export type StreamOptions = {
   readonly from: number
   readonly to: number
   /** Hash of block `from` − 1. */
-  readonly parent?: string
+  readonly parent?: string | undefined
   /** Height of the node's last irreversible block; default: `to`. */
-  readonly lib?: number
+  readonly lib?: number | undefined
   /** Ranges requested from one node at the same time; with the size limit it bounds the bytes in memory. */
   readonly inFlight: number
   /** The last block of the range that starts at `from`; absent: as many blocks as the size of answers allows. */

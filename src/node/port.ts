@@ -40,7 +40,7 @@ export type StorageRange = {
   readonly contract: string
   readonly type: 'KV' | 'MAP'
   readonly prefix: string
-  readonly from?: string
+  readonly from?: string | undefined
 }
 
 /** A page of a contract's storage, as of one block. */
@@ -103,11 +103,11 @@ export type Node = {
   blocks(range: {
     readonly from: number
     readonly to: number
-    readonly parent?: string
+    readonly parent?: string | undefined
     /** The node's last irreversible block; below it, block `to` too waits for the next one. Default: `to`. */
-    readonly lib?: number
+    readonly lib?: number | undefined
     /** Proof level of these blocks, instead of the node's own. */
-    readonly prove?: ProofLevel
+    readonly prove?: ProofLevel | undefined
     /** Near the head: the texts of transactions are proved too if the node returns raw blocks. */
     readonly following?: boolean
     readonly signal?: AbortSignal

@@ -29,12 +29,12 @@ export type ReadPort = {
   hold(options: HoldOptions): Promise<HeldView>
 }
 
-export type HoldOptions = { readonly state: readonly StateIndex[]; readonly signal?: AbortSignal }
+export type HoldOptions = { readonly state: readonly StateIndex[]; readonly signal?: AbortSignal | undefined }
 
 /** A view that stays readable until it is closed. */
 export type HeldView = { readonly view: View; readonly close: () => void }
 
-export type ReadOptions = { readonly signal?: AbortSignal; readonly damaged?: true }
+export type ReadOptions = { readonly signal?: AbortSignal | undefined; readonly damaged?: true }
 
 /** The calls of a store whose ends it reports. */
 type StoreCall = 'published' | 'identity' | 'read' | 'hold' | 'takeOver' | 'state' | 'append' | 'commit'

@@ -1,4 +1,5 @@
 import { PROOF_LEVELS, type Proof, type ProofLevel } from '#chain/block.ts'
+import { MAX_INT64 } from '#chain/bounds.ts'
 
 /** The published height of the store, and the node's state at that time. Answers are true at `height`. */
 export type Published = {
@@ -33,7 +34,6 @@ export const isCount = (value: unknown): value is number => Number.isSafeInteger
 const HEIGHTS = 1e12
 export const isHeight = (value: unknown): value is number => isCount(value) && value < HEIGHTS
 
-const INT64_MAX = 2n ** 63n - 1n
 /** Nanoseconds since 1970, with at most the digits of a 64-bit time. */
 const TIME = /^\d{1,19}$/
 
@@ -41,7 +41,7 @@ const TIME = /^\d{1,19}$/
 export function parsePublishedRecord(value: unknown): Published | undefined {
   const { height, hash, time, lib, proved: stored } = asRecord(value) ?? {}
   const isEnd = isHeight(height) && typeof hash === 'string' && hash !== '' && isCount(lib) && typeof time === 'string'
-  if (!isEnd || !TIME.test(time) || BigInt(time) > INT64_MAX) return undefined
+  if (!isEnd || !TIME.test(time) || BigInt(time) > MAX_INT64) return undefined
   const proved = parseProofs(stored)
   return { height, hash, time: BigInt(time), lib, ...(proved === undefined ? {} : { proved }) }
 }

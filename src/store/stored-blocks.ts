@@ -7,7 +7,7 @@ export const storedBlocks = (store: Pick<Store, 'published' | 'read'>, signal?: 
   last: (): Promise<Published | undefined> => store.published(),
   hashAt: (height: number): Promise<string | undefined> =>
     store.read(async view => (height > view.at.height ? undefined : (await view.get(blocks, blockId(height)))?.hash), {
-      ...(signal === undefined ? {} : { signal }),
+      signal,
       damaged: true,
     }),
 })

@@ -143,7 +143,7 @@ const PAGES = 1_000
 
 export type DigestOptions = {
   readonly signal: AbortSignal
-  readonly onProgress: (at: { readonly stage: string; readonly done: number; readonly of?: number }) => void
+  readonly onProgress: (at: { readonly stage: string; readonly done: number; readonly of?: number | undefined }) => void
 }
 
 /**
@@ -169,7 +169,7 @@ export async function computeDigests(
       done += page.length
       pages += 1
       if (pages % PAGES === 0) await keepReadable(audit)
-      onProgress({ stage: index.name, done, ...(of === undefined ? {} : { of }) })
+      onProgress({ stage: index.name, done, of })
     }
     digests.push(...sums.digests(audit.at.height))
   }

@@ -20,16 +20,15 @@ export const blockPage: Page = {
       visit.ask(getBlockDetail, given),
       visit.ask(getBlockTx, given),
     ])
-    const { say } = visit
     const count = ownTransactions(block.number, Number(block.tx_count))
     const [at, by] = [absolute(formatIso(block.time)), visible(witness_account)]
-    const title = say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
+    const title = visit.say({ en: `Block ${block.number}`, zh: `区块 ${block.number}` })
     return {
       title,
       asOf: ofNodeBeyond(visit.at, { status, height: Number(block.number) }),
       path: formatPagePath('block', block.number),
       isMinor: isNarrowed(visit, ['page']),
-      description: say({
+      description: visit.say({
         en: `Block ${grouped(String(block.number))} of the IOST chain: ${at} UTC, produced by ${by}, ${counted(count, 'transaction')}.`,
         zh: `IOST 区块 ${block.number}：${at} UTC，由 ${by} 生产，${count} 笔交易。`,
       }),
@@ -51,7 +50,7 @@ export const blockPage: Page = {
                     <Place value={count} />
                     {count !== Number(block.tx_count) && (
                       <small safe>
-                        {say({ en: ', and the base transaction of the block', zh: '，另有区块的 base 交易' })}
+                        {visit.say({ en: ', and the base transaction of the block', zh: '，另有区块的 base 交易' })}
                       </small>
                     )}
                   </span>,

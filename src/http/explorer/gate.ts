@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { type CallerPermits, MAX_ROWS_WITHOUT_KEY } from '#gate/gate.ts'
+import { type CallerPermits, MAX_ROWS_WITHOUT_KEY, pause, toRetrySeconds } from '#gate/gate.ts'
 import { type AddressLimits, listNetworks } from '#gate/networks.ts'
 import type { Queues } from '#gate/queues.ts'
 import type { Clock } from '#time/clock.ts'
@@ -41,10 +41,7 @@ export function planOfVisitor(
     mostRows: MAX_ROWS_WITHOUT_KEY,
     more: async signal => {
       if (network === undefined) return
-      for (let ms = addresses.visit(network); ms > 0; ms = addresses.visit(network)) {
-        await clock.sleep(ms, signal)
-        signal.throwIfAborted()
-      }
+      for (let ms = addresses.visit(network); ms > 0; ms = addresses.visit(network)) await pause(ms, clock, signal)
     },
   }
 }
@@ -52,5 +49,5 @@ export function planOfVisitor(
 const tooMany = (ms: number): Failure =>
   new Failure('rate_limited', 'Too many pages were opened from this network address within a minute.', {
     zh: '此网络地址在一分钟内打开的页面过多。',
-    details: { retryAfter: Math.max(1, Math.ceil(ms / 1_000)) },
+    details: toRetrySeconds(ms),
   })

@@ -1,4 +1,4 @@
-import type { AnswerDeps } from '#actions/answer.ts'
+import type { AcquirePermit, AnswerDeps } from '#actions/answer.ts'
 import { LANGUAGE_TAG, selectLanguage } from '#actions/request/options.ts'
 import { findNear, type Near } from '#explorer/find/near.ts'
 import { formatRoot, toHref } from '#explorer/links.ts'
@@ -184,8 +184,7 @@ const requestVisitorPermit = (
   { queues }: Pick<ExplorerGate, 'queues'>,
   key: string,
   signal: AbortSignal,
-): ReturnType<ReturnType<typeof createPermits>['store']> =>
-  createPermits(queues, { key, plan: NO_PLAN, isVisitor: true }).store(signal)
+): AcquirePermit => createPermits(queues, { key, plan: NO_PLAN, isVisitor: true }).store(signal)
 
 /** Visits are not exports, so they have no plan. */
 const NO_PLAN: CallerPermits['plan'] = {

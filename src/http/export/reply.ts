@@ -8,6 +8,7 @@ import { toIso } from '#chain/time.ts'
 import { type CallerPermits, getRequestKey, retryPermit } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
 import { missingData } from '#store/failures.ts'
+import { joinSignals } from '#time/deadline.ts'
 import type { Exchange } from '../exchange.ts'
 import type { OpenFeeds } from '../feed/open-feeds.ts'
 import type { Reply } from '../reply.ts'
@@ -40,9 +41,7 @@ export async function exportReply(
 ): Promise<Reply> {
   const { request } = exchange
   const permit = permits.export()
-  const reading = new AbortController()
-  const stop = (): void => reading.abort(signal.reason)
-  signal.addEventListener('abort', stop)
+  const reading = joinSignals(signal)
   let opened: Export | undefined
   let remove: () => void = () => undefined
   const packs = acceptsGzip(request.headers.get('accept-encoding') ?? '')
@@ -50,7 +49,7 @@ export async function exportReply(
   const free = (): void => {
     permit.leave()
     remove()
-    reading.abort()
+    reading.abort(undefined)
     opened?.close()
     packer.close()
   }
@@ -71,7 +70,7 @@ export async function exportReply(
     const reply = { status: 200, type: serializer.type, headers, form: 'raw' } as const
     const keyHash = feeds === undefined ? undefined : hashOfKey(getRequestKey(exchange))
     if (needsLength(request)) {
-      const abort = (): void => reading.abort()
+      const abort = (): void => reading.abort(undefined)
       remove = feeds?.add({ keyHash, isExport: true, end: abort, cutOff: abort }) ?? remove
       const restore = prolong?.(undefined)
       const body = await collectPieces(pieces)
@@ -87,7 +86,7 @@ export async function exportReply(
     free()
     throw error
   } finally {
-    signal.removeEventListener('abort', stop)
+    reading.release()
   }
 }
 

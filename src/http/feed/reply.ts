@@ -8,6 +8,7 @@ import { toIso } from '#chain/time.ts'
 import { Failure } from '#failure/failure.ts'
 import { type CallerPermits, getRequestKey, retryPermit } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
+import { joinSignals } from '#time/deadline.ts'
 import { headHeaders } from '../api.ts'
 import type { Exchange } from '../exchange.ts'
 import { createStream, inPieces } from '../export/stream.ts'
@@ -39,17 +40,15 @@ export async function feedReply(
 ): Promise<Reply> {
   const { request, replyOptions } = exchange
   const permit = permits.feed()
-  const reading = new AbortController()
-  const stop = (): void => reading.abort(signal.reason)
-  signal.addEventListener('abort', stop)
+  const reading = joinSignals(signal)
   const limits = { mostBytes: MAX_BYTES, full: { kind: 'cut' } } as const
-  const outbox = openOutbox<Message>(limits, () => reading.abort())
+  const outbox = openOutbox<Message>(limits, () => reading.abort(undefined))
   let remove: () => void = () => undefined
   const free = (): void => {
     permit.leave()
     remove()
     outbox.close()
-    reading.abort()
+    reading.abort(undefined)
   }
   try {
     signal.throwIfAborted()
@@ -79,7 +78,7 @@ export async function feedReply(
     free()
     throw error
   } finally {
-    signal.removeEventListener('abort', stop)
+    reading.release()
   }
 }
 

@@ -1,3 +1,4 @@
+import { MAX_INT64, MIN_INT64 } from '#chain/bounds.ts'
 import { type BalanceDoc, balances } from '#indices/balance.ts'
 import { blocks } from '#indices/block.ts'
 import type { DocOf, Index, Order } from '#indices/define.ts'
@@ -176,9 +177,6 @@ export const dueSql =
   ` INDEXED BY ${quoted(fieldIndexName(balancesTable.name, 'next_due'))}` +
   ' WHERE "next_due" >= ? AND "next_due" <= ? ORDER BY "next_due", "id" LIMIT ?'
 
-const INT64_MIN = -(2n ** 63n)
-const INT64_MAX = 2n ** 63n - 1n
-
 /**
  * Balances with `next_due` in (`after`, `until`], by next_due, then id. Users choose these times, so any
  * int64 is possible.
@@ -187,8 +185,8 @@ function dueBalances(
   connection: SqliteConnection,
   { after, until, limit }: { readonly after?: bigint; readonly until: bigint; readonly limit: number },
 ): readonly BalanceDoc[] {
-  if (after === INT64_MAX) return []
-  const from = after === undefined ? INT64_MIN : after + 1n
+  if (after === MAX_INT64) return []
+  const from = after === undefined ? MIN_INT64 : after + 1n
   return connection.rows(dueSql, from, until, BigInt(limit)).map(cells => toDoc(balancesTable, cells) as BalanceDoc)
 }
 

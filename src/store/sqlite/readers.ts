@@ -413,7 +413,7 @@ export async function holdView(
       opened.resolve(view)
       await closed.promise
     },
-    { ...(signal === undefined ? {} : { signal }), isHeld: true },
+    { signal, isHeld: true },
   )
   // Has no effect once the view exists; then the view's own reads throw.
   reading.catch(opened.reject)

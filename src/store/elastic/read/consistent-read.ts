@@ -4,7 +4,7 @@ import type { CallEnd, Store, View } from '#store/port.ts'
 import type { wholeness } from '#store/wholeness.ts'
 import type { ElasticConnection } from '../client/request.ts'
 import { isMissingIndex } from '../client/request.ts'
-import { type PublishedMeta, toStamp } from '../schema/checkpoint.ts'
+import { type PublishedMeta, toPublishedStamp, toStamp } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'
 
 /** Attempts before a read fails with `OutOfDateCopy`. With two copies, 1 of 256 reads meets the one that is out of date each time. */
@@ -42,11 +42,6 @@ const LAG_TRIES = 24
  */
 export const READ_SERVES_MS = 10
 
-/** The stamp of a published height; -1 before the first. */
-function getStampOrNone(published: PublishedMeta | undefined): number {
-  return published === undefined ? -1 : toStamp(published)
-}
-
 /** The published height as this process knows it: the last known height, and ways to read it again. */
 function openHeight({ readPublished, sleep, now, nothing, underRepair }: HeightOptions) {
   let known: PublishedMeta | undefined
@@ -71,7 +66,7 @@ function openHeight({ readPublished, sleep, now, nothing, underRepair }: HeightO
     before: PublishedMeta | undefined,
     signal: AbortSignal | undefined,
   ): Promise<PublishedMeta> => {
-    const least = getStampOrNone(before)
+    const least = toPublishedStamp(before)
     const read = await awaitFloor(least, found, { sleep, again: () => readPublished(signal) })
     // A read that began later and ended sooner may have found a newer height meanwhile.
     if (known !== undefined && read !== undefined && toStamp(known) > least && toStamp(read) < toStamp(known))
@@ -122,7 +117,7 @@ async function awaitFloor(
   { sleep, again }: Pick<HeightOptions, 'sleep'> & { readonly again: () => ReturnType<ReadPublished> },
 ): Promise<PublishedMeta | undefined> {
   let read = found
-  for (let attempt = 0; attempt < LAG_TRIES && getStampOrNone(read) < least; attempt++) {
+  for (let attempt = 0; attempt < LAG_TRIES && toPublishedStamp(read) < least; attempt++) {
     await sleep(getWaitMs(attempt))
     read = await again()
   }

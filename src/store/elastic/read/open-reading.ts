@@ -82,7 +82,7 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
           },
         },
         {
-          hold: state => hold({ state, ...(signal === undefined ? {} : { signal }) }),
+          hold: state => hold({ state, signal }),
           release,
           // Answers out of damaged data are not kept.
           ...(damaged ? {} : { edition: remembered }),

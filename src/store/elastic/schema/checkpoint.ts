@@ -110,6 +110,11 @@ export function toStamp({ end, epoch = 0 }: Stamped): number {
   return epoch * STAMPS_PER_EPOCH + end.height
 }
 
+/** The stamp of a published end; −1: there is none. */
+export function toPublishedStamp(published: Parameters<typeof toStamp>[0] | undefined): number {
+  return published === undefined ? -1 : toStamp(published)
+}
+
 /** The last stamp of an epoch. */
 export function getLastStamp(epoch: number): number {
   return (epoch + 1) * STAMPS_PER_EPOCH - 1

@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { isInt64 } from '#chain/bounds.ts'
 import { parseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { DocOf, Field, Index } from '#indices/define.ts'
@@ -27,8 +28,6 @@ function parseHashTerm(term: string): bigint | undefined {
 /** `_source` of a document as parsed by JSON.parse; exact, because every 64-bit number in it is text. */
 export type DocSource = Readonly<Record<string, unknown>>
 
-const MIN_INT64 = -(2n ** 63n)
-const MAX_INT64 = 2n ** 63n - 1n
 /** Limits of Elasticsearch, in bytes of UTF-8. */
 export const MAX_ID_BYTES = 512
 const MAX_TERM_BYTES = 32_766
@@ -154,10 +153,7 @@ function encodePlaces(value: readonly unknown[]): string | undefined {
   return value.every(isInt64) ? `[${value.map(place => `"${place}"`).join(',')}]` : undefined
 }
 
-function isInt64(value: unknown): value is bigint {
-  return typeof value === 'bigint' && value >= MIN_INT64 && value <= MAX_INT64
-}
-
+/** The document in a `_source`. */
 export function decodeDoc<I extends Index>(index: I, id: string, source: DocSource): DocOf<I> {
   const doc: Record<string, unknown> = { id }
   const { kind, fields } = getForm(index)

@@ -11,6 +11,7 @@ import {
   type IndexContent,
   type Inventory,
   type LastDocument,
+  toPublishedStamp,
   toStamp,
   toVersion,
 } from '../schema/checkpoint.ts'
@@ -19,7 +20,7 @@ import { type IndexState, readIndexStates } from '../schema/index-states.ts'
 import { addPartition, type Cluster, type Names, toStateId } from '../schema/names.ts'
 import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
-import { publishEnd, sendState, toPublishedStamp, toStateItems, writeHistory } from './send-documents.ts'
+import { publishEnd, sendState, toStateItems, writeHistory } from './send-documents.ts'
 
 type Content = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { readonly end: Published }
 

@@ -19,12 +19,13 @@ import {
   type Inventory,
   type PublishedMeta,
   toHeight,
+  toPublishedStamp,
   toStamp,
 } from '../schema/checkpoint.ts'
 import { type Cluster, FIRST_PARTITION, findPartition, type Names, type PartitionStarts } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
-import { forcePublish, publishEnd, resendState, toPublishedStamp } from './send-documents.ts'
+import { forcePublish, publishEnd, resendState } from './send-documents.ts'
 
 type FinishParts = {
   readonly lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>

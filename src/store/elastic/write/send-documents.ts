@@ -16,7 +16,7 @@ import {
 import { DOCS_AT_ONCE, type Got, getMany } from '../client/read-documents.ts'
 import { requestText } from '../client/request.ts'
 import { refresh, type Sender } from '../client/sender.ts'
-import { type Checkpoint, toPublishedDoc, toStamp, toVersion } from '../schema/checkpoint.ts'
+import { type Checkpoint, toPublishedDoc, toVersion } from '../schema/checkpoint.ts'
 import { type Before, type DocSource, encodeDoc, readFormerDoc, stampText } from '../schema/documents.ts'
 import { AT, BEFORE } from '../schema/mappings.ts'
 import { type Cluster, type Names, toStateId } from '../schema/names.ts'
@@ -81,11 +81,6 @@ function* listHistoryItems(
 
 /** The stamp of a batch, and that of the published height before it; −1: nothing is published. */
 type Stamps = { readonly stamp: number; readonly published: number }
-
-/** The stamp of a published end; −1: there is none. */
-export function toPublishedStamp(published: Parameters<typeof toStamp>[0] | undefined): number {
-  return published === undefined ? -1 : toStamp(published)
-}
 
 /**
  * Texts of documents. The document that a batch replaces is often one that the previous batch has written, and as long as

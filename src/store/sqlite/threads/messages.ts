@@ -1,3 +1,4 @@
+import { isInt64 } from '#chain/bounds.ts'
 import { Failure, type FailureOptions } from '#failure/failure.ts'
 import type { Field, FieldKind, Index } from '#indices/define.ts'
 
@@ -13,7 +14,7 @@ export function failureMessage(error: unknown): FailureMessage {
     retryable,
     details,
     help,
-    ...(zh === undefined ? {} : { zh }),
+    zh,
   }
 }
 
@@ -199,10 +200,6 @@ function packPlaces(to: Packing, { name }: Column, docs: readonly Doc[]): boolea
   }
   return true
 }
-
-const [LEAST, MOST] = [-(2n ** 63n), 2n ** 63n - 1n]
-
-const isInt64 = (value: unknown): value is bigint => typeof value === 'bigint' && value >= LEAST && value <= MOST
 
 /** Makes room for further 64-bit numbers. */
 function makeRoom(to: Packing, count: number): void {
