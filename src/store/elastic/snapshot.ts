@@ -1,16 +1,34 @@
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import type { SnapshotName, SnapshotOptions, SnapshotProgress, WritePosition } from '#store/maintain-port.ts'
-import { parseAnswer, parseError, readFailure, requestJson, requestText } from './client/request.ts'
+import type { SnapshotName, SnapshotOptions, SnapshotProgress, Snapshots, WritePosition } from '#store/maintain-port.ts'
+import { asRecord } from '#store/published.ts'
+import { parseError, readFailure, requestJson, requestText } from './client/request.ts'
 import { refresh } from './client/sender.ts'
-import { readPublished } from './schema/checkpoint.ts'
+import { readPublished, readRecord } from './schema/checkpoint.ts'
 import { countKinds, listIndices } from './schema/index-states.ts'
 import { type Cluster, getStateIndex, joinParts, type ReadCluster } from './schema/names.ts'
+import { listKeys } from './write/keys.ts'
 
 /** In the index of checkpoint and published height, so that each snapshot contains it. */
 const MANIFEST_ID = 'manifest'
 
-export async function writeManifestText({ connection, names }: ReadCluster, text: string): Promise<void> {
+/** `onRestored`: called when indices were restored. */
+export function openSnapshots(cluster: Cluster, onRestored: () => void): Snapshots {
+  return {
+    keep: text => writeManifestText(cluster, text),
+    kept: () => readManifestText(cluster),
+    writePositions: () => readWritePositions(cluster),
+    keys: () => listKeys(cluster),
+    take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
+    restore: async (snapshot, how) => {
+      const isRestored = await restoreSnapshot(cluster, snapshot, how)
+      onRestored()
+      return isRestored
+    },
+  }
+}
+
+async function writeManifestText({ connection, names }: ReadCluster, text: string): Promise<void> {
   await requestJson(connection, {
     what: `write ${names.meta}`,
     method: 'PUT',
@@ -20,13 +38,8 @@ export async function writeManifestText({ connection, names }: ReadCluster, text
   })
 }
 
-export async function readKeptText({ connection, names }: ReadCluster): Promise<string | undefined> {
-  const what = `read ${names.meta}`
-  const path = `/${names.meta}/_doc/${MANIFEST_ID}`
-  const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
-  if (answer.status === 404) return undefined
-  const found = parseAnswer<{ readonly _source?: { readonly body?: unknown } }>({ connection, what }, answer.text)
-  const text = found._source?.body
+async function readManifestText(cluster: ReadCluster): Promise<string | undefined> {
+  const text = asRecord((await readRecord(cluster, MANIFEST_ID))?._source)?.['body']
   return typeof text === 'string' ? text : undefined
 }
 
@@ -59,7 +72,7 @@ function readSnapshot({ connection }: Cluster, snapshot: SnapshotName, what: str
 }
 
 /** `Snapshots.take`. The server continues if this process dies, and the next run waits for it. */
-export async function takeSnapshot(
+async function takeSnapshot(
   cluster: Cluster,
   snapshot: SnapshotName,
   { signal, onProgress }: SnapshotOptions,
@@ -95,7 +108,7 @@ export async function takeSnapshot(
 
 /** Distinguishes snapshots of one state of the store from others. */
 async function readMark(cluster: Cluster): Promise<string> {
-  return new Bun.CryptoHasher('sha256').update((await readKeptText(cluster)) ?? '').digest('hex')
+  return new Bun.CryptoHasher('sha256').update((await readManifestText(cluster)) ?? '').digest('hex')
 }
 
 /**
@@ -157,7 +170,7 @@ type RecoveredShard = {
 type RecoveredShards = Readonly<Record<string, { readonly shards: readonly RecoveredShard[] } | undefined>>
 
 /** `Snapshots.restore`. The server continues if this process dies, and the next run waits for it. */
-export async function restoreSnapshot(
+async function restoreSnapshot(
   cluster: Cluster,
   snapshot: SnapshotName,
   { signal, onProgress }: SnapshotOptions,
@@ -247,7 +260,7 @@ type WrittenStats = {
  * `Snapshots.writePositions`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers. Kinds of
  * state that share an index have the same number, and each its own documents.
  */
-export async function readWritePositions(cluster: Cluster): Promise<readonly WritePosition[]> {
+async function readWritePositions(cluster: Cluster): Promise<readonly WritePosition[]> {
   const { connection } = cluster
   const at = await readPublished(cluster)
   if (at === undefined) return []

@@ -5,9 +5,8 @@ import {
   type ElasticError,
   type NamedRequest,
   parseAnswer,
-  pauseBeforeRetry,
   requestJson,
-  requestOnce,
+  requestParsed,
   requireValid,
   toElasticFailure,
   toSearch,
@@ -149,7 +148,7 @@ export async function readShardCopies(
   return found
 }
 
-export type DocumentCounts = ReadonlyMap<string, number>
+type DocumentCounts = ReadonlyMap<string, number>
 
 export type IndexState = {
   readonly uuid: string
@@ -270,39 +269,23 @@ async function searchEach(
   search: object,
 ): Promise<readonly EachPart[]> {
   if (all.length === 0) return []
-  for (let attempt = 0; ; attempt++)
-    try {
-      return await searchEachOnce(connection, all, search)
-    } catch (error) {
-      await pauseBeforeRetry(error, attempt)
-    }
-}
-
-async function searchEachOnce(
-  connection: ElasticConnection,
-  all: readonly SearchedCopy[],
-  search: object,
-): Promise<readonly EachPart[]> {
   const what = `count ${all[0]?.index} and others`
-  const answer = await requestOnce(connection, {
-    what,
-    method: 'POST',
-    path: '/_msearch',
-    isOfNamedCopies: true,
-    lines: all
-      .map(copy => `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`)
-      .join(''),
+  const lines = all
+    .map(copy => `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`)
+    .join('')
+  const request: NamedRequest = { what, method: 'POST', path: '/_msearch', isOfNamedCopies: true, lines }
+  return requestParsed(connection, request, ({ text }) => {
+    const parsed = parseAnswer<{ readonly responses?: readonly EachPart[] }>({ connection, what }, text)
+    const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
+    for (const [at, { error, status = 503 }] of parts.entries())
+      if (error !== undefined) {
+        const { index, preference } = all[at] as SearchedCopy
+        const origin = { connection, what: `count ${index}` }
+        // A retryable status, so that a copy that has just moved is looked up again.
+        throw toElasticFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
+      }
+    return parts
   })
-  const parsed = parseAnswer<{ readonly responses?: readonly EachPart[] }>({ connection, what }, answer.text)
-  const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
-  for (const [at, { error, status = 503 }] of parts.entries())
-    if (error !== undefined) {
-      const { index, preference } = all[at] as SearchedCopy
-      const origin = { connection, what: `count ${index}` }
-      // A retryable status, so that a copy that has just moved is looked up again.
-      throw toElasticFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
-    }
-  return parts
 }
 
 /** More kinds of state than there will ever be. */

@@ -121,8 +121,12 @@ async function abandonBatch(
   published: PublishedMeta | undefined,
 ): Promise<void> {
   const { end, filling, floor, from, inventory } = checkpoint()
-  if (published === undefined && from !== '') throw createPublishedLost(cluster)
-  const next = published === undefined ? createEmptyContent(inventory) : toPublishedContent(cluster.names, published)
+  const { connection, names } = cluster
+  if (published === undefined && from !== '')
+    throw new Failure('damaged', `The record of what is published in ${names.meta} at ${connection.url} is gone.`, {
+      help: formatRestoreHelp(names),
+    })
+  const next = published === undefined ? createEmptyContent(inventory) : toPublishedContent(names, published)
   const announced = end && { height: end.height, partition: filling.partition }
   const least = announced && floor && floor.height > announced.height ? floor : announced
   const isAbove = least !== undefined && least.height > (published?.end.height ?? -1)
@@ -132,15 +136,8 @@ async function abandonBatch(
 /** The part of a checkpoint that follows from the published record. */
 export function toPublishedContent(names: Names, published: PublishedMeta) {
   const { end, batch, partitions, epoch, inventory } = published
-  return {
-    end,
-    batch,
-    from: undefined,
-    partitions,
-    epoch,
-    inventory,
-    filling: countFilling(names, partitions, inventory),
-  }
+  const filling = countFilling(names, partitions, inventory)
+  return { end, batch, from: undefined, partitions, epoch, inventory, filling }
 }
 
 /** Fill level of the last partition, by the inventory. */
@@ -152,27 +149,12 @@ function countFilling(names: Names, partitions: PartitionStarts, inventory: Inve
 
 /** The content of a store before its first batch, with the indices that it was created with. */
 function createEmptyContent(inventory: Inventory | undefined) {
-  const counted = Object.entries(inventory?.indices ?? {}).map(
-    ([name, [uuid, documents]]): readonly [string, IndexContent] => [
-      name,
-      documents === undefined ? [uuid] : [uuid, 0],
-    ],
-  )
-  const empty = inventory && { batch: '', indices: Object.fromEntries(counted), last: {} }
-  return {
-    end: undefined,
-    batch: '',
-    from: undefined,
-    partitions: FIRST_PARTITION,
-    filling: NOTHING_FILLED,
-    inventory: empty,
-  }
-}
-
-function createPublishedLost({ connection: { url }, names }: Cluster): Failure {
-  return new Failure('damaged', `The record of what is published in ${names.meta} at ${url} is gone.`, {
-    help: formatRestoreHelp(names),
-  })
+  const indices: Record<string, IndexContent> = {}
+  for (const [name, [uuid, documents]] of Object.entries(inventory?.indices ?? {}))
+    indices[name] = documents === undefined ? [uuid] : [uuid, 0]
+  const empty = inventory && { batch: '', indices, last: {} }
+  const nothing = { end: undefined, batch: '', from: undefined }
+  return { ...nothing, partitions: FIRST_PARTITION, filling: NOTHING_FILLED, inventory: empty }
 }
 
 /** Throws when the two records of a batch disagree: one was changed, and using the wrong one would do harm. */

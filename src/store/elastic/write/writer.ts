@@ -7,16 +7,9 @@ import { tryAgain } from '../client/sender.ts'
 import { OutOfDateCopy } from '../read/consistent-read.ts'
 import type { ElasticReading } from '../read/open-reading.ts'
 import { findTransactions } from '../read/view.ts'
-import { getLastDocuments, readCheckpoint, readPublished, toStamp } from '../schema/checkpoint.ts'
-import {
-  awaitStarted,
-  createIndices,
-  refuseLost,
-  requireEmptyStore,
-  requireIndices,
-  waitForShards,
-} from '../schema/create-indices.ts'
-import { type Cluster, selectGenerations } from '../schema/names.ts'
+import { getLastDocuments, readPublished, toStamp } from '../schema/checkpoint.ts'
+import { requireWritable } from '../schema/create-indices.ts'
+import type { Cluster } from '../schema/names.ts'
 import { createCommitter, HistoryAhead } from './commit-batch.ts'
 import { bringHome, finishBatch } from './finish-batch.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
@@ -223,16 +216,4 @@ export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWr
       if (writer !== undefined) await within(writer.release(), { ms: CLOSE_MS }).catch(() => undefined)
     },
   }
-}
-
-/** The served generation, once all its indices exist and answer; a repair also creates the lost ones. */
-async function requireWritable(cluster: Cluster, repair: boolean): Promise<Cluster> {
-  const stored = await readCheckpoint(cluster)
-  if (stored === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
-  if (repair) await createIndices(cluster, { repair })
-  else await refuseLost(cluster)
-  await requireIndices(cluster)
-  const served = selectGenerations(cluster, stored?.checkpoint.generations)
-  await waitForShards(served)
-  return served
 }
