@@ -1,3 +1,4 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import type { ElasticConnection } from '../client/request.ts'
@@ -106,13 +107,6 @@ export async function deleteIndices(connection: ElasticConnection, names: readon
     })
 }
 
-type ShardCopy = {
-  readonly index?: string
-  readonly node?: string | null
-  readonly state?: string
-}
-type ShardsAnswer = { readonly shards?: readonly (readonly ShardCopy[])[] }
-
 /** Time after which a server that has lost its master reports this. */
 const MASTER_TIMEOUT = '1s'
 
@@ -128,7 +122,7 @@ export async function readShardCopies(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>()
   for (const part of joinParts(indices)) {
-    const { shards = [] } = await requestJson<ShardsAnswer>(connection, {
+    const { shards = [] } = await requestJson<Partial<estypes.SearchShardsResponse>>(connection, {
       what: `see the copies of ${part}`,
       method: 'GET',
       path: `/${part}/_search_shards`,

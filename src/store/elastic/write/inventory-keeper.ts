@@ -67,9 +67,9 @@ async function adoptInventory(cluster: ReadCluster, checkpoint: Checkpoint): Pro
     ...(await countKinds(connection, names.behind('state'))),
   ])
   for (const [index, wanted] of listKnownCounts(height, counted)) {
-    const counted =
+    const parts =
       index.kind === 'state' ? [index.name] : checkpoint.partitions.map((_, at) => names.partition(index, at))
-    const found = counted.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
+    const found = parts.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
     if (found !== wanted)
       throw new Failure(
         'damaged',
