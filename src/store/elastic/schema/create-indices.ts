@@ -296,10 +296,14 @@ async function showHidden(
 ): Promise<void> {
   if (inventory === undefined) return
   const wanted = listWantedIndices(names.at(generations), partitions)
-  const existing = await readIndexStates(connection, Object.keys(inventory.indices))
+  const keys = names.at(generations).behind('keys')
+  const existing = await readIndexStates(connection, [...Object.keys(inventory.indices), names.keys])
+  const hasOtherKeys = [...existing].some(([name, { aliases }]) => name !== keys && aliases.has(names.keys))
   const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
     const found = existing.get(name)
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
+    // Keys that were revoked in the other index would be valid again.
+    if (name === keys && hasOtherKeys) return []
     return [...new Set([alias, into])]
       .filter(each => !found.aliases.has(each))
       .map(each => ({ add: { index: name, alias: each } }))

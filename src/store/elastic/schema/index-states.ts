@@ -150,11 +150,6 @@ export type IndexState = {
   readonly aliases: ReadonlySet<string>
 }
 
-type IndexAnswer = {
-  readonly aliases?: object
-  readonly settings?: { readonly index?: { readonly uuid?: string; readonly verified_before_close?: string } }
-}
-
 /** `local`: the state known to the server that answers, which needs no master and may be slightly out of date. */
 type StatesOptions = { readonly signal?: AbortSignal | undefined; readonly local?: boolean }
 
@@ -166,7 +161,7 @@ export async function readIndexStates(
 ): Promise<ReadonlyMap<string, IndexState>> {
   const found = new Map<string, IndexState>()
   for (const part of joinParts(indices)) {
-    const answers = await requestJson<Readonly<Record<string, IndexAnswer>>>(connection, {
+    const answers = await requestJson<estypes.IndicesGetResponse>(connection, {
       what: `see ${part}`,
       method: 'GET',
       path: `/${part}`,

@@ -176,8 +176,8 @@ export async function checkLost(
   return failure
 }
 
-/** Checks that the index of API keys is the recorded one; returns the failure, or undefined. */
-export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) => Promise<Failure | undefined> {
+/** A check that throws unless the index of API keys is the recorded one. */
+export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) => Promise<void> {
   const { names } = cluster
   // The last known record also counts when the published one is gone.
   let known: PublishedMeta | undefined
@@ -188,13 +188,13 @@ export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) =>
       const here = selectGenerations(cluster, known?.generations)
       const name = here.names.behind('keys')
       const uuid = known && getInventory(known)?.indices[name]?.[0]
-      if (uuid === undefined) return undefined
+      if (uuid === undefined) return
       failure = await checkKeys(here, { name, uuid, aliases: [names.keys] }, signal)
-      if (failure === undefined) return undefined
+      if (failure === undefined) return
       const now = await readPublished(cluster, signal)
-      if (now === undefined || now.batch === known?.batch) return failure
+      if (now === undefined || now.batch === known?.batch) break
     }
-    return failure
+    throw failure
   }
 }
 

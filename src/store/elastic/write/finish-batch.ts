@@ -1,8 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
-import type { DocOf } from '#indices/define.ts'
 import { blockId } from '#indices/position.ts'
-import { historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { missingData, unfinishedRepair } from '#store/failures.ts'
 import type { Filling, Published } from '#store/port.ts'
@@ -206,15 +205,14 @@ async function readHash(
 async function copyState(cluster: Cluster, file: StateFile, after: number | undefined): Promise<void> {
   const audit = await openAudit(cluster, stateIndices)
   try {
-    for await (const page of audit.published(after)) await file.put(page.map(requireDocument))
+    for await (const page of audit.published(after))
+      await file.put(
+        page.map(({ index, id, doc }) => {
+          if (doc === undefined) throw missingData(`The document '${id}' of ${index.name} cannot be read.`)
+          return { index, doc } as StateDocument
+        }),
+      )
   } finally {
     await audit.close()
   }
-}
-
-type BroughtDocument = { readonly index: StateIndex; readonly id: string; readonly doc: DocOf<StateIndex> | undefined }
-
-function requireDocument({ index, id, doc }: BroughtDocument): StateDocument {
-  if (doc === undefined) throw missingData(`The document '${id}' of ${index.name} cannot be read.`)
-  return { index, doc } as StateDocument
 }
