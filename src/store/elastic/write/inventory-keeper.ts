@@ -17,11 +17,18 @@ import {
 } from '../schema/checkpoint.ts'
 import { decodeDoc } from '../schema/documents.ts'
 import { countDocuments, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
-import { findDamage, listCounted, toLoaderFailure } from '../schema/inventory.ts'
+import { findDamage, toLoaderFailure } from '../schema/inventory.ts'
 import { type Cluster, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { publishEnd } from './send-documents.ts'
+
+function listCounted(names: Names, partitions: PartitionStarts): readonly string[] {
+  return [
+    ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
+    ...names.states,
+  ]
+}
 
 /** The inventory of the indices at present. Throws 'damaged' if one is missing. */
 async function takeInventory(
@@ -171,8 +178,8 @@ export class InventoryKeeper {
     return getInventory(this.lease.checkpoint())
   }
 
-  private damages(inventory: Inventory, partitions: PartitionStarts, mayHoldMore: (index: string) => boolean) {
-    return findDamage(this.lease.cluster, { partitions, inventory, mayHoldMore, aliases: true })
+  private damages(inventory: Inventory, aliasesOf: PartitionStarts, mayHoldMore: (index: string) => boolean) {
+    return findDamage(this.lease.cluster, { inventory, aliasesOf, mayHoldMore })
   }
 
   private async record(inventory: Inventory): Promise<void> {

@@ -245,7 +245,7 @@ async function findPublishedContent(cluster: Cluster, published: PublishedMeta) 
   if (await isNewerThan(cluster, toStamp(published))) return undefined
   // The next batch was under way.
   await removeUnannounced(cluster, { end, partitions })
-  const damages = await findDamage(cluster, { partitions, inventory, aliases: false, mayHoldMore: () => false })
+  const damages = await findDamage(cluster, { inventory, mayHoldMore: () => false })
   return damages.length > 0 ? undefined : toPublishedContent(names, published)
 }
 

@@ -13,7 +13,7 @@ import type { Cluster } from '../schema/names.ts'
 import { createCommitter, HistoryAhead } from './commit-batch.ts'
 import { bringHome, finishBatch } from './finish-batch.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
-import { acquireLease, keepLease, type Lease, requireServed } from './lease.ts'
+import { acquireLease, type Lease, requireServed } from './lease.ts'
 import { openRepair, type RepairPart } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
@@ -113,7 +113,7 @@ function readTransactions({ cluster, checkpoint }: Lease, hashes: readonly strin
 async function takeStore(options: WriterOptions) {
   const { identity } = options
   const requirement = options.repair ? requireServed : undefined
-  const lease = keepLease(options.cluster, await acquireLease(options.cluster, identity, requirement))
+  const lease = await acquireLease(options.cluster, identity, requirement)
   const keeper = new InventoryKeeper(lease)
   let file: StateFile | undefined
   const restore = async (opened: StateFile): Promise<void> => {
