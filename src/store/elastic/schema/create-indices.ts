@@ -18,7 +18,7 @@ import { listWantedIndices, type Mapping, type StoredMapping, toShape, type Want
 import { type Cluster, joinParts, type Names, type ReadCluster, selectGenerations } from './names.ts'
 
 /** Pause between two attempts, milliseconds. */
-export const STARTED_WAIT_MS = 50
+const STARTED_WAIT_MS = 50
 /** Maximum wait, milliseconds. An empty shard starts within a second unless the cluster cannot allocate it. */
 const STARTED_TIMEOUT_MS = 30_000
 
