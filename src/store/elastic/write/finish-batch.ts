@@ -21,6 +21,7 @@ import {
   toStamp,
 } from '../schema/checkpoint.ts'
 import { type Cluster, FIRST_PARTITION, findPartition, type Names, type PartitionStarts } from '../schema/names.ts'
+import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { forcePublish, publishEnd, resendState, toPublishedStamp } from './send-documents.ts'
@@ -28,8 +29,8 @@ import { forcePublish, publishEnd, resendState, toPublishedStamp } from './send-
 type FinishParts = {
   readonly lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>
   readonly file: Pick<StateFile, 'mark' | 'unsent' | 'sent'>
-  /** Throws unless the store has everything that is to be published. */
-  readonly confirm: () => Promise<void>
+  /** Confirms that the store has everything that is to be published; undefined for a repair, which compares every document. */
+  readonly keeper?: Pick<InventoryKeeper, 'require'>
 }
 
 /**
@@ -98,11 +99,12 @@ async function acknowledgeLast(cluster: Cluster, checkpoint: Checkpoint): Promis
 async function resendBatch(
   checkpoint: Checkpoint & { readonly end: Published },
   documents: readonly StateDocument[],
-  { lease: { cluster }, file, confirm, published }: FinishParts & { readonly published: PublishedMeta | undefined },
+  { lease: { cluster }, file, keeper, published }: FinishParts & { readonly published: PublishedMeta | undefined },
 ): Promise<void> {
   await resendState(cluster, documents, { stamp: toStamp(checkpoint), published: toPublishedStamp(published) })
   await refresh(cluster, cluster.names.states)
-  await confirm()
+  const { inventory, partitions } = checkpoint
+  if (inventory !== undefined) await keeper?.require(inventory, partitions)
   // If the published record was deleted by hand a moment ago, its deletion has a conflicting version.
   if (published === undefined) await forcePublish(cluster, checkpoint)
   else await publishEnd(cluster, checkpoint)

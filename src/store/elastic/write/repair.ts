@@ -73,8 +73,7 @@ async function tryToFinish(lease: Lease, file: StateFile): Promise<boolean> {
   const published = await tryReadPublished(lease.cluster)
   if (published?.batch === lease.checkpoint().batch) return true
   try {
-    // The repair compares every document.
-    await finishBatch({ lease, file, confirm: async () => {} }, published)
+    await finishBatch({ lease, file }, published)
     return true
   } catch (error) {
     lease.cluster.requireLease()

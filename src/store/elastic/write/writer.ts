@@ -117,12 +117,8 @@ async function takeStore(options: WriterOptions) {
   const keeper = new InventoryKeeper(lease)
   let file: StateFile | undefined
   const restore = async (opened: StateFile): Promise<void> => {
-    const confirm = async () => {
-      const { inventory, partitions } = lease.checkpoint()
-      if (inventory !== undefined) await keeper.require(inventory, partitions)
-    }
     await keeper.begin()
-    await finishBatch({ lease, file: opened, confirm }, await readPublished(lease.cluster))
+    await finishBatch({ lease, file: opened, keeper }, await readPublished(lease.cluster))
     await keeper.settle()
     await bringHome(lease, opened)
   }
