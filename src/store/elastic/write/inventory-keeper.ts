@@ -18,7 +18,7 @@ import {
 import { decodeDoc } from '../schema/documents.ts'
 import { countDocuments, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
 import { findDamage, toLoaderFailure } from '../schema/inventory.ts'
-import { type Cluster, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
+import { type Cluster, type Names, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { publishEnd } from './send-documents.ts'
