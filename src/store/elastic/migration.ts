@@ -34,7 +34,7 @@ import {
   STATE_INDICES,
 } from './schema/names.ts'
 import { formatKey, listKeys } from './write/keys.ts'
-import { acquireLease, compareAndSet, keepLease, type Lease } from './write/lease.ts'
+import { acquireLease, compareAndSet, type Lease } from './write/lease.ts'
 
 type MigrationParts = {
   readonly source: ReadPort
@@ -105,7 +105,7 @@ function nameTarget({ names, next, keysDiffer }: MigrationState): Names {
  * interrupted migration had closed the store right before its end, the store is reopened.
  */
 async function takeLease(cluster: Cluster, { checkpoint, names }: MigrationState): Promise<Lease> {
-  const lease = keepLease({ ...cluster, names }, await acquireLease({ ...cluster, names }, checkpoint, requireSame))
+  const lease = await acquireLease({ ...cluster, names }, checkpoint, requireSame)
   try {
     if (lease.checkpoint().retired !== undefined) await lease.set({ retired: undefined })
     // An interrupted migration may have made the API keys read-only.

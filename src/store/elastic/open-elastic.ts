@@ -14,9 +14,9 @@ import { readDisks, readServerReport } from './read/server-report.ts'
 import { checkShape, checkStore, createIndices } from './schema/create-indices.ts'
 import type { Cluster } from './schema/names.ts'
 import { createNames, type Generations } from './schema/names.ts'
-import { readKeptText, readWritePositions, restoreSnapshot, takeSnapshot, writeManifestText } from './snapshot.ts'
+import { openSnapshots } from './snapshot.ts'
 import { forceMergeFinished } from './write/force-merge.ts'
-import { listKeys, openKeys } from './write/keys.ts'
+import { openKeys } from './write/keys.ts'
 import { restoreCheckpoint } from './write/repair.ts'
 import { openElasticUsage } from './write/usage.ts'
 import { openSoleWriter } from './write/writer.ts'
@@ -73,6 +73,10 @@ export function openElastic(options: ElasticOptions): ElasticStore {
   const { connection, names } = cluster
   const keysConnection = connect({ ...options, maxSockets: KEY_SOCKETS })
   const reading = openReading(cluster)
+  const onChange = (): void => {
+    reading.checkAgain()
+    reading.expire()
+  }
   const { partitionDocuments = PARTITION_DOCUMENTS, chunk = CHUNK } = options
   const { takeOver, release } = openSoleWriter(cluster, {
     partitionDocuments,
@@ -93,24 +97,11 @@ export function openElastic(options: ElasticOptions): ElasticStore {
     disks: async () => (await readDisks(cluster)) ?? [],
     restore: async () => {
       const restored = await restoreCheckpoint(cluster)
-      reading.checkAgain()
-      reading.expire()
+      onChange()
       return restored
     },
     audit: () => openAudit(cluster),
-    snapshots: {
-      keep: text => writeManifestText(cluster, text),
-      kept: () => readKeptText(cluster),
-      writePositions: () => readWritePositions(cluster),
-      keys: () => listKeys(cluster),
-      take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
-      restore: async (snapshot, how) => {
-        const isRestored = await restoreSnapshot(cluster, snapshot, how)
-        reading.checkAgain()
-        reading.expire()
-        return isRestored
-      },
-    },
+    snapshots: openSnapshots(cluster, onChange),
     keys: openKeys({ connection: keysConnection, names }),
     usage: openElasticUsage({ ...cluster, connection: keysConnection }),
     migrating: openMigration(cluster, {

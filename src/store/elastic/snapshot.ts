@@ -1,16 +1,35 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
-import type { SnapshotName, SnapshotOptions, SnapshotProgress, WritePosition } from '#store/maintain-port.ts'
-import { parseAnswer, parseError, readFailure, requestJson, requestText } from './client/request.ts'
+import type { SnapshotName, SnapshotOptions, SnapshotProgress, Snapshots, WritePosition } from '#store/maintain-port.ts'
+import { asRecord } from '#store/published.ts'
+import { parseError, readFailure, requestJson, requestText } from './client/request.ts'
 import { refresh } from './client/sender.ts'
-import { readPublished } from './schema/checkpoint.ts'
+import { readPublished, readRecord } from './schema/checkpoint.ts'
 import { countKinds, listIndices } from './schema/index-states.ts'
 import { type Cluster, getStateIndex, joinParts, type ReadCluster } from './schema/names.ts'
+import { listKeys } from './write/keys.ts'
 
 /** In the index of checkpoint and published height, so that each snapshot contains it. */
 const MANIFEST_ID = 'manifest'
 
-export async function writeManifestText({ connection, names }: ReadCluster, text: string): Promise<void> {
+/** `onRestored`: called when indices were restored. */
+export function openSnapshots(cluster: Cluster, onRestored: () => void): Snapshots {
+  return {
+    keep: text => writeManifestText(cluster, text),
+    kept: () => readManifestText(cluster),
+    writePositions: () => readWritePositions(cluster),
+    keys: () => listKeys(cluster),
+    take: (snapshot, how) => takeSnapshot(cluster, snapshot, how),
+    restore: async (snapshot, how) => {
+      const isRestored = await restoreSnapshot(cluster, snapshot, how)
+      onRestored()
+      return isRestored
+    },
+  }
+}
+
+async function writeManifestText({ connection, names }: ReadCluster, text: string): Promise<void> {
   await requestJson(connection, {
     what: `write ${names.meta}`,
     method: 'PUT',
@@ -20,13 +39,8 @@ export async function writeManifestText({ connection, names }: ReadCluster, text
   })
 }
 
-export async function readKeptText({ connection, names }: ReadCluster): Promise<string | undefined> {
-  const what = `read ${names.meta}`
-  const path = `/${names.meta}/_doc/${MANIFEST_ID}`
-  const answer = await requestText(connection, { what, method: 'GET', path, acceptedStatuses: [404] })
-  if (answer.status === 404) return undefined
-  const found = parseAnswer<{ readonly _source?: { readonly body?: unknown } }>({ connection, what }, answer.text)
-  const text = found._source?.body
+async function readManifestText(cluster: ReadCluster): Promise<string | undefined> {
+  const text = asRecord((await readRecord(cluster, MANIFEST_ID))?._source)?.['body']
   return typeof text === 'string' ? text : undefined
 }
 
@@ -40,26 +54,18 @@ type SnapshotStatus = {
     readonly stats?: { readonly processed?: SnapshotSizes; readonly incremental?: SnapshotSizes }
   }[]
 }
-type SnapshotInfo = {
-  readonly snapshots: readonly {
-    readonly snapshot: string
-    readonly indices: readonly string[]
-    readonly state: string
-    readonly metadata?: { readonly iostlens?: string }
-    readonly failures?: readonly { readonly index?: string; readonly reason?: string }[]
-  }[]
-}
 
 function formatPath({ repository, name }: SnapshotName): string {
   return `/_snapshot/${encodeURIComponent(repository)}/${encodeURIComponent(name)}`
 }
 
-function readSnapshot({ connection }: Cluster, snapshot: SnapshotName, what: string): Promise<SnapshotInfo> {
-  return requestJson(connection, { what, method: 'GET', path: formatPath(snapshot) })
+async function readSnapshots({ connection }: Cluster, snapshot: SnapshotName, what: string) {
+  const request = { what, method: 'GET', path: formatPath(snapshot) } as const
+  return (await requestJson<estypes.SnapshotGetResponse>(connection, request)).snapshots ?? []
 }
 
 /** `Snapshots.take`. The server continues if this process dies, and the next run waits for it. */
-export async function takeSnapshot(
+async function takeSnapshot(
   cluster: Cluster,
   snapshot: SnapshotName,
   { signal, onProgress }: SnapshotOptions,
@@ -72,9 +78,8 @@ export async function takeSnapshot(
   const what = `take the snapshot ${snapshot.name}`
   for (;;) {
     signal.throwIfAborted()
-    const { snapshots } = await readSnapshot(cluster, snapshot, what)
-    const [{ state, metadata, failures } = { state: 'MISSING' }] = snapshots
-    if (metadata?.iostlens !== mark) throw createTaken(snapshot)
+    const [{ state, metadata, failures } = {}] = await readSnapshots(cluster, snapshot, what)
+    if (metadata?.['iostlens'] !== mark) throw createTaken(snapshot)
     if (state === 'SUCCESS') return
     if (state !== 'IN_PROGRESS' && state !== 'STARTED')
       throw new Failure(
@@ -95,7 +100,7 @@ export async function takeSnapshot(
 
 /** Distinguishes snapshots of one state of the store from others. */
 async function readMark(cluster: Cluster): Promise<string> {
-  return new Bun.CryptoHasher('sha256').update((await readKeptText(cluster)) ?? '').digest('hex')
+  return new Bun.CryptoHasher('sha256').update((await readManifestText(cluster)) ?? '').digest('hex')
 }
 
 /**
@@ -103,9 +108,9 @@ async function readMark(cluster: Cluster): Promise<string> {
  * been restored by hand, or from another snapshot by a run that was killed.
  */
 async function requireSameStore(cluster: Cluster, snapshot: SnapshotName): Promise<void> {
-  const { snapshots } = await readSnapshot(cluster, snapshot, `see the snapshot ${snapshot.name}`)
-  const found = snapshots.find(each => each.snapshot === snapshot.name)
-  if (found?.metadata?.iostlens === (await readMark(cluster))) return
+  const all = await readSnapshots(cluster, snapshot, `see the snapshot ${snapshot.name}`)
+  const found = all.find(each => each.snapshot === snapshot.name)
+  if (found?.metadata?.['iostlens'] === (await readMark(cluster))) return
   throw new Failure('usage', `${cluster.names.prefix} is not what the snapshot ${snapshot.name} has.`, {
     help: 'Name the snapshot that its indices were restored from, or delete the indices to restore this one.',
   })
@@ -149,15 +154,8 @@ function createTaken({ repository, name }: SnapshotName): Failure {
 /** Consecutive checks without recovery after which open shards count as lost; the server retries five times. */
 const IDLE_CHECKS = 50
 
-type RecoveredShard = {
-  readonly primary: boolean
-  readonly stage: string
-  readonly index: { readonly size: { readonly total_in_bytes: number; readonly recovered_in_bytes: number } }
-}
-type RecoveredShards = Readonly<Record<string, { readonly shards: readonly RecoveredShard[] } | undefined>>
-
 /** `Snapshots.restore`. The server continues if this process dies, and the next run waits for it. */
-export async function restoreSnapshot(
+async function restoreSnapshot(
   cluster: Cluster,
   snapshot: SnapshotName,
   { signal, onProgress }: SnapshotOptions,
@@ -187,8 +185,8 @@ export async function restoreSnapshot(
 async function beginRestore(cluster: Cluster, snapshot: SnapshotName): Promise<void> {
   const { connection, names, writeTimeoutMs } = cluster
   const what = `restore the snapshot ${snapshot.name}`
-  const { snapshots } = await readSnapshot(cluster, snapshot, what)
-  const ours = (snapshots[0]?.indices ?? []).filter(name => name.startsWith(`${names.prefix}-`))
+  const [found] = await readSnapshots(cluster, snapshot, what)
+  const ours = (found?.indices ?? []).filter(name => name.startsWith(`${names.prefix}-`))
   if (ours.length === 0)
     throw new Failure('usage', `The snapshot ${snapshot.name} has no index of ${names.prefix}.`, {
       help: 'Set --store to the prefix that the snapshot was taken of.',
@@ -209,7 +207,7 @@ async function readRecovery(
   const open: string[] = []
   let [done, of] = [0, 0]
   for (const part of joinParts(indices)) {
-    const shards = await requestJson<RecoveredShards>(connection, {
+    const shards = await requestJson<estypes.IndicesRecoveryResponse>(connection, {
       what: `see the recovery of ${part}`,
       method: 'GET',
       path: `/${part}/_recovery`,
@@ -218,36 +216,27 @@ async function readRecovery(
     for (const name of part.split(',')) {
       const primary = shards[name]?.shards.find(shard => shard.primary)
       if (primary?.stage !== 'DONE') open.push(name)
-      done += primary?.index.size.recovered_in_bytes ?? 0
-      of += primary?.index.size.total_in_bytes ?? 0
+      done += Number(primary?.index.size.recovered_in_bytes ?? 0)
+      of += Number(primary?.index.size.total_in_bytes ?? 0)
     }
   }
   return { open, done, of }
 }
 
 async function isWorking({ connection, names }: Cluster): Promise<boolean> {
-  const { initializing_shards: working } = await requestJson<{ readonly initializing_shards: number }>(connection, {
+  const health = await requestJson<estypes.ClusterHealthResponse>(connection, {
     what: `see the health of ${names.prefix}`,
     method: 'GET',
     path: `/_cluster/health/${names.prefix}-*`,
   })
-  return working > 0
-}
-
-type WrittenShard = {
-  readonly routing: { readonly primary: boolean }
-  readonly docs: { readonly count: number }
-  readonly seq_no: { readonly max_seq_no: number }
-}
-type WrittenStats = {
-  readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly WrittenShard[]>> }>>
+  return health.initializing_shards > 0
 }
 
 /**
  * `Snapshots.writePositions`. Elasticsearch numbers a shard's operations; a restored shard continues the numbers. Kinds of
  * state that share an index have the same number, and each its own documents.
  */
-export async function readWritePositions(cluster: Cluster): Promise<readonly WritePosition[]> {
+async function readWritePositions(cluster: Cluster): Promise<readonly WritePosition[]> {
   const { connection } = cluster
   const at = await readPublished(cluster)
   if (at === undefined) return []
@@ -282,18 +271,17 @@ type Stand = Pick<WritePosition, 'operation' | 'documents'>
 async function readStands({ connection }: Cluster, names: readonly string[]): Promise<ReadonlyMap<string, Stand>> {
   const found = new Map<string, Stand>()
   for (const part of joinParts(names)) {
-    const { indices } = await requestJson<WrittenStats>(connection, {
+    const { indices } = await requestJson<estypes.IndicesStatsResponse>(connection, {
       what: `see how far ${part} was written`,
       method: 'GET',
       path: `/${part}/_stats/docs`,
       query: { level: 'shards', filter_path: '**.routing.primary,**.docs.count,**.seq_no.max_seq_no' },
     })
-    for (const [name, { shards }] of Object.entries(indices ?? {})) {
-      const primary = Object.values(shards)
-        .flat()
-        .find(({ routing }) => routing.primary)
-      if (primary === undefined) continue
-      found.set(name, { operation: primary.seq_no.max_seq_no, documents: primary.docs.count })
+    for (const [name, { shards = {} }] of Object.entries(indices ?? {})) {
+      const copies = Object.values(shards).flat()
+      const { docs, seq_no } = copies.find(({ routing }) => routing?.primary) ?? {}
+      if (docs !== undefined && seq_no !== undefined)
+        found.set(name, { operation: seq_no.max_seq_no, documents: docs.count })
     }
   }
   return found

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { STARTED_WAIT_MS } from '#store/elastic/schema/create-indices.ts'
 import { type IndexShape, metaShape, stateShapes } from '#store/elastic/schema/mappings.ts'
 import { identity } from '#test/store/suite/fixture.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
@@ -25,6 +24,8 @@ async function createUnstarted({ url, prefix }: TestElastic, name: string, shape
   return () => put(`${index}/_settings`, { 'index.routing.allocation.enable': null })
 }
 
+/** The pause between two attempts. */
+const WAIT_MS = 50
 /** After this many failed attempts the work can only be waiting for a shard. */
 const TRIES = 3
 
@@ -37,7 +38,7 @@ function countedClock() {
       now: () => 0,
       elapsed: () => 0,
       sleep: async (ms: number) => {
-        if (ms === STARTED_WAIT_MS) {
+        if (ms === WAIT_MS) {
           waits += 1
           onWait()
         }

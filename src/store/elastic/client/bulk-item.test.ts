@@ -5,15 +5,18 @@ import {
   createItem,
   cutRuns,
   deleteSeenItem,
-  type ItemAnswer,
-  type ItemOutcome,
   judgeAnswer,
   rewriteSeenItem,
   toVersionedItem,
 } from './bulk.ts'
 
 const error = (type: string) => ({ type, reason: 'because' })
-const fates: readonly (readonly [BulkItem['action'] | 'index seen', ItemAnswer, ItemOutcome])[] = [
+type Fate = readonly [
+  action: BulkItem['action'] | 'index seen',
+  answer: Parameters<typeof judgeAnswer>[1],
+  outcome: ReturnType<typeof judgeAnswer>,
+]
+const fates: readonly Fate[] = [
   ['create', { status: 201 }, 'done'],
   ['index', { status: 200 }, 'done'],
   ['delete', { status: 200 }, 'done'],

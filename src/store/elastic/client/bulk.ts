@@ -32,7 +32,7 @@ export type BulkItem = {
   readonly bytes: number
 }
 
-export type ItemAnswer = {
+type ItemAnswer = {
   readonly status: number
   readonly error?: ElasticError
   /** Whether the write is searchable in every copy. */
@@ -86,7 +86,7 @@ export function deleteItem(index: string, id: string): BulkItem {
   return formatItem('delete', { index, id })
 }
 
-export type ItemOutcome =
+type ItemOutcome =
   /** Stored or deleted, or superseded by the stored document. */
   | 'done'
   /** The document already exists, or changed since it was read: the stored document must be equal. */

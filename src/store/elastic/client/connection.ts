@@ -339,7 +339,7 @@ function createPassedDeadline({ path }: Request): Failure {
 /** Whether a host answered in time with its node. Never rejects. */
 async function probeHost(host: Host, ms: number): Promise<boolean> {
   try {
-    const { status, text } = await host.sendProbe(WHO, AbortSignal.timeout(ms))
+    const { status, text } = await host.exchange(WHO, AbortSignal.timeout(ms))
     host.node = /^\{"nodes":\{"([\w-]+)":/.exec(text)?.[1] ?? host.node
     // A proxy reports that the server is down, or the server reports that it has no cluster.
     return status < 502 || status > 504

@@ -175,17 +175,13 @@ export class Host {
     }
   }
 
-  /** Like `send`, at once even while others wait, and any server may answer. */
-  sendProbe(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
-    return this.exchange(request, signal)
-  }
-
   private async sendOnce(request: Request, signal: AbortSignal): Promise<ElasticResponse> {
     signal.throwIfAborted()
     return this.checked(await this.exchange(request, signal))
   }
 
-  private async exchange(request: Request, signal: AbortSignal): Promise<ElasticResponse & { isElastic: boolean }> {
+  /** Like `send`, at once even while others wait, and any server may answer. */
+  async exchange(request: Request, signal: AbortSignal): Promise<ElasticResponse & { isElastic: boolean }> {
     const { method, lines, body = lines } = request
     const type = lines === undefined ? 'application/json' : 'application/x-ndjson'
     // On a kept connection that ends, the runtime would send a PUT or DELETE again, which may have been carried out.

@@ -99,12 +99,8 @@ async function isQuiet(reading: AuditReading): Promise<boolean> {
   return (await readCheckpoint(reading))?.checkpoint.batch === reading.at.batch
 }
 
-/** A document of state at the published height; `doc` undefined: it cannot be read. */
-type PublishedDocument = {
-  readonly index: StateIndex
-  readonly id: string
-  readonly doc: DocOf<StateIndex> | undefined
-}
+/** A document of state at the published height. */
+type PublishedDocument = StoredDocument<StateIndex> & { readonly index: StateIndex }
 
 type ElasticAudit = Audit & {
   /** See `scanPublished`. */

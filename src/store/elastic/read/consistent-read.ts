@@ -49,44 +49,42 @@ function openHeight({ readPublished, sleep, now, nothing, underRepair }: HeightO
   let mayReadUnrepaired = false
 
   const fresh = async (signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    const before = known
+    const least = toPublishedStamp(known)
     let read = await readPublished(signal)
-    // Nearly always the read height is the known one.
-    if (read === undefined || read !== before || known !== before) read = await taken(read, before, signal)
-    return requireRepaired(read)
+    // Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated.
+    for (let attempt = 0; attempt < LAG_TRIES && toPublishedStamp(read) < least; attempt++) {
+      await sleep(getWaitMs(attempt))
+      read = await readPublished(signal)
+    }
+    // A read that began later and ended sooner may have found a newer height meanwhile.
+    const isPassed = read !== undefined && toPublishedStamp(known) > Math.max(least, toStamp(read))
+    // An equal record keeps its object and thus its cache. A batch is published again with its inventory.
+    if (!isPassed && (read === undefined || !Bun.deepEquals(read, known))) known = read
+    if (known === undefined) throw nothing()
+    return requireRepaired(known)
   }
   /** The height, unless it is under repair. */
   const requireRepaired = (published: PublishedMeta): PublishedMeta => {
     if (published.mending && !mayReadUnrepaired) throw underRepair()
     return published
   }
-  /** The known height after a read that found `found`; `before`: the known height when that read began. */
-  const taken = async (
-    found: PublishedMeta | undefined,
-    before: PublishedMeta | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<PublishedMeta> => {
-    const least = toPublishedStamp(before)
-    const read = await awaitFloor(least, found, { sleep, again: () => readPublished(signal) })
-    // A read that began later and ended sooner may have found a newer height meanwhile.
-    if (known !== undefined && read !== undefined && toStamp(known) > least && toStamp(read) < toStamp(known))
-      return known
-    // An equal record keeps its object and thus its cache. A batch is published again with its inventory.
-    if (read === undefined || !Bun.deepEquals(read, known)) known = read
-    if (known === undefined) throw nothing()
-    return known
-  }
   /** Like `fresh`, or another caller's recent read; `known` may be newer than that read, never older. */
   const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
     const at = now()
     if (shared !== undefined && Math.abs(at - shared.at) < READ_SERVES_MS)
       return shared.isDone && known !== undefined && !known.mending ? known : afterThat(shared, signal)
-    shared = shareRead(at, fresh(signal))
-    return shared.reading
+    const own: SharedRead = { at, isDone: false, reading: fresh(signal) }
+    const end = (): void => {
+      own.isDone = true
+    }
+    own.reading.then(end, () => undefined)
+    shared = own
+    return own.reading
   }
   /** A read that failed, or whose caller gave up, is not used for other callers. */
-  const afterThat = async ({ reading }: SharedRead, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
-    return (await isFulfilled(reading)) && known !== undefined ? requireRepaired(known) : fresh(signal)
+  const afterThat = async (other: SharedRead, signal: AbortSignal | undefined): Promise<PublishedMeta> => {
+    await other.reading.catch(() => undefined)
+    return other.isDone && known !== undefined ? requireRepaired(known) : fresh(signal)
   }
   return {
     known: () => known,
@@ -103,39 +101,8 @@ function openHeight({ readPublished, sleep, now, nothing, underRepair }: HeightO
   }
 }
 
-function isFulfilled(reading: Promise<unknown>): Promise<boolean> {
-  return reading.then(
-    () => true,
-    () => false,
-  )
-}
-
-/** Replicas lag: a read may return an older height, which is ignored. If it stays, the store was recreated. */
-async function awaitFloor(
-  least: number,
-  found: PublishedMeta | undefined,
-  { sleep, again }: Pick<HeightOptions, 'sleep'> & { readonly again: () => ReturnType<ReadPublished> },
-): Promise<PublishedMeta | undefined> {
-  let read = found
-  for (let attempt = 0; attempt < LAG_TRIES && toPublishedStamp(read) < least; attempt++) {
-    await sleep(getWaitMs(attempt))
-    read = await again()
-  }
-  return read
-}
-
 /** A read of the height that several callers share. */
 type SharedRead = { readonly at: number; isDone: boolean; readonly reading: Promise<PublishedMeta> }
-function shareRead(at: number, reading: Promise<PublishedMeta>): SharedRead {
-  const made: SharedRead = { at, isDone: false, reading }
-  reading.then(
-    () => {
-      made.isDone = true
-    },
-    () => undefined,
-  )
-  return made
-}
 
 type ReadPublished = HeightOptions['readPublished']
 
@@ -250,8 +217,8 @@ function createRepeats({ whole, now, sleep, readPublished, timeoutMs }: Consiste
     failureOf: async (failure: unknown, tried: ReadAttempt): Promise<unknown> => {
       const { at, damaged, foundNothing, signal } = tried
       if (isMissingIndex(failure) && (await readPublished(undefined))?.batch !== at.batch) return new NewerData()
-      if (!damaged && (foundNothing || isNotFound(failure)))
-        await awaitUnlessAborted(whole.requireNow(), signal, STORE_SEEN)
+      const isNotFound = failure instanceof Failure && failure.kind === 'not_found'
+      if (!damaged && (foundNothing || isNotFound)) await awaitUnlessAborted(whole.requireNow(), signal, STORE_SEEN)
       return failure
     },
     /** Resolves when a failed read may begin again; throws if the read must not be retried. */
@@ -265,7 +232,8 @@ function createRepeats({ whole, now, sleep, readPublished, timeoutMs }: Consiste
       // All copies were out of date: servers are cut off, unless the store turns out to have lost data.
       if (isOld) await awaitUnlessAborted(whole.requireNow(), signal, STORE_SEEN)
       if (!isNewer) throw failure
-      throw isAborted ? createReplaced(at) : createUnpublished(at)
+      if (!isAborted) throw createUnpublished(at)
+      throw new Failure('deadline', `The deadline passed while height ${at.end.height} was being replaced.`)
     },
   }
 }
@@ -326,14 +294,6 @@ export async function awaitUnlessAborted<T>(
 
 export function createDeadlineFailure(what: string): Failure {
   return new Failure('deadline', `The deadline passed before ${what}.`)
-}
-
-function isNotFound(failure: unknown): boolean {
-  return failure instanceof Failure && failure.kind === 'not_found'
-}
-
-function createReplaced({ end }: PublishedMeta): Failure {
-  return new Failure('deadline', `The deadline passed while height ${end.height} was being replaced.`)
 }
 
 export function createUnpublished({ end }: PublishedMeta): Failure {

@@ -1,3 +1,4 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { writeJson } from '#chain/json.ts'
 import type { DiskRoom, ServerReport } from '#store/maintain-port.ts'
 import { requestJson } from '../client/request.ts'
@@ -20,44 +21,26 @@ export async function readServerReport(cluster: ReadCluster): Promise<ServerRepo
 }
 
 type ClusterSettings = (name: string) => string | undefined
-type Flat = Readonly<Record<string, unknown>> | undefined
 
 async function readSettings({ connection }: ReadCluster): Promise<ClusterSettings | undefined> {
-  const { transient, persistent, defaults } = await requestJson<{
-    readonly transient?: Flat
-    readonly persistent?: Flat
-    readonly defaults?: Flat
-  }>(connection, {
+  const answer = await requestJson<Partial<estypes.ClusterGetSettingsResponse>>(connection, {
     what: 'read the settings of the cluster',
     method: 'GET',
     path: '/_cluster/settings',
     query: { include_defaults: 'true', flat_settings: 'true' },
     acceptedStatuses: UNTOLD,
   })
+  const { transient, persistent, defaults } = answer
   if (defaults === undefined) return undefined
   return name => {
-    const value = transient?.[name] ?? persistent?.[name] ?? defaults[name]
+    const value: unknown = transient?.[name] ?? persistent?.[name] ?? defaults[name]
     return typeof value === 'string' ? value : undefined
   }
 }
 
-type DiskStats = {
-  readonly nodes?: Readonly<
-    Record<
-      string,
-      {
-        readonly name?: string
-        readonly fs?: {
-          readonly total?: { readonly total_in_bytes?: number; readonly available_in_bytes?: number }
-        }
-      }
-    >
-  >
-}
-
 /** The disks of the cluster's servers; undefined: this user may not know. */
 export async function readDisks({ connection }: ReadCluster): Promise<readonly DiskRoom[] | undefined> {
-  const { nodes } = await requestJson<DiskStats>(connection, {
+  const { nodes } = await requestJson<Partial<estypes.NodesStatsResponse>>(connection, {
     what: 'read the state of the disks',
     method: 'GET',
     path: '/_nodes/stats/fs',
@@ -107,9 +90,7 @@ async function listMissingPrivileges({
   names: { prefix },
 }: ReadCluster): Promise<readonly string[] | undefined> {
   const pattern = `${prefix}-*`
-  const { index } = await requestJson<{
-    readonly index?: Readonly<Record<string, Readonly<Record<string, boolean>>>>
-  }>(connection, {
+  const { index } = await requestJson<Partial<estypes.SecurityHasPrivilegesResponse>>(connection, {
     what: 'read its own privileges',
     method: 'POST',
     path: '/_security/user/_has_privileges',

@@ -266,7 +266,7 @@ type StoredRecord = {
 }
 
 /** undefined: the document or the index does not exist. Other errors, such as missing privileges, throw. */
-async function readRecord(cluster: ReadCluster, id: string): Promise<StoredRecord | undefined> {
+export async function readRecord(cluster: ReadCluster, id: string): Promise<StoredRecord | undefined> {
   const text = await readRecordText(cluster, id)
   if (text === undefined) return undefined
   return parseAnswer<StoredRecord>({ connection: cluster.connection, what: `read ${cluster.names.meta}` }, text)

@@ -15,10 +15,10 @@ import { type Checkpoint, formatRestoreHelp, readCheckpoint } from './checkpoint
 import { isDerived, listIndices, readIndexStates, updateAliases } from './index-states.ts'
 import { listLost } from './inventory.ts'
 import { listWantedIndices, type Mapping, type StoredMapping, toShape, type WantedIndex } from './mappings.ts'
-import { type Cluster, joinParts, type Names, type ReadCluster } from './names.ts'
+import { type Cluster, joinParts, type Names, type ReadCluster, selectGenerations } from './names.ts'
 
 /** Pause between two attempts, milliseconds. */
-export const STARTED_WAIT_MS = 50
+const STARTED_WAIT_MS = 50
 /** Maximum wait, milliseconds. An empty shard starts within a second unless the cluster cannot allocate it. */
 const STARTED_TIMEOUT_MS = 30_000
 
@@ -42,14 +42,6 @@ export async function awaitStarted<T>(read: () => Promise<T>, clock: Pick<Clock,
 /** The checkpoint, once its shard has started. */
 export async function readStartedCheckpoint(cluster: Cluster): Promise<Checkpoint | undefined> {
   return (await awaitStarted(() => readCheckpoint(cluster), cluster.clock))?.checkpoint
-}
-
-/** Resolves when every index that a loader reads answers. */
-export async function waitForShards(cluster: Cluster): Promise<void> {
-  const { connection, names } = cluster
-  const indices = names.states.join(',')
-  const search = toSearch(indices, { size: 0 }, { query: { filter_path: 'took' } })
-  await awaitStarted(() => requestJson(connection, search), cluster.clock)
 }
 
 /** An index that contains a document of the chain; undefined: none does. */
@@ -216,7 +208,7 @@ function refuseDifferent(connection: ElasticConnection, differences: readonly St
 }
 
 /** Throws 'conflict' unless every index exists as `createIndices` makes it. */
-export async function requireIndices(cluster: ReadCluster): Promise<void> {
+async function requireIndices(cluster: ReadCluster): Promise<void> {
   const { connection, names } = cluster
   const differences = await checkIndices(cluster)
   refuseDifferent(connection, differences)
@@ -278,7 +270,7 @@ export async function createIndices(
 }
 
 /** Throws 'damaged' if an index with loaded data is gone, because an empty one would not replace it. */
-export async function refuseLost(cluster: ReadCluster): Promise<void> {
+async function refuseLost(cluster: ReadCluster): Promise<void> {
   const { connection, names } = cluster
   const stored = (await readCheckpoint(cluster))?.checkpoint
   if (stored === undefined) return
@@ -304,16 +296,33 @@ async function showHidden(
 ): Promise<void> {
   if (inventory === undefined) return
   const wanted = listWantedIndices(names.at(generations), partitions)
-  const existing = await readIndexStates(connection, Object.keys(inventory.indices))
+  const keys = names.at(generations).behind('keys')
+  const existing = await readIndexStates(connection, [...Object.keys(inventory.indices), names.keys])
+  const hasOtherKeys = [...existing].some(([name, { aliases }]) => name !== keys && aliases.has(names.keys))
   const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
     const found = existing.get(name)
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
+    // Keys that were revoked in the other index would be valid again.
+    if (name === keys && hasOtherKeys) return []
     return [...new Set([alias, into])]
       .filter(each => !found.aliases.has(each))
       .map(each => ({ add: { index: name, alias: each } }))
   })
   if (actions.length === 0) return
   await updateAliases(connection, { what: `put indices of ${names.prefix} behind their aliases`, actions })
+}
+
+/** The served generation, once all its indices exist and answer; a repair also creates the lost ones. */
+export async function requireWritable(cluster: Cluster, repair: boolean): Promise<Cluster> {
+  const stored = await readCheckpoint(cluster)
+  if (stored === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
+  if (repair) await createIndices(cluster, { repair })
+  else await refuseLost(cluster)
+  await requireIndices(cluster)
+  const served = selectGenerations(cluster, stored?.checkpoint.generations)
+  const search = toSearch(served.names.states.join(','), { size: 0 }, { query: { filter_path: 'took' } })
+  await awaitStarted(() => requestJson(cluster.connection, search), cluster.clock)
+  return served
 }
 
 export async function createIndex(

@@ -1,3 +1,4 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import { historyIndices, stateIndices } from '#indices/registry.ts'
 import type { ElasticConnection } from '../client/request.ts'
@@ -5,9 +6,8 @@ import {
   type ElasticError,
   type NamedRequest,
   parseAnswer,
-  pauseBeforeRetry,
   requestJson,
-  requestOnce,
+  requestParsed,
   requireValid,
   toElasticFailure,
   toSearch,
@@ -107,13 +107,6 @@ export async function deleteIndices(connection: ElasticConnection, names: readon
     })
 }
 
-type ShardCopy = {
-  readonly index?: string
-  readonly node?: string | null
-  readonly state?: string
-}
-type ShardsAnswer = { readonly shards?: readonly (readonly ShardCopy[])[] }
-
 /** Time after which a server that has lost its master reports this. */
 const MASTER_TIMEOUT = '1s'
 
@@ -129,7 +122,7 @@ export async function readShardCopies(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, string[]>()
   for (const part of joinParts(indices)) {
-    const { shards = [] } = await requestJson<ShardsAnswer>(connection, {
+    const { shards = [] } = await requestJson<Partial<estypes.SearchShardsResponse>>(connection, {
       what: `see the copies of ${part}`,
       method: 'GET',
       path: `/${part}/_search_shards`,
@@ -149,17 +142,12 @@ export async function readShardCopies(
   return found
 }
 
-export type DocumentCounts = ReadonlyMap<string, number>
+type DocumentCounts = ReadonlyMap<string, number>
 
 export type IndexState = {
   readonly uuid: string
   readonly closed: boolean
   readonly aliases: ReadonlySet<string>
-}
-
-type IndexAnswer = {
-  readonly aliases?: object
-  readonly settings?: { readonly index?: { readonly uuid?: string; readonly verified_before_close?: string } }
 }
 
 /** `local`: the state known to the server that answers, which needs no master and may be slightly out of date. */
@@ -173,7 +161,7 @@ export async function readIndexStates(
 ): Promise<ReadonlyMap<string, IndexState>> {
   const found = new Map<string, IndexState>()
   for (const part of joinParts(indices)) {
-    const answers = await requestJson<Readonly<Record<string, IndexAnswer>>>(connection, {
+    const answers = await requestJson<estypes.IndicesGetResponse>(connection, {
       what: `see ${part}`,
       method: 'GET',
       path: `/${part}`,
@@ -270,39 +258,23 @@ async function searchEach(
   search: object,
 ): Promise<readonly EachPart[]> {
   if (all.length === 0) return []
-  for (let attempt = 0; ; attempt++)
-    try {
-      return await searchEachOnce(connection, all, search)
-    } catch (error) {
-      await pauseBeforeRetry(error, attempt)
-    }
-}
-
-async function searchEachOnce(
-  connection: ElasticConnection,
-  all: readonly SearchedCopy[],
-  search: object,
-): Promise<readonly EachPart[]> {
   const what = `count ${all[0]?.index} and others`
-  const answer = await requestOnce(connection, {
-    what,
-    method: 'POST',
-    path: '/_msearch',
-    isOfNamedCopies: true,
-    lines: all
-      .map(copy => `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`)
-      .join(''),
+  const lines = all
+    .map(copy => `${JSON.stringify({ ...copy, allow_partial_search_results: false })}\n${JSON.stringify(search)}\n`)
+    .join('')
+  const request: NamedRequest = { what, method: 'POST', path: '/_msearch', isOfNamedCopies: true, lines }
+  return requestParsed(connection, request, ({ text }) => {
+    const parsed = parseAnswer<{ readonly responses?: readonly EachPart[] }>({ connection, what }, text)
+    const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
+    for (const [at, { error, status = 503 }] of parts.entries())
+      if (error !== undefined) {
+        const { index, preference } = all[at] as SearchedCopy
+        const origin = { connection, what: `count ${index}` }
+        // A retryable status, so that a copy that has just moved is looked up again.
+        throw toElasticFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
+      }
+    return parts
   })
-  const parsed = parseAnswer<{ readonly responses?: readonly EachPart[] }>({ connection, what }, answer.text)
-  const parts = requireValid({ connection, what }, parsed?.responses, ({ length }) => length === all.length)
-  for (const [at, { error, status = 503 }] of parts.entries())
-    if (error !== undefined) {
-      const { index, preference } = all[at] as SearchedCopy
-      const origin = { connection, what: `count ${index}` }
-      // A retryable status, so that a copy that has just moved is looked up again.
-      throw toElasticFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
-    }
-  return parts
 }
 
 /** More kinds of state than there will ever be. */

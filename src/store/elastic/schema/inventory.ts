@@ -1,17 +1,9 @@
 import { Failure } from '#failure/failure.ts'
-import { historyIndices } from '#indices/registry.ts'
 import type { StoreDifference } from '#store/port.ts'
 import { getInventory, type Inventory, type PublishedMeta, readCheckpoint, readPublished } from './checkpoint.ts'
 import { countDocuments, type IndexState, readIndexStates } from './index-states.ts'
-import { EDITION, listWantedIndices, SCHEMA } from './mappings.ts'
-import { type Names, type PartitionStarts, type ReadCluster, selectGenerations } from './names.ts'
-
-export function listCounted(names: Names, partitions: PartitionStarts): readonly string[] {
-  return [
-    ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
-    ...names.states,
-  ]
-}
+import { listWantedIndices } from './mappings.ts'
+import { type PartitionStarts, type ReadCluster, selectGenerations } from './names.ts'
 
 type Damage = {
   readonly name: string
@@ -23,17 +15,14 @@ type Damage = {
 }
 
 type ExpectedIndices = {
-  readonly partitions: PartitionStarts
   readonly inventory: Inventory
   /**
    * Whether an index may have more documents than the inventory counts. For readers every index may, because a loader
    * continues; for a loader the indices that it writes ahead, and every index as long as an abandoned batch is there.
    */
   readonly mayHoldMore: (index: string) => boolean
-  /** Whether this version's indices are expected; a store of an earlier version has others. */
-  readonly isOwn?: boolean
-  /** Whether to check aliases; readers do not need them, because they read by name of index. */
-  readonly aliases: boolean
+  /** The partitions, if aliases are checked; readers do not need them, because they read by name of index. */
+  readonly aliasesOf?: PartitionStarts
   /** Whether to read the states without the master, see `StatesOptions`. */
   readonly local?: boolean
 }
@@ -59,7 +48,7 @@ async function compareOnce(
   how: { readonly inCopies: boolean },
 ): Promise<readonly Damage[]> {
   const { connection, names } = cluster
-  const { partitions, inventory } = expected
+  const { inventory, aliasesOf } = expected
   const all = Object.entries(inventory.indices)
   const counted = all.flatMap(([name, [, documents]]) => (documents === undefined ? [] : [{ name, documents }]))
   // In parallel, because a loader waits for both twice per batch.
@@ -75,20 +64,12 @@ async function compareOnce(
     all.map(([name]) => name),
     { local: expected.local === true },
   )
-  const aliases = expected.aliases ? mapAliases(names, partitions) : new Map<string, readonly string[]>()
+  const wanted = aliasesOf === undefined ? [] : listWantedIndices(names, aliasesOf)
+  const aliases = new Map(wanted.map(({ name, alias, into }) => [name, [alias, into]]))
   const damages = all.flatMap(([name, [uuid]]) =>
     compareState(cluster, { name, uuid, aliases: aliases.get(name) ?? [] }, existing.get(name)),
   )
   if (damages.length > 0) return damages
-  const { isOwn = true } = expected
-  const unnamed = (isOwn ? listCounted(names, partitions) : []).filter(
-    name => inventory.indices[name]?.[1] === undefined,
-  )
-  if (unnamed.length > 0)
-    return unnamed.map(name => {
-      const detail = `${name} at ${connection.url} is not in the store's list of its indices`
-      return { name, problem: 'other', detail, help: CHECK }
-    })
   const counts = await counting
   return counted.flatMap(({ name, documents }) => {
     const found = counts.get(name) ?? 0
@@ -96,10 +77,6 @@ async function compareOnce(
     const detail = `${name} at ${connection.url} has ${found} documents, expected ${documents}`
     return isRight ? [] : [{ name, problem: 'documents' as const, detail, help: RECOUNT }]
   })
-}
-
-function mapAliases(names: Names, partitions: PartitionStarts): ReadonlyMap<string, readonly string[]> {
-  return new Map(listWantedIndices(names, partitions).map(({ name, alias, into }) => [name, [alias, into]]))
 }
 
 const LOST = "Restore it from a snapshot, run 'iostlens repair', or run 'iostlens load' with another --store."
@@ -164,11 +141,9 @@ export async function checkLost(
     const seen = await published()
     const inventory = seen && getInventory(seen)
     if (seen === undefined || inventory === undefined) return undefined
-    const { generations, partitions } = seen
-    const isOwn = seen.edition === EDITION
-    const expected = { partitions, inventory, isOwn, aliases: false, mayHoldMore: () => true }
+    const expected = { inventory, mayHoldMore: () => true }
     // Pages need no master, but only the master confirms damage: a server cut off knows no later indices.
-    const here = selectGenerations(cluster, generations)
+    const here = selectGenerations(cluster, seen.generations)
     const isDoubtful = (await findDamage(here, { ...expected, local: true })).length > 0
     failure = isDoubtful ? toReaderFailure(await findDamage(here, expected)) : undefined
     if (failure === undefined || (await published())?.batch === seen.batch) return failure
@@ -176,8 +151,8 @@ export async function checkLost(
   return failure
 }
 
-/** Checks that the index of API keys is the recorded one; returns the failure, or undefined. */
-export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) => Promise<Failure | undefined> {
+/** A check that throws unless the index of API keys is the recorded one. */
+export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) => Promise<void> {
   const { names } = cluster
   // The last known record also counts when the published one is gone.
   let known: PublishedMeta | undefined
@@ -188,13 +163,13 @@ export function createKeysCheck(cluster: ReadCluster): (signal?: AbortSignal) =>
       const here = selectGenerations(cluster, known?.generations)
       const name = here.names.behind('keys')
       const uuid = known && getInventory(known)?.indices[name]?.[0]
-      if (uuid === undefined) return undefined
+      if (uuid === undefined) return
       failure = await checkKeys(here, { name, uuid, aliases: [names.keys] }, signal)
-      if (failure === undefined) return undefined
+      if (failure === undefined) return
       const now = await readPublished(cluster, signal)
-      if (now === undefined || now.batch === known?.batch) return failure
+      if (now === undefined || now.batch === known?.batch) break
     }
-    return failure
+    throw failure
   }
 }
 
@@ -217,12 +192,10 @@ export async function listLost(cluster: ReadCluster): Promise<readonly StoreDiff
   const stored = (await readCheckpoint(cluster))?.checkpoint
   const inventory = stored && getInventory(stored)
   if (stored === undefined || inventory === undefined) return []
-  const { generations, partitions } = stored
+  const { generations, partitions: aliasesOf } = stored
   const damages = await findDamage(selectGenerations(cluster, generations), {
-    partitions,
     inventory,
-    isOwn: stored.schema === SCHEMA,
-    aliases: true,
+    aliasesOf,
     // A batch may be under way.
     mayHoldMore: () => true,
   })

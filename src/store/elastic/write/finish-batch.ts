@@ -1,8 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { blocks } from '#indices/block.ts'
-import type { DocOf } from '#indices/define.ts'
 import { blockId } from '#indices/position.ts'
-import { historyIndices, type StateIndex, stateIndices } from '#indices/registry.ts'
+import { historyIndices, stateIndices } from '#indices/registry.ts'
 import { NOTHING_FILLED } from '#store/batch.ts'
 import { missingData, RUN_REPAIR, unfinishedRepair } from '#store/failures.ts'
 import type { Filling, Published } from '#store/port.ts'
@@ -23,6 +22,7 @@ import {
   toStamp,
 } from '../schema/checkpoint.ts'
 import { type Cluster, FIRST_PARTITION, findPartition, type Names, type PartitionStarts } from '../schema/names.ts'
+import type { InventoryKeeper } from './inventory-keeper.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { forcePublish, publishEnd, resendState } from './send-documents.ts'
@@ -30,8 +30,8 @@ import { forcePublish, publishEnd, resendState } from './send-documents.ts'
 type FinishParts = {
   readonly lease: Pick<Lease, 'cluster' | 'checkpoint' | 'set'>
   readonly file: Pick<StateFile, 'mark' | 'unsent' | 'sent'>
-  /** Throws unless the store has everything that is to be published. */
-  readonly confirm: () => Promise<void>
+  /** Confirms that the store has everything that is to be published; undefined for a repair, which compares every document. */
+  readonly keeper?: Pick<InventoryKeeper, 'require'>
 }
 
 /**
@@ -100,11 +100,12 @@ async function acknowledgeLast(cluster: Cluster, checkpoint: Checkpoint): Promis
 async function resendBatch(
   checkpoint: Checkpoint & { readonly end: Published },
   documents: readonly StateDocument[],
-  { lease: { cluster }, file, confirm, published }: FinishParts & { readonly published: PublishedMeta | undefined },
+  { lease: { cluster }, file, keeper, published }: FinishParts & { readonly published: PublishedMeta | undefined },
 ): Promise<void> {
   await resendState(cluster, documents, { stamp: toStamp(checkpoint), published: toPublishedStamp(published) })
   await refresh(cluster, cluster.names.states)
-  await confirm()
+  const { inventory, partitions } = checkpoint
+  if (inventory !== undefined) await keeper?.require(inventory, partitions)
   // If the published record was deleted by hand a moment ago, its deletion has a conflicting version.
   if (published === undefined) await forcePublish(cluster, checkpoint)
   else await publishEnd(cluster, checkpoint)
@@ -122,8 +123,12 @@ async function abandonBatch(
   published: PublishedMeta | undefined,
 ): Promise<void> {
   const { end, filling, floor, from, inventory } = checkpoint()
-  if (published === undefined && from !== '') throw createPublishedLost(cluster)
-  const next = published === undefined ? createEmptyContent(inventory) : toPublishedContent(cluster.names, published)
+  const { connection, names } = cluster
+  if (published === undefined && from !== '')
+    throw new Failure('damaged', `The record of what is published in ${names.meta} at ${connection.url} is gone.`, {
+      help: formatRestoreHelp(names),
+    })
+  const next = published === undefined ? createEmptyContent(inventory) : toPublishedContent(names, published)
   const announced = end && { height: end.height, partition: filling.partition }
   const least = announced && floor && floor.height > announced.height ? floor : announced
   const isAbove = least !== undefined && least.height > (published?.end.height ?? -1)
@@ -133,15 +138,8 @@ async function abandonBatch(
 /** The part of a checkpoint that follows from the published record. */
 export function toPublishedContent(names: Names, published: PublishedMeta) {
   const { end, batch, partitions, epoch, inventory } = published
-  return {
-    end,
-    batch,
-    from: undefined,
-    partitions,
-    epoch,
-    inventory,
-    filling: countFilling(names, partitions, inventory),
-  }
+  const filling = countFilling(names, partitions, inventory)
+  return { end, batch, from: undefined, partitions, epoch, inventory, filling }
 }
 
 /** Fill level of the last partition, by the inventory. */
@@ -153,27 +151,12 @@ function countFilling(names: Names, partitions: PartitionStarts, inventory: Inve
 
 /** The content of a store before its first batch, with the indices that it was created with. */
 function createEmptyContent(inventory: Inventory | undefined) {
-  const counted = Object.entries(inventory?.indices ?? {}).map(
-    ([name, [uuid, documents]]): readonly [string, IndexContent] => [
-      name,
-      documents === undefined ? [uuid] : [uuid, 0],
-    ],
-  )
-  const empty = inventory && { batch: '', indices: Object.fromEntries(counted), last: {} }
-  return {
-    end: undefined,
-    batch: '',
-    from: undefined,
-    partitions: FIRST_PARTITION,
-    filling: NOTHING_FILLED,
-    inventory: empty,
-  }
-}
-
-function createPublishedLost({ connection: { url }, names }: Cluster): Failure {
-  return new Failure('damaged', `The record of what is published in ${names.meta} at ${url} is gone.`, {
-    help: formatRestoreHelp(names),
-  })
+  const indices: Record<string, IndexContent> = {}
+  for (const [name, [uuid, documents]] of Object.entries(inventory?.indices ?? {}))
+    indices[name] = documents === undefined ? [uuid] : [uuid, 0]
+  const empty = inventory && { batch: '', indices, last: {} }
+  const nothing = { end: undefined, batch: '', from: undefined }
+  return { ...nothing, partitions: FIRST_PARTITION, filling: NOTHING_FILLED, inventory: empty }
 }
 
 /** Throws when the two records of a batch disagree: one was changed, and using the wrong one would do harm. */
@@ -225,15 +208,14 @@ async function readHash(
 async function copyState(cluster: Cluster, file: StateFile, after: number | undefined): Promise<void> {
   const audit = await openAudit(cluster, stateIndices)
   try {
-    for await (const page of audit.published(after)) await file.put(page.map(requireDocument))
+    for await (const page of audit.published(after))
+      await file.put(
+        page.map(({ index, id, doc }) => {
+          if (doc === undefined) throw missingData(`The document '${id}' of ${index.name} cannot be read.`)
+          return { index, doc } as StateDocument
+        }),
+      )
   } finally {
     await audit.close()
   }
-}
-
-type BroughtDocument = { readonly index: StateIndex; readonly id: string; readonly doc: DocOf<StateIndex> | undefined }
-
-function requireDocument({ index, id, doc }: BroughtDocument): StateDocument {
-  if (doc === undefined) throw missingData(`The document '${id}' of ${index.name} cannot be read.`)
-  return { index, doc } as StateDocument
 }

@@ -1,3 +1,4 @@
+import type { estypes } from '@elastic/elasticsearch'
 import { Failure } from '#failure/failure.ts'
 import { historyIndices } from '#indices/registry.ts'
 import type { MergeOptions } from '#store/port.ts'
@@ -49,15 +50,10 @@ async function mergeIndex(cluster: Cluster, name: string, signal: AbortSignal): 
     })
 }
 
-type Copy = { readonly segments: { readonly count: number } }
-type Stats = {
-  readonly indices?: Readonly<Record<string, { readonly shards: Readonly<Record<string, readonly Copy[]>> }>>
-}
-
 /** Whether the index is read-only and every copy has at most one segment. */
 async function isMerged(connection: ElasticConnection, name: string, signal: AbortSignal): Promise<boolean> {
   if (!(await isReadOnly(connection, name, signal))) return false
-  const stats = await requestJson<Stats>(connection, {
+  const stats = await requestJson<estypes.IndicesStatsResponse>(connection, {
     what: `read the segments of ${name}`,
     method: 'GET',
     path: `/${name}/_stats/segments`,
@@ -65,5 +61,5 @@ async function isMerged(connection: ElasticConnection, name: string, signal: Abo
     signal,
   })
   const copies = Object.values(stats.indices?.[name]?.shards ?? {}).flat()
-  return copies.length > 0 && copies.every(({ segments }) => segments.count <= 1)
+  return copies.length > 0 && copies.every(({ segments }) => segments !== undefined && segments.count <= 1)
 }

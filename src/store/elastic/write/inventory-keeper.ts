@@ -18,11 +18,18 @@ import {
 } from '../schema/checkpoint.ts'
 import { decodeDoc } from '../schema/documents.ts'
 import { countDocuments, countKinds, findNewest, readIndexStates } from '../schema/index-states.ts'
-import { findDamage, listCounted, toLoaderFailure } from '../schema/inventory.ts'
-import { type Cluster, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
+import { findDamage, toLoaderFailure } from '../schema/inventory.ts'
+import { type Cluster, type Names, type PartitionStarts, type ReadCluster, toStateId } from '../schema/names.ts'
 import type { Lease } from './lease.ts'
 import { removeUnannounced } from './rewrite-documents.ts'
 import { publishEnd } from './send-documents.ts'
+
+function listCounted(names: Names, partitions: PartitionStarts): readonly string[] {
+  return [
+    ...partitions.flatMap((_, partition) => historyIndices.map(index => names.partition(index, partition))),
+    ...names.states,
+  ]
+}
 
 /** The inventory of the indices at present. Throws 'damaged' if one is missing. */
 async function takeInventory(
@@ -68,9 +75,9 @@ async function adoptInventory(cluster: ReadCluster, checkpoint: Checkpoint): Pro
     ...(await countKinds(connection, names.behind('state'))),
   ])
   for (const [index, wanted] of listKnownCounts(height, counted)) {
-    const counted =
+    const parts =
       index.kind === 'state' ? [index.name] : checkpoint.partitions.map((_, at) => names.partition(index, at))
-    const found = counted.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
+    const found = parts.reduce((sum, name) => sum + (counts.get(name) ?? 0), 0)
     if (found !== wanted)
       throw new Failure(
         'damaged',
@@ -172,8 +179,8 @@ export class InventoryKeeper {
     return getInventory(this.lease.checkpoint())
   }
 
-  private damages(inventory: Inventory, partitions: PartitionStarts, mayHoldMore: (index: string) => boolean) {
-    return findDamage(this.lease.cluster, { partitions, inventory, mayHoldMore, aliases: true })
+  private damages(inventory: Inventory, aliasesOf: PartitionStarts, mayHoldMore: (index: string) => boolean) {
+    return findDamage(this.lease.cluster, { inventory, aliasesOf, mayHoldMore })
   }
 
   private async record(inventory: Inventory): Promise<void> {

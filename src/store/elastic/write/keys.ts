@@ -35,11 +35,7 @@ const NO_KEYS: KeyPage = { keys: [], isStart: true, isEnd: true, mark: undefined
 
 /** Keys in their own index: one document per key, whose id is the key's public id. */
 export function openKeys(cluster: ReadCluster): KeyStore {
-  const lost = createKeysCheck(cluster)
-  const requireKnown = async (signal?: AbortSignal): Promise<void> => {
-    const failure = await lost(signal)
-    if (failure !== undefined) throw failure
-  }
+  const requireKnown = createKeysCheck(cluster)
   /**
    * Returns `nothing` before any index is created. If other indices exist, a missing keys index is an error,
    * and so is a different index in its place. The index is checked after the answer, so that the answer is

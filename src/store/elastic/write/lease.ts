@@ -95,11 +95,7 @@ function getSignMs(leaseMs: number): number {
  * ('conflict') or until it expires after `leaseMs`. If that loader is alive after all, its next commit fails:
  * safety does not depend on clocks. `require` throws if the checkpoint must not be continued.
  */
-export async function acquireLease(
-  cluster: Cluster,
-  identity: Identity,
-  require = requireLoadable,
-): Promise<StoredCheckpoint> {
+export async function acquireLease(cluster: Cluster, identity: Identity, require = requireLoadable): Promise<Lease> {
   const { names } = cluster
   const seen = await awaitFreeCheckpoint(cluster, stored => require(cluster, stored, identity))
   if (seen === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
@@ -112,7 +108,7 @@ export async function acquireLease(
   const held = await compareAndSet(cluster, next, seen)
   if (held === undefined)
     throw new Failure('conflict', `Another loader has just locked ${names.prefix}.`, { retryable: true })
-  return held
+  return keepLease(cluster, held)
 }
 
 async function awaitFreeCheckpoint(
@@ -190,7 +186,7 @@ export type Lease = ReturnType<typeof keepLease>
 type NextCheckpoint = Partial<Omit<Checkpoint, 'write'>>
 
 /** Keeps a lease: renews it, changes the checkpoint one write at a time, and releases it. */
-export function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
+function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
   const { names, leaseMs } = cluster
   let held = acquired
   let state: 'held' | 'lost' | 'released' = 'held'

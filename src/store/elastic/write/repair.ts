@@ -73,8 +73,7 @@ async function tryToFinish(lease: Lease, file: StateFile): Promise<boolean> {
   const published = await tryReadPublished(lease.cluster)
   if (published?.batch === lease.checkpoint().batch) return true
   try {
-    // The repair compares every document.
-    await finishBatch({ lease, file, confirm: async () => {} }, published)
+    await finishBatch({ lease, file }, published)
     return true
   } catch (error) {
     lease.cluster.requireLease()
@@ -245,7 +244,7 @@ async function findPublishedContent(cluster: Cluster, published: PublishedMeta) 
   if (await isNewerThan(cluster, toStamp(published))) return undefined
   // The next batch was under way.
   await removeUnannounced(cluster, { end, partitions })
-  const damages = await findDamage(cluster, { partitions, inventory, aliases: false, mayHoldMore: () => false })
+  const damages = await findDamage(cluster, { inventory, mayHoldMore: () => false })
   return damages.length > 0 ? undefined : toPublishedContent(names, published)
 }
 

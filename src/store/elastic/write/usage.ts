@@ -7,13 +7,12 @@ import { awaitStarted, checkIndices, createIndex } from '../schema/create-indice
 import { usageShape } from '../schema/mappings.ts'
 import type { Cluster } from '../schema/names.ts'
 
-/** One process's counts of one day: its keys with their requests and the time of the last request. */
-type Counted = Map<string, { readonly requests: number; readonly last: number }>
 /** A process's document of a day, and the last known documents of other processes. */
 type OwnDay = {
   readonly process: string
   readonly day: number
-  counted: Counted
+  /** One entry per key. */
+  counted: readonly KeyDay[]
   version: number
   others: readonly KeyDay[]
 }
@@ -56,9 +55,8 @@ export function openElasticUsage(cluster: Cluster): Usage {
       if (own?.day !== day) own = createDay(day)
       const mine = own
       if (counts.size > 0) {
-        const counted: Counted = new Map(mine.counted)
-        for (const [key, count] of counts)
-          counted.set(key, { requests: (counted.get(key)?.requests ?? 0) + count, last: at })
+        const added = [...counts].map(([key, requests]) => ({ day, key, requests, last: at }))
+        const counted = mergeDays([...mine.counted, ...added])
         mine.version += 1
         await write({ ...mine, counted })
         mine.counted = counted
@@ -73,7 +71,8 @@ export function openElasticUsage(cluster: Cluster): Usage {
         if (counts.size === 0) throw cause
         return mine.others
       })
-      return sumDays(mine.others, mine.counted)
+      const sums = mergeDays([...mine.counted, ...mine.others])
+      return new Map(sums.map(({ key, requests }) => [key, requests]))
     },
     since: async day => mergeDays(await readUsageDays(cluster, { filter: [{ range: { day: { gte: day } } }] })),
     close: async () => {},
@@ -82,13 +81,8 @@ export function openElasticUsage(cluster: Cluster): Usage {
 
 /** Each day gets a random process name: a clock that goes back leaves the day's first document unchanged. */
 function createDay(day: number): OwnDay {
-  return {
-    process: crypto.getRandomValues(new Uint8Array(8)).toHex(),
-    day,
-    counted: new Map(),
-    version: 0,
-    others: [],
-  }
+  const process = crypto.getRandomValues(new Uint8Array(8)).toHex()
+  return { process, day, counted: [], version: 0, others: [] }
 }
 
 function formatDayId({ day, process }: Pick<OwnDay, 'day' | 'process'>): string {
@@ -98,7 +92,7 @@ function formatDayId({ day, process }: Pick<OwnDay, 'day' | 'process'>): string 
 async function putDay({ connection, names }: Cluster, own: OwnDay): Promise<void> {
   const index = names.served('usage')
   const what = `write ${index}`
-  const body = JSON.stringify([...own.counted].map(([key, { requests, last }]) => [key, requests, last]))
+  const body = JSON.stringify(own.counted.map(({ key, requests, last }) => [key, requests, last]))
   const answer = await requestText(connection, {
     what,
     method: 'PUT',
@@ -163,23 +157,12 @@ async function forgetDays(cluster: Cluster, day: number): Promise<void> {
   })
 }
 
-function sumDays(others: readonly KeyDay[], own: Counted): ReadonlyMap<string, number> {
-  const all = new Map([...own].map(([key, { requests }]) => [key, requests]))
-  for (const { key, requests } of others) all.set(key, (all.get(key) ?? 0) + requests)
-  return all
-}
-
 function mergeDays(found: readonly KeyDay[]): readonly KeyDay[] {
   const all = new Map<string, KeyDay>()
   for (const each of found) {
     const name = `${each.day} ${each.key}`
-    const known = all.get(name)
-    all.set(
-      name,
-      known === undefined
-        ? each
-        : { ...known, requests: known.requests + each.requests, last: Math.max(known.last, each.last) },
-    )
+    const { requests = 0, last = each.last } = all.get(name) ?? {}
+    all.set(name, { ...each, requests: requests + each.requests, last: Math.max(last, each.last) })
   }
   return [...all.values()]
 }

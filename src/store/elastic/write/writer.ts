@@ -7,20 +7,13 @@ import { tryAgain } from '../client/sender.ts'
 import { OutOfDateCopy } from '../read/consistent-read.ts'
 import type { ElasticReading } from '../read/open-reading.ts'
 import { findTransactions } from '../read/view.ts'
-import { getLastDocuments, readCheckpoint, readPublished, toStamp } from '../schema/checkpoint.ts'
-import {
-  awaitStarted,
-  createIndices,
-  refuseLost,
-  requireEmptyStore,
-  requireIndices,
-  waitForShards,
-} from '../schema/create-indices.ts'
-import { type Cluster, selectGenerations } from '../schema/names.ts'
+import { getLastDocuments, readPublished, toStamp } from '../schema/checkpoint.ts'
+import { requireWritable } from '../schema/create-indices.ts'
+import type { Cluster } from '../schema/names.ts'
 import { createCommitter, HistoryAhead } from './commit-batch.ts'
 import { bringHome, finishBatch } from './finish-batch.ts'
 import { InventoryKeeper } from './inventory-keeper.ts'
-import { acquireLease, keepLease, type Lease, requireServed } from './lease.ts'
+import { acquireLease, type Lease, requireServed } from './lease.ts'
 import { openRepair, type RepairPart } from './repair.ts'
 import { rewriteDocuments } from './rewrite-documents.ts'
 
@@ -120,16 +113,12 @@ function readTransactions({ cluster, checkpoint }: Lease, hashes: readonly strin
 async function takeStore(options: WriterOptions) {
   const { identity } = options
   const requirement = options.repair ? requireServed : undefined
-  const lease = keepLease(options.cluster, await acquireLease(options.cluster, identity, requirement))
+  const lease = await acquireLease(options.cluster, identity, requirement)
   const keeper = new InventoryKeeper(lease)
   let file: StateFile | undefined
   const restore = async (opened: StateFile): Promise<void> => {
-    const confirm = async () => {
-      const { inventory, partitions } = lease.checkpoint()
-      if (inventory !== undefined) await keeper.require(inventory, partitions)
-    }
     await keeper.begin()
-    await finishBatch({ lease, file: opened, confirm }, await readPublished(lease.cluster))
+    await finishBatch({ lease, file: opened, keeper }, await readPublished(lease.cluster))
     await keeper.settle()
     await bringHome(lease, opened)
   }
@@ -223,16 +212,4 @@ export function openSoleWriter(cluster: Cluster, { reading, ...options }: SoleWr
       if (writer !== undefined) await within(writer.release(), { ms: CLOSE_MS }).catch(() => undefined)
     },
   }
-}
-
-/** The served generation, once all its indices exist and answer; a repair also creates the lost ones. */
-async function requireWritable(cluster: Cluster, repair: boolean): Promise<Cluster> {
-  const stored = await readCheckpoint(cluster)
-  if (stored === undefined) await awaitStarted(() => requireEmptyStore(cluster), cluster.clock)
-  if (repair) await createIndices(cluster, { repair })
-  else await refuseLost(cluster)
-  await requireIndices(cluster)
-  const served = selectGenerations(cluster, stored?.checkpoint.generations)
-  await waitForShards(served)
-  return served
 }
