@@ -19,20 +19,22 @@ import { provingThreads, writingThreads } from './threads/loading-threads.ts'
 export const getStoreAddress = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
-/** The store of the settings, not connected yet. `writingProgram`: the program of the thread that writes long loads. */
-export function openStore(
-  values: Values,
-  log: Log,
-  { counts, writingProgram }: { readonly counts?: MetricCounts; readonly writingProgram?: URL } = {},
+type StoreOptions = {
+  /** Counters of its calls. */
+  readonly counts?: MetricCounts
+  /** The program of the thread that writes long loads. */
+  readonly writingProgram?: URL
+}
+
+/** The store of the settings, not connected yet. */
+function openStore(
+  { values, log }: Pick<CommandCall, 'values' | 'log'>,
+  { counts, writingProgram }: StoreOptions,
 ): Store {
   const onCall = counts && storeCallNote(counts)
   const address = getStoreAddress(values)
   if (address.type === 'sqlite')
-    return openSqlite({
-      path: address.path,
-      writing: writingThreads(values, writingProgram),
-      onCall,
-    })
+    return openSqlite({ path: address.path, writing: writingThreads(values, writingProgram), onCall })
   const auth = selectAuth(values, address)
   const caFile = values['store-ca']
   return openElastic({
@@ -56,21 +58,12 @@ export function openStore(
 }
 
 /** Runs `work` with the store of the settings, and closes the store afterwards in any case. */
-export const withStore = (values: Values, log: Log, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> =>
-  useStore(openStore(values, log), work)
-
-/** Like `withStore`, but the calls of the store are counted. `writingProgram` is for long loads. */
-export const withCountedStore = (
-  {
-    values,
-    log,
-    ...counted
-  }: Pick<CommandCall, 'values' | 'log'> & { readonly counts: MetricCounts; readonly writingProgram?: URL },
-  work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => useStore(openStore(values, log, counted), work)
-
-/** Runs `work` with a store, and closes it afterwards in any case. */
-export async function useStore(store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> {
+export async function withStore<T extends ExitCode | string>(
+  call: Pick<CommandCall, 'values' | 'log'>,
+  work: (store: Store) => Promise<T>,
+  options: StoreOptions = {},
+): Promise<T> {
+  const store = openStore(call, options)
   try {
     return await work(store)
   } finally {

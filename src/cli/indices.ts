@@ -13,7 +13,7 @@ import { progressView } from './progress.ts'
 import type { StoreAddress } from './readers.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 
-export const indicesCreate: Command = {
+const indicesCreate: Command = {
   name: 'indices create',
   summary: 'create the indices or tables that are missing; safe to repeat',
   about: [
@@ -23,14 +23,14 @@ export const indicesCreate: Command = {
   settings: [...STORE, 'replicas', ...LOGGING],
   examples: ['iostlens indices create --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       await store.create()
       out(`All indices of ${store.name} exist.`)
       return 0
     }),
 }
 
-export const indicesCheck: Command = {
+const indicesCheck: Command = {
   name: 'indices check',
   summary: 'compare the store with this version; exit code 3 if anything differs',
   about: [
@@ -39,7 +39,7 @@ export const indicesCheck: Command = {
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices check', 'iostlens indices check --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       const differences = await store.check()
       for (const { name, problem, detail } of differences) out(`${name}: ${problem}: ${detail}`)
       for (const help of new Set(differences.map(({ help }) => help))) if (help !== undefined) out(help)
@@ -49,7 +49,7 @@ export const indicesCheck: Command = {
     }),
 }
 
-export const indicesPrint: Command = {
+const indicesPrint: Command = {
   name: 'indices print',
   summary: 'print the mappings or tables of this version',
   about: [
@@ -64,7 +64,7 @@ export const indicesPrint: Command = {
   },
 }
 
-export const indicesMerge: Command = {
+const indicesMerge: Command = {
   name: 'indices merge',
   summary: 'merge finished partitions of history and make them read-only; safe to repeat',
   about: [
@@ -74,7 +74,7 @@ export const indicesMerge: Command = {
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices merge --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out, screen, signal }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       await requireExisting(store)
       const { name: stored, partitions } = store
       if (partitions === undefined) {
@@ -116,7 +116,7 @@ function schemaText(address: StoreAddress): string {
   return JSON.stringify(Object.fromEntries(indices), null, 2)
 }
 
-export const indicesMigrate: Command = {
+const indicesMigrate: Command = {
   name: 'indices migrate',
   summary: 'bring a store of another version up to this one while it is served',
   about: [
@@ -135,7 +135,7 @@ export const indicesMigrate: Command = {
   ],
   run: async call => {
     const { values, log, screen, signal } = call
-    return withStore(values, log, async store => {
+    return withStore({ values, log }, async store => {
       try {
         return await migrated(call, store)
       } catch (error) {
@@ -222,7 +222,7 @@ async function removed({ values, out }: CommandCall, store: Store): Promise<void
   out("Once you will not go back to them, delete them with 'iostlens indices migrate --delete-old'.")
 }
 
-export const indicesRollback: Command = {
+const indicesRollback: Command = {
   name: 'indices rollback',
   summary: 'serve the indices again that the last migration replaced',
   about: [
@@ -233,7 +233,7 @@ export const indicesRollback: Command = {
   settings: [...STORE, 'lease', ...LOGGING],
   examples: ['iostlens indices rollback --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       const { rollBack } = store.migrating
       if (rollBack === undefined)
         throw new Failure('usage', `${store.name} keeps no data of before its migration.`, {
@@ -243,3 +243,13 @@ export const indicesRollback: Command = {
       return 0
     }),
 }
+
+/** The commands of indices, in the order of the help. */
+export const indexCommands: readonly Command[] = [
+  indicesCreate,
+  indicesCheck,
+  indicesPrint,
+  indicesMerge,
+  indicesMigrate,
+  indicesRollback,
+]

@@ -28,7 +28,7 @@ export const verify: Command = {
   ],
   run: async call => {
     const { values, log, out } = call
-    return withStore(values, log, async store => {
+    return withStore({ values, log }, async store => {
       await requireExisting(store)
       await requireUsable(store)
       const outcome = await auditStore(call, store)
@@ -66,7 +66,7 @@ export const repair: Command = {
   ],
   run: async call => {
     const { values, log } = call
-    return withStore(values, log, async store => {
+    return withStore({ values, log }, async store => {
       const dryRun = values['dry-run']
       if (dryRun) await requireExisting(store)
       const restored = dryRun ? 'whole' : await store.restore()

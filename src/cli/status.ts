@@ -25,7 +25,7 @@ export const status: Command = {
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
   run: ({ values, log, out, screen, signal }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       try {
         await requireUsable(store)
         if ((await requirePublished(store)) === undefined) {

@@ -37,9 +37,6 @@ export const untilStopped = (signal: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
 
-/** Milliseconds to leave; longer than the current batch and the release of the store take together. */
-export const LEAVE_MS = 5_000
-
 /**
  * The result of `work`. A command that was asked to stop but still waits for a server is abandoned after
  * `afterMs`, which is safe because every step may be interrupted anywhere. Throws 'deadline' then.

@@ -9,15 +9,7 @@ import type { DigestOptions } from '#transfer/digest.ts'
 import { type StoreManifest, sumDocuments } from '#transfer/manifest.ts'
 import { restoreFile, restoreFromSnapshot } from '#transfer/restore.ts'
 import type { Command, CommandCall } from './command.ts'
-import {
-  connectNode,
-  getStoreAddress,
-  openStore,
-  requireExisting,
-  requireUsable,
-  useStore,
-  withStore,
-} from './compose.ts'
+import { connectNode, getStoreAddress, requireExisting, requireUsable, withStore } from './compose.ts'
 import { stageProgress } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
 
@@ -64,7 +56,7 @@ function requireRepository({ repository }: Pick<CommandCall['values'], 'reposito
   })
 }
 
-export const backup: Command = {
+const backup: Command = {
   name: 'backup',
   words: ['FILE'],
   summary: 'copy the store, whole and checked: to a file or a snapshot',
@@ -81,14 +73,14 @@ export const backup: Command = {
     'iostlens backup monday --repository backup --store http://127.0.0.1:9200/iostlens',
   ],
   run: async call => {
-    const { values, words, log, out, writingProgram } = call
+    const { words, out, writingProgram } = call
     const [file = ''] = words
     const work = async (store: Store): Promise<0> => {
       await requireExisting(store)
       out(await copied(call, store, file))
       return 0
     }
-    return useStore(openStore(values, log, { writingProgram }), work)
+    return withStore(call, work, { writingProgram })
   },
 }
 
@@ -118,7 +110,7 @@ async function copied(call: CommandCall, store: Store, file: string): Promise<st
   return `Copied ${store.name} at height ${height} to ${file}: ${bytes} bytes, checked.`
 }
 
-export const copy: Command = {
+const copy: Command = {
   name: 'copy',
   summary: 'copy a store into another one, such as from SQLite to Elasticsearch',
   about: [
@@ -142,23 +134,20 @@ export const copy: Command = {
       })
     if (Bun.deepEquals(to, getStoreAddress(values)))
       throw new Failure('usage', '--store and --to are the same store.', { help: 'Set --to to another one.' })
-    return withStore(values, log, async from => {
+    return withStore({ values, log }, async from => {
       await requireExisting(from)
       await requireUsable(from)
-      const target = openStore({ ...values, store: to }, log)
-      try {
+      return withStore({ values: { ...values, store: to }, log }, async target => {
         const doing = { bar: 'Copying', log: 'Copied.' }
         const { height, documents } = await withProgress(call, doing, how => copyStore(from, target, how))
         out(`Copied ${from.name} at height ${height} into ${target.name}: ${documents} documents, all digests agree.`)
         return 0
-      } finally {
-        await target.close()
-      }
+      })
     })
   },
 }
 
-export const restore: Command = {
+const restore: Command = {
   name: 'restore',
   words: ['FILE'],
   summary: 'restore a store from a backup, checked by its manifest',
@@ -200,18 +189,18 @@ const fromFile =
   }
 
 const fromSnapshot =
-  ({ values, log }: CommandCall): Work =>
+  (call: CommandCall): Work =>
   async (name, how) => {
-    const snapshot = { repository: requireRepository(values), name }
-    const store = openStore(values, log)
-    try {
+    const snapshot = { repository: requireRepository(call.values), name }
+    return withStore(call, async store => {
       const { snapshots } = store
       if (snapshots === undefined) throw new Failure('defect', `${store.name} has no snapshots.`)
       return `${formatRestored(await restoreFromSnapshot({ ...store, snapshots }, snapshot, how), store.name)}.`
-    } finally {
-      await store.close()
-    }
+    })
   }
 
 const formatRestored = ({ height, digests }: StoreManifest, name: string): string =>
   `Restored ${name} at height ${height}: ${sumDocuments(digests)} documents`
+
+/** The commands that copy whole stores, in the order of the help. */
+export const transferCommands: readonly Command[] = [backup, restore, copy]

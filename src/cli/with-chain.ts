@@ -4,7 +4,7 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
 import type { CommandCall, ExitCode } from './command.ts'
-import { connectNode, withCountedStore } from './compose.ts'
+import { connectNode, withStore } from './compose.ts'
 import { catalogue, type MetricCounts } from './metrics/catalogue.ts'
 
 /** Data for the log lines of a process. */
@@ -67,13 +67,17 @@ export async function withChain(
   const { node: urls } = values
   const node = connectNode(values, log, { provingProgram, counts })
   if (node === undefined || urls === undefined) throw noNode(command)
-  return withCountedStore({ values, log, writingProgram, counts }, async store => {
-    try {
-      return await work({ node, urls, store, counts })
-    } finally {
-      node.close()
-    }
-  })
+  return withStore(
+    { values, log },
+    async store => {
+      try {
+        return await work({ node, urls, store, counts })
+      } finally {
+        node.close()
+      }
+    },
+    { writingProgram, counts },
+  )
 }
 
 const noNode = (command: string): Failure =>

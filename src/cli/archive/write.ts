@@ -199,7 +199,7 @@ export const archiveWrite: Command = {
     const node = connectNode(values, log)
     try {
       if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
-      return await withStore(values, log, async store => {
+      return await withStore({ values, log }, async store => {
         await requireExisting(store)
         await requireUsable(store)
         return written(call, await fromStore(store, { node, proof: prove }, call))
