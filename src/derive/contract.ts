@@ -11,8 +11,7 @@ import { noteVersion, type Scope, SYSTEM_CONTRACT, SYSTEM_OWNER, type TxScope } 
  * Returns the id of a contract that the action created.
  */
 export function applyCode(at: TxScope, name: string, position: number): string | undefined {
-  const action = at.tx.actions[position]
-  const args = action === undefined ? undefined : parseActionArguments(action)
+  const args = parseActionArguments(at.tx.actions[position])
   if (args === undefined) return undefined
   const first = findText(args, 0) ?? ''
   const given = parseDeployedContract(findText(args, CONTRACT_AT.get(name) ?? args.length) ?? '')

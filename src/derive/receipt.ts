@@ -32,7 +32,8 @@ export function parseReceipt(receipt: Receipt): ParsedReceipt {
 }
 
 /** Arguments of an action; undefined when its data begins with no JSON array (a signer may write anything). */
-export function parseActionArguments(action: Action): readonly ExactJson[] | undefined {
+export function parseActionArguments(action: Action | undefined): readonly ExactJson[] | undefined {
+  if (action === undefined) return undefined
   if (parsedActions.has(action)) return parsedActions.get(action)
   const args = argumentsAsRead(action.data)
   parsedActions.set(action, args)

@@ -4,7 +4,7 @@ import type { RecordDoc } from '#indices/record.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { Ledger } from './ledger.ts'
 import type { SeriesDrafts } from './series.ts'
-import type { State } from './state.ts'
+import type { State, Writable } from './state.ts'
 import type { VoteBonuses } from './vote-bonuses.ts'
 
 /**
@@ -67,8 +67,6 @@ export const SYSTEM_OWNER = 'admin'
 
 /** A native contract that exists from the start without a deployment. */
 export const SYSTEM_CONTRACT = 'system.iost'
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** A block's contribution to its day that neither the block nor the statistics of the chain show. */
 export type DayDraft = {

@@ -129,16 +129,15 @@ const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
 
 /** Applies `updateTotalSupply [symbol, whole tokens]`, which emits no receipt (token.iost 1.0.4). */
 export function updateTotalSupply({ scope, tx }: TxScope, at: number): void {
-  const action = tx.actions[at]
-  const args = action === undefined ? undefined : parseActionArguments(action)
-  const symbol = args === undefined ? undefined : findText(args, 0)
-  const digits = args === undefined ? undefined : findDigits(args, 1)
+  const args = parseActionArguments(tx.actions[at]) ?? []
+  const symbol = findText(args, 0)
+  const digits = findDigits(args, 1)
   if (symbol === undefined || digits === undefined) return
   const token = scope.ledger.token(symbol)
   token.total_supply = wholeUnits(digits, token.decimal)
 }
 
-function requireTextArgument(at: TxScope, parsed: ParsedReceipt, place: number): string {
+export function requireTextArgument(at: TxScope, parsed: ParsedReceipt, place: number): string {
   const text = findText(parsed.args, place)
   if (text === undefined) throw malformed(at, parsed, place)
   return text
@@ -150,7 +149,7 @@ function requireTimeArgument(at: TxScope, parsed: ParsedReceipt, place: number):
   return BigInt(digits)
 }
 
-/** An unreadable receipt of token.iost must not be skipped: balances would be wrong from then on. */
+/** An unreadable receipt must not be skipped: balances and owners would be wrong from then on. */
 const malformed = ({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): Failure =>
   new Failure(
     'bad_block',

@@ -13,6 +13,7 @@ import {
 } from '#indices/token721.ts'
 import { findDigits, findText, type ParsedReceipt } from './receipt.ts'
 import type { TxScope } from './scope.ts'
+import { requireTextArgument } from './token.ts'
 
 /** An item that changes hands; `from` is `""` for an issue. */
 type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
@@ -22,16 +23,9 @@ type Moved = { readonly symbol: string; readonly item: string; readonly from: st
  * `transfer [symbol, from, to, id]`.
  */
 export function applyToken721(at: TxScope, parsed: ParsedReceipt): void {
-  switch (parsed.name) {
-    case 'create':
-      create(at, parsed)
-      return
-    case 'issue':
-      issue(at, parsed)
-      return
-    case 'transfer':
-      transfer(at, parsed)
-  }
+  if (parsed.name === 'create') create(at, parsed)
+  else if (parsed.name === 'issue') issue(at, parsed)
+  else if (parsed.name === 'transfer') transfer(at, parsed)
 }
 
 function create({ scope, tx }: TxScope, { args }: ParsedReceipt): void {
@@ -117,13 +111,7 @@ function pass(at: TxScope, { symbol, item: number, from, to }: Moved): void {
   for (const owner of owners) {
     const isNew = owner === to
     const step = isNew ? 1 : -1
-    state.put(holdings, {
-      id: countOfItems(owner),
-      owner,
-      item: '',
-      since: 0,
-      count: countOf(owner) + step,
-    })
+    state.put(holdings, { id: countOfItems(owner), owner, item: '', since: 0, count: countOf(owner) + step })
     const since = isNew ? block.height + 1 : 0
     const member = { id: memberId(owner, item), owner, item, since, count: 0 }
     if (from === '') state.add(holdings, member)
@@ -145,13 +133,4 @@ function getCollection(at: TxScope, symbol: string): CollectionDoc {
       `Block ${at.scope.block.height} issues an item of collection "${symbol}", which was never created.`,
     )
   return found
-}
-
-function requireTextArgument({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): string {
-  const text = findText(parsed.args, place)
-  if (text !== undefined) return text
-  throw new Failure(
-    'bad_block',
-    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${parsed.contract}/${parsed.name} has no usable argument ${place}.`,
-  )
 }

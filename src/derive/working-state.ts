@@ -98,7 +98,11 @@ export function workingState(
       const changed = listCellDocs(written.get(range.index as StateIndex))
       return mergeStandings(range, lookupRange(range), changed)
     },
-    publisherOf: hash => fetchedPublisher(lookupPublisher(hash), hash),
+    publisherOf: hash => {
+      const publisher = lookupPublisher(hash)
+      if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
+      return publisher
+    },
     mark: () => {
       undo = []
     },
@@ -131,11 +135,6 @@ function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: It
 
 const noMembers: LookupRange = ({ index }) => {
   throw new TypeError(`Members of ${index.name} cannot be read here.`)
-}
-
-function fetchedPublisher(publisher: ReturnType<LookupPublisher>, hash: string): string | undefined {
-  if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
-  return publisher
 }
 
 /** Cells of an index that were written since the mark, each once. */
