@@ -129,19 +129,12 @@ export const orderInRuns = async function* <I extends StateIndex>(
 }
 
 /**
- * The list of all documents of an order, `total` of them. `rowOf` makes the row of each, from its rank (1 is
- * the first).
+ * The list of all documents of an order, `total` of them; `asc`: in its exact reverse. `rowOf` makes the row of each, from
+ * its rank (1 is the first).
  */
 export const createOrderListing = <I extends StateIndex>(
-  order: IndexOrder<I>,
+  { index, order, sort = 'desc', ...group }: IndexOrder<I> & { readonly sort?: 'asc' | 'desc' },
   total: number,
-  rowOf: (doc: DocOf<I>, rank: number) => unknown,
-): Listing<Ranked<I>> => rankedListing(order, { total, sort: 'desc' }, rowOf)
-
-/** Like `createOrderListing`, in the order (`desc`) or its exact reverse (`asc`). */
-export const rankedListing = <I extends StateIndex>(
-  { index, order, ...group }: IndexOrder<I>,
-  { total, sort }: { readonly total: number; readonly sort: 'asc' | 'desc' },
   rowOf: (doc: DocOf<I>, rank: number) => unknown,
 ): Listing<Ranked<I>> => ({
   total,

@@ -8,7 +8,7 @@ import { parseEntries } from '#indices/series-entry.ts'
 import { votes } from '#indices/vote.ts'
 import { countDocCharacters } from '#store/bounded-cache.ts'
 import type { HeldView, View } from '#store/port.ts'
-import type { Context } from '../define.ts'
+import type { Context, Text } from '../define.ts'
 import { ofOneChain, readBlock } from './blocks-at.ts'
 import type { Ranked } from './caches.ts'
 import { orderInRuns, ROWS_AT_ONCE } from './listing.ts'
@@ -30,7 +30,7 @@ type WorkContext = Pick<Context, 'clock' | 'signal' | 'longWork'>
  * Measures the time of the parts of a work, without the work of other requests between them, and counts a request for
  * each further thousand rows. `mostMs` undefined: no limit.
  */
-function createPartMeter({ clock, signal, longWork }: WorkContext, mostMs: number | undefined, what: Name): CountPart {
+function createPartMeter({ clock, signal, longWork }: WorkContext, mostMs: number | undefined, what: Text): CountPart {
   let since = clock.elapsed()
   let [worked, slice, room] = [0, 0, ROWS_AT_ONCE]
   return async rows => {
@@ -49,12 +49,10 @@ function createPartMeter({ clock, signal, longWork }: WorkContext, mostMs: numbe
   }
 }
 
-/** Name of a result, as the subject of a sentence: "The holders of token 'iost' at block 5". */
-type Name = { readonly en: string; readonly zh: string }
-
 /** Work on the state after an irreversible block. */
 type PastWork<T> = {
-  readonly what: Name
+  /** Name of the result, as the subject of a sentence: "The holders of token 'iost' at block 5". */
+  readonly what: Text
   readonly height: number
   /** The indices of state that the work reads. */
   readonly state: readonly StateIndex[]
@@ -88,13 +86,7 @@ async function runPastWork<T>(context: PastContext, { what, height, state, make 
 }
 
 /** The part of a context that rankings need. */
-export type RankingContext = PastContext & Pick<Context, 'isDryRun' | 'rankings' | 'longWork'>
-
-/** A ranking of the past. */
-type Ranking<T> = PastWork<readonly T[]> & {
-  /** Its name in the cache, together with the block. */
-  readonly name: string
-}
+export type RankingContext = PastContext & Pick<Context, 'isDryRun' | 'rankings'>
 
 /**
  * A ranking of the past, from the cache or computed. A computed one waits for its turn; if an equal one was computed
@@ -103,7 +95,8 @@ type Ranking<T> = PastWork<readonly T[]> & {
  */
 export async function readPastRanking<T extends object>(
   context: RankingContext,
-  ranking: Ranking<T>,
+  /** `name`: in the cache, together with the block. */
+  ranking: PastWork<readonly T[]> & { readonly name: string },
 ): Promise<readonly T[]> {
   const { view, isDryRun, isWhole, rankings, longWork } = context
   const { name, height } = ranking
@@ -134,7 +127,7 @@ async function requireRows({ view, longWork }: RankingContext, { what, countRows
   longWork.require(Math.max(0, Math.ceil(rows / ROWS_AT_ONCE) - 1))
 }
 
-function tooManyRows({ en, zh }: Name, rows: number, most: number): Failure {
+function tooManyRows({ en, zh }: Text, rows: number, most: number): Failure {
   return new PublicFailure(
     'forbidden',
     `${en} take ${rows} rows to find, and without an API key of one's own at most ${most} rows are read for an answer; ask the operator for a key.`,
@@ -144,7 +137,7 @@ function tooManyRows({ en, zh }: Name, rows: number, most: number): Failure {
   )
 }
 
-const tooMuch = ({ en, zh }: Name, mostMs: number): Error =>
+const tooMuch = ({ en, zh }: Text, mostMs: number): Error =>
   new PublicFailure(
     'unavailable',
     `${en} take longer than ${mostMs / 1_000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
@@ -153,9 +146,6 @@ const tooMuch = ({ en, zh }: Name, mostMs: number): Error =>
       retryable: false,
     },
   )
-
-/** Votes by voter, in 10^-8. */
-type Tally = Map<string, bigint>
 
 /**
  * The voters of a producer after a block: votes descending, then by name. They are computed by adding up the changes
@@ -199,7 +189,7 @@ export async function tallyVoters(view: View, { producer, height, part: done }: 
   const reach = await readVoterReach(view, { producer, height })
   if (reach === undefined) return []
   const { changes, part, all, isUndone } = reach
-  const tally: Tally = new Map()
+  const tally = new Map<string, bigint>()
   if (isUndone)
     for await (const docs of orderInRuns(view, { index: votes, order: 'voters', group: producer })) {
       for (const doc of docs) tally.set(doc.voter, doc.votes)
@@ -214,7 +204,7 @@ export async function tallyVoters(view: View, { producer, height, part: done }: 
 
 /** Adds the changes of a part up to a height, or subtracts those after it. */
 function count(
-  tally: Tally,
+  tally: Map<string, bigint>,
   { entries, height: base }: SeriesDoc,
   { height, isUndone }: { readonly height: number; readonly isUndone: boolean },
 ): void {

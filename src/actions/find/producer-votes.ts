@@ -135,23 +135,30 @@ function advance(of: Running, time: bigint): void {
 
 type Vote = { readonly voter: string; readonly change: bigint; readonly time: bigint }
 
-/** The changes that `readVoteChanges` reads, approximately. */
-async function countVoteChanges(view: View, producer: string, [start, end]: Period): Promise<number> {
+/** The series of a producer's votes, and the first and the last of its parts that have changes of a period. */
+async function findVoteParts(view: View, producer: string, [start, end]: Period) {
   const changes = await findSeries(view, seriesOf.producer(producer))
   const [from, to] = (await changes?.lastParts([createHeightTest(start.height), createHeightTest(end.height)])) ?? []
-  return to === undefined ? 0 : CHANGES_OF_PART * (to.part - (from?.part ?? 0) + 1)
+  if (changes === undefined || to === undefined) return undefined
+  return { changes, first: from?.part ?? 0, last: to.part }
+}
+
+/** The changes that `readVoteChanges` reads, approximately. */
+async function countVoteChanges(view: View, producer: string, period: Period): Promise<number> {
+  const parts = await findVoteParts(view, producer, period)
+  return parts === undefined ? 0 : CHANGES_OF_PART * (parts.last - parts.first + 1)
 }
 
 /** Changes of a producer's votes after one block and up to another; `part` is called after each chunk. */
 const readVoteChanges = async function* (
   view: View,
   producer: string,
-  { period: [start, end], part }: { readonly period: Period; readonly part: CountPart },
+  { period, part }: { readonly period: Period; readonly part: CountPart },
 ): AsyncGenerator<Vote, void, void> {
-  const changes = await findSeries(view, seriesOf.producer(producer))
-  const [from, to] = (await changes?.lastParts([createHeightTest(start.height), createHeightTest(end.height)])) ?? []
-  if (changes === undefined || to === undefined) return
-  for await (const parts of partsInRuns(changes, [from?.part ?? 0, to.part])) {
+  const [start, end] = period
+  const found = await findVoteParts(view, producer, period)
+  if (found === undefined) return
+  for await (const parts of partsInRuns(found.changes, [found.first, found.last])) {
     const entries = parts
       .flatMap(each => parseEntries(each.entries, each.height))
       .filter(({ height }) => height > start.height && height <= end.height)
