@@ -78,10 +78,7 @@ export async function withAuditSetup<T>(
     sample: values.sample,
     signal,
     onFinding: found.add,
-    onProgress: stageProgress({
-      ...{ screen, log, now: systemClock.elapsed },
-      doing: { bar: 'Checking', log: 'Checked stored data.' },
-    }),
+    onProgress: stageProgress({ screen, log }, { bar: 'Checking', log: 'Checked stored data.' }),
   }
   try {
     return await work({

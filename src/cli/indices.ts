@@ -5,13 +5,13 @@ import { listWantedIndices } from '#store/elastic/schema/mappings.ts'
 import { createNames } from '#store/elastic/schema/names.ts'
 import type { Store } from '#store/port.ts'
 import { schema } from '#store/sqlite/tables.ts'
-import { systemClock } from '#time/clock.ts'
 import { withAuditSetup } from './auditing.ts'
 import type { Command, CommandCall, ExitCode } from './command.ts'
 import { getStoreAddress, requireExisting, withStore } from './compose.ts'
 import { progressView } from './progress.ts'
 import type { StoreAddress } from './readers.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
+import { withBar } from './stop.ts'
 
 const indicesCreate: Command = {
   name: 'indices create',
@@ -134,21 +134,10 @@ const indicesMigrate: Command = {
     'iostlens indices migrate --delete-old --store http://127.0.0.1:9200/iostlens',
   ],
   run: async call => {
-    const { values, log, screen, signal } = call
-    return withStore({ values, log }, async store => {
-      try {
-        return await migrated(call, store)
-      } catch (error) {
-        if (signal.aborted)
-          throw new Failure(
-            'deadline',
-            `Stopped before the migration was complete; ${store.name} still serves the old data.`,
-            { help: 'Run it again to continue.' },
-          )
-        throw error
-      } finally {
-        screen.bar('')
-      }
+    return withStore(call, store => {
+      const message = `Stopped before the migration was complete; ${store.name} still serves the old data.`
+      const stopped = new Failure('deadline', message, { help: 'Run it again to continue.' })
+      return withBar(call, stopped, () => migrated(call, store))
     })
   },
 }
@@ -187,7 +176,7 @@ function announced(
 /** Derives the new data; true when it is whole and now served. */
 async function derived(call: CommandCall, store: Store): Promise<boolean> {
   const { screen, log, out, signal } = call
-  const view = progressView({ screen, log, now: systemClock.elapsed, from: -1 })
+  const view = progressView({ screen, log, from: -1 })
   return withAuditSetup(call, ({ parts, options, found }) =>
     migrateByDeriving(
       { store, ...parts },

@@ -40,10 +40,6 @@ const added = (usage: KeyUsage, { day, requests, last }: KeyDay, today: number):
   last: Math.max(usage.last ?? 0, last),
 })
 
-/** The holder with this id, or undefined. */
-const findHolder = async (store: Store, id: string): Promise<Holder | undefined> =>
-  groupHolders(await store.keys.list()).find(holder => holder.id === id)
-
 function formatKeyState({ revoked, current: { expires } }: Holder, now: number): string {
   if (revoked !== undefined) return `revoked ${timeText(revoked)}`
   return expires !== undefined && expires <= now ? 'expired' : 'valid'
@@ -57,10 +53,7 @@ function planText(plan: Holder['current']): string {
   return name === undefined ? figures : `${figures} (plan ${name})`
 }
 
-/** All data of a key as JSON. */
-const formatKeyJson = (holder: Holder, usage: KeyUsage, now: number): string =>
-  writeJson(toKeyShape(holder, usage, now))
-
+/** All data of a key for JSON. */
 function toKeyShape(holder: Holder, { today, month, last }: KeyUsage, now: number) {
   const { id, current, former, created, revoked } = holder
   const time = (ms: number | undefined) => (ms === undefined ? null : timeText(ms))
@@ -97,7 +90,7 @@ const onHolder =
 /** The holder with this id. Throws 'not_found'. */
 async function requireHolder(store: Store, id: string): Promise<Holder> {
   await requireExisting(store)
-  const holder = await findHolder(store, id)
+  const holder = groupHolders(await store.keys.list()).find(each => each.id === id)
   if (holder === undefined)
     throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
       help: "'iostlens keys list' prints the ids.",
@@ -137,7 +130,7 @@ const keysShow: Command = {
     const now = Date.now()
     const asked = (await readKeyUsage(store, now))(id)
     if (values.json) {
-      out(formatKeyJson(holder, asked, now))
+      out(writeJson(toKeyShape(holder, asked, now)))
       return 0
     }
     const { current, former, created } = holder

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
 import { withinAfterAbort } from '#time/deadline.ts'
+import type { CommandCall } from './command.ts'
 
 /**
  * Aborts at the first SIGINT, SIGTERM or SIGHUP (a closed terminal); a second one ends the process at once, with the
@@ -27,6 +28,24 @@ function isHangupIgnored(): boolean {
     return Number.parseInt(mask, 16) % 2 === 1
   } catch {
     return false
+  }
+}
+
+/**
+ * Runs work that shows a bar, and removes the bar. Throws `stopped` in place of any failure once the command was asked to
+ * stop.
+ */
+export async function withBar<T>(
+  { screen, signal }: Pick<CommandCall, 'screen' | 'signal'>,
+  stopped: Failure,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw signal.aborted ? stopped : error
+  } finally {
+    screen.bar('')
   }
 }
 

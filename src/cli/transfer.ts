@@ -2,7 +2,6 @@ import { resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { systemClock } from '#time/clock.ts'
 import { backupSnapshot, describeCopy, megabytes } from '#transfer/backup.ts'
 import { copyStore } from '#transfer/copy.ts'
 import type { DigestOptions } from '#transfer/digest.ts'
@@ -12,23 +11,16 @@ import type { Command, CommandCall } from './command.ts'
 import { connectNode, getStoreAddress, requireExisting, requireUsable, withStore } from './compose.ts'
 import { stageProgress } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
+import { withBar } from './stop.ts'
 
 /** Runs work on whole stores with a progress display. Throws 'deadline' when it was stopped before its end. */
-async function withProgress<T>(
-  { screen, log, signal }: Pick<CommandCall, 'screen' | 'log' | 'signal'>,
-  doing: { readonly bar: string; readonly log: string },
+function withProgress<T>(
+  call: CommandCall,
+  doing: Parameters<typeof stageProgress>[1],
   work: (how: DigestOptions) => Promise<T>,
 ): Promise<T> {
-  try {
-    const onProgress = stageProgress({ screen, log, now: systemClock.elapsed, doing })
-    return await work({ signal, onProgress })
-  } catch (error) {
-    if (signal.aborted)
-      throw new Failure('deadline', 'Stopped before the end.', { help: 'Run it again.', cause: error })
-    throw error
-  } finally {
-    screen.bar('')
-  }
+  const stopped = new Failure('deadline', 'Stopped before the end.', { help: 'Run it again.' })
+  return withBar(call, stopped, () => work({ signal: call.signal, onProgress: stageProgress(call, doing) }))
 }
 
 /** Runs `work` with the node or archive of the settings. Throws 'usage' when none is set. */
@@ -87,9 +79,9 @@ const backup: Command = {
 /** Copies the store by the method that it supports; returns a sentence about the result. */
 async function copied(call: CommandCall, store: Store, file: string): Promise<string> {
   const { backup: copy, snapshots } = store
+  const doing = { bar: 'Backing up', log: 'Backed up.' }
   if (snapshots !== undefined) {
     const snapshot = { repository: requireRepository(call.values), name: file }
-    const doing = { bar: 'Backing up', log: 'Backed up.' }
     const { height, digests } = await withProgress(call, doing, how =>
       backupSnapshot({ ...store, snapshots }, snapshot, how),
     )
@@ -99,7 +91,6 @@ async function copied(call: CommandCall, store: Store, file: string): Promise<st
   if (call.values.repository !== undefined)
     throw new Failure('usage', `${store.name} is an embedded store, which has no --repository.`)
   const path = resolve(file)
-  const doing = { bar: 'Backing up', log: 'Backed up.' }
   const { height, bytes } = await withProgress(call, doing, how =>
     copy(path, {
       beforeNaming: async partial => void (await describeCopy(partial, path, how)),
