@@ -20,7 +20,6 @@ export const getStoreAddress = ({ store, data }: Pick<Values, 'store' | 'data'>)
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
 type StoreOptions = {
-  /** Counters of its calls. */
   readonly counts?: MetricCounts
   /** The program of the thread that writes long loads. */
   readonly writingProgram?: URL
@@ -73,22 +72,14 @@ export async function withStore<T extends ExitCode | string>(
 
 /** Logs the reasons for which Elasticsearch makes a loader wait. */
 function tell(log: Log, event: WriteEvent): void {
-  switch (event.type) {
-    case 'blocked':
-      log('error', 'Elasticsearch blocks writes; waiting until it accepts them.', { reason: event.reason })
-      break
-    case 'unblocked':
-      log('info', 'Elasticsearch accepts writes again.')
-      break
-    case 'retry':
-      log('warn', 'Retrying a write.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
-  }
+  if (event.type === 'blocked')
+    log('error', 'Elasticsearch blocks writes; waiting until it accepts them.', { reason: event.reason })
+  else if (event.type === 'unblocked') log('info', 'Elasticsearch accepts writes again.')
+  else log('warn', 'Retrying a write.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
 }
 
-type Elastic = Extract<StoreAddress, { type: 'elastic' }>
-
 /** Credentials from settings take precedence over those in the URL. */
-function selectAuth(values: Values, address: Elastic) {
+function selectAuth(values: Values, address: Extract<StoreAddress, { type: 'elastic' }>) {
   const apiKey = values['store-api-key']
   const username = values['store-user'] ?? address.user
   const password = values['store-password'] ?? address.password
@@ -125,26 +116,13 @@ export async function requireExisting(store: Store): Promise<void> {
   if (isAbsent(differences)) throw absentStore(store.name)
 }
 
-/** Logs events that occur while blocks are fetched. */
-function tellOfBlock(log: Log, event: BlockEvent): void {
-  switch (event.type) {
-    case 'lost_bytes':
-      log('warn', "The node's JSON lost bytes of receipts; the receipts are proved by the raw block.", {
-        height: event.height,
-        receipts: event.receipts,
-      })
-      break
-    case 'no_raw':
-      log('warn', 'The node does not return a raw block; the text of transactions near the head is not proved.', {
-        height: event.height,
-        reason: event.reason,
-      })
-      break
-    case 'thread_died':
-      log('error', 'A thread that proves blocks has died; the main thread takes over its work.', {
-        reason: event.reason,
-      })
-  }
+function tellOfBlock(log: Log, { type, ...fields }: BlockEvent): void {
+  if (type === 'lost_bytes')
+    log('warn', "The node's JSON lost bytes of receipts; the receipts are proved by the raw block.", fields)
+  if (type === 'no_raw')
+    log('warn', 'The node does not return a raw block; the text of transactions near the head is not proved.', fields)
+  if (type === 'thread_died')
+    log('error', 'A thread that proves blocks has died; the main thread takes over its work.', fields)
 }
 
 type ConnectOptions = {
@@ -174,22 +152,10 @@ export const connectNode = (
         onBlockEvent: event => tellOfBlock(log, event),
       })
 
-/** Logs the results of probing a node. */
-function tellOfNode(log: Log, { type, node, detail }: NodeEvent): void {
-  switch (type) {
-    case 'silent':
-      log('warn', 'A node gives no usable answer; it is not used until it does.', { node, reason: detail })
-      break
-    case 'foreign':
-      log('error', 'A node serves another chain than the store; it is not used.', { node, reason: detail })
-      break
-    case 'apart':
-      log('error', 'A node is on another branch than the store; no request is passed on to it.', {
-        node,
-        reason: detail,
-      })
-      break
-    case 'heard':
-      log('info', 'A node answers.', { node, at: detail })
-  }
+function tellOfNode(log: Log, { type, node, detail: reason }: NodeEvent): void {
+  if (type === 'heard') log('info', 'A node answers.', { node, at: reason })
+  if (type === 'silent') log('warn', 'A node gives no usable answer; it is not used until it does.', { node, reason })
+  if (type === 'foreign') log('error', 'A node serves another chain than the store; it is not used.', { node, reason })
+  if (type === 'apart')
+    log('error', 'A node is on another branch than the store; no request is passed on to it.', { node, reason })
 }

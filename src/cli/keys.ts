@@ -17,10 +17,7 @@ import { LOGGING, STORE, type Values } from './settings.ts'
 
 const MONTH_DAYS = 30
 
-/**
- * The use of a key: requests in this UTC day and in 30 days including it, and the time of the last one in the
- * days kept.
- */
+/** Requests in this UTC day and in 30 days including it, and the time of the last one in the days kept. */
 type KeyUsage = { readonly today: number; readonly month: number; readonly last?: number }
 
 const NOTHING: KeyUsage = { today: 0, month: 0 }
@@ -53,7 +50,6 @@ function planText(plan: Holder['current']): string {
   return name === undefined ? figures : `${figures} (plan ${name})`
 }
 
-/** All data of a key for JSON. */
 function toKeyShape(holder: Holder, { today, month, last }: KeyUsage, now: number) {
   const { id, current, former, created, revoked } = holder
   const time = (ms: number | undefined) => (ms === undefined ? null : timeText(ms))
@@ -107,7 +103,6 @@ function resolvePlan(
   return { perSecond: values['per-second'] ?? named.perSecond, perDay: values['per-day'] ?? named.perDay }
 }
 
-/** Changes the terms of the given keys, some or all of a holder. */
 async function changeAll(
   store: Store,
   keys: readonly Holder['current'][],

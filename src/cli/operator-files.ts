@@ -212,10 +212,7 @@ function csvRows(text: string): readonly Row[] {
   })
 }
 
-/**
- * Splits CSV by RFC 4180: cells may be quoted, a quote inside is doubled, and a quoted cell may contain
- * commas and line ends.
- */
+/** Splits CSV by RFC 4180: a quote inside a quoted cell is doubled; such a cell may contain commas and line ends. */
 function csvLines(text: string): readonly (readonly string[])[] {
   const lines: string[][] = []
   let line: string[] = []

@@ -29,10 +29,7 @@ export type LoadPace = {
   readonly limit: PaceLimit | undefined
 }
 
-/**
- * Measures the pace of a load.
- * @param now milliseconds, monotonic
- */
+/** Measures the pace of a load; `now`: milliseconds, monotonic. */
 function paceKeeper(now: () => number, from: number) {
   const paces = {
     blocks: createPace(WINDOW_MS),
@@ -159,10 +156,7 @@ const LIMITED: Readonly<Record<PaceLimit, string>> = {
   store: 'limited by the store',
 }
 
-/**
- * `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  3 s left  limited by the node  …`, fitted into
- * `columns`.
- */
+/** `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  3 s left  …`, fitted into `columns`. */
 export function barText(pace: LoadPace, columns: number): string {
   const { height, target, share, secondsLeft, limit } = pace
   const isDone = height >= target
@@ -229,7 +223,6 @@ export function stageProgress(
   }
 }
 
-/** Seconds left; undefined: unknown. */
 const secondsLeft = ({ done, of }: Stage, perSecond: number): number | undefined =>
   of === undefined || perSecond <= 0 ? undefined : Math.ceil(Math.max(0, of - done) / perSecond)
 

@@ -2,6 +2,7 @@ import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
 import { archiveCheck } from './archive/check.ts'
 import { archiveWrite } from './archive/write.ts'
+import { auditCommands } from './auditing.ts'
 import { type Command, type ExitCode, type Process, toExitCode } from './command.ts'
 import { doctor } from './doctor/doctor.ts'
 import { health } from './health.ts'
@@ -11,7 +12,6 @@ import { keyCommands } from './keys.ts'
 import { load } from './load.ts'
 import { createLog, describeEnd, readStderrForm } from './log.ts'
 import { parseArguments, readSettings, refusePasswords } from './read-settings.ts'
-import { repair, verify } from './repair.ts'
 import { serve } from './serve.ts'
 import { status } from './status.ts'
 import { abandonWhenStopped } from './stop.ts'
@@ -29,8 +29,7 @@ export const commands: readonly Command[] = [
   archiveCheck,
   ...transferCommands,
   status,
-  verify,
-  repair,
+  ...auditCommands,
   health,
   doctor,
   config,

@@ -31,10 +31,7 @@ function isHangupIgnored(): boolean {
   }
 }
 
-/**
- * Runs work that shows a bar, and removes the bar. Throws `stopped` in place of any failure once the command was asked to
- * stop.
- */
+/** Runs work that shows a bar, and removes the bar. Throws `stopped` for any failure after the command was stopped. */
 export async function withBar<T>(
   { screen, signal }: Pick<CommandCall, 'screen' | 'signal'>,
   stopped: Failure,
@@ -49,7 +46,6 @@ export async function withBar<T>(
   }
 }
 
-/** Resolves when the signal aborts. */
 export const untilStopped = (signal: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     if (signal.aborted) resolve()

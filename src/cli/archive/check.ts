@@ -20,10 +20,7 @@ type Checking = {
   readonly onProgress: (at: Stage) => void
 }
 
-/**
- * Reads every byte of an archive and proves every block. Throws Failure 'damaged' with the file of the first
- * fault.
- */
+/** Reads every byte of an archive and proves every block. Throws 'damaged' with the file of the first fault. */
 export async function checkArchive(archive: Archive, checking: Checking): Promise<void> {
   const { files } = archive.manifest
   for (const [done, file] of files.entries()) {

@@ -31,10 +31,7 @@ type Range = {
   readonly signal: AbortSignal
 }
 
-/**
- * Blocks of a node in their archived form, proved at the level of the node. With `signed` they include the
- * signatures of their headers.
- */
+/** Blocks of a node in their archived form; with `signed` they include the signatures of their headers. */
 export const nodeBlocks = async function* (
   node: Node,
   { from, to, parent, signal }: Range,

@@ -237,15 +237,11 @@ function openFiles(): number | undefined {
   }
 }
 
-/** The metrics of a process as text. */
 export function exposeMetrics(counts: MetricCounts, from: ReadFrom): Exposition {
   return createExposition(catalogue, counts, readings(from, counts))
 }
 
-/**
- * Records each second the lateness of the event loop and the number of log lines dropped. Does not keep the process
- * alive.
- */
+/** Records each second the lateness of the event loop and the dropped log lines. Does not keep the process alive. */
 export function watchEventLoop(counts: MetricCounts, droppedLines: () => number): Lateness {
   return watchLateness(ms => {
     counts.eventLoop.observe(ms / 1_000)
