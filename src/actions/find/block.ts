@@ -15,7 +15,6 @@ import { badRequest, shown } from '../request/refusals.ts'
 import { unknown } from './loading.ts'
 import { askNode } from './node-answer.ts'
 
-/** Position of a transaction in the chain. */
 export type TransactionPosition = {
   readonly height: number
   /** Position in the block. */
@@ -24,7 +23,6 @@ export type TransactionPosition = {
   readonly above?: HeadBlock
 }
 
-/** A transaction and its status. */
 export type FoundTransaction = {
   /** `PENDING` in the pool, `PACKED` in a block, `IRREVERSIBLE`. */
   readonly status: string
@@ -45,7 +43,6 @@ export type FoundBlock = {
   readonly doc: ReturnType<typeof toBlockFields>
 }
 
-/** A block from the node, as a document. */
 export const blockFromNode = async (view: View, block: Block): Promise<FoundBlock['doc']> =>
   toBlockFields(block, (await view.get(producerKeys, block.witness))?.account)
 
@@ -113,10 +110,7 @@ function requireOnBranch(
   )
 }
 
-/**
- * A transaction that is not on the followed branch, as seen from that branch: pending, if its node reports it
- * in a block that may still be replaced.
- */
+/** A transaction that is not on the followed branch, as seen from it: pending if its block may still be replaced. */
 export function markOffBranch({ branch }: BranchContext, found: FoundTransaction): FoundTransaction {
   const isKnown = branch.status === 'followed' || branch.status === 'apart'
   return isKnown && found.status === 'PACKED'

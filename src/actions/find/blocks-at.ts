@@ -20,7 +20,6 @@ function missing(what: string): never {
   throw missingData(what)
 }
 
-/** Times of published blocks by their heights. */
 export const readBlockTimes = async (view: View, heights: readonly number[]): Promise<ReadonlyMap<number, bigint>> =>
   new Map((await readBlocks(view, [...new Set(heights)])).map(({ height, time }) => [height, time]))
 
@@ -48,7 +47,6 @@ export async function ofOneChain<T>(view: View, ends: readonly End[], work: () =
 const takenBack = ({ height }: End): Failure =>
   new Failure('unavailable', `Block ${height} was taken back by a repair while its rows were read.`)
 
-/** The height in a position. */
 export function getPositionHeight(position: string): number {
   const [height] = parsePosition(position) ?? []
   if (height === undefined) throw new TypeError(`'${position}' is no position.`)

@@ -49,9 +49,7 @@ async function matchShortened(view: View, text: string): Promise<readonly Match[
   ].filter(({ hash }) => hash.startsWith(beginning) && hash.endsWith(end))
 }
 
-/**
- * Number of tokens whose full names are compared, those with the most holders first: there is no index on full names.
- */
+/** Tokens whose full names are compared, those with the most holders first: there is no index on full names. */
 export const MAX_COMPARED = 500
 /** Length of the longest full name in a search, in characters. */
 const MAX = 100
@@ -80,13 +78,10 @@ type Match = {
   /** `""` except for blocks and transactions; likewise `hash` and `status`. */
   readonly block_number: string
   readonly hash: string
-  /**
-   * For a block or transaction: `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in the pool.
-   */
+  /** `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in the pool. */
   readonly status: string
 }
 
-/** Maximum number of names of each type. */
 export const MAX_OF_KIND = 10
 /** The characters and length limit of all names (chain/names.ts): no other text is a prefix of one. */
 const BEGINNING = /^[A-Za-z0-9_.]{1,100}$/
