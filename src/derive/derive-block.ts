@@ -25,9 +25,7 @@ import type { State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
 import { voteBonuses } from './vote-bonuses.ts'
 
-/**
- * The block's own document. It is made after the block's transactions, which may change the owner of the signing key.
- */
+/** The document is made after the block's transactions, which may change the owner of the signing key. */
 export function blockDocument({ state, block }: Pick<Scope, 'state' | 'block'>): BlockDoc {
   const [first] = block.transactions
   const base = first !== undefined && isBase(block, 0) ? first : undefined
@@ -124,10 +122,7 @@ export type BlockDocuments = {
 
 /** Facts about a block that the loader knows and the block does not contain. */
 export type BlockPlan = {
-  /**
-   * Ids of balances with `next_due` up to the block's time: frozen amounts become available before the
-   * block's own transactions.
-   */
+  /** Ids of balances with amounts due by the block's time, which are available before its own transactions. */
   readonly due: readonly string[]
   /** The partition of its history. */
   readonly partition: number

@@ -50,7 +50,6 @@ const changed = (before: TokenDoc, doc: TokenDoc): boolean =>
   before.issuer !== doc.issuer ||
   before.tx_hash !== doc.tx_hash
 
-/** A change of the available amount, and its cause. */
 type Changed = { readonly change: bigint; readonly by: ChangeCause }
 /** An amount that a movement freezes, and the time of its release. `isOwn`: the owner had it before. */
 type Locked = {
@@ -69,7 +68,6 @@ export type Ledger = {
   add(token: string, owner: string, change: Changed): void
   /** Locks an amount until a time (nanoseconds); at once available if that is not after the block's time. */
   freeze(token: string, owner: string, locked: Locked): void
-  /** Releases the amounts that are due at the block's time. */
   release(id: string): void
   /** The draft of a token, to be changed in place. Throws Failure 'defect' when there is no such token. */
   token(symbol: string): Writable<TokenDoc>
@@ -164,7 +162,6 @@ type BalanceDraft = {
   readonly token: string
   readonly owner: string
   readonly before: BalanceDoc | undefined
-  /** The series of its changes. */
   readonly past: OpenSeries
   amount: bigint
   frozen: bigint
@@ -188,10 +185,7 @@ const createBalanceDraft = (
   listIsOwn: false,
 })
 
-/**
- * Inserts a frozen amount at the node's position: its list is ordered by time, then amount (go-iost
- * `vm/native/token_v1.go` freezeBalance).
- */
+/** Keeps the node's order: by time, then amount (go-iost `vm/native/token_v1.go` freezeBalance). */
 function insertFrozen(draft: BalanceDraft, amount: bigint, time: bigint): void {
   if (!draft.listIsOwn) {
     draft.list = [...draft.list]
@@ -278,7 +272,6 @@ function wealthDrafts(state: State) {
   }
 }
 
-/** The row of an owner with these votes and its current balance. */
 function buildWealth(state: State, owner: string, vote: bigint): WealthDoc {
   const balance = state.get(balances, balanceId('iost', owner))
   const token = balance?.amount ?? 0n

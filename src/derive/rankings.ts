@@ -83,7 +83,6 @@ function groupMoves(
 const same = (a: Standing | undefined, b: Standing | undefined): boolean =>
   a === undefined || b === undefined ? a === b : compareStandings(a, b) === 0
 
-/** State, and the sizes of the segments in its large rankings. */
 type Segmented = { readonly state: State; readonly sizes: SegmentSizes }
 
 function settleRanking({ state, sizes }: Segmented, ranking: RankingKey, moves: Moves): void {
@@ -141,7 +140,6 @@ type CountedIndex = {
   readonly groupOf: (doc: Doc) => string
   /** undefined: the document is in the index, but not in the ranking. */
   readonly standingOf: (doc: Doc | undefined) => Standing | undefined
-  /** Whether a document is in a range of this order. */
   readonly within: (range: StandingRange) => (doc: Doc) => boolean
 }
 

@@ -2,7 +2,6 @@ import type { Action, Receipt } from '#chain/block.ts'
 import { argumentsAsRead, partsOfFuncName } from '#chain/effects.ts'
 import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 
-/** A receipt of a system contract, parsed. */
 export type ParsedReceipt = {
   /** `token.iost`; the node prefixes the id of the emitting contract, so it can be trusted. */
   readonly contract: string

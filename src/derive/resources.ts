@@ -42,7 +42,6 @@ function changeGas({ scope }: TxScope, owner: string, pledged: bigint): void {
   })
 }
 
-/** Key of the series of a pledge. */
 const pledgedKey = (pledger: string, beneficiary: string): string =>
   pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
 

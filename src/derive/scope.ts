@@ -73,7 +73,6 @@ export type DayDraft = {
   movements: number
   moved: bigint
   ramFees: bigint
-  /** Transfers by token. */
   readonly transfers: Map<string, { count: number; volume: bigint }>
 }
 
@@ -98,14 +97,12 @@ export type Scope = {
   readonly records: RecordDoc[]
 }
 
-/** One transaction at its position in the block. */
 export type TxScope = { readonly scope: Scope; readonly tx: Transaction; readonly position: number }
 
 /** Version of a system contract, by its deployed code; undefined if none was deployed yet. */
 export const findSystemVersion = ({ statistics }: Scope, contract: string): string | undefined =>
   statistics.versions.find(([id]) => id === contract)?.[1]
 
-/** Records the version of a system contract. */
 export function noteVersion({ statistics }: Scope, contract: string, version: string): void {
   const others = statistics.versions.filter(([id]) => id !== contract)
   statistics.versions = [...others, [contract, version] as const].sort(([a], [b]) => (a < b ? -1 : 1))

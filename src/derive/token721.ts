@@ -18,10 +18,7 @@ import { requireTextArgument } from './token.ts'
 /** An item that changes hands; `from` is `""` for an issue. */
 type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
 
-/**
- * Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or
- * `transfer [symbol, from, to, id]`.
- */
+/** `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or `transfer [symbol, from, to, id]`. */
 export function applyToken721(at: TxScope, parsed: ParsedReceipt): void {
   if (parsed.name === 'create') create(at, parsed)
   else if (parsed.name === 'issue') issue(at, parsed)
@@ -96,10 +93,7 @@ function move(at: TxScope, moved: Moved): void {
   past.note(owners, 1n, { kind: 'tx', more: [from, to] })
 }
 
-/**
- * Writes the owner of an item, the number of items of each owner, and their number in the collection. An item being issued
- * has no state yet.
- */
+/** Writes an item's owner, and the numbers of items and owners that follow. An item being issued has no state yet. */
 function pass(at: TxScope, { symbol, item: number, from, to }: Moved): void {
   if (from === to) return
   const { state, block } = at.scope

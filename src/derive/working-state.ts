@@ -28,10 +28,7 @@ export type WorkingState = State & {
   atMark<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   /** Number of documents put. */
   readonly size: number
-  /**
-   * Each document that differs from the version that was looked up, with that version; one change per (index,
-   * id), in order of first change.
-   */
+  /** Documents that differ from the version looked up, with that version; one per (index, id), by first change. */
   changes(): readonly StateChange[]
 }
 
@@ -127,7 +124,6 @@ export function workingState(
   }
 }
 
-/** Members of a range after changes, best first. */
 function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] {
   const now = withChanges(range, stored, changed)
   return [...now.values()].map(doc => requireStanding(range, doc)).sort(compareStandings)

@@ -22,7 +22,6 @@ import {
 import { prettyJson } from './script.ts'
 import { words } from './text.ts'
 
-/** A field of an answer in the reference. */
 type FieldRow = {
   /** A path such as `transactions[].tx_hash`. `{}` is any key of an object that is a map. */
   readonly path: string

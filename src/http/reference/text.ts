@@ -91,7 +91,6 @@ export const commonParameters: readonly (readonly [name: string, needed: boolean
   ['action', true, say('Name of the query; not case-sensitive.', '接口名称，不区分大小写。')],
 ]
 
-/** Response headers. */
 export const headerTexts: readonly (readonly [name: string, meaning: Text])[] = [
   ['X-Block-Height', say('Block height the response is valid for.', '响应数据对应的区块高度。')],
   [
