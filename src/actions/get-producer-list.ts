@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { toDay } from '#chain/time.ts'
 import { producers } from '#indices/producer.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { rankedListing } from './find/listing.ts'
+import { createOrderListing } from './find/listing.ts'
 import { DAYS_OF_CHANGE, getOpeningVotes } from './find/producer-votes.ts'
 import { defineList } from './list/paging.ts'
 import { paging, sort } from './request/parameter-types.ts'
@@ -56,7 +56,7 @@ export const getProducerList = defineList({
       const total = (await view.get(statistics, STATISTICS))?.producer_count ?? 0
       const first = toDay(view.at.time) - DAYS_OF_CHANGE + 1
       const order = { index: producers, order: 'ranked' } as const
-      return rankedListing(order, { total, sort: direction }, (doc, rank) => ({
+      return createOrderListing({ ...order, sort: direction }, total, (doc, rank) => ({
         account: doc.account,
         alias: profiles.get(doc.account)?.alias ?? '',
         alias_en: profiles.get(doc.account)?.alias_en ?? '',

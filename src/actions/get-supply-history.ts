@@ -1,12 +1,10 @@
 import { Type } from '@sinclair/typebox'
-import { fromUnits } from '#chain/amount.ts'
 import { formatDate, startOfDay } from '#chain/time.ts'
-import { seriesOf } from '#indices/series.ts'
 import { tokens } from '#indices/token.ts'
 import { defineAction } from './define.ts'
+import { readSupplies } from './find/day-statistics.ts'
 import { checkStepDates, listStepHeights, requestedSteps } from './find/days.ts'
 import { unknown } from './find/loading.ts'
-import { NO_FLOWS, readFlows } from './find/series.ts'
 import { buildWholeList } from './list/paging.ts'
 import { token } from './request/parameter-types.ts'
 import { checkRange, type Dates, dates, type RowRange, range } from './request/range.ts'
@@ -55,23 +53,12 @@ export const getSupplyHistory = defineAction({
     const found = await view.get(tokens, symbol)
     if (found === undefined) throw unknown(context, 'token', symbol)
     const steps = await requestedSteps(context, { step: by, ...asked })
-    const heights = listStepHeights(steps)
-    const [supply, holders] = await Promise.all([
-      readFlows(view, seriesOf.supply(symbol), heights),
-      readFlows(view, seriesOf.holders(symbol), heights),
-    ])
-    const shown = (units: bigint) => fromUnits(units, found.decimal)
-    const rows = steps.map(({ first, isWhole }, at) => {
-      const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [supply[at], supply[at + 1], holders[at + 1]]
-      return {
-        date: formatDate(first),
-        complete: isWhole,
-        issued: shown(after.gained - before.gained),
-        destroyed: shown(after.lost - before.lost),
-        supply: shown(after.gained - after.lost),
-        holders: Number(held.gained - held.lost),
-      }
-    })
+    const supplies = await readSupplies(view, found, listStepHeights(steps))
+    const rows = steps.map(({ first, isWhole }, at) => ({
+      date: formatDate(first),
+      complete: isWhole,
+      ...supplies[at],
+    }))
     return buildWholeList('steps', rows)
   },
   isOfStore: true,

@@ -64,13 +64,11 @@ export function toExitCode(error: unknown): ExitCode {
 
 /** The process, as commands see it. */
 export type Process = {
-  /** Version of this program. */
   readonly version: string
   readonly environment: Environment
   /** Writes one line of output to stdout. */
   readonly out: (line: string) => void
   readonly screen: Screen
-  /** Number of log lines dropped so far. */
   readonly droppedLines: () => number
   /** Returns a signal that aborts when the process is asked to stop; called only when a command actually runs. */
   readonly stop: () => AbortSignal
@@ -80,7 +78,6 @@ export type Process = {
   readonly writingProgram: URL
 }
 
-/** The arguments of a command. */
 export type CommandCall = Resolved &
   Omit<Process, 'environment' | 'stop'> & {
     /** The words after the command's name that are not flags, one for each of the command's `words`. */

@@ -20,20 +20,21 @@ import { provingThreads, writingThreads } from './threads/loading-threads.ts'
 export const getStoreAddress = ({ store, data }: Pick<Values, 'store' | 'data'>): StoreAddress =>
   store ?? { type: 'sqlite', path: join(data, 'iostlens.sqlite') }
 
-/** The store of the settings, not connected yet. `writingProgram`: the program of the thread that writes long loads. */
-export function openStore(
-  values: Values,
-  log: Log,
-  { counts, writingProgram }: { readonly counts?: MetricCounts; readonly writingProgram?: URL } = {},
+type StoreOptions = {
+  readonly counts?: MetricCounts
+  /** The program of the thread that writes long loads. */
+  readonly writingProgram?: URL
+}
+
+/** The store of the settings, not connected yet. */
+function openStore(
+  { values, log }: Pick<CommandCall, 'values' | 'log'>,
+  { counts, writingProgram }: StoreOptions,
 ): Store {
   const onCall = counts && storeCallNote(counts)
   const address = getStoreAddress(values)
   if (address.type === 'sqlite')
-    return openSqlite({
-      path: address.path,
-      writing: writingThreads(values, writingProgram),
-      onCall,
-    })
+    return openSqlite({ path: address.path, writing: writingThreads(values, writingProgram), onCall })
   const auth = selectAuth(values, address)
   const caFile = values['store-ca']
   return openElastic({
@@ -57,21 +58,12 @@ export function openStore(
 }
 
 /** Runs `work` with the store of the settings, and closes the store afterwards in any case. */
-export const withStore = (values: Values, log: Log, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> =>
-  useStore(openStore(values, log), work)
-
-/** Like `withStore`, but the calls of the store are counted. `writingProgram` is for long loads. */
-export const withCountedStore = (
-  {
-    values,
-    log,
-    ...counted
-  }: Pick<CommandCall, 'values' | 'log'> & { readonly counts: MetricCounts; readonly writingProgram?: URL },
-  work: (store: Store) => Promise<ExitCode>,
-): Promise<ExitCode> => useStore(openStore(values, log, counted), work)
-
-/** Runs `work` with a store, and closes it afterwards in any case. */
-export async function useStore(store: Store, work: (store: Store) => Promise<ExitCode>): Promise<ExitCode> {
+export async function withStore<T extends ExitCode | string>(
+  call: Pick<CommandCall, 'values' | 'log'>,
+  work: (store: Store) => Promise<T>,
+  options: StoreOptions = {},
+): Promise<T> {
+  const store = openStore(call, options)
   try {
     return await work(store)
   } finally {
@@ -81,22 +73,14 @@ export async function useStore(store: Store, work: (store: Store) => Promise<Exi
 
 /** Logs the reasons for which Elasticsearch makes a loader wait. */
 function tell(log: Log, event: WriteEvent): void {
-  switch (event.type) {
-    case 'blocked':
-      log('error', 'Elasticsearch blocks writes; waiting until it accepts them.', { reason: event.reason })
-      break
-    case 'unblocked':
-      log('info', 'Elasticsearch accepts writes again.')
-      break
-    case 'retry':
-      log('warn', 'Retrying a write.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
-  }
+  if (event.type === 'blocked')
+    log('error', 'Elasticsearch blocks writes; waiting until it accepts them.', { reason: event.reason })
+  else if (event.type === 'unblocked') log('info', 'Elasticsearch accepts writes again.')
+  else log('warn', 'Retrying a write.', { reason: event.reason, wait_ms: Math.round(event.waitMs) })
 }
 
-type Elastic = Extract<StoreAddress, { type: 'elastic' }>
-
 /** Credentials from settings take precedence over those in the URL. */
-function selectAuth(values: Values, address: Elastic) {
+function selectAuth(values: Values, address: Extract<StoreAddress, { type: 'elastic' }>) {
   const apiKey = values['store-api-key']
   const username = values['store-user'] ?? address.user
   const password = values['store-password'] ?? address.password
@@ -133,26 +117,13 @@ export async function requireExisting(store: Store): Promise<void> {
   if (isAbsent(differences)) throw absentStore(store.name)
 }
 
-/** Logs events that occur while blocks are fetched. */
-function tellOfBlock(log: Log, event: BlockEvent): void {
-  switch (event.type) {
-    case 'lost_bytes':
-      log('warn', "The node's JSON lost bytes of receipts; the receipts are proved by the raw block.", {
-        height: event.height,
-        receipts: event.receipts,
-      })
-      break
-    case 'no_raw':
-      log('warn', 'The node does not return a raw block; the text of transactions near the head is not proved.', {
-        height: event.height,
-        reason: event.reason,
-      })
-      break
-    case 'thread_died':
-      log('error', 'A thread that proves blocks has died; the main thread takes over its work.', {
-        reason: event.reason,
-      })
-  }
+function tellOfBlock(log: Log, { type, ...fields }: BlockEvent): void {
+  if (type === 'lost_bytes')
+    log('warn', "The node's JSON lost bytes of receipts; the receipts are proved by the raw block.", fields)
+  if (type === 'no_raw')
+    log('warn', 'The node does not return a raw block; the text of transactions near the head is not proved.', fields)
+  if (type === 'thread_died')
+    log('error', 'A thread that proves blocks has died; the main thread takes over its work.', fields)
 }
 
 type ConnectOptions = {
@@ -182,22 +153,10 @@ export const connectNode = (
         onBlockEvent: event => tellOfBlock(log, event),
       })
 
-/** Logs the results of probing a node. */
-function tellOfNode(log: Log, { type, node, detail }: NodeEvent): void {
-  switch (type) {
-    case 'silent':
-      log('warn', 'A node gives no usable answer; it is not used until it does.', { node, reason: detail })
-      break
-    case 'foreign':
-      log('error', 'A node serves another chain than the store; it is not used.', { node, reason: detail })
-      break
-    case 'apart':
-      log('error', 'A node is on another branch than the store; no request is passed on to it.', {
-        node,
-        reason: detail,
-      })
-      break
-    case 'heard':
-      log('info', 'A node answers.', { node, at: detail })
-  }
+function tellOfNode(log: Log, { type, node, detail: reason }: NodeEvent): void {
+  if (type === 'heard') log('info', 'A node answers.', { node, at: reason })
+  if (type === 'silent') log('warn', 'A node gives no usable answer; it is not used until it does.', { node, reason })
+  if (type === 'foreign') log('error', 'A node serves another chain than the store; it is not used.', { node, reason })
+  if (type === 'apart')
+    log('error', 'A node is on another branch than the store; no request is passed on to it.', { node, reason })
 }

@@ -1,19 +1,18 @@
 import { aligned, type Command } from './command.ts'
 import { getStoreAddress } from './compose.ts'
-import { listFlags, type Resolved } from './read-settings.ts'
+import { listFlags } from './read-settings.ts'
 import { environmentName, getSetting, type SettingName, settingNames, type Values } from './settings.ts'
 
 const WIDTH = 100
 
 /** Text of `iostlens --help`. */
 export function globalHelp(commands: readonly Command[]): string {
-  const rows = commands.map(command => [synopsis(command), command.summary] as const)
   return [
     'iostlens loads the IOST blockchain from a node and serves queries about it.',
     '',
     'usage: iostlens COMMAND [--flag VALUE …]',
     '',
-    ...table(rows),
+    ...listSummaries(commands),
     '',
     "'iostlens COMMAND --help' explains a command and its flags.",
     ...wrapped(
@@ -31,7 +30,7 @@ export const familyHelp = (first: string, members: readonly Command[]): string =
   [
     `usage: iostlens ${first} COMMAND [--flag VALUE …]`,
     '',
-    ...table(members.map(command => [synopsis(command), command.summary] as const)),
+    ...listSummaries(members),
     '',
     `'iostlens ${first} COMMAND --help' explains a command and its flags.`,
   ].join('\n')
@@ -53,12 +52,8 @@ export const commandHelp = (command: Command): string =>
 const synopsis = ({ name, words = [] }: Command): string => [name, ...words].join(' ')
 
 function settingHelp(name: SettingName): readonly string[] {
-  const {
-    reader: { value },
-    about,
-    fallback,
-    secret,
-  } = getSetting(name)
+  const { reader, about, fallback, secret } = getSetting(name)
+  const { value } = reader
   const shown = listFlags(name).map(flag =>
     value === 'BOOL' ? `--${flag}` : `--${flag} ${flag === name ? value : 'PATH'}`,
   )
@@ -68,10 +63,8 @@ function settingHelp(name: SettingName): readonly string[] {
   return [`  ${shown.join(', ')}    ${variables}`, ...wrapped(`${about}${end}`, '      ')]
 }
 
-function table(rows: readonly (readonly [left: string, right: string])[]): readonly string[] {
-  const width = Math.max(...rows.map(([left]) => left.length))
-  return rows.map(([left, right]) => `  ${left.padEnd(width)}  ${right}`)
-}
+const listSummaries = (commands: readonly Command[]): readonly string[] =>
+  aligned(commands.map(command => [synopsis(command), command.summary])).map(line => `  ${line}`)
 
 function wrapped(text: string, indent: string): readonly string[] {
   const lines: string[] = []
@@ -94,22 +87,17 @@ export const config: Command = {
   ],
   settings: settingNames,
   examples: ['iostlens config', 'IOSTLENS_LISTEN=0.0.0.0:80 iostlens config --log-level debug'],
-  run: async call => {
-    for (const line of configLines(call)) call.out(line)
-    return 0
-  },
-}
-
-const configLines = ({ values, shown, origins }: Resolved): readonly string[] =>
-  aligned([
-    ['FLAG', 'VARIABLE', 'VALUE', 'FROM'],
-    ...settingNames.map(name => [
+  run: async ({ values, shown, origins, out }) => {
+    const rows = settingNames.map(name => [
       `--${name}`,
       environmentName(name),
       shown.get(name) ?? (name === 'store' ? defaultStore(values) : '(not set)'),
       origins.get(name) ?? 'default',
-    ]),
-  ])
+    ])
+    for (const line of aligned([['FLAG', 'VARIABLE', 'VALUE', 'FROM'], ...rows])) out(line)
+    return 0
+  },
+}
 
 /** The default depends on the data folder. */
 function defaultStore(values: Values): string {

@@ -5,15 +5,15 @@ import { listWantedIndices } from '#store/elastic/schema/mappings.ts'
 import { createNames } from '#store/elastic/schema/names.ts'
 import type { Store } from '#store/port.ts'
 import { schema } from '#store/sqlite/tables.ts'
-import { systemClock } from '#time/clock.ts'
 import { withAuditSetup } from './auditing.ts'
 import type { Command, CommandCall, ExitCode } from './command.ts'
 import { getStoreAddress, requireExisting, withStore } from './compose.ts'
 import { progressView } from './progress.ts'
 import type { StoreAddress } from './setting-readers.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
+import { withBar } from './stop.ts'
 
-export const indicesCreate: Command = {
+const indicesCreate: Command = {
   name: 'indices create',
   summary: 'create the indices or tables that are missing; safe to repeat',
   about: [
@@ -23,14 +23,14 @@ export const indicesCreate: Command = {
   settings: [...STORE, 'replicas', ...LOGGING],
   examples: ['iostlens indices create --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       await store.create()
       out(`All indices of ${store.name} exist.`)
       return 0
     }),
 }
 
-export const indicesCheck: Command = {
+const indicesCheck: Command = {
   name: 'indices check',
   summary: 'compare the store with this version; exit code 3 if anything differs',
   about: [
@@ -39,7 +39,7 @@ export const indicesCheck: Command = {
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices check', 'iostlens indices check --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       const differences = await store.check()
       for (const { name, problem, detail } of differences) out(`${name}: ${problem}: ${detail}`)
       for (const help of new Set(differences.map(({ help }) => help))) if (help !== undefined) out(help)
@@ -49,7 +49,7 @@ export const indicesCheck: Command = {
     }),
 }
 
-export const indicesPrint: Command = {
+const indicesPrint: Command = {
   name: 'indices print',
   summary: 'print the mappings or tables of this version',
   about: [
@@ -64,7 +64,7 @@ export const indicesPrint: Command = {
   },
 }
 
-export const indicesMerge: Command = {
+const indicesMerge: Command = {
   name: 'indices merge',
   summary: 'merge finished partitions of history and make them read-only; safe to repeat',
   about: [
@@ -74,7 +74,7 @@ export const indicesMerge: Command = {
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens indices merge --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out, screen, signal }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       await requireExisting(store)
       const { name: stored, partitions } = store
       if (partitions === undefined) {
@@ -116,7 +116,7 @@ function schemaText(address: StoreAddress): string {
   return JSON.stringify(Object.fromEntries(indices), null, 2)
 }
 
-export const indicesMigrate: Command = {
+const indicesMigrate: Command = {
   name: 'indices migrate',
   summary: 'bring a store of another version up to this one while it is served',
   about: [
@@ -134,21 +134,10 @@ export const indicesMigrate: Command = {
     'iostlens indices migrate --delete-old --store http://127.0.0.1:9200/iostlens',
   ],
   run: async call => {
-    const { values, log, screen, signal } = call
-    return withStore(values, log, async store => {
-      try {
-        return await migrated(call, store)
-      } catch (error) {
-        if (signal.aborted)
-          throw new Failure(
-            'deadline',
-            `Stopped before the migration was complete; ${store.name} still serves the old data.`,
-            { help: 'Run it again to continue.' },
-          )
-        throw error
-      } finally {
-        screen.bar('')
-      }
+    return withStore(call, store => {
+      const message = `Stopped before the migration was complete; ${store.name} still serves the old data.`
+      const stopped = new Failure('deadline', message, { help: 'Run it again to continue.' })
+      return withBar(call, stopped, () => migrated(call, store))
     })
   },
 }
@@ -187,7 +176,7 @@ function announced(
 /** Derives the new data; true when it is whole and now served. */
 async function derived(call: CommandCall, store: Store): Promise<boolean> {
   const { screen, log, out, signal } = call
-  const view = progressView({ screen, log, now: systemClock.elapsed, from: -1 })
+  const view = progressView({ screen, log, from: -1 })
   return withAuditSetup(call, ({ parts, options, found }) =>
     migrateByDeriving(
       { store, ...parts },
@@ -222,7 +211,7 @@ async function removed({ values, out }: CommandCall, store: Store): Promise<void
   out("Once you will not go back to them, delete them with 'iostlens indices migrate --delete-old'.")
 }
 
-export const indicesRollback: Command = {
+const indicesRollback: Command = {
   name: 'indices rollback',
   summary: 'serve the indices again that the last migration replaced',
   about: [
@@ -233,7 +222,7 @@ export const indicesRollback: Command = {
   settings: [...STORE, 'lease', ...LOGGING],
   examples: ['iostlens indices rollback --store http://127.0.0.1:9200/iostlens'],
   run: ({ values, log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       const { rollBack } = store.migrating
       if (rollBack === undefined)
         throw new Failure('usage', `${store.name} keeps no data of before its migration.`, {
@@ -243,3 +232,13 @@ export const indicesRollback: Command = {
       return 0
     }),
 }
+
+/** The commands of indices, in the order of the help. */
+export const indexCommands: readonly Command[] = [
+  indicesCreate,
+  indicesCheck,
+  indicesPrint,
+  indicesMerge,
+  indicesMigrate,
+  indicesRollback,
+]

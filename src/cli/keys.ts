@@ -17,10 +17,7 @@ import { LOGGING, STORE, type Values } from './settings.ts'
 
 const MONTH_DAYS = 30
 
-/**
- * The use of a key: requests in this UTC day and in 30 days including it, and the time of the last one in the
- * days kept.
- */
+/** Requests in this UTC day and in 30 days including it, and the time of the last one in the days kept. */
 type KeyUsage = { readonly today: number; readonly month: number; readonly last?: number }
 
 const NOTHING: KeyUsage = { today: 0, month: 0 }
@@ -40,10 +37,6 @@ const added = (usage: KeyUsage, { day, requests, last }: KeyDay, today: number):
   last: Math.max(usage.last ?? 0, last),
 })
 
-/** The holder with this id, or undefined. */
-const findHolder = async (store: Store, id: string): Promise<Holder | undefined> =>
-  groupHolders(await store.keys.list()).find(holder => holder.id === id)
-
 function formatKeyState({ revoked, current: { expires } }: Holder, now: number): string {
   if (revoked !== undefined) return `revoked ${timeText(revoked)}`
   return expires !== undefined && expires <= now ? 'expired' : 'valid'
@@ -56,10 +49,6 @@ function planText(plan: Holder['current']): string {
   const figures = `${plan.perSecond} requests per second, ${plan.perDay} per day`
   return name === undefined ? figures : `${figures} (plan ${name})`
 }
-
-/** All data of a key as JSON. */
-const formatKeyJson = (holder: Holder, usage: KeyUsage, now: number): string =>
-  writeJson(toKeyShape(holder, usage, now))
 
 function toKeyShape(holder: Holder, { today, month, last }: KeyUsage, now: number) {
   const { id, current, former, created, revoked } = holder
@@ -91,15 +80,13 @@ const onHolder =
   (work: (call: HolderCall) => Promise<ExitCode>): Command['run'] =>
   call => {
     const [id = ''] = call.words
-    return withStore(call.values, call.log, async store =>
-      work({ ...call, store, id, holder: await requireHolder(store, id) }),
-    )
+    return withStore(call, async store => work({ ...call, store, id, holder: await requireHolder(store, id) }))
   }
 
 /** The holder with this id. Throws 'not_found'. */
 async function requireHolder(store: Store, id: string): Promise<Holder> {
   await requireExisting(store)
-  const holder = await findHolder(store, id)
+  const holder = groupHolders(await store.keys.list()).find(each => each.id === id)
   if (holder === undefined)
     throw new Failure('not_found', `There is no key with the id ${shown(id)}.`, {
       help: "'iostlens keys list' prints the ids.",
@@ -116,7 +103,6 @@ function resolvePlan(
   return { perSecond: values['per-second'] ?? named.perSecond, perDay: values['per-day'] ?? named.perDay }
 }
 
-/** Changes the terms of the given keys, some or all of a holder. */
 async function changeAll(
   store: Store,
   keys: readonly Holder['current'][],
@@ -125,7 +111,7 @@ async function changeAll(
   for (const { id } of keys) await store.keys.change(id, terms)
 }
 
-export const keysShow: Command = {
+const keysShow: Command = {
   name: 'keys show',
   words: ['ID'],
   summary: 'show one API key: plan, note, times, requests and last use',
@@ -139,7 +125,7 @@ export const keysShow: Command = {
     const now = Date.now()
     const asked = (await readKeyUsage(store, now))(id)
     if (values.json) {
-      out(formatKeyJson(holder, asked, now))
+      out(writeJson(toKeyShape(holder, asked, now)))
       return 0
     }
     const { current, former, created } = holder
@@ -161,7 +147,7 @@ export const keysShow: Command = {
   }),
 }
 
-export const keysChange: Command = {
+const keysChange: Command = {
   name: 'keys change',
   words: ['ID'],
   summary: 'change the plan, name, note or validity of an API key; no restart is needed',
@@ -175,7 +161,7 @@ export const keysChange: Command = {
     'iostlens keys change 3f9a1c20de --per-day 500000 --note "Ada, explorer"',
   ],
   run: ({ values, words: [id = ''], log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       const { rename, note, expires } = values
       const given = [values.plan, values['per-second'], values['per-day'], rename, note, expires]
       if (given.every(value => value === undefined))
@@ -199,7 +185,7 @@ export const keysChange: Command = {
     }),
 }
 
-export const keysRotate: Command = {
+const keysRotate: Command = {
   name: 'keys rotate',
   words: ['ID'],
   summary: 'replace an API key by a new one; the former key keeps working for a while',
@@ -236,7 +222,7 @@ export const keysRotate: Command = {
 
 const withoutEnd = ({ expires: _, ...key }: Holder['current']): Holder['current'] => key
 
-export const keysAdd: Command = {
+const keysAdd: Command = {
   name: 'keys add',
   words: ['NAME'],
   summary: 'create an API key; the last line printed is the key, shown only this once',
@@ -260,7 +246,7 @@ export const keysAdd: Command = {
       ...(typeof expires === 'number' ? { expires: now + expires } : {}),
       ...(note === undefined || note === 'off' ? {} : { note }),
     })
-    return withStore(values, log, async store => {
+    return withStore({ values, log }, async store => {
       const isNew = !(await exists(store))
       await store.create()
       await store.keys.add(stored)
@@ -281,7 +267,7 @@ export const keysAdd: Command = {
   },
 }
 
-export const keysList: Command = {
+const keysList: Command = {
   name: 'keys list',
   summary: 'list all API keys with their limits; never the keys themselves',
   about: [
@@ -291,7 +277,7 @@ export const keysList: Command = {
   settings: [...STORE, 'counts', 'json', ...LOGGING],
   examples: ['iostlens keys list', 'iostlens keys list --counts'],
   run: ({ values, log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       await requireExisting(store)
       const holders = groupHolders(await store.keys.list())
       const now = Date.now()
@@ -307,7 +293,7 @@ export const keysList: Command = {
     }),
 }
 
-export const keysRevoke: Command = {
+const keysRevoke: Command = {
   name: 'keys revoke',
   words: ['ID'],
   summary: 'revoke an API key; no restart is needed',
@@ -338,7 +324,7 @@ const toKeyRow = (holder: Holder, now: number, usage: KeyUsage | undefined): rea
   holder.current.name,
 ]
 
-export const keysExport: Command = {
+const keysExport: Command = {
   name: 'keys export',
   words: ['FILE'],
   summary: 'write all API keys, as hashes, to a file; also from a damaged store',
@@ -350,7 +336,7 @@ export const keysExport: Command = {
   settings: [...STORE, ...LOGGING],
   examples: ['iostlens keys export keys.ndjson', 'iostlens keys export keys.ndjson --store sqlite:damaged.sqlite'],
   run: ({ values, words: [file = ''], log, out }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       if (existsSync(file))
         throw new Failure('usage', `${shown(file)} exists; an export replaces no file.`, {
           help: 'Name a file that does not exist yet.',
@@ -367,7 +353,7 @@ export const keysExport: Command = {
     }),
 }
 
-export const keysImport: Command = {
+const keysImport: Command = {
   name: 'keys import',
   words: ['FILE'],
   summary: 'add the API keys of a file that keys export wrote; no restart is needed',
@@ -379,7 +365,7 @@ export const keysImport: Command = {
   examples: ['iostlens keys import keys.ndjson'],
   run: ({ values, words: [file = ''], log, out }) => {
     const { keys, isWhole } = parseKeys(readFileSync(file, 'utf8'), file)
-    return withStore(values, log, async store => {
+    return withStore({ values, log }, async store => {
       await store.create()
       await copyKeys({ keys: { list: async () => keys } }, store)
       out(`${store.name} has the ${keys.length} API keys of ${file}.`)
@@ -388,3 +374,15 @@ export const keysImport: Command = {
     })
   },
 }
+
+/** The commands of API keys, in the order of the help. */
+export const keyCommands: readonly Command[] = [
+  keysAdd,
+  keysList,
+  keysShow,
+  keysChange,
+  keysRotate,
+  keysRevoke,
+  keysExport,
+  keysImport,
+]

@@ -34,9 +34,7 @@ export function listening<T>(
 export const formatUrl = ({ host, port }: Address): string =>
   `http://${host.includes(':') ? `[${host}]` : host}:${port}`
 
-/**
- * The base URL of a service. For a Unix socket it has the form that nginx uses: `http://unix:/run/iostlens.sock:/iost`.
- */
+/** The base URL of a service; for a Unix socket as nginx writes it: `http://unix:/run/iostlens.sock:/iost`. */
 export const formatBaseUrl = (address: Address | SocketPath, basePath: string): string =>
   'path' in address
     ? `http://unix:${address.path}${basePath === '' ? '' : `:${basePath}`}`
@@ -45,12 +43,6 @@ export const formatBaseUrl = (address: Address | SocketPath, basePath: string): 
 /** The way to call a path of a service: its URL, or a curl command for a Unix socket. */
 export const formatCall = (address: Address | SocketPath, path: string): string =>
   'path' in address ? `curl --unix-socket ${address.path} 'http://localhost${path}'` : `${formatUrl(address)}${path}`
-
-type PlacedSocket<T> = {
-  readonly server: T
-  /** Deletes the file, unless another process has put its own in its place. */
-  hide(): void
-}
 
 const OTHER_PATH = 'or choose another path with --listen unix:PATH'
 
@@ -90,7 +82,7 @@ async function isAnswered(path: string): Promise<boolean> {
 function placeSocket<T>(
   { path, mode }: { readonly path: string; readonly mode: number },
   listen: (ownPath: string) => T,
-): PlacedSocket<T> {
+) {
   const ownPath = `${path}.${process.pid}`
   // An earlier process with the same number may have died before it renamed its socket.
   rmSync(ownPath, { force: true })
@@ -105,30 +97,22 @@ function placeSocket<T>(
   renameSync(ownPath, path)
   return {
     server,
-    hide: () => {
+    hide: (): void => {
       if (lstatSync(path, { throwIfNoEntry: false })?.ino === ino) rmSync(path, { force: true })
     },
   }
 }
 
-/** A listening server. */
-type OpenServer = {
-  /** The address with the actual port. */
-  readonly address: Address | SocketPath
-  /** Deletes the file of a Unix socket if it is still this server's; open connections stay. */
-  hide(): void
-  stop(isAtOnce?: boolean): Promise<void>
-}
-
-/** Whether other processes may listen on the address too, and the access rights of a Unix socket. */
-type Holding = { readonly isShared: boolean; readonly mode: number }
-
-/** Makes an app listen. Throws 'usage' when the address is not available. */
+/**
+ * Makes an app listen. `isShared`: other processes may listen on the address, too; `mode`: the access rights of a Unix
+ * socket. The result has the address with the actual port; `hide` deletes the file of a Unix socket if it is still this
+ * server's, and open connections stay. Throws 'usage' when the address is not available.
+ */
 export function openServer(
   app: ReturnType<typeof createApp>,
   address: Address | SocketPath,
-  { isShared, mode }: Holding,
-): OpenServer {
+  { isShared, mode }: { readonly isShared: boolean; readonly mode: number },
+) {
   const listenOn = (where: Parameters<typeof app.listen>[0]) =>
     listening(address, '--listen', () => {
       app.listen(where)
@@ -136,13 +120,13 @@ export function openServer(
     })
   if ('path' in address) {
     const { server, hide } = placeSocket({ ...address, mode }, unix => listenOn({ unix }))
-    return { address, hide, stop: isAtOnce => server.stop(isAtOnce) }
+    return { address, hide, stop: (isAtOnce?: boolean): Promise<void> => server.stop(isAtOnce) }
   }
   // By default Elysia would share the port with other processes of the same user.
   const server = listenOn({ hostname: address.host, port: address.port, reusePort: isShared })
   return {
     address: { host: address.host, port: server.port ?? address.port },
     hide: () => undefined,
-    stop: isAtOnce => server.stop(isAtOnce),
+    stop: (isAtOnce?: boolean): Promise<void> => server.stop(isAtOnce),
   }
 }

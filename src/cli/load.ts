@@ -36,7 +36,7 @@ export const load: Command = {
         await node.watch(() => store.identity(), storedBlocks(store))
         const from = await loadedHeight(store)
         const logEnd = await logRun(log, { message: 'Loading.' }, { version, store, node })
-        view = progressView({ screen, log, now: systemClock.elapsed, from })
+        view = progressView({ screen, log, from })
         const { height } = await loadChain(
           { node: countedBlocks(node, counts), store },
           {

@@ -14,6 +14,15 @@ const MAX_SHOWN = 60
 const shownLine = (line: string): string =>
   JSON.stringify(line.length > MAX_SHOWN ? `${line.slice(0, MAX_SHOWN)}…` : line)
 
+/** Reads the lines of a file that are not empty. `read` returns the fault of a line; the first one is thrown with its number. */
+function readLines(text: string, read: (line: string, at: number) => string | undefined): void {
+  const lines = text.replace(/^\ufeff/, '').split(/\r?\n/)
+  for (const [at, line] of lines.entries()) {
+    const fault = line === '' ? undefined : read(line, at)
+    if (fault !== undefined) throw new RangeError(`line ${at + 1}, ${shownLine(line)}, ${fault}`)
+  }
+}
+
 /** Maximum number of labels: more would slow down each search of the pages. */
 const MAX_LABELS = 10_000
 /** Maximum number of characters in a label: rows have no more space. */
@@ -29,19 +38,15 @@ const HEAD = /^name,label(?:,label_zh)?$/i
  */
 export function parseLabels(text: string): ReadonlyMap<string, Text> {
   const labels = new Map<string, Text>()
-  for (const [at, line] of text
-    .replace(/^\ufeff/, '')
-    .split(/\r?\n/)
-    .entries()) {
-    if (line.trim() === '' || (at === 0 && HEAD.test(line.trim()))) continue
+  readLines(text, (line, at) => {
+    if (line.trim() === '' || (at === 0 && HEAD.test(line.trim()))) return undefined
     const [name = '', en = '', zh = en, ...more] = line.split(',').map(cell => cell.trim())
-    const fault =
-      more.length > 0 || !line.includes(',')
-        ? 'is not NAME,LABEL or NAME,LABEL,CHINESE LABEL; a label has no comma'
-        : (faultOfName(name, labels) ?? faultOfLabel(en) ?? faultOfLabel(zh))
-    if (fault !== undefined) throw new RangeError(`line ${at + 1}, ${shownLine(line)}, ${fault}`)
+    if (more.length > 0 || !line.includes(','))
+      return 'is not NAME,LABEL or NAME,LABEL,CHINESE LABEL; a label has no comma'
+    const fault = faultOfName(name, labels) ?? faultOfLabel(en) ?? faultOfLabel(zh)
     labels.set(name, { en, zh })
-  }
+    return fault
+  })
   return labels
 }
 
@@ -104,18 +109,17 @@ const CURRENCY_DEFAULT = 'USD'
  * `date,EUR`. All digits are kept. Throws at the first malformed line, with its number and the rule.
  */
 export function parsePriceHistory(text: string): NonNullable<ReturnType<PriceHistory['get']>> {
-  const [first = '', ...others] = text.replace(/^\ufeff/, '').split(/\r?\n/)
-  const head = /^date,(.*)$/i.exec(first)?.[1]
   const byDay = new Map<string, string>()
-  for (const [at, line] of (head === undefined ? [first, ...others] : others).entries()) {
-    if (line === '') continue
+  let head: string | undefined
+  readLines(text, (line, at) => {
+    if (at === 0) head = /^date,(.*)$/i.exec(line)?.[1]
+    if (at === 0 && head !== undefined) return undefined
     const [date = '', price = '', ...more] = line.split(',')
-    const isPair = line.includes(',') && more.length === 0
-    const fault = isPair ? findPriceFault(date, price, byDay) : 'is not a date and a price with one comma between them'
-    if (fault !== undefined)
-      throw new RangeError(`line ${at + (head === undefined ? 1 : 2)}, ${shownLine(line)}, ${fault}`)
+    if (more.length > 0 || !line.includes(',')) return 'is not a date and a price with one comma between them'
+    const fault = findPriceFault(date, price, byDay)
     byDay.set(date, price)
-  }
+    return fault
+  })
   if (byDay.size === 0) throw new RangeError('it has no line with a date and a price')
   return { currency: parseCurrency(head), byDay }
 }
@@ -208,10 +212,7 @@ function csvRows(text: string): readonly Row[] {
   })
 }
 
-/**
- * Splits CSV by RFC 4180: cells may be quoted, a quote inside is doubled, and a quoted cell may contain
- * commas and line ends.
- */
+/** Splits CSV by RFC 4180: a quote inside a quoted cell is doubled; such a cell may contain commas and line ends. */
 function csvLines(text: string): readonly (readonly string[])[] {
   const lines: string[][] = []
   let line: string[] = []
@@ -266,7 +267,8 @@ export async function watch<T>(options: {
     const { mtimeMs, size } = await stat(source.path)
     const found = `${mtimeMs} ${size}`
     if (found === mark) return
-    value = parse(await readWatchedText(source.path, size))
+    if (size > MAX_BYTES) throw new RangeError(`${size} bytes are more than ${MAX_BYTES}`)
+    value = parse(await readFile(source.path, 'utf8'))
     mark = found
   }
   const warn = (error: unknown): void => {
@@ -277,32 +279,11 @@ export async function watch<T>(options: {
   try {
     await read()
   } catch (error) {
-    if ('path' in source) throw unreadable(what, name, error)
+    if ('path' in source) throw new Failure('usage', `${what} cannot be read from ${name}: ${getErrorMessage(error)}.`)
     warn(error)
   }
   const polling = every(clock, POLL_MS, () => read().catch(warn))
   return { get: () => value, close: polling.stop }
-}
-
-/** The value of an operator's file that is read only at the start. Throws 'usage' when it cannot be read or parsed. */
-async function readOnce<T>(
-  path: string,
-  { what, parse }: { readonly what: string; readonly parse: (text: string) => T },
-): Promise<T> {
-  try {
-    const { size } = await stat(path)
-    return parse(await readWatchedText(path, size))
-  } catch (error) {
-    throw unreadable(what, path, error)
-  }
-}
-
-const unreadable = (what: string, name: string, error: unknown): Failure =>
-  new Failure('usage', `${what} cannot be read from ${name}: ${getErrorMessage(error)}.`)
-
-async function readWatchedText(path: string, size: number): Promise<string> {
-  if (size > MAX_BYTES) throw new RangeError(`${size} bytes are more than ${MAX_BYTES}`)
-  return readFile(path, 'utf8')
 }
 
 async function fetchText(url: string): Promise<string> {
@@ -331,7 +312,8 @@ export async function watchOperatorFiles(
   const watched = async <T>(source: WatchedSource | undefined, what: string, parse: (text: string) => T) =>
     source && (await watch({ source, what, parse, ...watching }))
   const fileAt = (path: string | undefined): WatchedSource | undefined => (path === undefined ? undefined : { path })
-  const labels = labelsAt === undefined ? undefined : await readOnce(labelsAt, { what: 'Labels', parse: parseLabels })
+  const labels = await watched(fileAt(labelsAt), 'Labels', parseLabels)
+  labels?.close()
   const prices = await watched(pricesAt, 'Prices', parsePrices)
   const history = await watched(fileAt(historyAt), 'Price history', parsePriceHistory)
   const profiles = await watched(fileAt(profilesAt), 'Profiles', parseProfiles)
@@ -340,7 +322,7 @@ export async function watchOperatorFiles(
       prices: prices?.get(),
       priceHistory: history?.get(),
       profiles: profiles?.get(),
-      labels,
+      labels: labels?.get(),
     }),
     close: () => {
       prices?.close()

@@ -123,14 +123,16 @@ test('stageProgress: a second stage with the same unit has its own pace, which i
   let time = 0
   const rates: number[] = []
   const screen = createScreen({ write: () => undefined, isTerminal: false, columns: () => 80 })
-  const looked = stageProgress({
-    screen,
-    log: (_level, _message, fields = {}) => {
-      rates.push(Number(fields['per_second']))
+  const looked = stageProgress(
+    {
+      screen,
+      log: (_level, _message, fields = {}) => {
+        rates.push(Number(fields['per_second']))
+      },
+      now: () => time,
     },
-    now: () => time,
-    doing: { bar: 'Checking', log: 'Checked.' },
-  })
+    { bar: 'Checking', log: 'Checked.' },
+  )
   // Blocks are derived up to the end; then the stored ones are counted from the first one on.
   for (const [at, done] of [
     [1_000, 100],
@@ -148,10 +150,7 @@ test('stageProgress: a terminal shows the share done, the rate and the remaining
   let time = 0
   let text = ''
   const screen = createScreen({ write: part => (text = part), isTerminal: true, columns: () => 80 })
-  const looked = stageProgress({
-    ...{ screen, log: () => undefined, now: () => time },
-    doing: { bar: 'Writing', log: 'Wrote.' },
-  })
+  const looked = stageProgress({ screen, log: () => undefined, now: () => time }, { bar: 'Writing', log: 'Wrote.' })
   looked({ stage: 'blocks', done: 0, of: 1_000 })
   time = 10_000
   looked({ stage: 'blocks', done: 400, of: 1_000 })

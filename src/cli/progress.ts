@@ -2,6 +2,7 @@ import { grouped } from '#explorer/format/amount.ts'
 import type { Log } from '#failure/failure.ts'
 import type { StageTimes } from '#load/fill.ts'
 import type { LoadProgress } from '#load/session.ts'
+import { systemClock } from '#time/clock.ts'
 import { createPace } from '#time/pace.ts'
 import type { Screen } from './stderr.ts'
 
@@ -28,17 +29,8 @@ export type LoadPace = {
   readonly limit: PaceLimit | undefined
 }
 
-type PaceKeeper = {
-  note(progress: LoadProgress): void
-  /** The pace at this moment: the rates of a stalled load fall. undefined: nothing was committed yet. */
-  now(): LoadPace | undefined
-}
-
-/**
- * Measures the pace of a load.
- * @param now milliseconds, monotonic
- */
-function paceKeeper(now: () => number, { from }: { readonly from: number }): PaceKeeper {
+/** Measures the pace of a load; `now`: milliseconds, monotonic. */
+function paceKeeper(now: () => number, from: number) {
   const paces = {
     blocks: createPace(WINDOW_MS),
     transactions: createPace(WINDOW_MS),
@@ -56,11 +48,12 @@ function paceKeeper(now: () => number, { from }: { readonly from: number }): Pac
   let notedAt = now()
   for (const [name, pace] of Object.entries(paces)) pace.note(notedAt, name === 'blocks' ? from : 0)
   return {
-    note: progress => {
+    note: (progress: LoadProgress): void => {
       last = progress
       noteAll(progress)
     },
-    now: () => {
+    /** The pace at this moment: the rates of a stalled load fall. undefined: nothing was committed yet. */
+    now: (): LoadPace | undefined => {
       if (last === undefined) return undefined
       if (now() - notedAt > WINDOW_MS) noteAll(last)
       return toLoadPace(last, name => paces[name].perSecond())
@@ -93,11 +86,9 @@ const HEAD_BLOCKS = 100
 type ProgressOptions = {
   readonly screen: Screen
   readonly log: Log
-  /** Milliseconds, monotonic. */
-  readonly now: () => number
+  /** Milliseconds, monotonic; the machine's clock by default. */
+  readonly now?: () => number
 }
-/** `from`: last loaded height, −1: nothing. */
-type LoadOptions = ProgressOptions & { readonly from: number }
 
 export type ProgressView = {
   update(progress: LoadProgress): void
@@ -109,10 +100,15 @@ export type ProgressView = {
 
 /**
  * Shows the progress of a load, as a bar on a terminal, otherwise as a log line per interval. Both have the
- * rates, the time left and the limiting part.
+ * rates, the time left and the limiting part. `from`: the last loaded height, −1: nothing.
  */
-export function progressView({ screen, log, now, from }: LoadOptions): ProgressView {
-  const keeper = paceKeeper(now, { from })
+export function progressView({
+  screen,
+  log,
+  now = systemClock.elapsed,
+  from,
+}: ProgressOptions & { readonly from: number }): ProgressView {
+  const keeper = paceKeeper(now, from)
   let lastLine = Number.NEGATIVE_INFINITY
   let behind = false
   const line = (): void => {
@@ -160,10 +156,7 @@ const LIMITED: Readonly<Record<PaceLimit, string>> = {
   store: 'limited by the store',
 }
 
-/**
- * `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  3 s left  limited by the node  …`, fitted into
- * `columns`.
- */
+/** `[=====>    ]  42.0 %  block 2,038 of 4,851  1,210 blocks/s  3 s left  …`, fitted into `columns`. */
 export function barText(pace: LoadPace, columns: number): string {
   const { height, target, share, secondsLeft, limit } = pace
   const isDone = height >= target
@@ -204,14 +197,14 @@ function timeText(seconds: number): string {
 /** Progress of a stage of a long command; `of` undefined: the total is unknown. */
 export type Stage = { readonly stage: string; readonly done: number; readonly of?: number | undefined }
 
-/** `doing`: names of the command's work, for the bar and for the log. */
-type StageOptions = ProgressOptions & { readonly doing: { readonly bar: string; readonly log: string } }
-
 /**
  * Shows the progress, the rate and the time left of a command: a line that is redrawn on a terminal,
- * otherwise a log line per interval.
+ * otherwise a log line per interval. `doing`: names of its work, for the bar and for the log.
  */
-export function stageProgress({ screen, log, now, doing }: StageOptions): (at: Stage) => void {
+export function stageProgress(
+  { screen, log, now = systemClock.elapsed }: ProgressOptions,
+  doing: { readonly bar: string; readonly log: string },
+): (at: Stage) => void {
   let known = ''
   let pace = createPace()
   let lastLine = now()
@@ -221,11 +214,7 @@ export function stageProgress({ screen, log, now, doing }: StageOptions): (at: S
       pace = createPace()
     }
     pace.note(now(), at.done)
-    const figures = {
-      ...at,
-      perSecond: Math.round(pace.perSecond()),
-      left: secondsLeft(at, pace.perSecond()),
-    }
+    const figures = { ...at, perSecond: Math.round(pace.perSecond()), left: secondsLeft(at, pace.perSecond()) }
     if (screen.isTerminal) screen.bar(stageText(doing.bar, figures))
     else if (now() - lastLine >= INTERVAL_MS) {
       lastLine = now()
@@ -234,7 +223,6 @@ export function stageProgress({ screen, log, now, doing }: StageOptions): (at: S
   }
 }
 
-/** Seconds left; undefined: unknown. */
 const secondsLeft = ({ done, of }: Stage, perSecond: number): number | undefined =>
   of === undefined || perSecond <= 0 ? undefined : Math.ceil(Math.max(0, of - done) / perSecond)
 

@@ -105,10 +105,7 @@ const LINKS: readonly (readonly [name: RegExp, value: RegExp])[] = [
   [/_PORT_\d+_(?:TCP|UDP|SCTP)_ADDR$/, /^[\da-fA-F:.]+$/],
 ]
 
-/**
- * Whether Kubernetes set an environment variable for a Service. The value is checked too: an operator's
- * IOSTLENS_PORT=8080 is a mistake to report, not a service link.
- */
+/** The value is checked too: an operator's IOSTLENS_PORT=8080 is a mistake to report, not a service link. */
 const isServiceLink = (name: string, value: string): boolean =>
   LINKS.some(([names, values]) => names.test(name) && values.test(value))
 

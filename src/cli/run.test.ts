@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
-import { commands } from './commands.ts'
 import { listFlags } from './read-settings.ts'
-import { run } from './run.ts'
+import { commands, run } from './run.ts'
 import { environmentName, settingNames } from './settings.ts'
 import { createScreen } from './stderr.ts'
 

@@ -1,11 +1,42 @@
 import { nearest, nearestText, shown } from '#actions/request/refusals.ts'
 import { Failure } from '#failure/failure.ts'
+import { archiveCheck } from './archive/check.ts'
+import { archiveWrite } from './archive/write.ts'
+import { auditCommands } from './auditing.ts'
 import { type Command, type ExitCode, type Process, toExitCode } from './command.ts'
-import { commands } from './commands.ts'
-import { commandHelp, familyHelp, globalHelp } from './help.ts'
+import { doctor } from './doctor/doctor.ts'
+import { health } from './health.ts'
+import { commandHelp, config, familyHelp, globalHelp } from './help.ts'
+import { indexCommands } from './indices.ts'
+import { keyCommands } from './keys.ts'
+import { load } from './load.ts'
 import { createLog, describeEnd, readStderrForm } from './log.ts'
 import { parseArguments, readSettings, refusePasswords } from './read-settings.ts'
-import { abandonWhenStopped, LEAVE_MS } from './stop.ts'
+import { serve } from './serve.ts'
+import { status } from './status.ts'
+import { abandonWhenStopped } from './stop.ts'
+import { transferCommands } from './transfer.ts'
+import { up } from './up.ts'
+
+/** Every command, in the order of the help. */
+export const commands: readonly Command[] = [
+  up,
+  load,
+  serve,
+  ...keyCommands,
+  ...indexCommands,
+  archiveWrite,
+  archiveCheck,
+  ...transferCommands,
+  status,
+  ...auditCommands,
+  health,
+  doctor,
+  config,
+]
+
+/** Milliseconds to leave; longer than the current batch and the release of the store take together. */
+const LEAVE_MS = 5_000
 
 /** Runs one command line. A failure is printed to stderr as one message and becomes the exit code. */
 export async function run(args: readonly string[], process: Process): Promise<ExitCode> {

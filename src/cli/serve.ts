@@ -2,7 +2,7 @@ import { createCounters } from '#metrics/counters.ts'
 import type { Store } from '#store/port.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
 import type { Command, ExitCode } from './command.ts'
-import { connectNode, requireUsable, withCountedStore } from './compose.ts'
+import { connectNode, requireUsable, withStore } from './compose.ts'
 import { catalogue } from './metrics/catalogue.ts'
 import { startServing } from './serving.ts'
 import { LOGGING, NODE, SERVING, STORE } from './settings.ts'
@@ -43,6 +43,6 @@ export const serve: Command = {
         node?.close()
       }
     }
-    return withCountedStore({ values, log, counts }, serving)
+    return withStore(call, serving, { counts })
   },
 }

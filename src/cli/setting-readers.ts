@@ -46,7 +46,6 @@ export const duration = (leastMs: number, mostMs: number): SettingReader<number>
   },
 })
 
-/** A duration, or `never`. */
 export function durationOrNever(leastMs: number, mostMs: number): SettingReader<number | 'never'> {
   const { value, rule, read } = duration(leastMs, mostMs)
   return { value, rule: `${rule}, or never`, read: text => (text === 'never' ? 'never' : read(text)) }
@@ -200,7 +199,6 @@ export const proxies: SettingReader<readonly Trusted[]> = {
   },
 }
 
-/** A path or URL of a file. */
 export const pathOrUrl: SettingReader<{ readonly path: string } | { readonly url: string }> = {
   value: 'PATH|URL',
   rule: 'a path, or an http:// or https:// URL',

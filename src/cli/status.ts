@@ -26,7 +26,7 @@ export const status: Command = {
   settings: [...NODE, ...STORE, 'all', 'json', ...LOGGING],
   examples: ['iostlens status', 'iostlens status --all --node http://127.0.0.1:30001'],
   run: ({ values, log, out, screen, signal }) =>
-    withStore(values, log, async store => {
+    withStore({ values, log }, async store => {
       try {
         await requireUsable(store)
         if ((await requirePublished(store)) === undefined) {
@@ -96,7 +96,7 @@ const listStatusRows = ({ store, published, fresh, found, held, problems }: Stat
   ['store', store],
   ['height', `${published.height}, ${published.hash}, ${toIso(published.time)}`],
   ['behind', formatDistance(published, fresh)],
-  ['stored', held === undefined ? 'no counters' : heldText(held)],
+  ['stored', held === undefined ? 'no counters' : formatHeld(held)],
   ...provedLines(published).map((line, at) => [at === 0 ? 'proved' : '', line]),
   ['checked', `${found.blocks} of ${published.height + 1} blocks, ${found.transactions} transactions`],
   ['whole', problems.length === 0 ? 'yes' : 'NO'],
@@ -111,16 +111,7 @@ const toStoreStatusJson = ({ store, published, fresh, found, held, problems }: S
   time: toIso(published.time),
   behind: fresh.node === 'none' ? countBehind(published) : fresh.behind,
   lib: fresh.lib,
-  holds:
-    held === undefined
-      ? null
-      : {
-          transactions: held.transaction_count,
-          records: held.record_count,
-          accounts: held.account_count,
-          contracts: held.contract_count,
-          tokens: held.token_count,
-        },
+  holds: held === undefined ? null : countHeld(held),
   proved: provedJson(published),
   looked: { blocks: found.blocks, transactions: found.transactions },
   whole: problems.length === 0,
@@ -182,11 +173,17 @@ function countProblems(
   return [`${found.transactions} transactions are stored, ${held.transaction_count} were counted`]
 }
 
-const heldText = (held: StatisticsDoc): string =>
-  [
-    `${held.transaction_count} transactions`,
-    `${held.record_count} records`,
-    `${held.account_count} accounts`,
-    `${held.contract_count} contracts`,
-    `${held.token_count} tokens`,
-  ].join(', ')
+function countHeld(held: StatisticsDoc) {
+  return {
+    transactions: held.transaction_count,
+    records: held.record_count,
+    accounts: held.account_count,
+    contracts: held.contract_count,
+    tokens: held.token_count,
+  }
+}
+
+function formatHeld(held: StatisticsDoc): string {
+  const texts = Object.entries(countHeld(held)).map(([name, count]) => `${count} ${name}`)
+  return texts.join(', ')
+}

@@ -44,7 +44,6 @@ type LineWriter = {
   written(giveUp: Promise<void>): Promise<void>
   /** Removes and returns the text that has not been sent yet, for a process that ends at once. */
   takeRest(): string
-  /** Number of lines dropped so far. */
   dropped(): number
 }
 

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { Failure } from '#failure/failure.ts'
 import { withinAfterAbort } from '#time/deadline.ts'
+import type { CommandCall } from './command.ts'
 
 /**
  * Aborts at the first SIGINT, SIGTERM or SIGHUP (a closed terminal); a second one ends the process at once, with the
@@ -30,15 +31,26 @@ function isHangupIgnored(): boolean {
   }
 }
 
-/** Resolves when the signal aborts. */
+/** Runs work that shows a bar, and removes the bar. Throws `stopped` for any failure after the command was stopped. */
+export async function withBar<T>(
+  { screen, signal }: Pick<CommandCall, 'screen' | 'signal'>,
+  stopped: Failure,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    throw signal.aborted ? stopped : error
+  } finally {
+    screen.bar('')
+  }
+}
+
 export const untilStopped = (signal: AbortSignal): Promise<void> =>
   new Promise(resolve => {
     if (signal.aborted) resolve()
     else signal.addEventListener('abort', () => resolve(), { once: true })
   })
-
-/** Milliseconds to leave; longer than the current batch and the release of the store take together. */
-export const LEAVE_MS = 5_000
 
 /**
  * The result of `work`. A command that was asked to stop but still waits for a server is abandoned after

@@ -2,41 +2,25 @@ import { resolve } from 'node:path'
 import { Failure } from '#failure/failure.ts'
 import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
-import { systemClock } from '#time/clock.ts'
 import { backupSnapshot, describeCopy, megabytes } from '#transfer/backup.ts'
 import { copyStore } from '#transfer/copy.ts'
 import type { DigestOptions } from '#transfer/digest.ts'
 import { type StoreManifest, sumDocuments } from '#transfer/manifest.ts'
 import { restoreFile, restoreFromSnapshot } from '#transfer/restore.ts'
 import type { Command, CommandCall } from './command.ts'
-import {
-  connectNode,
-  getStoreAddress,
-  openStore,
-  requireExisting,
-  requireUsable,
-  useStore,
-  withStore,
-} from './compose.ts'
+import { connectNode, getStoreAddress, requireExisting, requireUsable, withStore } from './compose.ts'
 import { stageProgress } from './progress.ts'
 import { LOADING, LOGGING, NODE, STORE } from './settings.ts'
+import { withBar } from './stop.ts'
 
 /** Runs work on whole stores with a progress display. Throws 'deadline' when it was stopped before its end. */
-async function withProgress<T>(
-  { screen, log, signal }: Pick<CommandCall, 'screen' | 'log' | 'signal'>,
-  doing: { readonly bar: string; readonly log: string },
+function withProgress<T>(
+  call: CommandCall,
+  doing: Parameters<typeof stageProgress>[1],
   work: (how: DigestOptions) => Promise<T>,
 ): Promise<T> {
-  try {
-    const onProgress = stageProgress({ screen, log, now: systemClock.elapsed, doing })
-    return await work({ signal, onProgress })
-  } catch (error) {
-    if (signal.aborted)
-      throw new Failure('deadline', 'Stopped before the end.', { help: 'Run it again.', cause: error })
-    throw error
-  } finally {
-    screen.bar('')
-  }
+  const stopped = new Failure('deadline', 'Stopped before the end.', { help: 'Run it again.' })
+  return withBar(call, stopped, () => work({ signal: call.signal, onProgress: stageProgress(call, doing) }))
 }
 
 /** Runs `work` with the node or archive of the settings. Throws 'usage' when none is set. */
@@ -64,7 +48,7 @@ function requireRepository({ repository }: Pick<CommandCall['values'], 'reposito
   })
 }
 
-export const backup: Command = {
+const backup: Command = {
   name: 'backup',
   words: ['FILE'],
   summary: 'copy the store, whole and checked: to a file or a snapshot',
@@ -81,23 +65,23 @@ export const backup: Command = {
     'iostlens backup monday --repository backup --store http://127.0.0.1:9200/iostlens',
   ],
   run: async call => {
-    const { values, words, log, out, writingProgram } = call
+    const { words, out, writingProgram } = call
     const [file = ''] = words
     const work = async (store: Store): Promise<0> => {
       await requireExisting(store)
       out(await copied(call, store, file))
       return 0
     }
-    return useStore(openStore(values, log, { writingProgram }), work)
+    return withStore(call, work, { writingProgram })
   },
 }
 
 /** Copies the store by the method that it supports; returns a sentence about the result. */
 async function copied(call: CommandCall, store: Store, file: string): Promise<string> {
   const { backup: copy, snapshots } = store
+  const doing = { bar: 'Backing up', log: 'Backed up.' }
   if (snapshots !== undefined) {
     const snapshot = { repository: requireRepository(call.values), name: file }
-    const doing = { bar: 'Backing up', log: 'Backed up.' }
     const { height, digests } = await withProgress(call, doing, how =>
       backupSnapshot({ ...store, snapshots }, snapshot, how),
     )
@@ -107,7 +91,6 @@ async function copied(call: CommandCall, store: Store, file: string): Promise<st
   if (call.values.repository !== undefined)
     throw new Failure('usage', `${store.name} is an embedded store, which has no --repository.`)
   const path = resolve(file)
-  const doing = { bar: 'Backing up', log: 'Backed up.' }
   const { height, bytes } = await withProgress(call, doing, how =>
     copy(path, {
       beforeNaming: async partial => void (await describeCopy(partial, path, how)),
@@ -118,7 +101,7 @@ async function copied(call: CommandCall, store: Store, file: string): Promise<st
   return `Copied ${store.name} at height ${height} to ${file}: ${bytes} bytes, checked.`
 }
 
-export const copy: Command = {
+const copy: Command = {
   name: 'copy',
   summary: 'copy a store into another one, such as from SQLite to Elasticsearch',
   about: [
@@ -142,23 +125,20 @@ export const copy: Command = {
       })
     if (Bun.deepEquals(to, getStoreAddress(values)))
       throw new Failure('usage', '--store and --to are the same store.', { help: 'Set --to to another one.' })
-    return withStore(values, log, async from => {
+    return withStore({ values, log }, async from => {
       await requireExisting(from)
       await requireUsable(from)
-      const target = openStore({ ...values, store: to }, log)
-      try {
+      return withStore({ values: { ...values, store: to }, log }, async target => {
         const doing = { bar: 'Copying', log: 'Copied.' }
         const { height, documents } = await withProgress(call, doing, how => copyStore(from, target, how))
         out(`Copied ${from.name} at height ${height} into ${target.name}: ${documents} documents, all digests agree.`)
         return 0
-      } finally {
-        await target.close()
-      }
+      })
     })
   },
 }
 
-export const restore: Command = {
+const restore: Command = {
   name: 'restore',
   words: ['FILE'],
   summary: 'restore a store from a backup, checked by its manifest',
@@ -200,18 +180,18 @@ const fromFile =
   }
 
 const fromSnapshot =
-  ({ values, log }: CommandCall): Work =>
+  (call: CommandCall): Work =>
   async (name, how) => {
-    const snapshot = { repository: requireRepository(values), name }
-    const store = openStore(values, log)
-    try {
+    const snapshot = { repository: requireRepository(call.values), name }
+    return withStore(call, async store => {
       const { snapshots } = store
       if (snapshots === undefined) throw new Failure('defect', `${store.name} has no snapshots.`)
       return `${formatRestored(await restoreFromSnapshot({ ...store, snapshots }, snapshot, how), store.name)}.`
-    } finally {
-      await store.close()
-    }
+    })
   }
 
 const formatRestored = ({ height, digests }: StoreManifest, name: string): string =>
   `Restored ${name} at height ${height}: ${sumDocuments(digests)} documents`
+
+/** The commands that copy whole stores, in the order of the help. */
+export const transferCommands: readonly Command[] = [backup, restore, copy]

@@ -4,19 +4,16 @@ import type { Node } from '#node/port.ts'
 import type { Store } from '#store/port.ts'
 import { within } from '#time/deadline.ts'
 import type { CommandCall, ExitCode } from './command.ts'
-import { connectNode, withCountedStore } from './compose.ts'
+import { connectNode, withStore } from './compose.ts'
 import { catalogue, type MetricCounts } from './metrics/catalogue.ts'
 
-/** Data for the log lines of a process. */
 type Running = {
   readonly version: string
   readonly store: Pick<Store, 'name' | 'published'>
   readonly node: Pick<Node, 'name'> | undefined
 }
 
-/**
- * Timeout for reading the height, in milliseconds: a store that does not answer must not delay the start or the stop.
- */
+/** Milliseconds to read the height: a store that does not answer must not delay the start or the stop. */
 const STORE_MS = 500
 
 /** Logs the start of a service or a load, with the stored height. The returned function logs the end. */
@@ -45,10 +42,8 @@ async function readStoreHeight(store: Running['store']): Promise<number | string
   }
 }
 
-/** Node, store and counters of a command that loads. */
 type Chain = {
   readonly node: Node
-  /** URLs of the nodes in the settings. */
   readonly urls: readonly string[]
   readonly store: Store
   readonly counts: MetricCounts
@@ -66,17 +61,19 @@ export async function withChain(
   const counts = createCounters(catalogue)
   const { node: urls } = values
   const node = connectNode(values, log, { provingProgram, counts })
-  if (node === undefined || urls === undefined) throw noNode(command)
-  return withCountedStore({ values, log, writingProgram, counts }, async store => {
-    try {
-      return await work({ node, urls, store, counts })
-    } finally {
-      node.close()
-    }
-  })
+  if (node === undefined || urls === undefined)
+    throw new Failure('usage', `Command '${command}' needs a node.`, {
+      help: 'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
+    })
+  return withStore(
+    { values, log },
+    async store => {
+      try {
+        return await work({ node, urls, store, counts })
+      } finally {
+        node.close()
+      }
+    },
+    { writingProgram, counts },
+  )
 }
-
-const noNode = (command: string): Failure =>
-  new Failure('usage', `Command '${command}' needs a node.`, {
-    help: 'Set it with --node URL or IOSTLENS_NODE, such as http://127.0.0.1:30001.',
-  })

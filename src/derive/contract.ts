@@ -11,12 +11,11 @@ import { noteVersion, type Scope, SYSTEM_CONTRACT, SYSTEM_OWNER, type TxScope } 
  * Returns the id of a contract that the action created.
  */
 export function applyCode(at: TxScope, name: string, position: number): string | undefined {
-  const action = at.tx.actions[position]
-  const args = action === undefined ? undefined : parseActionArguments(action)
+  const args = parseActionArguments(at.tx.actions[position])
   if (args === undefined) return undefined
   const first = findText(args, 0) ?? ''
   const given = parseDeployedContract(findText(args, CONTRACT_AT.get(name) ?? args.length) ?? '')
-  const code = given?.code ? { ...given, code_at: toActionPlace(at, position) } : given
+  const code = given?.code ? { ...given, code_at: [at.scope.block.height, at.position, position] as const } : given
   switch (name) {
     case 'setCode':
       return deploy(at, { id: newId(at, position), code, owner: at.tx.publisher })
@@ -30,7 +29,10 @@ export function applyCode(at: TxScope, name: string, position: number): string |
       // The node has the code of each version. Without a version, the code is the third argument and names its contract.
       const version = findText(args, 1) ?? ''
       if (version === '') update(at.scope, code?.id ?? '', code)
-      else update(at.scope, first, versionedCode(at.scope, first, version))
+      else {
+        const own = ofNode(at.scope, first)
+        update(at.scope, first, own && { ...own, version })
+      }
       return undefined
     }
     default:
@@ -47,12 +49,6 @@ export function applyNestedCode(at: TxScope): readonly [position: number, id: st
   return made === undefined ? undefined : [position, made]
 }
 
-const toActionPlace = ({ scope, position }: TxScope, action: number): NonNullable<Code['code_at']> => [
-  scope.block.height,
-  position,
-  action,
-]
-
 /** `returns` contains `["Contract…"]`. Unless a delayed transaction is executed, the id has the tx hash. */
 function newId({ tx }: TxScope, position: number): string {
   try {
@@ -68,11 +64,6 @@ type Code = Pick<ContractDoc, 'version' | 'language' | 'abis' | 'code_at'>
 
 /** Code in the chain is that of the time; the node's, used where the chain has none, is today's. */
 const ofNode = ({ systemCode }: Scope, id: string): Code | undefined => systemCode.get(id)
-
-function versionedCode(scope: Scope, id: string, version: string): Code | undefined {
-  const code = ofNode(scope, id)
-  return code && { ...code, version }
-}
 
 type Deployment = { readonly id: string; readonly code: Code | undefined; readonly owner: string }
 

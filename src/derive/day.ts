@@ -63,7 +63,6 @@ export function settleDay(
   })
 }
 
-/** Writes the day of each token that the block transfers. */
 export function settleTokenDays({ state, block, day }: Scope): void {
   const date = dayId(block.time)
   for (const [token, { count, volume }] of day.transfers) {

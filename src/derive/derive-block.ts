@@ -2,15 +2,15 @@ import { unitsAsRead } from '#chain/amount.ts'
 import { findContribution, fromBaseTransaction, isBase, type Paid } from '#chain/base-transaction.ts'
 import type { Block, LoadedBlock } from '#chain/block.ts'
 import { hash8 } from '#chain/hash.ts'
-import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
-import type { BlockDoc } from '#indices/block.ts'
+import { balanceId, balances } from '#indices/balance.ts'
+import { type BlockDoc, toBlockFields } from '#indices/block.ts'
 import { blockId, transactionId } from '#indices/position.ts'
 import { producerKeys, producers } from '#indices/producer.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { SEGMENT_SIZES } from '#indices/segment.ts'
-import { type SeriesDoc, series, seriesOf } from '#indices/series.ts'
+import { series, seriesOf } from '#indices/series.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
-import { type TokenDoc, tokens } from '#indices/token.ts'
+import { tokens } from '#indices/token.ts'
 import type { TransactionDoc } from '#indices/transaction.ts'
 import { RUN_LENGTH, runId, transactionRuns, withStretch } from '#indices/transaction-run.ts'
 import { deploySystemContract } from './contract.ts'
@@ -25,31 +25,14 @@ import type { State } from './state.ts'
 import { applyTransaction } from './transaction.ts'
 import { voteBonuses } from './vote-bonuses.ts'
 
-/**
- * The block's own document. It is made after the block's transactions, which may change the owner of the signing key.
- */
+/** The document is made after the block's transactions, which may change the owner of the signing key. */
 export function blockDocument({ state, block }: Pick<Scope, 'state' | 'block'>): BlockDoc {
   const [first] = block.transactions
-  const account = state.get(producerKeys, block.witness)?.account ?? ''
-  const gas = block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n)
   const base = first !== undefined && isBase(block, 0) ? first : undefined
   return {
     id: blockId(block.height),
-    height: block.height,
-    hash: block.hash,
+    ...toBlockFields(block, state.get(producerKeys, block.witness)?.account),
     hash8: hash8(block.hash),
-    version: block.version,
-    parent_hash: block.parentHash,
-    tx_merkle_hash: block.txMerkleHash,
-    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
-    witness: block.witness,
-    witness_account: account === '' ? block.witness : account,
-    time: block.time,
-    gas_usage: gas,
-    tx_count: block.txCount,
-    info: block.info,
-    orig_info: block.origInfo,
-    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
     ...(base === undefined ? {} : { base: fromBaseTransaction(base, block.time), base_hash8: hash8(base.hash) }),
   }
 }
@@ -109,18 +92,11 @@ export function deriveQuietBlock(block: Block, state: State): BlockDoc | undefin
   return document
 }
 
-/** Documents of the token contribute after a payment. */
-type Contribute = {
-  readonly token: TokenDoc
-  readonly balance: BalanceDoc
-  readonly parts: readonly SeriesDoc[]
-}
-
 /**
- * undefined: the receiver had none before, a part of a series is full, or the payment affects the segments of
+ * Documents of the token contribute after a payment. undefined: the receiver had none before, a part of a series is full, or the payment affects the segments of
  * a ranking.
  */
-function planContribute(state: State, { height }: Block, { to, amount }: Paid): Contribute | undefined {
+function planContribute(state: State, { height }: Block, { to, amount }: Paid) {
   const id = balanceId(CONTRIBUTE, to)
   const token = state.get(tokens, CONTRIBUTE)
   const balance = state.get(balances, id)
@@ -146,10 +122,7 @@ export type BlockDocuments = {
 
 /** Facts about a block that the loader knows and the block does not contain. */
 export type BlockPlan = {
-  /**
-   * Ids of balances with `next_due` up to the block's time: frozen amounts become available before the
-   * block's own transactions.
-   */
+  /** Ids of balances with amounts due by the block's time, which are available before its own transactions. */
   readonly due: readonly string[]
   /** The partition of its history. */
   readonly partition: number

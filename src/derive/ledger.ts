@@ -7,31 +7,15 @@ import type { StatisticsDoc } from '#indices/statistics.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
 import { type WealthDoc, wealth } from '#indices/wealth.ts'
 import type { ChangeCause, OpenSeries, SeriesDrafts } from './series.ts'
-import type { State } from './state.ts'
+import type { State, Writable } from './state.ts'
 
-/** A token, to be changed in place. */
-type TokenDraft = { -readonly [K in keyof TokenDoc]: TokenDoc[K] }
+type TokenDraft = { readonly before: TokenDoc | undefined; readonly doc: Writable<TokenDoc> }
 
-/** Tokens while a block is derived. */
-type TokenDrafts = {
-  /** The draft of a token. Throws Failure 'defect' when there is no such token. */
-  token(symbol: string): TokenDraft
-  /**
-   * Adds a new token, or the next one of the same symbol, whose owners keep the amounts that they had of the former
-   * one. Returns the former one.
-   */
-  create(doc: TokenDoc): TokenDoc | undefined
-  /** Writes the tokens that changed, and records the change in their number of holders. */
-  settle(): void
-}
-
-type Draft = { readonly before: TokenDoc | undefined; readonly doc: TokenDraft }
-type Deps = { readonly state: State; readonly past: SeriesDrafts; readonly height: number }
-
-function tokenDrafts({ state, past, height }: Deps): TokenDrafts {
-  const drafts = new Map<string, Draft>()
+/** Tokens while a block is derived (`Ledger`). */
+function tokenDrafts(state: State, { height }: Block, past: SeriesDrafts) {
+  const drafts = new Map<string, TokenDraft>()
   return {
-    token: symbol => {
+    token: (symbol: string): Writable<TokenDoc> => {
       const known = drafts.get(symbol)
       if (known !== undefined) return known.doc
       const before = state.get(tokens, symbol)
@@ -41,14 +25,15 @@ function tokenDrafts({ state, past, height }: Deps): TokenDrafts {
       drafts.set(symbol, { before, doc })
       return doc
     },
-    create: doc => {
+    create: (doc: TokenDoc): TokenDoc | undefined => {
       const known = drafts.get(doc.symbol)
       const before = known === undefined ? state.get(tokens, doc.symbol) : known.before
       const former = known?.doc ?? before
       drafts.set(doc.symbol, { before, doc: { ...doc, holder_count: former?.holder_count ?? 0 } })
       return former
     },
-    settle: () => {
+    /** Writes the tokens that changed, and records the change in their number of holders. */
+    settle: (): void => {
       for (const { before, doc } of drafts.values()) {
         if (before === undefined || changed(before, doc)) state.put(tokens, doc)
         const gained = doc.holder_count - (before?.holder_count ?? 0)
@@ -65,9 +50,6 @@ const changed = (before: TokenDoc, doc: TokenDoc): boolean =>
   before.issuer !== doc.issuer ||
   before.tx_hash !== doc.tx_hash
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
-
-/** A change of the available amount, and its cause. */
 type Changed = { readonly change: bigint; readonly by: ChangeCause }
 /** An amount that a movement freezes, and the time of its release. `isOwn`: the owner had it before. */
 type Locked = {
@@ -86,10 +68,9 @@ export type Ledger = {
   add(token: string, owner: string, change: Changed): void
   /** Locks an amount until a time (nanoseconds); at once available if that is not after the block's time. */
   freeze(token: string, owner: string, locked: Locked): void
-  /** Releases the amounts that are due at the block's time. */
   release(id: string): void
   /** The draft of a token, to be changed in place. Throws Failure 'defect' when there is no such token. */
-  token(symbol: string): TokenDraft
+  token(symbol: string): Writable<TokenDoc>
   /**
    * Adds a new token, or the next one of the same symbol, whose owners keep the amounts that they had of the former
    * one. Returns the former one.
@@ -106,7 +87,7 @@ const IOST = 'iost'
 
 export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
   const drafts = new Map<string, BalanceDraft>()
-  const drawn = tokenDrafts({ state, past, height: block.height })
+  const drawn = tokenDrafts(state, block, past)
   const wealth = wealthDrafts(state)
 
   const draft = (token: string, owner: string): BalanceDraft => {
@@ -149,8 +130,8 @@ export function ledger(state: State, block: Block, past: SeriesDrafts): Ledger {
     },
     token: drawn.token,
     createToken: drawn.create,
-    open: owner => wealth.open(owner),
-    addVotes: (voter, votes) => wealth.addVotes(voter, votes),
+    open: wealth.open,
+    addVotes: wealth.addVotes,
     settle: statistics => {
       settleBalances(drafts.values(), { state, token: drawn.token })
       drawn.settle()
@@ -170,18 +151,10 @@ function settleBalances(
   for (const balance of drafts) {
     const doc = changedBalance(balance)
     if (doc === undefined) continue
-    const gained = holdersGained(balance.before, doc)
+    const gained = Number(doc.amount > 0n) - Number((balance.before?.amount ?? 0n) > 0n)
     if (gained !== 0) token(balance.token).holder_count += gained
     state.put(balances, doc)
   }
-}
-
-/** 1 for an owner that has some of a token now and had none before, −1 for the opposite, otherwise 0. */
-function holdersGained(before: BalanceDoc | undefined, now: BalanceDoc): number {
-  const had = (before?.amount ?? 0n) > 0n
-  const has = now.amount > 0n
-  if (had === has) return 0
-  return has ? 1 : -1
 }
 
 /** A balance while a block is derived. It is changed in place, so thousands of changes cost linear time. */
@@ -189,7 +162,6 @@ type BalanceDraft = {
   readonly token: string
   readonly owner: string
   readonly before: BalanceDoc | undefined
-  /** The series of its changes. */
   readonly past: OpenSeries
   amount: bigint
   frozen: bigint
@@ -213,12 +185,12 @@ const createBalanceDraft = (
   listIsOwn: false,
 })
 
-/**
- * Inserts a frozen amount at the node's position: its list is ordered by time, then amount (go-iost
- * `vm/native/token_v1.go` freezeBalance).
- */
+/** Keeps the node's order: by time, then amount (go-iost `vm/native/token_v1.go` freezeBalance). */
 function insertFrozen(draft: BalanceDraft, amount: bigint, time: bigint): void {
-  own(draft)
+  if (!draft.listIsOwn) {
+    draft.list = [...draft.list]
+    draft.listIsOwn = true
+  }
   let low = 0
   let high = draft.list.length
   while (low < high) {
@@ -249,12 +221,6 @@ function release(draft: BalanceDraft, time: bigint): bigint {
   return released
 }
 
-function own(draft: BalanceDraft): void {
-  if (draft.listIsOwn) return
-  draft.list = [...draft.list]
-  draft.listIsOwn = true
-}
-
 /** The document of a draft; undefined if nothing changed. */
 function changedBalance(draft: BalanceDraft): BalanceDoc | undefined {
   const { before, token, owner, amount, frozen, list } = draft
@@ -272,18 +238,10 @@ function changedBalance(draft: BalanceDraft): BalanceDoc | undefined {
 }
 
 /** Wealth rows of the owners that a block affects, computed from their balances at the end of the block. */
-type WealthDrafts = {
-  /** Marks an owner whose IOST moved. */
-  touch(owner: string): void
-  open(owner: string): void
-  addVotes(voter: string, votes: bigint): void
-  /** Writes the changed rows; returns the growth of those above zero. Balances must be written before. */
-  settle(): number
-}
-
-function wealthDrafts(state: State): WealthDrafts {
+function wealthDrafts(state: State) {
   const votes = new Map<string, bigint>()
   const opened = new Set<string>()
+  /** Marks an owner whose IOST moved. */
   const touch = (owner: string): void => {
     if (!votes.has(owner)) votes.set(owner, 0n)
   }
@@ -298,14 +256,15 @@ function wealthDrafts(state: State): WealthDrafts {
   }
   return {
     touch,
-    open: owner => {
+    open: (owner: string): void => {
       opened.add(owner)
       touch(owner)
     },
-    addVotes: (voter, more) => {
+    addVotes: (voter: string, more: bigint): void => {
       votes.set(voter, (votes.get(voter) ?? 0n) + more)
     },
-    settle: () => {
+    /** Writes the changed rows; returns the growth of those above zero. Balances must be written before. */
+    settle: (): number => {
       let listed = 0
       for (const [owner, more] of votes) listed += settleOwner(owner, more)
       return listed
@@ -313,7 +272,6 @@ function wealthDrafts(state: State): WealthDrafts {
   }
 }
 
-/** The row of an owner with these votes and its current balance. */
 function buildWealth(state: State, owner: string, vote: bigint): WealthDoc {
   const balance = state.get(balances, balanceId('iost', owner))
   const token = balance?.amount ?? 0n

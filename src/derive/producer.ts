@@ -26,19 +26,16 @@ export function applyProducer(at: TxScope, name: string, args: readonly ExactJso
     case 'initProducer':
       register(scope, account, {
         pubkey: findText(args, 1) ?? '',
+        loc: '',
+        url: '',
+        net_id: '',
+        is_producer: true,
         status: APPROVED,
         online: true,
-        is_producer: true,
       })
       return
     case 'applyRegister':
-      register(scope, account, {
-        pubkey: findText(args, 1) ?? '',
-        loc: findText(args, 2) ?? '',
-        url: findText(args, 3) ?? '',
-        net_id: findText(args, 4) ?? '',
-        is_producer: args[5] === true,
-      })
+      register(scope, account, { ...readEntry(args), is_producer: args[5] === true, status: APPLY, online: false })
       return
     case 'updateProducer':
       update(scope, account, args)
@@ -47,51 +44,50 @@ export function applyProducer(at: TxScope, name: string, args: readonly ExactJso
       if (getProducer(scope.state, account).status !== APPLY) changeProducer(scope, account, { status: UNAPPLY })
       else if (removesOnApply(findSystemVersion(at.scope, BANK))) unregister(scope, account)
       return
-    case 'approveRegister':
-      changeProducer(scope, account, { status: APPROVED })
-      return
-    case 'approveUnregister':
-    case 'forceUnregister':
-      changeProducer(scope, account, { status: UNAPPLY_APPROVED })
-      return
     case 'unregister':
       unregister(scope, account)
       return
-    case 'logInProducer':
-      changeProducer(scope, account, { online: true })
-      return
-    case 'logOutProducer':
-      changeProducer(scope, account, { online: false })
-      return
+    default: {
+      const change = CHANGES.get(name)
+      if (change !== undefined) changeProducer(scope, account, change)
+    }
   }
 }
 
-type Entry = {
-  readonly pubkey: string
-  readonly loc?: string
-  readonly url?: string
-  readonly net_id?: string
-  readonly is_producer: boolean
-  readonly status?: number
-  readonly online?: boolean
-}
+/** Events that change the same fields of every producer. */
+const CHANGES: ReadonlyMap<string, Partial<ProducerDoc>> = new Map([
+  ['approveRegister', { status: APPROVED }],
+  ['approveUnregister', { status: UNAPPLY_APPROVED }],
+  ['forceUnregister', { status: UNAPPLY_APPROVED }],
+  ['logInProducer', { online: true }],
+  ['logOutProducer', { online: false }],
+])
+
+type Entry = Pick<ProducerDoc, 'pubkey' | 'loc' | 'url' | 'net_id' | 'is_producer' | 'status' | 'online'>
 
 function register(scope: Scope, account: string, entry: Entry): void {
-  const { pubkey, loc = '', url = '', net_id = '', is_producer, status = APPLY, online = false } = entry
-  changeProducer(scope, account, { registered: true, pubkey, loc, url, net_id, is_producer, status, online })
-  scope.state.put(producerKeys, { id: pubkey, account })
+  changeProducer(scope, account, { registered: true, ...entry })
+  scope.state.put(producerKeys, { id: entry.pubkey, account })
 }
+
+/** The texts of an entry, as registrations and updates name them. */
+const readEntry = (args: readonly ExactJson[]) => ({
+  pubkey: findText(args, 1) ?? '',
+  loc: findText(args, 2) ?? '',
+  url: findText(args, 3) ?? '',
+  net_id: findText(args, 4) ?? '',
+})
 
 function update(scope: Scope, account: string, args: readonly ExactJson[]): void {
   const { state } = scope
-  const pubkey = findText(args, 1) ?? ''
+  const entry = readEntry(args)
+  const { pubkey } = entry
   const before = getProducer(state, account)
   if (before.pubkey !== pubkey) {
     if (before.pubkey !== '') state.put(producerKeys, { id: before.pubkey, account: '' })
     state.put(producerKeys, { id: pubkey, account })
   }
-  const [loc = '', url = '', net_id = ''] = [findText(args, 2), findText(args, 3), findText(args, 4)]
-  changeProducer(scope, account, { pubkey, loc, url, net_id })
+  changeProducer(scope, account, entry)
 }
 
 /** Removes the row from the table and frees its key; votes stay with the account. */
@@ -166,8 +162,17 @@ export type ProducerEvent = {
   readonly hasReceipt: boolean
 }
 
+/** Applies any event of vote_producer.iost but the withdrawals of voters. */
+export function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
+  const { name, args } = event
+  if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, event)
+  else if (name === 'topupCandidateBonus') applyCandidateBonus(at, args)
+  else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
+  else applyProducer(at, name, args)
+}
+
 /** `vote [voter, producer, amount]`, `unvote` likewise, `voteFor [payer, voter, producer, amount]`. */
-export function applyVote(at: TxScope, { name, args, hasReceipt }: ProducerEvent): void {
+function applyVote(at: TxScope, { name, args, hasReceipt }: ProducerEvent): void {
   const first = name === 'voteFor' ? 1 : 0
   const voter = findText(args, first)
   const producer = findText(args, first + 1)
@@ -229,12 +234,12 @@ const parseWithdrawals = (value: ExactJson | undefined): readonly (readonly [str
     : []
 
 /** `topupCandidateBonus [amount, payer]`. */
-export function applyCandidateBonus({ scope }: TxScope, args: readonly ExactJson[]): void {
+function applyCandidateBonus({ scope }: TxScope, args: readonly ExactJson[]): void {
   scope.bonuses.addForCandidates(unitsRounded(findText(args, 0) ?? '', DECIMALS) ?? 0n)
 }
 
 /** `candidateWithdraw [producer, its half, voters' half]` and `topupVoterBonus [producer, amount, payer]`. */
-export function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]): void {
+function applyAward({ scope }: TxScope, name: string, args: readonly ExactJson[]): void {
   const producer = findText(args, 0)
   const first = unitsRounded(findText(args, 1) ?? '', DECIMALS)
   if (producer === undefined || first === undefined) return

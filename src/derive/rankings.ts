@@ -24,13 +24,7 @@ type Doc = { readonly id: string }
 type Moves = { readonly left: Standing[]; readonly entered: Standing[] }
 
 /** State that remembers the ranked documents as of the block's start. */
-type RankedState = {
-  readonly state: State
-  /** Ends the block after everything else was written: counts its moves in the segments of large rankings. */
-  settle(): void
-}
-
-export function rankedState(state: State, sizes: SegmentSizes = SEGMENT_SIZES): RankedState {
+export function rankedState(state: State, sizes: SegmentSizes = SEGMENT_SIZES) {
   const touched = new Map<StateIndex, Map<string, Doc | undefined>>()
   const remember = (index: StateIndex, id: string, was: Doc | undefined): void => {
     const before = touched.get(index)
@@ -39,7 +33,7 @@ export function rankedState(state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
   }
   return {
     state: {
-      get: state.get,
+      ...state,
       put: (index, doc) => {
         const was = state.put(index, doc)
         if (findCounted(index) !== undefined) remember(index, doc.id, was)
@@ -49,10 +43,9 @@ export function rankedState(state: State, sizes: SegmentSizes = SEGMENT_SIZES): 
         state.add(index, doc)
         if (findCounted(index) !== undefined) remember(index, doc.id, undefined)
       },
-      members: state.members,
-      publisherOf: state.publisherOf,
-    },
-    settle: () => {
+    } satisfies State,
+    /** Ends the block after everything else was written: counts its moves in the segments of large rankings. */
+    settle: (): void => {
       for (const [index, before] of touched) {
         const counted = findCounted(index)
         if (counted === undefined) continue
@@ -90,7 +83,6 @@ function groupMoves(
 const same = (a: Standing | undefined, b: Standing | undefined): boolean =>
   a === undefined || b === undefined ? a === b : compareStandings(a, b) === 0
 
-/** State, and the sizes of the segments in its large rankings. */
 type Segmented = { readonly state: State; readonly sizes: SegmentSizes }
 
 function settleRanking({ state, sizes }: Segmented, ranking: RankingKey, moves: Moves): void {
@@ -148,7 +140,6 @@ type CountedIndex = {
   readonly groupOf: (doc: Doc) => string
   /** undefined: the document is in the index, but not in the ranking. */
   readonly standingOf: (doc: Doc | undefined) => Standing | undefined
-  /** Whether a document is in a range of this order. */
   readonly within: (range: StandingRange) => (doc: Doc) => boolean
 }
 

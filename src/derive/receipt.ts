@@ -4,7 +4,6 @@ import { Exact, type ExactJson, parseExact } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
 import type { TxScope } from './scope.ts'
 
-/** A receipt of a system contract, parsed. */
 export type ParsedReceipt = {
   /** `token.iost`; the node prefixes the id of the emitting contract, so it can be trusted. */
   readonly contract: string
@@ -34,7 +33,8 @@ export function parseReceipt(receipt: Receipt): ParsedReceipt {
 }
 
 /** Arguments of an action; undefined when its data begins with no JSON array (a signer may write anything). */
-export function parseActionArguments(action: Action): readonly ExactJson[] | undefined {
+export function parseActionArguments(action: Action | undefined): readonly ExactJson[] | undefined {
+  if (action === undefined) return undefined
   if (parsedActions.has(action)) return parsedActions.get(action)
   const args = argumentsAsRead(action.data)
   parsedActions.set(action, args)

@@ -341,7 +341,6 @@ type Draft = {
   place: bigint
 }
 
-/** `partition`: the partition of the block's rows. */
 export function listCounts(state: State, figures: { list_count: number }, partition: number): ListCounts {
   const named = namesByKind<ListKind, Draft>()
   const drafts: Draft[] = []

@@ -42,7 +42,6 @@ function changeGas({ scope }: TxScope, owner: string, pledged: bigint): void {
   })
 }
 
-/** Key of the series of a pledge. */
 const pledgedKey = (pledger: string, beneficiary: string): string =>
   pledger === beneficiary ? seriesOf.pledgedForItself(pledger) : seriesOf.pledgedForOthers(pledger)
 
@@ -128,10 +127,9 @@ function change(scope: Scope, work: (market: Market) => void): void {
  * IEEE doubles in the contract's order of operations.
  */
 export function openMarket({ scope, tx }: TxScope, at: number): void {
-  const action = tx.actions[at]
-  const args = action === undefined ? undefined : parseActionArguments(action)
-  const total = Number(findDigits(args ?? [], 0))
-  const reserve = Number(findDigits(args ?? [], 3) ?? '0')
+  const args = parseActionArguments(tx.actions[at]) ?? []
+  const total = Number(findDigits(args, 0))
+  const reserve = Number(findDigits(args, 3) ?? '0')
   if (!Number.isFinite(total)) return
   change(scope, market => {
     market.left = total
@@ -145,15 +143,13 @@ export function openMarket({ scope, tx }: TxScope, at: number): void {
   })
 }
 
-/** Finds the trades with ram.iost, which has no receipts of its own, in the movements of one transaction. */
-type RamTrades = { see(name: string, movement: Movement): void }
-
 /**
- * A buy: IOST payer → ram.iost, its fee ram.iost → deadaddr, then ram ram.iost → account. A sell: ram account
+ * Finds the trades with ram.iost, which has no receipts of its own, in the movements of one transaction. The returned
+ * function is called with each. A buy: IOST payer → ram.iost, its fee ram.iost → deadaddr, then ram ram.iost → account. A sell: ram account
  * → ram.iost, then IOST ram.iost → receiver. Other ram between owners is lent. Genesis moves ram out of
  * ram.iost without a price, which is no trade.
  */
-export function ramTrades({ scope }: TxScope): RamTrades {
+export function ramTrades({ scope }: TxScope): (name: string, movement: Movement) => void {
   let paid: { price: bigint; fee: bigint } | undefined
   let sold: bigint | undefined
   const iost = ({ from, to, amount }: Movement): void => {
@@ -189,15 +185,13 @@ export function ramTrades({ scope }: TxScope): RamTrades {
       market.used += Number(amount)
     })
   }
-  return {
-    see: (name, movement) => {
-      if (movement.token === IOST && name === 'transfer') iost(movement)
-      else if (movement.token === RAM && name === 'transfer') ram(movement)
-      else if (movement.token === RAM && name === 'issue' && scope.block.height > 0)
-        change(scope, market => {
-          market.left += Number(movement.amount)
-        })
-    },
+  return (name, movement) => {
+    if (movement.token === IOST && name === 'transfer') iost(movement)
+    else if (movement.token === RAM && name === 'transfer') ram(movement)
+    else if (movement.token === RAM && name === 'issue' && scope.block.height > 0)
+      change(scope, market => {
+        market.left += Number(movement.amount)
+      })
   }
 }
 

@@ -4,7 +4,7 @@ import type { RecordDoc } from '#indices/record.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { Ledger } from './ledger.ts'
 import type { SeriesDrafts } from './series.ts'
-import type { State } from './state.ts'
+import type { State, Writable } from './state.ts'
 import type { VoteBonuses } from './vote-bonuses.ts'
 
 /**
@@ -68,14 +68,11 @@ export const SYSTEM_OWNER = 'admin'
 /** A native contract that exists from the start without a deployment. */
 export const SYSTEM_CONTRACT = 'system.iost'
 
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
-
 /** A block's contribution to its day that neither the block nor the statistics of the chain show. */
 export type DayDraft = {
   movements: number
   moved: bigint
   ramFees: bigint
-  /** Transfers by token. */
   readonly transfers: Map<string, { count: number; volume: bigint }>
 }
 
@@ -100,14 +97,12 @@ export type Scope = {
   readonly records: RecordDoc[]
 }
 
-/** One transaction at its position in the block. */
 export type TxScope = { readonly scope: Scope; readonly tx: Transaction; readonly position: number }
 
 /** Version of a system contract, by its deployed code; undefined if none was deployed yet. */
 export const findSystemVersion = ({ statistics }: Scope, contract: string): string | undefined =>
   statistics.versions.find(([id]) => id === contract)?.[1]
 
-/** Records the version of a system contract. */
 export function noteVersion({ statistics }: Scope, contract: string, version: string): void {
   const others = statistics.versions.filter(([id]) => id !== contract)
   statistics.versions = [...others, [contract, version] as const].sort(([a], [b]) => (a < b ? -1 : 1))

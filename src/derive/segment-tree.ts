@@ -53,25 +53,18 @@ const countMembers = (list: readonly Segment[]): number => list.reduce((sum, [, 
 /** A ranking: all members of a counted order that share a group. */
 export type RankingKey = Pick<StandingRange, 'index' | 'order' | 'group'>
 
-/** The segments of one ranking at the end of a block; `settle` writes them as documents. */
-type SegmentTree = {
-  /** Moves members out of the standings `left` and into the standings `entered`. */
-  move(left: readonly Standing[], entered: readonly Standing[]): void
-  /** Cuts segments that are too long now, and joins those that are short. The current members are read. */
-  settle(): void
-  readonly count: number
-}
-
 const TOP: Segment = ['', '', 0]
 
-/** Opens the stored tree. The result of `settle` depends only on the moves of the block. */
-export function openTree(state: State, ranking: RankingKey, sizes: SegmentSizes): SegmentTree {
+/** Opens the stored tree of a ranking at the end of a block. The result of `settle` depends only on the moves of the block. */
+export function openTree(state: State, ranking: RankingKey, sizes: SegmentSizes) {
   const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
   const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }
   return {
-    move: (left, entered) => moveMembers(draft, left, entered),
-    settle: () => settleTree(draft),
-    get count() {
+    /** Moves members out of the standings `left` and into the standings `entered`. */
+    move: (left: readonly Standing[], entered: readonly Standing[]): void => moveMembers(draft, left, entered),
+    /** Cuts segments that are too long now, joins those that are short, and writes them. The current members are read. */
+    settle: (): void => settleTree(draft),
+    get count(): number {
       return countMembers(root)
     },
   }
@@ -132,8 +125,7 @@ function moveMembers(draft: Draft, left: readonly Standing[], entered: readonly 
 function settleTree(draft: Draft): void {
   const { state, ranking, sizes, root, leaves } = draft
   const touched = new Set(leaves.keys())
-  const read = [...root.keys()].filter(place => touched.has(root[place]?.[3] ?? -1))
-  for (const place of read) joinLeaf(draft, place)
+  for (const [number, list] of leaves) leaves.set(number, joinSmall(list, sizes))
   // Runs from the end, so that insertions and removals shift only entries that are done already.
   for (let place = root.length - 1; place >= 0; place--) {
     const number = root[place]?.[3]
@@ -146,25 +138,11 @@ function settleTree(draft: Draft): void {
   putTree(state, ranking, { root, leaves })
 }
 
-const listSegmentMembers = (
-  { state, ranking }: Draft,
-  segment: Segment,
-  next: Segment | undefined,
-): readonly Standing[] => state.members({ ...ranking, ...toSegmentRange(segment, next) })
-
 const isLong = (segment: Segment, sizes: SegmentSizes): boolean => segment[2] > sizes.members
-
-/** Joins short segments. */
-function joinLeaf(draft: Draft, place: number): void {
-  const { root, leaves, sizes } = draft
-  const number = root[place]?.[3]
-  if (number === undefined || !leaves.has(number)) return
-  leaves.set(number, joinSmall(getLeaf(draft, number), sizes))
-}
 
 function recut(draft: Draft, segment: Segment, next: Segment | undefined): readonly Segment[] {
   if (!isLong(segment, draft.sizes)) return [segment]
-  const members = listSegmentMembers(draft, segment, next)
+  const members = draft.state.members({ ...draft.ranking, ...toSegmentRange(segment, next) })
   if (members.length !== segment[2])
     throw new Failure(
       'defect',

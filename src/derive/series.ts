@@ -24,10 +24,7 @@ export type ChangeCause = (Cause | { readonly movement: object; readonly until?:
 
 /** Series of amounts while a block is derived. */
 export type SeriesDrafts = {
-  /**
-   * Opens a series that is about to change; `key` by `seriesOf`. `isNew`: the series cannot exist yet, so it
-   * need not be read.
-   */
+  /** Opens a series that is about to change (`seriesOf`). `isNew`: it cannot exist yet, so it need not be read. */
   open(key: string, how?: { readonly isNew: boolean }): OpenSeries
   note(series: OpenSeries, change: bigint, by: ChangeCause): void
   /** Sets the row of a movement. */

@@ -19,6 +19,9 @@ export type State = {
   publisherOf(hash: string): string | undefined
 }
 
+/** A document that is changed in place while a block is derived. */
+export type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 /** Documents, or publishers of transactions (`hashes`), that must be fetched before the block can be derived. */
 export class MissingState extends Error {
   readonly keys: readonly Key[]

@@ -135,10 +135,9 @@ const wholeUnits = (digits: string | undefined, decimals: number): bigint =>
 
 /** Applies `updateTotalSupply [symbol, whole tokens]`, which emits no receipt (token.iost 1.0.4). */
 export function updateTotalSupply({ scope, tx }: TxScope, at: number): void {
-  const action = tx.actions[at]
-  const args = action === undefined ? undefined : parseActionArguments(action)
-  const symbol = args === undefined ? undefined : findText(args, 0)
-  const digits = args === undefined ? undefined : findDigits(args, 1)
+  const args = parseActionArguments(tx.actions[at]) ?? []
+  const symbol = findText(args, 0)
+  const digits = findDigits(args, 1)
   if (symbol === undefined || digits === undefined) return
   const token = scope.ledger.token(symbol)
   token.total_supply = wholeUnits(digits, token.decimal)
@@ -149,5 +148,3 @@ function requireTimeArgument(at: TxScope, parsed: ParsedReceipt, place: number):
   if (digits === undefined || !/^-?\d+$/.test(digits)) throw malformed(at, parsed, place)
   return BigInt(digits)
 }
-
-/** An unreadable receipt of token.iost must not be skipped: balances would be wrong from then on. */

@@ -17,21 +17,11 @@ import type { TxScope } from './scope.ts'
 /** An item that changes hands; `from` is `""` for an issue. */
 type Moved = { readonly symbol: string; readonly item: string; readonly from: string; readonly to: string }
 
-/**
- * Applies a receipt of token721.iost: `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or
- * `transfer [symbol, from, to, id]`.
- */
+/** `create [symbol, issuer, total]`, `issue [symbol, to, metadata]` or `transfer [symbol, from, to, id]`. */
 export function applyToken721(at: TxScope, parsed: ParsedReceipt): void {
-  switch (parsed.name) {
-    case 'create':
-      create(at, parsed)
-      return
-    case 'issue':
-      issue(at, parsed)
-      return
-    case 'transfer':
-      transfer(at, parsed)
-  }
+  if (parsed.name === 'create') create(at, parsed)
+  else if (parsed.name === 'issue') issue(at, parsed)
+  else if (parsed.name === 'transfer') transfer(at, parsed)
 }
 
 function create({ scope, tx }: TxScope, { args }: ParsedReceipt): void {
@@ -102,10 +92,7 @@ function move(at: TxScope, moved: Moved): void {
   past.note(owners, 1n, { kind: 'tx', more: [from, to] })
 }
 
-/**
- * Writes the owner of an item, the number of items of each owner, and their number in the collection. An item being issued
- * has no state yet.
- */
+/** Writes an item's owner, and the numbers of items and owners that follow. An item being issued has no state yet. */
 function pass(at: TxScope, { symbol, item: number, from, to }: Moved): void {
   if (from === to) return
   const { state, block } = at.scope
@@ -117,13 +104,7 @@ function pass(at: TxScope, { symbol, item: number, from, to }: Moved): void {
   for (const owner of owners) {
     const isNew = owner === to
     const step = isNew ? 1 : -1
-    state.put(holdings, {
-      id: countOfItems(owner),
-      owner,
-      item: '',
-      since: 0,
-      count: countOf(owner) + step,
-    })
+    state.put(holdings, { id: countOfItems(owner), owner, item: '', since: 0, count: countOf(owner) + step })
     const since = isNew ? block.height + 1 : 0
     const member = { id: memberId(owner, item), owner, item, since, count: 0 }
     if (from === '') state.add(holdings, member)

@@ -1,14 +1,12 @@
 import type { Action } from '#chain/block.ts'
 import { applies } from '#chain/effects.ts'
-import { type ExactJson, writeJson } from '#chain/json.ts'
+import { writeJson } from '#chain/json.ts'
 import { directVote } from '#chain/stake.ts'
 import { applyAccount } from './account.ts'
 import { applyCode, applyNestedCode } from './contract.ts'
 import {
-  applyAward,
-  applyCandidateBonus,
   applyProducer,
-  applyVote,
+  applyProducerEvent,
   applyWithdrawal,
   awardByBonus,
   awardByTransfers,
@@ -66,7 +64,7 @@ function applyActions(at: TxScope, deployed: Map<number, string>): void {
 }
 
 function applyReceipts(at: TxScope, movements: Map<number, Movement>): void {
-  const trades = ramTrades(at)
+  const seeTrade = ramTrades(at)
   at.tx.receipt.receipts.forEach((receipt, position) => {
     const parsed = parseReceipt(receipt)
     switch (parsed.contract) {
@@ -74,7 +72,7 @@ function applyReceipts(at: TxScope, movements: Map<number, Movement>): void {
         const movement = applyToken(at, parsed)
         if (movement === undefined) return
         movements.set(position, movement)
-        trades.see(parsed.name, movement)
+        seeTrade(parsed.name, movement)
         if (parsed.name === 'transfer') awardByBonus(at, movement)
         return
       }
@@ -98,14 +96,6 @@ function applyReceipts(at: TxScope, movements: Map<number, Movement>): void {
 
 /** Receipts only of those versions of vote_producer.iost that emit a receipt for every event about votes. */
 const TOLD: ReadonlySet<string> = new Set(['vote', 'unvote', 'topupVoterBonus', 'topupCandidateBonus'])
-
-function applyProducerEvent(at: TxScope, event: ProducerEvent): void {
-  const { name, args } = event
-  if (name === 'vote' || name === 'unvote' || name === 'voteFor') applyVote(at, event)
-  else if (name === 'topupCandidateBonus') applyCandidateBonus(at, args)
-  else if (name === 'candidateWithdraw' || name === 'topupVoterBonus') applyAward(at, name, args)
-  else applyProducer(at, name, args)
-}
 
 /** Applies votes and producers' actions without their own receipt, made by older contracts (`scope.ts`). */
 function applySilentActions(at: TxScope, movements: ReadonlyMap<number, Movement>): void {
@@ -138,15 +128,9 @@ function partiesKey(name: string, args: ParsedReceipt['args']): string | undefin
   return parties === undefined ? undefined : writeJson([name, ...args.slice(0, parties)])
 }
 
-type SilentAction = {
-  readonly name: string
-  readonly args: readonly ExactJson[]
-  readonly position: number
-}
-
 function applySilent(
   at: TxScope,
-  { name, args, position }: SilentAction,
+  { name, args, position }: Omit<ProducerEvent, 'hasReceipt'> & { readonly position: number },
   movements: ReadonlyMap<number, Movement>,
 ): void {
   if (name === 'candidateWithdraw') {

@@ -4,9 +4,7 @@ import { formatDoubt, series, seriesOf } from '#indices/series.ts'
 import { applyVoteEntry, parseEntries, parsePackedNumber, parseVotes } from '#indices/series-entry.ts'
 import type { StatisticsDoc } from '#indices/statistics.ts'
 import type { SeriesDrafts } from './series.ts'
-import type { State } from './state.ts'
-
-type Writable<T> = { -readonly [K in keyof T]: T[K] }
+import type { State, Writable } from './state.ts'
 
 /** A vote of a voter for a producer, in 10^-8 IOST; below zero for a vote that was withdrawn. */
 type Vote = { readonly voter: string; readonly producer: string; readonly change: bigint }
@@ -119,8 +117,7 @@ function openNamedValues(state: State, past: SeriesDrafts) {
     get,
     count,
     add: (key: string, name: string, change: bigint): void => {
-      const sums = all(key)
-      sums.set(name, (sums.get(name) ?? 0n) + change)
+      count(key, name, change)
       past.note(past.open(key), change, name === '' ? TX : { ...TX, more: [name] })
     },
   }

@@ -28,10 +28,7 @@ export type WorkingState = State & {
   atMark<I extends StateIndex>(index: I, id: string): DocOf<I> | undefined
   /** Number of documents put. */
   readonly size: number
-  /**
-   * Each document that differs from the version that was looked up, with that version; one change per (index,
-   * id), in order of first change.
-   */
+  /** Documents that differ from the version looked up, with that version; one per (index, id), by first change. */
   changes(): readonly StateChange[]
 }
 
@@ -98,7 +95,11 @@ export function workingState(
       const changed = listCellDocs(written.get(range.index as StateIndex))
       return mergeStandings(range, lookupRange(range), changed)
     },
-    publisherOf: hash => fetchedPublisher(lookupPublisher(hash), hash),
+    publisherOf: hash => {
+      const publisher = lookupPublisher(hash)
+      if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
+      return publisher
+    },
     mark: () => {
       undo = []
     },
@@ -123,7 +124,6 @@ export function workingState(
   }
 }
 
-/** Members of a range after changes, best first. */
 function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] {
   const now = withChanges(range, stored, changed)
   return [...now.values()].map(doc => requireStanding(range, doc)).sort(compareStandings)
@@ -131,11 +131,6 @@ function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: It
 
 const noMembers: LookupRange = ({ index }) => {
   throw new TypeError(`Members of ${index.name} cannot be read here.`)
-}
-
-function fetchedPublisher(publisher: ReturnType<LookupPublisher>, hash: string): string | undefined {
-  if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
-  return publisher
 }
 
 /** Cells of an index that were written since the mark, each once. */

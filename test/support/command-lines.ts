@@ -1,5 +1,5 @@
-import { commands } from '#cli/commands.ts'
 import { listFlags } from '#cli/read-settings.ts'
+import { commands } from '#cli/run.ts'
 import { settingNames } from '#cli/settings.ts'
 
 /** Flags of every command, and two placeholders that help texts use for a flag. */

@@ -5,7 +5,7 @@ import { hash8 } from '#chain/hash.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
 import type { HeadBlock } from '#head/head-state.ts'
-import { type BlockDoc, blocks } from '#indices/block.ts'
+import { type BlockDoc, blocks, toBlockFields } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { producerKeys } from '#indices/producer.ts'
 import type { Node } from '#node/port.ts'
@@ -15,7 +15,6 @@ import { badRequest, shown } from '../request/refusals.ts'
 import { unknown } from './loading.ts'
 import { askNode } from './node-answer.ts'
 
-/** Position of a transaction in the chain. */
 export type TransactionPosition = {
   readonly height: number
   /** Position in the block. */
@@ -24,7 +23,6 @@ export type TransactionPosition = {
   readonly above?: HeadBlock
 }
 
-/** A transaction and its status. */
 export type FoundTransaction = {
   /** `PENDING` in the pool, `PACKED` in a block, `IRREVERSIBLE`. */
   readonly status: string
@@ -42,32 +40,11 @@ export const NO_BLOCK = '-1'
 /** A block with the fields that answers need, stored or from the node. */
 export type FoundBlock = {
   readonly status: 'PENDING' | 'IRREVERSIBLE'
-  readonly doc: Omit<BlockDoc, 'id' | 'hash8' | 'base' | 'base_hash8'>
+  readonly doc: ReturnType<typeof toBlockFields>
 }
 
-/**
- * A block from the node, as a document. Its gas is summed from its transactions: the node's own figure is 0
- * once a block is irreversible, and differs between nodes before.
- */
-export async function blockFromNode(view: View, block: Block): Promise<FoundBlock['doc']> {
-  const key = await view.get(producerKeys, block.witness)
-  return {
-    height: block.height,
-    hash: block.hash,
-    version: block.version,
-    parent_hash: block.parentHash,
-    tx_merkle_hash: block.txMerkleHash,
-    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
-    witness: block.witness,
-    witness_account: key === undefined || key.account === '' ? block.witness : key.account,
-    time: block.time,
-    gas_usage: block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n),
-    tx_count: block.txCount,
-    info: block.info,
-    orig_info: block.origInfo,
-    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
-  }
-}
+export const blockFromNode = async (view: View, block: Block): Promise<FoundBlock['doc']> =>
+  toBlockFields(block, (await view.get(producerKeys, block.witness))?.account)
 
 type BranchContext = Pick<Context, 'branch'>
 
@@ -133,10 +110,7 @@ function requireOnBranch(
   )
 }
 
-/**
- * A transaction that is not on the followed branch, as seen from that branch: pending, if its node reports it
- * in a block that may still be replaced.
- */
+/** A transaction that is not on the followed branch, as seen from it: pending if its block may still be replaced. */
 export function markOffBranch({ branch }: BranchContext, found: FoundTransaction): FoundTransaction {
   const isKnown = branch.status === 'followed' || branch.status === 'apart'
   return isKnown && found.status === 'PACKED'

@@ -9,18 +9,17 @@ import type { Numbered } from './listing.ts'
 /** Published blocks by their heights, in the same order. Throws 'damaged' if one is missing. */
 export async function readBlocks(view: View, heights: readonly number[]): Promise<readonly BlockDoc[]> {
   const docs = heights.length === 0 ? [] : await view.getMany(blocks, heights.map(blockId))
-  return docs.map((doc, at) => doc ?? lost(heights[at]))
+  return docs.map((doc, at) => doc ?? missing(`Block ${heights[at]} is not stored.`))
 }
 
 /** One published block. Throws 'damaged' if it is missing. */
 export const readBlock = async (view: View, height: number): Promise<BlockDoc> =>
-  (await view.get(blocks, blockId(height))) ?? lost(height)
+  (await view.get(blocks, blockId(height))) ?? missing(`Block ${height} is not stored.`)
 
-function lost(height: number | undefined): never {
-  throw missingData(`Block ${height} is not stored.`)
+function missing(what: string): never {
+  throw missingData(what)
 }
 
-/** Times of published blocks by their heights. */
 export const readBlockTimes = async (view: View, heights: readonly number[]): Promise<ReadonlyMap<number, bigint>> =>
   new Map((await readBlocks(view, [...new Set(heights)])).map(({ height, time }) => [height, time]))
 
@@ -48,7 +47,6 @@ export async function ofOneChain<T>(view: View, ends: readonly End[], work: () =
 const takenBack = ({ height }: End): Failure =>
   new Failure('unavailable', `Block ${height} was taken back by a repair while its rows were read.`)
 
-/** The height in a position. */
 export function getPositionHeight(position: string): number {
   const [height] = parsePosition(position) ?? []
   if (height === undefined) throw new TypeError(`'${position}' is no position.`)
@@ -65,20 +63,19 @@ export async function rowIds<D>(
   const hashes = await blockHashes(view, stored)
   return rows.map(({ doc, above }) => {
     const position = positionOf(doc)
-    const hash = above?.doc.hash ?? hashes.get(getPositionHeight(position))
-    if (hash === undefined) throw missingData(`Block ${getPositionHeight(position)} has rows, and no document.`)
-    return rowIdText({ position, hash })
+    return rowIdText({ position, hash: above?.doc.hash ?? requireHash(hashes, position) })
   })
 }
 
 /** The ids of rows of stored blocks, by their positions. */
 export async function readRowIds(view: View, positions: readonly string[]): Promise<readonly RowId[]> {
   const hashes = await blockHashes(view, positions.map(getPositionHeight))
-  return positions.map(position => {
-    const hash = hashes.get(getPositionHeight(position))
-    if (hash === undefined) throw missingData(`Block ${getPositionHeight(position)} has rows, and no document.`)
-    return { position, hash }
-  })
+  return positions.map(position => ({ position, hash: requireHash(hashes, position) }))
+}
+
+function requireHash(hashes: ReadonlyMap<number, string>, position: string): string {
+  const height = getPositionHeight(position)
+  return hashes.get(height) ?? missing(`Block ${height} has rows, and no document.`)
 }
 
 /** Hashes of stored blocks by height; heights without a stored block are left out. */

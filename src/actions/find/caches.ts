@@ -17,10 +17,7 @@ export type DayEndCache = {
 /** The height of the last block before a day, by day. */
 type DayEnds = ReadonlyMap<number, number>
 
-/**
- * Cache of the day ends of one service's store. The ends belong to the chain with a certain block, even if
- * the store has another chain later.
- */
+/** The ends belong to the chain with a certain block, even if the store has another chain later. */
 export function createDayEndCache(): DayEndCache {
   let cached: { readonly at: End; readonly ends: DayEnds } | undefined
   return {
@@ -36,16 +33,10 @@ export function createDayEndCache(): DayEndCache {
   }
 }
 
-/** A member of a ranking and its figure, in the smallest unit. */
-export type Ranked = readonly [name: string, units: bigint]
-
-/**
- * Rankings of the past, by name, and height and hash of the block. The state after an irreversible block never changes.
- */
+/** Rankings of the past, by name and block: the state after an irreversible block never changes. */
 export type RankingCache = Pick<BoundedCache<readonly object[]>, 'get' | 'put'>
 
 /** Size limit of the cache in characters: some 10^6 holders. */
 const MAX_CACHED = 32_000_000
 
-/** The cache of one service for its store. */
 export const createRankingCache = (): RankingCache => boundedCache(MAX_CACHED)

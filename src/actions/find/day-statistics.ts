@@ -4,7 +4,7 @@ import { balanceId } from '#indices/balance.ts'
 import { listOf, lists } from '#indices/list.ts'
 import type { ListedRecord } from '#indices/record.ts'
 import { seriesOf } from '#indices/series.ts'
-import { tokens } from '#indices/token.ts'
+import { type TokenDoc, tokens } from '#indices/token.ts'
 import { tokenDayId, tokenDays } from '#indices/token-day.ts'
 import type { View } from '#store/port.ts'
 import type { Context } from '../define.ts'
@@ -22,10 +22,7 @@ const MAX_LONG = 256
 /** Number of rows per read; few enough that their long texts fit in memory. */
 const AT_ONCE = 500
 
-/**
- * Daily incoming and outgoing amounts of an account in a token, with the number of its counterparties. Throws
- * 'not_found', 'loading'.
- */
+/** What an account received and sent of a token on each day, and from how many. Throws 'not_found', 'loading'. */
 export async function daysOfAccount(
   context: Context,
   { account, symbol }: { readonly account: string; readonly symbol: string },
@@ -58,10 +55,7 @@ export async function daysOfAccount(
 
 type Balance = { readonly name: string; readonly symbol: string }
 
-/**
- * The counterparties of an owner in each interval between two heights; undefined: they are in more rows than
- * may be read.
- */
+/** The counterparties of an owner in each interval between two heights; undefined: in more rows than may be read. */
 async function readCounterparties(
   { view, clock, signal }: Pick<Context, 'view' | 'clock' | 'signal'>,
   { name, symbol }: Balance,
@@ -92,10 +86,7 @@ async function readCounterparties(
   return days
 }
 
-/**
- * Index, from `from` on, of the day that contains a height. The last day, if a repair has moved the row
- * beyond it meanwhile.
- */
+/** Index, from `from` on, of the day with a height; the last day if a repair has moved the row beyond it meanwhile. */
 function findDayIndex(height: number, ends: readonly number[], from: number): number {
   const later = ends.findIndex((end, at) => at > from && height <= end)
   return later < 0 ? ends.length - 2 : later - 1
@@ -110,34 +101,43 @@ async function readDealings(view: View, docs: readonly ListedRecord[], name: str
   })
 }
 
-/**
- * Amounts of a token moved, issued and destroyed on each day, with supply and number of holders at its end.
- * Throws 'not_found', 'loading'.
- */
+/** What moved of a token on each day, with supply and number of holders then. Throws 'not_found', 'loading'. */
 export async function daysOfToken(context: Context, symbol: string, days: RequestedDays) {
   const { view } = context
   const found = await view.get(tokens, symbol)
   if (found === undefined) throw unknown(context, 'token', symbol)
   const ends = await endsOfDays(view, days)
   const dates = ends.slice(1).map((_end, at) => formatDate(days.from + at))
-  const [moved, supply, holders] = await Promise.all([
+  const [moved, supplies] = await Promise.all([
     view.getMany(
       tokenDays,
       dates.map(date => tokenDayId(symbol, date)),
     ),
-    readFlows(view, seriesOf.supply(symbol), ends),
-    readFlows(view, seriesOf.holders(symbol), ends),
+    readSupplies(view, found, ends),
   ])
-  const shown = (units: bigint): string => fromUnits(units, found.decimal)
-  return dates.map((date, at) => {
-    const [before = NO_FLOWS, after = NO_FLOWS] = [supply[at], supply[at + 1]]
-    const held = holders[at + 1] ?? NO_FLOWS
-    const doc = moved[at]
+  return supplies.map((supply, at) => ({
+    date: formatDate(days.from + at),
+    complete: days.from + at < days.today,
+    transfers: moved[at]?.transfers ?? 0,
+    volume: fromUnits(BigInt(moved[at]?.volume ?? 0), found.decimal),
+    ...supply,
+  }))
+}
+
+/** What was issued and destroyed of a token from each height to the next, and supply and number of holders then. */
+export async function readSupplies(
+  view: View,
+  { symbol, decimal }: Pick<TokenDoc, 'symbol' | 'decimal'>,
+  heights: readonly number[],
+) {
+  const [supply, holders] = await Promise.all([
+    readFlows(view, seriesOf.supply(symbol), heights),
+    readFlows(view, seriesOf.holders(symbol), heights),
+  ])
+  const shown = (units: bigint): string => fromUnits(units, decimal)
+  return heights.slice(1).map((_height, at) => {
+    const [before = NO_FLOWS, after = NO_FLOWS, held = NO_FLOWS] = [supply[at], supply[at + 1], holders[at + 1]]
     return {
-      date,
-      complete: days.from + at < days.today,
-      transfers: doc?.transfers ?? 0,
-      volume: shown(BigInt(doc?.volume ?? 0)),
       issued: shown(after.gained - before.gained),
       destroyed: shown(after.lost - before.lost),
       supply: shown(after.gained - after.lost),

@@ -23,10 +23,7 @@ const BACK = 7
 export const genesisDay = async (view: View): Promise<number> =>
   toDay(BigInt((await view.get(statistics, STATISTICS))?.genesis_time ?? view.at.time))
 
-/**
- * Figures of each day from `from` to `to`. `genesis`, not after `from`, is the day of the first block;
- * `today` is the day of the last.
- */
+/** Figures of each day. `genesis`, not after `from`, is the day of the first block; `today` that of the last. */
 export async function readDays(
   view: View,
   { from, to, genesis, today }: Readonly<Record<'from' | 'to' | 'genesis' | 'today', number>>,
@@ -46,10 +43,7 @@ export async function readDays(
   })
 }
 
-/**
- * Height of the last block before the day `from`, then of the last block by the end of each day up to `to`;
- * -1: there is none.
- */
+/** Height of the last block before `from`, then of the last block by the end of each day up to `to`; -1: none. */
 export async function endsOfDays(
   view: View,
   { from, to, today }: Readonly<Record<'from' | 'to' | 'today', number>>,
@@ -78,7 +72,6 @@ async function readPreviousDay(view: View, day: number, genesis: number): Promis
   return dayOfBlock(view, last)
 }
 
-/** Figures of the day of a block. */
 async function dayOfBlock(view: View, height: number): Promise<DayDoc> {
   const day = toDay((await readBlock(view, height)).time)
   const [doc] = await readDayDocs(view, day, day)
@@ -221,7 +214,6 @@ const readBlockDay = async (view: View, height: number): Promise<number> => toDa
 /** Maximum number of days in one answer, some three months: the search in the list has one bound per day. */
 export const MAX_DAYS = 92
 
-/** A UTC day, whether it is over, and the number of a list's rows on it. */
 type RecordsOfDay = { readonly date: string; readonly complete: boolean; readonly records: number }
 
 /** Number of a list's rows on each requested day, from a search for the bounds of the days. */

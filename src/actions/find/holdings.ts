@@ -7,7 +7,6 @@ import { wholeOrder } from './listing.ts'
 import type { StateMoment } from './point.ts'
 import { heldThenAll, NO_FLOWS, readFlows, readSums, readVotesSeries, votesThenAll } from './series.ts'
 
-/** An owner's amounts of one token. */
 export type HeldToken = Held & { readonly token: string }
 
 /** All tokens of which an owner has an amount, available or frozen, by symbol. `then`: the amounts after that block. */
@@ -38,10 +37,7 @@ async function readPastTokens(view: View, owner: string, { height }: StateMoment
  * Amounts that withdrawals would pay, in 10^-8 IOST. null: part of it was earned while the contract wrote no receipts.
  */
 export type Unclaimed = {
-  /**
-   * To the owner as a voter: the sum, rounded down once. `byProducer`: the part from each producer, by name,
-   * each rounded down.
-   */
+  /** To the owner as a voter: the sum, rounded down once; each part `byProducer` is rounded down by itself. */
   readonly asVoter: bigint | null
   readonly byProducer: readonly (readonly [producer: string, amount: bigint | null])[]
   /** To the owner as a producer: half of the bonus; its voters get the other half. */
@@ -77,10 +73,7 @@ export async function readUnclaimed(
   }
 }
 
-/**
- * A producer's half of the candidate bonus that it could withdraw after each of several blocks, in 10^-8 IOST; null: not
- * known. -1: before the chain.
- */
+/** A producer's half of the candidate bonus after each of several blocks; null: not known. -1: before the chain. */
 export async function readCandidateBonuses(
   view: View,
   producer: string,

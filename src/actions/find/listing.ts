@@ -5,16 +5,10 @@ import type { Moment, View } from '#store/port.ts'
 import type { Book } from '../books/book.ts'
 import type { Rows } from './rows.ts'
 
-/**
- * The part of a list that one call selects: the number of its rows, and access to any run of them. Pages and
- * exports are read from it.
- */
+/** The part of a list that one call selects: pages and exports are read from it. */
 export type Listing<D = unknown> = {
   readonly total: number
-  /**
-   * Number of irreversible rows of the whole list, regardless of the selected part; absent: the list cannot
-   * be followed.
-   */
+  /** Number of irreversible rows of the whole list, not only the part; absent: the list cannot be followed. */
   readonly stored?: number
   /** `limit` documents after the first `offset`, in the requested order; all of them must be within `total`. */
   readonly docs: (view: View, offset: number, limit: number) => Promise<readonly D[]>
@@ -41,7 +35,6 @@ export type Listing<D = unknown> = {
  */
 export type Parts<D> = { readonly ahead: readonly D[]; readonly later: readonly (readonly D[])[] }
 
-/** Number of documents read at once. */
 export const ROWS_AT_ONCE = 1_000
 
 /** Source of the new rows of a list. */
@@ -82,10 +75,7 @@ export type OrdinalList<D> = {
   readonly idOf: (doc: D) => string
 }
 
-/**
- * Rows of steps, given oldest first, as a list in the requested order. They are in memory, and the list
- * cannot be followed.
- */
+/** Rows of steps, given oldest first, as a list in the requested order, which cannot be followed. */
 export function stepListing<D>(rows: readonly object[], sort: 'asc' | 'desc', columns: readonly string[]): Listing<D> {
   const ordered: readonly unknown[] = sort === 'asc' ? rows : rows.toReversed()
   return {
@@ -116,7 +106,6 @@ export async function wholeOrder<I extends StateIndex>(
   return docs
 }
 
-/** All documents of an order in chunks. */
 export const orderInRuns = async function* <I extends StateIndex>(
   view: View,
   { index, order, ...group }: IndexOrder<I>,
@@ -129,19 +118,12 @@ export const orderInRuns = async function* <I extends StateIndex>(
 }
 
 /**
- * The list of all documents of an order, `total` of them. `rowOf` makes the row of each, from its rank (1 is
- * the first).
+ * The list of all documents of an order, `total` of them; `asc`: in its exact reverse. `rowOf` makes the row of each, from
+ * its rank (1 is the first).
  */
 export const createOrderListing = <I extends StateIndex>(
-  order: IndexOrder<I>,
+  { index, order, sort = 'desc', ...group }: IndexOrder<I> & { readonly sort?: 'asc' | 'desc' },
   total: number,
-  rowOf: (doc: DocOf<I>, rank: number) => unknown,
-): Listing<Ranked<I>> => rankedListing(order, { total, sort: 'desc' }, rowOf)
-
-/** Like `createOrderListing`, in the order (`desc`) or its exact reverse (`asc`). */
-export const rankedListing = <I extends StateIndex>(
-  { index, order, ...group }: IndexOrder<I>,
-  { total, sort }: { readonly total: number; readonly sort: 'asc' | 'desc' },
   rowOf: (doc: DocOf<I>, rank: number) => unknown,
 ): Listing<Ranked<I>> => ({
   total,
@@ -156,7 +138,6 @@ export const rankedListing = <I extends StateIndex>(
 
 type Ranked<I extends StateIndex> = { readonly doc: DocOf<I>; readonly rank: number }
 
-/** The list of rows in memory, in their order. */
 export const createMemoryListing = <R>(all: readonly R[], rowOf: (row: R) => unknown): Listing =>
   asRows({
     total: all.length,
@@ -164,9 +145,7 @@ export const createMemoryListing = <R>(all: readonly R[], rowOf: (row: R) => unk
     rows: async (_view, docs) => ({ rows: docs.map(rowOf) }),
   })
 
-/**
- * The same list with its rows created as its documents are read, so that lists of different documents have one type.
- */
+/** The same list with its rows created as its documents are read: lists of different documents get one type. */
 export const asRows = <D>({ total, docs, rows }: Listing<D>): Listing => ({
   total,
   docs: async (view, offset, limit) => (await rows(view, await docs(view, offset, limit))).rows,

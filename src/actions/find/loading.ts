@@ -32,10 +32,7 @@ export function absent(context: LoadingContext, what: Text): Failure {
   })
 }
 
-/**
- * Throws 'loading' while the load is so far behind that a thing which is not stored may exist.
- * @param what as in `absent`.
- */
+/** Throws 'loading' while a thing that is not stored may exist; `what` as in `absent`. */
 export function refuseWhileLoading(context: LoadingContext, what: Text): void {
   const { height, lib, isBehind } = getLoading(context)
   if (isBehind) throw loading({ height, lib }, what)
@@ -127,10 +124,7 @@ export function requireFound<T>(
   return all
 }
 
-/**
- * null for a thing that does not exist, in answers about several things. Throws the failure if it may exist
- * ('loading').
- */
+/** null for a thing that does not exist, in answers about several. Throws the failure if it may exist ('loading'). */
 export function toNull(failure: Failure): null {
   if (failure.kind !== 'not_found') throw failure
   return null

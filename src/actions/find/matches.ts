@@ -15,32 +15,19 @@ import type { Context } from '../define.ts'
 import { type BlockName, findBlock } from './block.ts'
 import { findTransaction } from './transaction.ts'
 
-/**
- * A hash or an id as lists abbreviate it: its beginning and its end. The end is `""` if only the beginning is given.
- */
-type Shortened = { readonly beginning: string; readonly end: string }
-
+/** A hash or an id as lists abbreviate it: its beginning, and its end if that is given. */
 const SHORTENED = /^([1-9A-HJ-NP-Za-km-z]{1,98})(?:(?:…|\.{2,3})([1-9A-HJ-NP-Za-km-z]*))?$/
-
-/** The two ends of a text that may be an abbreviated hash; undefined: it cannot be one. */
-function parseShortenedHash(text: string): Shortened | undefined {
-  const [, beginning = '', end = ''] = SHORTENED.exec(text) ?? []
-  return beginning === '' ? undefined : { beginning, end }
-}
-
-/** A block or a transaction whose hash has these two ends, or a contract whose id has them. */
-type LikeHash =
-  | { readonly type: 'block' | 'transaction'; readonly hash: string; readonly height: number }
-  | { readonly type: 'contract'; readonly id: string }
 
 /** Maximum number of contracts compared: far fewer begin with `Contract` and the same two characters. */
 const MAX_CONTRACTS = 500
 
-/** Blocks, transactions, base transactions or contracts of the store whose hash or id has these two ends. */
-async function likeHash(view: View, { beginning, end }: Shortened): Promise<readonly LikeHash[]> {
+/** Blocks, transactions, base transactions or contracts of the store whose hash or id a text abbreviates. */
+async function matchShortened(view: View, text: string): Promise<readonly Match[]> {
+  const [, beginning = '', end = ''] = SHORTENED.exec(text) ?? []
+  const exact = end !== ''
   if (beginning.startsWith('Contract')) {
     const found = await view.startingWith(contracts, beginning, MAX_CONTRACTS)
-    return found.filter(({ id }) => id.endsWith(end)).map(({ id }) => ({ type: 'contract', id }))
+    return found.filter(({ id }) => id.endsWith(end)).map(({ id }) => match('contract', id, exact))
   }
   const keys = listHash8Candidates(beginning)
   if (keys.length === 0) return []
@@ -49,20 +36,20 @@ async function likeHash(view: View, { beginning, end }: Shortened): Promise<read
     view.findAny(blocks, 'base_hash8', keys),
     view.findAny(transactions, 'hash8', keys),
   ])
-  const all: readonly LikeHash[] = [
-    ...ofBlocks.map(({ hash, height }) => ({ type: 'block' as const, hash, height })),
-    ...ofBase.map(({ tx_hashes, height }) => {
-      const [hash = ''] = tx_hashes.split(' ', 1)
-      return { type: 'transaction' as const, hash, height }
-    }),
-    ...ofTransactions.map(({ hash, height }) => ({ type: 'transaction' as const, hash, height })),
-  ]
-  return all.filter(one => 'hash' in one && one.hash.startsWith(beginning) && one.hash.endsWith(end))
+  const ofHash = (type: 'block' | 'transaction', hash: string, height: number): Match => ({
+    ...match(type, type === 'block' ? String(height) : hash, exact),
+    block_number: String(height),
+    hash,
+    status: 'IRREVERSIBLE',
+  })
+  return [
+    ...ofBlocks.map(({ hash, height }) => ofHash('block', hash, height)),
+    ...ofBase.map(({ tx_hashes, height }) => ofHash('transaction', tx_hashes.split(' ', 1)[0] ?? '', height)),
+    ...ofTransactions.map(({ hash, height }) => ofHash('transaction', hash, height)),
+  ].filter(({ hash }) => hash.startsWith(beginning) && hash.endsWith(end))
 }
 
-/**
- * Number of tokens whose full names are compared, those with the most holders first: there is no index on full names.
- */
+/** Tokens whose full names are compared, those with the most holders first: there is no index on full names. */
 export const MAX_COMPARED = 500
 /** Length of the longest full name in a search, in characters. */
 const MAX = 100
@@ -91,13 +78,10 @@ type Match = {
   /** `""` except for blocks and transactions; likewise `hash` and `status`. */
   readonly block_number: string
   readonly hash: string
-  /**
-   * For a block or transaction: `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in the pool.
-   */
+  /** `IRREVERSIBLE`, `PACKED` while its block may still be replaced, `PENDING` in the pool. */
   readonly status: string
 }
 
-/** Maximum number of names of each type. */
 export const MAX_OF_KIND = 10
 /** The characters and length limit of all names (chain/names.ts): no other text is a prefix of one. */
 const BEGINNING = /^[A-Za-z0-9_.]{1,100}$/
@@ -122,8 +106,8 @@ export async function findMatches(context: Context, given: string): Promise<read
   if (ofKey.length > 0) return ofKey
   const named = await matchNamed(context, text)
   if (named.length > 0) return named
-  const shortened = await ofShortened(view, text)
-  if (shortened.length > 0) return shortened
+  const shortened = await matchShortened(view, text)
+  if (shortened.length > 0) return shortened.slice(0, MAX_OF_KIND)
   const symbols = await symbolsByFullName(view, text)
   return symbols.slice(0, MAX_OF_KIND).map(symbol => match('token', symbol, false))
 }
@@ -141,19 +125,6 @@ async function matchKey(view: View, text: string): Promise<readonly Match[]> {
     ...(owned.length === 0 ? [] : [match('account', text, true)]),
     ...(producer?.listed === undefined ? [] : [match('producer', account, true)]),
   ]
-}
-
-/** Things whose hash or id has the two ends of a text. */
-async function ofShortened(view: View, text: string): Promise<readonly Match[]> {
-  const shortened = parseShortenedHash(text)
-  const found = shortened === undefined ? [] : await likeHash(view, shortened)
-  const isNamed = shortened?.end !== ''
-  return found.slice(0, MAX_OF_KIND).map(one => {
-    if (one.type === 'contract') return match('contract', one.id, isNamed)
-    const { type, hash, height } = one
-    const id = type === 'block' ? String(height) : hash
-    return { ...match(type, id, isNamed), block_number: String(height), hash, status: 'IRREVERSIBLE' }
-  })
 }
 
 async function matchNamed(context: Context, text: string): Promise<readonly Match[]> {

@@ -9,10 +9,7 @@ export type Run = { readonly list: ListDoc; readonly first: number; readonly las
 /** A row, with the numbers of the runs that contain it. */
 export type Merged = { readonly doc: ListedRecord; readonly runs: readonly number[] }
 
-/**
- * The rows of some runs merged by position, without duplicates. It is immutable: each step returns the
- * remainder as a new merge, so a read can be retried without loss.
- */
+/** The rows of some runs by position, without duplicates. It is immutable, so a read can be retried without loss. */
 export type Merge = {
   /** The next rows, at most `limit`, and the remainder after them. */
   readonly next: (view: View, limit: number) => Promise<{ readonly rows: readonly Merged[]; readonly rest: Merge }>
@@ -56,10 +53,7 @@ const continueMerge = (before: readonly Readonly<Reading>[], sort: 'asc' | 'desc
   isOver: before.every(isRead),
 })
 
-/**
- * Number of rows to read from each run: about twice its share of the rows wanted, or exactly the rows wanted
- * if there is a single run.
- */
+/** Rows to read from each run: about twice its share of the rows wanted, or exactly those if there is one run. */
 const computeChunkSize = (wanted: number, runs: number): number =>
   runs < 2 ? Math.min(MAX_ROWS, wanted) : Math.min(MAX_ROWS, Math.max(LEAST_ROWS, Math.ceil((2 * wanted) / runs)))
 

@@ -15,10 +15,7 @@ export async function requireCollection(context: LookupContext, symbol: string):
   return found
 }
 
-/**
- * An NFT by its collection and number. Throws 'not_found' or 'loading'; if the collection does not exist, for
- * the collection.
- */
+/** Throws 'not_found' or 'loading'; if the collection does not exist, for the collection. */
 export async function requireNft(context: LookupContext, symbol: string, number: string) {
   const id = itemId(symbol, number)
   const found = await context.view.get(items, id)

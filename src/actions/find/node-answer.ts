@@ -16,7 +16,6 @@ import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 
-/** HTTP status 200. */
 export const OK = 200
 /** The node's messages for an unknown block or transaction (go-iost rpc). */
 const NOT_FOUND: ReadonlySet<string> = new Set(['tx not found', 'block not found'])
@@ -97,14 +96,9 @@ type Place = { readonly contract: string; readonly key: string; readonly field?:
 /** The irreversible block that an answer about storage reflects. */
 type AsOf = { readonly height: number; readonly hash: string }
 
-/**
- * The storage of contracts, as returned by the followed node. Throws Failure 'unavailable', 'bad_block', 'deadline'.
- */
+/** The storage of contracts as the followed node returns it. Throws 'unavailable', 'bad_block', 'deadline'. */
 export type StorageReader = {
-  /**
-   * The value as the node writes it: a text, a number in digits, or `null`, which also stands for a missing
-   * value. The answer is not verified.
-   */
+  /** A text, a number in digits, or `null`, which also stands for a missing value. The answer is not verified. */
   value(place: Place): Promise<AsOf & { readonly value: string }>
   /** The fields of the map under a key, the first 257 (go-iost vm/database, addField); []: there is no map. */
   fields(place: Omit<Place, 'field'>): Promise<AsOf & { readonly fields: readonly string[] }>

@@ -89,10 +89,7 @@ export function createBodyReader(view: View, rows: readonly Numbered<ListedRecor
 
 export type NumberedRecord = Numbered<ListedRecord>
 
-/**
- * The rows of a list of records within a range, like `numberedRows`, including those of head blocks if
- * requested. A list that does not exist has none.
- */
+/** The rows of a list of records within a range, with those of head blocks if requested; none if there is no list. */
 export async function listRecords(
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   list: string,
@@ -160,10 +157,7 @@ const max = (a: bigint, b: bigint): bigint => (a > b ? a : b)
 /** Lower bound of the rows' moments. */
 export const ORIGIN: Moment = { height: 0, time: 0n }
 
-/**
- * Number of rows of a list before a range, and within it. Bounds at the ends of the chain, and bounds that
- * are row numbers, need no request.
- */
+/** Number of rows before a range, and within it. Ends of the chain and row numbers need no request. */
 export async function countRangeRows<D>(
   view: View,
   { count, end = view.at, moments }: Pick<OrdinalList<D>, 'count' | 'end' | 'moments'>,
@@ -220,10 +214,7 @@ async function requireOrdinal<D>(
   )
 }
 
-/**
- * Throws unless the block of a row exists: published, or on the followed branch ('replaced', 'unavailable',
- * 'bad_request').
- */
+/** Throws unless the block of a row is published or on the branch ('replaced', 'unavailable', 'bad_request'). */
 export async function requireBlock(
   { view, head, clock }: ListContext,
   { height, hash }: { readonly height: number; readonly hash: string },
@@ -262,14 +253,10 @@ const replaced = (height: number): Failure =>
     },
   )
 
-/** A transaction and the time of its block. */
 type TimedTransaction = { readonly doc: TransactionDoc; readonly time: bigint }
 export type NumberedTransaction = Numbered<TimedTransaction>
 
-/**
- * Transactions of the whole chain within a range, base ones left out, like `numberedRows`; including those of
- * head blocks if requested.
- */
+/** Transactions of the chain within a range without base ones, with those of head blocks if requested. */
 export async function listTransactions(
   context: Pick<Context, 'view' | 'node' | 'head' | 'clock'>,
   range: RangeInOrder,
@@ -285,7 +272,6 @@ export async function listTransactions(
   return numberedRows(context, withHead<TimedTransaction>(list, context.head, headTransactions), range)
 }
 
-/** The transactions of a head block. */
 export const headTransactions = ({ doc: { time }, transactions: all }: HeadBlock): readonly TimedTransaction[] =>
   all.map(doc => ({ doc, time }))
 
@@ -315,7 +301,6 @@ type Position = { readonly height: number; readonly tx: number }
 
 const listHeights = (positions: readonly Position[]): readonly number[] => positions.map(({ height }) => height)
 
-/** Positions of the transactions with given numbers. */
 async function readPositions(view: View, numbers: readonly number[]): Promise<readonly Position[]> {
   const runOf = (number: number): number => Math.floor((number - 1) / RUN_LENGTH)
   const runs = [...new Set(numbers.map(runOf))]

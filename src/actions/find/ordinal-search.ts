@@ -1,17 +1,11 @@
 /** Number of rows read in one request. Two bounds in a list of 10^7 rows are found in at most 6 requests, one in 5. */
 const AT_ONCE = 32
-/**
- * Number of rows read for each bound when many bounds are open. Any number of bounds in 10^7 rows is found in
- * at most 9 requests.
- */
+/** Rows per bound when many are open. Any number of bounds in 10^7 rows is found in at most 9 requests. */
 const FOR_EACH = 8
 /** Number of open rows per bound up to which all of them are read at once. */
 const FEW = 4
 
-/**
- * Rows with the ordinals 1 … `count`. `floor` and `ceiling` are bounds: no test rates a row below `floor` or
- * above `ceiling`.
- */
+/** Rows with the ordinals 1 … `count`. No test rates a row below `floor` or above `ceiling`. */
 type OrdinalRows<T> = {
   readonly count: number
   readonly floor: T
@@ -23,7 +17,6 @@ type OrdinalRows<T> = {
 /** At least `least` rows pass and at most `most`; the rows between are not tested yet. */
 type Bound = { readonly least: number; readonly most: number }
 
-/** The bounds of the number of rows that pass a test. */
 type TestBound<T> = Bound & { readonly passes: (row: T) => boolean }
 
 /**
@@ -49,10 +42,7 @@ export async function countPassing<T>(
   }
 }
 
-/**
- * The ordinals of the next look. All bounds are narrowed by the same rows, so two bounds have either the same
- * open ordinals or none in common.
- */
+/** All bounds are narrowed by the same rows, so two have either the same open ordinals or none in common. */
 function selectOrdinals(bounds: readonly Bound[]): readonly number[] {
   const unknown = bounds.filter(({ least, most }) => least < most)
   const open = [...new Map(unknown.map(bound => [bound.least, bound])).values()]
@@ -62,10 +52,7 @@ function selectOrdinals(bounds: readonly Bound[]): readonly number[] {
   return open.flatMap(bound => spread(bound, share)).toSorted((a, b) => a - b)
 }
 
-/**
- * At most `share` of the open ordinals, evenly spaced, including both ends: many bounds lie beyond the ends
- * of their list.
- */
+/** At most `share` open ordinals, evenly spaced with both ends: many bounds lie beyond the ends of their list. */
 function spread({ least, most }: Bound, share: number): readonly number[] {
   const open = most - least
   const length = Math.min(open, share)

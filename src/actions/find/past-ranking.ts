@@ -8,12 +8,15 @@ import { parseEntries } from '#indices/series-entry.ts'
 import { votes } from '#indices/vote.ts'
 import { countDocCharacters } from '#store/bounded-cache.ts'
 import type { HeldView, View } from '#store/port.ts'
-import type { Context } from '../define.ts'
-import { ofOneChain, readBlock } from './blocks-at.ts'
-import type { Ranked } from './caches.ts'
+import type { Context, Text } from '../define.ts'
+import { ofOneChain, readBlock, readBlockTimes } from './blocks-at.ts'
 import { orderInRuns, ROWS_AT_ONCE } from './listing.ts'
 import { countRangeRows } from './numbered.ts'
+import type { StateMoment } from './point.ts'
 import { CHANGES_OF_PART, createHeightTest, findSeries, heldThenAll, partsInRuns, readSums } from './series.ts'
+
+/** A member of a ranking and its figure, in the smallest unit. */
+type Ranked = readonly [name: string, units: bigint]
 
 /** Milliseconds of work after which other requests get a turn. */
 const SLICE_MS = 10
@@ -22,7 +25,7 @@ const SLICE_MS = 10
  * Must be called after each part of long work, with the number of rows that were read for it. Throws when the work
  * exceeds its limit, when the plan has no request left for it, or when the request is aborted.
  */
-export type CountPart = (rows: number) => Promise<void>
+type CountPart = (rows: number) => Promise<void>
 
 type WorkContext = Pick<Context, 'clock' | 'signal' | 'longWork'>
 
@@ -30,7 +33,7 @@ type WorkContext = Pick<Context, 'clock' | 'signal' | 'longWork'>
  * Measures the time of the parts of a work, without the work of other requests between them, and counts a request for
  * each further thousand rows. `mostMs` undefined: no limit.
  */
-function createPartMeter({ clock, signal, longWork }: WorkContext, mostMs: number | undefined, what: Name): CountPart {
+function createPartMeter({ clock, signal, longWork }: WorkContext, mostMs: number | undefined, what: Text): CountPart {
   let since = clock.elapsed()
   let [worked, slice, room] = [0, 0, ROWS_AT_ONCE]
   return async rows => {
@@ -49,12 +52,10 @@ function createPartMeter({ clock, signal, longWork }: WorkContext, mostMs: numbe
   }
 }
 
-/** Name of a result, as the subject of a sentence: "The holders of token 'iost' at block 5". */
-type Name = { readonly en: string; readonly zh: string }
-
 /** Work on the state after an irreversible block. */
 type PastWork<T> = {
-  readonly what: Name
+  /** Name of the result, as the subject of a sentence: "The holders of token 'iost' at block 5". */
+  readonly what: Text
   readonly height: number
   /** The indices of state that the work reads. */
   readonly state: readonly StateIndex[]
@@ -87,23 +88,17 @@ async function runPastWork<T>(context: PastContext, { what, height, state, make 
   }
 }
 
-/** The part of a context that rankings need. */
-export type RankingContext = PastContext & Pick<Context, 'isDryRun' | 'rankings' | 'longWork'>
-
-/** A ranking of the past. */
-type Ranking<T> = PastWork<readonly T[]> & {
-  /** Its name in the cache, together with the block. */
-  readonly name: string
-}
+type RankingContext = PastContext & Pick<Context, 'isDryRun' | 'rankings'>
 
 /**
  * A ranking of the past, from the cache or computed. A computed one waits for its permit; if an equal one was computed
  * meanwhile, it is taken from the cache. Throws like `runPastWork`, 'forbidden' for more rows than the caller may have
  * read, 'rate_limited' for more than its plan allows today, and 'unavailable' when too many wait.
  */
-export async function readPastRanking<T extends object>(
+async function readPastRanking<T extends object>(
   context: RankingContext,
-  ranking: Ranking<T>,
+  /** `name`: in the cache, together with the block. */
+  ranking: PastWork<readonly T[]> & { readonly name: string },
 ): Promise<readonly T[]> {
   const { view, isDryRun, isWhole, rankings, longWork } = context
   const { name, height } = ranking
@@ -134,7 +129,7 @@ async function requireRows({ view, longWork }: RankingContext, { what, countRows
   longWork.require(Math.max(0, Math.ceil(rows / ROWS_AT_ONCE) - 1))
 }
 
-function tooManyRows({ en, zh }: Name, rows: number, most: number): Failure {
+function tooManyRows({ en, zh }: Text, rows: number, most: number): Failure {
   return new PublicFailure(
     'forbidden',
     `${en} take ${rows} rows to find, and without an API key of one's own at most ${most} rows are read for an answer; ask the operator for a key.`,
@@ -144,7 +139,7 @@ function tooManyRows({ en, zh }: Name, rows: number, most: number): Failure {
   )
 }
 
-const tooMuch = ({ en, zh }: Name, mostMs: number): Error =>
+const tooMuch = ({ en, zh }: Text, mostMs: number): Error =>
   new PublicFailure(
     'unavailable',
     `${en} take longer than ${mostMs / 1_000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
@@ -153,9 +148,6 @@ const tooMuch = ({ en, zh }: Name, mostMs: number): Error =>
       retryable: false,
     },
   )
-
-/** Votes by voter, in 10^-8. */
-type Tally = Map<string, bigint>
 
 /**
  * The voters of a producer after a block: votes descending, then by name. They are computed by adding up the changes
@@ -186,7 +178,7 @@ async function readVoterReach(view: View, { producer, height }: Omit<Then, 'part
 }
 
 /** The votes and changes that `tallyVoters` reads. */
-export async function countTallied(view: View, then: Omit<Then, 'part'>): Promise<number> {
+async function countTallied(view: View, then: Omit<Then, 'part'>): Promise<number> {
   const reach = await readVoterReach(view, then)
   if (reach === undefined) return 0
   const { part, all, isUndone } = reach
@@ -195,11 +187,11 @@ export async function countTallied(view: View, then: Omit<Then, 'part'>): Promis
 }
 
 /** The voters as part of other work; `part` is called after each part. */
-export async function tallyVoters(view: View, { producer, height, part: done }: Then): Promise<readonly Ranked[]> {
+async function tallyVoters(view: View, { producer, height, part: done }: Then): Promise<readonly Ranked[]> {
   const reach = await readVoterReach(view, { producer, height })
   if (reach === undefined) return []
   const { changes, part, all, isUndone } = reach
-  const tally: Tally = new Map()
+  const tally = new Map<string, bigint>()
   if (isUndone)
     for await (const docs of orderInRuns(view, { index: votes, order: 'voters', group: producer })) {
       for (const doc of docs) tally.set(doc.voter, doc.votes)
@@ -214,7 +206,7 @@ export async function tallyVoters(view: View, { producer, height, part: done }: 
 
 /** Adds the changes of a part up to a height, or subtracts those after it. */
 function count(
-  tally: Tally,
+  tally: Map<string, bigint>,
   { entries, height: base }: SeriesDoc,
   { height, isUndone }: { readonly height: number; readonly isUndone: boolean },
 ): void {
@@ -231,12 +223,114 @@ const rankFigures = (figures: Iterable<Ranked>): readonly Ranked[] =>
     .filter(([, units]) => units > 0n)
     .sort(([a, many], [b, other]) => (many === other ? (a < b ? -1 : 1) : many > other ? -1 : 1))
 
+/** A voter's votes at the first and the last of two blocks, in 10^-8 IOST. */
+export type Share = {
+  readonly voter: string
+  readonly first: bigint
+  readonly last: bigint
+  /** Sum of votes × nanoseconds between the two blocks. */
+  readonly weight: bigint
+}
+
+type Running = { readonly first: bigint; votes: bigint; since: bigint; weight: bigint }
+
+type Period = readonly [StateMoment, StateMoment]
+
+/**
+ * The shares of a producer's voters between the times of two blocks; a change counts from the time of its
+ * block on. All voters with votes at any moment of the period are listed, by weight, largest first, then by
+ * name. Throws like `readPastRanking`.
+ */
+export function readVoteShares(context: RankingContext, producer: string, period: Period): Promise<readonly Share[]> {
+  const [start, end] = period
+  return readPastRanking(context, {
+    name: `shares/${producer}/${start.height}`,
+    what: {
+      en: `The shares of the voters of producer '${producer}' from block ${start.height} to ${end.height}`,
+      zh: `生产者 '${producer}' 从区块 ${start.height} 到 ${end.height} 的投票者份额`,
+    },
+    height: end.height,
+    state: [votes, series],
+    countRows: async view => {
+      const [before, within] = await Promise.all([
+        countTallied(view, { producer, height: start.height }),
+        countVoteChanges(view, producer, period),
+      ])
+      return before + within
+    },
+    make: (view, part) => addedUp(view, producer, { period, part }),
+  })
+}
+
+async function addedUp(
+  view: View,
+  producer: string,
+  { period, part }: { readonly period: Period; readonly part: CountPart },
+): Promise<readonly Share[]> {
+  const [start, end] = period
+  const voters = new Map<string, Running>()
+  for (const [voter, units] of await tallyVoters(view, { producer, height: start.height, part }))
+    voters.set(voter, { first: units, votes: units, since: start.time, weight: 0n })
+  for await (const { voter, change, time } of readVoteChanges(view, producer, { period, part })) {
+    const known = voters.get(voter) ?? { first: 0n, votes: 0n, since: time, weight: 0n }
+    advance(known, time)
+    known.votes += change
+    voters.set(voter, known)
+  }
+  return [...voters]
+    .map(([voter, running]) => {
+      advance(running, end.time)
+      return { voter, first: running.first, last: running.votes, weight: running.weight }
+    })
+    .sort((a, b) => (a.weight === b.weight ? (a.voter < b.voter ? -1 : 1) : a.weight > b.weight ? -1 : 1))
+}
+
+function advance(of: Running, time: bigint): void {
+  of.weight += of.votes * (time - of.since)
+  of.since = time
+}
+
+type Vote = { readonly voter: string; readonly change: bigint; readonly time: bigint }
+
+/** The series of a producer's votes, and the first and the last of its parts that have changes of a period. */
+async function findVoteParts(view: View, producer: string, [start, end]: Period) {
+  const changes = await findSeries(view, seriesOf.producer(producer))
+  const [from, to] = (await changes?.lastParts([createHeightTest(start.height), createHeightTest(end.height)])) ?? []
+  if (changes === undefined || to === undefined) return undefined
+  return { changes, first: from?.part ?? 0, last: to.part }
+}
+
+/** The changes that `readVoteChanges` reads, approximately. */
+async function countVoteChanges(view: View, producer: string, period: Period): Promise<number> {
+  const parts = await findVoteParts(view, producer, period)
+  return parts === undefined ? 0 : CHANGES_OF_PART * (parts.last - parts.first + 1)
+}
+
+/** Changes of a producer's votes after one block and up to another; `part` is called after each chunk. */
+const readVoteChanges = async function* (
+  view: View,
+  producer: string,
+  { period, part }: { readonly period: Period; readonly part: CountPart },
+): AsyncGenerator<Vote, void, void> {
+  const [start, end] = period
+  const found = await findVoteParts(view, producer, period)
+  if (found === undefined) return
+  for await (const parts of partsInRuns(found.changes, [found.first, found.last])) {
+    const entries = parts
+      .flatMap(each => parseEntries(each.entries, each.height))
+      .filter(({ height }) => height > start.height && height <= end.height)
+    const heights = entries.map(({ height }) => height)
+    const times = await readBlockTimes(view, heights)
+    for (const { more, change, height } of entries)
+      yield { voter: more[0] ?? '', change, time: times.get(height) ?? end.time }
+    await part(entries.length)
+  }
+}
+
 /** Number of owners whose balances are read at once. */
 const AT_ONCE = 500
 
-/**
- * The holders of a token after a block: available amounts above 0, descending, then by name. Throws like `readPastRanking`.
- */
+/** The holders of a token after a block: amounts above 0, descending, then by name. Throws like `readPastRanking`. */
 export const readPastHolders = (context: RankingContext, token: string, height: number): Promise<readonly Ranked[]> =>
   readPastRanking(context, {
     name: `holders/${token}`,
@@ -344,13 +438,10 @@ async function readOwners(
       await part(0)
     }
   const [first, last] = reach === 'until' ? [1, until] : [until + 1, count]
-  for (let from = first; list !== undefined && from <= last; from += ROWS) {
-    const records = await view.records(list, from, Math.min(last, from + ROWS - 1))
+  for (let from = first; list !== undefined && from <= last; from += ROWS_AT_ONCE) {
+    const records = await view.records(list, from, Math.min(last, from + ROWS_AT_ONCE - 1))
     for (const { from: giver, to } of records) owners.add(giver).add(to)
     await part(records.length)
   }
   return [...owners]
 }
-
-/** Number of rows read at once. */
-const ROWS = 1_000

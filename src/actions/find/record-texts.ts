@@ -32,7 +32,6 @@ export async function readBodies(view: View, docs: readonly ListedRecord[]): Pro
 /** The transactions that contain these rows, as JSON text, by transaction id. */
 export type Bodies = (docs: readonly ListedRecord[]) => Promise<ReadonlyMap<string, string>>
 
-/** The texts of a row. */
 export type RowTexts = Pick<ListedRecord, 'contract' | 'action_name' | 'data' | 'return'>
 
 /**
@@ -45,7 +44,6 @@ const CHUNK = 16
 
 /** A parameter with which a caller can request less when the texts are too long. */
 type OverflowParameter = {
-  /** The parameter that sets the amount requested. */
   readonly parameter: string
   /** The amount, in the unit of the parameter, that these rows correspond to. */
   countOf(docs: readonly ListedRecord[]): number
@@ -269,10 +267,7 @@ function nftFacts({ status_code }: Pick<ListedRecord, 'status_code'>, own: RowTe
 
 const parseRowArguments = (data: string): readonly ExactJson[] => plainTexts(data) ?? argumentsAsRead(data) ?? []
 
-/**
- * The elements of an array of strings without escapes, in a fraction of the time of parsing; undefined: the
- * text is not one.
- */
+/** The elements of an array of strings without escapes, faster than parsing; undefined: the text is not one. */
 function plainTexts(data: string): readonly string[] | undefined {
   if (!data.startsWith('["') || !data.endsWith('"]') || NO_PLAIN_TEXT.test(data)) return undefined
   const texts = data.slice(2, -2).split('","')

@@ -28,7 +28,6 @@ export function rowsValue({ rows, data }: Rows): unknown {
 export const withOwnData = ({ rows, data }: Rows): readonly unknown[] =>
   data === undefined ? rows : rows.map((row, at) => ({ ...(row as object), data: data[at] ?? '' }))
 
-/** Each row as JSON text. */
 export function jsonRows({ rows, data }: Rows, options: WriteOptions = {}): readonly string[] {
   if (data === undefined) return rows.map(row => writeJson(row, options))
   // Each row is serialized by itself. No separator between rows would be safe: a text may end with it, and
@@ -36,13 +35,9 @@ export function jsonRows({ rows, data }: Rows, options: WriteOptions = {}): read
   return rows.map((row, at) => withData(JSON.stringify(row), formatData(data[at] ?? '')))
 }
 
-/**
- * The empty field `data` of a row. It cannot occur elsewhere: within a JSON string the quotes are escaped,
- * and only a key is followed by a colon.
- */
+/** The empty `data` of a row. Within a JSON string quotes are escaped, and only a key is followed by a colon. */
 const EMPTY_DATA = '"data":""'
 
-/** Inserts the data of a row. */
 function withData(row: string, data: string): string {
   const at = row.indexOf(EMPTY_DATA)
   return `${row.slice(0, at)}"data":${data}${row.slice(at + EMPTY_DATA.length)}`

@@ -22,10 +22,7 @@ type Series = {
   /** Total number of changes. */
   readonly count: number
   readonly partCount: number
-  /**
-   * For each test, the last part that passes it. A test must pass for all parts up to some part and fail for
-   * all later ones.
-   */
+  /** For each test, the last part that passes; a test passes for all parts up to some part and fails for later ones. */
   lastParts(tests: readonly ((part: SeriesDoc) => boolean)[]): Promise<readonly (SeriesDoc | undefined)[]>
   /** Parts by their numbers, in the given order. */
   parts(numbers: readonly number[]): Promise<readonly SeriesDoc[]>
@@ -91,10 +88,7 @@ const changesUntil = (part: SeriesDoc, height: number): readonly (Entry & { read
     entry.height > height ? [] : [{ ...entry, until: Math.min(entry.times, height - entry.height + 1) }],
   )
 
-/**
- * The parts of a series from the one with the first of two changes to the one with the second, by the numbers
- * of the changes.
- */
+/** The parts of a series from the one with the first of two changes to the one with the second. */
 async function readSeriesParts(series: Series, ordinals: readonly [number, number]): Promise<readonly SeriesDoc[]> {
   const [from, to] = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
   if (from === undefined || to === undefined) return []
@@ -198,7 +192,6 @@ type Flows = {
   readonly losses: number
 }
 
-/** The flows of a series without changes. */
 export const NO_FLOWS: Flows = { gained: 0n, lost: 0n, gains: 0, losses: 0 }
 
 /** For each height the flows of a series up to it; -1: before the chain. */
@@ -266,10 +259,7 @@ async function readChangeRange(view: View, key: string, { first, last }: Numbers
 
 type Numbers = { readonly first: number; readonly last: number }
 
-/**
- * The changes of a part with numbers in a range. An entry may represent thousands of changes; only those in
- * the range are created.
- */
+/** An entry may represent thousands of changes; only those in the range are created. */
 function expandChanges(part: SeriesDoc, { first, last }: Numbers): readonly SeriesChange[] {
   const changes: SeriesChange[] = []
   let number = part.first
@@ -301,7 +291,6 @@ async function readChangeMoments(view: View, key: string, ordinals: readonly num
   return changes.map(({ entry: { height } }) => ({ height, time: times.get(height) ?? 0n }))
 }
 
-/** The changes with the given numbers. */
 async function readChanges(series: Series, ordinals: readonly number[]): Promise<readonly SeriesChange[]> {
   const parts = await series.lastParts(ordinals.map(ordinal => part => part.first <= ordinal))
   return ordinals.flatMap((ordinal, at) => {

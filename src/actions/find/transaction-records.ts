@@ -51,16 +51,12 @@ function notYet(context: Pick<Context, 'view' | 'node'>): Failure {
 /** The records that a stored transaction can have. */
 type Shape = {
   readonly hash: string
-  /** The id of the record with a given number. */
   readonly idOf: (index: number) => string
   /** Number of records of actions; a base transaction has none. */
   readonly actions: number
   /** The number of the first other record. */
   readonly from: number
-  /**
-   * Number of receipts that are shown as records, part of an action's record or separate. Absent: the
-   * transaction had no effect, so no receipt is a record.
-   */
+  /** Number of receipts shown as records, of an action or separate; absent: the transaction had no effect. */
   readonly movements?: number
   /** Number of these receipts that may be neither: the last one of a base transaction pays for the block before. */
   readonly spare: number
@@ -85,10 +81,7 @@ function toRecordShape(place: TransactionPosition, body: string): Shape {
   return { ...shape, movements, spare: isBase ? Math.min(1, movements) : 0 }
 }
 
-/**
- * The records of stored transactions, in at most two requests: the number of the other records follows from
- * the records of actions. Throws Failure when one is not stored.
- */
+/** In at most two requests: the number of the other records follows from the records of actions. */
 async function storedRecords(view: View, shapes: readonly Shape[]): Promise<readonly (readonly ListedRecord[])[]> {
   const own = await runsOfRecords(
     view,

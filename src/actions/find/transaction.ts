@@ -22,7 +22,6 @@ import { type BlockDoc, blocks } from '#indices/block.ts'
 import { transactions } from '#indices/transaction.ts'
 import type { Node } from '#node/port.ts'
 import type { Published, View } from '#store/port.ts'
-import type { Clock } from '#time/clock.ts'
 import { within } from '#time/deadline.ts'
 import type { Context } from '../define.ts'
 import {
@@ -42,22 +41,16 @@ const KEPT_MS = 500
 type Lookup = { readonly since: number; readonly found: Promise<FoundTransaction | undefined> }
 const ofNodes = new WeakMap<Node, Map<string, Lookup>>()
 
-type LookupDeps = {
-  readonly node: Node
-  readonly clock: Pick<Clock, 'elapsed'>
-  readonly signal: AbortSignal
-}
+type NodeContext = Pick<Context, 'view' | 'signal' | 'waitForNode' | 'clock'>
 
 /**
- * Looks up a transaction at a node. Equal look-ups (`name`: hash and published height) share one that is
- * pending or has just found its transaction. A result without a transaction is not kept. After a failure of a
- * shared look-up, each caller makes its own.
+ * Looks up a transaction at a node. Equal look-ups at one published height share one that is pending or has
+ * just found its transaction. A result without a transaction is not kept. After a failure of a shared look-up,
+ * each caller makes its own.
  */
-async function sharedLookup(
-  name: string,
-  { node, clock, signal }: LookupDeps,
-  lookUp: () => Promise<FoundTransaction | undefined>,
-): Promise<FoundTransaction | undefined> {
+async function sharedLookup(context: NodeContext, node: Node, hash: string): Promise<FoundTransaction | undefined> {
+  const { view, clock, signal } = context
+  const name = `${hash} ${view.at.height} ${view.at.hash}`
   const lookups = ofNodes.get(node) ?? new Map<string, Lookup>()
   ofNodes.set(node, lookups)
   forgetOld(lookups, clock.elapsed() - KEPT_MS)
@@ -70,7 +63,7 @@ async function sharedLookup(
     if (shared !== undefined) return shared.found
     signal.throwIfAborted()
   }
-  const lookup: Lookup = { since: clock.elapsed(), found: lookUp() }
+  const lookup: Lookup = { since: clock.elapsed(), found: transactionOfNode(context, node, hash) }
   const forget = (): void => {
     if (lookups.get(name) === lookup) lookups.delete(name)
   }
@@ -89,12 +82,7 @@ function forgetOld(lookups: Map<string, Lookup>, before: number): void {
   }
 }
 
-type NodeContext = Pick<Context, 'view' | 'signal' | 'waitForNode' | 'clock'>
-
-/**
- * Delay before a retry: while a node stores a block, it answers "tx not found" for its transactions for some
- * milliseconds.
- */
+/** Delay before a retry: while a node stores a block, it answers "tx not found" for its transactions. */
 const ASK_AGAIN_MS = 50
 
 /**
@@ -240,27 +228,16 @@ export async function findTransactions(
   if (node === undefined || others.length === 0) return found
   // A call takes one permit of the queue for nodes, whatever the number of its requests; with several, a call
   // could be refused by its own requests.
-  const asking: Context = { ...context, waitForNode: askFreely }
+  const asking: Context = { ...context, waitForNode: ask => ask() }
   await context.waitForNode(async () => {
     for (let at = 0; at < others.length; at += ASKED_AT_ONCE) {
-      const ask = async (hash: string) => [hash, await atNode(asking, node, hash)] as const
+      const ask = async (hash: string) => [hash, await sharedLookup(asking, node, hash)] as const
       for (const [hash, one] of await Promise.all(others.slice(at, at + ASKED_AT_ONCE).map(ask)))
         if (one !== undefined) found.set(hash, markOffBranch(context, one))
     }
   })
   return found
 }
-
-/** A node's answer about a transaction; equal look-ups at one published height are shared. */
-function atNode(context: Context, node: Node, hash: string): Promise<FoundTransaction | undefined> {
-  const { view, clock, signal } = context
-  const { at } = view
-  return sharedLookup(`${hash} ${at.height} ${at.hash}`, { node, clock, signal }, () =>
-    transactionOfNode(context, node, hash),
-  )
-}
-
-const askFreely: Context['waitForNode'] = ask => ask()
 
 async function stored(view: View, hashes: readonly string[]): Promise<ReadonlyMap<string, FoundTransaction>> {
   const found = new Map<string, FoundTransaction>()
@@ -286,7 +263,6 @@ async function stored(view: View, hashes: readonly string[]): Promise<ReadonlyMa
   return found
 }
 
-/** The hash of a block's base transaction. */
 const getBaseHash = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): string => tx_hashes.split(' ', 1)[0] ?? ''
 
 /** Whether all hashes are found: other hashes may have the same first bytes. */

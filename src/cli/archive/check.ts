@@ -5,10 +5,10 @@ import { type Archive, openArchive } from '#archive/reader.ts'
 import type { ProofLevel } from '#chain/block.ts'
 import { Failure } from '#failure/failure.ts'
 import { ARCHIVE, type ArchiveNodeOptions, archiveNode } from '#node/archive-node.ts'
-import { systemClock } from '#time/clock.ts'
 import type { Command } from '../command.ts'
 import { type Stage, stageProgress } from '../progress.ts'
 import { LOGGING } from '../settings.ts'
+import { withBar } from '../stop.ts'
 import { provingThreads } from '../threads/loading-threads.ts'
 
 type Checking = {
@@ -20,14 +20,11 @@ type Checking = {
   readonly onProgress: (at: Stage) => void
 }
 
-/**
- * Reads every byte of an archive and proves every block. Throws Failure 'damaged' with the file of the first
- * fault, 'deadline' when it is stopped.
- */
+/** Reads every byte of an archive and proves every block. Throws 'damaged' with the file of the first fault. */
 export async function checkArchive(archive: Archive, checking: Checking): Promise<void> {
   const { files } = archive.manifest
   for (const [done, file] of files.entries()) {
-    stopIf(checking.signal)
+    checking.signal.throwIfAborted()
     checking.onProgress({ stage: 'files', done, of: files.length })
     await checkFile(archive, file)
   }
@@ -78,9 +75,6 @@ async function proveArchive(
       if (other !== undefined) throw toMismatch(archive, 'chain_id', String(other.chainId))
       onProgress({ stage: 'blocks', done: block.height - from + 1, of: height - from + 1 })
     }
-  } catch (error) {
-    stopIf(signal)
-    throw error
   } finally {
     node.close()
   }
@@ -89,10 +83,6 @@ async function proveArchive(
 
 const toMismatch = ({ folder }: Archive, name: string, found: string): Failure =>
   new Failure('damaged', `${folder.name}/manifest.json: ${name} is not that of its blocks, ${found}.`)
-
-function stopIf(signal: AbortSignal): void {
-  if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
-}
 
 export const archiveCheck: Command = {
   name: 'archive check',
@@ -111,23 +101,15 @@ export const archiveCheck: Command = {
     const location = word.replace(new RegExp(`^${ARCHIVE}`), '')
     const archive = await openArchive(location)
     const level = call.values.prove ?? archive.manifest.proof
-    const { values, provingProgram, screen, log, signal } = call
-    try {
-      await checkArchive(archive, {
+    await withBar(call, new Failure('deadline', 'Stopped before everything was checked.'), () =>
+      checkArchive(archive, {
         location,
         level,
-        signal,
-        threads: provingThreads(values, provingProgram),
-        onProgress: stageProgress({
-          screen,
-          log,
-          now: systemClock.elapsed,
-          doing: { bar: 'Checking', log: 'Checked an archive.' },
-        }),
-      })
-    } finally {
-      screen.bar('')
-    }
+        signal: call.signal,
+        threads: provingThreads(call.values, call.provingProgram),
+        onProgress: stageProgress(call, { bar: 'Checking', log: 'Checked an archive.' }),
+      }),
+    )
     const { files, height, hash } = archive.manifest
     const blocks = `blocks ${files[0]?.from} to ${height} in ${files.length} files`
     out(`${archive.folder.name}: ${blocks}, all proved (${level}). Hash of the last block: ${hash}`)

@@ -32,10 +32,7 @@ type Range = {
   readonly signal: AbortSignal
 }
 
-/**
- * Blocks of a node in their archived form, proved at the level of the node. With `signed` they include the
- * signatures of their headers.
- */
+/** Blocks of a node in their archived form; with `signed` they include the signatures of their headers. */
 export const nodeBlocks = async function* (
   node: Node,
   { from, to, parent, signal }: Range,
@@ -200,7 +197,7 @@ export const archiveWrite: Command = {
     const node = connectNode(values, log)
     try {
       if (values.store === undefined) return await written(call, await fromNode(node, prove, call))
-      return await withStore(values, log, async store => {
+      return await withStore({ values, log }, async store => {
         await requireExisting(store)
         await requireUsable(store)
         return written(call, await fromStore(store, { node, proof: prove }, call))
@@ -214,11 +211,6 @@ export const archiveWrite: Command = {
 /** Blocks in a complete file of a new archive. */
 const BLOCKS_PER_FILE = 10_000
 
-type Level = ArchiveOf['proof']
-
-/** The node, for data that the store does not contain, and the level of proof. */
-type WriteOptions = { readonly node: Node | undefined; readonly proof: Level }
-
 /** The source of the blocks: their chain, and the last block available. */
 type From = {
   readonly of: Omit<ArchiveOf, 'blocks_per_file'>
@@ -226,7 +218,7 @@ type From = {
   readonly blocks: (range: Parameters<typeof nodeBlocks>[1]) => AsyncIterable<ArchivedBlock>
 }
 
-async function fromNode(node: Node | undefined, proof: Level, { signal }: CommandCall): Promise<From> {
+async function fromNode(node: Node | undefined, proof: ArchiveOf['proof'], { signal }: CommandCall): Promise<From> {
   if (node === undefined)
     throw new Failure('usage', "Command 'archive write' needs a node or a store.", {
       help: 'Set --node URL, such as http://127.0.0.1:30001, or --store.',
@@ -239,7 +231,11 @@ async function fromNode(node: Node | undefined, proof: Level, { signal }: Comman
   }
 }
 
-async function fromStore(store: Store, { node, proof }: WriteOptions, { signal }: CommandCall): Promise<From> {
+async function fromStore(
+  store: Store,
+  { node, proof }: { readonly node: Node | undefined; readonly proof: ArchiveOf['proof'] },
+  { signal }: CommandCall,
+): Promise<From> {
   const [identity, published] = [await store.identity(), await store.published()]
   if (identity === undefined || published === undefined)
     throw new Failure('loading', `Nothing is loaded in ${store.name}.`, { retryable: false })
@@ -269,12 +265,7 @@ async function written({ values, words, signal, out, screen, log }: CommandCall,
   if (requestedEnd !== undefined && requestedEnd < values.from)
     throw new Failure('usage', `--from ${values.from} is above --to ${requestedEnd}.`)
   if (to > from.last) throw new Failure('usage', `--to ${to} is above the last irreversible block, ${from.last}.`)
-  const look = stageProgress({
-    screen,
-    log,
-    now: systemClock.elapsed,
-    doing: { bar: 'Writing', log: 'Wrote blocks into the archive.' },
-  })
+  const look = stageProgress({ screen, log }, { bar: 'Writing', log: 'Wrote blocks into the archive.' })
   const retried = retriedBlocks((next, parent) => from.blocks({ from: next, to, parent, signal }), {
     waitMs: values.wait,
     clock: systemClock,

@@ -88,7 +88,7 @@ export const doctor: Command = {
   settings: [...NODE, ...STORE, 'json', ...LOGGING],
   examples: ['iostlens doctor --node http://127.0.0.1:30001', 'iostlens doctor --json'],
   run: call =>
-    withStore(call.values, call.log, async store => {
+    withStore(call, async store => {
       const { values, out } = call
       const findings: DoctorFinding[] = []
       const tell = (finding: DoctorFinding): void => {

@@ -20,7 +20,6 @@ const NODE_CALLS = [
   ]),
 ]
 const nodeCall = label('call', NODE_CALLS)
-/** Stages of a batch. */
 const STAGES = ['fetch', 'derive', 'state', 'append', 'commit'] as const
 
 /** Buckets for the duration of one call, in seconds. */

@@ -21,76 +21,6 @@ const WAIT_MS = 1_000
 /** Time for which one reading serves: the metrics of a scrape share it. */
 const KEPT_MS = 500
 
-type DisksFrom = { readonly store: Pick<Store, 'disks'>; readonly clock: Pick<Clock, 'elapsed'> }
-
-/** The room on the disks of the store, by server, or by folder for an embedded store; no value while it is unknown. */
-function diskReadings({ store, clock }: DisksFrom): readonly ScrapedMetric[] {
-  let kept: { readonly disks: Promise<readonly DiskRoom[]>; readonly until: number } | undefined
-  const readDisks = (): Promise<readonly DiskRoom[]> => {
-    if (kept === undefined || clock.elapsed() >= kept.until)
-      kept = { disks: within(store.disks(), { ms: WAIT_MS }).catch(() => []), until: clock.elapsed() + KEPT_MS }
-    return kept.disks
-  }
-  const gauge = (name: string, help: string, bytesOf: (disk: DiskRoom) => number): ScrapedMetric => ({
-    name,
-    help,
-    type: 'gauge',
-    labels: ['disk'],
-    read: async () => (await readDisks()).map(disk => ({ labels: [disk.server], value: bytesOf(disk) })),
-  })
-  return [
-    gauge('iostlens_disk_free_bytes', "Free space on a disk that has the store's data.", disk => disk.freeBytes),
-    gauge('iostlens_disk_size_bytes', 'Size of that disk.', disk => disk.totalBytes),
-  ]
-}
-
-/** Metrics of the pace of a load; without values until something was committed. */
-function paceReadings(pace: () => LoadPace | undefined): readonly ScrapedMetric[] {
-  const gauge = (name: string, help: string, of: (now: LoadPace) => number | undefined): ScrapedMetric => ({
-    name,
-    help,
-    type: 'gauge',
-    read: () => {
-      const now = pace()
-      const value = now && of(now)
-      return value === undefined ? [] : [{ value }]
-    },
-  })
-  return [
-    gauge('iostlens_load_progress_ratio', 'Part of the chain that is loaded, 0 to 1.', ({ share }) => share),
-    gauge(
-      'iostlens_load_seconds_left',
-      'Time until the chain is loaded at the present rate; no value while the load makes no progress.',
-      ({ secondsLeft }) => secondsLeft,
-    ),
-    {
-      name: 'iostlens_load_rate',
-      help: 'Loading rate per second, over about ten seconds; documents: blocks, transactions and records.',
-      type: 'gauge',
-      labels: ['of'],
-      read: () => {
-        const now = pace()
-        if (now === undefined) return []
-        const { blocks, transactions, documents } = now
-        return Object.entries({ blocks, transactions, documents }).map(([of, value]) => ({
-          labels: [of],
-          value,
-        }))
-      },
-    },
-    {
-      name: 'iostlens_load_limit',
-      help: '1 for the stage that took most of the last seconds of the load: waiting for the node, deriving, or waiting for the store.',
-      type: 'gauge',
-      labels: ['by'],
-      read: () => {
-        const limit = pace()?.limit
-        return limit === undefined ? [] : LIMITS.map(by => ({ labels: [by], value: by === limit ? 1 : 0 }))
-      },
-    },
-  ]
-}
-
 export type ReadFrom = {
   readonly store: ServedStore & Pick<Store, 'disks'>
   readonly node: Pick<Node, 'lastInfo' | 'reportAgeMs' | 'whyUnfit'> | undefined
@@ -101,6 +31,84 @@ export type ReadFrom = {
   /** Pace of the load; absent: the process does not load. */
   readonly pace?: (() => LoadPace | undefined) | undefined
 }
+
+/** A value without labels; none while it is unknown. */
+const gauge = (
+  name: string,
+  help: string,
+  read: () => number | null | undefined | Promise<number | null | undefined>,
+): ScrapedMetric => ({
+  name,
+  help,
+  type: 'gauge',
+  read: async () => {
+    const value = await read()
+    return value === null || value === undefined ? [] : [{ value }]
+  },
+})
+
+type Labelled = readonly (readonly [label: string, value: number])[]
+
+/** Values by the value of one label. */
+const gaugeBy = (
+  label: string,
+  { read, ...own }: Pick<ScrapedMetric, 'name' | 'help'> & { readonly read: () => Labelled | Promise<Labelled> },
+): ScrapedMetric => ({
+  ...own,
+  type: 'gauge',
+  labels: [label],
+  read: async () => (await read()).map(([of, value]) => ({ labels: [of], value })),
+})
+
+/** The room on the disks of the store, by server, or by folder for an embedded store; no value while it is unknown. */
+function diskReadings({ store, clock }: ReadFrom): readonly ScrapedMetric[] {
+  let kept: { readonly disks: Promise<readonly DiskRoom[]>; readonly until: number } | undefined
+  const readDisks = (): Promise<readonly DiskRoom[]> => {
+    if (kept === undefined || clock.elapsed() >= kept.until)
+      kept = { disks: within(store.disks(), { ms: WAIT_MS }).catch(() => []), until: clock.elapsed() + KEPT_MS }
+    return kept.disks
+  }
+  return [
+    gaugeBy('disk', {
+      name: 'iostlens_disk_free_bytes',
+      help: "Free space on a disk that has the store's data.",
+      read: async () => (await readDisks()).map(({ server, freeBytes }) => [server, freeBytes]),
+    }),
+    gaugeBy('disk', {
+      name: 'iostlens_disk_size_bytes',
+      help: 'Size of that disk.',
+      read: async () => (await readDisks()).map(({ server, totalBytes }) => [server, totalBytes]),
+    }),
+  ]
+}
+
+const RATES = ['blocks', 'transactions', 'documents'] as const
+
+/** Metrics of the pace of a load; without values until something was committed. */
+const paceReadings = (pace: () => LoadPace | undefined): readonly ScrapedMetric[] => [
+  gauge('iostlens_load_progress_ratio', 'Part of the chain that is loaded, 0 to 1.', () => pace()?.share),
+  gauge(
+    'iostlens_load_seconds_left',
+    'Time until the chain is loaded at the present rate; no value while the load makes no progress.',
+    () => pace()?.secondsLeft,
+  ),
+  gaugeBy('of', {
+    name: 'iostlens_load_rate',
+    help: 'Loading rate per second, over about ten seconds; documents: blocks, transactions and records.',
+    read: () => {
+      const now = pace()
+      return now === undefined ? [] : RATES.map(of => [of, now[of]])
+    },
+  }),
+  gaugeBy('by', {
+    name: 'iostlens_load_limit',
+    help: '1 for the stage that took most of the last seconds of the load: waiting for the node, deriving, or waiting for the store.',
+    read: () => {
+      const limit = pace()?.limit
+      return limit === undefined ? [] : LIMITS.map(by => [by, by === limit ? 1 : 0])
+    },
+  }),
+]
 
 /** Metrics that are computed when they are scraped. A metric with an unknown value is left empty. */
 function readings(from: ReadFrom, counts: Pick<MetricCounts, 'damageMet'>): readonly ScrapedMetric[] {
@@ -118,14 +126,6 @@ function readings(from: ReadFrom, counts: Pick<MetricCounts, 'damageMet'>): read
   ]
 }
 
-/** A value without labels; empty when it is unknown. */
-const one = (value: number | null | undefined) => (value === null || value === undefined ? [] : [{ value }])
-const gauge = (
-  name: string,
-  help: string,
-  read: () => number | null | undefined | Promise<number | null | undefined>,
-) => ({ name, help, type: 'gauge', read: async () => one(await read()) }) as const
-
 function heightReadings(readHealth: () => Promise<Health>): readonly ScrapedMetric[] {
   const fresh = async <K extends keyof Freshness>(name: K): Promise<Freshness[K] | undefined> =>
     (await readHealth()).fresh?.[name]
@@ -135,10 +135,9 @@ function heightReadings(readHealth: () => Promise<Health>): readonly ScrapedMetr
       'Height of the last block that is loaded and published.',
       async () => (await readHealth()).published?.height,
     ),
-    gauge('iostlens_published_timestamp_seconds', 'Time of that block.', async () => {
-      const { published } = await readHealth()
-      return published === undefined ? undefined : Number(published.time / 1_000_000n) / 1_000
-    }),
+    gauge('iostlens_published_timestamp_seconds', 'Time of that block.', async () =>
+      toSeconds((await readHealth()).published?.time),
+    ),
     gauge('iostlens_lag_seconds', "Age of the last loaded block by this machine's clock.", () => fresh('lagSeconds')),
     gauge(
       'iostlens_behind_blocks',
@@ -152,6 +151,10 @@ function heightReadings(readHealth: () => Promise<Health>): readonly ScrapedMetr
     ),
   ]
 }
+
+/** Milliseconds are exact. */
+const toSeconds = (time: bigint | undefined): number | undefined =>
+  time === undefined ? undefined : Number(time / 1_000_000n) / 1_000
 
 const nodeReadings = ({ node, clock }: ReadFrom): readonly ScrapedMetric[] => [
   gauge('iostlens_node_configured', '1 when the service follows a node, otherwise 0.', () =>
@@ -168,57 +171,46 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly ScrapedMetric[] => [
   }),
   gauge('iostlens_node_irreversible_height', "The node's last irreversible block.", () => node?.lastInfo()?.libBlock),
   gauge('iostlens_node_head_height', "The node's head block.", () => node?.lastInfo()?.headBlock),
-  gauge('iostlens_node_head_timestamp_seconds', "Time of the node's head block.", () => {
-    const time = node?.lastInfo()?.headTime
-    return time === undefined ? undefined : Number(time / 1_000_000n) / 1_000
-  }),
+  gauge('iostlens_node_head_timestamp_seconds', "Time of the node's head block.", () =>
+    toSeconds(node?.lastInfo()?.headTime),
+  ),
 ]
 
 const QUEUES = ['store', 'visitors', 'node', 'aside', 'lookups'] as const
 /** Streams, which stay open and never queue; each has a gauge of its own. */
 const STREAMS = ['exports', 'feeds', 'live', 'downloads'] as const
 
-function queueReadings(queues: Queues): readonly ScrapedMetric[] {
-  return [
-    {
-      name: 'iostlens_requests_running',
-      help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
-      type: 'gauge',
-      labels: ['queue'],
-      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].permits.count() })),
-    },
-    {
-      name: 'iostlens_requests_waiting',
-      help: 'Requests that wait for their turn.',
-      type: 'gauge',
-      labels: ['queue'],
-      read: () => QUEUES.map(queue => ({ labels: [queue], value: queues[queue].countWaiting() })),
-    },
-    {
-      name: 'iostlens_requests_limit',
-      help: 'Maximum number of requests in progress.',
-      type: 'gauge',
-      labels: ['queue'],
-      read: () => [
-        ...QUEUES.map(queue => ({ labels: [queue], value: queues[queue].permits.bounds.running })),
-        ...STREAMS.map(stream => ({ labels: [stream], value: queues[stream].bounds.running })),
-      ],
-    },
-    gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.count()),
-    gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.count()),
-    gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.count()),
-    gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () => queues.downloads.count()),
-  ]
-}
+const queueReadings = (queues: Queues): readonly ScrapedMetric[] => [
+  gaugeBy('queue', {
+    name: 'iostlens_requests_running',
+    help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
+    read: () => QUEUES.map(queue => [queue, queues[queue].permits.count()]),
+  }),
+  gaugeBy('queue', {
+    name: 'iostlens_requests_waiting',
+    help: 'Requests that wait for their turn.',
+    read: () => QUEUES.map(queue => [queue, queues[queue].countWaiting()]),
+  }),
+  gaugeBy('queue', {
+    name: 'iostlens_requests_limit',
+    help: 'Maximum number of requests in progress.',
+    read: () => [
+      ...QUEUES.map(queue => [queue, queues[queue].permits.bounds.running] as const),
+      ...STREAMS.map(stream => [stream, queues[stream].bounds.running] as const),
+    ],
+  }),
+  gauge('iostlens_feeds_open', 'Feeds that are being sent.', () => queues.feeds.count()),
+  gauge('iostlens_live_pages_open', 'Live pages of the explorer that are open.', () => queues.live.count()),
+  gauge('iostlens_exports_open', 'Exports that are being sent.', () => queues.exports.count()),
+  gauge('iostlens_downloads_open', 'Downloads of the explorer that are being sent.', () => queues.downloads.count()),
+]
 
 const processReadings = ({ version }: ReadFrom): readonly ScrapedMetric[] => [
-  {
+  gaugeBy('version', {
     name: 'iostlens_build_info',
     help: 'The version of the program; always 1.',
-    type: 'gauge',
-    labels: ['version'],
-    read: () => [{ labels: [version], value: 1 }],
-  },
+    read: () => [[version, 1]],
+  }),
   gauge('iostlens_heap_bytes', 'Memory of the JavaScript heap.', () => process.memoryUsage().heapUsed),
   gauge('process_resident_memory_bytes', 'Resident memory size in bytes.', () => process.memoryUsage.rss()),
   gauge('process_start_time_seconds', 'Start time of the process since unix epoch in seconds.', () => STARTED / 1_000),
@@ -245,15 +237,11 @@ function openFiles(): number | undefined {
   }
 }
 
-/** The metrics of a process as text. */
 export function exposeMetrics(counts: MetricCounts, from: ReadFrom): Exposition {
   return createExposition(catalogue, counts, readings(from, counts))
 }
 
-/**
- * Records each second the lateness of the event loop and the number of log lines dropped. Does not keep the process
- * alive.
- */
+/** Records each second the lateness of the event loop and the dropped log lines. Does not keep the process alive. */
 export function watchEventLoop(counts: MetricCounts, droppedLines: () => number): Lateness {
   return watchLateness(ms => {
     counts.eventLoop.observe(ms / 1_000)

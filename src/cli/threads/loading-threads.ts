@@ -4,25 +4,16 @@ import type { WritingThreads } from '#store/sqlite/threads/far-batches.ts'
 import type { FromWriting, ToWriting } from '#store/sqlite/threads/write-in-thread.ts'
 import type { Values } from '../settings.ts'
 
-/** A thread, seen from the thread that started it. */
-type Thread<To> = {
-  post(message: To): void
-  /** Ends the thread at once, even while it works; its connections are closed. */
-  end(): void
-}
-
 type ThreadListener<From> = {
   readonly message: (message: From) => void
   /** Called when the thread has ended and everything it had open is closed; `reason` is the cause. */
   readonly ended: (reason: string) => void
 }
 
-type OpenThread<To, From> = (listener: ThreadListener<From>) => Thread<To>
-
 /** Returns a function that opens threads running a program. */
 export const createWorkerOpener =
-  <To, From>(program: URL): OpenThread<To, From> =>
-  ({ message, ended }) => {
+  <To, From>(program: URL) =>
+  ({ message, ended }: ThreadListener<From>) => {
     const worker = new Worker(program.href)
     let reason: string | undefined
     worker.addEventListener('message', ({ data }: MessageEvent<From>) => message(data))
@@ -31,7 +22,11 @@ export const createWorkerOpener =
       reason = findErrorLine(event.message)
     })
     worker.addEventListener('close', ({ code }) => ended(reason ?? `it ended with code ${code}`))
-    return { post: data => worker.postMessage(data), end: () => worker.terminate() }
+    return {
+      post: (data: To): void => worker.postMessage(data),
+      /** Ends the thread at once, even while it works; its connections are closed. */
+      end: (): void => worker.terminate(),
+    }
   }
 
 /** The line of the error itself: Bun prints an excerpt of the source before it and the stack after it. */
@@ -57,10 +52,7 @@ export const provingThreads = (settings: ThreadSettings, program: URL): ProvingT
   least: getLongRange(settings),
 })
 
-/**
- * The thread that writes an SQLite file beside the main thread; undefined when the process uses one core or
- * has no such program.
- */
+/** The thread that writes an SQLite file; undefined when the process uses one core or has no such program. */
 export const writingThreads = (settings: ThreadSettings, program: URL | undefined): WritingThreads | undefined =>
   program === undefined || (settings.threads ?? availableParallelism()) < 2
     ? undefined

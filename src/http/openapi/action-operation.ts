@@ -19,7 +19,6 @@ import {
   NOT_MODIFIED,
 } from './responses.ts'
 
-/** The route of an action. */
 export const formatRoute = ({ module, action }: ApiAction): string => `/api/${module}/${action}`
 
 /** `get-account-tx` → `getAccountTx` */

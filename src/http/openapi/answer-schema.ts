@@ -15,7 +15,6 @@ export const dataSchema = (action: ApiAction, form: Form): Json =>
 const getResultSchema = ({ result, compatResult }: ApiAction, { compat }: Form): TSchema =>
   compat === 'iostabc' ? (compatResult ?? result) : result
 
-/** The component name of a list's row. */
 export const rowName = (action: Pick<ApiAction, 'name' | 'action'>): string => `${schemaName(action)}Row`
 
 /** The JSON schema of a row of a list. For an action without a list, it allows anything. */
@@ -30,16 +29,12 @@ function rowSchema(action: ApiAction, form: Form): Json {
   return { ...row, anyOf: anyOf.map((each, at) => (at === 0 ? irreversible(each, columns) : each)) }
 }
 
-/** The schemas of a list's fields other than its rows. */
 function listOtherSchemas(action: ApiAction, form: Form): Json {
   const { properties = {} } = dataSchema(action, form) as { readonly properties?: Json }
   return pickOtherFields(properties, action.list)
 }
 
-/**
- * A row of a whole list. It has no field that requires `head=1`. It always has its number if the list has
- * numbers and is never searched.
- */
+/** A row of a whole list has no field that requires `head=1`, and its number if the list has numbers and no search. */
 function irreversible(row: Json, columns: Columns | undefined): Json {
   if (columns === undefined) return row
   const { properties, required } = row as { readonly properties: Json; readonly required: readonly string[] }
@@ -57,9 +52,7 @@ export const NOTHING = {
   schema: { type: 'object', properties: {}, additionalProperties: false },
 }
 
-/**
- * A reference to the component of an answer's data, or also to `Nothing` where iostabc answers with an empty object.
- */
+/** A reference to the component of an answer's data; iostabc may answer with `Nothing`, an empty object. */
 export function dataRef(action: ApiAction, { compat }: Form): Json {
   const own = buildRef(schemaName(action))
   // A list is empty in that case.
@@ -86,10 +79,7 @@ function toPlainSchema(schema: TSchema, numbers: Form['numbers']): Json {
   return plain(JSON.parse(JSON.stringify(schema))) as Json
 }
 
-/**
- * The actions that a document describes: only those with a list in a document of whole lists, and only those
- * with a feed in one of feeds.
- */
+/** Only those with a list in a document of whole lists, and only those with a feed in one of feeds. */
 export const describedActions = (actions: readonly ApiAction[], form: Form): readonly ApiAction[] =>
   form.export === undefined
     ? actions

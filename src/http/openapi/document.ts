@@ -1,5 +1,4 @@
 import type { ApiAction } from '#actions/define.ts'
-import { formatMethodTemplate, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
 import { actionOperation, formatRoute } from './action-operation.ts'
 import { dataSchema, describedActions, exportSchemas, NOTHING, schemaName } from './answer-schema.ts'
 import {
@@ -11,16 +10,7 @@ import {
   type Json,
   mergeForm,
 } from './responses.ts'
-import {
-  anyOperation,
-  healthOperation,
-  metricsOperation,
-  readyOperation,
-  rpcOperation,
-  statusOperation,
-  switchedOff,
-  usageOperation,
-} from './service-operations.ts'
+import { servicePaths } from './service-operations.ts'
 
 /**
  * The interface as an OpenAPI 3.1 document, generated from the action registry, and from the tables of codes and of
@@ -41,7 +31,10 @@ export function buildOpenapi(all: readonly ApiAction[], described: Described): J
     servers: [{ url: '.' }],
     security: [{ apikey: [] }, { apikeyHeader: [] }],
     tags: buildTags(actions),
-    paths: buildPaths(actions, described),
+    paths: {
+      ...Object.fromEntries(actions.map(action => [formatRoute(action), { get: actionOperation(action, described) }])),
+      ...servicePaths(actions, described),
+    },
     components: {
       securitySchemes: {
         apikey: { type: 'apiKey', in: 'query', name: 'apikey' },
@@ -56,18 +49,6 @@ export function buildOpenapi(all: readonly ApiAction[], described: Described): J
     },
   }
 }
-
-const buildPaths = (actions: readonly ApiAction[], described: Described): Json => ({
-  ...Object.fromEntries(actions.map(action => [formatRoute(action), { get: actionOperation(action, described) }])),
-  ...(described.chosen.export === undefined ? { '/api': { get: anyOperation(actions, described) } } : {}),
-  ...Object.fromEntries(rpcMethods.map(method => [formatMethodTemplate(method), { get: rpcOperation(method) }])),
-  ...Object.fromEntries(rpcUnavailable.map(name => [`/rpc/${name}`, { get: switchedOff(name) }])),
-  ...(described.chosen.export === undefined ? { '/usage': { get: usageOperation(described) } } : {}),
-  '/health': { get: healthOperation },
-  '/ready': { get: readyOperation },
-  '/status': { get: statusOperation },
-  '/metrics': { get: metricsOperation },
-})
 
 const answerSchemas = (actions: readonly ApiAction[], form: Form): Json => ({
   ...Object.fromEntries(actions.map(action => [schemaName(action), dataSchema(action, form)])),

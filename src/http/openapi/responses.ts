@@ -3,13 +3,9 @@ import type { FEED_FORMAT, Options } from '#actions/request/options.ts'
 import { HEAD_STATUSES } from '#head/head-state.ts'
 import { type Code, codes, listCodes } from '../codes.ts'
 
-/** A part of the document. */
 export type Json = Readonly<Record<string, unknown>>
 
-/**
- * Options that change the form of answers, export a list, or open a feed. A document describes the answers of
- * one such choice.
- */
+/** Options that change the form of answers, export a list, or open a feed. A document describes one such choice. */
 export type Form = Pick<Options, 'format' | 'compat' | 'numbers'> & {
   readonly export?: NonNullable<Options['export']> | typeof FEED_FORMAT
 }
@@ -22,10 +18,7 @@ export type Described = {
   readonly defaults: Form
   /** The choices of the document's reader: constant, required parameters of every operation. */
   readonly chosen: Partial<Form>
-  /**
-   * Calls that have an answer on the served chain. An action without one has no examples. Absent: the
-   * actions' own examples.
-   */
+  /** Calls with an answer on the served chain; an action without one has no examples. Absent: the actions' own. */
   readonly examples?: ReadonlyMap<ApiAction, { readonly params: Readonly<Record<string, string>> }>
 }
 

@@ -1,5 +1,5 @@
 import type { ApiAction } from '#actions/define.ts'
-import { formatExamplePath, type RpcMethod } from '../rpc-methods.ts'
+import { formatExamplePath, formatMethodTemplate, type RpcMethod, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
 import { formParameters, language } from './action-operation.ts'
 import {
   buildSuccess,
@@ -18,7 +18,7 @@ import {
 const HEADERS = headersNamed(['X-Request-Id', 'Cache-Control', ...RATE_HEADERS])
 
 /** A node method that the gateway allows. The node defines the answer. */
-export const rpcOperation = (method: RpcMethod): Json => ({
+const rpcOperation = (method: RpcMethod): Json => ({
   operationId: method.name,
   tags: ['rpc'],
   summary: method.title.en,
@@ -44,7 +44,7 @@ export const rpcOperation = (method: RpcMethod): Json => ({
 })
 
 /** A node method that the gateway refuses with 503. */
-export const switchedOff = (name: string): Json => ({
+const switchedOff = (name: string): Json => ({
   operationId: name,
   tags: ['rpc'],
   summary: 'Temporarily unavailable.',
@@ -73,7 +73,7 @@ const usage = closedObject({
 /** Statuses of the operation's failures. It waits for no permit and does not count as a request. */
 const ERRORS = [400, 401, 403, 405, 414, 429, 500, 503, 504]
 
-export const usageOperation = (described: Described): Json => ({
+const usageOperation = (described: Described): Json => ({
   operationId: 'usage',
   tags: ['service'],
   summary: 'Remaining requests of an API key. This call itself is not counted.',
@@ -86,7 +86,7 @@ export const usageOperation = (described: Described): Json => ({
 })
 
 /** The address of the specification, which takes any action. Its answer depends on the action. */
-export function anyOperation(actions: readonly ApiAction[], described: Described): Json {
+function anyOperation(actions: readonly ApiAction[], described: Described): Json {
   const name = (parameter: string, description: string, values: readonly string[]): Json => ({
     name: parameter,
     in: 'query',
@@ -155,7 +155,7 @@ const jsonAnswer = (
 
 const version: Json = { type: 'string', description: 'Version of the service.' }
 
-export const healthOperation: Json = openOperation('health', {
+const healthOperation: Json = openOperation('health', {
   en: 'Whether the process is running.',
   zh: '进程是否在运行。',
   responses: {
@@ -203,7 +203,7 @@ const loadProperties: Json = {
   },
 }
 
-export const readyOperation: Json = openOperation('ready', {
+const readyOperation: Json = openOperation('ready', {
   en: 'Whether the service is ready to serve requests.',
   zh: '服务是否可以处理请求。',
   responses: {
@@ -262,7 +262,7 @@ const statusProperties: Json = {
   troubles,
 }
 
-export const statusOperation: Json = {
+const statusOperation: Json = {
   ...openOperation('status', {
     en: 'State of the service, as a web page; JSON where Accept asks for application/json and not for text/html.',
     zh: '服务的运行状态，以网页显示；Accept 要求 application/json 且不要求 text/html 时为 JSON。',
@@ -289,7 +289,7 @@ export const statusOperation: Json = {
 
 const METRICS_HEADERS = headersNamed(['ETag', 'X-Request-Id', 'Cache-Control'])
 
-export const metricsOperation: Json = openOperation('metrics', {
+const metricsOperation: Json = openOperation('metrics', {
   en: 'Metrics of the process in the text format of Prometheus. With --metrics-listen they are served at that address only, and this path returns 404.',
   zh: '进程的监控指标，采用 Prometheus 文本格式。设置 --metrics-listen 时仅在该地址提供，此处返回 404。',
   responses: {
@@ -302,3 +302,18 @@ export const metricsOperation: Json = openOperation('metrics', {
     ...errorRefs(status => status === 404),
   },
 })
+
+/** The paths that belong to no action. A document of exports describes neither `/api` nor `/usage`. */
+export function servicePaths(actions: readonly ApiAction[], described: Described): Json {
+  const isOfAnswers = described.chosen.export === undefined
+  return {
+    ...(isOfAnswers ? { '/api': { get: anyOperation(actions, described) } } : {}),
+    ...Object.fromEntries(rpcMethods.map(method => [formatMethodTemplate(method), { get: rpcOperation(method) }])),
+    ...Object.fromEntries(rpcUnavailable.map(name => [`/rpc/${name}`, { get: switchedOff(name) }])),
+    ...(isOfAnswers ? { '/usage': { get: usageOperation(described) } } : {}),
+    '/health': { get: healthOperation },
+    '/ready': { get: readyOperation },
+    '/status': { get: statusOperation },
+    '/metrics': { get: metricsOperation },
+  }
+}

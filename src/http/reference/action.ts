@@ -22,7 +22,6 @@ import {
 import { prettyJson } from './script.ts'
 import { words } from './text.ts'
 
-/** A field of an answer in the reference. */
 type FieldRow = {
   /** A path such as `transactions[].tx_hash`. `{}` is any key of an object that is a map. */
   readonly path: string
@@ -115,12 +114,12 @@ function withRows(value: ExactJson, rows: number): ExactJson {
 
 const isList = (value: object): value is readonly ExactJson[] => Array.isArray(value)
 
-type Lang = 'en' | 'zh'
+export type ReferenceLang = 'en' | 'zh'
 
 /** A form that calls the action from the page, filled in with a call that has an answer. */
 const actionForm = (
   action: ApiAction,
-  { lang, call }: { readonly lang: Lang; readonly call: SampleCall },
+  { lang, call }: { readonly lang: ReferenceLang; readonly call: SampleCall },
 ): Html => html`<form class="try" data-path="..${call.path}" autocomplete="off">
 <div class="inputs">
 ${listParameters(action.params).map(parameter => ownInput(parameter, { action, lang, call }))}
@@ -146,7 +145,7 @@ const listFormOptions = ({ list }: ApiAction): readonly (readonly [name: string,
 /** The id of a control, unique even when a parameter and an option have the same name. */
 const formatControlId = (action: ApiAction, name: string): string => `${formatActionName(action)}--${name}`
 
-type Within = { readonly action: ApiAction; readonly lang: Lang; readonly call: SampleCall }
+type Within = { readonly action: ApiAction; readonly lang: ReferenceLang; readonly call: SampleCall }
 
 function ownInput({ name, required, spec }: Parameter, { action, lang, call }: Within): Html {
   const id = formatControlId(action, name)
@@ -170,8 +169,6 @@ const choice = ({ name, values, chosen }: Choice, id: string): Html =>
   html`<select id="${id}" name="${name}"><option value="">–</option>${values.map(
     value => html`<option${value === chosen ? html` selected` : html``}>${value}</option>`,
   )}</select>`
-
-export type ReferenceLang = 'en' | 'zh'
 
 type SectionOptions = {
   readonly lang: ReferenceLang
@@ -218,7 +215,7 @@ const buildExampleCall = (action: ApiAction, example: Example | undefined): Samp
 
 function numbersHint(exact: readonly FieldRow[], lang: ReferenceLang): Html {
   const names = [...new Set(exact.map(({ path }) => path.slice(path.lastIndexOf('.') + 1).replace('[]', '')))]
-  return html`<p class="hint">${words.numbersHint[lang]}${lang === 'zh' ? '' : ' '}<code>numbers=string</code>${lang === 'zh' ? '。' : '. '}${words.numbersFields[lang]}${lang === 'zh' ? '' : ' '}${named(names, lang)}${lang === 'zh' ? '。' : '.'}</p>`
+  return html`<p class="hint">${words.numbersHint[lang]}${words.space[lang]}<code>numbers=string</code>${words.stop[lang]}${words.space[lang]}${words.numbersFields[lang]}${words.space[lang]}${named(names, lang)}${words.stop[lang]}</p>`
 }
 
 function exampleAnswer(
@@ -227,7 +224,7 @@ function exampleAnswer(
 ): Html {
   const body = format === 'bare' ? data : `{"code":0,"message":"OK","data":${data}}`
   const { text, isShorter } = exampleText(body)
-  return html`<p>${words.answerAt[lang]}${lang === 'zh' ? '' : ' '}<code>X-Block-Height</code> ${at.height}${lang === 'zh' ? '，' : ', '}<code>X-Block-Time</code> ${toIso(at.time)}</p>
+  return html`<p>${words.answerAt[lang]}${words.space[lang]}<code>X-Block-Height</code> ${at.height}${words.comma[lang]}<code>X-Block-Time</code> ${toIso(at.time)}</p>
 <pre class="json" tabindex="0" aria-label="${words.answerTo[lang]} ${action.action}">${text}</pre>
 ${isShorter ? html`<p><small>${words.shortened[lang]}</small></p>` : html``}`
 }
@@ -254,19 +251,18 @@ const parameterList = (parameters: readonly Parameter[], lang: ReferenceLang): H
           const need = required ? (hasAlias ? words.oneOfTwo : words.required) : words.optional
           return {
             name,
-            note: `${spec.type}${lang === 'zh' ? '，' : ', '}${need[lang]}`,
+            note: `${spec.type}${words.comma[lang]}${need[lang]}`,
             body: meaning(spec, lang),
           }
         }),
       )
 
 function meaning(spec: Parameter['spec'], lang: ReferenceLang): Html {
-  const colon = lang === 'zh' ? '：' : ': '
-  const stop = lang === 'zh' ? '。' : '.'
-  const note = (head: string, value: string) => html`<br><small>${head}${colon}${value}${stop}</small>`
+  const note = (head: string, value: string) =>
+    html`<br><small>${head}${words.colon[lang]}${value}${words.stop[lang]}</small>`
   return html`${spec.description[lang]}${note(words.rule[lang], spec.rule[lang])}${
     spec.fallback === undefined ? html`` : note(words.otherwise[lang], String(spec.fallback))
-  }${spec.aliases === undefined || spec.aliases.length === 0 ? html`` : note(words.alias[lang], spec.aliases.join(lang === 'zh' ? '、' : ', '))}`
+  }${spec.aliases === undefined || spec.aliases.length === 0 ? html`` : note(words.alias[lang], spec.aliases.join(words.enumeration[lang]))}`
 }
 
 const fieldList = (fields: readonly FieldRow[], lang: ReferenceLang): Html =>
@@ -276,13 +272,13 @@ const fieldList = (fields: readonly FieldRow[], lang: ReferenceLang): Html =>
       note: type,
       body: [description?.[lang] ?? '', optional ? words.sometimes[lang] : '', exact ? words.exact[lang] : '']
         .filter(text => text !== '')
-        .join(lang === 'zh' ? '' : ' '),
+        .join(words.space[lang]),
     })),
   )
 
 /** The failures of the action, by code. */
 const errorLine = (action: ApiAction, lang: ReferenceLang): Html =>
-  html`<p>${words.errorsOfAction[lang]}${lang === 'zh' ? '' : ' '}${listCodes(action).map(
+  html`<p>${words.errorsOfAction[lang]}${words.space[lang]}${listCodes(action).map(
     ({ code, title }, at) =>
-      html`${at === 0 ? '' : lang === 'zh' ? '、' : ', '}<a href="#code-${code}" title="${title[lang]}">${code}</a>`,
-  )}${lang === 'zh' ? '。' : '.'}</p>`
+      html`${at === 0 ? '' : words.enumeration[lang]}<a href="#code-${code}" title="${title[lang]}">${code}</a>`,
+  )}${words.stop[lang]}</p>`

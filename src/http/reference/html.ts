@@ -35,7 +35,6 @@ export const breakable = (text: string): Html =>
 export const named = (names: readonly string[], lang: 'en' | 'zh'): readonly Html[] =>
   names.map((name, at) => html`${at === 0 ? '' : lang === 'zh' ? '、' : ', '}<code>${name}</code>`)
 
-/** A table: column heads, then rows of cells. */
 export const table = (
   heads: readonly string[],
   rows: readonly (readonly HtmlPart[])[],
@@ -67,7 +66,6 @@ export const buildSamples = (call: SampleCall, format: 'envelope' | 'bare'): rea
   { language: 'Python', text: formatPython(call, format) },
 ]
 
-/** A command line for a shell. */
 export const formatCurl = (call: SampleCall): string => `curl -H 'X-API-Key: ${KEY}' '${SERVICE}${formatCallUrl(call)}'`
 
 function formatTypescript({ path, query }: SampleCall, format: 'envelope' | 'bare'): string {

@@ -6,10 +6,7 @@ import { paragraphs } from './text.ts'
 export const favicon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="7" fill="#1b4fd6"/><circle cx="14" cy="14" r="7" fill="none" stroke="#fff" stroke-width="3"/><path d="m19 19 7 7" stroke="#fff" stroke-width="4" stroke-linecap="round"/></svg>
 `
 
-/**
- * The robots.txt. Crawlers may read the reference and the explorer. Calls need a key, and searches and
- * streams have no end.
- */
+/** Crawlers may read the reference and the explorer. Calls need a key, and searches and streams have no end. */
 export function formatRobots({
   basePath,
   isExplored,

@@ -2,8 +2,14 @@ import type { Text } from '#actions/define.ts'
 
 const say = (en: string, zh: string): Text => ({ en, zh })
 
-/** Words of the reference that belong to no action: headings, column heads, marks. */
+/** Words of the reference that belong to no action: headings, column heads, marks, punctuation. */
 export const words = {
+  stop: say('.', '。'),
+  comma: say(', ', '，'),
+  enumeration: say(', ', '、'),
+  colon: say(': ', '：'),
+  /** Between two sentences, or a word and a name. */
+  space: say(' ', ''),
   title: say('iostlens API reference', 'iostlens 接口文档'),
   openapi: say('OpenAPI document', 'OpenAPI 文档'),
   requests: say('Requests', '请求'),
@@ -85,7 +91,6 @@ export const commonParameters: readonly (readonly [name: string, needed: boolean
   ['action', true, say('Name of the query; not case-sensitive.', '接口名称，不区分大小写。')],
 ]
 
-/** Response headers. */
 export const headerTexts: readonly (readonly [name: string, meaning: Text])[] = [
   ['X-Block-Height', say('Block height the response is valid for.', '响应数据对应的区块高度。')],
   [
