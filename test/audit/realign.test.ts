@@ -31,7 +31,7 @@ beforeAll(async () => {
   replay = await replayed(NEXT)
   node = createNode({ urls: [replay.url], clock: patientClock })
   const { store, path, destroy } = await temporarySqlite()
-  await loadFrom(replay.url, store)
+  await loadFrom(replay.url, store, { prove: 'linked' })
   clean = dumpSqlite(path)
   await destroy()
 })
@@ -95,7 +95,6 @@ const CASES: readonly Case[] = [
       await place.lose('checkpoint')
       if (place.kind === 'elastic') await place.lose('published')
     },
-    isSample: true,
     way: { sqlite: 'settled', elastic: 'closed' },
   },
   {
@@ -121,7 +120,7 @@ const CASES: readonly Case[] = [
   { name: 'checkpoint height, too high', damage: noted({ height: 10 ** 9 }), way: 'settled' },
   { name: 'checkpoint hash', damage: noted({ hash: 'other' }), isSample: true, way: 'settled' },
   { name: 'checkpoint time', damage: noted({ time: '7' }), way: 'settled' },
-  { name: 'one orphan', orphans: 1, isSample: true, way: 'back' },
+  { name: 'one orphan', orphans: 1, way: 'back' },
   { name: 'three orphans', orphans: 3, way: 'back' },
   {
     name: 'an orphan, and the published height',
@@ -145,7 +144,7 @@ const CASES: readonly Case[] = [
 
 /** Continues the load, and compares the whole store with one that was never damaged. */
 async function requireGoesOn(place: Damageable, what: string): Promise<void> {
-  expect([what, await loadFrom(replay.url, place.store)]).toEqual([what, NEXT])
+  expect([what, await loadFrom(replay.url, place.store, { prove: 'linked' })]).toEqual([what, NEXT])
   const [at, tip] = [await place.store.published(), (await recordedBlocks())[NEXT]?.block]
   expect([what, at?.hash, at?.time, at?.lib]).toEqual([what, tip?.hash, tip?.time, NEXT])
   const dump = await place.dump()
@@ -281,7 +280,7 @@ if (elasticsearchUrl() !== undefined)
   describe('the end of Elasticsearch', () => {
     beforeAll(async () => {
       const place = await damageableElastic()
-      await loadFrom(replay.url, place.store)
+      await loadFrom(replay.url, place.store, { prove: 'linked' })
       cleanElastic = await place.dump()
       await place.destroy()
     })

@@ -13,7 +13,7 @@ import { audited, repaired } from '../support/stores/audited.ts'
 import type { Damageable } from '../support/stores/damage.ts'
 import { type Dump, differences } from '../support/stores/dump.ts'
 
-const KILLS = SOAK ? 60 : 3
+const KILLS = SOAK ? 60 : 2
 
 /** A repair is killed within this many writes. Each repair starts from the state that the previous one left. */
 const WRITES = { sqlite: 30, elastic: 60 } as const

@@ -19,7 +19,7 @@ setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 type Course = { readonly stand: ForkStand; readonly readers: AbsentReaders; readonly random: () => number }
 
-const ROUNDS = 8
+const ROUNDS = SOAK ? 8 : 5
 /** The maximum number of blocks above the irreversible one after it rises. */
 const MOST_ABOVE = 10
 
@@ -102,7 +102,7 @@ type HeadEvents = Readonly<Record<string, number>>
 /** The number of seeds. Elasticsearch needs much longer for each, and what it reads is the matter of the suite of stores. */
 const SEEDS: Readonly<Record<(typeof STORES)[number][0], number>> = SOAK
   ? { SQLite: 1_000, Elasticsearch: 50 }
-  : { SQLite: 4, Elasticsearch: 0 }
+  : { SQLite: 1, Elasticsearch: 0 }
 
 test.each(STORES.filter(([name]) => SEEDS[name] > 0))(
   'feeds: a client that was away treats no row as final that is not, and loses none, on %s',
