@@ -1,6 +1,7 @@
 import { test } from 'bun:test'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 import { doomed } from '../support/processes/doomed.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { until } from '../support/wait.ts'
@@ -12,7 +13,7 @@ import { aboveOf } from './lines.ts'
 
 /** The last block below which nothing forks. */
 const BASE = 40
-const ROUNDS = 4
+const ROUNDS = SOAK ? 40 : 2
 
 /** A service that is killed, and its loader. */
 type Killed = {

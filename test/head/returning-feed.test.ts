@@ -47,39 +47,36 @@ const namesOf = (events: readonly FeedEvent[]) =>
 const named = (event: string, blocks: readonly ForkBlock[]) =>
   blocks.toReversed().map(({ made, hash }) => [event, made.height, hash])
 
-test.each(STORES)(
-  'feeds: after a restart, packed rows are dropped before irreversible rows are sent, and later sent again, on %s',
-  async (_name, open) =>
-    withStand(open, 3, async stand => {
-      const { forks, follower } = stand
-      const lib = forks.base.made.height
-      const first = grown(stand, forks.base, 20, 1)
-      stands(stand, first, lib)
-      await follower.poll(new AbortController().signal)
-      const before = await follow(stand, undefined, 20)
-      expect(namesOf(before)).toEqual(named('packed', aboveOf(first, lib)))
+test('feeds: after a restart, packed rows are dropped before irreversible rows are sent, and later sent again', () =>
+  withStand(STORES[0][1], 3, async stand => {
+    const { forks, follower } = stand
+    const lib = forks.base.made.height
+    const first = grown(stand, forks.base, 20, 1)
+    stands(stand, first, lib)
+    await follower.poll(new AbortController().signal)
+    const before = await follow(stand, undefined, 20)
+    expect(namesOf(before)).toEqual(named('packed', aboveOf(first, lib)))
 
-      // No client is connected while the chain forks below its later irreversible block. Then the nodes do not answer.
-      const fork = lib + 6
-      const second = grown(stand, ancestor(first, fork), 18, 100)
-      stands(stand, second, lib + 17)
-      await stand.load()
-      stand.node.isAway = true
-      stand.other.isAway = true
-      stand.restart()
-      const after = await follow(stand, before.at(-1)?.id, 18)
-      const irreversible = named('message', aboveOf(ancestor(second, lib + 17), lib))
-      expect(namesOf(after)).toEqual([['dropped', lib + 1, undefined], ...irreversible])
-      // Each row that became irreversible has the id that it had before.
-      const idsOf = (events: readonly FeedEvent[]) => events.map(({ data }) => JSON.parse(data).id)
-      expect(idsOf(after).slice(1, 7)).toEqual(idsOf(before).slice(0, 6))
+    // No client is connected while the chain forks below its later irreversible block. Then the nodes do not answer.
+    const fork = lib + 6
+    const second = grown(stand, ancestor(first, fork), 18, 100)
+    stands(stand, second, lib + 17)
+    await stand.load()
+    stand.node.isAway = true
+    stand.other.isAway = true
+    stand.restart()
+    const after = await follow(stand, before.at(-1)?.id, 18)
+    const irreversible = named('message', aboveOf(ancestor(second, lib + 17), lib))
+    expect(namesOf(after)).toEqual([['dropped', lib + 1, undefined], ...irreversible])
+    // Each row that became irreversible has the id that it had before.
+    const idsOf = (events: readonly FeedEvent[]) => events.map(({ data }) => JSON.parse(data).id)
+    expect(idsOf(after).slice(1, 7)).toEqual(idsOf(before).slice(0, 6))
 
-      stand.node.isAway = false
-      stand.other.isAway = false
-      stand.clock.leap(5_000)
-      await stand.probe()
-      await stand.follower.poll(new AbortController().signal)
-      const end = await follow(stand, after.at(-1)?.id, 8)
-      expect(namesOf(end)).toEqual([['dropped', lib + 18, undefined], ...named('packed', aboveOf(second, lib + 17))])
-    }),
-)
+    stand.node.isAway = false
+    stand.other.isAway = false
+    stand.clock.leap(5_000)
+    await stand.probe()
+    await stand.follower.poll(new AbortController().signal)
+    const end = await follow(stand, after.at(-1)?.id, 8)
+    expect(namesOf(end)).toEqual([['dropped', lib + 18, undefined], ...named('packed', aboveOf(second, lib + 17))])
+  }))

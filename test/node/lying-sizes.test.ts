@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
 import { createNode } from '#node/archive-node.ts'
-import { patientClock } from '#test/support/clocks/patient-clock.ts'
+import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
 
 // A node may lie in the size of an answer: a few bytes that unpack to many, or a text that takes many times its length.
@@ -16,7 +16,7 @@ const wide = (part: string, parts: number): Response =>
 /** The message with which a node refuses this answer to getChainInfo. */
 async function refusalOf(answer: () => Response): Promise<string> {
   await using node = await startFaultyNode(({ path }) => (path === '/getChainInfo' ? answer() : undefined))
-  const asked = createNode({ urls: [node.url], clock: patientClock })
+  const asked = createNode({ urls: [node.url], clock: idleClock() })
   try {
     await asked.chainInfo()
     return 'accepted'
@@ -57,7 +57,7 @@ describe('a lying node: sizes', () => {
     await using node = await startFaultyNode(async ({ path }, truth) =>
       path === '/getChainInfo' ? packed('gzip', new Uint8Array(gzipSync(await truth()))) : undefined,
     )
-    const asked = createNode({ urls: [node.url], clock: patientClock })
+    const asked = createNode({ urls: [node.url], clock: idleClock() })
     expect((await asked.chainInfo()).chainId).toBe(1020)
     asked.close()
   })

@@ -7,7 +7,7 @@ import { isBulk, slice } from '#test/support/nodes/read-blocks.ts'
 
 /** The time-out is so long that it never fires. */
 const PATIENT_MS = 3_600_000
-const RANGE = { from: 1000, to: 4851 }
+const RANGE = { from: 1000, to: 2600 }
 
 /** Reads from two nodes, each with its fault. Returns the bulk calls of each. */
 async function readOf(faults: readonly [Fault, Fault]) {
