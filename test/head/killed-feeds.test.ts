@@ -5,11 +5,10 @@ import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { until } from '../support/wait.ts'
-import { branchTruth } from './branch-truth.ts'
-import { busyLists } from './check-feeds.ts'
-import { createForks, type ForkBlock, type ForkNode, type Forks, serveForks } from './fork-node.ts'
+import { busyLists } from './checks.ts'
+import { aboveOf, createForks, type ForkBlock, type ForkNode, type Forks, serveForks } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
-import { aboveOf } from './lines.ts'
+import { branchTruth } from './truth.ts'
 
 /** The last block below which nothing forks. */
 const BASE = 40

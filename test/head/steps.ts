@@ -1,6 +1,6 @@
 import { refused } from '../support/nodes/rpc/answer.ts'
 import type { ForkBlock, ForkNode } from './fork-node.ts'
-import { aboveOf, ancestor, leadsTo } from './lines.ts'
+import { aboveOf, ancestor, leadsTo } from './fork-node.ts'
 import type { ForkStand } from './stand.ts'
 
 /** A random course of events, and the tips that lost against others. */

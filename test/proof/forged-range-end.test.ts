@@ -4,10 +4,10 @@ import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
 import type { Recording } from '#test/replay/recording.ts'
 import { serveReplay } from '#test/replay/serve.ts'
-import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain } from '../support/nodes/forged-chain.ts'
+import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
 import { isBulk } from '../support/nodes/read-blocks.ts'
 import { recording } from '../support/nodes/recording.ts'
 import { SOAK } from '../support/processes/soak.ts'
@@ -33,18 +33,8 @@ async function withForged(height: number, isForged: () => boolean = () => true):
 
 const linkedNode = (url: string) => createNode({ urls: [url], clock: idleClock(), prove: 'linked' })
 
-async function loadLinked(url: string, store: Store, to?: number): Promise<unknown> {
-  const node = linkedNode(url)
-  try {
-    await store.create()
-    const options = { clock: { ...systemClock, random: () => 0 }, ...(to === undefined ? {} : { to }) }
-    return (await loadOnce(node, store, options)).height
-  } catch (error) {
-    return error
-  } finally {
-    node.close()
-  }
-}
+const loadLinked = (url: string, store: Store, to?: number) =>
+  loadUnpaused(url, store, { prove: 'linked', ...(to === undefined ? {} : { to }) })
 
 let made: Dump | undefined
 /** The documents from the recorded chain. */
