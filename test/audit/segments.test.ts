@@ -54,12 +54,12 @@ async function damage(place: Damageable): Promise<void> {
     await place.copy(records, row.id, `${row.id.slice(0, -5)}0999${at}`)
 }
 
-/** Findings without their field: a half-correct document is no worse than a missing one. */
-const documents = (found: readonly string[]): ReadonlySet<string> =>
-  new Set(found.map(line => (line.includes(' row ') ? line : line.replace(/ \S+$/, ''))))
+/** The documents and rows that differ from those of the undamaged store. */
+const damaged = (dump: Dump, clean: Dump): ReadonlySet<string> =>
+  new Set([...new Set([...dump.keys(), ...clean.keys()])].filter(id => dump.get(id) !== clean.get(id)))
 
 /** `place`: an undamaged store whose dump is `clean`. It is undamaged again at the end. */
-export function repairKillSuite(place: () => Damageable, clean: () => Dump): void {
+function testRepairKills(place: () => Damageable, clean: () => Dump): void {
   // Killed processes leave their temporary files here.
   const scratch = testFolder()
   const environment = { TMPDIR: scratch }
@@ -72,12 +72,12 @@ export function repairKillSuite(place: () => Damageable, clean: () => Dump): voi
     for (let run = 0; kills < KILLS; run++) {
       if (left.size === 0) {
         await damage(place())
-        left = documents((await audited(place().store)).found)
+        left = damaged(await place().dump(), clean())
         expect(left.size).toBeGreaterThan(15)
       }
       const write = 1 + Math.floor(random() * WRITES[place().kind])
       if (await diesAt(write, { program: 'repair-process.ts', place: place().args, environment })) kills++
-      const still = documents((await audited(place().store)).found)
+      const still = damaged(await place().dump(), clean())
       expect([seed, run, [...still].filter(each => !left.has(each))]).toEqual([seed, run, []])
       left = still
     }
@@ -218,7 +218,7 @@ function suite(open: () => Promise<Damageable>, kinds: typeof damages): void {
     expect(await repaired(place.store)).toEqual(WHOLE)
   })
 
-  repairKillSuite(
+  testRepairKills(
     () => place,
     () => clean,
   )
