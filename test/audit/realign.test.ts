@@ -66,11 +66,7 @@ const CASES: readonly Case[] = [
     isSample: true,
     way: { sqlite: 'settled', elastic: 'right' },
   },
-  {
-    name: 'published record broken',
-    damage: broken('published'),
-    way: { sqlite: 'settled', elastic: 'right' },
-  },
+  { name: 'published record broken', damage: broken('published'), way: { sqlite: 'settled', elastic: 'right' } },
   { name: 'checkpoint lost', apart: true, damage: lost('checkpoint'), way: 'settled' },
   { name: 'checkpoint broken', apart: true, damage: broken('checkpoint'), way: 'settled' },
   {
@@ -96,12 +92,7 @@ const CASES: readonly Case[] = [
     isSample: true,
     way: { sqlite: 'back', elastic: 'closed' },
   },
-  {
-    name: 'checkpoint lost, and nothing is kept',
-    lib: FAR,
-    damage: lost('checkpoint'),
-    way: 'settled',
-  },
+  { name: 'checkpoint lost, and nothing is kept', lib: FAR, damage: lost('checkpoint'), way: 'settled' },
   { name: 'nothing', way: 'right' },
   { name: 'published hash', damage: said({ hash: 'other' }), way: 'settled' },
   { name: 'published time', damage: said({ time: '7' }), way: 'settled' },
@@ -114,12 +105,7 @@ const CASES: readonly Case[] = [
   { name: 'checkpoint time', apart: true, damage: noted({ time: '7' }), way: 'settled' },
   { name: 'one orphan', orphans: 1, way: 'back' },
   { name: 'three orphans', orphans: 3, way: 'back' },
-  {
-    name: 'an orphan, and the published height',
-    orphans: 1,
-    damage: said({ height: HEIGHT - 5 }),
-    way: 'back',
-  },
+  { name: 'an orphan, and the published height', orphans: 1, damage: said({ height: HEIGHT - 5 }), way: 'back' },
   { name: 'more orphans than are kept', orphans: 40, way: 'closed' },
   { name: 'an orphan of which nothing is kept', orphans: 1, lib: FAR, way: 'closed' },
   {

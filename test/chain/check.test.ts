@@ -124,10 +124,7 @@ async function withLostBytes() {
   const message = `cut \udce6\udc96`
   const change = (tx: Transaction): Transaction => ({ ...tx, receipt: { ...tx.receipt, message } })
   const made = rerooted(withTransaction(await blockAt(1201), 1, change))
-  const shown = withTransaction(made, 1, tx => ({
-    ...tx,
-    receipt: { ...tx.receipt, message: 'cut \ufffd\ufffd' },
-  }))
+  const shown = withTransaction(made, 1, tx => ({ ...tx, receipt: { ...tx.receipt, message: 'cut \ufffd\ufffd' } }))
   return { made, shown, lost: new Map(made.transactions.slice(1, 2).map(tx => [1, tx.receipt] as const)) }
 }
 
@@ -189,10 +186,7 @@ test('checkBlock: the JSON of a receipt with lost bytes must match the raw recei
 
 test('checkBlock: U+FFFD in the text of a transaction excuses no difference', async () => {
   const forged = withTransaction(
-    withTransaction(await blockAt(1201), 1, tx => ({
-      ...tx,
-      body: tx.body.replace('"data":"', '"data":"\ufffd'),
-    })),
+    withTransaction(await blockAt(1201), 1, tx => ({ ...tx, body: tx.body.replace('"data":"', '"data":"\ufffd') })),
     2,
     tx => ({ ...tx, receipt: { ...tx.receipt, gasUsage: 1n } }),
   )

@@ -39,11 +39,7 @@ test("decodeBlock: every recorded block has the values of the node's answer", as
         gas_limit: Number(tx.gasLimit),
         delay: String(tx.delay),
         chain_id: tx.chainId,
-        actions: tx.actions.map(({ contract, actionName, data }) => ({
-          contract,
-          action_name: actionName,
-          data,
-        })),
+        actions: tx.actions.map(({ contract, actionName, data }) => ({ contract, action_name: actionName, data })),
         signers: tx.signers,
         publisher: tx.publisher,
         referred_tx: tx.referredTx,

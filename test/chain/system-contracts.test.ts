@@ -33,11 +33,7 @@ test('contracts to ask for: names each contract of a successful updateNativeCode
   const block = await genesis()
   const [transaction] = block.transactions
   if (transaction === undefined) throw new Error('Genesis has no transaction.')
-  const action = (actionName: string, data: string, contract = 'system.iost') => ({
-    contract,
-    actionName,
-    data,
-  })
+  const action = (actionName: string, data: string, contract = 'system.iost') => ({ contract, actionName, data })
   const actions = [
     action('updateNativeCode', '["token.iost","1.0.7",""]'),
     action('updateNativeCode', '[ "token.iost" ]'),

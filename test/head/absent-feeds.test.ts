@@ -197,10 +197,7 @@ async function follow(
 ): Promise<readonly FeedEvent[]> {
   const ends = new AbortController()
   const headers = { 'x-api-key': service.key, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) }
-  const { body } = await service.ask('/api/base/get-block-list?head=1&format=sse', {
-    headers,
-    signal: ends.signal,
-  })
+  const { body } = await service.ask('/api/base/get-block-list?head=1&format=sse', { headers, signal: ends.signal })
   const events: FeedEvent[] = []
   let isDone = false
   const reading = (async () => {

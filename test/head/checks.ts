@@ -292,10 +292,7 @@ export async function queryDifferences(stand: ForkStand, random: () => number): 
 function latestQuery({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTruth): Query {
   const published = ancestor(final().head, now.height)
   const known = now.above === undefined ? [published.hash, asked().stand.head.hash] : [tip.hash]
-  return {
-    ...detailOf({}, known.flatMap(blockOf)),
-    path: 'block/get-latest-block',
-  }
+  return { ...detailOf({}, known.flatMap(blockOf)), path: 'block/get-latest-block' }
 }
 
 /**

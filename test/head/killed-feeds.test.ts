@@ -171,13 +171,7 @@ test.each(PLACES)(
     }
     const lists = busyLists({ forks, truth: branchTruth(forks) })
     const readers = lists.map(list =>
-      headReader(list, {
-        ask: service.ask,
-        key: () => service.key,
-        random,
-        onEvent,
-        isAway: service.isAway,
-      }),
+      headReader(list, { ask: service.ask, key: () => service.key, random, onEvent, isAway: service.isAway }),
     )
     await Promise.all(readers.map(({ open }) => open))
     for (let round = 1; round <= ROUNDS || !service.isEnough(); round += 1) {

@@ -184,10 +184,7 @@ const EVENTS: readonly Event[] = [
     can: stand => !isBehind(stand),
     happens: course => {
       const { node, other } = course.stand
-      const ahead = {
-        ...node.stand,
-        head: grown(course, node.stand.head, 1 + Math.floor(course.random() * 6)),
-      }
+      const ahead = { ...node.stand, head: grown(course, node.stand.head, 1 + Math.floor(course.random() * 6)) }
       other.stand = { ...ahead, lib: libAfter(course, ahead) }
     },
   },

@@ -185,11 +185,7 @@ test('get: status, content type and bytes are passed on unchanged', async () => 
   )
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const odd = await node.get('/odd')
-  expect({ ...odd, body: [...odd.body] }).toMatchObject({
-    status: 503,
-    contentType: 'x/y',
-    body: [0, 255, 7],
-  })
+  expect({ ...odd, body: [...odd.body] }).toMatchObject({ status: 503, contentType: 'x/y', body: [0, 255, 7] })
   const refused = await node.get('/getTxByHash/xx')
   expect({ ...refused, body: Buffer.from(refused.body).toString() }).toMatchObject({
     status: 400,
@@ -211,11 +207,7 @@ test('get: the next node is asked when one does not answer, and an answer over t
   await using healthy = await startFaultyNode(({ path }) =>
     path.startsWith('/large') ? new Response(new Uint8Array(1001)) : undefined,
   )
-  const node = createNode({
-    urls: ['http://127.0.0.1:1', healthy.url],
-    clock: idleClock(),
-    maxRequestBytes: 1000,
-  })
+  const node = createNode({ urls: ['http://127.0.0.1:1', healthy.url], clock: idleClock(), maxRequestBytes: 1000 })
   expect((await node.get('/getRAMInfo')).status).toBe(200)
   expect(await failureOf(node.get('/large?x=1'))).toMatchObject({
     kind: 'unavailable',

@@ -90,11 +90,7 @@ test.each([
 test('watch: the stored chain decides which nodes are used, not the first node that answers', async () => {
   await using foreign = await startFaultyNode(otherChain)
   const events: NodeEvent[] = []
-  const node = createNode({
-    urls: [foreign.url],
-    clock: handClock(),
-    onEvent: event => events.push(event),
-  })
+  const node = createNode({ urls: [foreign.url], clock: handClock(), onEvent: event => events.push(event) })
   await node.watch(async () => OURS)
   expect(await statusOf(node.get(PATH))).toBe('unavailable')
   expect(await statusOf(node.chainInfo().then(() => ({ status: 200 })))).toBe('conflict')

@@ -42,10 +42,7 @@ const loading = (urls: readonly string[], store: Store) => loadUnpaused(urls, st
 
 function registers(block: Written): void {
   block.transactions[0]?.tx_receipt.receipts.unshift(
-    {
-      func_name: 'vote_producer.iost/applyRegister',
-      content: `["forger0","${OWN.key}","loc","url","net",true]`,
-    },
+    { func_name: 'vote_producer.iost/applyRegister', content: `["forger0","${OWN.key}","loc","url","net",true]` },
     { func_name: 'vote_producer.iost/approveRegister', content: '["forger0"]' },
   )
 }

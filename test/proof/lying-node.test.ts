@@ -123,11 +123,7 @@ test('following: a node without raw blocks is accepted as far as blocks are sign
   const replay = serveReplay({ recording: await recording() })
   const events: string[] = []
   const levels: unknown[] = []
-  const node = createNode({
-    urls: [replay.url],
-    clock: idleClock(),
-    onBlockEvent: ({ type }) => events.push(type),
-  })
+  const node = createNode({ urls: [replay.url], clock: idleClock(), onBlockEvent: ({ type }) => events.push(type) })
   for (const from of [1200, 1202, 1204])
     for await (const { proof } of node.blocks({ from, to: from + 1, following: true })) levels.push(proof.level)
   // Block 1203 has only its base transaction, whose text its hash proves.

@@ -159,11 +159,7 @@ test('whole: a forged delayed transaction is refused, and so is the one that exe
     [1, -1, 'delay', { delay: '0' }],
     [2, 1, 'referredTx', { referred_tx: '' }],
   ] as const) {
-    const forger = await openForger(node.url, {
-      height,
-      position,
-      alter: tx => Object.assign(tx, fields),
-    })
+    const forger = await openForger(node.url, { height, position, alter: tx => Object.assign(tx, fields) })
     await expect(readFrom(forger.url, 'whole', { from: 1, to: 3, end: END })).rejects.toThrow(
       `Block ${height}: ${field} of transaction`,
     )

@@ -121,7 +121,7 @@ function harmToIndices(prefix: string): Harm {
   }
 }
 
-/** Operations on the file of a SQLite store, like those of an operator with a backup. */
+// Operations on the file of a SQLite store, like those of an operator with a backup.
 
 const SAYS = /file|replaced|removed|another chain|no store|nothing is loaded|gone/i
 

@@ -35,10 +35,7 @@ function withTransactions(text: string, height: number, change: (list: unknown[]
 
 /** Lies that every level of proof must detect: the block no longer fits its own hashes. */
 export const LIES: readonly Lie[] = [
-  {
-    name: 'a transaction is dropped',
-    change: (text, height) => withTransactions(text, height, list => list.pop()),
-  },
+  { name: 'a transaction is dropped', change: (text, height) => withTransactions(text, height, list => list.pop()) },
   {
     name: 'two transactions change places',
     change: (text, height) => withTransactions(text, height, list => list.reverse()),
@@ -79,10 +76,7 @@ export const LIES: readonly Lie[] = [
         part.replace(/"parent(_h|H)ash":"(.)(.)/, (_, letter, a, b) => `"parent${letter}ash":"${b}${a}`),
       ),
   },
-  {
-    name: 'no signatures',
-    change: text => text.replaceAll(/"sign":\{[^{}]*\}/g, `"sign":${NO_SIGN}`),
-  },
+  { name: 'no signatures', change: text => text.replaceAll(/"sign":\{[^{}]*\}/g, `"sign":${NO_SIGN}`) },
   {
     name: 'signatures of something else',
     change: text => text.replaceAll(/"sig":"(.)(.)/g, (_, a, b) => `"sig":"${b}${a}`),
@@ -247,10 +241,7 @@ function recordingOf(chain: Chain, from: number, end: number): Recording {
 
 function forged(truth: Recording, height: number, { rehashed, alter }: Forging): Recording {
   const last = rehashed === 'block' ? height : truth.height
-  return {
-    ...forgedChain(truth, { height, alter, rehashed: rehashed !== 'none' }, last),
-    height: truth.height,
-  }
+  return { ...forgedChain(truth, { height, alter, rehashed: rehashed !== 'none' }, last), height: truth.height }
 }
 
 /** The first block from a height on that has more than its base transaction. */

@@ -84,12 +84,7 @@ export type SoakPlace = {
 export function sqlitePlace(folder: string): SoakPlace {
   const path = join(folder, 'soak.sqlite')
   const store = `sqlite:${path}`
-  return {
-    name: 'sqlite',
-    store: { loader: store, service: store, commands: store },
-    path,
-    close: async () => {},
-  }
+  return { name: 'sqlite', store: { loader: store, service: store, commands: store }, path, close: async () => {} }
 }
 
 export async function elasticPlace(url: string): Promise<SoakPlace> {

@@ -156,9 +156,7 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
         await writeFile(path, sound)
       }
       await loseAll()
-      expect(await restoreFromSnapshot(snapshots(), bytes, { ...quietly, node })).toMatchObject({
-        height: HEIGHT,
-      })
+      expect(await restoreFromSnapshot(snapshots(), bytes, { ...quietly, node })).toMatchObject({ height: HEIGHT })
       expect(await place.dump()).toEqual(whole)
     } finally {
       await ask('DELETE', `${url}/_snapshot/${location}/*`)
