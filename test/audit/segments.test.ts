@@ -18,6 +18,8 @@ import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { loadFrom } from '../support/stores/loading.ts'
 import { testFolder } from '../support/test-folder.ts'
 
+setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+
 const KILLS = SOAK ? 60 : 2
 
 /** A repair is killed within this many writes. Each repair starts from the state that the previous one left. */
@@ -87,8 +89,6 @@ function testRepairKills(place: () => Damageable, clean: () => Dump): void {
     process.stderr.write(`${kills} repairs killed\n`)
   })
 }
-
-setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /** Rankings with several segments each: holders of two tokens, wealth, voters of a producer. */
 const SETTINGS = { ...small('mixed'), holders: 620, voters: 600, blocks: 12 }

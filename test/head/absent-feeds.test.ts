@@ -11,6 +11,8 @@ import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
 import type { AnsweredRow } from './truth.ts'
 
+setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+
 /** Clients of feeds that all disconnect and reconnect together. */
 type AbsentReaders = {
   readonly readers: readonly HeadReader[]
@@ -81,8 +83,6 @@ async function absentReaders(stand: ForkStand, random: () => number): Promise<Ab
     },
   }
 }
-
-setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /**
  * Clients that only follow the documented rules of feeds, over branches that change and services that restart

@@ -86,8 +86,6 @@ test.each(STORES)(
   },
 )
 
-setDefaultTimeout(600_000)
-
 /** More heads than a follower keeps besides its branch. */
 const HEADS = 260
 
