@@ -145,8 +145,7 @@ function suite(kind: Damageable['kind'], filled: Filled): void {
         const counts = await transactionsUntil(await forkedChain(HEIGHT, orphans))
         let kills = 0
         for (; ; kills++) {
-          // Before and after each write; a sample dies before one and after the next.
-          const held = dying(1 + Math.floor(kills / (isWhole ? 2 : 1)), kills % 2 === 1)
+          const held = dying(1 + (kills >> 1), kills % 2 === 1)
           const ended = await repaired(place.store, held).catch((error: unknown) => String(error))
           if (typeof ended !== 'string') break
           expect([kills, ended]).toEqual([kills, 'Error: killed'])

@@ -25,7 +25,7 @@ const SEED = seedOf(29)
 
 const url = elasticsearchUrl()
 
-/** Number of bytes that are changed, one after the other. */
+/** Number of bytes that are changed, one after the other. A restore waits ten seconds before it gives a shard up. */
 const CHANGED_BYTES = SOAK ? 3 : 1
 /** Growth of the limit of the request at which a process is killed, and so the number of kills. */
 const GROWTH = SOAK ? 1.5 : 3
@@ -137,8 +137,6 @@ describe.skipIf(url === undefined)('snapshots of Elasticsearch', () => {
     if (files === undefined) return
     await ask('PUT', `${url}/_snapshot/${location}`, { type: 'fs', settings: { location } })
     const bytes = { repository: location, name: 'bytes' }
-    // Otherwise the server takes seconds to give up a shard.
-    await ask('PUT', `${url}/${prefix}-*/_settings`, { 'index.allocation.max_retries': 1 })
     try {
       await backupSnapshot(snapshots(), bytes, quietly)
       const random = seeded(SEED)
