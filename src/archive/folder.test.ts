@@ -21,7 +21,7 @@ function endless(status: number) {
   return { server, cancelled: cancelled.promise }
 }
 
-test('folderAt: a server that sends more bytes than requested is refused, and the rest is not read', async () => {
+test('archive folder: a server that sends more bytes than requested is refused, and the rest is not read', async () => {
   const { server, cancelled } = endless(206)
   try {
     await expect(openFolder(String(server.url)).bytes('a.blocks', 0, 10)).rejects.toMatchObject({
@@ -34,7 +34,7 @@ test('folderAt: a server that sends more bytes than requested is refused, and th
   }
 })
 
-test.each([401, 403])('folderAt: a server that denies a file with %d is not said to have none', async status => {
+test.each([401, 403])('archive folder: a server that denies a file with %d is not said to have none', async status => {
   const server = Bun.serve({ hostname: '127.0.0.1', port: 0, fetch: () => new Response(null, { status }) })
   try {
     const { text, bytes } = openFolder(server.url.href)
@@ -50,7 +50,7 @@ test.each([401, 403])('folderAt: a server that denies a file with %d is not said
   }
 })
 
-test('folderAt: only a file that is not there is said to be none', async () => {
+test('archive folder: only a file that is not there is said to be none', async () => {
   const server = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
@@ -65,7 +65,7 @@ test('folderAt: only a file that is not there is said to be none', async () => {
   }
 })
 
-test('folderAt: an endless text is refused, and the rest is not read', async () => {
+test('archive folder: an endless text is refused, and the rest is not read', async () => {
   const { server, cancelled } = endless(200)
   try {
     await expect(openFolder(String(server.url)).text('manifest.json')).rejects.toMatchObject({

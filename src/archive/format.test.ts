@@ -35,7 +35,7 @@ test('unpackChunk: bytes that are not compressed data are refused as damaged eve
   })
 })
 
-test('chunksIn: an invalid table is refused as damaged', () => {
+test('chunk table: an invalid table is refused as damaged', () => {
   const right = chunkOf(Buffer.from('x'))
   expect(parseChunkTable(JSON.stringify([right]), 'a.blocks', 10)).toEqual([right])
   for (const wrong of [

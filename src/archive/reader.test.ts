@@ -13,25 +13,25 @@ function remembering(bounds: { readonly most: number; readonly characters?: numb
   return { made, of }
 }
 
-test('rememberedFor: beyond the number of values, the oldest is made again', async () => {
+test('cached reads: beyond the number of values, the oldest is made again', async () => {
   const { made, of } = remembering({ most: 2, characters: 1_000 })
   for (const key of ['a', 'b', 'a', 'c', 'b', 'a']) await of(key)
   expect(made).toEqual(['a', 'b', 'c', 'a'])
 })
 
-test('rememberedFor: beyond the characters, the oldest that have arrived are made again', async () => {
+test('cached reads: beyond the characters, the oldest that have arrived are made again', async () => {
   const { made, of } = remembering({ most: 9, characters: 25 })
   for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await of(key)
   expect(made).toEqual(['a', 'b', 'c', 'a'])
 })
 
-test('rememberedFor: calls for a value under way share it, whatever its size will be', async () => {
+test('cached reads: calls for a value under way share it, whatever its size will be', async () => {
   const { made, of } = remembering({ most: 9, characters: 1 })
   expect(await Promise.all(['a', 'b', 'a', 'b'].map(of))).toEqual(['a', 'b', 'a', 'b'].map(key => key.repeat(10)))
   expect(made).toEqual(['a', 'b'])
 })
 
-test('rememberedFor: a value that could not be made is made again', async () => {
+test('cached reads: a value that could not be made is made again', async () => {
   const remembered = createMemo<string>({ most: 2 })
   const failing = remembered('a', () => Promise.reject(new Error('unreadable')))
   await expect(failing).rejects.toThrow('unreadable')

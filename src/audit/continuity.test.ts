@@ -70,7 +70,7 @@ test('continuity: the check of an empty store at a great height ends after a few
   expect((await look(none)).problems.length).toBe(20)
 })
 
-test('runsFor: all heights once with `all`, otherwise a sample with both ends', () => {
+test('heights of a check: all once with `all`, otherwise a sample with both ends', () => {
   expect(splitHeights(0, false)).toEqual([{ from: 0, to: 0 }])
   expect(splitHeights(450, true)).toEqual([
     { from: 0, to: 199 },

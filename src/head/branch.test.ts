@@ -43,19 +43,19 @@ test('walkDown: known blocks below the published one are included, for readers o
   const walk = walkDown(knownOf(...run('a', [1, 5])), { height: 5, hash: 'a5' }, PUBLISHED)
   expect(walk.type === 'whole' && namesOf(walk.blocks)).toEqual(['a1', 'a2', 'a3', 'a4', 'a5'])
 })
-test('keptOf: the branch is kept, and the newest other blocks as far as there is room', () => {
+test('kept blocks: the branch is kept, and the newest other blocks as far as there is room', () => {
   const [a, b] = [run('a', [4, 6]), run('b', [4, 7], 'a3')]
   expect(namesOf([...selectCachedBlocks(knownOf(...b, ...a), a, 50).values()])).toEqual(['b6', 'b7', 'a4', 'a5', 'a6'])
   expect(namesOf([...selectCachedBlocks(knownOf(...b, ...a), a, 0).values()])).toEqual(['a4', 'a5', 'a6'])
 })
-test('keptOf: the number of other blocks is limited, too', () => {
+test('kept blocks: the number of other blocks is limited, too', () => {
   const many = run('b', [4, 2_000], 'a3')
   expect(selectCachedBlocks(knownOf(...many), [], Number.MAX_SAFE_INTEGER).size).toBe(256)
 })
 
 const said = (headBlock: number, headHash = 'x') => ({ headBlock, headHash })
 
-test('choiceOf: a higher head, or another one of equal height, is followed at once', () => {
+test('choice of the head: a higher head, or another one of equal height, is followed at once', () => {
   const tip = { height: 20, hash: 'a', ageMs: 0 }
   for (const height of [20, 21, 60])
     expect(chooseHead(said(height), { height: 10 }, tip)).toEqual({
@@ -63,7 +63,7 @@ test('choiceOf: a higher head, or another one of equal height, is followed at on
       head: { height, hash: 'x' },
     })
 })
-test('choiceOf: a lower head is ignored as lagging until no node has confirmed the tip for a while', () => {
+test('choice of the head: a lower head is ignored as lagging until no node has confirmed the tip for a while', () => {
   expect(chooseHead(said(19), { height: 10 }, { height: 20, hash: 'a', ageMs: 2_999 })).toEqual({
     type: 'stay',
   })
@@ -72,7 +72,7 @@ test('choiceOf: a lower head is ignored as lagging until no node has confirmed t
     head: { height: 19, hash: 'x' },
   })
 })
-test('choiceOf: there is no head if the node is behind the store, or the store far behind the node', () => {
+test('choice of the head: there is no head if the node is behind the store, or the store far behind the node', () => {
   expect(chooseHead(said(9), { height: 10 }, undefined)).toEqual({ type: 'behind' })
   expect(chooseHead(said(610), { height: 10 }, undefined).type).toBe('follow')
   expect(chooseHead(said(611), { height: 10 }, undefined)).toEqual({ type: 'behind' })

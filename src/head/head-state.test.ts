@@ -13,7 +13,7 @@ function shownOf(...blocks: readonly HeadBlock[]): HeadState {
 const A = [block('a', 4), block('a', 5), block('a', 6)] as const
 const namesOf = (blocks: readonly HeadBlock[]) => blocks.map(({ doc }) => doc.hash)
 
-test('headAt: blocks above a height are returned only on top of the block at that height', () => {
+test('selectHead: blocks above a height are returned only on top of the block at that height', () => {
   const shown = shownOf(...A)
   const above = (height: number, hash: string) => {
     const { status, height: tip, blocks } = selectHead(shown, { height, hash })
@@ -27,7 +27,7 @@ test('headAt: blocks above a height are returned only on top of the block at tha
   // Block 3 is missing, so a row could be missing too.
   expect(above(2, 'a2')).toEqual(['apart', undefined, []])
 })
-test('headAt: if no node is followed, there is no height', () => {
+test('selectHead: if no node is followed, there is no height', () => {
   expect(selectHead({ status: 'away' }, { height: 3, hash: 'a3' })).toEqual({
     status: 'away',
     height: undefined,

@@ -44,7 +44,7 @@ test('take: if no node is known to have the block, each may be asked', () => {
   expect(taken(3)).toBe('a a -')
 })
 
-test('wasLate: a late node has half of its places, at least one, and then skips ranges, more each time', () => {
+test('shares of nodes: a late node has half of its places, at least one, and then skips ranges, more each time', () => {
   const { shares, named, taken } = sharesOf(['a', 'b'], 4)
   const late = named('b')
   const rangesWithoutB = (): number => {

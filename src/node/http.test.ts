@@ -4,7 +4,7 @@ import { createBudget } from './http.ts'
 const KIB = 1024
 const FREE = 256 * KIB
 
-test('hold: all answers together keep one limit', () => {
+test('createBudget: all answers together keep one limit', () => {
   const budget = createBudget(1_000 * KIB)
   const [one, two] = [budget.reserve(), budget.reserve()]
   expect(one.grow(FREE + 600 * KIB)).toBe(true)

@@ -6,12 +6,13 @@ import { MAGIC, MANIFEST, manifestText, readManifest } from '#archive/format.ts'
 import { openArchive } from '#archive/reader.ts'
 import { writeArchive } from '#archive/write.ts'
 import { storeBlocks } from '#cli/archive/write.ts'
-import { Failure } from '#failure/failure.ts'
 import { archiveNode, createNode } from '#node/archive-node.ts'
 import type { Replay } from '#test/replay/serve.ts'
 import { systemClock } from '#time/clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
+import { failureOf } from '../support/refusal.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { audited } from '../support/stores/audited.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
@@ -38,23 +39,15 @@ afterAll(async () => {
   await node.stop()
 })
 
-async function loaded(url: string | readonly string[], options: Parameters<typeof loadFrom>[2] = {}) {
+async function loaded(url: string | readonly string[], options: Parameters<typeof loadUnpaused>[2] = {}) {
   const at = await temporarySqlite()
   try {
-    const height = await loadFrom(url, at.store, options)
+    const height = await loadUnpaused(url, at.store, options)
+    if (typeof height !== 'number') throw height
     return { height, dump: dumpSqlite(at.path), published: await at.store.published() }
   } finally {
     await at.destroy()
   }
-}
-
-async function refusal(work: Promise<unknown>): Promise<Failure> {
-  const error = await work.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  if (error instanceof Failure) return error
-  throw error ?? new Error('It was accepted.')
 }
 
 describe('writeArchive', () => {
@@ -166,7 +159,7 @@ describe('writeArchive', () => {
 
   test('writing from an archive is refused if the last block has no signature there', async () => {
     const [path, short] = [join(folder.path, 'short'), join(folder.path, 'shorter')]
-    const error = await refusal(archiveOfNode(`archive:${whole}`, path, { to: 150 }))
+    const error = await failureOf(archiveOfNode(`archive:${whole}`, path, { to: 150 }))
     expect(error).toMatchObject({ kind: 'bad_block', message: 'Block 150: its head has no signature.' })
     expect(error.help).toContain('--to 99, 199 …')
     await archiveOfNode(`archive:${whole}`, short, { to: 99 })
@@ -182,7 +175,7 @@ describe('writeArchive', () => {
       }
     }
     const path = join(folder.path, 'swapped')
-    const error = await refusal(archiveOfNode(node.url, path, { to: 199, source: swapped }))
+    const error = await failureOf(archiveOfNode(node.url, path, { to: 199, source: swapped }))
     expect(error).toMatchObject({ kind: 'bad_block', details: { height: 99 } })
   })
 
@@ -196,7 +189,7 @@ describe('writeArchive', () => {
           path.startsWith('/getRawBlockByNumber/0/') ? new Response(change(await truth())) : undefined,
         HEIGHT,
       )
-      const error = await refusal(archiveOfNode(faulty.url, join(folder.path, 'raw'), { to: 199 }))
+      const error = await failureOf(archiveOfNode(faulty.url, join(folder.path, 'raw'), { to: 199 }))
       expect(error).toMatchObject({ kind: 'bad_block', message: expect.stringMatching(says) })
     }
   })
@@ -218,7 +211,7 @@ describe('writeArchive', () => {
     ]) {
       const of = { chain_id, genesis_hash, proof, blocks_per_file, ...other }
       const [[name, value] = []] = Object.entries(other)
-      expect(await refusal(writeArchive(whole, of, writing))).toMatchObject({
+      expect(await failureOf(writeArchive(whole, of, writing))).toMatchObject({
         kind: 'conflict',
         message: `The archive in ${whole} has ${name} ${Reflect.get(before, String(name))}, not ${value}.`,
       })
@@ -288,7 +281,7 @@ describe('an archive as a node', () => {
         ),
       )
       for (const ask of [last, () => archive.blockHash(1)]) {
-        const { kind, message } = await refusal(ask())
+        const { kind, message } = await failureOf(ask())
         expect([kind, message]).toEqual(['damaged', expect.stringContaining('was replaced or removed')])
       }
     } finally {
@@ -349,7 +342,7 @@ describe('an archive as a node', () => {
     const later = join(folder.path, 'later')
     await archiveOfNode(node.url, later, { from: EACH, to: HEIGHT })
     const says = `The archive ${later} does not have block 0: it has blocks ${EACH} to ${HEIGHT}.`
-    expect(await refusal(loaded(`archive:${later}`))).toMatchObject({ kind: 'unavailable', message: says })
+    expect(await failureOf(loaded(`archive:${later}`))).toMatchObject({ kind: 'unavailable', message: says })
   })
 
   test('an archive without signatures is loaded with --prove linked only', async () => {
@@ -357,13 +350,13 @@ describe('an archive as a node', () => {
     await archiveOfNode(node.url, linked, { to: HEIGHT, proof: 'linked' })
     await check(linked)
     expect((await loaded(`archive:${linked}`, { prove: 'linked' })).height).toBe(HEIGHT)
-    const error = await refusal(loaded(`archive:${linked}`))
+    const error = await failureOf(loaded(`archive:${linked}`))
     expect(error.kind).toBe('damaged')
     expect(error.message).toContain('only --prove linked accepts it without')
   })
 
   test('a folder or a server without an archive is refused', async () => {
-    expect(await refusal(openArchive(join(folder.path, 'nowhere')))).toMatchObject({ kind: 'usage' })
+    expect(await failureOf(openArchive(join(folder.path, 'nowhere')))).toMatchObject({ kind: 'usage' })
   })
 })
 
@@ -391,7 +384,7 @@ describe('damage', () => {
         () => files.find(([other]) => other !== name)?.[1] ?? Buffer.alloc(0),
       ]
       await writeFile(join(hurt, name), kinds[below(kinds.length)]?.() ?? bytes)
-      const error = await refusal(check(hurt))
+      const error = await failureOf(check(hurt))
       expect([round, error.kind, error.message.includes(name)]).toEqual([round, 'damaged', true])
       await writeFile(join(hurt, name), bytes)
     }
@@ -409,7 +402,7 @@ describe('damage', () => {
       const changed = Buffer.from(bytes)
       changed[at] = (bytes[at] ?? 0) ^ (1 << below(8))
       await writeFile(join(hurt, name), changed)
-      const error = await refusal(loaded(`archive:${hurt}`))
+      const error = await failureOf(loaded(`archive:${hurt}`))
       expect([round, error.kind, error.message.includes(name)]).toEqual([round, 'damaged', true])
       await writeFile(join(hurt, name), bytes)
     }
@@ -422,10 +415,10 @@ describe('damage', () => {
     const names = [...(await filesIn(whole)).keys()]
     const [first = '', second = ''] = names
     await rm(join(hurt, second))
-    expect((await refusal(check(hurt))).message).toContain(`${second}: it is missing`)
+    expect((await failureOf(check(hurt))).message).toContain(`${second}: it is missing`)
     const at = await temporarySqlite()
     try {
-      const error = await refusal(loadFrom(`archive:${hurt}`, at.store))
+      const error = await failureOf(loadFrom(`archive:${hurt}`, at.store))
       expect([error.kind, error.message.includes(second)]).toEqual(['damaged', true])
       expect((await at.store.published())?.height ?? -1).toBeLessThan(EACH)
     } finally {
@@ -433,7 +426,7 @@ describe('damage', () => {
     }
     await rename(join(hurt, first), join(hurt, second))
     await cp(join(whole, second), join(hurt, first))
-    expect((await refusal(check(hurt))).message).toContain(first)
+    expect((await failureOf(check(hurt))).message).toContain(first)
   })
 
   test('forged blocks are refused by their proofs, even if all hashes of files match', async () => {
@@ -449,7 +442,7 @@ describe('damage', () => {
       }
     }
     await archiveOfNode(node.url, forged, { to: HEIGHT, source: forging })
-    const error = await refusal(check(forged))
+    const error = await failureOf(check(forged))
     expect([error.kind, error.message.includes('0000000200-0000000399.blocks: Block 333')]).toEqual(['damaged', true])
   })
 
@@ -471,7 +464,7 @@ describe('damage', () => {
     ]
     for (const lie of lies) {
       await writeFile(path, manifestText({ ...manifest, ...lie }))
-      expect((await refusal(check(hurt))).kind).toBe('damaged')
+      expect((await failureOf(check(hurt))).kind).toBe('damaged')
     }
     expect(readManifest(manifestText(manifest), path)).toEqual(manifest)
   })

@@ -53,12 +53,7 @@ const NEVER = new AbortController().signal
 /** `archive check` without threads. Throws the first error. */
 export async function check(location: string): Promise<void> {
   const archive = await openArchive(location)
-  await checkArchive(archive, {
-    location,
-    level: archive.manifest.proof,
-    signal: NEVER,
-    onProgress: () => undefined,
-  })
+  await checkArchive(archive, { location, level: archive.manifest.proof, signal: NEVER, onProgress: () => undefined })
 }
 
 /** The contents of all files of a folder, by file name. */

@@ -39,7 +39,7 @@ const isOfSecond = ({ path, body }: Asked): boolean =>
 const isOfRaw = ({ path }: Asked): boolean => path.startsWith('/getRawBlockByNumber/0/')
 
 test.each([
-  ['for signatures', awayFor(7, isOfSecond)],
+  ['for signatures', awayFor(5, isOfSecond)],
   ['for the raw form of a block', awayFor(2, isOfRaw)],
 ])('archive write: waits for a node that fails for a while, asked %s', async (_, fault) => {
   await using node = await startFaultyNode(fault, HEIGHT)
@@ -99,7 +99,7 @@ async function read(fails: (asked: number) => unknown, waitMs = 60_000) {
   return { heights, asked, failure, slept: clock.slept }
 }
 
-test('askedAgain: continues after the last block, requires its child next, and pauses like a load', async () => {
+test('archive write: after a failure, continues after the last block, requires its child next, and pauses like a load', async () => {
   const { heights, asked, failure, slept } = await read(asked =>
     asked <= 3 ? new Failure('unavailable', 'away') : undefined,
   )
@@ -108,7 +108,7 @@ test('askedAgain: continues after the last block, requires its child next, and p
   expect(slept).toEqual([250, 500, 1_000])
 })
 
-test('askedAgain: ends after a lasting failure, and at once if a retry cannot help', async () => {
+test('archive write: ends after a lasting failure, and at once if a retry cannot help', async () => {
   const away = await read(() => new Failure('unavailable', 'away'), 2_000)
   expect([away.heights, toExitCode(away.failure), String(away.failure)]).toEqual([
     [0, 1, 2],

@@ -4,32 +4,22 @@ import { compareAccounts, compareBalances, compareVotes, type NodeSides } from '
 import { accounts } from '#indices/account.ts'
 import { balances } from '#indices/balance.ts'
 import { votes } from '#indices/vote.ts'
-import { createNode } from '#node/archive-node.ts'
 import { type Node, STORAGE_PAGE, type StoragePage } from '#node/port.ts'
 import type { Audit } from '#store/port.ts'
-import type { Replay } from '#test/replay/serve.ts'
-import { patientClock } from '#test/support/clocks/patient-clock.ts'
+import { replayedNode } from '#test/support/nodes/replayed-node.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
-import { replayed } from '#test/support/stores/loading.ts'
 
-let replay: Replay
-let node: Node
+const replay = replayedNode()
 let stored: Audit
 beforeAll(async () => {
-  replay = await replayed()
-  node = createNode({ urls: [replay.url], clock: patientClock })
   stored = await (await loadedStore()).audit()
 })
-afterAll(async () => {
-  await stored.close()
-  node.close()
-  await replay.stop()
-})
+afterAll(() => stored.close())
 
 /**
  * The findings of the three comparisons and the number of rows that they read. `change` alters the stored documents.
  */
-async function compared(change: (doc: unknown) => unknown = doc => doc, asked: Node = node) {
+async function compared(change: (doc: unknown) => unknown = doc => doc, asked: Node = replay.node) {
   const found = findings(Number.POSITIVE_INFINITY)
   let rows = 0
   const sides: NodeSides = {
@@ -61,9 +51,9 @@ test('node storage: a key that the node repeats, in its page or in a later one, 
   const whole = async (asked: Parameters<Node['storage']>[0]): Promise<StoragePage> => {
     const { from: _, ...all } = asked
     const key = JSON.stringify(all)
-    let page = known.get(key) ?? (await node.storage(all))
+    let page = known.get(key) ?? (await replay.node.storage(all))
     for (let given = page.rows.length; !known.has(key) && given === STORAGE_PAGE; ) {
-      const more = await node.storage({ ...all, from: page.rows.at(-1)?.[0] ?? '' })
+      const more = await replay.node.storage({ ...all, from: page.rows.at(-1)?.[0] ?? '' })
       page = { ...page, rows: [...page.rows, ...more.rows.slice(1)] }
       given = more.rows.length
     }
@@ -72,7 +62,7 @@ test('node storage: a key that the node repeats, in its page or in a later one, 
   }
   let repeated = 0
   const repeating: Node = {
-    ...node,
+    ...replay.node,
     storage: async asked => {
       const { rows: all, ...at } = await whole(asked)
       const left = all.filter(([key]) => asked.from === undefined || key >= asked.from)

@@ -24,10 +24,9 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
       await ask('PUT', `${name}-${to}/_doc/${id}?refresh=true`, _source)
     }
     try {
-      await loadFrom(ARCHIVED, store, { to: HEIGHT })
+      await loadFrom(ARCHIVED, store, { to: HEIGHT, prove: 'linked' })
       const firsts = await store.partitions.firsts()
       expect(firsts.length).toBeGreaterThan(2)
-      expect((await audited(store)).found).toEqual([])
       const last = String(firsts.length - 1).padStart(6, '0')
       const firstIn = async (name: string): Promise<string> => {
         const path = `${name}-${last}/_search?size=1&sort=height`
@@ -59,9 +58,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('audit of history in partition
         ...[lost, early, late].map(id => `records ${id} document`),
         `transactions ${sent} document`,
       ]
-      const { found } = await audited(store)
+      const { found } = await repaired(store)
       expect(found.filter(line => !line.startsWith('lists '))).toEqual(damaged)
-      expect((await repaired(store)).found).toEqual(found)
       expect(await counts()).toEqual(before)
       expect((await audited(store)).found).toEqual([])
       expect(differences(await dumpElastic(url, prefix), clean)).toEqual([])

@@ -15,10 +15,7 @@ const HEIGHT = 1201
 const NOTHING = new Uint8Array()
 
 /** The transaction with another message, as executed: lone surrogates stand for bytes that are no character. */
-const saying = (tx: Transaction, message: string): Transaction => ({
-  ...tx,
-  receipt: { ...tx.receipt, message },
-})
+const saying = (tx: Transaction, message: string): Transaction => ({ ...tx, receipt: { ...tx.receipt, message } })
 
 /** The recorded block with other messages in the receipts, by position, and with the hashes that belong to them. */
 async function blockWith(messages: ReadonlyMap<number, string>): Promise<Block> {

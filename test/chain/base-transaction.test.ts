@@ -1,7 +1,12 @@
 import { expect, test } from 'bun:test'
-import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { buildBaseTransaction, findDifference, fromBaseTransaction, toBaseTransaction } from '#chain/base-transaction.ts'
+import {
+  buildBaseTransaction,
+  findDifference,
+  fromBaseTransaction,
+  toBaseTransaction,
+} from '#chain/base-transaction.ts'
 import { decodeBodiedTransaction } from '#chain/decode-transaction.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
 
 test('fromBaseTransaction: every recorded base transaction is restored from its difference to the template', async () => {
   const blocks = (await recordedBlocks()).slice(1)

@@ -1,16 +1,25 @@
 import { describe, expect, test } from 'bun:test'
-import { Failure } from '#failure/failure.ts'
-import { recording, rpcAnswers } from '#test/support/nodes/recording.ts'
-import { DEPTH, HASH, IN_GENESIS, IN_TRANSACTION, INFO, OF_EXECUTION, PUBLIC_KEY, RECEIPTS, WORD } from '#chain/bounds.ts'
+import {
+  DEPTH,
+  HASH,
+  IN_GENESIS,
+  IN_TRANSACTION,
+  INFO,
+  OF_EXECUTION,
+  PUBLIC_KEY,
+  RECEIPTS,
+  WORD,
+} from '#chain/bounds.ts'
 import { decodeBlock } from '#chain/decode.ts'
 import { decodeRawHeads } from '#chain/head.ts'
 import { decodeRawBlock } from '#chain/raw-block.ts'
+import { Failure } from '#failure/failure.ts'
+import { recording, rpcAnswers } from '#test/support/nodes/recording.ts'
 
 type Json = Record<string, unknown>
 
 /** A block with values in all fields, as the node returns it. Each call parses a fresh copy. */
-const answerOf = async (height = 2425): Promise<Json> =>
-  JSON.parse((await recording()).blockText(height) ?? '') as Json
+const answerOf = async (height = 2425): Promise<Json> => JSON.parse((await recording()).blockText(height) ?? '') as Json
 
 /** The object at a path, for changes in place. */
 const at = (answer: Json, path: readonly (string | number)[]): Record<string | number, unknown> =>
@@ -32,29 +41,28 @@ function refused(text: string): string | undefined {
 }
 
 const TX = ['block', 'transactions', 1]
-const TEXTS: readonly (readonly [path: readonly (string | number)[], key: string | number, most: number])[] =
-  [
-    [['block'], 'hash', HASH.most],
-    [['block'], 'parent_hash', HASH.most],
-    [['block'], 'tx_merkle_hash', HASH.most],
-    [['block'], 'tx_receipt_merkle_hash', HASH.most],
-    [['block'], 'witness', PUBLIC_KEY.most],
-    [['block'], 'orig_info', INFO.most],
-    [TX, 'hash', HASH.most],
-    [TX, 'publisher', IN_TRANSACTION.most],
-    [TX, 'referred_tx', HASH.most],
-    [[...TX, 'actions', 0], 'contract', IN_TRANSACTION.most],
-    [[...TX, 'actions', 0], 'action_name', IN_TRANSACTION.most],
-    [[...TX, 'actions', 0], 'data', IN_TRANSACTION.most],
-    [[...TX, 'amount_limit', 0], 'token', IN_TRANSACTION.most],
-    [[...TX, 'amount_limit', 0], 'value', IN_TRANSACTION.most],
-    [[...TX, 'signers'], 0, IN_TRANSACTION.most],
-    [[...TX, 'tx_receipt'], 'status_code', WORD.most],
-    [[...TX, 'tx_receipt'], 'message', OF_EXECUTION.most],
-    [[...TX, 'tx_receipt', 'returns'], 0, OF_EXECUTION.most],
-    [[...TX, 'tx_receipt', 'receipts', 0], 'func_name', IN_TRANSACTION.most],
-    [[...TX, 'tx_receipt', 'receipts', 0], 'content', OF_EXECUTION.most],
-  ]
+const TEXTS: readonly (readonly [path: readonly (string | number)[], key: string | number, most: number])[] = [
+  [['block'], 'hash', HASH.most],
+  [['block'], 'parent_hash', HASH.most],
+  [['block'], 'tx_merkle_hash', HASH.most],
+  [['block'], 'tx_receipt_merkle_hash', HASH.most],
+  [['block'], 'witness', PUBLIC_KEY.most],
+  [['block'], 'orig_info', INFO.most],
+  [TX, 'hash', HASH.most],
+  [TX, 'publisher', IN_TRANSACTION.most],
+  [TX, 'referred_tx', HASH.most],
+  [[...TX, 'actions', 0], 'contract', IN_TRANSACTION.most],
+  [[...TX, 'actions', 0], 'action_name', IN_TRANSACTION.most],
+  [[...TX, 'actions', 0], 'data', IN_TRANSACTION.most],
+  [[...TX, 'amount_limit', 0], 'token', IN_TRANSACTION.most],
+  [[...TX, 'amount_limit', 0], 'value', IN_TRANSACTION.most],
+  [[...TX, 'signers'], 0, IN_TRANSACTION.most],
+  [[...TX, 'tx_receipt'], 'status_code', WORD.most],
+  [[...TX, 'tx_receipt'], 'message', OF_EXECUTION.most],
+  [[...TX, 'tx_receipt', 'returns'], 0, OF_EXECUTION.most],
+  [[...TX, 'tx_receipt', 'receipts', 0], 'func_name', IN_TRANSACTION.most],
+  [[...TX, 'tx_receipt', 'receipts', 0], 'content', OF_EXECUTION.most],
+]
 
 /** A path in the form of error messages. */
 const shownPath = (path: readonly (string | number)[]): string =>
@@ -120,9 +128,7 @@ describe('bounds of a block that a node returns', () => {
     test(`${shownPath(path)}: a list of 65,537 is refused before its entries are read`, async () => {
       const answer = await answerOf()
       at(answer, path.slice(0, -1))[path.at(-1) ?? ''] = Array(65_537).fill(0)
-      expect(refused(JSON.stringify(answer))).toStartWith(
-        `${shownPath(path)}: 65537 entries are more than 65536: `,
-      )
+      expect(refused(JSON.stringify(answer))).toStartWith(`${shownPath(path)}: 65537 entries are more than 65536: `)
     })
 
   test('block.transactions[1].tx_receipt.receipts: more than a block can have are refused', async () => {
@@ -174,8 +180,7 @@ describe('bounds of a block that a node returns', () => {
 
   test('an answer nested 33 deep is refused anywhere, an answer nested 32 deep is accepted', async () => {
     const text = JSON.stringify(await answerOf())
-    const nested = (depth: number) =>
-      text.replace('"info":null', `"info":${'['.repeat(depth)}${']'.repeat(depth)}`)
+    const nested = (depth: number) => text.replace('"info":null', `"info":${'['.repeat(depth)}${']'.repeat(depth)}`)
     // The info of a block is already inside two brackets.
     expect(refused(nested(DEPTH.most - 2))).toBeUndefined()
     for (const depth of [DEPTH.most - 1, 50_000, 5_000_000])

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { recordedBlocks, recording, rpcAnswers } from '#test/support/nodes/recording.ts'
+import { encodeBase58 } from '#chain/base58.ts'
 import {
   decodeBlock,
   decodeBlockAnswer,
@@ -8,6 +8,8 @@ import {
   decodeContract,
 } from '#chain/decode.ts'
 import { decodeTransaction } from '#chain/decode-transaction.ts'
+import { decodeRawHeads, headHash } from '#chain/head.ts'
+import { recordedBlocks, recording, rpcAnswers } from '../support/nodes/recording.ts'
 
 const textOf = async (height: number): Promise<string> => (await recording()).blockText(height) ?? ''
 
@@ -37,11 +39,7 @@ test("decodeBlock: every recorded block has the values of the node's answer", as
         gas_limit: Number(tx.gasLimit),
         delay: String(tx.delay),
         chain_id: tx.chainId,
-        actions: tx.actions.map(({ contract, actionName, data }) => ({
-          contract,
-          action_name: actionName,
-          data,
-        })),
+        actions: tx.actions.map(({ contract, actionName, data }) => ({ contract, action_name: actionName, data })),
         signers: tx.signers,
         publisher: tx.publisher,
         referred_tx: tx.referredTx,
@@ -75,8 +73,7 @@ test('decodeBlock: without complete there are no transactions, but their count',
 })
 
 test('decodeBlockTransactions: reads the blocks of a bulk answer, which lacks transactions without actions', async () => {
-  const text =
-    (await rpcAnswers()).get('POST /getBlockTxsByContract {"from_block":2425,"to_block":2525}') ?? ''
+  const text = (await rpcAnswers()).get('POST /getBlockTxsByContract {"from_block":2425,"to_block":2525}') ?? ''
   expect(decodeBlockTransactions(text)).toEqual(
     (await recordedBlocks()).slice(2425, 2526).map(({ block }) => ({
       status: 'IRREVERSIBLE',
@@ -91,16 +88,15 @@ test.each([
   ['an empty list of the same name before', '"tx_list":[], "block_number"'],
   ['a list of other transactions of the same name before', '"tx_list":[{"hash":"x"}], "block_number"'],
 ])('decodeBlockTransactions: each transaction has its own text beside %s', async (_, written) => {
-  const text =
-    (await rpcAnswers()).get('POST /getBlockTxsByContract {"from_block":2425,"to_block":2525}') ?? ''
+  const text = (await rpcAnswers()).get('POST /getBlockTxsByContract {"from_block":2425,"to_block":2525}') ?? ''
   const changed = text.replace('"block_number"', written)
   expect(changed).not.toBe(text)
   expect(decodeBlockTransactions(changed)).toEqual([...decodeBlockTransactions(text)])
   // Escapes are kept as written, so the text must be cut out of the answer.
-  const escape = (written: string): string => written.replaceAll('"SUCCESS"', '"\\u0053UCCESS"')
+  const escaped = (written: string): string => written.replaceAll('"SUCCESS"', '"\\u0053UCCESS"')
   const bodiesOf = (answer: string): readonly string[] =>
     decodeBlockTransactions(answer).flatMap(({ transactions }) => transactions.map(({ body }) => body))
-  expect(bodiesOf(escape(changed))).toEqual(bodiesOf(text).map(escape))
+  expect(bodiesOf(escaped(changed))).toEqual(bodiesOf(text).map(escaped))
 })
 
 test('decodeBlock: answers of older nodes are understood', async () => {
@@ -151,17 +147,9 @@ const WRONG: readonly (readonly [string | RegExp, string, string])[] = [
   ['"number":"1"', '"number":1', 'block.number: 1 is not an integer in a string.'],
   ['"number":"1"', '"number":"-1"', 'block.number: "-1" is not a count below 2^53.'],
   ['"number":"1"', '"number":"01"', 'block.number: "01" is not an integer in a string.'],
-  [
-    '"number":"1"',
-    '"number":"9007199254740992"',
-    'block.number: "9007199254740992" is not a count below 2^53.',
-  ],
+  ['"number":"1"', '"number":"9007199254740992"', 'block.number: "9007199254740992" is not a count below 2^53.'],
   ['"number":"1", ', '', 'block.number: nothing is not an integer in a string.'],
-  [
-    /"time":"[0-9]+"/,
-    '"time":"9223372036854775808"',
-    'block.time: "9223372036854775808" is not within 64 bits.',
-  ],
+  [/"time":"[0-9]+"/, '"time":"9223372036854775808"', 'block.time: "9223372036854775808" is not within 64 bits.'],
   [/"time":"[0-9]+"/, '"time":"1e18"', 'block.time: "1e18" is not an integer in a string.'],
   ['"tx_count":"1"', '"tx_count":null', 'block.tx_count: null is not an integer in a string.'],
   ['"witness":"', '"witness":7, "x":"', 'block.witness: 7 is not a text.'],
@@ -177,11 +165,7 @@ const WRONG: readonly (readonly [string | RegExp, string, string])[] = [
   ],
   ['"chain_id":1020', '"chain_id":1020.5', 'block.transactions[0].chain_id: 1020.5 is not an integer.'],
   ['"signers":[]', '"signers":[1]', 'block.transactions[0].signers[0]: 1 is not a text.'],
-  [
-    '"action_name":"exec"',
-    '"action_name":null',
-    'block.transactions[0].actions[0].action_name: null is not a text.',
-  ],
+  ['"action_name":"exec"', '"action_name":null', 'block.transactions[0].actions[0].action_name: null is not a text.'],
   [
     '"amount_limit":[]',
     '"amount_limit":[{"token":"*"}]',
@@ -237,4 +221,25 @@ test("decodeContract: every recorded contract has the values of the node's answe
     const { id, language, version, abis } = JSON.parse(text)
     expect(decodeContract(text)).toEqual({ id, language, version, abis })
   }
+})
+
+test('headHash: of every recorded head is the hash of its block', async () => {
+  const blocks = await recordedBlocks()
+  const heads = [...(await rpcAnswers())]
+    .filter(([call]) => call.startsWith('POST /getBlockHeaderByRange'))
+    .flatMap(([, text]) => decodeRawHeads(text))
+  expect(new Set(heads.map(({ height }) => height)).size).toBe(4852)
+  expect(heads.filter(head => headHash(head) !== blocks[head.height]?.block.hash)).toEqual([])
+  expect(heads.filter(head => encodeBase58(head.parentHash) !== blocks[head.height]?.block.parentHash)).toEqual([])
+})
+
+const ANSWERS: readonly (readonly [string, string])[] = [
+  ['{}', 'answer.block_list: nothing is not a list.'],
+  ['{"block_list":[{}]}', 'block_list[0].head: nothing is not an object.'],
+  ['{"block_list":[{"head":{"version":1}}]}', 'block_list[0].head.version: 1 is not an integer in a string.'],
+  ['{"block_list":[{"head":{"version":"1","parentHash":"a"}}]}', 'block_list[0].head.parentHash: "a" is not base64.'],
+  ['<html>', 'getBlockHeaderByRange: 6 characters that are not JSON.'],
+]
+test.each(ANSWERS)('decodeRawHeads: %s is refused with a message', (text, message) => {
+  expect(() => decodeRawHeads(text)).toThrow(message)
 })

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import {
   canHoldTokens,
   isAccountName,
@@ -11,6 +10,7 @@ import {
   isSystemContract,
   isTokenSymbol,
 } from '#chain/names.ts'
+import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 
 const HASH = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
 const KEY = '6sNQa7PV2SFzqCBtQUcQYJGGoU7XaB6R4xuCQVXNZe6b'
@@ -26,18 +26,7 @@ const ROWS: readonly Row[] = [
   [
     isAccountName,
     ['admin', '__proto__', 'constructor', '12345', '_____', 'zzzzzzzzzzz', ETH],
-    [
-      '',
-      'abcd',
-      'abcdefghijkl',
-      'Admin',
-      'a.b.c',
-      'admin\n',
-      ' admin',
-      ETH.toUpperCase(),
-      `${ETH}0`,
-      '0x1a77584e7e8',
-    ],
+    ['', 'abcd', 'abcdefghijkl', 'Admin', 'a.b.c', 'admin\n', ' admin', ETH.toUpperCase(), `${ETH}0`, '0x1a77584e7e8'],
   ],
   [
     isTokenSymbol,
@@ -60,11 +49,7 @@ const ROWS: readonly Row[] = [
     ],
   ],
   [isSystemContract, ['token.iost'], [`Contract${HASH}`, 'iost']],
-  [
-    isActionName,
-    ['transfer', 'toString', '_x', 'A9', 'x'.repeat(32)],
-    ['', 'x'.repeat(33), 'a b', 'a/b', 'ä'],
-  ],
+  [isActionName, ['transfer', 'toString', '_x', 'A9', 'x'.repeat(32)], ['', 'x'.repeat(33), 'a b', 'a/b', 'ä']],
   [
     isHash,
     [HASH, KEY, '1'.repeat(32)],
@@ -90,9 +75,9 @@ test('names: all names of the recorded chain are accepted', async () => {
   expect([...tokens.keys()].filter(symbol => !isTokenSymbol(symbol))).toEqual([])
   expect([...contracts.keys()].filter(id => !isContractId(id))).toEqual([])
   expect([...producerKeys.keys()].filter(key => !isPublicKey(key))).toEqual([])
-  expect(
-    [...balances.values()].flatMap(owners => [...owners.keys()]).filter(owner => !isPossibleName(owner)),
-  ).toEqual([])
+  expect([...balances.values()].flatMap(owners => [...owners.keys()]).filter(owner => !isPossibleName(owner))).toEqual(
+    [],
+  )
   const hashes = (await recordedBlocks()).flatMap(({ block }) => [
     block.hash,
     ...block.transactions.map(({ hash }) => hash),

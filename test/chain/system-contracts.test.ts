@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import type { Block } from '#chain/block.ts'
 import { listUnknownContracts } from '#chain/effects.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { action, chainOf, genesis as made, receipt, transaction } from '#test/support/stores/hand-made.ts'
 
 async function genesis(): Promise<Block> {
@@ -10,7 +10,7 @@ async function genesis(): Promise<Block> {
   return first.block
 }
 
-test('contractsToAskIn: names the contracts of genesis in order, and none in later blocks of the recorded chain', async () => {
+test('contracts to ask for: names the contracts of genesis in order, and none in later blocks of the recorded chain', async () => {
   const found = (await recordedBlocks()).map(({ block }) => listUnknownContracts(block))
   expect(found[0]).toEqual([
     'token.iost',
@@ -29,15 +29,11 @@ test('contractsToAskIn: names the contracts of genesis in order, and none in lat
   expect(found.slice(1).flat()).toEqual([])
 })
 
-test('contractsToAskIn: names each contract of a successful updateNativeCode once, and nothing else', async () => {
+test('contracts to ask for: names each contract of a successful updateNativeCode once, and nothing else', async () => {
   const block = await genesis()
   const [transaction] = block.transactions
   if (transaction === undefined) throw new Error('Genesis has no transaction.')
-  const action = (actionName: string, data: string, contract = 'system.iost') => ({
-    contract,
-    actionName,
-    data,
-  })
+  const action = (actionName: string, data: string, contract = 'system.iost') => ({ contract, actionName, data })
   const actions = [
     action('updateNativeCode', '["token.iost","1.0.7",""]'),
     action('updateNativeCode', '[ "token.iost" ]'),
@@ -55,15 +51,13 @@ test('contractsToAskIn: names each contract of a successful updateNativeCode onc
   const later = { ...block, height: 7, transactions: [{ ...transaction, actions }] }
   const failed = {
     ...later,
-    transactions: [
-      { ...transaction, actions, receipt: { ...transaction.receipt, statusCode: 'RUNTIME_ERROR' } },
-    ],
+    transactions: [{ ...transaction, actions, receipt: { ...transaction.receipt, statusCode: 'RUNTIME_ERROR' } }],
   }
   expect(listUnknownContracts(later)).toEqual(['token.iost', 'auth.iost'])
   expect(listUnknownContracts(failed)).toEqual([])
 })
 
-test('contractsToAskIn: finds a contract deployed by a contract in a return, in RAM usage or in its own receipt', () => {
+test('contracts to ask for: finds a contract deployed by a contract in a return, in RAM usage or in its own receipt', () => {
   const make = (told: (id: string) => Parameters<typeof transaction>[0], contract = 'ContractFactory') => {
     const { hash } = transaction({ actions: [action(`${contract}/make`, [])] })
     const id = `Contract${hash}`
@@ -77,6 +71,9 @@ test('contractsToAskIn: finds a contract deployed by a contract in a return, in 
   const ofChain = make(id => ({ receipt: { returns: [id] } }), 'auth.iost')
   const set = make(id => ({ actions: [action('system.iost/setCode', [])], receipt: { returns: [id] } }))
   const all = [byReturn, byRam, byReceipt, failed, unnamed, ofChain, set]
-  const [, loaded] = chainOf([made()], all.map(([, tx]) => tx))
+  const [, loaded] = chainOf(
+    [made()],
+    all.map(([, tx]) => tx),
+  )
   expect(listUnknownContracts(loaded?.block as Block)).toEqual([byReturn[0], byRam[0], byReceipt[0]])
 })

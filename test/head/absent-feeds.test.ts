@@ -1,14 +1,88 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { Published } from '#store/port.ts'
+import { type FeedEvent, feedEvents } from '../support/processes/feed-client.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
-import { type AbsentReaders, absentReaders } from './absent-readers.ts'
-import { feedsSettled } from './check-feeds.ts'
-import type { ForkBlock } from './fork-node.ts'
-import { aboveOf } from './lines.ts'
+import { until } from '../support/wait.ts'
+import { busyLists, feedsSettled } from './checks.ts'
+import { aboveOf, ancestor, type ForkBlock, leadsTo } from './fork-node.ts'
+import { type HeadReader, headReader } from './head-reader.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
+import type { AnsweredRow } from './truth.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
+
+/** Clients of feeds that all disconnect and reconnect together. */
+type AbsentReaders = {
+  readonly readers: readonly HeadReader[]
+  /** Resolves when no client is connected. */
+  leave(): Promise<void>
+  comeAgain(): void
+  /** Loads up to the last irreversible block, with or without connected clients. */
+  load(): Promise<void>
+  /** Rows that were dropped during a connection although they are still on the branch. */
+  readonly wrong: readonly string[]
+  stop(): Promise<void>
+}
+
+async function absentReaders(stand: ForkStand, random: () => number): Promise<AbsentReaders> {
+  let gate = Promise.withResolvers<void>()
+  gate.resolve()
+  let waiting = 0
+  const wrong: string[] = []
+  const ready = async (): Promise<void> => {
+    waiting += 1
+    await gate.promise
+    waiting -= 1
+  }
+  let at: Pick<Published, 'height' | 'hash'> = await stand.published()
+  /** Whether the current knowledge of the service does not rule a block out. */
+  const mayBe = (block: ForkBlock): boolean => {
+    const { height } = block.made
+    if (height <= at.height) return leadsTo(stand.final().head, { height, hash: block.hash })
+    const shown = stand.follower.current()
+    const tip = shown.status === 'followed' ? stand.forks.blocks.get(shown.tip.hash) : undefined
+    if (tip !== undefined) return leadsTo(tip, { height, hash: block.hash })
+    return ancestor(block, at.height).hash === at.hash
+  }
+  const onDropped = ([lowest]: readonly AnsweredRow[]): void => {
+    const hash = String(lowest?.['id']).split('-').at(-1) ?? ''
+    const block = stand.forks.blocks.get(hash)
+    if (block === undefined || mayBe(block)) wrong.push(`${JSON.stringify(lowest)} at ${at.height}`)
+  }
+  const readers = busyLists(stand).map(list =>
+    headReader(list, {
+      ask: (path, init) => stand.service.ask(path, init),
+      key: () => stand.service.key,
+      random,
+      ready,
+      onDropped,
+      isAway: () => true,
+    }),
+  )
+  await Promise.all(readers.map(({ open }) => open))
+  return {
+    readers,
+    wrong,
+    leave: async () => {
+      gate = Promise.withResolvers()
+      for (const reader of readers) reader.drop()
+      await Promise.race([until(() => waiting >= readers.length, 1), ...readers.map(({ done }) => done)])
+    },
+    comeAgain: () => gate.resolve(),
+    load: async () => {
+      const { head, lib } = stand.final()
+      at = { height: lib, hash: ancestor(head, lib).hash }
+      await stand.load()
+    },
+    stop: async () => {
+      gate.resolve()
+      for (const reader of readers) reader.stop()
+      await Promise.all(readers.map(({ done }) => done))
+    },
+  }
+}
 
 /**
  * Clients that only follow the documented rules of feeds, over branches that change and services that restart
@@ -19,30 +93,29 @@ setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 type Course = { readonly stand: ForkStand; readonly readers: AbsentReaders; readonly random: () => number }
 
-const ROUNDS = 8
+const ROUNDS = SOAK ? 8 : 5
 /** The maximum number of blocks above the irreversible one after it rises. */
 const MOST_ABOVE = 10
 
 const below = (random: () => number, most: number): number => Math.floor(random() * most)
 
 /** The chain grows, possibly on another branch from above the irreversible block. */
-function goOn({ stand: { forks, node, other }, random }: Course): void {
-  const { head, lib } = node.stand
+function goOn({ stand, random }: Course): void {
+  const { forks } = stand
+  const { head, lib } = stand.node.stand
   const above = aboveOf(head, lib)
   let tip: ForkBlock = random() < 0.5 ? (above[below(random, above.length)]?.parent ?? head) : head
   const until = head.made.height + 1 + below(random, 5)
   while (tip.made.height < until) tip = forks.grow(tip, { waits: random() < 0.3, seed: below(random, 2 ** 31) })
-  node.stand = { head: tip, lib }
-  other.stand = node.stand
+  stand.show(tip, lib)
 }
 
 /** The last irreversible block rises, rarely up to the head. */
-function conclude({ stand: { node, other }, random }: Course): void {
-  const { head, lib } = node.stand
+function conclude({ stand, random }: Course): void {
+  const { head, lib } = stand.node.stand
   const room = head.made.height - lib
   const risen = random() < 0.2 ? room : below(random, room)
-  node.stand = { head, lib: lib + Math.max(risen, room - MOST_ABOVE) }
-  other.stand = node.stand
+  stand.show(head, lib + Math.max(risen, room - MOST_ABOVE))
 }
 
 async function look({ stand }: Course): Promise<void> {
@@ -102,7 +175,7 @@ type HeadEvents = Readonly<Record<string, number>>
 /** The number of seeds. Elasticsearch needs much longer for each, and what it reads is the matter of the suite of stores. */
 const SEEDS: Readonly<Record<(typeof STORES)[number][0], number>> = SOAK
   ? { SQLite: 1_000, Elasticsearch: 50 }
-  : { SQLite: 4, Elasticsearch: 0 }
+  : { SQLite: 1, Elasticsearch: 0 }
 
 test.each(STORES.filter(([name]) => SEEDS[name] > 0))(
   'feeds: a client that was away treats no row as final that is not, and loses none, on %s',
@@ -116,3 +189,65 @@ test.each(STORES.filter(([name]) => SEEDS[name] > 0))(
     for (const event of ['message', 'packed', 'dropped']) expect(seen[event]).toBeGreaterThan(10)
   },
 )
+
+async function follow(
+  { service, clock }: ForkStand,
+  lastId: string | undefined,
+  count: number,
+): Promise<readonly FeedEvent[]> {
+  const ends = new AbortController()
+  const headers = { 'x-api-key': service.key, ...(lastId === undefined ? {} : { 'last-event-id': lastId }) }
+  const { body } = await service.ask('/api/base/get-block-list?head=1&format=sse', { headers, signal: ends.signal })
+  const events: FeedEvent[] = []
+  let isDone = false
+  const reading = (async () => {
+    for await (const event of feedEvents(body)) if (events.push(event) === count) break
+    isDone = true
+  })()
+  while (!isDone) await Promise.race([clock.pass(10).then(() => Bun.sleep(1)), reading])
+  ends.abort()
+  return events
+}
+
+const namesOf = (events: readonly FeedEvent[]) =>
+  events.map(({ event, data }) => {
+    const row = JSON.parse(data)
+    return [event, Number(row.from_block ?? row.number), row.id?.split('-').at(-1)]
+  })
+
+const named = (event: string, blocks: readonly ForkBlock[]) =>
+  blocks.toReversed().map(({ made, hash }) => [event, made.height, hash])
+
+test('feeds: after a restart, packed rows are dropped before irreversible rows are sent, and later sent again', () =>
+  withStand(STORES[0][1], 3, async stand => {
+    const { forks, follower } = stand
+    const lib = forks.base.made.height
+    const first = forks.growLine(forks.base, 20, 1)
+    stand.show(first, lib)
+    await follower.poll(new AbortController().signal)
+    const before = await follow(stand, undefined, 20)
+    expect(namesOf(before)).toEqual(named('packed', aboveOf(first, lib)))
+
+    // No client is connected while the chain forks below its later irreversible block. Then the nodes do not answer.
+    const fork = lib + 6
+    const second = forks.growLine(ancestor(first, fork), 18, 100)
+    stand.show(second, lib + 17)
+    await stand.load()
+    stand.node.isAway = true
+    stand.other.isAway = true
+    stand.restart()
+    const after = await follow(stand, before.at(-1)?.id, 18)
+    const irreversible = named('message', aboveOf(ancestor(second, lib + 17), lib))
+    expect(namesOf(after)).toEqual([['dropped', lib + 1, undefined], ...irreversible])
+    // Each row that became irreversible has the id that it had before.
+    const idsOf = (events: readonly FeedEvent[]) => events.map(({ data }) => JSON.parse(data).id)
+    expect(idsOf(after).slice(1, 7)).toEqual(idsOf(before).slice(0, 6))
+
+    stand.node.isAway = false
+    stand.other.isAway = false
+    stand.clock.leap(5_000)
+    await stand.probe()
+    await stand.follower.poll(new AbortController().signal)
+    const end = await follow(stand, after.at(-1)?.id, 8)
+    expect(namesOf(end)).toEqual([['dropped', lib + 18, undefined], ...named('packed', aboveOf(second, lib + 17))])
+  }))

@@ -28,6 +28,8 @@ export type Forks = {
    * another block.
    */
   grow(parent: ForkBlock, how: { readonly waits: boolean; readonly seed: number }): ForkBlock
+  /** Makes blocks on top of one another, each of which packs all that waits. Returns the last one. */
+  growLine(parent: ForkBlock, blocks: number, seed: number): ForkBlock
   readonly blocks: ReadonlyMap<string, ForkBlock>
   /** The blocks above the base that contain a transaction, by its hash. */
   readonly holders: ReadonlyMap<string, readonly ForkBlock[]>
@@ -43,11 +45,16 @@ export function createForks(seed: number, base: number): Forks {
   const root: ForkBlock = { made: first, hash: hashIn(first, 3), parent: undefined, waiting: [] }
   const blocks = new Map([[root.hash, root]])
   const holders = new Map<string, ForkBlock[]>()
-  return {
+  const forks: Forks = {
     chain,
     base: root,
     blocks,
     holders,
+    growLine: (parent, count, first) => {
+      let tip = parent
+      for (let more = 0; more < count; more += 1) tip = forks.grow(tip, { waits: false, seed: first + more })
+      return tip
+    },
     grow: (parent, { waits, seed: own }) => {
       const height = parent.made.height + 1
       const ready = [...parent.waiting, ...ownTransactions(chain.world, height)]
@@ -58,6 +65,7 @@ export function createForks(seed: number, base: number): Forks {
       return block
     },
   }
+  return forks
 }
 
 /** The blocks above the base up to a tip, in order. */
@@ -161,3 +169,17 @@ function transactionAnswer(
 
 /** The node's JSON of a transaction in a block. */
 export const textIn = ({ made }: ForkBlock, hash: string): string => made.texts[hashesOf(made).indexOf(hash)] ?? ''
+
+/** The blocks of a line from its tip down to a height, which is excluded. */
+export function aboveOf(tip: ForkBlock, height: number): readonly ForkBlock[] {
+  const blocks: ForkBlock[] = []
+  for (let at: ForkBlock | undefined = tip; at !== undefined && at.made.height > height; at = at.parent) blocks.push(at)
+  return blocks
+}
+
+/** The block of a line at a height, which must not be below the base of the forks; the tip if the line is lower. */
+export const ancestor = (tip: ForkBlock, height: number): ForkBlock => aboveOf(tip, height).at(-1)?.parent ?? tip
+
+/** Whether a line contains a block. */
+export const leadsTo = (tip: ForkBlock, { height, hash }: { readonly height: number; readonly hash: string }) =>
+  tip.made.height >= height && ancestor(tip, height).hash === hash

@@ -1,18 +1,20 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { Failure } from '#failure/failure.ts'
+import { createFollower } from '#head/follow.ts'
+import type { Node } from '#node/port.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
-import { differences } from './check-answers.ts'
-import { busyLists, feedsSettled, followLists } from './check-feeds.ts'
-import { queryDifferences, switchedDifferences } from './check-queries.ts'
-import { expectedHead, tipOrStatus } from './expected-head.ts'
-import type { ForkStand } from './stand.ts'
-import { type Course, happen } from './steps.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { busyLists, differences, feedsSettled, followLists, queryDifferences, switchedDifferences } from './checks.ts'
+import { type ForkStand, forkStand } from './stand.ts'
+import { type Course, EVENT_NAMES, happen } from './steps.ts'
 import { STORES, withStand } from './stores.ts'
+import { expectedHead, tipOrStatus } from './truth.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /** In a short run, Elasticsearch has fewer steps: what it reads like SQLite is the matter of the suite of stores. */
-const STEPS = { SQLite: SOAK ? 20_000 : 120, Elasticsearch: SOAK ? 20_000 : 40 } as const
+const STEPS = { SQLite: SOAK ? 20_000 : 48, Elasticsearch: SOAK ? 20_000 : 12 } as const
 /** The share of steps after which a node switches to another branch during a query. */
 const SWITCHED = 0.2
 
@@ -40,7 +42,7 @@ function looking(stand: ForkStand) {
 
 async function simulate(stand: ForkStand, seed: number, steps: number): Promise<Readonly<Record<string, number>>> {
   const random = seeded(seed)
-  const course: Course = { stand, random, others: [] }
+  const course: Course = { stand, random, others: [], happened: [] }
   const readers = await followLists(stand, busyLists(stand), seeded(seed + 1))
   const { look, calmly } = looking(stand)
   const seen: Record<string, number> = {}
@@ -80,7 +82,34 @@ test.each(STORES)(
     const seen = await withStand(open, seed, stand => simulate(stand, seed, STEPS[name]))
     if (STEPS[name] < STEPS.SQLite) return
     // All kinds of events occurred, and feeds sent all kinds of messages.
-    expect(Object.keys(seen).length).toBeGreaterThanOrEqual(14)
-    expect(Object.keys(seen)).toEqual(expect.arrayContaining(['message', 'packed', 'dropped']))
+    expect(Object.keys(seen)).toEqual(expect.arrayContaining([...EVENT_NAMES, 'message', 'packed', 'dropped']))
   },
 )
+
+/** More heads than a follower keeps besides its branch. */
+const HEADS = 260
+
+test('head: the number of kept blocks whose parent could not be fetched is limited', async () => {
+  const { store, destroy } = await temporarySqlite()
+  const stand = await forkStand(1, store)
+  const { forks, client, clock } = stand
+  const refused = forks.grow(forks.base, { waits: true, seed: 0 })
+  const asked: string[] = []
+  const get: Node['get'] = (path, how) => {
+    asked.push(path)
+    if (path.includes(refused.hash)) throw new Failure('bad_block', 'This block is refused.')
+    return client.get(path, how)
+  }
+  const { poll } = createFollower({ node: { get }, store, prove: 'linked', clock, log: () => undefined })
+  const { signal } = new AbortController()
+  const heads = Array.from({ length: HEADS }, (_, at) => forks.grow(refused, { waits: true, seed: at + 1 }))
+  for (const head of [...heads, ...heads.slice(0, 1)]) {
+    stand.show(head, forks.base.made.height)
+    await poll(signal)
+  }
+  expect(asked.filter(path => path.includes(refused.hash))).toHaveLength(HEADS + 1)
+  const timesOf = (at: number) => asked.filter(path => path.includes(heads[at]?.hash ?? '-')).length
+  expect([timesOf(0), timesOf(1)]).toEqual([2, 1])
+  stand.stop()
+  await destroy()
+})

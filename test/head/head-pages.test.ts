@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import type { ForkBlock } from './fork-node.ts'
-import { aboveOf, ancestor } from './lines.ts'
+import { aboveOf, ancestor } from './fork-node.ts'
 import type { ForkStand } from './stand.ts'
 import { STORES, withStand } from './stores.ts'
-import type { AnsweredRow } from './true-list.ts'
+import type { AnsweredRow } from './truth.ts'
 
 type Page = {
   readonly status: number
@@ -29,10 +29,8 @@ async function get({ service }: ForkStand, path: string): Promise<Page> {
 
 /** Adds blocks on top of `parent`. Both nodes switch to them, and the service polls them. */
 async function goOn(stand: ForkStand, parent: ForkBlock, blocks: number, lib: number): Promise<ForkBlock> {
-  let head = parent
-  for (let more = 0; more < blocks; more += 1) head = stand.forks.grow(head, { waits: false, seed: more + lib })
-  stand.node.stand = { head, lib }
-  stand.other.stand = { head, lib }
+  const head = stand.forks.growLine(parent, blocks, lib)
+  stand.show(head, lib)
   await stand.probe()
   await stand.load()
   await stand.follower.poll(new AbortController().signal)
@@ -42,36 +40,33 @@ async function goOn(stand: ForkStand, parent: ForkBlock, blocks: number, lib: nu
 const LISTS = ['/api/base/get-block-list', '/api/base/get-transaction-list', '/api/token/get-token-tx'] as const
 const query = (list: string): string => (list.includes('token') ? '&token=iost' : '')
 
-test.each(STORES)(
-  'pages with head=1: links to the next page skip and repeat no row, however many blocks arrive meanwhile, on %s',
-  async (_name, open) =>
-    withStand(open, 7, async stand => {
-      const base = stand.forks.base.made.height
-      let head = await goOn(stand, stand.forks.base, 8, base)
-      for (const list of LISTS)
-        for (const sort of ['desc', 'asc']) {
-          const start = `start_block=${base - 2}&sort=${sort}${query(list)}`
-          const whole = await get(stand, `${list}?${start}&head=1&size=500`)
-          const rows: AnsweredRow[] = []
-          let lib = base
-          for (
-            let at: string | undefined = `${list}?${start}&head=1&size=3`;
-            at !== undefined && rows.length < whole.rows.length;
-          ) {
-            const page: Page = await get(stand, at)
-            expect([at, page.status]).toEqual([at, 200])
-            rows.push(...page.rows)
-            at = page.next
-            if (lib > base + 3) continue
-            // Packed blocks become irreversible between the pages.
-            lib += 1
-            head = await goOn(stand, head, 2, Math.max(stand.node.stand.lib, lib))
-          }
-          const ids = (of: readonly AnsweredRow[]) => of.map(({ id }) => id)
-          expect([list, sort, ids(rows).slice(0, whole.rows.length)]).toEqual([list, sort, ids(whole.rows)])
+test('pages with head=1: links to the next page skip and repeat no row, however many blocks arrive meanwhile', () =>
+  withStand(STORES[0][1], 7, async stand => {
+    const base = stand.forks.base.made.height
+    let head = await goOn(stand, stand.forks.base, 8, base)
+    for (const list of LISTS)
+      for (const sort of ['desc', 'asc']) {
+        const start = `start_block=${base - 2}&sort=${sort}${query(list)}`
+        const whole = await get(stand, `${list}?${start}&head=1&size=500`)
+        const rows: AnsweredRow[] = []
+        let lib = base
+        for (
+          let at: string | undefined = `${list}?${start}&head=1&size=3`;
+          at !== undefined && rows.length < whole.rows.length;
+        ) {
+          const page: Page = await get(stand, at)
+          expect([at, page.status]).toEqual([at, 200])
+          rows.push(...page.rows)
+          at = page.next
+          if (lib > base + 1) continue
+          // Packed blocks become irreversible between the pages.
+          lib += 1
+          head = await goOn(stand, head, 2, Math.max(stand.node.stand.lib, lib))
         }
-    }),
-)
+        const ids = (of: readonly AnsweredRow[]) => of.map(({ id }) => id)
+        expect([list, sort, ids(rows).slice(0, whole.rows.length)]).toEqual([list, sort, ids(whole.rows)])
+      }
+  }))
 
 test.each(STORES)(
   'pages with head=1: a page after a replaced row is refused, and pages after remaining rows work, on %s',
@@ -137,19 +132,18 @@ test('after: is accepted only with head=1 and the id of a row of the list, and n
 
 test('get-overview: head_block is the last block whose rows lists have with head=1', async () => {
   await withStand(STORES[0][1], 10, async stand => {
-    const { forks, node, other, follower } = stand
+    const { forks, follower } = stand
     const base = forks.base.made.height
     const head = await goOn(stand, forks.base, 3, base)
     // The follower reads the next block before the node is probed again.
-    const next = { head: forks.grow(head, { waits: false, seed: 5 }), lib: base }
-    node.stand = next
-    other.stand = next
+    const next = forks.growLine(head, 1, 5)
+    stand.show(next, base)
     await follower.poll(new AbortController().signal)
     const overview = await get(stand, '/api/base/get-overview')
     const list = await get(stand, `${LISTS[0]}?head=1&size=1`)
     expect(list.headers.get('x-head-height')).toBe(String(base + 4))
     expect(overview.body['data']).toMatchObject({ head_block: String(base + 4), lib_block: base })
-    expect(aboveOf(next.head, base).length).toBe(4)
+    expect(aboveOf(next, base).length).toBe(4)
   })
 })
 

@@ -1,5 +1,5 @@
 import { feedMessages } from '../support/processes/feed-client.ts'
-import type { AnsweredRow, TrueList } from './true-list.ts'
+import type { AnsweredRow, TrueList } from './truth.ts'
 
 type Ask = (path: string, init: RequestInit) => Promise<Response>
 

@@ -1,18 +1,18 @@
 import { test } from 'bun:test'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 import { doomed } from '../support/processes/doomed.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { until } from '../support/wait.ts'
-import { branchTruth } from './branch-truth.ts'
-import { busyLists } from './check-feeds.ts'
-import { createForks, type ForkBlock, type ForkNode, type Forks, serveForks } from './fork-node.ts'
+import { busyLists } from './checks.ts'
+import { aboveOf, createForks, type ForkBlock, type ForkNode, type Forks, serveForks } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
-import { aboveOf } from './lines.ts'
+import { branchTruth } from './truth.ts'
 
 /** The last block below which nothing forks. */
 const BASE = 40
-const ROUNDS = 4
+const ROUNDS = SOAK ? 40 : 2
 
 /** A service that is killed, and its loader. */
 type Killed = {
@@ -171,13 +171,7 @@ test.each(PLACES)(
     }
     const lists = busyLists({ forks, truth: branchTruth(forks) })
     const readers = lists.map(list =>
-      headReader(list, {
-        ask: service.ask,
-        key: () => service.key,
-        random,
-        onEvent,
-        isAway: service.isAway,
-      }),
+      headReader(list, { ask: service.ask, key: () => service.key, random, onEvent, isAway: service.isAway }),
     )
     await Promise.all(readers.map(({ open }) => open))
     for (let round = 1; round <= ROUNDS || !service.isEnough(); round += 1) {

@@ -6,8 +6,8 @@ import { storedBlocks } from '#store/stored-blocks.ts'
 import { type HandClock, handClock } from '../support/clocks/hand-clock.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { loadOnce } from '../support/stores/loading.ts'
-import { type BlockTruth, branchTruth } from './branch-truth.ts'
 import { createForks, type ForkBlock, type ForkNode, type Forks, type Stand, serveForks } from './fork-node.ts'
+import { type BlockTruth, branchTruth } from './truth.ts'
 
 /** The last block below which nothing forks. */
 const BASE = 40
@@ -33,6 +33,8 @@ export type ForkStand = {
   asked(): ForkNode
   /** The state of the node with the highest irreversible block. The chain up to this block is final. */
   final(): Stand
+  /** Both nodes have this head and this last irreversible block. */
+  show(head: ForkBlock, lib: number): void
   published(): Promise<Published>
   /** Probes the states of the nodes, which a service does every second. */
   probe(): Promise<void>
@@ -83,6 +85,9 @@ export async function forkStand(seed: number, store: Store): Promise<ForkStand> 
     client,
     load,
     published,
+    show: (head, lib) => {
+      for (const each of nodes) each.stand = { head, lib }
+    },
     truth: branchTruth(forks),
     get service() {
       return service

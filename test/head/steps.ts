@@ -1,6 +1,6 @@
 import { refused } from '../support/nodes/rpc/answer.ts'
 import type { ForkBlock, ForkNode } from './fork-node.ts'
-import { aboveOf, ancestor, leadsTo } from './lines.ts'
+import { aboveOf, ancestor, leadsTo } from './fork-node.ts'
 import type { ForkStand } from './stand.ts'
 
 /** A random course of events, and the tips that lost against others. */
@@ -8,6 +8,8 @@ export type Course = {
   readonly stand: ForkStand
   readonly random: () => number
   readonly others: ForkBlock[]
+  /** The names of the events so far, in order. */
+  readonly happened: string[]
 }
 
 /** The event of a step. `calm`: the node answers everything, so the next poll must show its exact head. */
@@ -29,19 +31,22 @@ const SHUNNED_MS = 3_000
 /** The interval between two polls of the head. */
 const LOOK_MS = 200
 
-/** Lets one event happen that also happens to real nodes. */
+/** Lets one event happen that also happens to real nodes. Every third one is of a kind that has not happened yet. */
 export async function happen(course: Course): Promise<Step> {
-  const { stand, random } = course
+  const { stand, random, happened } = course
   const nodes = [stand.node, stand.other]
   stand.clock.leap(nodes.some(({ isAway }) => isAway) ? SHUNNED_MS : LOOK_MS)
   for (const node of nodes) Object.assign(node, { meddle: undefined, isAway: false })
   await stand.probe()
-  const events = EVENTS.filter(({ can }) => can?.(stand) ?? true)
+  const possible = EVENTS.filter(({ can }) => can?.(stand) ?? true)
+  const others = possible.filter(({ name }) => happened.length % 3 === 2 && !happened.includes(name))
+  const events = others.length > 0 ? others : possible
   let drawn = random() * events.reduce((sum, { weight }) => sum + weight, 0)
   const event = events.find(({ weight }) => {
     drawn -= weight
     return drawn < 0
   })
+  happened.push(event?.name ?? '')
   await event?.happens(course)
   if (event?.calm !== false && event?.isUnnoticed !== true) await stand.probe()
   return { name: event?.name ?? 'nothing', calm: event?.calm ?? true }
@@ -179,10 +184,7 @@ const EVENTS: readonly Event[] = [
     can: stand => !isBehind(stand),
     happens: course => {
       const { node, other } = course.stand
-      const ahead = {
-        ...node.stand,
-        head: grown(course, node.stand.head, 1 + Math.floor(course.random() * 6)),
-      }
+      const ahead = { ...node.stand, head: grown(course, node.stand.head, 1 + Math.floor(course.random() * 6)) }
       other.stand = { ...ahead, lib: libAfter(course, ahead) }
     },
   },
@@ -214,3 +216,6 @@ const EVENTS: readonly Event[] = [
     },
   },
 ]
+
+/** All kinds of events. */
+export const EVENT_NAMES = EVENTS.map(({ name }) => name)

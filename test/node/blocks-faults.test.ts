@@ -1,78 +1,30 @@
-import { expect, test } from 'bun:test'
-import type { Fault } from '#test/support/nodes/faulty-node.ts'
-import { at, changed, isBulk, json, read, single, slice } from '#test/support/nodes/read-blocks.ts'
-import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { describe, expect, test } from 'bun:test'
+import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib'
+import { createNode } from '#node/archive-node.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { at, changed, isBulk, json, read, single, slice } from '../support/nodes/read-blocks.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
+
+const any = (_path: string): boolean => true
+const isTexts = (path: string): boolean => path === '/getBlockTxsByContract'
+const isHeads = (path: string): boolean => path === '/getBlockHeaderByRange'
+/** The answers to some paths, changed. */
+const changedAt = (match: typeof any, change: (text: string) => string, times?: number): Fault =>
+  at(match, changed(change), times)
+const NOT_IMPLEMENTED = '{"code":12,"message":"Not Implemented"}'
 
 const ONCE: readonly (readonly [string, Fault])[] = [
-  [
-    'status 500',
-    at(
-      () => true,
-      () => new Response('oops', { status: 500 }),
-      3,
-    ),
-  ],
-  [
-    'status 429',
-    at(
-      () => true,
-      () => new Response('', { status: 429, headers: { 'retry-after': '7' } }),
-      3,
-    ),
-  ],
-  [
-    'status 502 with HTML',
-    at(
-      () => true,
-      () => new Response('<html>', { status: 502 }),
-      2,
-    ),
-  ],
-  [
-    'cut JSON',
-    at(
-      () => true,
-      changed(text => text.slice(0, text.length / 2)),
-      2,
-    ),
-  ],
-  [
-    'not UTF-8',
-    at(
-      () => true,
-      () => new Response(new Uint8Array([0x22, 0xff, 0x22])),
-      2,
-    ),
-  ],
+  ['status 500', at(any, () => new Response('oops', { status: 500 }), 3)],
+  ['status 429', at(any, () => new Response('', { status: 429, headers: { 'retry-after': '7' } }), 3)],
+  ['status 502 with HTML', at(any, () => new Response('<html>', { status: 502 }), 2)],
+  ['cut JSON', changedAt(any, text => text.slice(0, text.length / 2), 2)],
+  ['not UTF-8', at(any, () => new Response(new Uint8Array([0x22, 0xff, 0x22])), 2)],
   ['block not found', at(isBulk, () => new Response('{"code":2,"message":"block not found"}', { status: 400 }), 3)],
-  [
-    'no transactions',
-    at(
-      path => path === '/getBlockTxsByContract',
-      () => json('{"blocktx_list":[]}'),
-    ),
-  ],
-  [
-    'a receipt with more',
-    at(
-      path => path === '/getBlockTxsByContract',
-      changed(text => text.replace(/3\.28513441/, '4.28513441')),
-    ),
-  ],
-  [
-    'gas that differs',
-    at(
-      path => path === '/getBlockTxsByContract',
-      changed(text => text.replace(/"gas_usage":[1-9]/, '"gas_usage":7')),
-    ),
-  ],
-  [
-    'pending blocks',
-    at(
-      path => path === '/getBlockTxsByContract',
-      changed(text => text.replaceAll('"IRREVERSIBLE"', '"PENDING"')),
-    ),
-  ],
+  ['no transactions', at(isTexts, () => json('{"blocktx_list":[]}'))],
+  ['a receipt with more', changedAt(isTexts, text => text.replace(/3\.28513441/, '4.28513441'))],
+  ['gas that differs', changedAt(isTexts, text => text.replace(/"gas_usage":[1-9]/, '"gas_usage":7'))],
+  ['pending blocks', changedAt(isTexts, text => text.replaceAll('"IRREVERSIBLE"', '"PENDING"'))],
 ]
 test.each(ONCE)('blocks: %s is tolerated', async (_, fault) => {
   const range = { from: 1190, to: 1230 }
@@ -83,36 +35,12 @@ test.each(ONCE)('blocks: %s is tolerated', async (_, fault) => {
 
 /** Permanent faults of the raw headers, without which no signature is available. */
 const HEADLESS: readonly (readonly [string, Fault])[] = [
-  ['bulk calls unknown', at(isBulk, () => new Response('{"code":12,"message":"Not Implemented"}', { status: 400 }))],
-  [
-    'bulk answers cut',
-    at(
-      isBulk,
-      changed(text => text.slice(0, -1)),
-    ),
-  ],
-  [
-    'no heads',
-    at(
-      path => path === '/getBlockHeaderByRange',
-      () => json('{"block_list":[]}'),
-    ),
-  ],
+  ['bulk calls unknown', at(isBulk, () => new Response(NOT_IMPLEMENTED, { status: 400 }))],
+  ['bulk answers cut', changedAt(isBulk, text => text.slice(0, -1))],
+  ['no heads', at(isHeads, () => json('{"block_list":[]}'))],
   ['lists that are null', at(isBulk, () => json('{"blocktx_list":null,"block_list":null}'))],
-  [
-    'heads with another time',
-    at(
-      path => path === '/getBlockHeaderByRange',
-      changed(text => text.replace(/"time":"1795/, '"time":"1796')),
-    ),
-  ],
-  [
-    'heads with another parent',
-    at(
-      path => path === '/getBlockHeaderByRange',
-      changed(text => text.replace(/"parentHash":"..../, '"parentHash":"AAAA')),
-    ),
-  ],
+  ['heads with another time', changedAt(isHeads, text => text.replace(/"time":"1795/, '"time":"1796'))],
+  ['heads with another parent', changedAt(isHeads, text => text.replace(/"parentHash":"..../, '"parentHash":"AAAA'))],
 ]
 test.each(HEADLESS)('blocks: %s: tolerated where hashes are enough, otherwise refused', async (_, fault) => {
   const range = { from: 1190, to: 1230 }
@@ -133,10 +61,7 @@ const SIGNS: readonly (readonly [string, string])[] = [
   [`{"algorithm":2, "sig":"${SIG}", "pubKey":"${'A'.repeat(43)}="}`, 'made with another key'],
 ]
 test.each(SIGNS)('blocks: %s as a signature is refused with a remedy', async (sign, reason) => {
-  const fault = at(
-    path => path === '/getBlockHeaderByRange',
-    changed(text => text.replace(/"sign":\{[^}]*\}/g, `"sign":${sign}`)),
-  )
+  const fault = changedAt(isHeads, text => text.replace(/"sign":\{[^}]*\}/g, `"sign":${sign}`))
   for (const range of [
     { from: 1190, to: 1230 },
     { from: 1201, to: 1201 },
@@ -240,7 +165,7 @@ const ALWAYS: readonly (readonly [string, Fault, string, string])[] = [
 test.each(ALWAYS)('blocks: a permanent fault, %s, ends the stream', async (_, fault, kind, message) => {
   const recorded = await recordedBlocks()
   const broken: Fault = (asked, truth) => {
-    if (isBulk(asked.path)) return new Response('{"code":12,"message":"Not Implemented"}', { status: 400 })
+    if (isBulk(asked.path)) return new Response(NOT_IMPLEMENTED, { status: 400 })
     return single(asked.path) ? fault(asked, truth) : undefined
   }
   const { blocks, failure, asked } = await read(
@@ -253,4 +178,63 @@ test.each(ALWAYS)('blocks: a permanent fault, %s, ends the stream', async (_, fa
   const named = message.includes('NODE') ? message : `NODE: ${message}`
   expect(failure?.message).toBe(named.replace('PARENT', recorded[1200]?.block.hash ?? ''))
   expect(asked.filter(single).length).toBeLessThanOrEqual(10)
+})
+
+// A node may lie in the size of an answer: a few bytes that unpack to many, or a text that takes many times its length.
+
+const MIB = 1024 * 1024
+const SPACES = Buffer.alloc(2 * MIB, ' ')
+const packed = (coding: string, body: Uint8Array<ArrayBuffer>): Response =>
+  new Response(body, { headers: { 'content-encoding': coding } })
+const wide = (part: string, parts: number): Response =>
+  new Response(`{"block_list":[${part.repeat(parts)}${part.slice(0, -1)}]}`)
+
+/** The message with which a node refuses this answer to getChainInfo. */
+async function refusalOf(answer: () => Response): Promise<string> {
+  await using node = await startFaultyNode(({ path }) => (path === '/getChainInfo' ? answer() : undefined))
+  const asked = createNode({ urls: [node.url], clock: idleClock() })
+  try {
+    await asked.chainInfo()
+    return 'accepted'
+  } catch (error) {
+    expect(node.asked[0]?.headers.get('accept-encoding')).toBe('gzip')
+    return (error as Error).message.replaceAll(node.url, 'NODE')
+  } finally {
+    asked.close()
+  }
+}
+
+describe('a lying node: sizes', () => {
+  test.each([
+    [
+      'br',
+      () => packed('br', new Uint8Array(brotliCompressSync(SPACES))),
+      "the response is compressed as 'br', which was not asked for",
+    ],
+    [
+      'zstd',
+      () => packed('zstd', new Uint8Array(zstdCompressSync(SPACES))),
+      "the response is compressed as 'zstd', which was not asked for",
+    ],
+    ['gzip', () => packed('gzip', new Uint8Array(gzipSync(SPACES))), 'is over 65536 bytes'],
+    ['gzip that is none', () => packed('gzip', new Uint8Array(9)), 'cannot be unpacked as gzip'],
+    ['a long text', () => new Response(' '.repeat(70_000)), 'is over 65536 bytes'],
+    ['lists', () => wide('[],', 15_000), 'has over 10000 texts, brackets and commas'],
+    ['objects', () => wide('{},', 15_000), 'has over 10000 texts, brackets and commas'],
+    ['texts', () => wide('"",', 15_000), 'has over 10000 texts, brackets and commas'],
+    ['numbers', () => wide('1,', 15_000), 'has over 10000 texts, brackets and commas'],
+  ])('%s: refused with the names of the node and the call', async (_, answer, rule) => {
+    const message = await refusalOf(answer)
+    expect(message).toContain('NODE')
+    expect(message).toContain('getChainInfo')
+    expect(message).toContain(rule)
+  })
+  test('gzip that is asked for is unpacked', async () => {
+    await using node = await startFaultyNode(async ({ path }, truth) =>
+      path === '/getChainInfo' ? packed('gzip', new Uint8Array(gzipSync(await truth()))) : undefined,
+    )
+    const asked = createNode({ urls: [node.url], clock: idleClock() })
+    expect((await asked.chainInfo()).chainId).toBe(1020)
+    asked.close()
+  })
 })

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import { LINKED } from '#chain/block.ts'
 import { createNode } from '#node/archive-node.ts'
-import { idleClock } from '#test/support/clocks/idle-clock.ts'
-import { startFaultyNode } from '#test/support/nodes/faulty-node.ts'
-import { isBulk, type Range, read, single, slice } from '#test/support/nodes/read-blocks.ts'
-import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import type { Clock } from '#time/clock.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { isBulk, type Range, read, single, slice } from '../support/nodes/read-blocks.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
 
 test('blocks: every block built from bulk answers equals the one decoded by itself', async () => {
   const { blocks, asked, failure } = await read(() => undefined, { from: 0, to: 4851 })
@@ -153,4 +154,42 @@ test('blocks: a range with a wrong answer is requested as often as the limit of 
     { tries: 3, clock: idleClock() },
   )
   expect(asked.filter(path => path.startsWith(wrong)).length).toBe(3)
+})
+
+/** The time-out is so long that it never fires. */
+const PATIENT_MS = 3_600_000
+const RANGE = { from: 1000, to: 2600 }
+
+/** Reads from two nodes, each with its fault. Returns the bulk calls of each. */
+async function readOf(faults: readonly [Fault, Fault]) {
+  await using one = await startFaultyNode(faults[0])
+  await using other = await startFaultyNode(faults[1])
+  const node = createNode({ urls: [one.url, other.url], clock: idleClock(), timeoutMs: PATIENT_MS })
+  await node.chainInfo()
+  const blocks = []
+  for await (const loaded of node.blocks(RANGE)) blocks.push({ ...loaded, proof: LINKED })
+  node.close()
+  const [ofOne = 0, ofOther = 0] = [one, other].map(({ asked }) => asked.filter(({ path }) => isBulk(path)).length)
+  return { blocks, ofOne, ofOther }
+}
+
+test('blocks: each of two nodes is asked for a part', async () => {
+  const { blocks, ofOne, ofOther } = await readOf([() => undefined, () => undefined])
+  expect(blocks).toEqual([...(await slice(RANGE))])
+  expect(ofOne).toBeGreaterThan(20)
+  expect(ofOther).toBeGreaterThan(20)
+})
+
+test('blocks: a node that never answers bulk calls delays nothing, and the other one returns all blocks', async () => {
+  const hangs: Fault = ({ path }) => (isBulk(path) ? new Promise<never>(() => undefined) : undefined)
+  const { blocks, ofOne, ofOther } = await readOf([hangs, () => undefined])
+  expect(blocks).toEqual([...(await slice(RANGE))])
+  expect(ofOne).toBeLessThan(ofOther / 2)
+})
+
+test('blocks: a failing node is left, and its ranges are requested from the other one', async () => {
+  const fails: Fault = ({ path }) => (isBulk(path) ? new Response('', { status: 503 }) : undefined)
+  const { blocks, ofOne, ofOther } = await readOf([() => undefined, fails])
+  expect(blocks).toEqual([...(await slice(RANGE))])
+  expect(ofOther).toBeLessThan(ofOne / 2)
 })

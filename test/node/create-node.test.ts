@@ -1,19 +1,10 @@
 import { expect, test } from 'bun:test'
-import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/archive-node.ts'
-import { idleClock } from '#test/support/clocks/idle-clock.ts'
-import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
-import { recordedBlocks } from '#test/support/nodes/recording.ts'
-
-async function failureOf(work: Promise<unknown>): Promise<{ readonly kind: string; readonly message: string }> {
-  try {
-    await work
-  } catch (error) {
-    if (error instanceof Failure) return { kind: error.kind, message: error.message }
-    throw error
-  }
-  throw new Error('Nothing was thrown.')
-}
+import { failureOf } from '#test/support/refusal.ts'
+import { handClock } from '../support/clocks/hand-clock.ts'
+import { idleClock } from '../support/clocks/idle-clock.ts'
+import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
 
 const down: Fault = () => new Response('', { status: 503 })
 const pathsOf = (asked: readonly { readonly path: string }[]): readonly string[] => asked.map(({ path }) => path)
@@ -80,7 +71,7 @@ test('chainInfo: if no node answers, the failure gives the reason of each after 
   await using page = await startFaultyNode(() => new Response('<html>'))
   const clock = idleClock()
   const node = createNode({ urls: [broken.url, page.url, 'http://127.0.0.1:1'], clock })
-  expect(await failureOf(node.chainInfo())).toEqual({
+  expect(await failureOf(node.chainInfo())).toMatchObject({
     kind: 'unavailable',
     message:
       `No node gave a usable response to getChainInfo: ${broken.url}: status 503; ` +
@@ -139,7 +130,7 @@ test('contractCode: a contract that no node has gives undefined, a system one is
   await using faulty = await startFaultyNode()
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   expect(await node.contractCode('ContractXYZ')).toBeUndefined()
-  expect(await failureOf(node.contractCode('nosuch.iost'))).toEqual({
+  expect(await failureOf(node.contractCode('nosuch.iost'))).toMatchObject({
     kind: 'unavailable',
     message: `${faulty.url} refuses contract nosuch.iost: contract not found (code 2).`,
   })
@@ -156,7 +147,7 @@ test('contractCode: an answer about another contract is requested again and neve
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   expect((await node.contractCode('token.iost'))?.id).toBe('token.iost')
   wrong = Number.POSITIVE_INFINITY
-  expect(await failureOf(node.contractCode('token.iost'))).toEqual({
+  expect(await failureOf(node.contractCode('token.iost'))).toMatchObject({
     kind: 'bad_block',
     message: `${faulty.url}: The node returned contract token721.iost for contract token.iost.`,
   })
@@ -194,11 +185,7 @@ test('get: status, content type and bytes are passed on unchanged', async () => 
   )
   const node = createNode({ urls: [faulty.url], clock: idleClock() })
   const odd = await node.get('/odd')
-  expect({ ...odd, body: [...odd.body] }).toMatchObject({
-    status: 503,
-    contentType: 'x/y',
-    body: [0, 255, 7],
-  })
+  expect({ ...odd, body: [...odd.body] }).toMatchObject({ status: 503, contentType: 'x/y', body: [0, 255, 7] })
   const refused = await node.get('/getTxByHash/xx')
   expect({ ...refused, body: Buffer.from(refused.body).toString() }).toMatchObject({
     status: 400,
@@ -220,13 +207,9 @@ test('get: the next node is asked when one does not answer, and an answer over t
   await using healthy = await startFaultyNode(({ path }) =>
     path.startsWith('/large') ? new Response(new Uint8Array(1001)) : undefined,
   )
-  const node = createNode({
-    urls: ['http://127.0.0.1:1', healthy.url],
-    clock: idleClock(),
-    maxRequestBytes: 1000,
-  })
+  const node = createNode({ urls: ['http://127.0.0.1:1', healthy.url], clock: idleClock(), maxRequestBytes: 1000 })
   expect((await node.get('/getRAMInfo')).status).toBe(200)
-  expect(await failureOf(node.get('/large?x=1'))).toEqual({
+  expect(await failureOf(node.get('/large?x=1'))).toMatchObject({
     kind: 'unavailable',
     message: `No node gave a usable response to /large: http://127.0.0.1:1: no connection (ECONNREFUSED); ${healthy.url}: the response is over 1000 bytes.`,
   })
@@ -264,6 +247,66 @@ test('close: open requests end and later ones are refused', async () => {
   const asked = failureOf(node.chainInfo())
   node.close()
   const ended = { kind: 'deadline', message: 'The request to the node was cancelled.' }
-  expect(await asked).toEqual(ended)
-  expect(await failureOf(node.get('/getNodeInfo'))).toEqual(ended)
+  expect(await asked).toMatchObject(ended)
+  expect(await failureOf(node.get('/getNodeInfo'))).toMatchObject(ended)
+})
+
+const MIB = 1024 * 1024
+
+/** A server whose answers `answer` makes from the number of the request, from 1. */
+function serverOf(answer: (request: number) => Response | Promise<Response>) {
+  let requests = 0
+  return Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: () => {
+      requests += 1
+      return answer(requests)
+    },
+  })
+}
+
+test('get: the memory of a failed answer is released when the caller leaves while another node is asked', async () => {
+  const asked = Promise.withResolvers<void>()
+  const failing = serverOf(request => new Response(request === 1 ? new Uint8Array(MIB) : 'failed', { status: 500 }))
+  const slow = serverOf(request => {
+    if (request > 1) return new Response(new Uint8Array(MIB))
+    asked.resolve()
+    return new Promise<Response>(() => undefined)
+  })
+  const urls = [failing, slow].map(({ url }) => String(url).replace(/\/$/, ''))
+  // Room for one answer of this size.
+  const node = createNode({ urls, maxHeldBytes: MIB, clock: handClock() })
+  try {
+    const leaving = new AbortController()
+    const left = node.get('/getChainInfo', { signal: leaving.signal })
+    await asked.promise
+    leaving.abort('left')
+    await expect(left).rejects.toMatchObject({ kind: 'deadline' })
+    const answer = await node.get('/getChainInfo')
+    expect([answer.status, answer.body.byteLength]).toEqual([200, MIB])
+    answer.release()
+  } finally {
+    node.close()
+    await Promise.all([failing.stop(true), slow.stop(true)])
+  }
+})
+
+test('get: with 192 requests in progress, a slow one is not sent to a second node', async () => {
+  const [hung, second] = [serverOf(() => new Promise<Response>(() => undefined)), serverOf(() => new Response('{}'))]
+  const urls = [hung, second].map(({ url }) => String(url).replace(/\/$/, ''))
+  const clock = handClock()
+  const node = createNode({ urls, clock })
+  try {
+    const leaving = new AbortController()
+    const asked = Array.from({ length: 200 }, () => node.get('/getChainInfo', { signal: leaving.signal }))
+    const ended = Promise.allSettled(asked)
+    // The first 191 are to be sent again after this time.
+    await clock.awaited(700, 191)
+    leaving.abort('left')
+    await ended
+  } finally {
+    node.close()
+    await Promise.all([hung.stop(true), second.stop(true)])
+  }
 })

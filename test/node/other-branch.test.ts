@@ -1,24 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { createNode } from '#node/archive-node.ts'
 import { storedBlocks } from '#store/stored-blocks.ts'
-import { createForks, type ForkBlock, serveForks } from '../head/fork-node.ts'
+import { ancestor, createForks, serveForks } from '../head/fork-node.ts'
 import type { ForkStand } from '../head/stand.ts'
 import { STORES, withStand } from '../head/stores.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { refusal } from '../support/refusal.ts'
 import { loadOnce } from '../support/stores/loading.ts'
-
-function grown({ forks }: Pick<ForkStand, 'forks'>, blocks: number, seed: number): ForkBlock {
-  let tip = forks.base
-  for (let more = 0; more < blocks; more += 1) tip = forks.grow(tip, { waits: false, seed })
-  return tip
-}
-function ancestorAt(tip: ForkBlock, height: number): ForkBlock {
-  let at = tip
-  while (at.made.height > height && at.parent !== undefined) at = at.parent
-  return at
-}
 
 async function ready({ service }: Pick<ForkStand, 'service'>): Promise<readonly [status: number, body: object]> {
   const response = await service.ask('/ready')
@@ -35,23 +24,24 @@ const passedOn = async ({ service }: ForkStand): Promise<number> =>
 
 /** A store with ten blocks of one branch, and two nodes. */
 async function standing(stand: ForkStand) {
-  const [own, rival] = [grown(stand, 10, 1), grown(stand, 20, 2)]
-  for (const node of [stand.node, stand.other]) node.stand = { head: own, lib: 50 }
+  const { forks } = stand
+  const [own, rival] = [forks.growLine(forks.base, 10, 1), forks.growLine(forks.base, 20, 2)]
+  stand.show(own, 50)
   await stand.load()
   await stand.probe()
   expect((await stand.published()).hash).toBe(own.hash)
   return { stand, own, rival }
 }
 
-describe.each(STORES)('a node on another branch than the store: %s', (_name, open) => {
+describe('a node on another branch than the store', () => {
   const on = (work: (found: Awaited<ReturnType<typeof standing>>) => Promise<void>) =>
-    withStand(open, 19, async stand => work(await standing(stand)))
+    withStand(STORES[0][1], 19, async stand => work(await standing(stand)))
   test('a node that is further on than the store: /status names the fault, and none of its data is passed on', () =>
     on(async ({ stand, own, rival }) => {
       expect([(await ready(stand))[0], await passedOn(stand)]).toEqual([200, 200])
-      for (const node of [stand.node, stand.other]) node.stand = { head: rival, lib: 58 }
+      stand.show(rival, 58)
       await stand.probe()
-      const there = ancestorAt(rival, 50).hash
+      const there = ancestor(rival, 50).hash
       expect(await ready(stand)).toEqual([200, expect.objectContaining({ ready: true, node: 'apart', behind: null })])
       expect(await troublesOf(stand)).toContain(`Block 50 is ${own.hash} in the store and ${there} at the node.`)
       // The service keeps a node's answer for half a second, and the stand's new client knows nothing of the former one.
@@ -68,9 +58,9 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
     }))
   test('a wiped node that is still below the store is reported at once, and not as behind', () =>
     on(async ({ stand, own, rival }) => {
-      for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(rival, 46), lib: 44 }
+      stand.show(ancestor(rival, 46), 44)
       await stand.probe()
-      const [stored, there] = [ancestorAt(own, 44).hash, ancestorAt(rival, 44).hash]
+      const [stored, there] = [ancestor(own, 44).hash, ancestor(rival, 44).hash]
       expect(await ready(stand)).toEqual([200, expect.objectContaining({ ready: true, node: 'apart', behind: null })])
       expect(await troublesOf(stand)).toContain(`Block 44 is ${stored} in the store and ${there} at the node.`)
       expect(await passedOn(stand)).toBe(503)
@@ -80,7 +70,7 @@ describe.each(STORES)('a node on another branch than the store: %s', (_name, ope
     }))
   test('a node behind the store on the same branch is reported as behind', () =>
     on(async ({ stand, own }) => {
-      for (const node of [stand.node, stand.other]) node.stand = { head: ancestorAt(own, 46), lib: 44 }
+      stand.show(ancestor(own, 46), 44)
       await stand.probe()
       expect([await ready(stand), await passedOn(stand)]).toMatchObject([[200, { behind: 0 }], 200])
     }))

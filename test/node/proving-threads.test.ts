@@ -14,9 +14,9 @@ import { at, changed, isBulk, read, slice } from '../support/nodes/read-blocks.t
 import { recordedBlocks } from '../support/nodes/recording.ts'
 
 /** A range long enough for threads. */
-const RANGE = { from: 1000, to: 3500 }
+const RANGE = { from: 1000, to: 1700 }
 const open = createWorkerOpener<ProveRequest, ProveReply>(new URL('../../src/proving-thread.ts', import.meta.url))
-const threads = { open, count: 2, least: 2_000 }
+const threads = { open, count: 2, least: 500 }
 const honest: Fault = () => undefined
 
 /** Threads that die: each ends when it receives its answers with this number. */
@@ -62,7 +62,7 @@ test('threads: none start for too few blocks', async () => {
   const never: OpenProvingThread = () => {
     throw new Error('A thread was opened.')
   }
-  const given = await read(honest, RANGE, { threads: { open: never, count: 2, least: 2_501 } })
+  const given = await read(honest, RANGE, { threads: { open: never, count: 2, least: 702 } })
   expect(given.failure).toBeUndefined()
   expect(given.blocks.length).toBe(RANGE.to - RANGE.from + 1)
 })

@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 import { createNode } from '#node/archive-node.ts'
 import type { NodeEvent } from '#node/port.ts'
-import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { type Fault, startFaultyNode } from '#test/support/nodes/faulty-node.ts'
-import { GENESIS, hangs, LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '#test/support/nodes/pair.ts'
+import { handClock } from '../support/clocks/hand-clock.ts'
+import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
+import { GENESIS, hangs, LAST_HASH, OURS, PATH, pair, refuses, statusOf } from '../support/nodes/pair.ts'
 
 const drips: Fault = () =>
   new Response(new ReadableStream({ start: controller => controller.enqueue(new Uint8Array([123])) }))
@@ -90,11 +90,7 @@ test.each([
 test('watch: the stored chain decides which nodes are used, not the first node that answers', async () => {
   await using foreign = await startFaultyNode(otherChain)
   const events: NodeEvent[] = []
-  const node = createNode({
-    urls: [foreign.url],
-    clock: handClock(),
-    onEvent: event => events.push(event),
-  })
+  const node = createNode({ urls: [foreign.url], clock: handClock(), onEvent: event => events.push(event) })
   await node.watch(async () => OURS)
   expect(await statusOf(node.get(PATH))).toBe('unavailable')
   expect(await statusOf(node.chainInfo().then(() => ({ status: 200 })))).toBe('conflict')
@@ -225,4 +221,29 @@ test('lastInfo: a far block that a node makes up is not accepted when there was 
 test('lastInfo: a far block is accepted when there was time for it', async () => {
   await using nodes = await makingUp(86_400)
   expect(nodes.node.lastInfo()?.libBlock).toBe(90_000)
+})
+
+test('get: a node far behind gets no request, also when the others fail', async () => {
+  await using nodes = await pair({ wellTo: 100 })
+  await nodes.node.watch(async () => OURS)
+  nodes.become(refuses)
+  // The failure of the node itself is passed on, because no better answer exists.
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([503, [1, 0]])
+  // The failed node is silent now, so the node far behind is the best one.
+  await nodes.look()
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
+})
+
+test('get: a node far behind the store gets no request until it has caught up', async () => {
+  await using nodes = await pair({ sickTo: 100, wellTo: 4_500 })
+  await nodes.node.watch(async () => OURS, {
+    last: async () => ({ height: 4_851, hash: LAST_HASH, time: 0n }),
+    hashAt: async () => undefined,
+  })
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual(['unavailable', [0, 0]])
+  // Their reported heights are still known.
+  expect(nodes.node.lastInfo()?.libBlock).toBe(4_500)
+  nodes.well.setHeight(4_551)
+  await nodes.look()
+  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
 })

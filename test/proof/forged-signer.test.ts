@@ -1,16 +1,14 @@
 import { expect, test } from 'bun:test'
 import { decodeRawHeads, headHashBytes } from '#chain/head.ts'
 import { Failure } from '#failure/failure.ts'
-import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
-import { serveReplay } from '#test/replay/serve.ts'
-import { systemClock } from '#time/clock.ts'
 import { signingKey, signText } from '../generator/signing.ts'
-import { idleClock } from '../support/clocks/idle-clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
+import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
+import { json } from '../support/nodes/read-blocks.ts'
 import { recording } from '../support/nodes/recording.ts'
-import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
 
 const END = 60
 const OWN = signingKey(1, 1)
@@ -25,7 +23,6 @@ async function startForger(alter: (block: Written) => void) {
       alter(block)
     },
   }
-  const replay = serveReplay({ recording: forgedChain(await recording(), forgery, END) })
   const signed = (text: string): string => {
     const answer = JSON.parse(text) as { block_list: { sign: unknown }[] }
     decodeRawHeads(text).forEach((head, at) => {
@@ -34,47 +31,18 @@ async function startForger(alter: (block: Written) => void) {
     })
     return JSON.stringify(answer)
   }
-  const server = Bun.serve({
-    port: 0,
-    hostname: '127.0.0.1',
-    fetch: async request => {
-      const { pathname, search } = new URL(request.url)
-      const { method } = request
-      const body = method === 'POST' ? { body: await request.text() } : {}
-      const answer = await fetch(`${replay.url}${pathname}${search}`, { method, ...body })
-      const text = await answer.text()
-      return new Response(pathname === '/getBlockHeaderByRange' ? signed(text) : text, {
-        status: answer.status,
-        headers: { 'content-type': 'application/json' },
-      })
-    },
-  })
-  return {
-    url: `http://127.0.0.1:${server.port}`,
-    [Symbol.asyncDispose]: async () => {
-      await server.stop(true)
-      await replay.stop()
-    },
-  }
+  return startFaultyNode(
+    async ({ path }, truth) => (path === '/getBlockHeaderByRange' ? json(signed(await truth())) : undefined),
+    undefined,
+    forgedChain(await recording(), forgery, END),
+  )
 }
 
-async function loading(urls: readonly string[], store: Store) {
-  const node = createNode({ urls, clock: idleClock() })
-  try {
-    await store.create()
-    // No batch gets old, so that all blocks are in one, on a slow machine too.
-    return await loadOnce(node, store, { to: END, clock: { ...systemClock, random: () => 0, elapsed: () => 0 } })
-  } finally {
-    node.close()
-  }
-}
+const loading = (urls: readonly string[], store: Store) => loadUnpaused(urls, store, { to: END })
 
 function registers(block: Written): void {
   block.transactions[0]?.tx_receipt.receipts.unshift(
-    {
-      func_name: 'vote_producer.iost/applyRegister',
-      content: `["forger0","${OWN.key}","loc","url","net",true]`,
-    },
+    { func_name: 'vote_producer.iost/applyRegister', content: `["forger0","${OWN.key}","loc","url","net",true]` },
     { func_name: 'vote_producer.iost/approveRegister', content: '["forger0"]' },
   )
 }
@@ -87,7 +55,7 @@ for (const [name, alter] of [
     const { store, destroy } = await temporarySqlite()
     {
       await using forger = await startForger(alter)
-      const refused: unknown = await loading([forger.url], store).catch((error: unknown) => error)
+      const refused = await loading([forger.url], store)
       expect(refused).toBeInstanceOf(Failure)
       expect([(refused as Failure).kind, (refused as Failure).message]).toEqual([
         'bad_block',
@@ -96,7 +64,7 @@ for (const [name, alter] of [
       expect((await store.published())?.height ?? -1).toBeLessThan(END)
     }
     await using honest = await startFaultyNode()
-    expect(await loading([honest.url], store)).toEqual({ height: END })
+    expect(await loading([honest.url], store)).toBe(END)
     await destroy()
   })
 
@@ -113,7 +81,7 @@ test('two nodes: a block that both have is agreed; a node that is away, behind o
   ] as const) {
     const { store, destroy } = await temporarySqlite()
     await using other = await startFaultyNode(fault)
-    expect(await loading([good.url, other.url], store)).toEqual({ height: END })
+    expect(await loading([good.url, other.url], store)).toBe(END)
     const ranges = (await store.published())?.proved?.ranges ?? []
     expect<unknown>(ranges.map(({ from, to, agreed }) => [from, to, agreed])).toEqual(agreed)
     await destroy()
@@ -129,7 +97,7 @@ test('two nodes that differ: the load stops, no block of the batch is stored, an
       ? new Response((await truth()).replace(/"hash":"[^"]+"/, `"hash":"${OTHER}"`))
       : undefined,
   )
-  const refused = (await loading([good.url, other.url], store).catch((error: unknown) => error)) as Failure
+  const refused = (await loading([good.url, other.url], store)) as Failure
   expect(refused.kind).toBe('bad_block')
   for (const named of [good.url, other.url, OTHER, `block ${END}`]) expect(refused.message).toContain(named)
   expect((await store.published())?.height ?? -1).toBeLessThan(END)

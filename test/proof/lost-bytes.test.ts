@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { BlockEvent } from '#node/block-requests.ts'
-import { serveReplay } from '#test/replay/serve.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
+import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain } from '../support/nodes/forged-chain.ts'
 import { recording, rpcAnswers } from '../support/nodes/recording.ts'
 
@@ -38,22 +38,14 @@ async function read({ shown, raw }: Told) {
     1202,
   )
   const lossy = (text: string): string => shown(text.replaceAll(/\\udc[89a-f][0-9a-f]/g, '\ufffd'))
-  const replay = serveReplay({
-    recording: { ...chain, blockText: height => lossy(chain.blockText(height) ?? '') },
-  })
-  const server = Bun.serve({
-    hostname: '127.0.0.1',
-    port: 0,
-    fetch: async request => {
-      const { pathname } = new URL(request.url)
-      if (pathname === `/getRawBlockByNumber/${HEIGHT}/true`) return new Response(raw)
-      const body = request.method === 'POST' ? { method: 'POST', body: await request.text() } : {}
-      return fetch(`${replay.url}${pathname}`, body)
-    },
-  })
+  await using faulty = await startFaultyNode(
+    ({ path }) => (path === `/getRawBlockByNumber/${HEIGHT}/true` ? new Response(new Uint8Array(raw)) : undefined),
+    undefined,
+    { ...chain, blockText: height => lossy(chain.blockText(height) ?? '') },
+  )
   const events: BlockEvent[] = []
   const node = createNode({
-    urls: [`http://127.0.0.1:${server.port}`],
+    urls: [faulty.url],
     clock: idleClock(),
     // A made-up chain cannot be signed.
     prove: 'linked',
@@ -67,8 +59,6 @@ async function read({ shown, raw }: Told) {
     return { failure: error, events }
   } finally {
     node.close()
-    await server.stop(true)
-    await replay.stop()
   }
 }
 

@@ -1,15 +1,14 @@
 import { afterAll, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { createNode } from '#node/archive-node.ts'
-import type { Store } from '#store/port.ts'
 import { serveReplay } from '#test/replay/serve.ts'
-import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { forgedChain, type Written } from '../support/nodes/forged-chain.ts'
+import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
 import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
-import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
 
 const AFTER = 12
 
@@ -52,31 +51,19 @@ const LIES: readonly (readonly [string, (block: Written) => void])[] = [
   ['another info, and a forged amount', both(set({ info: { mode: 1, thread: 0, batch_index: [] } }), forgeAmount)],
 ]
 
-async function loadAll(url: string, store: Store): Promise<unknown> {
-  const node = createNode({ urls: [url], clock: idleClock() })
-  try {
-    await store.create()
-    return await loadOnce(node, store, { clock: { ...systemClock, random: () => 0 } })
-  } catch (error) {
-    return error
-  } finally {
-    node.close()
-  }
-}
-
 for (const rehashed of [false, true])
   test.each(LIES)(`a lying node, hashes made to fit: ${rehashed}: %s is never stored`, async (_, alter) => {
     const height = await transferAt()
     const end = height + AFTER
     const { store, path, destroy } = await temporarySqlite((await begun()).path)
     const lying = serveReplay({ recording: forgedChain(await recording(), { height, alter, rehashed }, end) })
-    const failed = await loadAll(lying.url, store)
+    const failed = await loadUnpaused(lying.url, store)
     await lying.stop()
     expect(failed).toBeInstanceOf(Failure)
     expect((failed as Failure).kind).toBe('bad_block')
     expect((await store.published())?.height ?? -1).toBeLessThan(height)
     const honest = serveReplay({ recording: await recording(), to: end })
-    expect(await loadAll(honest.url, store)).toEqual({ height: end })
+    expect(await loadUnpaused(honest.url, store)).toBe(end)
     await honest.stop()
     expect(differences(dumpSqlite(path), await clean(end))).toEqual([])
     await destroy()
@@ -89,7 +76,7 @@ function begun() {
   first ??= (async () => {
     const opened = await temporarySqlite()
     const honest = serveReplay({ recording: await recording(), to: (await transferAt()) - 20 })
-    await loadAll(honest.url, opened.store)
+    await loadUnpaused(honest.url, opened.store)
     await honest.stop()
     return opened
   })()
@@ -102,7 +89,7 @@ async function clean(end: number): Promise<Dump> {
   if (made !== undefined) return made
   const { store, path, destroy } = await temporarySqlite()
   const honest = serveReplay({ recording: await recording(), to: end })
-  await loadAll(honest.url, store)
+  await loadUnpaused(honest.url, store)
   made = dumpSqlite(path)
   await honest.stop()
   await destroy()
@@ -136,11 +123,7 @@ test('following: a node without raw blocks is accepted as far as blocks are sign
   const replay = serveReplay({ recording: await recording() })
   const events: string[] = []
   const levels: unknown[] = []
-  const node = createNode({
-    urls: [replay.url],
-    clock: idleClock(),
-    onBlockEvent: ({ type }) => events.push(type),
-  })
+  const node = createNode({ urls: [replay.url], clock: idleClock(), onBlockEvent: ({ type }) => events.push(type) })
   for (const from of [1200, 1202, 1204])
     for await (const { proof } of node.blocks({ from, to: from + 1, following: true })) levels.push(proof.level)
   // Block 1203 has only its base transaction, whose text its hash proves.

@@ -6,12 +6,64 @@ import type { Store } from '#store/port.ts'
 import { type Generated, serveGenerated } from '../generator/serve.ts'
 import { small } from '../generator/small.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
-import { openProxy } from '../support/nodes/faulty-proxy.ts'
-import { openForger, type ToldTx, withoutRaw } from '../support/nodes/forger.ts'
+import { type Asked, type Fate, openProxy, pass } from '../support/nodes/faulty-proxy.ts'
+import { loadUnpaused } from '../support/nodes/load-unpaused.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { differences, dumpSqlite } from '../support/stores/dump.ts'
-import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+
+/** A transaction in the node's JSON, to be altered. */
+type ToldTx = {
+  publisher: string
+  time: string
+  delay: string
+  referred_tx: string
+  actions: { contract: string; action_name: string; data: string }[]
+}
+type Answer = {
+  block?: { number: string; transactions: ToldTx[] }
+  blocktx_list?: { block_number: string; tx_list: ToldTx[] }[]
+}
+
+type Forged = {
+  readonly height: number
+  /** Position in its block. −1: the last one. */
+  readonly position: number
+  readonly alter: (tx: ToldTx) => void
+  /** The fate of other calls. */
+  readonly others?: (asked: Asked) => Fate
+}
+
+/**
+ * A proxy to the node at `url` that alters one transaction wherever the node's JSON contains it, but not in
+ * its raw form.
+ */
+function openForger(url: string, { height, position, alter, others = () => pass }: Forged) {
+  const change = (text: string): string => {
+    const answer = JSON.parse(text) as Answer
+    const { block, blocktx_list } = answer
+    const list =
+      block?.number === String(height)
+        ? block.transactions
+        : blocktx_list?.find(({ block_number }) => block_number === String(height))?.tx_list
+    const tx = list?.at(position)
+    if (tx === undefined) return text
+    alter(tx)
+    return JSON.stringify(answer)
+  }
+  return openProxy(url, asked =>
+    /^\/get(?:BlockByNumber|BlockTxsByContract)/.test(asked.path)
+      ? { type: 'change', to: ({ status, body }) => ({ status, body: change(body) }) }
+      : others(asked),
+  )
+}
+
+/** The node does not know the call for raw blocks. */
+const withoutRaw = ({ path }: Pick<Asked, 'path'>): Fate =>
+  path.startsWith('/getRawBlockByNumber/')
+    ? { type: 'answer', with: { status: 400, body: '{"code":12,"message":"Not Implemented"}' } }
+    : pass
 
 const END = 120
 /** Above the last block of a load that does not follow the head yet. */
@@ -55,14 +107,14 @@ const FORGERIES: readonly (readonly [string, (tx: ToldTx) => void])[] = [
   ['referredTx', tx => Object.assign(tx, { referred_tx: '1'.repeat(32) })],
 ]
 
-type Asked = {
+type AskedBlocks = {
   readonly from: number
   readonly to: number
   readonly end: number
   readonly following?: boolean
 }
 
-async function readFrom(url: string, prove: ProofLevel, { end, ...asked }: Asked) {
+async function readFrom(url: string, prove: ProofLevel, { end, ...asked }: AskedBlocks) {
   node.setHeight(end)
   const client = createNode({ urls: [url], clock: idleClock(), prove })
   try {
@@ -107,11 +159,7 @@ test('whole: a forged delayed transaction is refused, and so is the one that exe
     [1, -1, 'delay', { delay: '0' }],
     [2, 1, 'referredTx', { referred_tx: '' }],
   ] as const) {
-    const forger = await openForger(node.url, {
-      height,
-      position,
-      alter: tx => Object.assign(tx, fields),
-    })
+    const forger = await openForger(node.url, { height, position, alter: tx => Object.assign(tx, fields) })
     await expect(readFrom(forger.url, 'whole', { from: 1, to: 3, end: END })).rejects.toThrow(
       `Block ${height}: ${field} of transaction`,
     )
@@ -130,7 +178,7 @@ test('whole: no part of a forged block is stored, and loading continues with the
     position: at,
     alter: tx => Object.assign(tx, { publisher: 'founder' }),
   })
-  const failed: unknown = await loadFrom(forger.url, one.store, { prove: 'whole' }).catch((error: unknown) => error)
+  const failed = await loadUnpaused(forger.url, one.store, { prove: 'whole' })
   await forger.close()
   expect(failed).toBeInstanceOf(Failure)
   expect([(failed as Failure).kind, (failed as Failure).message]).toEqual([
@@ -138,16 +186,16 @@ test('whole: no part of a forged block is stored, and loading continues with the
     expect.stringContaining(`Block ${height}: publisher of transaction`),
   ])
   expect((await one.store.published())?.height ?? -1).toBeLessThan(height)
-  expect(await loadFrom(node.url, one.store, { prove: 'whole' })).toBe(END)
+  expect(await loadUnpaused(node.url, one.store, { prove: 'whole' })).toBe(END)
   expect(await levelsOf(one.store)).toEqual([
     [0, 0, 'signed'],
     [1, END, 'whole'],
   ])
   // Loaded as far as it is signed, then followed: near the head blocks are proved whole by default.
   node.setHeight(BEFORE)
-  await loadFrom(node.url, other.store)
+  await loadUnpaused(node.url, other.store)
   node.setHeight(END)
-  await loadFrom(node.url, other.store)
+  await loadUnpaused(node.url, other.store)
   expect(await levelsOf(other.store)).toEqual([
     [0, BEFORE, 'signed'],
     [BEFORE + 1, END, 'whole'],

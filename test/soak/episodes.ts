@@ -1,14 +1,11 @@
 import { PROOF_LEVELS } from '#chain/block.ts'
 import { pass } from '../support/nodes/faulty-proxy.ts'
-import { type Cause, within } from './causes.ts'
-import type { Episode } from './episode.ts'
-import { FILES } from './files.ts'
-import { forge } from './forge.ts'
-import { troubled } from './gate.ts'
-import { LIES, lying, lyingAboutLib, orphanAt } from './lies.ts'
+import { below, type Cause, pick, within } from './causes.ts'
+import { FILES, INDICES, VANISHING } from './damage.ts'
+import { forge, LIES, lying, lyingAboutLib, orphanAt } from './lies.ts'
 import type { SoakPlace } from './place.ts'
-import { below, pick } from './random.ts'
-import { INDICES, VANISHING } from './vanish.ts'
+import { troubled } from './place.ts'
+import type { Episode } from './stand.ts'
 
 const NEVER = /^\b$/
 const OUT_OF_REACH =
@@ -200,11 +197,8 @@ const nodeBack: Episode = {
     }),
 }
 
-/** The episodes that every run of the tests plays: a node, store or process fails, or a node lies. */
-export const SAMPLES = {
-  sqlite: [kill, loseNode, second, lie, libs],
-  elasticsearch: [kill, loseStore, orphan],
-} as const
+/** The episodes that every run of the tests plays: a process fails, or a node lies. */
+export const SAMPLES = { sqlite: [kill, lie], elasticsearch: [kill] } as const
 
 /** All episodes for a store. Repetitions in the list make an episode more frequent. */
 export const episodesOn = ({ path }: SoakPlace): readonly Episode[] => [

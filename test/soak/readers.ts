@@ -1,6 +1,5 @@
 import type { Truth } from '../generator/truth.ts'
-import type { Causes } from './causes.ts'
-import type { Journal } from './journal.ts'
+import type { Causes, Journal } from './causes.ts'
 import type { Question } from './questions.ts'
 
 export type Readers = {

@@ -1,6 +1,6 @@
-import type { Episode } from './episode.ts'
-import type { Journal } from './journal.ts'
+import type { Journal } from './causes.ts'
 import type { SoakPlace } from './place.ts'
+import type { Episode } from './stand.ts'
 import { openStand } from './stand.ts'
 
 type SoakOptions = {

@@ -4,14 +4,14 @@ import { type Truth, truthAt } from '../generator/truth.ts'
 import { type CliFolder, cliFolder, type Running } from '../support/processes/cli-process.ts'
 import { doomedAtWrite } from '../support/processes/doomed.ts'
 import { seeded } from '../support/seeded.ts'
-import { type Causes, openCauses } from './causes.ts'
-import { type Gate, openGate } from './gate.ts'
-import type { Journal } from './journal.ts'
-import { keepLoading, type Loader } from './loader.ts'
-import type { SoakPlace } from './place.ts'
+import { type Causes, type Journal, openCauses } from './causes.ts'
+import { keepLoading, type Loader, remedyIn, saidIn } from './loader.ts'
+import { type Gate, openGate, type SoakPlace } from './place.ts'
 import { questionsOf } from './questions.ts'
 import { type Readers, startReaders } from './readers.ts'
-import { remedyIn, saidIn } from './remedy.ts'
+
+/** A disturbance of a stand, which lasts until all processes have recovered. */
+export type Episode = { readonly name: string; readonly play: (stand: Stand) => Promise<void> }
 
 /** One store with all its processes, and the operations on it. */
 export type Stand = {

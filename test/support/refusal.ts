@@ -1,12 +1,18 @@
 import { Failure } from '#failure/failure.ts'
 
-/** The refusal of a call in both languages. Throws when the call succeeds. */
-export async function refusal(asked: Promise<unknown>) {
+/** The failure with which work ends. Throws when it succeeds, or ends with another error. */
+export async function failureOf(work: Promise<unknown>): Promise<Failure> {
   try {
-    await asked
+    await work
   } catch (error) {
-    if (error instanceof Failure) return { kind: error.kind, en: error.message, zh: error.zh }
+    if (error instanceof Failure) return error
     throw error
   }
-  throw new Error('The call was answered.')
+  throw new Error('The work succeeded.')
+}
+
+/** The refusal of a call in both languages. Throws when the call succeeds. */
+export async function refusal(asked: Promise<unknown>) {
+  const { kind, message, zh } = await failureOf(asked)
+  return { kind, en: message, zh }
 }

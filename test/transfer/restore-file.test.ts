@@ -2,7 +2,7 @@ import { Database } from 'bun:sqlite'
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Failure } from '#failure/failure.ts'
+import type { Failure } from '#failure/failure.ts'
 import { balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
 import { pledges } from '#indices/pledge.ts'
@@ -17,6 +17,7 @@ import { manifestText, readManifest } from '#transfer/manifest.ts'
 import { restoreFile } from '#transfer/restore.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { SOAK } from '../support/processes/soak.ts'
+import { failureOf } from '../support/refusal.ts'
 import { ROOT } from '../support/root.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { dumpSqlite } from '../support/stores/dump.ts'
@@ -25,7 +26,7 @@ import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 const HEIGHT = 800
 const SEED = seedOf(23)
 /** Number of copies with a changed byte, or cut. */
-const ROUNDS = SOAK ? 100 : 20
+const ROUNDS = SOAK ? 100 : 10
 
 let folder: CliFolder
 let [store, copy, manifest, place] = ['', '', '', '']
@@ -37,7 +38,7 @@ beforeAll(async () => {
   manifest = `${copy}.manifest.json`
   place = join(folder.path, 'restored.sqlite')
   const loaded = openSqlite({ path: store })
-  await loadFrom(ARCHIVED, loaded, { to: HEIGHT })
+  await loadFrom(ARCHIVED, loaded, { to: HEIGHT, prove: 'linked' })
   await loaded.keys.add({ id: 'key', hash: 'ab', name: 'wallet', perSecond: 1, perDay: 1, created: 1 })
   await loaded.close()
   expect(await folder.run(['backup', copy, '--store', `sqlite:${store}`])).toMatchObject({ code: 0 })
@@ -111,19 +112,8 @@ test('restore: a path that other data occupies is refused', async () => {
 /** Restores in this process. Returns the thrown Failure. */
 async function refusal(from: string): Promise<Failure> {
   const node = createNode({ urls: [ARCHIVED] })
-  try {
-    await restoreFile(from, place, {
-      node,
-      signal: new AbortController().signal,
-      onProgress: () => undefined,
-    })
-  } catch (error) {
-    if (error instanceof Failure) return error
-    throw error
-  } finally {
-    node.close()
-  }
-  throw new Error('It was restored.')
+  const how = { node, signal: new AbortController().signal, onProgress: () => undefined }
+  return await failureOf(restoreFile(from, place, how)).finally(() => node.close())
 }
 
 /** A copy of which a statement changed one row. */
@@ -153,6 +143,8 @@ test('restore: a missing, changed or additional document is refused with the nam
   const damages = [
     ...[...historyIndices, ...stateIndices]
       .filter(hasDocuments)
+      // Every run loses a document of some indices, and changes one of others.
+      .filter((_, at) => SOAK || at % 4 === 0)
       .map(index => [index.name, `DELETE FROM "${index.name}" WHERE ${last(index)}`] as const),
     ['balances', `UPDATE balances SET "amount" = "amount" + 1 WHERE ${last(balances)}`],
     ['lists', `UPDATE lists SET "count" = "count" + 1 WHERE ${last(lists)}`],

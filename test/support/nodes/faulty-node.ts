@@ -1,3 +1,4 @@
+import type { Recording } from '#test/replay/recording.ts'
 import { serveReplay } from '#test/replay/serve.ts'
 import { recording } from './recording.ts'
 
@@ -23,9 +24,13 @@ export type FaultyNode = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-/** The recorded chain as a node on a free port, with faults. */
-export async function startFaultyNode(fault: Fault = () => undefined, to?: number): Promise<FaultyNode> {
-  const replay = serveReplay({ recording: await recording(), ...(to === undefined ? {} : { to }) })
+/** The recorded chain, or another one, as a node on a free port, with faults. */
+export async function startFaultyNode(
+  fault: Fault = () => undefined,
+  to?: number,
+  chain?: Recording,
+): Promise<FaultyNode> {
+  const replay = serveReplay({ recording: chain ?? (await recording()), ...(to === undefined ? {} : { to }) })
   const asked: Asked[] = []
   const server = Bun.serve({
     port: 0,

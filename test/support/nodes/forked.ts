@@ -19,13 +19,7 @@ export async function forkedChain(to: number, orphans: number): Promise<readonly
     const hash = all[height + 2_000]?.block.hash ?? ''
     blocks[height] = {
       ...own,
-      block: {
-        ...own.block,
-        hash,
-        parentHash: parent.block.hash,
-        transactions,
-        txCount: transactions.length,
-      },
+      block: { ...own.block, hash, parentHash: parent.block.hash, transactions, txCount: transactions.length },
     }
   }
   return blocks

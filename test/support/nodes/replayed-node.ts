@@ -9,7 +9,7 @@ import { replayed } from '../stores/loading.ts'
 type ReplayedNode = { readonly url: string; readonly node: Node }
 
 /** Call this at the top level of a test file. `url` and `node` are available when the first test runs. */
-export function replayedNode(to: number): ReplayedNode {
+export function replayedNode(to?: number): ReplayedNode {
   let replay: Replay
   let node: Node
   beforeAll(async () => {

@@ -1,11 +1,121 @@
 import { hashesOf } from '../generator/block.ts'
-import { comparison } from './check-answers.ts'
-import type { ForkBlock } from './fork-node.ts'
-import { ancestor, leadsTo } from './lines.ts'
-import { type Expected, type QueryTruth, queryTruth, UNAVAILABLE } from './query-truth.ts'
+import { ancestor, type ForkBlock, leadsTo } from './fork-node.ts'
+import { type HeadReader, headReader } from './head-reader.ts'
 import type { ForkStand } from './stand.ts'
 import { type Course, fork, goTo } from './steps.ts'
-import { answeredRow } from './true-list.ts'
+import {
+  type AnsweredRow,
+  answeredRow,
+  type BranchNow,
+  blockList,
+  branchNow,
+  type Expected,
+  type QueryTruth,
+  queryTruth,
+  recordList,
+  type TrueList,
+  transactionList,
+  UNAVAILABLE,
+} from './truth.ts'
+
+type Page = { readonly rows: readonly AnsweredRow[]; readonly total: number; readonly headers: Headers }
+
+async function pageOf(
+  { service: { ask, key } }: ForkStand,
+  { module, action }: TrueList,
+  params: Readonly<Record<string, string>>,
+): Promise<Page> {
+  const query = new URLSearchParams({ ...params, apikey: key })
+  const response = await ask(`/api/${module}/get-${action}?${query}`)
+  const text = await response.text()
+  if (response.status !== 200) throw new Error(`${action} ${JSON.stringify(params)}: ${text}`)
+  const { data } = JSON.parse(text)
+  return { rows: data.transactions ?? data.blocks, total: data.total, headers: response.headers }
+}
+
+/** The rows of a page, cut from the whole list in block order. */
+function sliced<T>(
+  rows: readonly T[],
+  { sort, page, size }: { readonly sort: string; readonly page: number; readonly size: number },
+): readonly T[] {
+  const ordered = sort === 'asc' ? rows : rows.toReversed()
+  return ordered.slice((page - 1) * size, page * size)
+}
+
+/** The status of a row by the published height: PACKED without a number, or IRREVERSIBLE with one. */
+const standing = (height: number, published: number) =>
+  height > published ? ['PACKED', false] : ['IRREVERSIBLE', true]
+
+/** Answers are also compared for this many irreversible blocks, so that pages cross the boundary. */
+const IRREVERSIBLE = 20
+
+/** Collects differences from the expected values. */
+function comparison() {
+  const wrong: string[] = []
+  return {
+    wrong,
+    compare: (what: string, actual: unknown, expected: unknown): void => {
+      if (!Bun.deepEquals(actual, expected, true))
+        wrong.push(
+          `${what}: ${JSON.stringify(actual)?.slice(0, 600)} instead of ${JSON.stringify(expected)?.slice(0, 600)}`,
+        )
+    },
+  }
+}
+
+/** The expected headers about the blocks above. */
+const headersOf = ({ status, height, above }: BranchNow) =>
+  above === undefined ? [status, null] : [status, String(height + above.length)]
+
+/**
+ * Differences between the lists, with and without head=1, and the branch that the service shows; [] if there is none.
+ */
+export async function differences(stand: ForkStand, random: () => number): Promise<readonly string[]> {
+  const { forks, truth } = stand
+  const { wrong, compare } = comparison()
+  const now = await branchNow(stand)
+  const { height } = now
+  const from = Math.max(forks.base.made.height + 1, height - IRREVERSIBLE)
+  const stored = now.stored.filter(({ made }) => made.height >= from)
+  const packed = now.above ?? []
+  const paging = () => ({
+    sort: random() < 0.5 ? 'asc' : 'desc',
+    page: 1 + Math.floor(random() * 3),
+    size: 1 + Math.floor(random() * 40),
+  })
+  const ask = async (list: TrueList, isHead: boolean): Promise<void> => {
+    const part = paging()
+    const page = { sort: part.sort, page: String(part.page), size: String(part.size) }
+    const params = { ...list.params, ...page, start_block: String(from), ...(isHead ? { head: '1' } : {}) }
+    const { rows, total, headers } = await pageOf(stand, list, params)
+    const name = `${list.action} ${JSON.stringify(params)} at ${headers.get('x-block-height')}`
+    compare(`${name} height`, headers.get('x-block-height'), String(height))
+    compare(
+      `${name} head`,
+      [headers.get('x-head-status'), headers.get('x-head-height')],
+      isHead ? headersOf(now) : [null, null],
+    )
+    const line = [...stored, ...(isHead ? packed : [])]
+    const all = line.flatMap(block =>
+      list.of(block).map(cells => [...cells, ...(isHead ? standing(block.made.height, height) : [])]),
+    )
+    compare(`${name} total`, total, all.length)
+    const shown = rows.map(row => [...list.shown(row), ...(isHead ? [row['status'], row['seq'] !== undefined] : [])])
+    compare(name, shown, sliced(all, part))
+  }
+  for (const isHead of [true, false]) {
+    await ask(blockList, isHead)
+    await ask(transactionList(truth), isHead)
+  }
+  const lists = [...stored, ...packed]
+    .slice(-4)
+    .flatMap((block: ForkBlock) => truth(block).rows.flatMap(({ keys }) => keys))
+  for (let times = 0; times < 3 && lists.length > 0; times += 1) {
+    const list = recordList(truth, lists[Math.floor(random() * lists.length)] ?? '')
+    if (list !== undefined) await ask(list, random() < 0.8)
+  }
+  return wrong
+}
 
 type Params = Readonly<Record<string, string>>
 
@@ -182,10 +292,7 @@ export async function queryDifferences(stand: ForkStand, random: () => number): 
 function latestQuery({ asked, final }: ForkStand, { now, tip, blockOf }: QueryTruth): Query {
   const published = ancestor(final().head, now.height)
   const known = now.above === undefined ? [published.hash, asked().stand.head.hash] : [tip.hash]
-  return {
-    ...detailOf({}, known.flatMap(blockOf)),
-    path: 'block/get-latest-block',
-  }
+  return { ...detailOf({}, known.flatMap(blockOf)), path: 'block/get-latest-block' }
 }
 
 /**
@@ -216,3 +323,70 @@ export async function switchedDifferences(course: Course): Promise<readonly stri
   if (!isTrue && !further) compare(`${query.path} ${JSON.stringify(query.params)}`, answer, query.expected)
   return wrong
 }
+
+/** The lists of blocks and transactions, and of each other kind the list with the most rows. */
+export function busyLists({ forks, truth }: Pick<ForkStand, 'forks' | 'truth'>): readonly TrueList[] {
+  const probe = forks.grow(forks.base, { waits: false, seed: 1 })
+  const counts = new Map<string, number>()
+  for (const key of truth(probe).rows.flatMap(({ keys }) => keys)) counts.set(key, (counts.get(key) ?? 0) + 1)
+  const kinds = new Map<string, string>()
+  for (const [key] of [...counts].toSorted(([, a], [, b]) => b - a)) {
+    const kind = key.slice(0, key.indexOf('/'))
+    if (!kinds.has(kind)) kinds.set(kind, key)
+  }
+  const lists = [...kinds.values()].map(key => recordList(truth, key)).filter(list => list !== undefined)
+  return [blockList, transactionList(truth), ...lists]
+}
+
+/** Connects readers to some lists. They follow these from now on. */
+export async function followLists(
+  stand: ForkStand,
+  lists: readonly TrueList[],
+  random: () => number,
+): Promise<readonly HeadReader[]> {
+  const key = () => stand.service.key
+  const readers = lists.map(list =>
+    headReader(list, { ask: (path, init) => stand.service.ask(path, init), key, random }),
+  )
+  await Promise.all(readers.map(({ open }) => open))
+  return readers
+}
+
+/**
+ * The expected rows of a reader: irreversible rows above the base of the forks, and packed rows; undefined: not known.
+ */
+const expectedOf = (list: TrueList, { stored, above }: BranchNow) => ({
+  rows: stored.flatMap(list.of),
+  packed: above?.flatMap(list.of),
+})
+
+/** Waits until every feed has the expected rows. Throws if a row is still missing after many checks. */
+export async function feedsSettled(stand: ForkStand, readers: readonly HeadReader[]): Promise<void> {
+  const now = await branchNow(stand)
+  for (const { list, rows, packed, done } of readers) {
+    const expected = expectedOf(list, now)
+    const isSo = (): boolean =>
+      rows.length === expected.rows.length &&
+      (expected.packed === undefined || packed().length === expected.packed.length) &&
+      Bun.deepEquals(rows.map(list.shown), expected.rows) &&
+      (expected.packed === undefined || Bun.deepEquals(packed().map(list.shown), expected.packed))
+    let failed = false
+    const stop = () => {
+      failed = true
+    }
+    void done.catch(stop)
+    for (let looks = 0; !isSo() && !failed; looks += 1) {
+      if (looks === MOST_LOOKS)
+        throw new Error(
+          `${list.action} ${JSON.stringify(list.params)}: ${JSON.stringify([rows.slice(-3), packed()])} instead of ${JSON.stringify([expected.rows.slice(-3), expected.packed])}`,
+        )
+      // The steps are short, since a store that does not answer for five seconds by this clock ends the feeds.
+      await stand.clock.pass(10)
+      await Bun.sleep(1)
+    }
+    if (failed) await done
+  }
+}
+
+/** The maximum number of checks. Each lets all pending work finish, so a further check would change nothing. */
+const MOST_LOOKS = 20_000
