@@ -207,7 +207,7 @@ test('reference in a browser: behind a path every address leads to the service',
 
 test('reference in a browser: examples and forms are answered on a generated chain', async () => {
   const { store, destroy } = await temporarySqlite()
-  const node = serveGenerated(small('sparse'))
+  const node = serveGenerated({ ...small('mixed'), blocks: 300 })
   await loadFrom(node.url, store, { prove: 'linked' })
   await node.stop()
   const other = serviceOn(store)
