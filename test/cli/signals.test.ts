@@ -61,7 +61,7 @@ test.each([
 test('stop: a load with an end that is stopped before it says so, with the code of a temporary failure', async () => {
   await using folder = await cliFolder()
   const stopLoad = async (...end: readonly string[]): Promise<void> => {
-    const loading = folder.start(['load', ...end, '--node', 'http://127.0.0.1:1', '--data', end.join('')])
+    const loading = folder.start(['load', ...end, '--node', 'http://127.0.0.1:1', '--data', end.join('').slice(2)])
     await loading.logs('Loading paused, trying again.')
     loading.kill('SIGTERM')
     const { code, out, err } = await loading.ended
