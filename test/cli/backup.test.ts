@@ -5,13 +5,13 @@ import { cliFolder } from '../support/processes/cli-process.ts'
 import { replayed } from '../support/stores/loading.ts'
 
 /** The part of the chain that is loaded while two copies are made. */
-const HEIGHT = 1_500
+const HEIGHT = 1_000
 
 test('backup: copies of a store during load and service are whole; a restored copy is loaded further and verified', async () => {
   await using folder = await cliFolder()
   await using node = await replayed(HEIGHT)
   const key = (await folder.run(['keys', 'add', 'kept'])).out.trim().split('\n').at(-1) ?? ''
-  const up = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0'])
+  const up = folder.start(['up', '--node', node.url, '--listen', '127.0.0.1:0', '--prove', 'linked'])
   await up.firstLine
   // The chain is being loaded from its first to its last block. The first copies may find nothing loaded yet.
   const copies: string[] = []

@@ -6,10 +6,11 @@ import type { RetryPolicy } from '#load/retry.ts'
 import type { LoadOptions } from '#load/session.ts'
 import { createNode } from '#node/archive-node.ts'
 import type { Store } from '#store/port.ts'
-import { systemClock } from '#time/clock.ts'
+import { type Clock, systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
+import { turn } from '../support/wait.ts'
 
 const HEIGHT = 300
 const BAD = 222
@@ -20,6 +21,9 @@ beforeEach(async () => {
   await place.store.create()
 })
 afterEach(() => place.destroy())
+
+/** Pauses are over at once. */
+const quickClock: Clock = { ...systemClock, random: () => 0, sleep: turn }
 
 /** A timer that a test ends. */
 function heldTimer() {
@@ -57,7 +61,7 @@ async function loading(
       signal,
       onProgress: () => undefined,
       log,
-      clock: { ...systemClock, random: () => 0 },
+      clock: quickClock,
       retry,
       ...over,
     }
@@ -138,11 +142,9 @@ describe('a load with a limit on waiting', () => {
         if (told.length >= 2) timer.over()
         return fault(asked, truth)
       }
-      const failed = await loading(
-        seen,
-        { waitMs: 7 },
-        { told, clock: { ...systemClock, random: () => 0, after: timer.after } },
-      ).catch((error: unknown) => error)
+      const failed = await loading(seen, { waitMs: 7 }, { told, clock: { ...quickClock, after: timer.after } }).catch(
+        (error: unknown) => error,
+      )
       expect([toExitCode(failed), String(failed)]).toEqual([75, expect.stringMatching(says)])
       expect(timer.asked()).toBe(7)
     },
@@ -153,11 +155,9 @@ describe('a load with a limit on waiting', () => {
       timer.over()
       return new Promise<never>(() => undefined)
     }
-    const failed = await loading(
-      hangs,
-      { waitMs: 7 },
-      { clock: { ...systemClock, random: () => 0, after: timer.after } },
-    ).catch((error: unknown) => error)
+    const failed = await loading(hangs, { waitMs: 7 }, { clock: { ...quickClock, after: timer.after } }).catch(
+      (error: unknown) => error,
+    )
     expect([toExitCode(failed), String(failed)]).toEqual([75, expect.stringContaining('No block could be loaded')])
   })
   test.each([
@@ -178,7 +178,7 @@ describe('a load with a limit on waiting', () => {
         }
       },
     }
-    const over = { clock: { ...systemClock, random: () => 0, after: timer.after }, store }
+    const over = { clock: { ...quickClock, after: timer.after }, store }
     const ended = await loading(fault, { waitMs: 7 }, over).then(
       done => [0, done],
       (error: unknown) => [toExitCode(error), String(error)],

@@ -60,13 +60,14 @@ test.each([
 
 test('stop: a load with an end that is stopped before it says so, with the code of a temporary failure', async () => {
   await using folder = await cliFolder()
-  for (const end of [['--once'], ['--to', '60']]) {
-    const loading = folder.start(['load', ...end, '--node', 'http://127.0.0.1:1'])
+  const stopLoad = async (...end: readonly string[]): Promise<void> => {
+    const loading = folder.start(['load', ...end, '--node', 'http://127.0.0.1:1', '--data', end.join('').slice(2)])
     await loading.logs('Loading paused, trying again.')
     loading.kill('SIGTERM')
     const { code, out, err } = await loading.ended
     expect([code, out, err]).toEqual([75, '', expect.stringContaining('before the end; run it again to continue.')])
   }
+  await Promise.all([stopLoad('--once'), stopLoad('--to', '60')])
 })
 
 test('stop: a process that was started to outlive its terminal does', async () => {

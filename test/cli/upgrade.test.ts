@@ -8,6 +8,7 @@ import { witness } from '../support/oracle/witness.ts'
 import { type CliFolder, cliFolder, type Outcome, spawnIn } from '../support/processes/cli-process.ts'
 import { BINARY } from '../support/processes/program.ts'
 import { runTool } from '../support/processes/run-tool.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { ROOT } from '../support/root.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { replayed } from '../support/stores/loading.ts'
@@ -117,10 +118,9 @@ describe.skipIf(programs === undefined)(NAME, () => {
     (what, commit) => upgraded({ what, commit }, `sqlite:${what}.sqlite`),
   )
 
-  test.skipIf(elasticsearchUrl() === undefined).each([
-    ['derivation', programs?.derivation ?? ''],
-    ['schema', schema],
-  ])(
+  test
+    .skipIf(elasticsearchUrl() === undefined)
+    .each([...(SOAK ? [['derivation', programs?.derivation ?? ''] as const] : []), ['schema', schema] as const])(
     'Elasticsearch: a store from before the last change of %s is refused with the remedy, which works',
     async (what, commit) => {
       const elastic = openTestElastic()

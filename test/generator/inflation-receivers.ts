@@ -53,6 +53,11 @@ function queriesOf(action: ApiAction, account: string): readonly URLSearchParams
   return [given, ...steps]
 }
 
+/** Queries of an action about each of the accounts. One that names no account is the same for all. */
+const queriesAbout = (action: ApiAction, accounts: readonly string[]): readonly string[] => [
+  ...new Set(accounts.flatMap(account => queriesOf(action, account).map(String))),
+]
+
 const FORMATS = ['bare', 'ndjson', 'csv'] as const
 
 /** Every action, page, file and feed about these receivers of inflation and block rewards, on one store. */
@@ -64,10 +69,10 @@ export function inflationSuite(store: () => Store, receivers: readonly string[])
   const ask = (path: string, accept = '*/*'): Promise<Response> =>
     own.ask(path, { headers: { 'x-api-key': own.key, accept } })
 
-  test.each(receivers)('every action answers about %s in every format', async account => {
+  test('every action answers about the receivers in every format', async () => {
     let answered = 0
     for (const action of actions)
-      for (const query of queriesOf(action, account))
+      for (const query of queriesAbout(action, receivers))
         for (const format of action.list === undefined ? (['bare'] as const) : FORMATS) {
           const path = `/api/${action.module}/${action.action}?${query}&format=${format}`
           const response = await ask(path)
@@ -80,13 +85,15 @@ export function inflationSuite(store: () => Store, receivers: readonly string[])
             expect([path, text.split('\n').at(-2)?.slice(0, 16)]).toEqual([path, '{"complete":true'])
           answered += 1
         }
-    expect(answered).toBeGreaterThan(50)
+    expect(answered).toBeGreaterThan(50 + 30 * receivers.length)
   })
 
-  test.each(receivers)('every feed about %s begins with the rows of the export', async account => {
-    let compared = 0
-    for (const action of actions.filter(({ source }) => source?.isFeed)) {
-      const [query] = queriesOf(action, account)
+  test('every feed about the receivers begins with the rows of the export', async () => {
+    const compared = new Set<string>()
+    const asked = actions.flatMap(action =>
+      action.source?.isFeed ? queriesAbout(action, receivers).map(query => ({ action, query })) : [],
+    )
+    for (const { action, query } of asked.filter(each => !each.query.includes('step='))) {
       const path = `/api/${action.module}/${action.action}?${query}&sort=asc`
       const whole = await (await ask(`${path}&format=ndjson`)).text()
       const rows = whole.split('\n').slice(0, 50)
@@ -101,9 +108,9 @@ export function inflationSuite(store: () => Store, receivers: readonly string[])
         if (told.length >= wanted.length) break
       }
       expect([formatActionName(action), told]).toEqual([formatActionName(action), wanted])
-      compared += told.length
+      for (const account of receivers) if (query.includes(`=${account}`)) compared.add(account)
     }
-    expect(compared).toBeGreaterThan(0)
+    expect([...compared].sort()).toEqual(receivers.toSorted())
   })
 
   test.each(receivers)('the pages and files of %s are there', async account => {

@@ -50,9 +50,8 @@ export function tallyAt(world: World, height: number): Tally {
   return tally
 }
 
-/** The same tally, computed from every block. `tallyAt` must equal it. */
-export function tallyStepByStep(world: World, height: number): Tally {
-  const tally = emptyTally()
-  through(world, tally, 0, height)
+/** The same tally, computed from every block, or from those after `from` on a tally. `tallyAt` must equal it. */
+export function tallyStepByStep(world: World, height: number, tally = emptyTally(), from = -1): Tally {
+  through(world, tally, from + 1, height)
   return tally
 }

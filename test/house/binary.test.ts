@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
@@ -8,6 +8,7 @@ import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { askCase, type HttpCaseKeys, httpCases } from '../http/cases.ts'
 import { type Running, spawnIn } from '../support/processes/cli-process.ts'
 import { BINARY } from '../support/processes/program.ts'
+import { loadedFile } from '../support/stores/loaded.ts'
 import { ARCHIVED } from '../support/stores/loading.ts'
 
 describe('the compiled binary, started from an empty folder', () => {
@@ -27,6 +28,9 @@ describe('the compiled binary, started from an empty folder', () => {
   beforeAll(async () => {
     if (!existsSync(BINARY)) throw new Error('There is no dist/iostlens: run scripts/build.')
     folder = await mkdtemp(join(tmpdir(), 'iostlens-binary-'))
+    await mkdir(join(folder, 'data'))
+    await copyFile(await loadedFile(), join(folder, 'data/iostlens.sqlite'))
+    // It proves and derives the last blocks as those of every load.
     await run('load', '--node', ARCHIVED, '--once')
     const key = lastLine(await run('keys', 'add', 'cases', '--per-second', '1000000', '--per-day', '1000000'))
     const revoked = lastLine(await run('keys', 'add', 'revoked'))

@@ -51,7 +51,10 @@ describe('the documented commands, run in their order in a copy of the project',
 
   const serve = async (command: string): Promise<void> => {
     await stop()
-    const process = spawnIn(copy, ['bash', '-c', `exec ${command}`], { IOSTLENS_LISTEN: '127.0.0.1:0' })
+    const process = spawnIn(copy, ['bash', '-c', `exec ${command}`], {
+      IOSTLENS_LISTEN: '127.0.0.1:0',
+      IOSTLENS_PROVE: 'linked',
+    })
     service = { process, url: await process.firstLine }
     await process.says('Loaded up to block')
   }

@@ -17,10 +17,7 @@ async function processesOf(run: RegExp): Promise<readonly string[]> {
   return all.filter((_pid, at) => run.test(environments[at] ?? ''))
 }
 
-test.each([
-  ['SIGTERM', 143],
-  ['SIGINT', 130],
-] as const)('scripts/test: %s ends all processes of the run', async (signal, code) => {
+async function stopRun(signal: 'SIGTERM' | 'SIGINT', code: number): Promise<void> {
   await using folder = await cliFolder()
   const scripts = join(folder.path, 'scripts')
   await mkdir(scripts)
@@ -38,4 +35,9 @@ test.each([
   run.kill(signal)
   expect((await run.ended).code).toBe(code)
   expect(await processesOf(isOurs)).toEqual([])
+}
+
+// At the same time, since each waits some seconds for programs that ignore the signal.
+test('scripts/test: SIGTERM and SIGINT end all processes of the run', async () => {
+  await Promise.all([stopRun('SIGTERM', 143), stopRun('SIGINT', 130)])
 })

@@ -4,6 +4,7 @@ import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { type PlainLine, plainLines } from '#test/support/oracle/plain-labels.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
@@ -142,7 +143,9 @@ describe('csv=koinly', () => {
 
   test('the lines of every account have the labels of what its receipts say', async () => {
     const seen = new Set<string>()
-    for (const [account, lines] of labelled) {
+    for (const [at, [account, lines]] of [...labelled].entries()) {
+      // A sample of the accounts, with every label; all of them in long runs.
+      if (!SOAK && at % 4 !== 0 && lines.every(line => seen.has(line.split(' ').slice(2).join(' ')))) continue
       const { rows } = await fileOf('get-balance-history', { account, csv: 'koinly' })
       expect([account, rows.map(lineOf).toSorted()]).toEqual([account, lines.toSorted()])
       for (const row of rows) seen.add(row['Label'] ?? '')

@@ -5,14 +5,15 @@ import { fill, forkedChain } from '#test/support/nodes/forked.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { cliFolder } from '#test/support/processes/cli-process.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { ageIndex } from '#test/support/stores/aged.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { replayed, temporarySqlite } from '#test/support/stores/loading.ts'
 import { ask, type Call, callsOn, lists } from './list-calls.ts'
 
 /**
- * Exports during a migration of indices, or while a repair takes blocks back. Of every list there is one
- * export for each request to Elasticsearch that it makes, and that request is held until the change is done.
+ * Exports during a migration of indices, or while a repair takes blocks back. A request to Elasticsearch of an
+ * export of every list is held until the change is done; in long runs, each of its requests, by an export each.
  * Each export must equal, row for row, the list at its height, or be refused, or break off.
  */
 
@@ -125,10 +126,12 @@ async function requestsOf(
   return counts
 }
 
-/** Every second list each, because the runtime sends at most 256 requests at once. */
-const HALVES = ['even', 'odd'] as const
-const halfOf = (half: (typeof HALVES)[number]): readonly Call[] =>
-  calls.filter((_, at) => at % HALVES.length === HALVES.indexOf(half))
+/** In long runs every second list each, because the runtime sends at most 256 requests at once. */
+const PARTS = SOAK ? ['first', 'second'] : ['only']
+const partOf = (part: string): readonly Call[] => calls.filter((_, at) => at % PARTS.length === PARTS.indexOf(part))
+/** The requests of a list that are held: one of them in every run, each of them in long runs. */
+const heldOf = (count: number, at: number): readonly number[] =>
+  SOAK ? Array.from({ length: count }, (_, nth) => nth + 1) : [1 + (at % count)]
 
 /** Makes a change while exports of lists are held at each of their requests. Returns their results. */
 async function during(
@@ -140,7 +143,7 @@ async function during(
   const change = Promise.withResolvers<void>()
   const held: Awaited<ReturnType<typeof heldExport>>[] = []
   for (const [at, call] of exports.entries())
-    for (let nth = 1; nth <= (counts[at] ?? 0); nth++) {
+    for (const nth of heldOf(counts[at] ?? 0, at)) {
       const one = await heldExport(target, { call, nth, change: change.promise })
       await one.waiting
       held.push(one)
@@ -179,12 +182,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list during 
   }
 
   // All documents are derived again from the stored blocks, which are proved again.
-  test.each(HALVES)('indices migrate runs: the %s lists', async half => {
+  test.each(PARTS)('indices migrate runs: the %s part of the lists', async part => {
     const { target, at } = await stored(proved)
     for (const [name, ageing] of Object.entries(AGED)) await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
     await using folder = await cliFolder()
     const height = HEIGHT - ORPHANS
-    const outcomes = await during(target, { height, exports: halfOf(half) }, async () => {
+    const outcomes = await during(target, { height, exports: partOf(part) }, async () => {
       const { code, err } = await folder.run(['indices', 'migrate', '--store', at, '--log-level', 'warn'])
       expect([code, err]).toEqual([0, ''])
     })
@@ -194,11 +197,11 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list during 
     await target.destroy()
   })
 
-  test.each(HALVES)('repair removes blocks that the node no longer has: the %s lists', async half => {
+  test.each(PARTS)('repair removes blocks that the node no longer has: the %s part of the lists', async part => {
     const { target, at } = await stored(forked)
     await using folder = await cliFolder()
     await using node = await replayed(HEIGHT + 20)
-    const outcomes = await during(target, { height: HEIGHT, exports: halfOf(half) }, async () => {
+    const outcomes = await during(target, { height: HEIGHT, exports: partOf(part) }, async () => {
       const { code } = await folder.run(['repair', '--store', at, '--node', node.url, '--prove', 'linked'])
       expect(code).toBe(0)
     })

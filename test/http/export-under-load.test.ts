@@ -5,6 +5,7 @@ import type { Store } from '#store/port.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { clientOf } from '#test/support/processes/client.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { type Call, callsOn, lists, opened, pagedRows, readToEnd } from './list-calls.ts'
@@ -16,7 +17,7 @@ import { type Call, callsOn, lists, opened, pagedRows, readToEnd } from './list-
  */
 
 /** Heights at which batches end: in large steps, then block by block as near the head. */
-const ENDS = [900, 940, 941, 942, 943, 970, 971, 1_000]
+const ENDS = SOAK ? [900, 940, 941, 942, 943, 970, 971, 1_000] : [900, 940, 941, 942, 1_000]
 const runsOf = (blocks: readonly LoadedBlock[]): readonly (readonly LoadedBlock[])[] =>
   ENDS.map((end, at) => blocks.slice(at === 0 ? 0 : (ENDS[at - 1] ?? 0) + 1, end + 1))
 

@@ -61,7 +61,10 @@ const UNKNOWN = {
   producer: 'nobody_here',
 }
 
-test.each(everyChoice().map(choice => [JSON.stringify(choice), choice] as const))(
+/** Every fourth combination has each value of each option. */
+const choices = everyChoice().filter((_, at) => SOAK || at % 4 === 0)
+
+test.each(choices.map(choice => [JSON.stringify(choice), choice] as const))(
   'openapi: answers with %s match their document',
   async (_name, choice) => {
     const problems = await checkerFor(choice)

@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import Ajv2020 from 'ajv/dist/2020.js'
+import type { ApiAction } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { formatRoute } from '#http/openapi/action-operation.ts'
 import { rowName } from '#http/openapi/answer-schema.ts'
 import { serviceOn } from '../support/processes/service.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
 const service = serviceOn(await loadedStore())
@@ -26,26 +28,32 @@ type Document = { readonly paths: Readonly<Record<string, { readonly get: Operat
 const documentFor = async (query: string): Promise<Document> =>
   (await (await service.ask(`/openapi.json?${query}`)).json()) as Document
 
+/** Parameters of the action's example, of lists that may be long for their beginning; in long runs for all rows. */
+function exampleOf({ params, example: { page, size, ...example } }: ApiAction): Readonly<Record<string, string>> {
+  return SOAK || !Object.hasOwn(params.properties, 'end_seq') ? example : { ...example, end_seq: '1000' }
+}
+
+const readLines = (text: string): readonly unknown[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line))
+
 const listActions = actions.filter(({ list }) => list !== undefined)
 
 test.each([
   { format: 'ndjson' },
   { format: 'ndjson', numbers: 'string' },
   { format: 'ndjson', compat: 'iostabc', numbers: 'string' },
-])('openapi: every line of a whole list with %p matches its document', async chosen => {
+])('openapi: lines of whole lists with %p match their document', async chosen => {
   const document = await documentFor(String(new URLSearchParams(chosen)))
   const ajv = new Ajv2020({ strict: false }).addSchema(document, 'document')
   const isComplete = ajv.compile({ $ref: 'document#/components/schemas/Complete' })
   for (const action of listActions) {
     const isRow = ajv.compile({ $ref: `document#/components/schemas/${rowName(action)}` })
-    const { page, size, ...given } = action.example
-    const response = await service.ask(`${formatRoute(action)}?${new URLSearchParams({ ...given, ...chosen })}`, {
-      headers: { 'x-api-key': service.key },
-    })
-    const lines = (await response.text())
-      .trimEnd()
-      .split('\n')
-      .map(line => JSON.parse(line))
+    const query = new URLSearchParams({ ...exampleOf(action), ...chosen })
+    const response = await service.ask(`${formatRoute(action)}?${query}`, { headers: { 'x-api-key': service.key } })
+    const lines = readLines(await response.text())
     expect([action.action, lines.slice(0, -1).filter(line => !isRow(line))]).toEqual([action.action, []])
     expect([action.action, isComplete(lines.at(-1))]).toEqual([action.action, true])
   }
@@ -65,10 +73,7 @@ test.each([
   const response = await service.ask(`${formatRoute(action)}?format=ndjson&${query}`, {
     headers: { 'x-api-key': service.key },
   })
-  const lines = (await response.text())
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line))
+  const lines = readLines(await response.text())
   expect(lines.length).toBeGreaterThan(1)
   expect(lines.slice(0, -1).filter(line => !isRow(line) || typeof (line as { id?: unknown }).id !== 'string')).toEqual(
     [],

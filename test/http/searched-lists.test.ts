@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { feedEvents } from '#test/support/processes/feed-client.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
@@ -58,14 +59,6 @@ async function idsOf(list: string, count: number, last?: string): Promise<readon
     headers: last === undefined ? {} : { 'last-event-id': last },
   })
   const ids: string[] = []
-  let text = ''
-  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  while (reader !== undefined && ids.length < count) {
-    const { value, done } = await reader.read()
-    if (done) break
-    text += value
-    ids.splice(0, ids.length, ...[...text.matchAll(/^id: (\S+)\ndata: .*\n\n/gm)].map(([, id = '']) => id))
-  }
-  await reader?.cancel()
+  for await (const { id = '' } of feedEvents(response.body)) if (ids.push(id) === count) break
   return ids
 }

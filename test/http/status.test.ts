@@ -48,162 +48,87 @@ test('/ready: the status is 503 until there is a store, and until a height is pu
   ])
 })
 
-const readyBeside = (
-  at: Store,
-  libBlock: number | undefined,
-  {
-    heardAgo = 0,
-    ...over
-  }: { readonly heardAgo?: number | undefined; readonly maxLagMs?: number; readonly readyNeedsNode?: boolean } = {},
-) =>
-  serviceOn(at, {
-    now,
-    ...over,
-    node: {
-      ...spokenNode({}, { libBlock: libBlock ?? 0, libTime: MADE + 500_000_000_000n }),
-      ...(libBlock === undefined ? { lastInfo: () => undefined } : {}),
-      reportAgeMs: () => heardAgo,
-    },
-  }).ask('/ready')
+/** A node by its last irreversible block and the time since it was heard. */
+type NodeState = { readonly lib: number | undefined; readonly heardAgo?: number | undefined }
+type Options = { readonly maxLagMs?: number; readonly readyNeedsNode?: boolean; readonly now?: () => number }
 
+const nodeOf = ({ lib, ...state }: NodeState) => ({
+  ...spokenNode({}, { libBlock: lib ?? 0, libTime: MADE + 500_000_000_000n }),
+  ...(lib === undefined ? { lastInfo: () => undefined } : {}),
+  reportAgeMs: () => ('heardAgo' in state ? state.heardAgo : 0),
+})
 const STRICT = { readyNeedsNode: true }
+const EARLY = { now: () => now() - 3_600_000 }
+const SILENT = { lib: undefined, heardAgo: 90_000 }
+const NO_NODE = { node: 'none', node_heard: null }
+const FAR = { lib: 5_001, behind: 1_001, behind_seconds: 500 }
 
-test('/ready: faults of the node and of loading leave the status at 200', async () => {
-  const at = published(4_000, 4_000)
-  for (const libBlock of [undefined, 2_999, 5_001, 1_000_000])
-    expect([libBlock, (await readyBeside(at, libBlock, { heardAgo: 90_000 })).status]).toEqual([libBlock, 200])
-  const foreign = await serviceOn(at, {
-    now,
-    node: {
-      ...spokenNode({}),
-      lastInfo: () => undefined,
-      whyUnfit: () => ({ is: 'foreign', why: 'chain 7', node: 'a' }),
+/** Whether block 4,000 is ready beside a node, why not, and what else the answer has. */
+const READINESS: readonly (readonly [Options, NodeState | undefined, reason: string | undefined, more: object])[] = [
+  [{}, SILENT, undefined, { node: 'unreachable', node_heard: '2026-11-21T08:24:42.500Z' }],
+  [{}, { lib: undefined, heardAgo: undefined }, undefined, { node: 'unreachable', node_heard: null }],
+  [{}, { lib: 2_999 }, undefined, {}],
+  [{}, { lib: 4_000 }, undefined, { behind: 0, behind_seconds: 0 }],
+  [{}, { lib: 5_001 }, undefined, FAR],
+  [STRICT, { lib: 5_000 }, undefined, { lib: 5_000, behind: 1_000, behind_seconds: 500 }],
+  [STRICT, { lib: 5_001 }, 'Loading is more than 1000 blocks behind the chain.', FAR],
+  [
+    STRICT,
+    SILENT,
+    'No node responds, so it is unknown how far loading is behind the chain.',
+    { node: 'unreachable', node_heard: '2026-11-21T08:24:42.500Z' },
+  ],
+  [
+    STRICT,
+    { lib: 2_999 },
+    'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.',
+    {},
+  ],
+  [STRICT, { lib: 3_000 }, undefined, { behind: 0, behind_seconds: 0 }],
+  [STRICT, undefined, undefined, NO_NODE],
+  [{ maxLagMs: 40_000 }, { lib: 4_000 }, undefined, { behind: 0, behind_seconds: 0 }],
+  [
+    { maxLagMs: 39_999 },
+    { lib: 4_000 },
+    'The last loaded block is older than 39.999 seconds (--max-lag).',
+    { behind: 0, behind_seconds: 0 },
+  ],
+  [{ maxLagMs: 39_999 }, undefined, 'The last loaded block is older than 39.999 seconds (--max-lag).', NO_NODE],
+  [EARLY, undefined, undefined, { ...NO_NODE, lag_seconds: null }],
+  [
+    { ...EARLY, maxLagMs: 60_000 },
+    undefined,
+    "The machine's clock is before the last loaded block, so the age of that block is unknown.",
+    { ...NO_NODE, lag_seconds: null },
+  ],
+]
+
+test.each(READINESS)('/ready: with %p beside %p: %p', async (...given) => {
+  const [options, beside, reason, more] = given
+  const node = beside === undefined ? {} : { node: nodeOf(beside) }
+  const response = await serviceOn(published(4_000, 4_000), { now, ...options, ...node }).ask('/ready')
+  expect([response.status, await response.json()]).toEqual([
+    reason === undefined ? 200 : 503,
+    {
+      ...(reason === undefined ? { ready: true } : { ready: false, reason }),
+      ...{ height: 4_000, lib: 4_000, behind: null, node: 'reachable' },
+      ...state,
+      ...more,
     },
-  }).ask('/ready')
+  ])
+})
+
+test('/ready: a node of another chain leaves the status at 200', async () => {
+  const node = {
+    ...nodeOf({ lib: undefined }),
+    whyUnfit: () => ({ is: 'foreign', why: 'chain 7', node: 'a' }) as const,
+  }
+  const foreign = await serviceOn(published(4_000, 4_000), { now, node }).ask('/ready')
   expect([foreign.status, await foreign.json()]).toMatchObject([200, { ready: true, node: 'foreign' }])
 })
 
-test('/ready with --ready-needs-node: the status is 200 up to 1,000 blocks behind', async () => {
-  const near = await readyBeside(published(4_000, 4_000), 5_000, STRICT)
-  expect([near.status, await near.json()]).toEqual([
-    200,
-    {
-      ready: true,
-      height: 4_000,
-      lib: 5_000,
-      behind: 1_000,
-      node: 'reachable',
-      ...state,
-      behind_seconds: 500,
-    },
-  ])
-  const far = await readyBeside(published(4_000, 4_000), 5_001, STRICT)
-  expect([far.status, await far.json()]).toEqual([
-    503,
-    {
-      ready: false,
-      reason: 'Loading is more than 1000 blocks behind the chain.',
-      height: 4_000,
-      lib: 5_001,
-      behind: 1_001,
-      node: 'reachable',
-      ...state,
-      behind_seconds: 500,
-    },
-  ])
-})
-
-test('/ready with --ready-needs-node: the distance is absent while no node reports the head', async () => {
-  const silent = await readyBeside(published(4_000, 4_000), undefined, { ...STRICT, heardAgo: 90_000 })
-  expect([silent.status, await silent.json()]).toEqual([
-    503,
-    {
-      ready: false,
-      reason: 'No node responds, so it is unknown how far loading is behind the chain.',
-      height: 4_000,
-      lib: 4_000,
-      behind: null,
-      node: 'unreachable',
-      ...state,
-      node_heard: '2026-11-21T08:24:42.500Z',
-    },
-  ])
-  const lagging = await readyBeside(published(4_000, 4_000), 2_999, STRICT)
-  expect([lagging.status, await lagging.json()]).toEqual([
-    503,
-    {
-      ready: false,
-      reason: 'The node is behind the loaded blocks, so it is unknown how far loading is behind the chain.',
-      height: 4_000,
-      lib: 4_000,
-      behind: null,
-      node: 'reachable',
-      ...state,
-    },
-  ])
-  expect((await readyBeside(published(4_000, 4_000), 3_000, STRICT)).status).toBe(200)
-  const none = await serviceOn(published(4_000, 4_000), { now, ...STRICT }).ask('/ready')
-  expect([none.status, await none.json()]).toEqual([
-    200,
-    { ready: true, height: 4_000, lib: 4_000, behind: null, node: 'none', ...state, node_heard: null },
-  ])
-  const far = await serviceOn(published(4_000, 5_001), STRICT).ask('/ready')
-  expect(far.status).toBe(503)
-})
-
-test('/ready: a node that never answered has no time, and one with the last block is 0 seconds ahead', async () => {
-  const never = spokenNode({})
-  const response = await serviceOn(published(4_000, 4_000), {
-    now,
-    node: { ...never, lastInfo: () => undefined, reportAgeMs: () => undefined },
-  }).ask('/ready')
-  expect(await response.json()).toMatchObject({ node: 'unreachable', node_heard: null, behind: null })
-  const equal = await readyBeside(published(4_000, 4_000), 4_000)
-  expect(await equal.json()).toMatchObject({ behind: 0, behind_seconds: 0, lag_seconds: 40 })
-})
-
-test('/ready: beyond --max-lag the status is 503, with a node that reports a completed load and without one', async () => {
-  const at = published(4_000, 4_000)
-  expect((await readyBeside(at, 4_000, { maxLagMs: 40_000 })).status).toBe(200)
-  const old = await readyBeside(at, 4_000, { maxLagMs: 39_999 })
-  expect([old.status, await old.json()]).toEqual([
-    503,
-    {
-      ready: false,
-      reason: 'The last loaded block is older than 39.999 seconds (--max-lag).',
-      height: 4_000,
-      lib: 4_000,
-      behind: 0,
-      node: 'reachable',
-      ...state,
-      behind_seconds: 0,
-    },
-  ])
-  expect((await serviceOn(at, { now, maxLagMs: 39_999 }).ask('/ready')).status).toBe(503)
-})
-
-test('/ready: the age of a block is absent if the clock is before it', async () => {
-  const at = published(4_000, 4_000)
-  const past = { now: () => now() - 3_600_000 }
-  const free = await serviceOn(at, past).ask('/ready')
-  expect([free.status, await free.json()]).toEqual([
-    200,
-    {
-      ready: true,
-      height: 4_000,
-      lib: 4_000,
-      behind: null,
-      node: 'none',
-      ...state,
-      lag_seconds: null,
-      node_heard: null,
-    },
-  ])
-  const held = await serviceOn(at, { ...past, maxLagMs: 60_000 }).ask('/ready')
-  expect(held.status).toBe(503)
-  expect(await held.json()).toMatchObject({
-    reason: "The machine's clock is before the last loaded block, so the age of that block is unknown.",
-  })
+test('/ready with --ready-needs-node: without a node the last irreversible block of the load counts', async () => {
+  expect((await serviceOn(published(4_000, 5_001), STRICT).ask('/ready')).status).toBe(503)
 })
 
 test('damage that an answer meets is in /ready, /status and the alert until the store was unusable and is back', async () => {

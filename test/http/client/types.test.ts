@@ -4,6 +4,7 @@ import { actions } from '#actions/registry.ts'
 import { formatRoute, operationId } from '#http/openapi/action-operation.ts'
 import { schemaName } from '#http/openapi/answer-schema.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
+import { SOAK } from '../../support/processes/soak.ts'
 import { argumentsOf, serveForGenerators } from '../generators/served.ts'
 
 /** A program that compiles only if each type of the client and the document's type are assignable to each other. */
@@ -64,7 +65,7 @@ const OPTIONS = {
   types: [] as readonly string[],
 }
 
-test('client: its types equal those of the document, in programs of pages and of Bun', async () => {
+test('client: its types equal those of the document, in programs of pages and in long runs of Bun', async () => {
   await using served = await serveForGenerators()
   const document = await served.document({ format: 'envelope', compat: 'none', numbers: 'string' })
   const schema = join(served.folder, 'schema.ts')
@@ -72,7 +73,8 @@ test('client: its types equal those of the document, in programs of pages and of
   await runTool([process.execPath, generator, document, '--output', schema])
   await Bun.write(join(served.folder, 'client.ts'), await (await served.service.ask('/client.ts')).text())
   await Bun.write(join(served.folder, 'program.ts'), PROGRAM)
-  for (const options of [OPTIONS, { ...OPTIONS, lib: ['ESNext'], types: ['bun-types'], skipLibCheck: true }]) {
+  const ofBun = { ...OPTIONS, lib: ['ESNext'], types: ['bun-types'], skipLibCheck: true }
+  for (const options of SOAK ? [OPTIONS, ofBun] : [OPTIONS]) {
     const config = join(served.folder, 'tsconfig.json')
     await Bun.write(config, JSON.stringify({ compilerOptions: options, include: ['*.ts'] }))
     await runTool([process.execPath, 'node_modules/typescript/bin/tsc', '-p', config])

@@ -4,6 +4,7 @@ import type { ApiAction } from '#actions/define.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { chosenParameters, type Form } from '#http/openapi/responses.ts'
 import { type Service, serviceOn } from '../../support/processes/service.ts'
+import { SOAK } from '../../support/processes/soak.ts'
 import { ROOT } from '../../support/root.ts'
 import { loadedStore } from '../../support/stores/loaded.ts'
 
@@ -41,8 +42,11 @@ export async function serveForGenerators(): Promise<Served> {
   }
 }
 
-/** The options of the documents that clients are generated from. */
-export const CHOICES: readonly Partial<Form>[] = [{}, { format: 'bare', compat: 'iostabc', numbers: 'string' }]
+/** The options of the documents that clients are generated from: those of most callers, and in long runs others. */
+export const CHOICES: readonly Partial<Form>[] = [
+  {},
+  ...(SOAK ? [{ format: 'bare', compat: 'iostabc', numbers: 'string' } as const] : []),
+]
 
 /** Arguments for the parameters of an action's example, with numbers as numbers. */
 export function argumentsOf(

@@ -77,7 +77,9 @@ function movesOf({ receipt: { receipts } }: Transaction): readonly Move[] {
 export function plainLines(blocks: Iterable<Block>): ReadonlyMap<string, readonly PlainLine[]> {
   const lines = new Map<string, PlainLine[]>()
   const add = (account: string, line: PlainLine): void => {
-    lines.set(account, [...(lines.get(account) ?? []), line])
+    const known = lines.get(account)
+    if (known === undefined) lines.set(account, [line])
+    else known.push(line)
   }
   for (const { transactions } of blocks)
     for (const tx of transactions) {
