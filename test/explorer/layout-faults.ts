@@ -44,7 +44,7 @@ const LAYOUT_FAULTS = `width => {
   for (const card of document.querySelectorAll('main .card')) {
     const edge = card.getBoundingClientRect().right + 0.5
     for (const each of card.querySelectorAll('*'))
-      if (each.getBoundingClientRect().right > edge && each.checkVisibility() && each.closest('svg, pre, .sr, .inner') === null)
+      if (each.getBoundingClientRect().right > edge && isShown(each) && each.closest('svg, pre, .inner') === null)
         note('beyond its card', each)
   }
 
@@ -67,7 +67,7 @@ const LAYOUT_FAULTS = `width => {
     if (node.data.trim() === '' || !isShown(parent) || parent.closest('script, svg, pre, data, .number') !== null) continue
     // Texts of profiles are markup here.
     const isOurs = parent.closest('bdi, code, .chain, .prose, .failure') === null && !/<\\w/.test(node.data)
-    const isLabel = parent.closest('th, dt, nav, button, .badge, .way, .tabs, .sorts, .label, summary') !== null
+    const isLabel = parent.closest('th, dt, nav, button, .badge, .way, .tabs, .sorts, .label, summary') !== null && !parent.matches('summary > small')
     range.selectNodeContents(node)
     if (isBeyond(parent)) note('beyond its card', parent, node.data)
     if (lines(range.getClientRects()) < 2) continue
@@ -91,7 +91,7 @@ const LAYOUT_FAULTS = `width => {
     const labels = [...each.querySelectorAll('text')].map(text => text.getBoundingClientRect()).sort((a, b) => a.left - b.left)
     if (labels.some(({ left }, at) => at > 0 && left < labels[at - 1].right + 4)) note('labels touch', each, each.textContent)
   }
-  for (const each of everyShown('td .ago.day'))
+  for (const each of everyShown('.cards td .ago.day'))
     if (each.closest('.inner') === null && each.getBoundingClientRect().height > 2.5 * parseFloat(styleOf(each).lineHeight)) note('time of three lines', each, each.textContent)
   const header = lines([...document.querySelectorAll('.top :is(a, input, button)')].filter(isShown).map(each => each.getBoundingClientRect()))
   if (header > 2) note('header of ' + header + ' lines', document.querySelector('.top'))
