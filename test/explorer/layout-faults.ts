@@ -1,8 +1,10 @@
+import type { Page } from '../support/browser/page.ts'
+
 /**
- * An expression for a page in the browser: what is wrong with its layout at the window's width, as sentences. A word of
+ * A function of a page in the browser and the window's width: what is wrong with its layout, as sentences. A word of
  * the interface is any word outside of texts of the chain; of those, only words that are no longer than a name.
  */
-export const LAYOUT_FAULTS = `(() => {
+const LAYOUT_FAULTS = `width => {
   const NAME = /^[\\w.]{1,16}$/
   /** Parts that scroll are this much wider than their card's content, for the outline of the focus. */
   const EDGE = 5
@@ -28,14 +30,22 @@ export const LAYOUT_FAULTS = `(() => {
   }
   const isCut = (each, size, shown) => each[size] > each[shown] + 1
 
-  const root = document.documentElement
-  if (root.scrollWidth > root.clientWidth)
-    note('wider than the window', document.body, root.scrollWidth + ' px')
+  const noteWide = () => {
+    const { scrollWidth } = document.documentElement
+    if (scrollWidth !== width) note('not as wide as the window', document.body, scrollWidth + ' px')
+  }
+  noteWide()
   for (const each of document.querySelectorAll('details')) each.open = true
-  for (const each of everyShown('body *:not(input, textarea)')) {
-    const { overflowX, overflowY, position } = styleOf(each)
-    if (/hidden|clip/.test(overflowX) && isCut(each, 'scrollWidth', 'clientWidth')) note('cut', each, each.textContent)
-    if (/hidden|clip/.test(overflowY) && isCut(each, 'scrollHeight', 'clientHeight')) note('cut', each, each.textContent)
+  noteWide()
+  for (const [size, shown, overflow] of [['scrollWidth', 'clientWidth', 'overflowX'], ['scrollHeight', 'clientHeight', 'overflowY']])
+    for (const each of document.querySelectorAll('body *:not(input, textarea)'))
+      if (isCut(each, size, shown) && /hidden|clip/.test(styleOf(each)[overflow]) && isShown(each)) note('cut', each, each.textContent)
+  // What is in a part that scrolls is cut off at its edge.
+  for (const card of document.querySelectorAll('main .card')) {
+    const edge = card.getBoundingClientRect().right + 0.5
+    for (const each of card.querySelectorAll('*'))
+      if (each.getBoundingClientRect().right > edge && isShown(each) && each.closest('svg, pre, .inner') === null)
+        note('beyond its card', each)
   }
 
   const range = document.createRange()
@@ -44,7 +54,7 @@ export const LAYOUT_FAULTS = `(() => {
     const around = each.closest('.card, .bar, main, .foot') ?? document.body
     const { right } = around.getBoundingClientRect()
     const edge = right - parseFloat(styleOf(around).paddingRight)
-    return scrollerOf(each) === undefined && range.getBoundingClientRect().right > edge + EDGE
+    return range.getBoundingClientRect().right > edge + EDGE && scrollerOf(each) === undefined
   }
   const segmenter = new Intl.Segmenter('zh', { granularity: 'word' })
   const wordsIn = (text, isLabel) =>
@@ -55,10 +65,12 @@ export const LAYOUT_FAULTS = `(() => {
   for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
     const parent = node.parentElement
     if (node.data.trim() === '' || !isShown(parent) || parent.closest('script, svg, pre, data, .number') !== null) continue
-    const isOurs = parent.closest('bdi, code, .chain, .prose, .failure') === null
-    const isLabel = parent.closest('th, dt, nav, button, .badge, .way, .tabs, .sorts, .label, summary') !== null
+    // Texts of profiles are markup here.
+    const isOurs = parent.closest('bdi, code, .chain, .prose, .failure') === null && !/<\\w/.test(node.data)
+    const isLabel = parent.closest('th, dt, nav, button, .badge, .way, .tabs, .sorts, .label, summary') !== null && !parent.matches('summary > small')
     range.selectNodeContents(node)
     if (isBeyond(parent)) note('beyond its card', parent, node.data)
+    if (lines(range.getClientRects()) < 2) continue
     for (const [index, word] of wordsIn(node.data, isLabel)) {
       if (!isOurs && !NAME.test(word)) continue
       range.setStart(node, index)
@@ -79,7 +91,20 @@ export const LAYOUT_FAULTS = `(() => {
     const labels = [...each.querySelectorAll('text')].map(text => text.getBoundingClientRect()).sort((a, b) => a.left - b.left)
     if (labels.some(({ left }, at) => at > 0 && left < labels[at - 1].right + 4)) note('labels touch', each, each.textContent)
   }
+  for (const each of everyShown('.cards td .ago.day'))
+    if (each.closest('.inner') === null && each.getBoundingClientRect().height > 2.5 * parseFloat(styleOf(each).lineHeight)) note('time of three lines', each, each.textContent)
   const header = lines([...document.querySelectorAll('.top :is(a, input, button)')].filter(isShown).map(each => each.getBoundingClientRect()))
   if (header > 2) note('header of ' + header + ' lines', document.querySelector('.top'))
   return [...faults]
-})()`
+}`
+
+/** The faults of an open page, each with the widths at which it is seen. */
+export async function findFaults(page: Page, widths: readonly number[]): Promise<readonly string[]> {
+  const seen = new Map<string, number[]>()
+  for (const width of widths) {
+    await page.resize(width)
+    for (const fault of await page.run<readonly string[]>(`(${LAYOUT_FAULTS})(${width})`))
+      seen.set(fault, [...(seen.get(fault) ?? []), width])
+  }
+  return [...seen].map(([fault, at]) => `${fault} at ${at}`)
+}

@@ -15,9 +15,9 @@ import { ownerKind } from '../format/state.ts'
 import { visible } from '../format/text.ts'
 import { describeHoldings } from '../format/transaction.ts'
 import { formatPagePath, isNarrowed, PAGING, toHref } from '../links.ts'
-import type { Html, Page, Visit } from '../page.ts'
+import type { Html, Page, Props, Visit } from '../page.ts'
 import { Amount } from '../part/amount.tsx'
-import { AllChanges, type BalanceHistory, BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
+import { AllChanges, BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
 import { assetsOfEarner, Holdings, Resources, Withdrawable } from '../part/holdings.tsx'
 import { Heading, Name, QrCode } from '../part/name.tsx'
 import { OwnNfts, OwnTokens, Permissions, SubAccounts } from '../part/owned.tsx'
@@ -71,7 +71,14 @@ export const accountPage: Page = {
           <RelatedPage visit={visit} account={account} producer={producer} />
           <Holdings visit={visit} balance={balance} gas={detail?.gas_info} />
           <Withdrawable visit={visit} frozen={balance.frozen_balance.list} assets={assets} />
-          <IostOverTime visit={visit} account={account} history={history} />
+          {history !== undefined && (
+            <BalanceOverTime
+              visit={visit}
+              history={history}
+              token="iost"
+              aside={<AllChanges visit={visit} of={{ account, token: 'iost' }} />}
+            />
+          )}
           <OwnTokens visit={visit} account={account} tokens={tokens} />
           <OwnNfts visit={visit} nfts={owned.nfts} total={owned.total ?? 0} />
           <AccountRecords visit={visit} asked={records} tokens={tokens.map(({ symbol }) => symbol)}>
@@ -88,25 +95,6 @@ export const accountPage: Page = {
     }
   },
 }
-
-type IostOverTimeProps = {
-  readonly visit: Visit
-  readonly account: string
-  /** undefined: there never was a balance. */
-  readonly history: BalanceHistory | undefined
-}
-
-const IostOverTime = ({ visit, account, history }: IostOverTimeProps): Html =>
-  history === undefined ? (
-    ''
-  ) : (
-    <BalanceOverTime
-      visit={visit}
-      history={history}
-      token="iost"
-      aside={<AllChanges visit={visit} of={{ account, token: 'iost' }} />}
-    />
-  )
 
 /** Maximum number of NFTs on the page, most recently received first. */
 const MAX_NFTS = 10
@@ -145,27 +133,20 @@ function RelatedPage({ visit, account, producer }: RelatedPageProps): Html {
   )
 }
 
-type VotesProps = {
-  readonly visit: Visit
-  readonly votes: readonly { readonly option: string; readonly votes: string }[]
-}
-
 /** Maximum number of producers on the page. */
 const MAX = 30
 
 /** The producers that an owner votes for, largest first. */
-function Votes({ visit, votes }: VotesProps): Html {
-  return (
-    <Card visit={visit} id="votes" title={{ en: 'Votes', zh: '投票' }}>
-      <FirstRows
-        visit={visit}
-        rows={votes}
-        most={MAX}
-        columns={[
-          ['Producer', '生产者', ({ option }) => <Name visit={visit} kind="producer" id={option} />],
-          ['Votes', '票数', row => <Amount visit={visit} value={row.votes} token="iost" />, 'digits end'],
-        ]}
-      />
-    </Card>
-  )
-}
+const Votes = ({ visit, votes }: Props<{ votes: readonly { option: string; votes: string }[] }>): Html => (
+  <Card visit={visit} id="votes" title={{ en: 'Votes', zh: '投票' }}>
+    <FirstRows
+      visit={visit}
+      rows={votes}
+      most={MAX}
+      columns={[
+        ['Producer', '生产者', ({ option }) => <Name visit={visit} kind="producer" id={option} />],
+        ['Votes', '票数', row => <Amount visit={visit} value={row.votes} token="iost" />, 'digits end'],
+      ]}
+    />
+  </Card>
+)

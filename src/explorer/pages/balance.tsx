@@ -9,9 +9,9 @@ import { isNarrowed, pathOfBalance } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Amount, Change, None, When } from '../part/amount.tsx'
 import { BalanceOverTime, balanceSince, firstChange } from '../part/balance.tsx'
-import { List, pageGiven } from '../part/list.tsx'
-import { Name, Owner } from '../part/name.tsx'
-import { Card, Facts } from '../part/section.tsx'
+import { ListCard, pageGiven } from '../part/list.tsx'
+import { Heading, Name, Owner } from '../part/name.tsx'
+import { Facts } from '../part/section.tsx'
 import { alignNumbers } from '../part/table.tsx'
 import { ChainText } from '../part/text.tsx'
 
@@ -43,17 +43,12 @@ export const balancePage: Page = {
       isMinor: true,
       body: (
         <>
-          <h1>
-            <small safe>{say({ en: 'Balance', zh: '余额' })}</small>
-            <bdi safe>{token}</bdi>
-          </h1>
+          <Heading visit={visit} kind={say({ en: 'Balance', zh: '余额' })} alias={visit.part} />
           <section class="card">
             <Now visit={visit} account={account} first={first} newest={newest.find(isChange)} />
           </section>
           {history !== undefined && <BalanceOverTime visit={visit} history={history} token={visit.part} />}
-          <Card visit={visit} id="changes" title={{ en: 'Changes, newest first', zh: '变动（最新的在前）' }}>
-            <Changes visit={visit} changes={changes.filter(isChange)} total={total ?? 0} />
-          </Card>
+          <Changes visit={visit} changes={changes.filter(isChange)} total={total ?? 0} />
         </>
       ),
     }
@@ -104,8 +99,10 @@ const WORDS: ReadonlyMap<string, Text> = new Map<string, Text>([
 function Changes({ visit, changes, total }: Props<{ changes: readonly ChangeRow[]; total: number }>): Html {
   const { say } = visit
   return (
-    <List
+    <ListCard
       visit={visit}
+      section="changes"
+      title={{ en: 'Changes, newest first', zh: '变动（最新的在前）' }}
       total={total}
       rows={changes}
       none={{ en: 'No changes.', zh: '没有变动。' }}

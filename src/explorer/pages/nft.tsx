@@ -8,9 +8,9 @@ import { visible } from '../format/text.ts'
 import { formatPagePath, isNarrowed, pathOfNft } from '../links.ts'
 import type { Html, Page, Props, Visit } from '../page.ts'
 import { Ago, Count } from '../part/amount.tsx'
-import { List, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { ListCard, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
 import { Heading, Made, Name, NftName, Owner } from '../part/name.tsx'
-import { Card, Facts, Tabs } from '../part/section.tsx'
+import { Facts, Tabs } from '../part/section.tsx'
 import { Share } from '../part/share.tsx'
 import { ChainText, isRaw, rawHref, rawText } from '../part/text.tsx'
 import { ISSUED } from '../part/transactions.tsx'
@@ -74,20 +74,20 @@ function AboutCollection({ visit, detail }: Props<{ detail: AnswerOf<typeof getC
 async function Nfts({ visit }: { readonly visit: Visit }): Promise<string> {
   const { nfts, total } = await visit.ask(getCollectionNfts, { collection: visit.id, ...pageGiven(visit) })
   return (
-    <Card visit={visit} id="nfts" title={{ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' }}>
-      <List
-        visit={visit}
-        total={total ?? 0}
-        rows={nfts}
-        none={{ en: 'None issued yet.', zh: '尚未发行。' }}
-        columns={[
-          ['Id', '编号', row => <NftName visit={visit} collection={row.collection} id={row.token_id} />],
-          ['Owner', '持有者', row => <Owner visit={visit} id={row.owner} />, 'end'],
-          ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
-          ['Issued', '发行时间', row => <Ago visit={visit} iso={row.created_at} />],
-        ]}
-      />
-    </Card>
+    <ListCard
+      visit={visit}
+      section="nfts"
+      title={{ en: 'NFTs, newest first', zh: 'NFT 列表（最新发行的在前）' }}
+      total={total ?? 0}
+      rows={nfts}
+      none={{ en: 'None issued yet.', zh: '尚未发行。' }}
+      columns={[
+        ['Id', '编号', row => <NftName visit={visit} collection={row.collection} id={row.token_id} />],
+        ['Owner', '持有者', row => <Owner visit={visit} id={row.owner} />, 'end'],
+        ['Metadata', '元数据', row => <ChainText visit={visit} text={row.metadata} />],
+        ['Issued', '发行时间', row => <Ago visit={visit} iso={row.created_at} />],
+      ]}
+    />
   )
 }
 
@@ -97,22 +97,22 @@ async function Owners({ visit, issued }: Props<{ issued: number }>): Promise<str
     ...pageGiven(visit),
   })
   return (
-    <Card visit={visit} id="owners" title={{ en: 'Owners, most NFTs first', zh: '持有者（按 NFT 数量降序）' }}>
-      <List
-        visit={visit}
-        file={collectionOwnerFile}
-        id={visit.id}
-        total={total ?? 0}
-        rows={rankRows(visit, owners)}
-        none={{ en: 'None issued yet.', zh: '尚未发行。' }}
-        columns={[
-          RANK_COLUMN,
-          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, 'lead'],
-          ['NFTs', 'NFT 数量', row => <Count value={row.count} />, 'digits end'],
-          ['Share of the NFTs', '占比', row => <Share part={String(row.count)} whole={String(issued)} />, 'digits'],
-        ]}
-      />
-    </Card>
+    <ListCard
+      visit={visit}
+      section="owners"
+      title={{ en: 'Owners, most NFTs first', zh: '持有者（按 NFT 数量降序）' }}
+      file={collectionOwnerFile}
+      id={visit.id}
+      total={total ?? 0}
+      rows={rankRows(visit, owners)}
+      none={{ en: 'None issued yet.', zh: '尚未发行。' }}
+      columns={[
+        RANK_COLUMN,
+        ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+        ['NFTs', 'NFT 数量', row => <Count value={row.count} />, 'digits end'],
+        ['Share of the NFTs', '占比', row => <Share part={String(row.count)} whole={String(issued)} />, 'digits'],
+      ]}
+    />
   )
 }
 
@@ -138,26 +138,27 @@ export const nftPage: Page = {
       isMinor: isNarrowed(visit, ['page']),
       body: (
         <>
-          <h1>
-            <small safe>{say({ en: 'NFT', zh: 'NFT 详情' })}</small>
-            <bdi safe>{name}</bdi>
-          </h1>
+          <Heading
+            visit={visit}
+            kind={say({ en: 'NFT', zh: 'NFT 详情' })}
+            alias={`${detail.collection} #${detail.token_id}`}
+          />
           <section class="card">
             <AboutNft visit={visit} detail={detail} />
           </section>
-          <Card visit={visit} id="movements" title={{ en: 'Movements, newest first', zh: '转移记录（最新的在前）' }}>
-            <List
-              visit={visit}
-              total={total ?? 0}
-              rows={movements}
-              columns={[
-                ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
-                ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
-                ['From', '转出方', row => <Owner visit={visit} id={row.from} none={ISSUED} />, 'lead'],
-                ['To', '转入方', row => <Owner visit={visit} id={row.to} />, 'to'],
-              ]}
-            />
-          </Card>
+          <ListCard
+            visit={visit}
+            section="movements"
+            title={{ en: 'Movements, newest first', zh: '转移记录（最新的在前）' }}
+            total={total ?? 0}
+            rows={movements}
+            columns={[
+              ['Transaction', '交易', row => <Name visit={visit} kind="tx" id={row.tx_hash} />, 'base'],
+              ['Time', '时间', row => <Ago visit={visit} iso={row.created_at} />, 'base'],
+              ['From', '转出方', row => <Owner visit={visit} id={row.from} none={ISSUED} />, 'lead'],
+              ['To', '转入方', row => <Owner visit={visit} id={row.to} />, 'to'],
+            ]}
+          />
         </>
       ),
     }

@@ -247,10 +247,7 @@ async function formerProducer(visit: Visit): Promise<PageContent> {
     isMinor: isNarrowed(visit, ['page']),
     body: (
       <>
-        <h1>
-          <small safe>{say({ en: 'Former producer', zh: '前生产者' })}</small>
-          <bdi safe>{name}</bdi>
-        </h1>
+        <Heading visit={visit} kind={say({ en: 'Former producer', zh: '前生产者' })} alias={former.account} />
         <section class="card">
           <Facts
             visit={visit}
@@ -281,12 +278,9 @@ async function formerProducer(visit: Visit): Promise<PageContent> {
   }
 }
 
-type SinceProps = {
-  readonly visit: Visit
-  readonly former: { readonly unregistered_at?: string; readonly unregistered_block?: number }
-}
+type Former = AnswerOf<typeof getProducerRegistration>
 
-const Since = ({ visit, former: { unregistered_at, unregistered_block } }: SinceProps): Html =>
+const Since = ({ visit, former: { unregistered_at, unregistered_block } }: Props<{ former: Former }>): Html =>
   unregistered_at === undefined || unregistered_block === undefined ? (
     <None />
   ) : (

@@ -18,8 +18,8 @@ import type { Html, Page, Props, Visit } from '../page.ts'
 import { Amount, Count } from '../part/amount.tsx'
 import { AllChanges } from '../part/balance.tsx'
 import { Filters } from '../part/form.tsx'
-import { List, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
-import { Made, Owner } from '../part/name.tsx'
+import { ListCard, pageGiven, RANK_COLUMN, rankRows } from '../part/list.tsx'
+import { Heading, Made, Owner } from '../part/name.tsx'
 import { LevelPlot, OverTime, Plot } from '../part/plot.tsx'
 import { partGiven, RecordList } from '../part/records.tsx'
 import { Card, Facts, Note, Tabs } from '../part/section.tsx'
@@ -54,10 +54,7 @@ export const tokenPage: Page = {
       isMinor: isOfList,
       body: (
         <>
-          <h1>
-            <small safe>{say({ en: 'Token', zh: '代币' })}</small>
-            <bdi safe>{name}</bdi>
-          </h1>
+          <Heading visit={visit} kind={say({ en: 'Token', zh: '代币' })} alias={detail.symbol} />
           <div class="pair">
             <section class="card">
               <About visit={visit} detail={detail} />
@@ -172,27 +169,27 @@ async function Holders({ visit, supply }: Props<{ supply: string }>): Promise<st
   const { holders, total } = await visit.ask(getTokenHolder, { token: visit.id, ...pageGiven(visit) })
   const unit = visible(visit.id)
   return (
-    <Card visit={visit} id="holders" title={{ en: 'Holders, largest first', zh: '持有者（按余额降序）' }}>
-      <List
-        visit={visit}
-        file={holderFile}
-        id={visit.id}
-        total={total ?? 0}
-        rows={rankRows(visit, holders)}
-        none={{ en: 'No holders.', zh: '没有持有者。' }}
-        columns={[
-          RANK_COLUMN,
-          ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, 'lead'],
-          alignNumbers(holders, [`Available (${unit})`, `可用余额（${unit}）`, row => row.balance, 'end']),
-          ['Share of the supply', '占供应量', row => <Share part={row.balance} whole={supply} />, 'digits'],
-          [
-            'Balance history',
-            '余额历史',
-            ({ account }) => <AllChanges visit={visit} of={{ account, token: visit.id }} />,
-          ],
-        ]}
-      />
-    </Card>
+    <ListCard
+      visit={visit}
+      section="holders"
+      title={{ en: 'Holders, largest first', zh: '持有者（按余额降序）' }}
+      file={holderFile}
+      id={visit.id}
+      total={total ?? 0}
+      rows={rankRows(visit, holders)}
+      none={{ en: 'No holders.', zh: '没有持有者。' }}
+      columns={[
+        RANK_COLUMN,
+        ['Owner', '持有者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+        alignNumbers(holders, [`Available (${unit})`, `可用余额（${unit}）`, row => row.balance, 'end']),
+        ['Share of the supply', '占供应量', row => <Share part={row.balance} whole={supply} />, 'digits'],
+        [
+          'Balance history',
+          '余额历史',
+          ({ account }) => <AllChanges visit={visit} of={{ account, token: visit.id }} />,
+        ],
+      ]}
+    />
   )
 }
 

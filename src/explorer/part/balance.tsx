@@ -23,7 +23,7 @@ type BalanceChange = Exclude<Row, BalanceStep>
 type BalanceKey = { readonly account: string; readonly token: string }
 
 /** A balance over time: by steps, or, if all changes are on the current day, its latest changes. */
-export type BalanceHistory =
+type BalanceHistory =
   | { readonly steps: Steps; readonly rows: readonly BalanceStep[] }
   | { readonly steps: undefined; readonly rows: readonly BalanceChange[] }
 

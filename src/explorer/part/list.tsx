@@ -7,7 +7,7 @@ import { counted, grouped, toUnits } from '../format/amount.ts'
 import { isNarrowed, toHref } from '../links.ts'
 import type { Html, PageContent, Props, Visit } from '../page.ts'
 import { Place } from './amount.tsx'
-import { Note } from './section.tsx'
+import { Card, Note } from './section.tsx'
 import { type Column, Rows, type RowsProps } from './table.tsx'
 
 /** Rows per page of the explorer. */
@@ -277,6 +277,15 @@ export const List = <R,>({ file, id = '', ...list }: ListProps<R>): Html => (
     <Pager visit={list.visit} total={list.total} />
   </>
 )
+
+/** A section of a page with one list. `section`: the id of its title. */
+export const ListCard = <R,>({ section, title, ...list }: ListProps<R> & SectionNames): Html => (
+  <Card visit={list.visit} id={section} title={title}>
+    <List {...list} />
+  </Card>
+)
+
+type SectionNames = { readonly section: string; readonly title: Text }
 
 type ListPage<R> = Omit<ListProps<R>, 'visit'> & {
   readonly title: Text

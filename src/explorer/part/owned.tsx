@@ -97,14 +97,10 @@ function Frozen({ visit, token }: Props<{ token: Owned }>): Html {
   )
 }
 
-type OwnNftsProps = {
-  readonly visit: Visit
-  readonly nfts: AnswerOf<typeof getAccountNfts>['nfts']
-  readonly total: number
-}
+type Nfts = AnswerOf<typeof getAccountNfts>['nfts']
 
 /** An owner's most recently received NFTs; empty if it owns none, which is usual. */
-export function OwnNfts({ visit, nfts, total }: OwnNftsProps): Html {
+export function OwnNfts({ visit, nfts, total }: Props<{ nfts: Nfts; total: number }>): Html {
   if (total === 0) return ''
   const all = grouped(String(total))
   return (

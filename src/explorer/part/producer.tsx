@@ -13,7 +13,7 @@ import { named, type Steps, stepsSince } from '../format/period.ts'
 import { APPROVED, describeProducerStatus, type StatusOfProducer } from '../format/state.ts'
 import type { Html, Props, Visit } from '../page.ts'
 import { Amount, Change, Count, Day } from './amount.tsx'
-import { List, pageGiven, RANK_COLUMN, rankRows } from './list.tsx'
+import { ListCard, pageGiven, RANK_COLUMN, rankRows } from './list.tsx'
 import { Owner } from './name.tsx'
 import { ChangePlot, FigurePlot, LevelPlot, OverTime, Plot } from './plot.tsx'
 import { Card } from './section.tsx'
@@ -218,23 +218,23 @@ type VotersProps = {
 /** A table of voters. */
 export function Voters({ visit, voting: { rows, total }, votes }: VotersProps): Html {
   return (
-    <Card visit={visit} id="voters" title={{ en: 'Voters, largest first', zh: '投票者（按票数降序）' }}>
-      <List
-        visit={visit}
-        file={voterFile}
-        id={visit.id}
-        total={total}
-        rows={rows}
-        none={{ en: 'No voters.', zh: '没有投票者。' }}
-        columns={[
-          RANK_COLUMN,
-          ['Voter', '投票者', row => <Owner visit={visit} id={row.account} />, 'lead'],
-          alignNumbers(rows, ['Votes (IOST)', '所投票数（IOST）', row => row.votes, 'end']),
-          ['Share of votes', '占比', row => <Share part={row.votes} whole={votes} />, 'digits'],
-          alignNumbers(rows, ['Available (IOST)', '可用余额（IOST）', row => row.held?.balance]),
-          alignNumbers(rows, ['Frozen (IOST)', '冻结（IOST）', row => row.held?.frozen_balance]),
-        ]}
-      />
-    </Card>
+    <ListCard
+      visit={visit}
+      section="voters"
+      title={{ en: 'Voters, largest first', zh: '投票者（按票数降序）' }}
+      file={voterFile}
+      id={visit.id}
+      total={total}
+      rows={rows}
+      none={{ en: 'No voters.', zh: '没有投票者。' }}
+      columns={[
+        RANK_COLUMN,
+        ['Voter', '投票者', row => <Owner visit={visit} id={row.account} />, 'lead'],
+        alignNumbers(rows, ['Votes (IOST)', '所投票数（IOST）', row => row.votes, 'end']),
+        ['Share of votes', '占比', row => <Share part={row.votes} whole={votes} />, 'digits'],
+        alignNumbers(rows, ['Available (IOST)', '可用余额（IOST）', row => row.held?.balance]),
+        alignNumbers(rows, ['Frozen (IOST)', '冻结（IOST）', row => row.held?.frozen_balance]),
+      ]}
+    />
   )
 }
