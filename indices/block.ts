@@ -1,4 +1,3 @@
-import type { Block } from '#chain/block.ts'
 import { type DocOf, defineIndex, hash, hashes, hashStart, int, long, optional, packed, text } from './define.ts'
 import { transactionId } from './position.ts'
 
@@ -38,33 +37,6 @@ export const blocks = defineIndex({
   },
 })
 export type BlockDoc = DocOf<typeof blocks>
-
-/**
- * The fields of a block that answers show. Its gas is summed from its transactions: the node's own figure is 0 once a
- * block is irreversible, and differs between nodes before.
- * @param owner the account of the key that signed it; '' or undefined: unknown
- */
-export function toBlockFields(
-  block: Block,
-  owner: string | undefined,
-): Omit<BlockDoc, 'id' | 'hash8' | 'base' | 'base_hash8'> {
-  return {
-    height: block.height,
-    hash: block.hash,
-    version: block.version,
-    parent_hash: block.parentHash,
-    tx_merkle_hash: block.txMerkleHash,
-    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
-    witness: block.witness,
-    witness_account: owner === undefined || owner === '' ? block.witness : owner,
-    time: block.time,
-    gas_usage: block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n),
-    tx_count: block.txCount,
-    info: block.info,
-    orig_info: block.origInfo,
-    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
-  }
-}
 
 /** Hashes of a block's transactions, in order. */
 export const listBlockHashes = ({ tx_hashes }: Pick<BlockDoc, 'tx_hashes'>): readonly string[] =>

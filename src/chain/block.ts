@@ -121,3 +121,27 @@ export type LoadedBlock = {
   /** The proof of the block itself; `systemCode` is never proved. */
   readonly proof: Proof
 }
+
+/**
+ * The fields of a block as stored and answered. Its gas is summed from its transactions: the node's own figure is 0 once
+ * a block is irreversible, and differs between nodes before.
+ * @param owner the account of the key that signed it; '' or undefined: unknown
+ */
+export function toBlockFields(block: Block, owner: string | undefined) {
+  return {
+    height: block.height,
+    hash: block.hash,
+    version: block.version,
+    parent_hash: block.parentHash,
+    tx_merkle_hash: block.txMerkleHash,
+    tx_receipt_merkle_hash: block.txReceiptMerkleHash,
+    witness: block.witness,
+    witness_account: owner === undefined || owner === '' ? block.witness : owner,
+    time: block.time,
+    gas_usage: block.transactions.reduce((sum, { receipt }) => sum + receipt.gasUsage, 0n),
+    tx_count: block.txCount,
+    info: block.info,
+    orig_info: block.origInfo,
+    tx_hashes: block.transactions.map(({ hash }) => hash).join(' '),
+  }
+}

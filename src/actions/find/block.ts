@@ -1,11 +1,11 @@
-import type { Block } from '#chain/block.ts'
+import { type Block, toBlockFields } from '#chain/block.ts'
 import { checkAlone } from '#chain/check.ts'
 import { decodeBlockAnswer } from '#chain/decode.ts'
 import { hash8 } from '#chain/hash.ts'
 import { memberSpans } from '#chain/json-text.ts'
 import { Failure } from '#failure/failure.ts'
 import type { HeadBlock } from '#head/head-state.ts'
-import { type BlockDoc, blocks, toBlockFields } from '#indices/block.ts'
+import { type BlockDoc, blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
 import { producerKeys } from '#indices/producer.ts'
 import type { Node } from '#node/port.ts'
@@ -40,7 +40,7 @@ export const NO_BLOCK = '-1'
 /** A block with the fields that answers need, stored or from the node. */
 export type FoundBlock = {
   readonly status: 'PENDING' | 'IRREVERSIBLE'
-  readonly doc: ReturnType<typeof toBlockFields>
+  readonly doc: Omit<BlockDoc, 'id' | 'hash8' | 'base' | 'base_hash8'>
 }
 
 export const blockFromNode = async (view: View, block: Block): Promise<FoundBlock['doc']> =>
