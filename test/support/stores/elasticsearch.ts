@@ -32,11 +32,11 @@ export type TestElastic = {
   readonly destroy: () => Promise<void>
 }
 
-/** An empty store under a random prefix. */
+/** An empty store, under a random prefix unless one is given. */
 export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElastic {
   const url = options.url ?? elasticsearchUrl()
   if (url === undefined) throw new Error('There is no Elasticsearch to test on.')
-  const prefix = `test-${crypto.randomUUID().slice(0, 13)}`
+  const prefix = options.prefix ?? `test-${crypto.randomUUID().slice(0, 13)}`
   const opened: ElasticStore[] = []
   const reopen = (more: Partial<ElasticOptions> = {}): ElasticStore => {
     const store = openElastic({
