@@ -50,19 +50,21 @@ export function loadedStore(): Promise<Store> {
 
 /** The cache of files, in a folder for each edition of the sources. */
 const KEPT = join(ROOT, '.cache/loaded')
+const FILE = 'chain.sqlite'
 const DAY_MS = 86_400_000
 
 /** Path of a file of this edition. The first of several processes fills it, and the others wait. */
 async function requireFile(to: number): Promise<string> {
   const folder = join(KEPT, edition())
-  const path = join(folder, `to-${to}.sqlite`)
+  const own = join(folder, `to-${to}`)
   mkdirSync(folder, { recursive: true })
   const now = new Date()
   utimesSync(folder, now, now)
-  if (existsSync(path)) return path
-  using _lock = await lockFolder(folder)
-  if (!existsSync(path)) await fillFile(path, to)
-  return path
+  if (!existsSync(own)) {
+    using _lock = await lockFolder(folder)
+    if (!existsSync(own)) await fillFolder(own, to)
+  }
+  return join(own, FILE)
 }
 
 /** A lock that ends with its process, because SQLite holds it. */
@@ -80,16 +82,17 @@ async function lockFolder(folder: string): Promise<Disposable> {
   return { [Symbol.dispose]: () => lock.close() }
 }
 
-async function fillFile(path: string, to: number): Promise<void> {
+async function fillFolder(folder: string, to: number): Promise<void> {
   removeUnused()
-  const unfinished = `${path}-unfinished`
-  for (const end of ['', '-wal', '-shm']) rmSync(unfinished + end, { force: true })
+  const unfinished = `${folder}-unfinished`
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished)
   await using node = await replayed(to)
-  const store = openSqlite({ path: unfinished })
+  const store = openSqlite({ path: join(unfinished, FILE) })
   const height = await loadFrom(node.url, store)
   await store.close()
   if (height !== to) throw new Error(`The load ended at block ${height}, not at ${to}.`)
-  renameSync(unfinished, path)
+  renameSync(unfinished, folder)
 }
 
 /** Removes the folders of editions that no test has used for a day. */
