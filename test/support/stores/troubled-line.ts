@@ -22,7 +22,7 @@ export async function openTroubledLine(target: string, port = 0): Promise<Troubl
     from.on('data', bytes => {
       if (trouble === 'none') to.write(bytes)
       // Held bytes are lost: a client that waited for them has to send its request again.
-      else if (trouble !== 'hold') setTimeout(() => to.writable && to.write(bytes), trouble.delayMs)
+      else if (typeof trouble === 'object') setTimeout(() => to.writable && to.write(bytes), trouble.delayMs)
     })
     from.on('error', () => to.destroy())
     from.on('close', () => {
