@@ -16,7 +16,7 @@ const metaOf = (batch: string): PublishedMeta => ({
   partitions: [0],
 })
 
-test('rememberState: missing documents are cached, too, and index and id are separate', () => {
+test('state in memory: missing documents are cached, too, and index and id are separate', () => {
   const docs = createStateCache()
   docs.put(lists, 'a', { doc, characters: 1 })
   docs.put(lists, 'none', { doc: undefined, characters: 0 })
@@ -26,7 +26,7 @@ test('rememberState: missing documents are cached, too, and index and id are sep
   expect(docs.get(accounts, 'a')).toBeUndefined()
 })
 
-test('rememberState: hits and misses are counted, and a full cache drops the oldest document', () => {
+test('state in memory: hits and misses are counted, and a full cache drops the oldest document', () => {
   const looks: boolean[] = []
   const docs = createStateCache(isHit => looks.push(isHit))
   for (const id of ['0', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
@@ -35,7 +35,7 @@ test('rememberState: hits and misses are counted, and a full cache drops the old
   expect(looks).toEqual([true, false])
 })
 
-test('rememberState: a document read by several views at the same time takes room once', () => {
+test('state in memory: a document read by several views at the same time takes room once', () => {
   const docs = createStateCache()
   for (let n = 0; n < 3; n++) docs.put(lists, 'a', { doc, characters: 3_000_000 })
   docs.put(lists, 'b', { doc, characters: 3_000_000 })
@@ -60,7 +60,7 @@ function opener() {
   }
 }
 
-test('viewsOf: cached documents are shared by views of one batch, for a second, and not after a change', () => {
+test('open views: cached documents are shared by views of one batch, for a second, and not after a change', () => {
   const { edition, forget, at } = opener()
   const [first, second] = [metaOf('b1'), metaOf('b2')]
   const begun = edition(first)
@@ -75,7 +75,7 @@ test('viewsOf: cached documents are shared by views of one batch, for a second, 
   expect(edition(second)).not.toBe(next)
 })
 
-test('viewsOf: a view that reads damaged data shares no cache', () => {
+test('open views: a view that reads damaged data shares no cache', () => {
   const views = createViews({
     connection: connect({ url: 'http://127.0.0.1:1' }),
     names: createNames('a'),
