@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { listAndOrdinal, toPlace } from './list.ts'
 
-test('placeOf: a place is of its own list, and no other list begins within it', () => {
+test('a place: a place is of its own list, and no other list begins within it', () => {
   const last = 2 ** 32 - 1
   for (const [list, ordinal] of [
     [1, 1],

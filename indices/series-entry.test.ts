@@ -23,6 +23,6 @@ test('numberText: any number is read as it was, in fewer letters where it is lon
   ])
 })
 
-test('numberIn: another text is refused', () => {
+test('a packed number: another text is refused', () => {
   for (const text of ['1.5', '^1Z', '^12 ', '^-1', 'x']) expect(() => parsePackedNumber(text)).toThrow(SyntaxError)
 })

@@ -7,7 +7,7 @@ const amount = fc.oneof(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), f
 const member = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', 'a', '\uffff', '😀'))
 const standing = fc.record({ amount, name: member })
 
-test('beginsBefore: a segment and a standing compare as two standings do', () => {
+test('the order of standings: a segment and a standing compare as two standings do', () => {
   fc.assert(
     fc.property(standing, standing, (first, { amount, name }) => {
       const segment: Segment = [String(first.amount), first.name, 1]

@@ -17,34 +17,34 @@ describe('computeGasRate', () => {
     [140_000_000n, 1_610n, 3],
     [1n, 115n, 10],
   ]
-  test('gasRateOf: trailing zeros are dropped before the multiplication', () => {
+  test('the rate of gas: trailing zeros are dropped before the multiplication', () => {
     expect(cases.map(([pledge]) => computeGasRate(pledge))).toEqual(cases.map(([, value, scale]) => ({ value, scale })))
   })
-  test('gasRateOf: an overflow of int64 falls back to whole IOST', () => {
+  test('the rate of gas: an overflow of int64 falls back to whole IOST', () => {
     expect(computeGasRate(90_000_000_000_000_001n)).toEqual({ value: 900_000_000n * 115n, scale: 2 })
   })
 })
 
 describe('computeGas', () => {
-  test('gasAt: gas grows by 1.15 a second per IOST from the stored amount', () => {
+  test('gas at a time: gas grows by 1.15 a second per IOST from the stored amount', () => {
     expect(computeGas(state(10n ** 10n, 5000n), start + 10n * SECOND)).toBe(500n + 115_000n)
   })
-  test('gasAt: growth is rounded to the scale of the rate, then cut to two decimals', () => {
+  test('gas at a time: growth is rounded to the scale of the rate, then cut to two decimals', () => {
     // 1.4 IOST: 1.610 gas/s; half a second and a bit is 0.8050…161 → 0.805 at scale 3 → 0.80
     expect(computeGas(state(140_000_000n, 0n), start + SECOND / 2n + 100_000n)).toBe(80n)
   })
-  test('gasAt: the third decimal of a stock counts until it is cut', () => {
+  test('gas at a time: the third decimal of a stock counts until it is cut', () => {
     // 0.008 + 0.805 gas
     expect(computeGas(state(140_000_000n, 8n), start + SECOND / 2n)).toBe(81n)
   })
-  test('gasAt: gas never exceeds the limit', () => {
+  test('gas at a time: gas never exceeds the limit', () => {
     expect(computeGas(state(10n ** 9n, 2_999_999_000n), start + 1000n * SECOND)).toBe(300_000_000n)
   })
-  test('gasAt: growth stops after three days', () => {
+  test('gas at a time: growth stops after three days', () => {
     const three = computeGas(state(10n ** 9n, 0n), start + 3n * 86_400n * SECOND)
     expect(computeGas(state(10n ** 9n, 0n), start + 9n * 86_400n * SECOND)).toBe(three)
   })
-  test('gasAt: an account without a pledge keeps its stored amount', () => {
+  test('gas at a time: an account without a pledge keeps its stored amount', () => {
     expect(computeGas({ gas_pledge: 0n, gas_limit: 0n, gas_stock: 0n, gas_updated: 0n }, start)).toBe(0n)
   })
 })

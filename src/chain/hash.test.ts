@@ -23,7 +23,7 @@ test('sha3: the result is the published digest of "abc" (FIPS 202), for one inpu
   expect(sha3OfPair(one, other)).toEqual(sha3(Buffer.concat([one, other])))
 })
 
-test('hash8sBeginningWith: a beginning of ten letters or more allows the first bytes of its hash and few others', () => {
+test('the beginning of a hash: a beginning of ten letters or more allows the first bytes of its hash and few others', () => {
   let most = 0
   for (let at = 0; at < 300; at++) {
     const hash = encodeBase58(sha3(new TextEncoder().encode(String(at))))
@@ -36,14 +36,14 @@ test('hash8sBeginningWith: a beginning of ten letters or more allows the first b
   expect(most).toBeLessThan(200)
 })
 
-test('hash8sBeginningWith: hashes with leading zeros and the highest hash are found', () => {
+test('the beginning of a hash: hashes with leading zeros and the highest hash are found', () => {
   for (const first of [[0], [0, 0, 0], [255, 255, 255, 255, 255, 255, 255, 255]]) {
     const hash = encodeBase58(Uint8Array.from({ length: 32 }, (_, at) => first[at] ?? 200 + at))
     expect([hash, listHash8Candidates(hash.slice(0, 12)).includes(hash8(hash))]).toEqual([hash, true])
   }
 })
 
-test('hash8sBeginningWith: other texts are the beginning of no hash', () => {
+test('the beginning of a hash: other texts are the beginning of no hash', () => {
   for (const text of ['', '123456789', 'busyhub_users', '0OIl0OIl0OIl', 'z'.repeat(45)])
     expect([text, listHash8Candidates(text)]).toEqual([text, []])
 })

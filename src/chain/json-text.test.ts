@@ -44,7 +44,7 @@ test('compactJson: order, digits and escapes stay as written', () => {
   expect(compactJson('{ "b" : 1.50 ,\n "1" : "\\u003c  x" }')).toBe('{"b":1.50,"1":"\\u003c  x"}')
 })
 
-test('isCompactedTo: the result agrees with compactJson for any whitespace, escapes and other letters', () => {
+test('compacted JSON: the result agrees with compactJson for any whitespace, escapes and other letters', () => {
   const texts = ['{"a": [1, 2 ,\n"x, \\" y"], "b":"\\\\" }', '["\\u00e9 ", "a  b"]', '{ }', '"\\\\"', '[ "a", 1.5 ]']
   for (const text of texts)
     for (const compact of [...texts.map(each => compactJson(each)), compactJson(text).slice(0, -1), ''])

@@ -4,6 +4,7 @@ import { type BalanceDoc, balanceId, balances } from '#indices/balance.ts'
 import { findSegment, type Segment, type SegmentSizes, segmentsId } from '#indices/segment.ts'
 import { compareStandings, getSegmentStart, type Standing } from '#indices/standing.ts'
 import { type TokenDoc, tokens } from '#indices/token.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { rankedState } from './rankings.ts'
 import { workingState } from './working-state.ts'
 
@@ -140,7 +141,7 @@ test('rankedState: segments give the rank of every member after any change, and 
     fc.property(chain, blocks => {
       follow(blocks, 1, requireTree)
     }),
-    { numRuns: 150 },
+    { numRuns: SOAK ? 1_000 : 50 },
   )
 })
 
@@ -151,12 +152,12 @@ test('rankedState: the division of blocks into batches makes no difference', () 
       const alone = follow(blocks, 1, () => undefined)
       expect(nonEmpty(follow(blocks, cut, requireTree))).toEqual(nonEmpty(alone))
     }),
-    { numRuns: 100 },
+    { numRuns: SOAK ? 1_000 : 40 },
   )
 })
 
 test('rankedState: a ranking that grows and shrinks by one releases its leaves', () => {
-  const owners = Array.from({ length: 600 }, (_, at) => `grown_${String(at).padStart(4, '0')}`)
+  const owners = Array.from({ length: 400 }, (_, at) => `grown_${String(at).padStart(4, '0')}`)
   const up = owners.map((name, at): Block => [[name, BigInt(at % 3) + 1n]])
   const down = owners.slice(20).map((name): Block => [[name, 0n]])
   const most: number[] = []

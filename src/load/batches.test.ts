@@ -13,6 +13,11 @@ const documentsOf = (height: number, rows: number) => ({
   transactions: Array.from({ length: rows }, (_, at) => transactionDoc(height, at + 1)),
   records: Array.from({ length: rows }, (_, at) => recordDoc(height, at)),
 })
+/** Documents of a block with some records and one transaction. */
+const blockWith = (height: number, rows: number) => ({
+  ...documentsOf(height, rows),
+  transactions: [transactionDoc(height, 1)],
+})
 
 test('batchBuilder: the parts of a batch contain each document once, at any division', () => {
   fc.assert(
@@ -108,8 +113,7 @@ function batchesOf(rows: readonly number[], course: Course) {
     ({ end, transactions, records }) => void events.push(`committed ${end.height}: ${transactions}, ${records}`),
   )
   const add = async (height: number, count: number): Promise<void> => {
-    const documents = { ...documentsOf(height, count), transactions: [transactionDoc(height, 1)] }
-    await batches.add(documents, course.lib ?? LIB)
+    await batches.add(blockWith(height, count), course.lib ?? LIB)
     now += course.msPerBlock ?? 0
   }
   const work = (async () => {
@@ -213,17 +217,8 @@ test('batching: no history is written ahead after a batch on which nodes disagre
   expect(events).toEqual(['append 0'])
 })
 
-const BEGIN = { partition: 0, documents: 0 }
-
-/** Documents of a block with some records and one transaction. */
-const blockWith = (height: number, rows: number) => ({
-  block: blockDoc(height),
-  transactions: [transactionDoc(height, 1)],
-  records: Array.from({ length: rows }, (_, index) => recordDoc(height, index)),
-})
-
 test('partitioning: a partition ends with the block that fills it, and the next block opens the next one', () => {
-  const partitions = partitioning({ filling: BEGIN, documents: 7 })
+  const partitions = partitioning({ filling, documents: 7 })
   const course = [3, 0, 0, 9, 0].map((rows, height) => {
     const partition = partitions.next()
     partitions.add(blockWith(height, rows))
@@ -242,8 +237,8 @@ test('partitioning: after any checkpoint the partitions are as without it', () =
   const rows = fc.array(fc.nat(20), { minLength: 1, maxLength: 40 })
   fc.assert(
     fc.property(rows, fc.integer({ min: 1, max: 60 }), fc.nat(40), (blocks, partitionDocuments, stop) => {
-      const follow = (filling: typeof BEGIN, from: number, to: number) => {
-        const partitions = partitioning({ filling, documents: partitionDocuments })
+      const follow = (begin: typeof filling, from: number, to: number) => {
+        const partitions = partitioning({ filling: begin, documents: partitionDocuments })
         const numbers = blocks.slice(from, to).map((count, at) => {
           const number = partitions.next()
           partitions.add(blockWith(from + at, count))
@@ -251,8 +246,8 @@ test('partitioning: after any checkpoint the partitions are as without it', () =
         })
         return { numbers, filling: partitions.filling() }
       }
-      const whole = follow(BEGIN, 0, blocks.length)
-      const first = follow(BEGIN, 0, stop)
+      const whole = follow(filling, 0, blocks.length)
+      const first = follow(filling, 0, stop)
       const rest = follow(first.filling, stop, blocks.length)
       expect([...first.numbers, ...rest.numbers]).toEqual(whole.numbers)
       expect(rest.filling).toEqual(whole.filling)

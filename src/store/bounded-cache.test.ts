@@ -11,7 +11,7 @@ test('boundedCache: the cache is bounded in characters, and drops the oldest ent
   expect(cache.get('99')).toEqual(expect.objectContaining({ value: 'x' }))
 })
 
-test('charactersOf: texts count their characters, other values eight, and lists and objects their content, too', () => {
+test('the size of a value: texts count their characters, other values eight, and lists and objects their content, too', () => {
   expect(countDocCharacters({ a: 'four', b: 4n, c: [1], d: [['five.', { e: null }]] })).toBe(4 + 8 + 16 + 37)
   expect(countDocCharacters(undefined)).toBe(0)
 })

@@ -3,6 +3,7 @@ import { openProxy, pass } from '../support/nodes/faulty-proxy.ts'
 import { serviceOn } from '../support/processes/service.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
+import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { dataOf, field, rowsOf } from './answers.ts'
 import { pastPoints } from './past-points.ts'
 import { pastSameSuite } from './past-same.ts'
@@ -12,19 +13,27 @@ import { wholeChainSuite } from './whole-chain.ts'
 describe.skipIf(elasticsearchUrl() === undefined)(
   'the recorded chain, loaded from an archive into partitions of 25,000 documents in Elasticsearch',
   () => {
-    const opened = wholeChainSuite(async () => openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 }), {
-      isArchived: true,
+    const load = async () => {
+      const opened = openTestElastic({ leaseMs: 15_000, partitionDocuments: 25_000 })
       // The signatures of all blocks are proved when the chain is loaded into SQLite.
-      prove: 'linked',
+      await loadFrom(ARCHIVED, opened.store, { prove: 'linked' })
+      return opened
+    }
+    const opened = wholeChainSuite(load, {
       // A smaller sample than on SQLite.
-      historyStep: SOAK ? 20 : 60,
-      lists: { everySizeUpTo: 50, pagesOf20UpTo: 300, everyList: SOAK ? 1 : 20, smallOf: 5 },
-      ranges: { ofBusiest: SOAK ? 15 : 4, everyList: SOAK ? 10 : 80 },
+      historyStep: SOAK ? 20 : 200,
+      everyOwner: SOAK ? 1 : 12,
+      isWhole: SOAK,
+      lists: {
+        ...{ everySizeUpTo: 50, pagesOf20UpTo: 300, everyList: SOAK ? 1 : 60, smallOf: 5 },
+        amountsFrom: SOAK ? 0 : 4_300,
+      },
+      ranges: { ofBusiest: SOAK ? 15 : 2, everyList: SOAK ? 10 : 80 },
     })
     const store = () => opened().store
-    sameAnswersSuite(store, { searches: SOAK ? 300 : 40 })
+    sameAnswersSuite(store, SOAK ? { calls: 1_000, searches: 300 } : { calls: 300, searches: 15 })
     pastSameSuite(store)
-    pastPoints({ store, points: 4_000, seed: 2232 })
+    pastPoints({ store, points: SOAK ? 4_000 : 800, seed: 2232, every: SOAK ? 1 : 8 })
 
     test('a page of a list of 18,261 rows takes one search, and a range at most four more', async () => {
       const proxy = await openProxy(opened().url, () => pass)

@@ -88,9 +88,10 @@ export function historySuite(service: () => Service, every = 1): void {
 
   test('recorded getTxByHash answers match ours, and get-latest-block is the end of the recording', async () => {
     let compared = 0
+    let asked = 0
     for (const [call, text] of await rpcAnswers()) {
       const hash = /^GET \/getTxByHash\/(\w+)$/.exec(call)?.[1]
-      if (hash === undefined) continue
+      if (hash === undefined || asked++ % Math.ceil(every / 10) !== 0) continue
       const node = parseData(text)
       const ours = await dataOf(service(), 'transaction-detail', { tx_hash: hash })
       expect([field(ours, 'status'), field(ours, 'transaction'), field(ours, 'block_number')]).toEqual([
@@ -100,7 +101,7 @@ export function historySuite(service: () => Service, every = 1): void {
       ])
       compared++
     }
-    expect(compared).toBeGreaterThan(300)
+    expect(compared).toBeGreaterThan(every <= 10 ? 300 : 10)
     expect(field(await dataOf(service(), 'latest-block'), 'block', 'number')).toBe('4851')
   })
 }

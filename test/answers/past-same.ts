@@ -3,6 +3,7 @@ import type { Store } from '#store/port.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { plainBallots } from '../support/oracle/plain-ballots.ts'
 import { serviceOn } from '../support/processes/service.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { seeded } from '../support/seeded.ts'
 import { askText } from '../support/stores/ask.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
@@ -20,7 +21,7 @@ type Params = Readonly<Record<string, string>>
 
 /** Random calls, the same number for each action. */
 const calls = (): readonly (readonly [string, Params])[] =>
-  Array.from({ length: 12 }, (): readonly (readonly [string, Params])[] => {
+  Array.from({ length: SOAK ? 12 : 5 }, (): readonly (readonly [string, Params])[] => {
     const start = Math.floor(random() * (blocks.length - 1))
     return [
       ['get-vote-history', { account: one(voters), page: '1', size: '7', start_block: height() }],
@@ -56,7 +57,7 @@ export function pastSameSuite(store: () => Store): void {
       expect(await askText(action, params, { deps: { store: store() } })).toBe(await askText(action, params))
     })
 
-  pastSums({ deps: () => ({ store: store() }), count: 2, every: 5 })
+  pastSums({ deps: () => ({ store: store() }), ...(SOAK ? { count: 2, every: 5 } : { count: 1, every: 10 }) })
 
   for (const [module, action, params] of exportsOf)
     test(`${action} as an export: same answer as on SQLite`, async () => {

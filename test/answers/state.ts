@@ -40,9 +40,11 @@ async function setup() {
 
 /**
  * The state of the recorded chain through the API, compared with the node's own storage and answers. No
- * difference is allowed.
+ * difference is allowed. `every`: each n-th owner is compared.
  */
-export function stateSuite(service: () => Service): void {
+export function stateSuite(service: () => Service, every = 1): void {
+  const some = <T>(of: Iterable<T>): readonly T[] => [...of].filter((_, at) => at % every === 0)
+
   test("every token matches the node's storage, with the block that created it", async () => {
     const { state, available } = await setup()
     const created = new Map<string, readonly [string, string]>()
@@ -79,7 +81,7 @@ export function stateSuite(service: () => Service): void {
   test('every holder list matches the storage, page by page, in order of balance', async () => {
     const { state, available } = await setup()
     let rows = 0
-    for (const symbol of state.tokens.keys()) {
+    for (const [at, symbol] of [...state.tokens.keys()].entries()) {
       const expected = [...(available.get(symbol) ?? [])]
         .filter(([, amount]) => amount > 0n)
         .sort(byAmountThenName)
@@ -88,7 +90,7 @@ export function stateSuite(service: () => Service): void {
           balance: fromUnits(amount, decimalsOf(state, symbol)),
           symbol,
         }))
-      for (const size of [20, 7, 500]) {
+      for (const size of at % every === 0 ? [20, 7, 500] : [500]) {
         const got = await allRows(service(), 'token-holder', 'holders', { token: symbol }, size)
         expect(got.map(row => Object.fromEntries(row))).toEqual(expected)
       }
@@ -102,7 +104,7 @@ export function stateSuite(service: () => Service): void {
     const owners = new Set([...state.accounts.keys(), ...state.contracts.keys()])
     for (const held of state.balances.values()) for (const owner of held.keys()) owners.add(owner)
     expect(owners.size).toBeGreaterThan(300)
-    for (const owner of owners) {
+    for (const owner of some(owners)) {
       const locked = lockedOf(state, 'iost', owner, now)
       const votes = [...(state.voterVotes.get(owner) ?? [])]
         .map(([option, row]) => [option, toUnits((row as readonly string[])[0] ?? '0', 8)] as const)
@@ -167,12 +169,15 @@ export function stateSuite(service: () => Service): void {
   test('every getTokenBalance of the node is our exact balance rounded to a double', async () => {
     const { state } = await setup()
     const lists = new Map<string, ReadonlyMap<string, string>>()
+    const names = new Set(
+      some(new Set([...state.accounts.keys(), ...state.balances.values().flatMap(of => of.keys())])),
+    )
     let compared = 0
     for (const [call, text] of await rpcAnswers()) {
       const match = /^GET \/getTokenBalance\/([^/]+)\/([^/]+)\/true$/.exec(call)
       const [, owner = '', token = ''] = match ?? []
       if (match === null || !state.tokens.has(token)) continue
-      if (!state.accounts.has(owner) && !state.balances.get(token)?.has(owner)) continue
+      if (!names.has(owner) || !(state.accounts.has(owner) || state.balances.get(token)?.has(owner))) continue
       let balances = lists.get(owner)
       if (balances === undefined) {
         const rows = rowsOf(await dataOf(service(), 'token-list', { account: owner }), 'tokens')
@@ -187,7 +192,7 @@ export function stateSuite(service: () => Service): void {
       ])
       compared++
     }
-    expect(compared).toBeGreaterThan(2_000)
+    expect(compared).toBeGreaterThan(every === 1 ? 2_000 : 50)
   })
 
   test('sub-accounts are those whose creator the chain names', async () => {
@@ -198,7 +203,7 @@ export function stateSuite(service: () => Service): void {
       byCreator.set(creator, [...(byCreator.get(creator) ?? []), name])
     }
     expect(byCreator.size).toBeGreaterThan(10)
-    for (const name of state.accounts.keys()) {
+    for (const name of some(state.accounts.keys())) {
       const desc = await allRows(service(), 'subaccount-list', 'accounts', { account: name }, 20)
       const asc = await allRows(service(), 'subaccount-list', 'accounts', { account: name, sort: 'asc' }, 7)
       expect(asc.toReversed()).toEqual([...desc])

@@ -29,7 +29,7 @@ const abis = [
 ]
 
 describe('parseDeployedContract', () => {
-  test('deployedFrom: reads base64 of protobuf', () => {
+  test('deployed code: reads base64 of protobuf', () => {
     expect(parseDeployedContract(encoded('1.0.1'))).toEqual({
       id: 'x.iost',
       language: 'javascript',
@@ -38,7 +38,7 @@ describe('parseDeployedContract', () => {
       code: 'c'.repeat(300),
     })
   })
-  test('deployedFrom: reads JSON with keys in any case, as Go does', () => {
+  test('deployed code: reads JSON with keys in any case, as Go does', () => {
     const text = JSON.stringify({
       id: 'x.iost',
       Code: 'class A {}',
@@ -56,7 +56,7 @@ describe('parseDeployedContract', () => {
       code: 'class A {}',
     })
   })
-  test('deployedFrom: nothing, broken JSON and other bytes are no contract', () => {
+  test('deployed code: nothing, broken JSON and other bytes are no contract', () => {
     expect(['', '{"ID":', 'AAA='].map(parseDeployedContract)).toEqual([undefined, undefined, undefined])
   })
 })

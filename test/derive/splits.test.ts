@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import type { LoadedBlock } from '#chain/block.ts'
 import { type StateIndex, stateIndices } from '#indices/registry.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { type DerivedChain, deriveChain } from '#test/support/stores/derived-chain.ts'
 
 /** The first 500 blocks with any content follow 700 nearly empty ones. */
@@ -29,7 +30,7 @@ test(
         expect(split.documents).toEqual(whole.documents)
         expect(stateOf(split)).toEqual(stateOf(whole))
       }),
-      { numRuns: 4, examples: [[[1]]] },
+      { numRuns: SOAK ? 20 : 2, examples: [[[1]]] },
     )
   },
   MS,

@@ -2,15 +2,17 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
 import { load } from '#load/load.ts'
 import { createNode } from '#node/archive-node.ts'
+import type { Store } from '#store/port.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Asked, type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
-import { loadFrom, loadOnce, replayed, temporarySqlite } from '../support/stores/loading.ts'
+import { loadedFile } from '../support/stores/loaded.ts'
+import { loadOnce, temporarySqlite } from '../support/stores/loading.ts'
 
 /** Several answers of the bulk calls. Only block BAD has faults. */
-const HEIGHT = 900
+const HEIGHT = 820
 const BAD = 777
 /** Of an answer: more than any of the recorded chain has. */
 const MOST_BYTES = 4_000_000
@@ -94,19 +96,14 @@ describe('a faulty node', () => {
   /** A store loaded up to some blocks before the bad one. Those blocks have no fault. */
   let begun: Awaited<ReturnType<typeof temporarySqlite>>
   beforeAll(async () => {
-    await using node = await replayed()
-    begun = await temporarySqlite()
-    await loadFrom(node.url, begun.store, { to: BAD - 50 })
-    const { store, path, destroy } = await temporarySqlite(begun.path)
-    await loadFrom(node.url, store, { to: HEIGHT })
-    clean = dumpSqlite(path)
-    await destroy()
+    begun = await temporarySqlite(await loadedFile(BAD - 50))
+    clean = dumpSqlite(await loadedFile(HEIGHT))
   })
   afterAll(() => begun.destroy())
 
   const loading = async (
     url: string,
-    store: Parameters<typeof loadFrom>[1],
+    store: Store,
     signal = new AbortController().signal,
     sleep = systemClock.sleep,
   ) => {
@@ -263,7 +260,7 @@ describe('a faulty node', () => {
 
 /** Follows a node until aborted. Returns the log. */
 async function loadTold(
-  store: Parameters<typeof loadFrom>[1],
+  store: Store,
   node: ReturnType<typeof createNode>,
   { signal }: AbortController,
   lines: string[],

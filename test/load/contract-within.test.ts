@@ -8,27 +8,11 @@ import { differences } from '../support/stores/dump.ts'
 import { elasticsearchUrl } from '../support/stores/elasticsearch.ts'
 import { action, chainOf, genesis, hashOf, transaction } from '../support/stores/hand-made.ts'
 import { loadOnce } from '../support/stores/loading.ts'
+import { nodeText } from '../support/stores/node-text.ts'
 import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.ts'
 
 /** The transaction with the text in which the node describes it. */
-function told(tx: Transaction): Transaction {
-  const { hash, receipt } = tx
-  const body = {
-    ...{ hash, time: String(tx.time), expiration: String(tx.expiration), delay: String(tx.delay) },
-    ...{ gas_ratio: 1, gas_limit: 1_000_000, chain_id: tx.chainId, publisher: tx.publisher },
-    ...{ signers: [], amount_limit: [], referred_tx: '' },
-    actions: tx.actions.map(({ contract, actionName, data }) => ({
-      contract,
-      action_name: actionName,
-      data,
-    })),
-    tx_receipt: {
-      ...{ tx_hash: hash, gas_usage: 0, ram_usage: {}, message: '', receipts: [] },
-      ...{ status_code: receipt.statusCode, returns: receipt.returns },
-    },
-  }
-  return { ...tx, body: JSON.stringify(body) }
-}
+const told = (tx: Transaction): Transaction => ({ ...tx, body: nodeText(tx) })
 
 const make = (more: Parameters<typeof transaction>[0] = {}): Transaction =>
   told(transaction({ actions: [action('ContractFactory/make', ['code'])], ...more }))

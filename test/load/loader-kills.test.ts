@@ -13,7 +13,7 @@ import { loadFrom, replayed } from '../support/stores/loading.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
-const LOADERS = SOAK ? 300 : 8
+const LOADERS = SOAK ? 300 : 4
 /** Blocks per loader: more than most of them load before they are killed. */
 const STEP = SOAK ? 3 : 12
 /** Below the first transactions of the recording. */

@@ -5,7 +5,6 @@ import { accounts } from '#indices/account.ts'
 import { DERIVATION } from '#indices/registry.ts'
 import { createKey } from '#keys/key.ts'
 import type { Replay } from '#test/replay/serve.ts'
-import { ask } from '#test/support/stores/ask-elastic.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
 import { serviceOn } from '../support/processes/service.ts'
@@ -17,8 +16,9 @@ import { type Dump, differences, dumpElastic } from '../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../support/stores/loading.ts'
 
-const HEIGHT = SOAK ? 820 : 240
-const PARTITION = SOAK ? 3_000 : 200
+const HEIGHT = SOAK ? 820 : 160
+/** Two partitions. */
+const PARTITION = SOAK ? 3_000 : 130
 /**
  * The first migration is killed at one of this many requests, the second at one of half as many. A migration
  * has far more.
@@ -43,11 +43,6 @@ afterAll(async () => {
 type Hits = { readonly hits: { readonly hits: readonly Hit[] } }
 type Hit = { readonly _id: string; readonly _version: number; readonly _source: Record<string, unknown> }
 
-const asking =
-  ({ url, prefix }: TestElastic) =>
-  <T>(method: string, path: string, body?: object): Promise<T> =>
-    ask<T>(method, `${url}/${prefix}-${path}`, body)
-
 /** Terms mapped as numbers, and stored as their digits. */
 const asNumber = { type: 'long', doc_values: false }
 const digitsOf = (term: unknown): string => String(Buffer.from(String(term).slice(1), 'base64url').readBigInt64BE())
@@ -68,7 +63,7 @@ const AGED: Readonly<Record<string, Ageing>> = {
 async function olderStore(): Promise<TestElastic> {
   const target = openTestElastic({ partitionDocuments: PARTITION })
   await loadFrom(node.url, target.store)
-  const ask = asking(target)
+  const { ask } = target
   for (const [name, change] of [
     ['accounts', { permissions: '[]' }],
     ['tokens', { full_name: 'older' }],
@@ -222,15 +217,15 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a changed de
   test('from a node where blocks are lost: a loader continues until the swap, then it must stop', async () => {
     const target = await olderStore()
     await using folder = await cliFolder()
-    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '10s']
+    // The loader shows within seconds that it is alive, and the migration waits much longer for that.
+    const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '12s']
     const migrate = ['indices', 'migrate', ...store, '--partition-documents', String(PARTITION)]
     try {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
       // Created before the loss, because a loader refuses to begin on a store with a missing index.
-      const loader = await target.reopen({ leaseMs: 10_000 }).takeOver(identity)
-      const ask = asking(target)
-      await ask('DELETE', 'blocks-000000/_doc/000000000100?refresh=true')
+      const loader = await target.reopen({ leaseMs: 3_000 }).takeOver(identity)
+      await target.ask('DELETE', 'blocks-000000/_doc/000000000050?refresh=true')
       const poor = await folder.run(migrate)
       expect([poor.code, poor.err]).toEqual([
         3,

@@ -28,10 +28,21 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
       await using folder = await cliFolder()
-      const migrate = ['indices', 'migrate', '--store', `${target.url}/${target.prefix}`, '--log-level', 'warn']
+      const migrate = [
+        'indices',
+        'migrate',
+        '--store',
+        `${target.url}/${target.prefix}`,
+        '--lease',
+        '1s',
+        '--log-level',
+        'warn',
+      ]
       for (const generation of [0, 1]) {
         const sleeper = await target.reopen({ leaseMs: ASLEEP_MS }).takeOver(identity)
-        await spoil(target.url, `${target.prefix}-state-${generation}`)
+        await target.ask('PUT', `state-${generation}/_mapping`, {
+          _meta: { schema: 1, fingerprint: 'of an older one' },
+        })
         expect(await folder.run(migrate)).toMatchObject({ code: 0, err: '' })
         const before = await dumpElastic(target.url, target.prefix)
         expect(before.has('wealth/admin')).toBe(true)
@@ -41,7 +52,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
         const rewrite = { put: [{ index: wealth, doc: wrong }], remove: [], unplace: [] }
         expect((await refusal(sleeper.rewrite(rewrite))).en).toContain('Another loader has taken over')
         await sleeper.release()
-        await fetch(`${target.url}/${target.prefix}-*/_refresh`, { method: 'POST' })
+        await target.ask('POST', '*/_refresh')
         expect(differences(await dumpElastic(target.url, target.prefix), before)).toEqual([])
         expect(await target.store.check()).toEqual([])
       }
@@ -52,26 +63,12 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
     withLoaded(async (target, node) => {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
-      const checkpoint = `${target.url}/${target.prefix}-meta/_doc/checkpoint`
-      const { _source } = (await (await fetch(checkpoint)).json()) as { _source: { body: string } }
+      const { _source } = await target.ask<{ _source: { body: string } }>('GET', 'meta/_doc/checkpoint')
       const body = JSON.stringify({ ...JSON.parse(_source.body), retired: 1 })
-      await fetch(checkpoint, {
-        method: 'PUT',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ body }),
-      })
+      await target.ask('PUT', 'meta/_doc/checkpoint', { body })
       expect((await refusal(target.store.takeOver(identity))).en).toContain('A migration is replacing the indices')
       expect((await target.store.published())?.height).toBe(HEIGHT)
       await target.store.migrating.reopen?.()
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
     }))
 })
-
-async function spoil(url: string, index: string): Promise<void> {
-  const answer = await fetch(`${url}/${index}/_mapping`, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ _meta: { schema: 1, fingerprint: 'of an older one' } }),
-  })
-  if (!answer.ok) throw new Error(await answer.text())
-}

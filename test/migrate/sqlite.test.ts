@@ -7,17 +7,18 @@ import type { Replay } from '#test/replay/serve.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 import { runKilled } from '../support/processes/killed-runs.ts'
 import { serviceOn } from '../support/processes/service.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { allAt, watchSwitch } from '../support/processes/switch.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { type Dump, differences, dumpSqlite } from '../support/stores/dump.ts'
 import { intoFormerLayout } from '../support/stores/former-layout.ts'
+import { loadedFile } from '../support/stores/loaded.ts'
 import { loadFrom, replayed, temporarySqlite } from '../support/stores/loading.ts'
 
 const HEIGHT = 820
 const FURTHER = 40
 /**
- * The first migration is killed at one of this many writes, the second at one of half as many. A migration
- * has far more.
+ * The first migration is killed at one of this many writes, and the next ones later. A migration has far more.
  */
 const FIRST_KILLS = 1_000
 
@@ -28,8 +29,7 @@ let expected: Dump
 beforeAll(async () => {
   node = await replayed(HEIGHT)
   further = await replayed(HEIGHT + FURTHER)
-  clean = await temporarySqlite()
-  await loadFrom(node.url, clean.store)
+  clean = await temporarySqlite(await loadedFile(HEIGHT))
   expected = dumpSqlite(clean.path)
 })
 afterAll(async () => {
@@ -90,7 +90,7 @@ test('an embedded store: the former program answers until the swap, the new one 
     const kills = await runKilled(
       seed,
       ['sqlite', target.path],
-      kills => 1 + Math.floor(random() * FIRST_KILLS * 2 ** kills),
+      kills => 1 + Math.floor(random() * FIRST_KILLS * (SOAK ? 2 : 4) ** kills),
       async (doom, kills) => {
         const { stored } = createKey(`key ${kills}`, { perSecond: 1, perDay: 1 }, { now: 1 + kills })
         await target.store.keys.add(stored)
@@ -133,7 +133,7 @@ test('an embedded store of the former layout is refused with the remedy, and der
     const kills = await runKilled(
       seed,
       ['sqlite', target.path],
-      kills => 1 + Math.floor(random() * FIRST_KILLS * 2 ** kills),
+      kills => 1 + Math.floor(random() * FIRST_KILLS * (SOAK ? 2 : 4) ** kills),
       async doom => folder.start(['indices', 'migrate', ...store], doom.environment),
     )
     expect(kills).toBeGreaterThanOrEqual(1)

@@ -20,7 +20,7 @@ import { elasticPlace, type Place, sqlitePlace } from '../support/stores/place.t
 const HOLDERS = Number(process.env['HOLDERS'] ?? 2_000)
 /** Several history partitions, so that batches and kills coincide with their openings. */
 const PARTITION = 3_000
-const SETTINGS = { ...small('mixed'), holders: HOLDERS, voters: Math.floor(HOLDERS / 2), blocks: 200 }
+const SETTINGS = { ...small('mixed'), holders: HOLDERS, voters: Math.floor(HOLDERS / 2), blocks: SOAK ? 200 : 140 }
 /** Maximum documents per batch of the loaders that are killed. */
 const KILLED = 1_000
 const UNBOUNDED = Number.MAX_SAFE_INTEGER
@@ -82,8 +82,6 @@ type Extent = {
   readonly of500: number
   /** Maximum documents per batch of the complete loads. */
   readonly most: number
-  /** Whether loaders are killed. */
-  readonly isKilled: boolean
 }
 
 function rankingsOn(open: () => Promise<Place>, extent: Extent) {
@@ -92,7 +90,7 @@ function rankingsOn(open: () => Promise<Place>, extent: Extent) {
   beforeAll(async () => {
     node = serveGenerated(SETTINGS)
     const place = await open()
-    await loadFrom(node.url, place.store)
+    await loadFrom(node.url, place.store, { prove: 'linked' })
     clean = await place.dump()
     await place.destroy()
   }, MS)
@@ -106,7 +104,7 @@ function rankingsOn(open: () => Promise<Place>, extent: Extent) {
       const place = await open()
       for (let to = 8; ; to = Math.min(SETTINGS.blocks, to + 1 + Math.floor(random() * 100))) {
         const batch = { documents: 20 + Math.floor(random() ** 2 * extent.most), bytes: UNBOUNDED }
-        expect([seed, await loadFrom(node.url, place.store, { to, batch })]).toEqual([seed, to])
+        expect([seed, await loadFrom(node.url, place.store, { to, batch, prove: 'linked' })]).toEqual([seed, to])
         expect((await place.store.published())?.height).toBe(to)
         const truth = truthAt(node.chain.world, to)
         for (const ranking of rankingsOf(truth)) {
@@ -124,7 +122,7 @@ function rankingsOn(open: () => Promise<Place>, extent: Extent) {
     MS,
   )
 
-  if (extent.isKilled)
+  if (SOAK)
     test(
       'loaders killed at random moments store the same segments and pages',
       async () => {
@@ -144,8 +142,8 @@ function rankingsOn(open: () => Promise<Place>, extent: Extent) {
     )
 }
 
-// Loaders of Elasticsearch are killed in every run by `test/load/loader-kills.test.ts`.
-describe('rankings in SQLite', () => rankingsOn(sqlitePlace, { of7: 1, of500: 1, most: 800, isKilled: true }))
+// In every run, loaders are killed by `test/load/loader-kills.test.ts` and `test/store/sqlite/crash.test.ts`.
+describe('rankings in SQLite', () => rankingsOn(sqlitePlace, { of7: SOAK ? 1 : 8, of500: 1, most: 800 }))
 describe.skipIf(elasticsearchUrl() === undefined)('rankings in Elasticsearch', () =>
-  rankingsOn(() => elasticPlace(PARTITION), { of7: 67, of500: 3, most: 4_000, isKilled: SOAK }),
+  rankingsOn(() => elasticPlace(PARTITION), { of7: SOAK ? 67 : 140, of500: 3, most: 4_000 }),
 )

@@ -80,11 +80,11 @@ describe('schema', () => {
     ],
   ] as const
   for (const [name, change, expected] of cases)
-    test(`differencesOf: ${name}`, () => {
+    test(`differences of tables: ${name}`, () => {
       expect<unknown>(created(change)).toEqual(expected)
     })
 
-  test('differencesOf: an index of the same name over other columns is reported in one line', () => {
+  test('differences of tables: an index of the same name over other columns is reported in one line', () => {
     const [difference] = inMemory(connection => {
       for (const { sql } of schema) connection.db.run(sql)
       connection.db.run('DROP INDEX "wealth.richest"')

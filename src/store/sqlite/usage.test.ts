@@ -7,7 +7,7 @@ import { getUsagePath, openSqliteUsage } from './usage.ts'
 
 const folder = testFolder()
 
-test('usageIn: reading creates no file, and a file of another kind is refused', async () => {
+test('counts of requests: reading creates no file, and a file of another kind is refused', async () => {
   const none = openSqliteUsage(join(folder, 'none'))
   expect(await none.since(0)).toEqual([])
   expect(() => new Database(join(folder, 'none'), { readonly: true })).toThrow()
@@ -16,7 +16,7 @@ test('usageIn: reading creates no file, and a file of another kind is refused', 
   await expect(openSqliteUsage(other).add(5, new Map(), 0)).rejects.toMatchObject({ kind: 'conflict' })
 })
 
-test('usageIn: a file of an earlier version continues with its counts', async () => {
+test('counts of requests: a file of an earlier version continues with its counts', async () => {
   const path = join(folder, 'former.sqlite')
   const former = new Database(path)
   former.run(
@@ -30,7 +30,7 @@ test('usageIn: a file of an earlier version continues with its counts', async ()
   await usage.close()
 })
 
-test('usageIn: a deleted file is created again', async () => {
+test('counts of requests: a deleted file is created again', async () => {
   const path = join(folder, 'deleted.sqlite')
   const usage = openSqliteUsage(path)
   await usage.add(5, new Map([['a', 3]]), 70)
@@ -39,7 +39,7 @@ test('usageIn: a deleted file is created again', async () => {
   await usage.close()
 })
 
-test('usageFileOf: each store in a folder has its own file', () => {
+test('the file of counts: each store in a folder has its own file', () => {
   expect(getUsagePath('/x/iostlens.sqlite')).toBe('/x/usage.sqlite')
   expect(getUsagePath('/x/other.sqlite')).toBe('/x/other.sqlite.usage')
 })

@@ -1,9 +1,5 @@
 import { describe, expect, test } from 'bun:test'
 import { balanceId, balances } from '#indices/balance.ts'
-import { STATISTICS, statistics } from '#indices/statistics.ts'
-import { tokens } from '#indices/token.ts'
-import { votes } from '#indices/vote.ts'
-import { wealth } from '#indices/wealth.ts'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
 import { sortedByKey } from '#test/support/sorted-by-key.ts'
 import { derivedRecording } from '#test/support/stores/derived-chain.ts'
@@ -49,59 +45,5 @@ describe('deriveBlock: tokens of the recording against its node', () => {
       row[1].amount > 0n || row[1].frozen > 0n
     expect(sortedByKey(derived.filter(something))).toEqual(sortedByKey([...expected].filter(something)))
     expect(derived.filter(([id]) => !expected.has(id))).toEqual([])
-  })
-
-  test('deriveBlock: tokens, their supplies and holders match the node', () => {
-    const expected = [...truth.tokens].map(([symbol, info]) => {
-      const holders = chain.state.all(balances).filter(({ token, amount }) => token === symbol && amount > 0n).length
-      return [
-        symbol,
-        {
-          issuer: info.get('issuer'),
-          full_name: info.get('fullName'),
-          total_supply: info.get('totalSupply'),
-          current_supply: info.get('supply'),
-          decimal: info.get('decimal'),
-          can_transfer: info.get('canTransfer'),
-          only_issuer_can_transfer: info.get('onlyIssuerCanTransfer'),
-          holder_count: holders,
-        },
-      ] as const
-    })
-    const derived = chain.state.all(tokens).map(
-      token =>
-        [
-          token.symbol,
-          {
-            issuer: token.issuer,
-            full_name: token.full_name,
-            total_supply: String(token.total_supply),
-            current_supply: String(token.current_supply),
-            decimal: String(token.decimal),
-            can_transfer: String(token.can_transfer),
-            only_issuer_can_transfer: String(token.only_issuer_can_transfer),
-            holder_count: token.holder_count,
-          },
-        ] as const,
-    )
-    expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
-  })
-
-  test("deriveBlock: wealth is the sum of an owner's amounts, for accounts and user contracts", () => {
-    const voted = new Map<string, bigint>()
-    for (const { voter, votes: more } of chain.state.all(votes)) voted.set(voter, (voted.get(voter) ?? 0n) + more)
-    const owners = [...truth.accounts.keys(), ...[...truth.contracts.keys()].filter(id => id.startsWith('Contract'))]
-    const expected = owners.map(owner => {
-      const { due, later } = frozenOf('iost', owner)
-      const token = BigInt(truth.balances.get('iost')?.get(owner) ?? '0') + sum(due)
-      const vote = voted.get(owner) ?? 0n
-      return [owner, { total: token + vote + sum(later), token, vote, frozen: sum(later) }] as const
-    })
-    const derived = chain.state
-      .all(wealth)
-      .map(({ owner, total, token, vote, frozen }) => [owner, { total, token, vote, frozen }] as const)
-    expect(sortedByKey(derived)).toEqual(sortedByKey(expected))
-    const listed = expected.filter(([, { total }]) => total > 0n).length
-    expect(chain.state.get(statistics, STATISTICS)?.wealth_count).toBe(listed)
   })
 })

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { openElastic } from '#store/elastic/open-elastic.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { spawnIn } from '../../support/processes/cli-process.ts'
 import { freePort } from '../../support/processes/free-port.ts'
@@ -9,7 +8,6 @@ import { systemProgram } from '../../support/processes/system-program.ts'
 import { differences, dumpElastic } from '../../support/stores/dump.ts'
 import { elasticsearchUrl, openTestElastic } from '../../support/stores/elasticsearch.ts'
 import { loadFrom, replayed } from '../../support/stores/loading.ts'
-import { openTestState } from '../../support/stores/test-state.ts'
 import { testFolder } from '../../support/test-folder.ts'
 import { until } from '../../support/wait.ts'
 
@@ -62,11 +60,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticse
     await using node = await replayed(HEIGHT)
     const target = openTestElastic()
     await using proxy = await limitedTo(target.url, limit)
-    const through = openElastic({
-      url: proxy.url,
-      prefix: target.prefix,
-      openStateFile: of => openTestState(target.prefix, of),
-    })
+    const through = target.reopen({ url: proxy.url })
     try {
       expect(await loadFrom(node.url, through)).toBe(HEIGHT)
       expect(await proxy.refused()).toBeGreaterThan(0)
@@ -76,7 +70,6 @@ describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticse
       ]
       expect(differences(stored, expected)).toEqual([])
     } finally {
-      await through.close()
       await target.destroy()
     }
   })
@@ -85,11 +78,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticse
     await using node = await replayed(HEIGHT)
     const target = openTestElastic()
     await using proxy = await limitedTo(target.url, '4k')
-    const through = openElastic({
-      url: proxy.url,
-      prefix: target.prefix,
-      openStateFile: of => openTestState(target.prefix, of),
-    })
+    const through = target.reopen({ url: proxy.url })
     try {
       await target.store.create()
       const { message, help, retryable } = await failureOf(loadFrom(node.url, through))
@@ -99,7 +88,6 @@ describe.skipIf(elasticsearchUrl() === undefined)('a proxy in front of Elasticse
         false,
       ])
     } finally {
-      await through.close()
       await target.destroy()
     }
   })

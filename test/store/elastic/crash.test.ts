@@ -10,16 +10,17 @@ import { identity, listAt, publishedAt, tellingBatch } from '#test/store/suite/f
 import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { bundled } from '#test/support/processes/bundled.ts'
 import { SOAK } from '#test/support/processes/soak.ts'
+import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 import { removeTestState } from '#test/support/stores/test-state.ts'
-import { crashBatch, partitionEnd } from './crash-batch.ts'
+import { crashBatch, partitionEnd } from './crash-loader.ts'
 
 const LOADER = join(import.meta.dir, 'crash-loader.ts')
 /** More requests than a loader needs to take the store over and for its two batches. */
 const MOST_STEPS = { 'has its file': 120, 'has lost it': 600 } as const
 /** Requests from one kill to the next: with SOAK a loader is killed at every request, else at some of all kinds. */
-const STRIDE = SOAK ? { 'has its file': 1, 'has lost it': 1 } : { 'has its file': 5, 'has lost it': 17 }
+const STRIDE = SOAK ? { 'has its file': 1, 'has lost it': 1 } : { 'has its file': 8, 'has lost it': 17 }
 
 /**
  * Runs a loader that is killed when the server has handled its request number `step`. Returns false if the
@@ -96,10 +97,8 @@ async function look(store: Store, waitMs = 250): Promise<number | 'waiting'> {
 /** Ids and texts of all documents, without the height of the batch that wrote them. */
 async function contents({ url, prefix }: TestElastic) {
   const data = ['blocks', 'transactions', 'records', 'state', 'series'].map(name => `${prefix}-${name}`).join(',')
-  const answer = await fetch(`${url}/${data}/_search?size=10000`)
-  const { hits } = (await answer.json()) as {
-    hits: { hits: { _index: string; _id: string; _source: Record<string, unknown> }[] }
-  }
+  type Answer = { hits: { hits: { _index: string; _id: string; _source: Record<string, unknown> }[] } }
+  const { hits } = await ask<Answer>('GET', `${url}/${data}/_search?size=10000`)
   return hits.hits
     .map(
       ({ _index, _id, _source: { at: _, before: __, ...source } }) =>

@@ -6,52 +6,32 @@ import type { StateChange } from '#indices/registry.ts'
 import type { WealthDoc } from '#indices/wealth.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { WriteEvent } from '#store/elastic/client/sender.ts'
-import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { Writer } from '#store/port.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch, totalAt } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
-import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { type Answered, type Asked, type Fate, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
-import { openOtherState, openTestState } from '#test/support/stores/test-state.ts'
+import {
+  type BehindProxy,
+  elasticsearchUrl,
+  openBehindProxy,
+  type TestElastic,
+} from '#test/support/stores/elasticsearch.ts'
+import { openOtherState } from '#test/support/stores/test-state.ts'
 import { until } from '#test/support/wait.ts'
 
 /** Retries pause for one millisecond only. */
 const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
 
-type Setting = {
-  readonly target: TestElastic
-  /** Decides the fate of the requests of `through`. Set by the test. */
-  readonly faults: { fateOf: (asked: Asked) => Fate }
-  /** A store whose requests go through the proxy. */
-  readonly through: ReturnType<typeof openElastic>
-  readonly events: WriteEvent[]
-}
+type Setting = BehindProxy & { readonly events: WriteEvent[] }
 
-let shared: Setting & { readonly close: () => Promise<void> }
+let shared: Setting
 
 /** One set of indices for all cases. Each case begins at the height where the previous one ended. */
-async function openShared(): Promise<typeof shared> {
-  const target = openTestElastic()
-  const faults: Setting['faults'] = { fateOf: () => pass }
-  const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
+async function openShared(): Promise<Setting> {
   const events: WriteEvent[] = []
   const onEvent = (event: WriteEvent) => void events.push(event)
-  const through = openElastic({
-    url: proxy.url,
-    prefix: target.prefix,
-    openStateFile: of => openTestState(target.prefix, of),
-    leaseMs: 600_000,
-    clock,
-    onEvent,
-  })
-  await target.store.create()
-  const close = async () => {
-    await through.close()
-    await proxy.close()
-    await target.destroy()
-  }
-  return { target, faults, through, events, close }
+  return { ...(await openBehindProxy({ leaseMs: 600_000, clock, onEvent })), events }
 }
 
 /** Runs a case with a writer behind the proxy. `at` is its first height. */
@@ -115,10 +95,8 @@ function nothingYet({ status, body }: Answered): Answered {
 }
 
 /** Number of writes of a block's document, whatever their answers. */
-async function writesOf({ url, prefix }: TestElastic, height: number): Promise<number> {
-  const answer = await fetch(`${url}/${prefix}-blocks-000000/_doc/${blockId(height)}`)
-  return ((await answer.json()) as { _version: number })._version
-}
+const writesOf = async ({ ask }: TestElastic, height: number): Promise<number> =>
+  (await ask<{ _version: number }>('GET', `blocks-000000/_doc/${blockId(height)}`))._version
 
 /** [lost answer, fates, number of writes of the batch's rows in the end, retries] */
 const unclearCases: readonly (readonly [string, () => (asked: Asked) => Fate, number, number])[] = [
@@ -178,32 +156,18 @@ function unrefreshed(fate: Fate, count: number): (asked: Asked) => Fate {
   return asked => (isBulk(asked) ? { type: 'change', to: notSearchable } : refreshes(asked))
 }
 
-async function countBlocks({ url, prefix }: TestElastic): Promise<number> {
-  const answer = await fetch(`${url}/${prefix}-blocks/_count`)
-  return ((await answer.json()) as { count: number }).count
-}
+const countBlocks = async ({ ask }: TestElastic): Promise<number> =>
+  (await ask<{ count: number }>('GET', 'blocks/_count')).count
 
 /** The sequence number increases with every write of the checkpoint. */
-async function seqNoOf({ url, prefix }: TestElastic): Promise<number> {
-  const answer = await fetch(`${url}/${prefix}-meta/_doc/checkpoint`)
-  return ((await answer.json()) as { _seq_no: number })._seq_no
-}
-
-async function put({ url, prefix }: TestElastic, path: string, body: object): Promise<void> {
-  const headers = { 'content-type': 'application/json' }
-  const answer = await fetch(`${url}/${prefix}-${path}`, {
-    method: 'PUT',
-    headers,
-    body: JSON.stringify(body),
-  })
-  expect(answer.ok).toBe(true)
-}
+const seqNoOf = async ({ ask }: TestElastic): Promise<number> =>
+  (await ask<{ _seq_no: number }>('GET', 'meta/_doc/checkpoint'))._seq_no
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   beforeAll(async () => {
     shared = await openShared()
   })
-  afterAll(() => shared.close())
+  afterAll(() => shared[Symbol.asyncDispose]())
 
   for (const [name, fateOf, retries] of faultCases)
     test(`commit: the batch is stored exactly once when ${name}`, () =>
@@ -231,7 +195,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   test('commit: the commit waits while writes are blocked, and continues by itself', () =>
     withFaults(async ({ target, events, writer, at }) => {
       const setBlock = (value: boolean | null) =>
-        put(target, 'records-000000/_settings', { 'index.blocks.read_only_allow_delete': value })
+        target.ask('PUT', 'records-000000/_settings', { 'index.blocks.read_only_allow_delete': value })
       await setBlock(true)
       const commit = commitBatch(writer, tellingBatch(at, at + 2))
       await until(() => events.length > 0)
@@ -251,7 +215,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   test('commit: the commit waits while not even the checkpoint can be written on a full disk', () =>
     withFaults(async ({ target, events, writer, at }) => {
       const setBlock = (value: boolean | null) =>
-        put(target, '*/_settings', { 'index.blocks.read_only_allow_delete': value })
+        target.ask('PUT', '*/_settings', { 'index.blocks.read_only_allow_delete': value })
       await setBlock(true)
       const commit = commitBatch(writer, tellingBatch(at, at + 2))
       await until(() => events.length > 0)
@@ -301,7 +265,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
 
   test('commit: other content in place of its documents fails the commit', () =>
     withFaults(async ({ target, writer, at }) => {
-      await put(target, `blocks-000000/_create/${blockId(at)}`, { height: at, hash: 'of somebody else' })
+      await target.ask('PUT', `blocks-000000/_create/${blockId(at)}`, { height: at, hash: 'of somebody else' })
       const refused = await failureOf(commitBatch(writer, batchOf(at, at)))
       expect(refused.kind).toBe('conflict')
       expect(refused.message).toContain(blockId(at))

@@ -28,10 +28,10 @@ async function withStore(body: (target: TestElastic) => Promise<void>, documents
 }
 
 /** Heights of the blocks stored in Elasticsearch, visible to readers or not. */
-async function standing({ url, prefix }: TestElastic, index = 'blocks'): Promise<readonly number[]> {
-  await fetch(`${url}/${prefix}-${index}/_refresh`, { method: 'POST' })
-  const answer = await fetch(`${url}/${prefix}-${index}/_search?size=1000`)
-  const { hits } = (await answer.json()) as { hits: { hits: { _source: { height: number } }[] } }
+async function standing({ ask }: TestElastic, index = 'blocks'): Promise<readonly number[]> {
+  await ask('POST', `${index}/_refresh`)
+  type Answer = { hits: { hits: { _source: { height: number } }[] } }
+  const { hits } = await ask<Answer>('GET', `${index}/_search?size=1000`)
   return hits.hits.map(({ _source }) => _source.height).toSorted((a, b) => a - b)
 }
 

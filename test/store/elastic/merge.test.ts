@@ -1,50 +1,25 @@
 import { describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
 import { blockId } from '#indices/position.ts'
-import { openElastic } from '#store/elastic/open-elastic.ts'
+import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import { batchOf, blockDoc, identity, publishedAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
-import { type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { type Asked, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
-import { openOtherState, openTestState } from '#test/support/stores/test-state.ts'
+import { type BehindProxy, elasticsearchUrl, openBehindProxy } from '#test/support/stores/elasticsearch.ts'
+import { openOtherState } from '#test/support/stores/test-state.ts'
 import { until } from '#test/support/wait.ts'
 
 /** Blocks 0 to 2 finish partition 0. Block 3 is in the next partition. */
 const batches = [tellingBatch(0, 2), batchOf(3, 3, { filling: { partition: 1, documents: 1 } })]
 
 /** A store behind a faulty proxy. `through` uses the proxy, `target.store` does not. */
-async function withProxy(body: (place: Awaited<ReturnType<typeof openPlace>>) => Promise<void>) {
-  const place = await openPlace()
-  try {
-    await body(place)
-  } finally {
-    await place.close()
-  }
+async function withProxy(body: (place: BehindProxy) => Promise<void>): Promise<void> {
+  await using place = await openBehindProxy({ leaseMs: 300, clock: { sleep: () => Bun.sleep(1), random: () => 0 } })
+  await body(place)
 }
 
-async function openPlace() {
-  const target = openTestElastic()
-  const faults: { fateOf: (asked: Asked) => Fate } = { fateOf: () => pass }
-  const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
-  const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
-  const through = openElastic({
-    url: proxy.url,
-    prefix: target.prefix,
-    openStateFile: of => openTestState(target.prefix, of),
-    leaseMs: 300,
-    clock,
-  })
-  await target.store.create()
-  const close = async () => {
-    await through.close()
-    await proxy.close()
-    await target.destroy()
-  }
-  return { target, faults, through, close }
-}
-
-async function merged(store: ReturnType<typeof openElastic>): Promise<readonly string[]> {
+async function merged(store: ElasticStore): Promise<readonly string[]> {
   const told: string[] = []
   const { signal } = new AbortController()
   await store.partitions.merge({ signal, onProgress: ({ state }) => told.push(state) })

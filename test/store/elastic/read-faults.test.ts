@@ -2,19 +2,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { blocks } from '#indices/block.ts'
 import { lists } from '#indices/list.ts'
 import { wealth } from '#indices/wealth.ts'
-import { openElastic } from '#store/elastic/open-elastic.ts'
 import type { View } from '#store/port.ts'
 import { blockDoc, identity, listAt, tellingBatch } from '#test/store/suite/fixture.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
-import { type Answered, type Asked, type Fate, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
+import { type Answered, type Fate, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { type BehindProxy, elasticsearchUrl, openBehindProxy } from '#test/support/stores/elasticsearch.ts'
 
 const HEIGHT = 5
+/** Retries pause for one millisecond only. */
+const clock = { sleep: () => Bun.sleep(1), random: () => 0 }
 
-let target: TestElastic
-let proxy: Awaited<ReturnType<typeof openProxy>>
-let fateOf: (asked: Asked) => Fate = () => pass
+let place: BehindProxy
 
 /** Every kind of read, and its request. */
 const reads: readonly (readonly [string, path: string, (view: View) => Promise<unknown>])[] = [
@@ -76,7 +75,7 @@ const refusals: readonly (readonly [status: number, type: string])[] = [
 
 /** Reads once through the proxy, with a new store that has no cache. */
 async function readThrough(read: (view: View) => Promise<unknown>, signal?: AbortSignal): Promise<unknown> {
-  const store = openElastic({ url: proxy.url, prefix: target.prefix })
+  const store = place.target.reopen({ url: place.url, clock })
   try {
     return await store.read(read, signal === undefined ? {} : { signal })
   } finally {
@@ -87,27 +86,22 @@ async function readThrough(read: (view: View) => Promise<unknown>, signal?: Abor
 /** The fate of the first `count` requests of a path. */
 function first(count: number, path: string, fate: Fate): void {
   let left = count
-  fateOf = asked => (asked.path.includes(path) && left-- > 0 ? fate : pass)
+  place.faults.fateOf = asked => (asked.path.includes(path) && left-- > 0 ? fate : pass)
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   beforeAll(async () => {
-    target = openTestElastic()
-    await target.store.create()
-    const writer = await target.store.takeOver(identity)
+    place = await openBehindProxy()
+    const writer = await place.target.store.takeOver(identity)
     await commitBatch(writer, tellingBatch(0, HEIGHT))
     await writer.release()
-    proxy = await openProxy(target.url, asked => fateOf(asked))
   })
-  afterAll(async () => {
-    await proxy?.close()
-    await target?.destroy()
-  })
+  afterAll(() => place?.[Symbol.asyncDispose]())
 
   for (const [what, path, read] of reads)
     for (const [fault, fate] of faults) {
       test(`read: ${what} that ${fault} once is requested again`, async () => {
-        const expected = await target.store.read(read)
+        const expected = await place.target.store.read(read)
         first(1, path, fate)
         expect(await readThrough(read)).toEqual(expected)
       })
@@ -125,7 +119,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
         first(Number.POSITIVE_INFINITY, path, { type: 'answer', with: { status, body } })
         const failure = await failureOf(readThrough(read))
         expect([failure.kind, failure.retryable]).toEqual(['unavailable', false])
-        expect(failure.message).toContain(proxy.url)
+        expect(failure.message).toContain(place.url)
         expect(failure.help).toContain('iostlens indices check')
       })
 
@@ -137,18 +131,18 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       resolve()
     }
     const { promise: until, resolve } = Promise.withResolvers<void>()
-    fateOf = () => ({ type: 'hold', until })
-    const hurried = openElastic({ url: proxy.url, prefix: target.prefix, requestTimeoutMs: 50 })
+    place.faults.fateOf = () => ({ type: 'hold', until })
+    const hurried = place.target.reopen({ url: place.url, requestTimeoutMs: 50 })
     expect(await kindOf(hurried.read(reads[0]?.[2] ?? (async () => undefined)))).toBe('unavailable')
     resolve()
     await hurried.close()
   })
 
   test('read: a host that is down costs only a retry on another host', async () => {
-    fateOf = () => pass
-    const url = `http://127.0.0.1:1,${proxy.url.slice('http://'.length)}`
-    const store = openElastic({ url, prefix: target.prefix })
-    for (const [, , read] of reads) expect(await store.read(read)).toEqual(await target.store.read(read))
+    place.faults.fateOf = () => pass
+    const url = `http://127.0.0.1:1,${place.url.slice('http://'.length)}`
+    const store = place.target.reopen({ url })
+    for (const [, , read] of reads) expect(await store.read(read)).toEqual(await place.target.store.read(read))
     await store.close()
   })
 })

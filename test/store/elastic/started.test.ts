@@ -1,27 +1,19 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type IndexShape, metaShape, stateShapes } from '#store/elastic/schema/mappings.ts'
 import { identity } from '#test/store/suite/fixture.ts'
+import { ask } from '#test/support/stores/ask-elastic.ts'
 import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
-
-async function put(url: string, body: object): Promise<void> {
-  const answer = await fetch(url, {
-    method: 'PUT',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
-  if (!answer.ok) throw new Error(await answer.text())
-}
 
 /** An index that another process has just created. Its shard does not start until the returned function is called. */
 async function createUnstarted({ url, prefix }: TestElastic, name: string, shape: IndexShape) {
   const alias = `${prefix}-${name}`
   const index = `${url}/${alias}-0`
-  await put(`${index}?wait_for_active_shards=0`, {
+  await ask('PUT', `${index}?wait_for_active_shards=0`, {
     settings: { index: { ...shape.settings.index, 'routing.allocation.enable': 'none' } },
     mappings: shape.mappings,
     aliases: { [alias]: {} },
   })
-  return () => put(`${index}/_settings`, { 'index.routing.allocation.enable': null })
+  return () => ask('PUT', `${index}/_settings`, { 'index.routing.allocation.enable': null })
 }
 
 /** The pause between two attempts. */

@@ -12,7 +12,7 @@ import { kindOf, type Open, withStore } from './harness.ts'
 import { balanceDoc } from './samples.ts'
 
 const OWNERS = 40
-const BATCHES = 30
+const BATCHES = 16
 const TOKEN = 'held'
 
 /** Amounts above zero of the owners of a token at each height, largest first. */

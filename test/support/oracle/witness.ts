@@ -43,7 +43,7 @@ const MOST_TOLD = 10
  */
 const SOON_ENOUGH = 300
 const CALM_MS = 20
-const AWAY_MS = 20
+const AWAY_MS = 100
 
 /** The pause after an answer, by its status and the previous height: short while the chain grows. */
 function pacing(): (status: number, height: number) => Promise<void> {

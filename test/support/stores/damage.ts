@@ -5,7 +5,6 @@ import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { keyCells, keyList } from '#store/sqlite/rows.ts'
 import { createTable } from '#store/sqlite/tables.ts'
-import { ask as askElastic } from './ask-elastic.ts'
 import { type Dump, dumpElastic, dumpSqlite } from './dump.ts'
 import { openTestElastic } from './elasticsearch.ts'
 import { temporarySqlite } from './loading.ts'
@@ -95,9 +94,7 @@ export function documentPath(index: AnyIndex, id: string): string {
 type Stored = { readonly _source: Record<string, unknown>; readonly _version: number }
 
 export async function damageableElastic(): Promise<Damageable> {
-  const { store, url, prefix, reopen, destroy } = openTestElastic()
-  const ask = <T>(method: string, path: string, body?: object): Promise<T> =>
-    askElastic(method, `${url}/${prefix}-${path}`, body)
+  const { store, url, prefix, ask, reopen, destroy } = openTestElastic()
   const get = (index: AnyIndex, id: string) => ask<Stored>('GET', documentPath(index, id))
   const put = async (index: AnyIndex, id: string, source: object, version: number): Promise<void> => {
     const versioned = index.kind === 'state' ? `&version=${version}&version_type=external_gte` : ''

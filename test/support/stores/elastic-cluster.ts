@@ -1,25 +1,34 @@
 import { until } from '#test/support/wait.ts'
 import { freePorts, type OwnServer, type OwnServers, type Ports } from './elastic-process.ts'
+import { openTroubledLine, type TroubledLine } from './troubled-line.ts'
 
 /** Settings of a server without users and passwords. */
 const OPEN = ['xpack.security.enabled: false']
+
+/** Three servers of a cluster, and the lines over which the other servers reach each of them. */
+export type ThreeServers = {
+  readonly servers: readonly [OwnServer, OwnServer, OwnServer]
+  readonly lines: readonly TroubledLine[]
+}
 
 /** A cluster of three servers. No process runs before it is started. */
 export async function threeServers(
   own: OwnServers,
   { settings = [] }: { readonly settings?: readonly string[] } = {},
-): Promise<readonly [OwnServer, OwnServer, OwnServer]> {
+): Promise<ThreeServers> {
   const names = ['first', 'second', 'third'] as const
   const ports: readonly Ports[] = [await freePorts(), await freePorts(), await freePorts()]
-  const hosts = ports.map(({ transport }) => `"127.0.0.1:${transport}"`).join(', ')
+  const lines = await Promise.all(ports.map(({ transport }) => openTroubledLine(`http://127.0.0.1:${transport}`)))
+  const seen = lines.map(({ url }) => new URL(url).port)
   const all = [
-    `discovery.seed_hosts: [${hosts}]`,
+    `discovery.seed_hosts: [${seen.map(port => `"127.0.0.1:${port}"`).join(', ')}]`,
     `cluster.initial_master_nodes: [${names.join(', ')}]`,
     ...OPEN,
     ...settings,
   ]
-  const make = (at: 0 | 1 | 2): OwnServer => own.make(names[at], ports[at] as Ports, { settings: all })
-  return [make(0), make(1), make(2)]
+  const make = (at: 0 | 1 | 2): OwnServer =>
+    own.make(names[at], ports[at] as Ports, { settings: [...all, `transport.publish_port: ${seen[at]}`] })
+  return { servers: [make(0), make(1), make(2)], lines }
 }
 
 /** The `--store` URL of several servers. */

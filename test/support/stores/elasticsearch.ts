@@ -1,6 +1,7 @@
 import type { ElasticStore } from '#store/elastic/open-elastic.ts'
 import { type ElasticOptions, openElastic } from '#store/elastic/open-elastic.ts'
-import { ask } from './ask-elastic.ts'
+import { type Asked, type Fate, openProxy, pass } from '../nodes/faulty-proxy.ts'
+import { ask as askElastic } from './ask-elastic.ts'
 import { openTestState, removeTestState } from './test-state.ts'
 
 /**
@@ -26,17 +27,19 @@ export type TestElastic = {
   readonly store: ElasticStore
   /** Another handle on the same indices, as a second process has. */
   readonly reopen: (options?: Partial<ElasticOptions>) => ElasticStore
+  /** A request without the store's code. The path follows `URL/PREFIX-`. Throws unless the status is 2xx. */
+  readonly ask: <T>(method: string, path: string, body?: object) => Promise<T>
   /** Changes the mapping of an existing index to a wrong one. */
   readonly spoil: () => Promise<void>
   /** Closes every handle and removes the indices. */
   readonly destroy: () => Promise<void>
 }
 
-/** An empty store under a random prefix. */
+/** An empty store, under a random prefix unless one is given. */
 export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElastic {
   const url = options.url ?? elasticsearchUrl()
   if (url === undefined) throw new Error('There is no Elasticsearch to test on.')
-  const prefix = `test-${crypto.randomUUID().slice(0, 13)}`
+  const prefix = options.prefix ?? `test-${crypto.randomUUID().slice(0, 13)}`
   const opened: ElasticStore[] = []
   const reopen = (more: Partial<ElasticOptions> = {}): ElasticStore => {
     const store = openElastic({
@@ -47,28 +50,56 @@ export function openTestElastic(options: Partial<ElasticOptions> = {}): TestElas
     opened.push(store)
     return store
   }
+  // Any host of the cluster can answer.
+  const host = url.replace(/,.*/, '')
+  const ask: TestElastic['ask'] = (method, path, body) => askElastic(method, `${host}/${prefix}-${path}`, body)
   return {
     url,
     prefix,
     store: reopen(),
     reopen,
+    ask,
     spoil: async () => {
-      const other = { _meta: { schema: 1, fingerprint: 'other' } }
-      await ask('PUT', `${url}/${prefix}-state-0/_mapping`, other)
+      await ask('PUT', 'state-0/_mapping', { _meta: { schema: 1, fingerprint: 'other' } })
     },
     destroy: async () => {
       for (const store of opened) await store.close()
       removeTestState(prefix)
-      // Any host of the cluster can remove the indices.
-      await removeIndices(url.replace(/,.*/, ''), prefix)
+      await removeIndices(host, prefix)
+    },
+  }
+}
+
+/** An empty store and a proxy in front of its server. `faults.fateOf` decides about the requests of `through`. */
+export type BehindProxy = AsyncDisposable & {
+  readonly target: TestElastic
+  readonly faults: { fateOf: (asked: Asked) => Fate }
+  readonly through: ElasticStore
+  /** The URL of the proxy. */
+  readonly url: string
+}
+
+export async function openBehindProxy(options: Partial<ElasticOptions> = {}): Promise<BehindProxy> {
+  const target = openTestElastic()
+  const faults: BehindProxy['faults'] = { fateOf: () => pass }
+  const proxy = await openProxy(target.url, asked => faults.fateOf(asked))
+  const through = target.reopen({ url: proxy.url, ...options })
+  await target.store.create()
+  return {
+    ...{ target, faults, through },
+    url: proxy.url,
+    [Symbol.asyncDispose]: async () => {
+      await through.close()
+      await proxy.close()
+      await target.destroy()
     },
   }
 }
 
 /** Removes every index with a prefix. */
 async function removeIndices(url: string, prefix: string): Promise<void> {
-  const names = Object.keys(await ask<object>('GET', `${url}/${prefix}-*?expand_wildcards=all`))
+  const names = Object.keys(await askElastic<object>('GET', `${url}/${prefix}-*?expand_wildcards=all`))
   // The first line of a request may have at most 4 KiB.
   for (let from = 0; from < names.length; from += 50)
-    await ask('DELETE', `${url}/${names.slice(from, from + 50).join(',')}`)
+    await askElastic('DELETE', `${url}/${names.slice(from, from + 50).join(',')}`)
 }

@@ -1,11 +1,14 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { Database } from 'bun:sqlite'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
 import { ROOT } from '../root.ts'
+import { until } from '../wait.ts'
 import { commitRuns } from './commit-runs.ts'
 import { edition } from './edition.ts'
+import { loadFrom, replayed } from './loading.ts'
 
 /** Blocks per batch. */
 const RUN = 500
@@ -23,59 +26,76 @@ export async function fillFromRecording(
   await commitRuns(store, runs, { lib })
 }
 
-let file: Promise<string> | undefined
+/** The last height of the recorded chain. */
+const END = 4851
+
+const files = new Map<number, Promise<string>>()
 let loaded: Promise<Store> | undefined
 
 /**
- * Path of a SQLite file with the whole recorded chain, shared by all tests of these sources: read it or copy it only.
+ * Path of a SQLite file with the recorded chain up to a height, loaded over HTTP from a node with all signatures proved.
+ * All tests of these sources share it: read it, or begin with a copy, `temporarySqlite(await loadedFile(860))`.
  */
-export function loadedFile(): Promise<string> {
-  file ??= wholeChain()
+export function loadedFile(to = END): Promise<string> {
+  const file = files.get(to) ?? requireFile(to)
+  files.set(to, file)
   return file
 }
 
-/** The store in that file, with the whole recorded chain. It is read-only. */
+/** The store in the file with the whole recorded chain. It is read-only. */
 export function loadedStore(): Promise<Store> {
   loaded ??= loadedFile().then(path => openSqlite({ path, readonly: true }))
   return loaded
 }
 
-/** The cache of files with the whole chain, each in a folder named by the edition that made it. */
+/** The cache of files, in a folder for each edition of the sources. */
 const KEPT = join(ROOT, '.cache/loaded')
 const FILE = 'chain.sqlite'
 const DAY_MS = 86_400_000
 
-/** Path of the file of this edition, which is created if it does not exist. */
-async function wholeChain(): Promise<string> {
+/** Path of a file of this edition. The first of several processes fills it, and the others wait. */
+async function requireFile(to: number): Promise<string> {
   const folder = join(KEPT, edition())
-  if (existsSync(folder)) {
-    const now = new Date()
-    utimesSync(folder, now, now)
-  } else await makeWholeChain(folder)
-  return join(folder, FILE)
-}
-
-/**
- * Several processes may run this at once: each fills its own folder, and one of them renames its folder to
- * the final name.
- */
-async function makeWholeChain(folder: string): Promise<void> {
-  mkdirSync(KEPT, { recursive: true })
-  removeUnused()
-  const made = mkdtempSync(`${folder}.`)
-  const store = openSqlite({ path: join(made, FILE) })
-  await fillFromRecording(store, { to: (await recordedBlocks()).length - 1 })
-  await store.close()
-  try {
-    renameSync(made, folder)
-  } catch (error) {
-    rmSync(made, { recursive: true })
-    // Another process was faster and made the same content.
-    if (!existsSync(folder)) throw error
+  const own = join(folder, `to-${to}`)
+  mkdirSync(folder, { recursive: true })
+  const now = new Date()
+  utimesSync(folder, now, now)
+  if (!existsSync(own)) {
+    using _lock = await lockFolder(folder)
+    if (!existsSync(own)) await fillFolder(own, to)
   }
+  return join(own, FILE)
 }
 
-/** Removes cached files that no test has opened for a day: other editions, and leftovers of processes that died. */
+/** A lock that ends with its process, because SQLite holds it. */
+async function lockFolder(folder: string): Promise<Disposable> {
+  const lock = new Database(join(folder, 'lock'))
+  const isFree = (): boolean => {
+    try {
+      lock.run('BEGIN EXCLUSIVE')
+      return true
+    } catch {
+      return false
+    }
+  }
+  await until(isFree, 50)
+  return { [Symbol.dispose]: () => lock.close() }
+}
+
+async function fillFolder(folder: string, to: number): Promise<void> {
+  removeUnused()
+  const unfinished = `${folder}-unfinished`
+  rmSync(unfinished, { recursive: true, force: true })
+  mkdirSync(unfinished)
+  await using node = await replayed(to)
+  const store = openSqlite({ path: join(unfinished, FILE) })
+  const height = await loadFrom(node.url, store)
+  await store.close()
+  if (height !== to) throw new Error(`The load ended at block ${height}, not at ${to}.`)
+  renameSync(unfinished, folder)
+}
+
+/** Removes the folders of editions that no test has used for a day. */
 function removeUnused(): void {
   for (const name of readdirSync(KEPT)) {
     const path = join(KEPT, name)

@@ -1,7 +1,10 @@
 import { type AddressInfo, connect as connectTo, createServer, type Socket } from 'node:net'
 
-/** The way bytes are treated: `hold` accepts connections and requests and never passes anything on. */
-export type Trouble = 'none' | 'hold' | { readonly delayMs: number }
+/**
+ * The way bytes are treated: `hold` accepts connections and requests and never passes anything on, `cut` closes all
+ * connections.
+ */
+export type Trouble = 'none' | 'hold' | 'cut' | { readonly delayMs: number }
 
 /** A TCP proxy in front of a server. A change applies to open connections as well as to new ones. */
 export type TroubledLine = {
@@ -10,15 +13,16 @@ export type TroubledLine = {
   close(): Promise<void>
 }
 
-export async function openTroubledLine(target: string): Promise<TroubledLine> {
-  const { hostname, port } = new URL(target)
+/** `port`: the port of the proxy; absent: any. */
+export async function openTroubledLine(target: string, port = 0): Promise<TroubledLine> {
+  const to = new URL(target)
   let trouble: Trouble = 'none'
   const all = new Set<Socket>()
   const carry = (from: Socket, to: Socket): void => {
     from.on('data', bytes => {
       if (trouble === 'none') to.write(bytes)
       // Held bytes are lost: a client that waited for them has to send its request again.
-      else if (trouble !== 'hold') setTimeout(() => to.writable && to.write(bytes), trouble.delayMs)
+      else if (typeof trouble === 'object') setTimeout(() => to.writable && to.write(bytes), trouble.delayMs)
     })
     from.on('error', () => to.destroy())
     from.on('close', () => {
@@ -28,16 +32,17 @@ export async function openTroubledLine(target: string): Promise<TroubledLine> {
     all.add(from)
   }
   const server = createServer(client => {
-    const upstream = connectTo(Number(port), hostname)
+    if (trouble === 'cut') return void client.destroy()
+    const upstream = connectTo(Number(to.port), to.hostname)
     carry(client, upstream)
     carry(upstream, client)
   })
-  await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
+  await new Promise<void>(ready => server.listen(port, '127.0.0.1', ready))
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     suffer: next => {
       // The answer to a held request never comes, so its connection is closed.
-      if (trouble === 'hold') for (const socket of all) socket.destroy()
+      if (trouble === 'hold' || next === 'cut') for (const socket of all) socket.destroy()
       trouble = next
     },
     close: async () => {

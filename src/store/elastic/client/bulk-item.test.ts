@@ -43,12 +43,12 @@ const fates: readonly Fate[] = [
 ]
 
 for (const [action, answer, fate] of fates)
-  test(`fateOf: ${action} answered ${answer.status} ${answer.error?.type ?? ''} is ${fate}`, () => {
+  test(`an item: ${action} answered ${answer.status} ${answer.error?.type ?? ''} is ${fate}`, () => {
     const item = action === 'index seen' ? ({ action: 'index', seen: true } as const) : { action }
     expect(judgeAnswer(item, answer)).toBe(fate)
   })
 
-test('items: each item is the lines of Elasticsearch’s format, with their length in bytes', () => {
+test('an item: each item is the lines of Elasticsearch’s format, with their length in bytes', () => {
   expect(createItem('i', 'é"', '{"a":1}')).toEqual({
     action: 'create',
     index: 'i',
@@ -74,7 +74,7 @@ test('items: each item is the lines of Elasticsearch’s format, with their leng
   )
 })
 
-test('cut: order and every item are kept, the limit is exceeded only by a single item, and each run is filled', () => {
+test('runs of items: order and every item are kept, the limit is exceeded only by a single item, and each run is filled', () => {
   fc.assert(
     fc.property(fc.array(fc.nat(20)), fc.integer({ min: 1, max: 30 }), (sizes, limit) => {
       const items = sizes.map((bytes, at) => ({ at, bytes }))

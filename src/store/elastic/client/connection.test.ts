@@ -5,7 +5,7 @@ import type { Failure } from '#failure/failure.ts'
 import { failureOf } from '#test/store/suite/harness.ts'
 import { until } from '#test/support/wait.ts'
 import { openElastic } from '../open-elastic.ts'
-import { connect } from './connection.ts'
+import { connect, createBudget, parseHostUrls } from './connection.ts'
 import { requestJson } from './request.ts'
 
 /**
@@ -155,3 +155,34 @@ for (const [options, message] of wrong)
     expect(failure.message).toContain(message)
     expect(failure.message).not.toContain('hunter2')
   })
+
+test('several hosts: there is one URL for each host, all with the path', () => {
+  expect(parseHostUrls('https://a:9200,b,[::1]:1/behind/proxy').map(String)).toEqual([
+    'https://a:9200/behind/proxy',
+    'https://b/behind/proxy',
+    'https://[::1]:1/behind/proxy',
+  ])
+})
+
+for (const text of ['a:9200', 'ftp://a', 'http://', 'http://a,,b', 'http://a,b:x', 'http://u:hunter2,x@a'])
+  test(`several hosts: refuses ${text}`, async () => {
+    const failure = await failureOf(Promise.resolve(text).then(parseHostUrls))
+    expect(failure.kind).toBe('usage')
+    expect(failure.message).not.toContain('hunter2')
+  })
+
+function spent(extra: ReturnType<typeof createBudget>): number {
+  for (let count = 0; ; count++) if (!extra.spend()) return count
+}
+
+test('extra requests: a burst is allowed, then a twentieth of the usual requests, and a few a second', () => {
+  let now = 0
+  const extra = createBudget(() => now)
+  expect(spent(extra)).toBe(20)
+  for (let usual = 0; usual < 101; usual++) extra.earn()
+  expect(spent(extra)).toBe(5)
+  now = 1_000
+  expect(spent(extra)).toBe(5)
+  now = 60_000
+  expect(spent(extra)).toBe(20)
+})

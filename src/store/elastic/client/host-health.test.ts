@@ -17,7 +17,7 @@ function open(
   return { clock, choice, health }
 }
 
-test('hostHealth: the delay of the last round does not silence a host that answers the next one', async () => {
+test('the health of hosts: the delay of the last round does not silence a host that answers the next one', async () => {
   let isBusy = true
   const { clock, choice, health } = open(['a', 'b'], ({ sleep }) => ({
     probe: async host => {
@@ -37,7 +37,7 @@ test('hostHealth: the delay of the last round does not silence a host that answe
   health.close()
 })
 
-test('hostHealth: a successful trial does not clear a host that is doubted by then', async () => {
+test('the health of hosts: a successful trial does not clear a host that is doubted by then', async () => {
   let tried = Promise.withResolvers<boolean>()
   const { clock, choice, health } = open(['a', 'b', 'c'], () => ({
     probe: async () => true,
@@ -60,4 +60,75 @@ test('hostHealth: a successful trial does not clear a host that is doubted by th
   await clock.pass(5_000)
   expect(choice.doubted).toBeUndefined()
   health.close()
+})
+
+function openChoice(hosts: readonly string[]) {
+  const clock = { now: 0 }
+  const choice = new HostChoice(hosts, () => clock.now)
+  return {
+    clock,
+    choice,
+    six: () =>
+      Array.from({ length: 6 }, () => choice.next())
+        .toSorted()
+        .join(''),
+  }
+}
+
+test('the choice of a host: hosts take turns without the silent ones, or all of them if all are silent', () => {
+  const { choice, six } = openChoice(['a', 'b', 'c'])
+  expect(six()).toBe('aabbcc')
+  choice.noteSilent('b')
+  expect([six(), choice.usable()]).toEqual(['aaaccc', ['a', 'c']])
+  choice.noteSilent('a')
+  expect(six()).toBe('cccccc')
+  choice.noteSilent('c')
+  expect(six()).toBe('aabbcc')
+  choice.noteResponsive('b')
+  expect(six()).toBe('bbbbbb')
+})
+
+test('the choice of a host: a single host is always used', () => {
+  const { choice, six } = openChoice(['a'])
+  choice.noteSilent('a')
+  expect([six(), choice.next('a')]).toEqual(['aaaaaa', 'a'])
+})
+
+test('the choice of a host: a host for which others had to help is doubted, only one at a time and never all', () => {
+  const { choice, clock, six } = openChoice(['a', 'b', 'c'])
+  choice.noteFasterWithout('a')
+  clock.now = 60_000
+  choice.noteFasterWithout('a')
+  expect(six()).toBe('aabbcc')
+  choice.noteFasterWithout('a')
+  expect([six(), choice.doubted]).toEqual(['bbbccc', 'a'])
+  choice.noteFasterWithout('b')
+  choice.noteFasterWithout('b')
+  expect([six(), choice.doubted]).toEqual(['aaaccc', 'b'])
+  choice.noteSilent('a')
+  choice.noteSilent('c')
+  expect([six(), choice.next('b')]).toEqual(['bbbbbb', 'b'])
+  choice.noteResponsive('a')
+  choice.clearDoubt()
+  expect(six()).toBe('aaabbb')
+})
+
+test('the choice of a host: without a suspect, the doubted host is used like any other', () => {
+  const { choice } = openChoice(['a', 'b', 'c'])
+  choice.noteFasterWithout('a')
+  choice.noteFasterWithout('a')
+  expect([choice.usable('c'), choice.usable()]).toEqual([
+    ['a', 'b'],
+    ['b', 'c'],
+  ])
+})
+
+test('the choice of a host: the choice shows when other hosts are usable', () => {
+  const { choice } = openChoice(['a', 'b'])
+  const seen = [choice.changes]
+  for (const change of ['noteSilent', 'noteSilent', 'noteResponsive', 'noteResponsive'] as const) {
+    choice[change]('a')
+    seen.push(choice.changes)
+  }
+  expect(seen).toEqual([0, 1, 1, 2, 2])
 })

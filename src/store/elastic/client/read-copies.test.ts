@@ -5,7 +5,7 @@ import { isReading } from './request.ts'
 const lines = (...heads: readonly object[]): string =>
   heads.map(head => `${JSON.stringify(head)}\n{"size":0}\n`).join('')
 
-test('isReading: GET and the read-only POSTs are reads', () => {
+test('requests: GET and the read-only POSTs are reads', () => {
   const all = ['/a,b/_search', '/_search', '/_msearch', '/_mget', '/a/_count', '/a/_terms_enum']
   expect(all.filter(path => !isReading({ method: 'POST', path }))).toEqual([])
   expect(isReading({ method: 'GET', path: '/a' })).toBe(true)
@@ -15,7 +15,7 @@ test('isReading: GET and the read-only POSTs are reads', () => {
 })
 
 for (const path of ['/a,b/_search', '/_mget', '/a/_doc/published'])
-  test(`onNodes: ${path} prefers copies on any of the nodes`, () => {
+  test(`copies to read: ${path} prefers copies on any of the nodes`, () => {
     expect(preferNodes<CopiedRead>({ path, query: { realtime: 'false' } }, ['n1', 'n2'])).toEqual([
       { path, query: { realtime: 'false', preference: '_prefer_nodes:n1,n2' } },
     ])
@@ -23,11 +23,11 @@ for (const path of ['/a,b/_search', '/_mget', '/a/_doc/published'])
   })
 
 for (const path of ['/a', '/_search', '/a/_terms_enum', '/_cluster/health'])
-  test(`onNodes: ${path} chooses no copies`, () => {
+  test(`copies to read: ${path} chooses no copies`, () => {
     expect(preferNodes<CopiedRead>({ path }, ['n1'])).toEqual([{ path }])
   })
 
-test('onNodes: each of several searches may use any of the nodes', () => {
+test('copies to read: each of several searches may use any of the nodes', () => {
   expect(preferNodes<CopiedRead>({ path: '/_msearch', lines: lines({ index: 'a' }, { index: 'b' }) }, ['n1'])).toEqual([
     {
       path: '/_msearch',
@@ -36,7 +36,7 @@ test('onNodes: each of several searches may use any of the nodes', () => {
   ])
 })
 
-test('onNodes: searches that must use one copy are tried on one node after the other, and then unchanged', () => {
+test('copies to read: searches that must use one copy are tried on one node after the other, and then unchanged', () => {
   const head = { index: 'a', preference: 'some text' }
   const on = (preference: string) => ({
     path: '/_msearch',
@@ -49,7 +49,7 @@ test('onNodes: searches that must use one copy are tried on one node after the o
   ])
 })
 
-test('onNodes: searches of certain copies are unchanged, also where all are on one node', () => {
+test('copies to read: searches of certain copies are unchanged, also where all are on one node', () => {
   for (const node of ['x', 'y']) {
     const read = {
       path: '/_msearch',
@@ -60,7 +60,7 @@ test('onNodes: searches of certain copies are unchanged, also where all are on o
   }
 })
 
-test('hasNoCopy: the errors of Elasticsearch without a copy are recognized', () => {
+test('copies to read: the errors of Elasticsearch without a copy are recognized', () => {
   expect(hasNoCopy('{"reason":"no data nodes with criteria [n1] found for shard: [a][0]"}')).toBe(true)
   expect(hasNoCopy('{"hits":[]}')).toBe(false)
 })

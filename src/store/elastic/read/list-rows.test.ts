@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { listRowPartitions } from './view.ts'
 
-test('partitionsOf: the partitions with some of the rows are returned', () => {
+test('partitions of rows: the partitions with some of the rows are returned', () => {
   const starts = [
     [0, 1],
     [2, 11],

@@ -19,7 +19,7 @@ const metaOf = (batch: string): PublishedMeta => ({
   edition: EDITION,
 })
 
-test('rememberState: missing documents are cached, too, and index and id are separate', () => {
+test('state in memory: missing documents are cached, too, and index and id are separate', () => {
   const docs = createStateCache()
   docs.put(lists, 'a', { doc, characters: 1 })
   docs.put(lists, 'none', { doc: undefined, characters: 0 })
@@ -29,7 +29,7 @@ test('rememberState: missing documents are cached, too, and index and id are sep
   expect(docs.get(accounts, 'a')).toBeUndefined()
 })
 
-test('rememberState: hits and misses are counted, and a full cache drops the oldest document', () => {
+test('state in memory: hits and misses are counted, and a full cache drops the oldest document', () => {
   const looks: boolean[] = []
   const docs = createStateCache(isHit => looks.push(isHit))
   for (const id of ['0', '1', '2']) docs.put(lists, id, { doc, characters: 3_999_000 })
@@ -38,7 +38,7 @@ test('rememberState: hits and misses are counted, and a full cache drops the old
   expect(looks).toEqual([true, false])
 })
 
-test('rememberState: a document read by several views at the same time takes room once', () => {
+test('state in memory: a document read by several views at the same time takes room once', () => {
   const docs = createStateCache()
   for (let n = 0; n < 3; n++) docs.put(lists, 'a', { doc, characters: 3_000_000 })
   docs.put(lists, 'b', { doc, characters: 3_000_000 })
@@ -63,7 +63,7 @@ function opener() {
   }
 }
 
-test('viewsOf: cached documents are shared by views of one batch, for a second, and not after a change', () => {
+test('open views: cached documents are shared by views of one batch, for a second, and not after a change', () => {
   const { edition, forget, at } = opener()
   const [first, second] = [metaOf('b1'), metaOf('b2')]
   const begun = edition(first)
@@ -78,7 +78,7 @@ test('viewsOf: cached documents are shared by views of one batch, for a second, 
   expect(edition(second)).not.toBe(next)
 })
 
-test('viewsOf: a view that reads damaged data shares no cache, and has no edition', () => {
+test('open views: a view that reads damaged data shares no cache, and has no edition', () => {
   const views = createViews({
     connection: connect({ url: 'http://127.0.0.1:1' }),
     names: createNames('a'),

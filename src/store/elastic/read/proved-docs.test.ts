@@ -28,7 +28,7 @@ afterAll(async () => {
   await server.stop(true)
 })
 
-test('provedDocs: each request proves the indices of its documents, whatever their number', async () => {
+test('proved documents: each request proves the indices of its documents, whatever their number', async () => {
   const refs = Array.from({ length: 2_500 }, (_, n) => ({ index: `i${n % 300}`, id: `d${n}` }))
   const last = Object.fromEntries(refs.map(({ index }) => [index, ['last', 1] as const]))
   const found = await getProvedDocs({ connection, last }, refs)

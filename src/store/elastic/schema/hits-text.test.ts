@@ -33,7 +33,7 @@ const answerOf = (sources: readonly (readonly [id: string, source: string])[]): 
     .map(([id, source]) => `{"_index":"a-records-000000","_id":"${id}","_score":1.0,"_source":${source}}`)
     .join(',')}]}}`
 
-test('docsInHits: any documents are read as from parsed JSON', () => {
+test('documents of hits: any documents are read as from parsed JSON', () => {
   fc.assert(
     fc.property(fc.array(record), docs => {
       const sources = docs.map(doc => [doc.id, encodeDoc(records, doc)] as const)
@@ -52,7 +52,7 @@ const source = encodeDoc(records, doc)
 const read = (changed: string): readonly ListedRecord[] | undefined =>
   parseHitDocs(listedRecords, answerOf([['1', changed]]))
 
-test('docsInHits: hits written in another form are left to the JSON parser', () => {
+test('documents of hits: hits written in another form are left to the JSON parser', () => {
   expect(read(source)).toHaveLength(1)
   const others: readonly (readonly [string, string])[] = [
     ['"height":1', '"height": 1'],

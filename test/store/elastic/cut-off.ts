@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { toExitCode } from '#cli/command.ts'
 import { accounts } from '#indices/account.ts'
 import { blocks } from '#indices/block.ts'
@@ -12,17 +12,13 @@ import { failureOf } from '#test/store/suite/harness.ts'
 import { type Asked, openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import { type Link, openLink } from '#test/support/stores/cut-link.ts'
-import { healthy } from '#test/support/stores/elastic-cluster.ts'
-import { freePorts, type OwnServer, ownServers } from '#test/support/stores/elastic-process.ts'
+import { healthy, isGreen, type ThreeServers } from '#test/support/stores/elastic-cluster.ts'
+import type { OwnServer } from '#test/support/stores/elastic-process.ts'
 import { openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 /** The height that both servers have, and the height that only the remaining server has. */
 const [BEFORE, AFTER] = [5, 9]
 
-const servers = await ownServers()
-
-let links: readonly Link[] = []
 let main: OwnServer
 let cutOff: OwnServer
 let target: TestElastic
@@ -112,33 +108,25 @@ function staleAt(
 }
 const READS = ['_mget', '_search', '_msearch', '_terms_enum']
 
-describe.skipIf(servers === undefined)('a server that is cut off from its cluster', () => {
+/**
+ * The first server remains, and the third is cut off from it. The second does not run any more. Afterwards the first
+ * runs alone.
+ */
+export function cutOffSuite(cluster: () => ThreeServers): void {
   beforeAll(async () => {
-    if (servers === undefined) return
-    const [one, two] = [await freePorts(), await freePorts()]
-    const [fromOne, fromTwo] = [await freePorts(), await freePorts()]
-    links = [await openLink(fromOne.transport, one.transport), await openLink(fromTwo.transport, two.transport)]
-    const usual = [
-      'xpack.security.enabled: false',
-      `discovery.seed_hosts: ["127.0.0.1:${fromOne.transport}"]`,
-      'cluster.initial_master_nodes: [main]',
-    ]
-    main = servers.make('main', one, {
-      settings: [...usual, `transport.publish_port: ${fromOne.transport}`],
-    })
-    // A data node cannot become the master by itself.
-    cutOff = servers.make('cut-off', two, {
-      settings: [...usual, 'node.roles: [data]', `transport.publish_port: ${fromTwo.transport}`],
-    })
-    await Promise.all([main.start(), cutOff.start()])
-    await healthy(main.url, 'wait_for_nodes=2')
+    const { servers, lines } = cluster()
+    main = servers[0]
+    cutOff = servers[2]
+    // The first server alone decides about the cluster.
+    const { name } = servers[1]
+    await ask('POST', `${main.url}/_cluster/voting_config_exclusions?node_names=${name},${cutOff.name}`)
     target = openTestElastic({ url: main.url, replicas: 1 })
     await target.store.create()
     const writer = await target.store.takeOver(identity)
     await commitBatch(writer, tellingBatch(0, BEFORE - 1))
     await commitBatch(writer, accountBatch(BEFORE, ['u1']))
-    await healthy(main.url, 'wait_for_status=green')
-    for (const link of links) link.cut()
+    await isGreen(main.url)
+    for (const line of lines) line.suffer('cut')
     // The master removes the other server's copies from the set of active copies.
     await healthy(main.url, 'wait_for_nodes=1')
     await commitBatch(writer, tellingBatch(BEFORE + 1, AFTER - 1))
@@ -155,8 +143,7 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
   afterAll(async () => {
     await proxy?.close()
     await target?.destroy()
-    for (const link of links) link[Symbol.dispose]()
-    servers?.[Symbol.dispose]()
+    cutOff?.kill()
   })
 
   test('the copies of the cut-off server are outdated, as these tests need', async () => {
@@ -238,4 +225,4 @@ describe.skipIf(servers === undefined)('a server that is cut off from its cluste
     await ask('DELETE', `${main.url}/${target.prefix}-state-0/_doc/${encodeURIComponent('accounts/u2')}?refresh=true`)
     expect(await audited()).toEqual({ richest: totalAt(AFTER), hasBlock: true, hasAccount: false })
   })
-})
+}

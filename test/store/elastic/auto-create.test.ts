@@ -1,4 +1,4 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { records } from '#indices/record.ts'
 import { wealth } from '#indices/wealth.ts'
 import type { BatchSize } from '#store/batch.ts'
@@ -7,8 +7,7 @@ import { identity, recordDoc, tellingBatch, wealthDoc } from '#test/store/suite/
 import { failureOf } from '#test/store/suite/harness.ts'
 import { ask } from '#test/support/stores/ask-elastic.ts'
 import { commitBatch } from '#test/support/stores/commit-batch.ts'
-import type { OwnServer } from '#test/support/stores/elastic-process.ts'
-import { openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
+import { elasticsearchUrl, openTestElastic, type TestElastic } from '#test/support/stores/elasticsearch.ts'
 
 const HEIGHT = 3
 const KEY: StoredKey = { id: 'a', hash: 'h', name: 'n', perSecond: 1, perDay: 1, created: 1 }
@@ -75,21 +74,29 @@ const cases: readonly Case[] = [
   },
 ]
 
-/** A server that creates any index on its first write: the default of Elasticsearch, which the other tests disable. */
-export function autoCreateSuite(at: () => OwnServer): void {
-  let server: OwnServer
+/** The server creates indices with this prefix on their first write, and no others. */
+const PREFIX = 'test-auto'
+
+const openTarget = (): TestElastic =>
+  openTestElastic({ prefix: `${PREFIX}${crypto.randomUUID().slice(0, 13)}`, retryTimeoutMs: 1_000 })
+
+/** The default of Elasticsearch, which the tests' server does not have. */
+describe.skipIf(elasticsearchUrl() === undefined)('a server that creates any index on its first write', () => {
+  const url = elasticsearchUrl()
+  const allow = (pattern: string | null) =>
+    ask('PUT', `${url}/_cluster/settings`, { persistent: { 'action.auto_create_index': pattern } })
   beforeAll(async () => {
-    server = at()
-    await ask('PUT', `${server.url}/_cluster/settings`, {
-      persistent: { 'action.auto_create_index': 'true' },
-    })
-    // The server creates the index automatically.
-    await ask('PUT', `${server.url}/unknown/_doc/1`, {})
-    expect(Object.keys(await ask<object>('GET', `${server.url}/unknown`))).toEqual(['unknown'])
+    await allow(`+${PREFIX}*`)
+    const unknown = `${PREFIX}-${crypto.randomUUID()}`
+    await ask('PUT', `${url}/${unknown}/_doc/1`, {})
+    expect(Object.keys(await ask<object>('GET', `${url}/${unknown}`))).toEqual([unknown])
+    await ask('DELETE', `${url}/${unknown}`)
   })
+  afterAll(() => allow(null))
+
   for (const { name, removed, repair = false, chunk, work } of cases)
     test(`${name}: no index is created`, async () => {
-      const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
+      const target = openTarget()
       try {
         await target.store.create()
         const first = await target.store.takeOver(identity)
@@ -110,7 +117,7 @@ export function autoCreateSuite(at: () => OwnServer): void {
     })
 
   test('a store that was never created, and keys of a store whose index is gone: no index is created', async () => {
-    const target = openTestElastic({ url: server.url, retryTimeoutMs: 1_000 })
+    const target = openTarget()
     try {
       const { store } = target
       await failureOf(store.takeOver(identity))
@@ -129,4 +136,4 @@ export function autoCreateSuite(at: () => OwnServer): void {
       await target.destroy()
     }
   })
-}
+})
