@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { listCall } from '#test/support/oracle/list-call.ts'
 import { plainLists } from '#test/support/oracle/plain-lists.ts'
+import { listCall } from '#test/support/oracle/plain-records.ts'
 import { ask } from '#test/support/stores/ask.ts'
 
 type Row = {

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
 import { sentTransactions } from '#test/support/nodes/recording.ts'
-import { type ListCall, listCall } from '#test/support/oracle/list-call.ts'
 import { plainRecording } from '#test/support/oracle/plain-lists.ts'
 import type { PlainChain, PlainRow } from '#test/support/oracle/plain-records.ts'
+import { type ListCall, listCall } from '#test/support/oracle/plain-records.ts'
 import type { Service } from '#test/support/processes/service.ts'
 import { allRows, dataOf, field, requirePage } from './answers.ts'
 

@@ -3,7 +3,7 @@ import { hashIn } from '../generator/answers.ts'
 import { hashesOf } from '../generator/block.ts'
 import { type Row, rowsBetween, rowsOfTransaction } from '../generator/rows.ts'
 import { txHash } from '../generator/transaction-hash.ts'
-import { type ListCall, listCall } from '../support/oracle/list-call.ts'
+import { type ListCall, listCall } from '../support/oracle/plain-records.ts'
 import { aboveOf, ancestor, type ForkBlock, type Forks, leadsTo, textIn } from './fork-node.ts'
 import type { ForkStand } from './stand.ts'
 

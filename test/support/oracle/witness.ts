@@ -1,8 +1,8 @@
 import type { Service } from '../processes/service.ts'
 import { seeded } from '../seeded.ts'
-import { type ListCall, listCall } from './list-call.ts'
 import { plainLists, shownPlainRow } from './plain-lists.ts'
 import type { PlainRow } from './plain-records.ts'
+import { type ListCall, listCall } from './plain-records.ts'
 
 /** Results of a client that sent requests continuously. */
 export type Testimony = {
