@@ -5,7 +5,6 @@ import type { Store } from '#store/port.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { recordedBlocks } from '../nodes/recording.ts'
 import { ROOT } from '../root.ts'
-import { until } from '../wait.ts'
 import { commitRuns } from './commit-runs.ts'
 import { edition } from './edition.ts'
 import { loadFrom, replayed } from './loading.ts'
@@ -78,7 +77,8 @@ async function lockFolder(folder: string): Promise<Disposable> {
       return false
     }
   }
-  await until(isFree, 50)
+  // A load takes longer than `until` waits on a busy machine.
+  while (!isFree()) await Bun.sleep(50)
   return { [Symbol.dispose]: () => lock.close() }
 }
 
