@@ -74,11 +74,11 @@ export async function migrateByDeriving(parts: DeriveParts, options: DeriveOptio
   const beside = await store.migrating.beside()
   try {
     await beside.create()
-    await loadBeside(parts, beside, options)
+    await loadNewData(parts, beside, options)
     const audited = await audit({ store: beside, scratch, clock, node }, options.audit)
     if (!options.isWhole(audited)) return false
     await store.migrating.swap(async height => {
-      if (((await beside.published())?.height ?? -1) < height) await loadBeside(parts, beside, options)
+      if (((await beside.published())?.height ?? -1) < height) await loadNewData(parts, beside, options)
     })
     return true
   } finally {
@@ -87,7 +87,7 @@ export async function migrateByDeriving(parts: DeriveParts, options: DeriveOptio
 }
 
 /** Loads the new data up to the end of the served data, or further if a node has more. */
-async function loadBeside(
+async function loadNewData(
   { store, node, clock }: DeriveParts,
   beside: Store,
   { load: options }: DeriveOptions,

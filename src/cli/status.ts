@@ -109,7 +109,7 @@ const toStoreStatusJson = ({ store, published, fresh, found, held, problems }: S
   height: published.height,
   hash: published.hash,
   time: toIso(published.time),
-  behind: fresh.node === 'none' ? countBehind(published) : fresh.behind,
+  behind: fresh.node === 'none' ? countDistance(published) : fresh.behind,
   lib: fresh.lib,
   holds: held === undefined ? null : countHeld(held),
   proved: provedJson(published),
@@ -150,12 +150,12 @@ function describeUnfit({ unfit }: Freshness): readonly string[] {
   return unfit === undefined ? [] : [`${unfitText(unfit, unfit.node)}. ${unfitHelp(unfit, unfit.node)}`]
 }
 
-function countBehind({ height, lib }: Published): number {
+function countDistance({ height, lib }: Published): number {
   return Math.max(0, lib - height)
 }
 
 function formatDistance(published: Published, fresh: Freshness): string {
-  if (fresh.node === 'none') return `${countBehind(published)} blocks, as last reported to the loader`
+  if (fresh.node === 'none') return `${countDistance(published)} blocks, as last reported to the loader`
   const { behind, lib, unfit } = fresh
   if (unfit !== undefined) return 'unknown: the node is not on the stored chain'
   if (behind !== null) return `${behind} blocks; the last irreversible block is ${lib}`

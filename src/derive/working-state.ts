@@ -95,11 +95,7 @@ export function workingState(
       const changed = listCellDocs(written.get(range.index as StateIndex))
       return mergeStandings(range, lookupRange(range), changed)
     },
-    publisherOf: hash => {
-      const publisher = lookupPublisher(hash)
-      if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
-      return publisher
-    },
+    publisherOf: hash => requirePublisher(lookupPublisher, hash),
     mark: () => {
       undo = []
     },
@@ -122,6 +118,12 @@ export function workingState(
     },
     changes: () => listStateChanges(written),
   }
+}
+
+function requirePublisher(lookup: LookupPublisher, hash: string): string | undefined {
+  const publisher = lookup(hash)
+  if (publisher === UNKNOWN) throw new MissingState({ hashes: [hash] })
+  return publisher
 }
 
 function mergeStandings(range: StandingRange, stored: Iterable<Doc>, changed: Iterable<Doc>): readonly Standing[] {

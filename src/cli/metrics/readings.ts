@@ -50,7 +50,7 @@ const gauge = (
 type Labelled = readonly (readonly [label: string, value: number])[]
 
 /** Values by the value of one label. */
-const gaugeBy = (
+const labelledGauge = (
   label: string,
   { read, ...own }: Pick<ScrapedMetric, 'name' | 'help'> & { readonly read: () => Labelled | Promise<Labelled> },
 ): ScrapedMetric => ({
@@ -69,12 +69,12 @@ function diskReadings({ store, clock }: ReadFrom): readonly ScrapedMetric[] {
     return kept.disks
   }
   return [
-    gaugeBy('disk', {
+    labelledGauge('disk', {
       name: 'iostlens_disk_free_bytes',
       help: "Free space on a disk that has the store's data.",
       read: async () => (await readDisks()).map(({ server, freeBytes }) => [server, freeBytes]),
     }),
-    gaugeBy('disk', {
+    labelledGauge('disk', {
       name: 'iostlens_disk_size_bytes',
       help: 'Size of that disk.',
       read: async () => (await readDisks()).map(({ server, totalBytes }) => [server, totalBytes]),
@@ -92,7 +92,7 @@ const paceReadings = (pace: () => LoadPace | undefined): readonly ScrapedMetric[
     'Time until the chain is loaded at the present rate; no value while the load makes no progress.',
     () => pace()?.secondsLeft,
   ),
-  gaugeBy('of', {
+  labelledGauge('of', {
     name: 'iostlens_load_rate',
     help: 'Loading rate per second, over about ten seconds; documents: blocks, transactions and records.',
     read: () => {
@@ -100,7 +100,7 @@ const paceReadings = (pace: () => LoadPace | undefined): readonly ScrapedMetric[
       return now === undefined ? [] : RATES.map(of => [of, now[of]])
     },
   }),
-  gaugeBy('by', {
+  labelledGauge('by', {
     name: 'iostlens_load_limit',
     help: '1 for the stage that took most of the last seconds of the load: waiting for the node, deriving, or waiting for the store.',
     read: () => {
@@ -181,17 +181,17 @@ const QUEUES = ['store', 'visitors', 'node', 'aside', 'lookups'] as const
 const STREAMS = ['exports', 'feeds', 'live', 'downloads'] as const
 
 const queueReadings = (queues: Queues): readonly ScrapedMetric[] => [
-  gaugeBy('queue', {
+  labelledGauge('queue', {
     name: 'iostlens_requests_running',
     help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
     read: () => QUEUES.map(queue => [queue, queues[queue].permits.count()]),
   }),
-  gaugeBy('queue', {
+  labelledGauge('queue', {
     name: 'iostlens_requests_waiting',
     help: 'Requests that wait for their turn.',
     read: () => QUEUES.map(queue => [queue, queues[queue].countWaiting()]),
   }),
-  gaugeBy('queue', {
+  labelledGauge('queue', {
     name: 'iostlens_requests_limit',
     help: 'Maximum number of requests in progress.',
     read: () => [
@@ -206,7 +206,7 @@ const queueReadings = (queues: Queues): readonly ScrapedMetric[] => [
 ]
 
 const processReadings = ({ version }: ReadFrom): readonly ScrapedMetric[] => [
-  gaugeBy('version', {
+  labelledGauge('version', {
     name: 'iostlens_build_info',
     help: 'The version of the program; always 1.',
     read: () => [[version, 1]],

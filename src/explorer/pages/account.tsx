@@ -57,13 +57,12 @@ export const accountPage: Page = {
       assetsOfEarner(visit, account, { isVoter: votes.length > 0, producer: registration }),
       first === undefined ? undefined : balanceSince(visit, { account, token: 'iost' }, first),
     ])
-    const name = visible(account)
     const kind = say(ownerKind(account, detail !== undefined))
     return {
       title: `${kind} ${formatTitle(visit, account)}`,
       isMinor: isNarrowed(visit, [...FILTERS, ...PAGING]),
       path: formatPagePath('account', account),
-      description: say(describeHoldings(name, balance, detail?.gas_info.pledged_info ?? [])),
+      description: say(describeHoldings(visible(account), balance, detail?.gas_info.pledged_info ?? [])),
       body: (
         <>
           <Heading visit={visit} kind={kind} id={account} />

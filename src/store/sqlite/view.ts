@@ -55,6 +55,25 @@ function readable(connection: SqliteConnection, index: Index, id: string): objec
   }
 }
 
+function createReadGuard() {
+  let ended: (() => Failure) | undefined
+  let since = performance.now()
+  const wait = async (): Promise<void> => {
+    await yieldEventLoop()
+    since = performance.now()
+    await turn()
+  }
+  /** Waits until the next read may begin, if it must. Throws the reason for which the view has ended. */
+  const turn = (): Promise<void> | undefined => {
+    if (ended !== undefined) throw ended()
+    return performance.now() - since > SLICE_MS ? wait() : undefined
+  }
+  const end = (reason: () => Failure): void => {
+    ended ??= reason
+  }
+  return { turn, end }
+}
+
 /** A document by its id; documents of state are cached. */
 function readDocument(
   {
@@ -84,18 +103,7 @@ export function createSqliteView(
   { at, docs }: ReadState,
   { isDamaged, release }: Pick<View, 'release'> & { readonly isDamaged: boolean },
 ): Viewing {
-  let ended: (() => Failure) | undefined
-  let since = performance.now()
-  /** Waits until the next read may begin, if it must. Throws the reason for which the view has ended. */
-  const turn = (): Promise<void> | undefined => {
-    if (ended !== undefined) throw ended()
-    return performance.now() - since > SLICE_MS ? wait() : undefined
-  }
-  const wait = async (): Promise<void> => {
-    await yieldEventLoop()
-    since = performance.now()
-    await turn()
-  }
+  const { turn, end } = createReadGuard()
   const from = { connection, docs, isDamaged }
   // Rows of an index's table are its documents: the cast is safe, because `toDoc` uses the same definition.
   const find = <I extends Index>(index: I, field: string, value: bigint) =>
@@ -143,10 +151,5 @@ export function createSqliteView(
       return selectMoments(connection, list, ordinals)
     },
   }
-  return {
-    view,
-    end: reason => {
-      ended ??= reason
-    },
-  }
+  return { view, end }
 }

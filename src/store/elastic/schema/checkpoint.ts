@@ -162,7 +162,7 @@ export function parseCheckpoint(source: unknown): Checkpoint | undefined {
     [rest['genesis'], rest['write']].every(text => typeof text === 'string' && text !== '') &&
     arePartitions(rest['partitions']) &&
     isFilling(rest['filling']) &&
-    isRecordOf(rest['generations'], isCount) &&
+    hasOnly(rest['generations'], isCount) &&
     (rest['retired'] === undefined || isCount(rest['retired'])) &&
     (rest['from'] === undefined || typeof rest['from'] === 'string') &&
     isFloor(rest['floor']) &&
@@ -182,7 +182,7 @@ export function parsePublished(source: unknown): PublishedMeta | undefined {
   const whole =
     typeof body?.['batch'] === 'string' &&
     arePartitions(body['partitions']) &&
-    isRecordOf(body['generations'], isCount) &&
+    hasOnly(body['generations'], isCount) &&
     isEpoch(body['epoch']) &&
     isUnderRepair(body['mending']) &&
     typeof body['edition'] === 'string' &&
@@ -225,7 +225,7 @@ function isUnderRepair(value: unknown): boolean {
 }
 
 /** Whether every member of an object is valid. */
-function isRecordOf(value: unknown, isValid: (member: unknown) => boolean): boolean {
+function hasOnly(value: unknown, isValid: (member: unknown) => boolean): boolean {
   return asRecord(value) !== undefined && Object.values(value as object).every(isValid)
 }
 
@@ -241,7 +241,7 @@ function isIndexContent(value: unknown): boolean {
 function isInventory(value: unknown): boolean {
   if (value === undefined) return true
   const { batch, indices, last } = asRecord(value) ?? {}
-  return typeof batch === 'string' && isRecordOf(indices, isIndexContent) && isRecordOf(last, isLastDocument)
+  return typeof batch === 'string' && hasOnly(indices, isIndexContent) && hasOnly(last, isLastDocument)
 }
 
 const CHECKPOINT = 'checkpoint'
