@@ -181,8 +181,8 @@ export type ApiCall = { readonly query: Query; readonly options: Options }
 type CallContext = Pick<Context, 'signal' | 'prolong'> & { readonly acquire?: AcquirePermit }
 
 /**
- * Answers one call of the interface. Throws Failure: 'bad_request' before the store is read; then
- * 'not_found', 'loading', 'unavailable', 'deadline'.
+ * Answers one call of the interface. Throws Failure: 'bad_request' (most before the store is read), 'not_found',
+ * 'loading', 'replaced', 'forbidden', 'rate_limited', 'unavailable', 'damaged', 'deadline'.
  */
 export async function answer(
   deps: AnswerDeps,

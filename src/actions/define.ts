@@ -150,7 +150,8 @@ export type ApiAction<P extends TObject = TObject, R extends TSchema = TSchema> 
   readonly run: (context: Context, params: Static<P>) => Promise<unknown>
   /**
    * Answers depend only on the parameters, the content of the store, and whether the load is far behind: not
-   * on a node, the clock, or the operator's files. Equal calls then share an answer.
+   * on a node, the clock, or the operator's files. Equal calls then share an answer. Absent also where a ranking of
+   * the past is read, which has a cache of its own: an equal call would hold its permit while it waits.
    */
   readonly isOfStore?: true
   /** Its own failures, in addition to those of every query. */

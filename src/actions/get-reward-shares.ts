@@ -90,7 +90,6 @@ export const getRewardShares = defineList({
       }
     },
   },
-  isOfStore: true,
   fails: ['not_found', 'loading'],
   example: { producer: 'producer000' },
 })

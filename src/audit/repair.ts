@@ -108,16 +108,16 @@ function findCommonHeight(endings: readonly number[]): number | undefined {
 }
 
 /**
- * Identifies the chain by its genesis block, not by the store's record. Throws 'conflict' if the node is of
- * another chain.
+ * Identifies the chain by the node's genesis block. Throws 'conflict' if neither the stored block 0 nor the store's
+ * record agrees with it.
  */
 async function requireChainIdentity({ store, writer, node }: AlignParts, signal: AbortSignal): Promise<Identity> {
   const claimed = await store.identity()
   if (claimed === undefined) throw nothingLoaded(store.name)
   if (node === undefined) return claimed
-  const { chainId, genesis } = await fetchChain(node, signal)
+  const served = await fetchChain(node, signal)
   const stored = (await writer.blockAt(0))?.hash ?? claimed.genesis
-  if (genesis !== stored) await requireChain(node, claimed, signal)
+  const { chainId, genesis } = served.genesis === stored ? served : await requireChain(node, claimed, signal)
   return { ...claimed, chainId, genesis }
 }
 

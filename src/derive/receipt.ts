@@ -11,7 +11,7 @@ export type ParsedReceipt = {
   readonly name: string
   /** Elements of the content when it is a JSON array, else []. */
   readonly args: readonly ExactJson[]
-  /** The whole content when it is JSON. */
+  /** The whole content when it is an array or object of JSON. */
   readonly value: ExactJson | undefined
 }
 
@@ -65,15 +65,16 @@ export function findDigits(args: readonly ExactJson[], at: number): string | und
 }
 
 /** The argument at a position, which must be text. */
-export function requireTextArgument(at: TxScope, parsed: ParsedReceipt, place: number): string {
-  const text = findText(parsed.args, place)
-  if (text === undefined) throw malformed(at, parsed, place)
+export function requireTextArgument(scope: TxScope, parsed: ParsedReceipt, at: number): string {
+  const text = findText(parsed.args, at)
+  if (text === undefined) throw malformed(scope, parsed, at)
   return text
 }
 
-export function malformed({ scope, tx }: TxScope, parsed: ParsedReceipt, place: number): Failure {
+/** A receipt of a token contract that cannot be read must not be skipped: balances and owners would be wrong from then on. */
+export function malformed({ scope, tx }: TxScope, parsed: ParsedReceipt, at: number): Failure {
   return new Failure(
     'bad_block',
-    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${parsed.contract}/${parsed.name} has no usable argument ${place}.`,
+    `Block ${scope.block.height}, transaction ${tx.hash}: receipt ${parsed.contract}/${parsed.name} has no usable argument ${at}.`,
   )
 }

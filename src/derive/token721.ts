@@ -123,7 +123,7 @@ function getCollection(at: TxScope, symbol: string): CollectionDoc {
   if (found === undefined)
     throw new Failure(
       'defect',
-      `Block ${at.scope.block.height} issues an item of collection "${symbol}", which was never created.`,
+      `Block ${at.scope.block.height} names collection "${symbol}", which was never created.`,
     )
   return found
 }

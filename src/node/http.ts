@@ -152,7 +152,7 @@ export type HttpOutcome =
     }
   | { readonly tag: 'timeout' | 'connection' | 'too_large' | 'no_room'; readonly detail: string }
 
-/** The hold of answers whose memory the caller limits. */
+/** The reservation of answers whose memory the caller limits. */
 const UNBOUNDED: MemoryReservation = { grow: () => true, release: () => undefined }
 
 /** Abort reason: the answer is no longer read. */
@@ -162,7 +162,7 @@ const UNASKED: ReadonlySet<number> = new Set([206, 304])
 /** Abort reason of a timeout, which distinguishes it from an abort by the caller. */
 const LATE = 'late'
 
-/** Sends one request to one node (`askUncounted`) and calls `onCall` at its end. */
+/** Sends one request to one node (`askUncounted`) and calls `onCall` at its end, except for an archive. */
 export async function sendOnce(
   endpoint: Endpoint,
   request: HttpRequest,

@@ -95,9 +95,6 @@ function higher(a: ChainInfo | undefined, b: ChainInfo): ChainInfo {
   return b.libBlock === a.libBlock && b.headTime > a.headTime ? b : a
 }
 
-/** Time limit in milliseconds. A slower node's answer is dropped, because a batch waits for the result. */
-const TIMEOUT_MS = 2_000
-
 /** Hash of an irreversible block; undefined when the node has none at that height. */
 export async function irreversibleHash(context: CallContext, height: number): Promise<string | undefined> {
   try {
@@ -108,6 +105,9 @@ export async function irreversibleHash(context: CallContext, height: number): Pr
   }
 }
 
+/** Time limit in milliseconds. A slower node's answer is dropped, because a batch waits for the result. */
+const HASHES_TIMEOUT_MS = 2_000
+
 /** The hash by each node of our chain that is neither silent nor at rest; [] for a single one. */
 export async function fetchReportedHashes(context: CallContext, height: number): Promise<readonly ReportedHash[]> {
   const now = context.clock.elapsed()
@@ -116,7 +116,7 @@ export async function fetchReportedHashes(context: CallContext, height: number):
   )
   if (members.length < 2) return []
   const { limits } = context
-  const shortly = { ...context, limits: { ...limits, timeoutMs: Math.min(limits.timeoutMs, TIMEOUT_MS) } }
+  const shortly = { ...context, limits: { ...limits, timeoutMs: Math.min(limits.timeoutMs, HASHES_TIMEOUT_MS) } }
   const reports = await Promise.all(
     members.map(async member => {
       const result = await callOnce(shortly, member, buildHeadRequest(height, 'hash'))

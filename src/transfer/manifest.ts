@@ -124,13 +124,15 @@ export async function requireOnChain(
     throw new Failure('unavailable', `The copy ends at block ${height}, but ${node.name} at block ${info.libBlock}.`, {
       help: 'Wait until the node has it, or set another one.',
     })
-  for await (const { block } of node.blocks({ from: height, to: height, lib: info.libBlock, signal }))
-    if (block.hash !== hash)
-      throw new Failure(
-        'conflict',
-        `The copy ends with block ${height} ${hash}, but that block of ${node.name} is ${block.hash}: they are of different chains.`,
-        { help: 'Set --node to a node of the chain that the copy is of, or take another copy.' },
-      )
+  for await (const { block } of node.blocks({ from: height, to: height, lib: info.libBlock, signal })) {
+    if (block.hash === hash) return
+    throw new Failure(
+      'conflict',
+      `The copy ends with block ${height} ${hash}, but that block of ${node.name} is ${block.hash}: they are of different chains.`,
+      { help: 'Set --node to a node of the chain that the copy is of, or take another copy.' },
+    )
+  }
+  throw new Failure('unavailable', `The node ${node.name} did not return block ${height}.`)
 }
 
 /** Throws 'conflict' for another chain, height or derivation, 'damaged' with the index that differs or for other API keys. */

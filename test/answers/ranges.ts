@@ -166,7 +166,8 @@ export function rangeSuite(service: () => Service, { ofBusiest, everyList }: Ran
       if (kind === 'contracts') continue
       const number = numbers.get(kind) ?? 0
       numbers.set(kind, number + 1)
-      if (kind !== 'created' && number % everyList !== 0) continue
+      // Some lists have no row in the ranges, and each kind must be compared.
+      if (kind !== 'created' && number % everyList !== 0 && (kinds.get(kind) ?? 0) > 0) continue
       kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkPages(key, list)))
     }
     expect([...kinds].filter(([, rows]) => rows > 0).map(([kind]) => kind)).toEqual(

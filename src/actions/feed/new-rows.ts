@@ -132,15 +132,15 @@ async function readNews(view: View, { list, next }: FeedProgress, all: readonly 
 /** The rows that blocks above `since` added to any of the lists, by the source that a list follows. */
 async function newRows(view: View, groups: readonly FeedProgress[], since: Published) {
   if (view.at.height === since.height) return async (_group: FeedProgress): Promise<readonly Row[]> => []
-  const records = await recordsByList(view, groups, since.height)
+  const records = recordsByList(view, groups, since.height)
   const isFollowed = (kind: Followed['kind']) => groups.some(({ list }) => list.followed.kind === kind)
   const made = isFollowed('blocks') ? newBlocks(view, since.height) : []
   const transactions = isFollowed('transactions') ? newTransactions(view, groups) : []
   // A failure concerns only the lists with these rows.
-  await Promise.allSettled([made, transactions])
+  await Promise.allSettled([records, made, transactions])
   return async ({ list: { followed }, next }: FeedProgress): Promise<readonly Row[]> => {
     if (followed.kind === 'series') return rowsOfSeries(view, followed.key, next)
-    if (followed.kind === 'records') return records.get(followed.key) ?? []
+    if (followed.kind === 'records') return (await records).get(followed.key) ?? []
     return followed.kind === 'blocks' ? made : transactions
   }
 }

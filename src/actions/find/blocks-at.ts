@@ -53,7 +53,7 @@ export function getPositionHeight(position: string): number {
   return height
 }
 
-/** The ids of rows of a list, in order. `parsePosition` returns the position, like `Listing.idOf`. */
+/** The ids of rows of a list, in order. `positionOf` returns the position of a row, like `Listing.idOf`. */
 export async function rowIds<D>(
   view: View,
   rows: readonly Numbered<D>[],

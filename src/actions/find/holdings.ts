@@ -5,7 +5,7 @@ import { type Held, parseHeld, type Votes } from '#indices/series-entry.ts'
 import type { View } from '#store/port.ts'
 import { wholeOrder } from './listing.ts'
 import type { StateMoment } from './point.ts'
-import { heldThenAll, NO_FLOWS, readFlows, readSums, readVotesSeries, votesThenAll } from './series.ts'
+import { readHeldOfAll, NO_FLOWS, readFlows, readSums, readVotesSeries, readVotesOfAll } from './series.ts'
 
 export type HeldToken = Held & { readonly token: string }
 
@@ -27,7 +27,7 @@ async function tokensNow(view: View, owner: string): Promise<readonly HeldToken[
 async function readPastTokens(view: View, owner: string, { height }: StateMoment): Promise<readonly HeldToken[]> {
   const docs = await wholeOrder(view, { index: balances, order: 'rowsOfOwner', group: owner })
   const ids = docs.map(({ token }) => balanceId(token, owner))
-  const held = await heldThenAll(view, ids, height)
+  const held = await readHeldOfAll(view, ids, height)
   return docs
     .map(({ token }, at) => ({ ...(held[at] ?? parseHeld([])), token }))
     .filter(({ available, frozen }) => available > 0n || frozen > 0n)
@@ -52,7 +52,7 @@ export async function readUnclaimed(
 ): Promise<Unclaimed> {
   const producers = [...votes.keys()].sort()
   const [[masks = NONE, mask = NONE], [own = 0n, shared = 0n, ...coefficients]] = await Promise.all([
-    votesThenAll(view, [seriesOf.voterMasks(owner), seriesOf.candidateMask(owner)], height),
+    readVotesOfAll(view, [seriesOf.voterMasks(owner), seriesOf.candidateMask(owner)], height),
     readSums(
       view,
       [seriesOf.producer(owner), seriesOf.candidatesCoefficient, ...producers.map(seriesOf.votersCoefficient)],

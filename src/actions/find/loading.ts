@@ -3,7 +3,7 @@ import type { Context, Text } from '../define.ts'
 import { RANGE_NAMES, type RowRange, rangeText } from '../request/range.ts'
 import { shown } from '../request/refusals.ts'
 
-/** Number of blocks by which a load may lag before "not found" is no longer reliable (decisions: 1,000). */
+/** Number of blocks by which a load may lag before "not found" is no longer reliable. */
 export const BEHIND = 1000
 
 type LoadingContext = Pick<Context, 'view' | 'node'>

@@ -13,7 +13,7 @@ import { ofOneChain, readBlock, readBlockTimes } from './blocks-at.ts'
 import { orderInRuns, ROWS_AT_ONCE } from './listing.ts'
 import { countRangeRows } from './numbered.ts'
 import type { StateMoment } from './point.ts'
-import { CHANGES_OF_PART, createHeightTest, findSeries, heldThenAll, partsInRuns, readSums } from './series.ts'
+import { CHANGES_OF_PART, createHeightTest, findSeries, readHeldOfAll, partsInRuns, readSums } from './series.ts'
 
 /** A member of a ranking and its figure, in the smallest unit. */
 type Ranked = readonly [name: string, units: bigint]
@@ -384,7 +384,7 @@ async function readFigures(
   for (let from = 0; from < owners.length; from += AT_ONCE) {
     const some = owners.slice(from, from + AT_ONCE)
     const ids = some.map(owner => balanceId(token, owner))
-    const held = await heldThenAll(view, ids, height)
+    const held = await readHeldOfAll(view, ids, height)
     figures.push(...some.map((owner, at): Ranked => [owner, held[at]?.available ?? 0n]))
     await part(some.length)
   }

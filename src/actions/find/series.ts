@@ -118,12 +118,12 @@ export const partsInRuns = async function* (
 
 /** An owner's amounts of a token after a block, by the id of the balance. */
 export async function readHeld(view: View, id: string, height: number): Promise<Held> {
-  const [held = parseHeld([])] = await heldThenAll(view, [id], height)
+  const [held = parseHeld([])] = await readHeldOfAll(view, [id], height)
   return held
 }
 
 /** An owner's amounts for several balances; their newest parts are read together. */
-export async function heldThenAll(view: View, ids: readonly string[], height: number): Promise<readonly Held[]> {
+export async function readHeldOfAll(view: View, ids: readonly string[], height: number): Promise<readonly Held[]> {
   const parts = await findPastParts(view, ids.map(seriesOf.balance), height)
   return parts.map(part => {
     if (part === undefined) return parseHeld([])
@@ -151,14 +151,14 @@ async function findPastParts(
 
 /** Votes of a voter after a block, by producer. `key`: of the series. */
 export async function readVotes(view: View, key: string, height: number): Promise<Votes> {
-  const [votes = NO_VOTES] = await votesThenAll(view, [key], height)
+  const [votes = NO_VOTES] = await readVotesOfAll(view, [key], height)
   return votes
 }
 
 const NO_VOTES: Votes = new Map()
 
 /** Values by name after a block, for several series whose changes have names. */
-export async function votesThenAll(view: View, keys: readonly string[], height: number): Promise<readonly Votes[]> {
+export async function readVotesOfAll(view: View, keys: readonly string[], height: number): Promise<readonly Votes[]> {
   const parts = await findPastParts(view, keys, height)
   return parts.map(part =>
     part === undefined ? NO_VOTES : changesUntil(part, height).reduce(applyVoteEntry, parseVotes(part.opening)),

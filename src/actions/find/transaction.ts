@@ -38,7 +38,11 @@ import { askNode, OK, WITHIN_MS } from './node-answer.ts'
 /** Milliseconds for which a result is shared, as for answers of `/rpc/`: the chain makes a block every 500. */
 const KEPT_MS = 500
 
-type Lookup = { readonly since: number; readonly found: Promise<FoundTransaction | undefined> }
+type Lookup = {
+  readonly found: Promise<FoundTransaction | undefined>
+  /** When it had its result; infinite until then, so that callers share a look-up of a slow node. */
+  ended: number
+}
 const ofNodes = new WeakMap<Node, Map<string, Lookup>>()
 
 type NodeContext = Pick<Context, 'view' | 'signal' | 'waitForNode' | 'clock'>
@@ -63,23 +67,20 @@ async function sharedLookup(context: NodeContext, node: Node, hash: string): Pro
     if (shared !== undefined) return shared.found
     signal.throwIfAborted()
   }
-  const lookup: Lookup = { since: clock.elapsed(), found: transactionOfNode(context, node, hash) }
+  const lookup: Lookup = { found: transactionOfNode(context, node, hash), ended: Number.POSITIVE_INFINITY }
   const forget = (): void => {
     if (lookups.get(name) === lookup) lookups.delete(name)
   }
   lookups.set(name, lookup)
   lookup.found.then(found => {
+    lookup.ended = clock.elapsed()
     if (found === undefined) forget()
   }, forget)
   return lookup.found
 }
 
-/** Look-ups are in order of age, oldest first. */
 function forgetOld(lookups: Map<string, Lookup>, before: number): void {
-  for (const [name, { since }] of lookups) {
-    if (since > before) break
-    lookups.delete(name)
-  }
+  for (const [name, { ended }] of lookups) if (ended <= before) lookups.delete(name)
 }
 
 /** Delay before a retry: while a node stores a block, it answers "tx not found" for its transactions. */

@@ -18,7 +18,7 @@ export type SampleKind =
   | 'transaction'
   | 'transactions'
 
-const PARAMETER_SPEC = Symbol('word')
+const PARAMETER_SPEC = Symbol('specification of a parameter')
 
 /** Maximum number of digits of a whole number: those of the greatest signed 64-bit integer. */
 export const MAX_DIGITS = 19
@@ -61,7 +61,7 @@ export type ParameterSpec<T = unknown> = {
   readonly read: (text: string) => T | undefined
 }
 
-/** A parameter as a property of `ApiAction.params`: JSON Schema with its word attached. */
+/** A parameter as a property of `ApiAction.params`: JSON Schema with its specification attached. */
 export const defineParameter = <T>(of: ParameterSpec<T>): TUnsafe<T> =>
   Type.Unsafe<T>({
     type: of.type,
@@ -118,10 +118,10 @@ export function defineListParameter<T>(
   })
 }
 
-/** The word attached to a property of `ApiAction.params`. */
+/** The specification attached to a property of `ApiAction.params`. */
 export function getParameterSpec(schema: TSchema): ParameterSpec {
   const found = (schema as { readonly [PARAMETER_SPEC]?: ParameterSpec })[PARAMETER_SPEC]
-  if (found === undefined) throw new TypeError('A parameter is not defined by `word`.')
+  if (found === undefined) throw new TypeError('A parameter is not defined by `defineParameter`.')
   return found
 }
 

@@ -74,7 +74,7 @@ type Reader = Parameter & {
 
 type Readers = {
   readonly all: readonly Reader[]
-  /** All names that a call of the action may have: those of its parameters, and of the parameters of every action. */
+  /** The names that the action reads: those of its parameters, and the options of every call. */
   readonly taken: ReadonlySet<string>
 }
 
@@ -127,14 +127,15 @@ function readOne({ name, spec, names, pattern }: Reader, query: Query): unknown 
     const text = findSingleValue(query, key)
     if (text !== undefined) given.push({ key, text })
   }
-  const [first, second] = given
+  const [first] = given
   if (first === undefined)
     throw against(
       name,
       { spec: (spec.isMostlyOne && spec.each) || spec },
       { en: `Parameter '${name}' is missing`, zh: `缺少参数 '${name}'` },
     )
-  if (second !== undefined && second.text !== first.text)
+  const second = given.find(({ text }) => text !== first.text)
+  if (second !== undefined)
     throw badRequest(
       {
         en: `Parameters '${first.key}' and '${second.key}' are two names of one parameter, but their values differ: ${shown(first.text)} and ${shown(second.text)}; give only one of them.`,
