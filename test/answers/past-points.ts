@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { heldThenAll } from '#actions/find/series.ts'
+import { readHeldOfAll } from '#actions/find/series.ts'
 import type { Store } from '#store/port.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
 import { plainHeld, plainPast } from '../support/oracle/plain-past.ts'
@@ -40,7 +40,7 @@ export function pastPoints({ store, points, seed, every = 1 }: Options): void {
       while (looked < points) {
         const asked = Array.from({ length: AT_ONCE }, () => one(random() < 0.5 ? ids : busy))
         const height = random() < 0.5 ? heightNear(asked[0] ?? '') : Math.floor(random() * blocks.length)
-        const found = await store().read(view => heldThenAll(view, asked, height))
+        const found = await store().read(view => readHeldOfAll(view, asked, height))
         for (const [at, id] of asked.entries()) {
           const plain = plainHeld(past, id, height)
           const { available, frozen: locked, list } = found[at] ?? {}
@@ -60,7 +60,7 @@ export function pastPoints({ store, points, seed, every = 1 }: Options): void {
       for (const id of ids.filter((_, at) => at % every === 0)) {
         const height = Math.floor(random() * blocks.length)
         const [before, after] = await store().read(async view => {
-          const found = [height, blocks.length - 1].map(at => heldThenAll(view, [id], at))
+          const found = [height, blocks.length - 1].map(at => readHeldOfAll(view, [id], at))
           return (await Promise.all(found)).map(([held]) => held)
         })
         const since = (past.changes.get(id) ?? []).filter(each => each.height > height)
