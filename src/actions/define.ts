@@ -24,7 +24,8 @@ export type NodeWait = <T>(work: () => Promise<T>) => Promise<T>
 /** What a caller may have done for one answer beyond a page of rows. */
 export type LongWork = {
   /**
-   * Does the work with a permit of its queue, one at a time for pages and one for whole lists, outside the store's queue. Throws
+   * Does the work with a permit of its queue, one at a time for pages and one for whole lists, outside the store's
+   * queue. Throws
    * 'unavailable' when too many requests wait.
    */
   readonly enqueue: <T>(work: () => Promise<T>, isWhole: boolean) => Promise<T>
@@ -126,7 +127,10 @@ export type ListSource<P = Readonly<Record<string, unknown>>, D = unknown> = {
 export type ApiAction<P extends TObject = TObject, R extends TSchema = TSchema> = {
   readonly module: string
   readonly action: string
-  /** Unique name over all modules, if another module has an action of the same name (`formatActionName`); absent: `action`. */
+  /**
+   * Unique name over all modules, if another module has an action of the same name (`formatActionName`); absent:
+   * `action`.
+   */
   readonly name?: string
   readonly title: Text
   /** The contract with callers: order, paging, units, the meaning of absent fields. Published in the reference. */

@@ -113,7 +113,10 @@ export type ArchiveOf = Pick<ArchiveManifest, 'chain_id' | 'genesis_hash' | 'pro
 
 /** The blocks to write. */
 export type Writing = {
-  /** The blocks from a height on, in order. `parent`: hash of the block before; undefined for the first one of an archive. */
+  /**
+   * The blocks from a height on, in order. `parent`: hash of the block before; undefined for the first one of an
+   * archive.
+   */
   readonly source: (from: number, parent: string | undefined) => AsyncIterable<ArchivedBlock>
   /** First block of a new archive. */
   readonly from: number

@@ -54,7 +54,8 @@ function halfLetter(text: string): string | undefined {
 
 /**
  * Parses an answer. Throws Failure 'bad_block' for text that is not JSON (cut answers), for text nested so
- * deep that recursive code could overflow, for text with so many parts that they would fill the memory, and for lone surrogates (`\ud800`), which nodes write as U+FFFD.
+ * deep that recursive code could overflow, for text with so many parts that they would fill the memory, and for lone
+ * surrogates (`\ud800`), which nodes write as U+FFFD.
  */
 export function parseAnswer(text: string, name: string): unknown {
   const { depth, parts } = measureJson(text)

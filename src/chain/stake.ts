@@ -4,7 +4,10 @@ import { argumentsAsRead, partsOfFuncName } from './effects.ts'
 import { type ExactJson, writeJson } from './json.ts'
 
 const NAMES: ReadonlySet<string> = new Set(['vote', 'unvote', 'voteFor'])
-/** Id of the vote for producers: genesis makes it as the first vote (`config/genesis/contract/vote_producer.js` _initVote). */
+/**
+ * Id of the vote for producers: genesis makes it as the first vote (`config/genesis/contract/vote_producer.js`
+ * _initVote).
+ */
 const FOR_PRODUCERS = '1'
 
 /**

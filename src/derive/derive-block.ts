@@ -93,7 +93,8 @@ export function deriveQuietBlock(block: Block, state: State): BlockDoc | undefin
 }
 
 /**
- * Documents of the token contribute after a payment. undefined: the receiver had none before, a part of a series is full, or the payment affects the segments of
+ * Documents of the token contribute after a payment. undefined: the receiver had none before, a part of a series is
+ * full, or the payment affects the segments of
  * a ranking.
  */
 function planContribute(state: State, { height }: Block, { to, amount }: Paid) {
@@ -223,7 +224,10 @@ function settle(scope: Scope): void {
   scope.state.put(statistics, scope.statistics)
 }
 
-/** Adds a block's transactions, except the base one, to the runs of all transactions; `before`: the number of earlier ones. */
+/**
+ * Adds a block's transactions, except the base one, to the runs of all transactions; `before`: the number of earlier
+ * ones.
+ */
 function addToRuns(state: State, block: Block, before: number): void {
   const { height, transactions } = block
   const base = isBase(block, 0) ? 1 : 0

@@ -71,7 +71,10 @@ export function requireTextArgument(scope: TxScope, parsed: ParsedReceipt, at: n
   return text
 }
 
-/** A receipt of a token contract that cannot be read must not be skipped: balances and owners would be wrong from then on. */
+/**
+ * A receipt of a token contract that cannot be read must not be skipped: balances and owners would be wrong from then
+ * on.
+ */
 export function malformed({ scope, tx }: TxScope, parsed: ParsedReceipt, at: number): Failure {
   return new Failure(
     'bad_block',

@@ -145,7 +145,8 @@ export function openMarket({ scope, tx }: TxScope, at: number): void {
 
 /**
  * Finds the trades with ram.iost, which has no receipts of its own, in the movements of one transaction. The returned
- * function is called with each. A buy: IOST payer → ram.iost, its fee ram.iost → deadaddr, then ram ram.iost → account. A sell: ram account
+ * function is called with each. A buy: IOST payer → ram.iost, its fee ram.iost → deadaddr, then ram ram.iost → account.
+ * A sell: ram account
  * → ram.iost, then IOST ram.iost → receiver. Other ram between owners is lent. Genesis moves ram out of
  * ram.iost without a price, which is no trade.
  */

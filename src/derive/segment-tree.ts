@@ -55,7 +55,10 @@ export type RankingKey = Pick<StandingRange, 'index' | 'order' | 'group'>
 
 const TOP: Segment = ['', '', 0]
 
-/** Opens the stored tree of a ranking at the end of a block. The result of `settle` depends only on the moves of the block. */
+/**
+ * Opens the stored tree of a ranking at the end of a block. The result of `settle` depends only on the moves of the
+ * block.
+ */
 export function openTree(state: State, ranking: RankingKey, sizes: SegmentSizes) {
   const root = [...(readLeaf(state, ranking, 0) ?? lost(ranking, 0))]
   const draft: Draft = { state, ranking, sizes, root, leaves: new Map() }

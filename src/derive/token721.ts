@@ -121,9 +121,6 @@ function pass(at: TxScope, { symbol, item: number, from, to }: Moved): void {
 function getCollection(at: TxScope, symbol: string): CollectionDoc {
   const found = at.scope.state.get(collections, symbol)
   if (found === undefined)
-    throw new Failure(
-      'defect',
-      `Block ${at.scope.block.height} names collection "${symbol}", which was never created.`,
-    )
+    throw new Failure('defect', `Block ${at.scope.block.height} names collection "${symbol}", which was never created.`)
   return found
 }

@@ -79,7 +79,8 @@ const bad = (height: number, reason: string, help?: string): Failure =>
 
 /**
  * Fetches raw heads `from` … `to`. Unless the level is `linked`, the last one must carry a valid signature. It proves
- * all of them once each is verified as the child of the one before. Throws Failure 'bad_block', `RefusedCall`, `ResponseTooLarge`.
+ * all of them once each is verified as the child of the one before. Throws Failure 'bad_block', `RefusedCall`,
+ * `ResponseTooLarge`.
  */
 export const fetchHeads = (fetching: FetchContext, { from, to }: HeightRange): Promise<readonly RawHead[]> =>
   callNode(fetching.context, {

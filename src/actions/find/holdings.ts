@@ -5,7 +5,7 @@ import { type Held, parseHeld, type Votes } from '#indices/series-entry.ts'
 import type { View } from '#store/port.ts'
 import { wholeOrder } from './listing.ts'
 import type { StateMoment } from './point.ts'
-import { readHeldOfAll, NO_FLOWS, readFlows, readSums, readVotesSeries, readVotesOfAll } from './series.ts'
+import { NO_FLOWS, readFlows, readHeldOfAll, readSums, readVotesOfAll, readVotesSeries } from './series.ts'
 
 export type HeldToken = Held & { readonly token: string }
 

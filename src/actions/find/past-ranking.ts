@@ -13,7 +13,7 @@ import { ofOneChain, readBlock, readBlockTimes } from './blocks-at.ts'
 import { orderInRuns, ROWS_AT_ONCE } from './listing.ts'
 import { countRangeRows } from './numbered.ts'
 import type { StateMoment } from './point.ts'
-import { CHANGES_OF_PART, createHeightTest, findSeries, readHeldOfAll, partsInRuns, readSums } from './series.ts'
+import { CHANGES_OF_PART, createHeightTest, findSeries, partsInRuns, readHeldOfAll, readSums } from './series.ts'
 
 /** A member of a ranking and its figure, in the smallest unit. */
 type Ranked = readonly [name: string, units: bigint]
