@@ -100,17 +100,23 @@ export async function withAuditSetup<T>(
 
 type Outcome = { readonly audited: AuditResult; readonly found: Findings }
 
-/** Audits a store by the settings; with `writer`, differences are corrected. */
-const auditStore = async (call: CommandCall, store: Store, writer?: Writer): Promise<Outcome> =>
-  withAuditSetup(call, async ({ parts, options, found }) => {
-    try {
-      const writing = writer === undefined ? {} : { writer }
-      return { audited: await audit({ store, ...parts, ...writing }, options), found }
-    } catch (error) {
-      if (call.signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
-      throw error
-    }
-  })
+/** Compares a store with what its blocks say; with `writer`, differences are corrected. */
+async function compareStore(
+  audited: { readonly store: Store; readonly writer?: Writer },
+  { parts, options, found }: AuditSetup,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  try {
+    return { audited: await audit({ ...parts, ...audited }, options), found }
+  } catch (error) {
+    if (signal.aborted) throw new Failure('deadline', 'Stopped before everything was checked.')
+    throw error
+  }
+}
+
+/** Audits a store by the settings, and writes nothing. */
+const auditStore = (call: CommandCall, store: Store): Promise<Outcome> =>
+  withAuditSetup(call, setup => compareStore({ store }, setup, call.signal))
 
 /** A line for each finding shown, then the total of each kind, then `end` as the summary. */
 const outcomeLines = (store: Store, { audited, found }: Outcome, end: string): readonly string[] => [
@@ -127,7 +133,7 @@ const outcomeJson = (store: Store, { audited, found }: Outcome, more: object): s
     height: audited.at.height,
     hash: audited.at.hash,
     complete: audited.complete,
-    whole: audited.complete && found.count === 0,
+    whole: found.count === 0,
     count: found.count,
     totals: new Map(found.totals),
     findings: found.shown,
@@ -168,8 +174,8 @@ const verify: Command = {
 
 function formatSummary({ audited, found }: Outcome, nodes: readonly string[] | undefined): string {
   if (found.count === 0) return 'whole'
-  // Lost or wrong blocks, and data outside of the blocks, can only come from a node.
-  const asksNode = nodes !== undefined || !audited.complete || found.beyondRepair > 0
+  // Lost or wrong blocks can only come from a node.
+  const asksNode = nodes !== undefined || !audited.complete
   const repair = asksNode ? `iostlens repair --node ${nodes?.join(',') ?? 'URL'}` : 'iostlens repair'
   return `NOT WHOLE, ${found.count} differences. Run: '${repair}'`
 }
@@ -182,7 +188,7 @@ const repair: Command = {
     "Then compares the end of the store with --node. If the last blocks are not the node's, their batches are undone, with the undo data of the last hours. If that data does not reach back far enough, everything is derived again up to the last common block, and the store cannot be read meanwhile. A wrong record of the store's last block or of its chain is corrected. If this step changed anything, the command ends here; 'iostlens verify' checks the rest.",
     "Otherwise the store is audited as with 'iostlens verify', and exactly the documents that differ are rewritten or removed. API keys are never touched. Lost or wrong blocks and transactions are taken from --node; if there are any, nothing is written without it.",
     'The text of an action is covered by no hash that can be recomputed. A changed text is corrected only if its block is in the --sample; otherwise the rows are rewritten to agree with the text.',
-    'The command refuses to run while a loader is running. It may be killed and started again. --dry-run only prints what would be done, and does not lock the store.',
+    'The command refuses to run while a loader is running. It may be killed and started again. --dry-run only audits and prints what differs; it does not compare the end of the store with the node, and does not lock the store.',
     'Ends with exit code 0 if everything that was found is repaired, and with 3 if anything is left (or would be written).',
   ],
   settings: [...NODE, ...STORE, 'lease', 'sample', 'dry-run', 'json', ...LOGGING],
@@ -198,36 +204,36 @@ const repair: Command = {
       const restored = dryRun ? 'whole' : await store.restore()
       await requireUsable(store)
       if (dryRun) return tellAudited(call, store, await auditStore(call, store))
-      const { aligned, outcome } = await held(store, call, restored)
+      const { aligned, outcome } = await repairLocked(store, call, restored)
       if (outcome === undefined) return tellAligned(call, store, aligned)
       return tellAudited(call, store, outcome)
     })
   },
 }
 
-type Held = { readonly aligned: AlignResult; readonly outcome?: Outcome }
+type Repaired = { readonly aligned: AlignResult; readonly outcome?: Outcome }
 
 /** Repairs the store while no other process can write to it. */
-async function held(store: Store, call: CommandCall, restored: RestoreOutcome): Promise<Held> {
+async function repairLocked(store: Store, call: CommandCall, restored: RestoreOutcome): Promise<Repaired> {
   const identity = await store.identity()
   if (identity === undefined) throw (await exists(store)) ? nothingLoaded(store.name) : absentStore(store.name)
-  const node = connectNode(call.values, call.log)
-  const { prove } = call.values
-  const writer = await store.takeOver(identity, { repair: true })
-  let outcome: Outcome | undefined
-  try {
-    const parts = { store, writer, restored, clock: systemClock, node, prove }
-    const { aligned } = await repairStore(parts, call.signal, async () => {
-      outcome = await auditStore(call, store, writer)
-      return outcome.audited
-    })
-    // Every document was checked, so all stored documents belong there.
-    if (outcome !== undefined && countLeft(outcome) === 0) await writer.accept?.()
-    return { aligned, ...(outcome === undefined ? {} : { outcome }) }
-  } finally {
-    node?.close()
-    await writer.release()
-  }
+  return withAuditSetup(call, async setup => {
+    const { clock, node, prove } = setup.parts
+    const writer = await store.takeOver(identity, { repair: true })
+    let outcome: Outcome | undefined
+    try {
+      const parts = { store, writer, restored, clock, node, prove }
+      const { aligned } = await repairStore(parts, call.signal, async () => {
+        outcome = await compareStore({ store, writer }, setup, call.signal)
+        return outcome.audited
+      })
+      // Every document was checked, so all stored documents belong there.
+      if (outcome !== undefined && countLeft(outcome) === 0) await writer.accept?.()
+      return { aligned, ...(outcome === undefined ? {} : { outcome }) }
+    } finally {
+      await writer.release()
+    }
+  })
 }
 
 /** Reports a repair that corrected only the end of the store. */
@@ -262,14 +268,14 @@ function tellAudited({ values, out }: CommandCall, store: Store, outcome: Outcom
   return left === 0 ? 0 : 3
 }
 
-/** The differences left: all if the state could not be derived, otherwise those that only the node can correct. */
+/** The differences left: all if the state could not be derived, otherwise those from the node, for which nothing is written. */
 const countLeft = ({ audited, found }: Outcome): number => (audited.complete ? found.beyondRepair : found.count)
 
 function formatRepaired({ audited, found }: Outcome, dryRun: boolean, left: number): string {
   if (found.count === 0) return 'whole, nothing to repair'
   if (!audited.complete) return 'nothing was written'
   return dryRun
-    ? `${found.count} differences would be repaired, nothing was written`
+    ? `${found.count - found.beyondRepair} differences would be repaired, nothing was written`
     : `${found.count - left} differences were repaired, ${left} are left`
 }
 

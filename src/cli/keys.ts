@@ -44,6 +44,12 @@ function formatKeyState({ revoked, current: { expires } }: Holder, now: number):
 
 const timeText = (ms: number): string => new Date(ms).toISOString()
 
+const formatValidity = (expires: number | undefined): string =>
+  expires === undefined ? 'until it is revoked' : `until ${timeText(expires)}`
+
+const listUsableKeys = (keys: readonly Holder['current'][], now: number): readonly Holder['current'][] =>
+  keys.filter(({ expires }) => expires === undefined || expires > now)
+
 function planText(plan: Holder['current']): string {
   const name = findPlanName(plan)
   const figures = `${plan.perSecond} requests per second, ${plan.perDay} per day`
@@ -65,7 +71,8 @@ function toKeyShape(holder: Holder, { today, month, last }: KeyUsage, now: numbe
     rotated: former.length === 0 ? null : timeText(current.created),
     expires: time(current.expires),
     revoked: time(revoked),
-    former_until: former.flatMap(({ expires }) => ((expires ?? 0) > now ? timeText(expires ?? 0) : [])),
+    // null: until the key is revoked, after a rotate that was cut off.
+    former_until: listUsableKeys(former, now).map(({ expires }) => time(expires)),
     requests_today: today,
     requests_30_days: month,
     last_used: time(last),
@@ -129,7 +136,7 @@ const keysShow: Command = {
       return 0
     }
     const { current, former, created } = holder
-    const rest = former.filter(({ expires }) => expires === undefined || expires > now)
+    const rest = listUsableKeys(former, now)
     const rows: readonly (readonly [string, string])[] = [
       ['Id', id],
       ['Name', current.name],
@@ -138,7 +145,7 @@ const keysShow: Command = {
       ['Plan', planText(current)],
       ['Created', timeText(created)],
       ['Expires', current.expires === undefined ? 'never' : timeText(current.expires)],
-      ['Former key', rest.map(({ expires }) => `works until ${timeText(expires ?? 0)}`).join(', ') || '-'],
+      ['Former key', rest.map(({ expires }) => `works ${formatValidity(expires)}`).join(', ') || '-'],
       ['Requests', `${asked.today} today, ${asked.month} in 30 days`],
       ['Last use', asked.last === undefined ? '-' : timeText(asked.last)],
     ]
@@ -202,18 +209,21 @@ const keysRotate: Command = {
       now,
       ...(typeof expires === 'number' ? { expires: now + expires } : {}),
     })
-    const until = now + values.grace
+    const graceEnd = now + values.grace
+    // A key that expires earlier is not prolonged.
+    const findEnd = (own: number | undefined): number => Math.min(own ?? graceEnd, graceEnd)
     await store.keys.add(stored)
     // The former keys are changed last: if the command is cut off before, they stay valid.
     await changeAll(store, [holder.current, ...holder.former], terms => ({
       ...terms,
-      expires: Math.min(terms.expires ?? until, until),
+      expires: findEnd(terms.expires),
     }))
+    const until = timeText(findEnd(holder.current.expires))
     if (values.json) {
-      out(JSON.stringify({ id, former_until: timeText(until), key }))
+      out(JSON.stringify({ id, former_until: until, key }))
       return 0
     }
-    out(`Key ${id} is replaced; the former key works until ${timeText(until)}.`)
+    out(`Key ${id} is replaced; the former key works until ${until}.`)
     out('The new key is printed only this once:')
     out(key)
     return 0
@@ -256,10 +266,9 @@ const keysAdd: Command = {
         return 0
       }
       if (isNew) out(`Created the store ${store.name}: it did not exist.`)
-      const until = stored.expires === undefined ? 'until it is revoked' : `until ${timeText(stored.expires)}`
       out(`Key ${stored.id} of ${shown(name)} in ${store.name}`)
       out(
-        `${plan.perSecond} requests per second, ${plan.perDay} per day, valid ${until}. The key is printed only this once:`,
+        `${plan.perSecond} requests per second, ${plan.perDay} per day, valid ${formatValidity(stored.expires)}. The key is printed only this once:`,
       )
       out(key)
       return 0

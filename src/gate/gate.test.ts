@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { keyring } from '#keys/keyring.ts'
+import type { Plan } from '#keys/plan.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { admit, identify } from './gate.ts'
 import { createAddressLimits } from './networks.ts'
@@ -8,11 +9,12 @@ import { createRates } from './rate.ts'
 
 const CAPACITY = { maxInFlight: 16, maxExports: 8, maxFeeds: 8, maxFeedsPerKey: 8, deadlineMs: 1_000 }
 
-test('the test key: a network uses its share by requests that are admitted, not by looks at what is left', async () => {
+/** A gate with a test key, and a way through it from one network. */
+function gateOf(plan: Plan) {
   const clock = handClock(0)
   const store = { list: () => Promise.reject(new Error('The test key is not stored.')), read: () => Promise.reject() }
   const gate = {
-    keyring: keyring({ store, clock, testKey: { key: 'try-it', plan: { perSecond: 10, perDay: 4 } } }),
+    keyring: keyring({ store, clock, testKey: { key: 'try-it', plan } }),
     addresses: createAddressLimits(clock),
     rates: createRates({ clock }),
     queues: createQueues({ ...CAPACITY, clock }),
@@ -28,9 +30,27 @@ test('the test key: a network uses its share by requests that are admitted, not 
   }
   const { signal } = new AbortController()
   const enter = async () => admit(arrival, await identify(arrival, gate), { gate, asks: 'store', signal })
+  return { clock, gate, arrival, enter }
+}
+
+test('the test key: a network uses its share by requests that are admitted, not by looks at what is left', async () => {
+  const { gate, arrival, enter } = gateOf({ perSecond: 10, perDay: 4 })
   for (let times = 0; times < 10; times++) expect((await identify(arrival, gate)).id).toBe('test')
   await enter()
   await enter()
   await expect(enter()).rejects.toThrow('its share of the shared test key')
   expect((await identify(arrival, gate)).id).toBe('test')
+})
+
+test('the test key: a request that its plan refuses takes nothing from the share of its network', async () => {
+  const { clock, gate, enter } = gateOf({ perSecond: 1, perDay: 6 })
+  await enter()
+  for (let times = 0; times < 5; times++) await expect(enter()).rejects.toThrow('requests per second')
+  for (let times = 0; times < 2; times++) {
+    await clock.pass(1_000)
+    await enter()
+  }
+  await clock.pass(1_000)
+  await expect(enter()).rejects.toThrow('its share of the shared test key')
+  expect(gate.rates.left({ id: 'test', plan: { perSecond: 1, perDay: 6 } }).today).toBe(3)
 })

@@ -67,7 +67,8 @@ export async function admit(
 ) {
   const { rates, queues, clock, keyring, addresses } = options.gate
   const network = arrival.client?.network
-  const wait = caller.id === TEST_KEY_ID && network !== undefined ? addresses.test(network, caller.plan) : 0
+  const tester = caller.id === TEST_KEY_ID ? network : undefined
+  const wait = tester === undefined ? 0 : addresses.testWaitMs(tester, caller.plan)
   if (wait > 0) throw tooManyTests(wait)
   arrival.logFields.key = caller.id
   queues[options.asks].check(caller.id)
@@ -79,6 +80,8 @@ export async function admit(
     'RateLimit-Reset': String(rate.resetSeconds),
   })
   if (!rate.allowed) throw tooFast(rate)
+  // Counted last: a request that is refused takes nothing from its network's share.
+  if (tester !== undefined) addresses.test(tester, caller.plan)
   if (arrival.fault !== undefined) throw arrival.fault
   if (rate.waitMs > 0) await pause(rate.waitMs, clock, options.signal)
   return {
@@ -137,8 +140,8 @@ export async function identify(arrival: Arrival, { keyring, addresses }: Identif
 }
 
 /**
- * The permits of a key, or of a visitor by network. Visitors have a queue of their own for the store; in the others, all
- * visitors together have the permits of one key.
+ * The permits of a key, or of a visitor by network. Visitors have a queue of their own for the store, and downloads of
+ * their own. Aside, for lookups and for rankings, all visitors together have the permits of one key.
  */
 export function createPermits(
   queues: Queues,
@@ -149,7 +152,7 @@ export function createPermits(
   },
 ): CallerPermits {
   const { key, plan, isVisitor = false } = caller
-  const asideKey = isVisitor ? VISITORS : key
+  const asideKey = isVisitor ? VISITORS_KEY : key
   return {
     store: signal => async () => {
       const permit = await queues[isVisitor ? 'visitors' : 'store'].take(key, signal)
@@ -178,7 +181,7 @@ export function createPermits(
 }
 
 /** The key of all visitors together. Ids of keys are hexadecimal. */
-const VISITORS = 'visitors'
+const VISITORS_KEY = 'visitors'
 
 /** Pause before a permit is requested again. A response body that takes minutes can wait while the service is busy. */
 const RETRY_MS = 100

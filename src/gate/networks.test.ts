@@ -27,7 +27,7 @@ test('wrong keys: a hundred a minute are allowed, then one every 600 ms', () => 
   expect(one.wrongKeyWaitMs('a')).toBe(600)
 })
 
-test('test key: a network has half of the total limit, in a minute and in a day', () => {
+test('test key: a network has half of the total limit as a burst, in a minute and in a day', () => {
   const { at, one } = limits()
   for (let times = 0; times < 30; times++) expect(one.test('a', PLAN)).toBe(0)
   expect([one.test('a', PLAN), one.test('b', PLAN)]).toEqual([2_000, 0])

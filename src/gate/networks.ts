@@ -8,7 +8,7 @@ const MAX_NETWORKS = 32_768
 const CHOICE = 8
 /** Wrong keys of a network in a minute. A mistyped key is retried a few times; a program that guesses keys goes on. */
 const WRONG_PER_MINUTE = 100
-/** The largest share of the test key's plan that one network may use. */
+/** The largest share of the test key's plan that one network may use as a burst (`RateLimit`). */
 const TEST_SHARE = 0.5
 /**
  * Pages for people that a network may open in a minute: enough for several readers behind one address, too
@@ -19,10 +19,10 @@ const VISITS_PER_MINUTE = 600
 const REFRESHES_PER_MINUTE = 600
 
 /**
- * `most` requests of a network in `ms` milliseconds; `of`: the limit's index among the numbers of a network. The wider
+ * `most` requests of a network in `ms` milliseconds; `slot`: the limit's index among the numbers of a network. The wider
  * networks around it have `wider` times as many for each step (`listNetworks`).
  */
-type Limit = { readonly of: number; readonly most: number; readonly ms: number; readonly wider: number }
+type Limit = { readonly slot: number; readonly most: number; readonly ms: number; readonly wider: number }
 
 /** The first digits of an IPv6 network that name the wider networks around it: /56 and /48. */
 const WIDER_DIGITS = [14, 12] as const
@@ -36,9 +36,9 @@ export function listNetworks(network: string): readonly string[] {
   return network.length === IPV6_DIGITS ? [network, ...WIDER_DIGITS.map(digits => network.slice(0, digits))] : [network]
 }
 
-const WRONG_KEYS: Limit = { of: 0, most: WRONG_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
-const VISITS: Limit = { of: 1, most: VISITS_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
-const REFRESHES: Limit = { of: 2, most: REFRESHES_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
+const WRONG_KEYS: Limit = { slot: 0, most: WRONG_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
+const VISITS: Limit = { slot: 1, most: VISITS_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
+const REFRESHES: Limit = { slot: 2, most: REFRESHES_PER_MINUTE, ms: MINUTE_MS, wider: 2 }
 const TEST_MINUTE = 3
 const TEST_DAY = 4
 const LIMITS_OF_NETWORK = 5
@@ -52,6 +52,8 @@ export type AddressLimits = {
   wrongKeyWaitMs(network: string): number
   /** Counts a wrong key. */
   noteWrongKey(network: string): void
+  /** Milliseconds until one more request with the test key is within the share of a network. */
+  testWaitMs(network: string, plan: Plan): number
   /** Counts a request with the test key. A request that has to wait does not count. */
   test(network: string, plan: Plan): number
   /** Counts a page for people. A page that has to wait does not count. */
@@ -65,6 +67,12 @@ function widenLimit({ most, ms, wider }: Limit, step: number): RateLimit {
   const burst = most * wider ** step
   return { burst, stepMs: ms / burst }
 }
+
+/** A wider network has no larger share of the key. */
+const listTestLimits = ({ perSecond, perDay }: Plan): readonly Limit[] => [
+  { slot: TEST_MINUTE, most: Math.ceil((perSecond * MINUTE_MS * TEST_SHARE) / SECOND_MS), ms: MINUTE_MS, wider: 1 },
+  { slot: TEST_DAY, most: Math.ceil(perDay * TEST_SHARE), ms: DAY_MS, wider: 1 },
+]
 
 /** A network has one arrival time for each limit (`rate.ts`). */
 export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetworks = MAX_NETWORKS): AddressLimits {
@@ -85,7 +93,7 @@ export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetw
   const findWait = (network: string, limits: readonly Limit[]): number =>
     Math.max(
       ...listNetworks(network).flatMap((name, step) =>
-        limits.map(limit => computeWait(widenLimit(limit, step), known.get(name)?.[limit.of] ?? 0, elapsed())),
+        limits.map(limit => computeWait(widenLimit(limit, step), known.get(name)?.[limit.slot] ?? 0, elapsed())),
       ),
     )
   /** Counts one more request under each limit in each of the networks, unless it has to wait. */
@@ -94,7 +102,7 @@ export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetw
     if (wait > 0) return wait
     for (const [step, name] of listNetworks(network).entries()) {
       const own = find(name)
-      for (const limit of limits) own[limit.of] = addRequest(widenLimit(limit, step), own[limit.of] ?? 0, elapsed())
+      for (const limit of limits) own[limit.slot] = addRequest(widenLimit(limit, step), own[limit.slot] ?? 0, elapsed())
     }
     return 0
   }
@@ -102,12 +110,8 @@ export function createAddressLimits({ elapsed }: Pick<Clock, 'elapsed'>, maxNetw
     wrongKeyWaitMs: network => findWait(network, [WRONG_KEYS]),
     // The debt never exceeds the period: a network that stops is free after it.
     noteWrongKey: network => void take(network, [WRONG_KEYS]),
-    test: (network, { perSecond, perDay }) =>
-      take(network, [
-        // A wider network has no larger share of the key.
-        { of: TEST_MINUTE, most: Math.ceil((perSecond * MINUTE_MS * TEST_SHARE) / SECOND_MS), ms: MINUTE_MS, wider: 1 },
-        { of: TEST_DAY, most: Math.ceil(perDay * TEST_SHARE), ms: DAY_MS, wider: 1 },
-      ]),
+    testWaitMs: (network, plan) => findWait(network, listTestLimits(plan)),
+    test: (network, plan) => take(network, listTestLimits(plan)),
     visit: network => take(network, [VISITS]),
     refresh: network => take(network, [REFRESHES]),
   }

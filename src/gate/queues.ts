@@ -68,7 +68,7 @@ function boundQueue(running: number): QueueBounds {
 }
 
 /** The permits of visitors, as a share of those of callers with a key. */
-const VISITORS = 0.25
+const VISITORS_SHARE = 0.25
 
 /** Exports of one key. */
 const EXPORTS_OF_KEY = 2
@@ -82,7 +82,7 @@ export function createQueues(options: QueueOptions): Queues {
   const create = (bounds: QueueBounds, age = ageMs) => new FairQueue(bounds, age, clock)
   return {
     store: create(boundQueue(maxInFlight)),
-    visitors: create(boundQueue(Math.ceil(maxInFlight * VISITORS))),
+    visitors: create(boundQueue(Math.ceil(maxInFlight * VISITORS_SHARE))),
     node: create(NODE),
     aside: create(ASIDE),
     // Waiting requests hold no permit here, so the only limit is that enough time is left for the node.

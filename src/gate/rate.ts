@@ -98,15 +98,19 @@ type Left = {
 type Use = {
   /** The next arrival time (`rate.ts`). */
   arrival: number
-  /** Time of the last refusal, and the number of refusals with less than a second between them. */
+  /** Time of the last refusal. */
   refused: number
+  /** Number of refusals, up to the last one, with less than a second between them. */
   refusals: number
-  /** Days since 1970, the requests of that day, and the number of them that other processes know. */
+  /** The last day of use, in days since 1970. */
   day: number
+  /** Requests of that day. */
   today: number
+  /** The number of them that other processes know. */
   shared: number
-  /** The day before that, and the number of its requests that other processes do not know yet. */
+  /** The day of use before `day`. */
   lastDay: number
+  /** The number of its requests that other processes do not know yet. */
   late: number
 }
 
@@ -241,8 +245,8 @@ function noteRefusal(use: Use, now: number): void {
 }
 
 /**
- * Whether a key was refused so often within the last second that its early requests are refused, too, instead
- * of delayed.
+ * Whether a key was refused within the last second, and so often before, without a second between two refusals, that its
+ * early requests are refused, too, instead of delayed.
  */
 function isRushing({ refused, refusals }: Use, { perSecond }: Plan, now: number): boolean {
   return now - refused < SECOND_MS && refusals > perSecond / 2

@@ -98,11 +98,8 @@ export function refuseParameters({ query }: Pick<Exchange, 'query'>, path: strin
   const names = ['apikey', ...OPTIONS]
   for (const [name] of query)
     if (!OPTIONS.includes(name) && !IGNORED.includes(name))
-      throw badRequest(
-        {
-          en: `Unknown parameter ${shown(name)}; ${path} takes ${names.join(', ')}.`,
-          zh: `未知参数 ${shown(name)}；${path} 的参数为 ${names.join('、')}。`,
-        },
-        { parameter: 'apikey' },
-      )
+      throw badRequest({
+        en: `Unknown parameter ${shown(name)}; ${path} takes ${names.join(', ')}.`,
+        zh: `未知参数 ${shown(name)}；${path} 的参数为 ${names.join('、')}。`,
+      })
 }

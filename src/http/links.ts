@@ -11,9 +11,9 @@ type Repeated = {
 }
 
 /**
- * A parameter that the action does not read is left out when it is longer than this, or when all such
- * parameters together exceed the second limit, in characters. The header repeats them four times, and proxies
- * accept a few thousand characters of headers.
+ * A parameter that the action does not read is left out when it is longer than this, or when it and those before it
+ * together exceed the second limit, in characters. The header repeats them four times, and proxies accept a few thousand
+ * characters of headers.
  */
 const UNREAD_LETTERS = 128
 const ALL_UNREAD_LETTERS = 512

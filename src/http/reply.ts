@@ -25,9 +25,15 @@ export type Reply = {
   readonly form: 'tagged' | 'raw'
   /** The ETag and the gzip form of a body that is sent many times (`lastingReply`); absent: made for each reply. */
   readonly lasting?: { readonly etag: string; readonly gzip: () => Uint8Array<ArrayBuffer> }
-  /** Called when the body has been sent, or abandoned. */
+  /**
+   * Called when Bun has taken the whole body, or the client has left; never for a 304, which has no body. For memory that
+   * counts until then.
+   */
   readonly sent?: () => void
-  /** Set for a body of known length that holds something until then. `stallMs`: how long its client may read nothing. */
+  /**
+   * Set for a body of known length that holds something, such as a permit: `free` is called when the connection is no
+   * longer open for it, so also after a 304. `stallMs`: how long its client may read nothing.
+   */
   readonly held?: { readonly stallMs: number; readonly free: () => void }
 }
 

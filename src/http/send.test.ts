@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { createHttpCounts } from './counts.ts'
 import { parse } from './exchange.ts'
+import { createStream } from './export/stream.ts'
 import { JSON_TYPE, textReply } from './reply.ts'
 import { sampling, send } from './send.ts'
 
@@ -13,10 +14,8 @@ test('sampling: the first of every N is sampled', () => {
   expect(Array.from({ length: 3 }, sampling(0))).toEqual([false, false, false])
 })
 
-test.each([
-  [1_500, 2],
-  [600_000, 255],
-])('send: what a body of known length holds is freed when it was sent; idle after %d ms', async (stallMs, seconds) => {
+/** A service whose connections note the idle timeouts that are set, and are open until `close`. */
+function serving() {
   const clock = handClock(0)
   const limited: unknown[] = []
   let isOpen = true
@@ -33,6 +32,34 @@ test.each([
       isOpen: () => isOpen,
     },
   } as const
+  return {
+    clock,
+    limited,
+    service,
+    close: () => {
+      isOpen = false
+    },
+  }
+}
+
+test('send: a streamed body may be silent for longer than the idle time of connections', () => {
+  const { clock, limited, service } = serving()
+  const request = new Request('http://127.0.0.1/api/')
+  const pieces = async function* (): AsyncGenerator<Uint8Array, void, void> {
+    yield new Uint8Array(1)
+  }
+  const body = createStream(pieces(), { client: request.signal, clock, stallMs: 60_000, free: () => undefined })
+  const reply = { status: 200, type: JSON_TYPE, headers: {}, form: 'raw', body } as const
+  send(parse(request, 'api', service), reply, service)
+  expect(limited).toEqual([[request, 0]])
+  body.cutOff('gone')
+})
+
+test.each([
+  [1_500, 2],
+  [600_000, 255],
+])('send: what a body of known length holds is freed when it was sent; idle after %d ms', async (stallMs, seconds) => {
+  const { clock, limited, service, close } = serving()
   const request = new Request('http://127.0.0.1/api/')
   let freed = 0
   const free = (): void => {
@@ -46,7 +73,7 @@ test.each([
   expect(limited).toEqual([[request, seconds]])
   await clock.pass(60_000)
   expect(freed).toBe(0)
-  isOpen = false
+  close()
   await clock.pass(60_000)
   expect(freed).toBe(1)
 })

@@ -38,6 +38,8 @@ export function send(exchange: Exchange, reply: Reply & { readonly outcome?: Out
     note(exchange, { kind, reason, why, status, bytes }, service)
     if (reply.held !== undefined) watchBody(request, reply.held, service)
   } else {
+    // The idle time runs while no piece is made, too. The stream has a limit of its own for clients that read nothing.
+    service.connections?.limitIdle(request, 0)
     // Otherwise a stop would close the connection as after the last piece.
     const cut = (): void => body.cutOff('unavailable')
     const running = service.stopping?.running

@@ -53,7 +53,7 @@ export function countNumbers({ type, buckets = [] }: Definition): number {
 export type MetricSeries = {
   /** Increases a counter by `n`, or changes a gauge by `n`. */
   add(n: number, ...labels: readonly string[]): void
-  /** Sets a gauge. */
+  /** Sets a gauge, or a counter that is counted elsewhere. */
   set(value: number, ...labels: readonly string[]): void
   /** Records a value in a histogram. */
   observe(value: number, ...labels: readonly string[]): void

@@ -1,4 +1,8 @@
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+import { createKey, nextKey } from '#keys/key.ts'
+import { groupHolders } from '#keys/keyring.ts'
+import { openSqlite } from '#store/sqlite/open-sqlite.ts'
 import { seen, until } from '#test/support/wait.ts'
 import { cliFolder } from '../support/processes/cli-process.ts'
 
@@ -93,4 +97,29 @@ test('keys: a change that is not possible is a usage error with a reason', async
     expect([code, out]).toEqual([2, ''])
     expect(err).toContain(says)
   }
+})
+
+test('keys rotate: a former key that expires before the grace period ends is said to work until then', async () => {
+  await using folder = await cliFolder()
+  const { id } = JSON.parse(lastLine((await folder.run(['keys', 'add', 'x', '--expires', '1d', '--json'])).out))
+  const show = async () => JSON.parse(lastLine((await folder.run(['keys', 'show', id, '--json'])).out))
+  const { expires } = await show()
+  const rotated = await folder.run(['keys', 'rotate', id, '--grace', '7d', '--json'])
+  expect(JSON.parse(lastLine(rotated.out)).former_until).toBe(expires)
+  expect((await show()).former_until).toEqual([expires])
+})
+
+test('keys show: after a rotate that was cut off, the former key works until it is revoked', async () => {
+  await using folder = await cliFolder()
+  const store = openSqlite({ path: join(folder.path, 'keys.sqlite') })
+  const { stored } = createKey('x', { perSecond: 1, perDay: 1 }, { now: 1 })
+  await store.create()
+  await store.keys.add(stored)
+  const [holder] = groupHolders([stored])
+  if (holder !== undefined) await store.keys.add(nextKey(holder, { now: 2 }).stored)
+  await store.close()
+  const show = (...more: readonly string[]) =>
+    folder.run(['keys', 'show', stored.id, '--store', 'sqlite:keys.sqlite', ...more])
+  expect((await show()).out).toContain('Former key: works until it is revoked\n')
+  expect(JSON.parse((await show('--json')).out).former_until).toEqual([null])
 })

@@ -13,8 +13,8 @@ import { seen } from '../support/wait.ts'
 
 const PLAN = { perSecond: 1_000, perDay: 100_000 }
 
-async function started() {
-  const { key, stored } = createKey('worker', PLAN, { now: Date.now() })
+async function started(plan = PLAN) {
+  const { key, stored } = createKey('worker', plan, { now: Date.now() })
   let keys: readonly StoredKey[] = [stored]
   const service = serviceOn(await loadedStore(), {
     clock: systemClock,
@@ -24,7 +24,8 @@ async function started() {
     }),
     rates: createRates({ clock: systemClock }),
   })
-  const ask = (path: string) => service.ask(path, { headers: { 'x-api-key': key } })
+  const ask = (path: string, headers: Readonly<Record<string, string>> = {}) =>
+    service.ask(path, { headers: { 'x-api-key': key, ...headers } })
   return {
     ...service,
     ask,
@@ -96,3 +97,14 @@ test.each(EXPORTS)(
   },
   60_000,
 )
+
+test('long work: an export that is collected before it is sent is refused when its key is revoked', async () => {
+  // Each thousand of rows waits for a second of the plan.
+  const { ask, used, revoke } = await started({ perSecond: 1, perDay: 100_000 })
+  // The list of keys is read, and fresh for a while.
+  expect(await used()).toBe(0)
+  const asked = ask('/api/account/get-account-tx?account=busyhub&format=ndjson', { connection: 'close' })
+  revoke()
+  const response = await asked
+  expect([response.status, await response.json()]).toMatchObject([403, { message: 'This API key is revoked.' }])
+}, 60_000)

@@ -193,7 +193,11 @@ export const archiveWrite: Command = {
     const { 'blocks-per-file': each = CHUNK_BLOCKS } = values
     if (each % CHUNK_BLOCKS !== 0)
       throw new Failure('usage', `--blocks-per-file ${each} is not a multiple of ${CHUNK_BLOCKS}.`)
-    if (prove === 'whole') throw new Failure('usage', '--prove whole is not possible: an archive has no raw blocks.')
+    if (prove === 'whole')
+      throw new Failure(
+        'usage',
+        '--prove whole is not possible: an archive has raw blocks only where nothing else proves a block.',
+      )
     const node = connectNode(values, log)
     try {
       if (values.store === undefined) return await written(call, await fromNode(node, prove, call))

@@ -176,14 +176,14 @@ const nodeReadings = ({ node, clock }: ReadFrom): readonly ScrapedMetric[] => [
   ),
 ]
 
-const QUEUES = ['store', 'visitors', 'node', 'aside', 'lookups'] as const
+const QUEUES = ['store', 'visitors', 'node', 'aside', 'lookups', 'rankings', 'wholeRankings'] as const
 /** Streams, which stay open and never queue; each has a gauge of its own. */
 const STREAMS = ['exports', 'feeds', 'live', 'downloads'] as const
 
 const queueReadings = (queues: Queues): readonly ScrapedMetric[] => [
   labelledGauge('queue', {
     name: 'iostlens_requests_running',
-    help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction.',
+    help: 'Requests in progress, by kind; visitors: pages; aside: those that wait for a node during an answer; lookups: for a pending transaction; rankings: pages of rankings of the past; wholeRankings: exports of them.',
     read: () => QUEUES.map(queue => [queue, queues[queue].permits.count()]),
   }),
   labelledGauge('queue', {

@@ -44,7 +44,7 @@ export const downloadHandler =
       prolong,
       permits,
       stallMs,
-      form: createDownloadForm(file, request),
+      describeFile: createDownloadForm(file, request),
     })
   }
 

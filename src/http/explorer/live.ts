@@ -39,9 +39,9 @@ type Following = {
 export const liveHandler =
   (gate: ExplorerGate, following: Following): Handler =>
   async (exchange, signal) => {
-    const network = counted(gate, exchange, 'refresh')
+    const key = counted(gate, exchange, 'refresh')
     signal.throwIfAborted()
-    return liveReply(exchange, { ...following, permit: takeStreamPermit(gate.queues, 'live', network) })
+    return liveReply(exchange, { ...following, permit: takeStreamPermit(gate.queues, 'live', key) })
   }
 
 function liveReply(

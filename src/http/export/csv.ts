@@ -11,7 +11,7 @@ export type FormattedExport = {
   readonly serializer: RowSerializer
   readonly fileName: string
   /** Some rows have no line, so the number of rows is not the number of lines. */
-  readonly isShorter?: true
+  readonly leavesRowsOut?: true
 }
 
 /** The serialization of one export's rows, in order. The text says by itself where a whole list ends. */
@@ -112,7 +112,7 @@ const quoted = (text: string): string => (SPECIAL.test(text) ? `"${text.replaceA
  */
 export const bookForm = ({ heads, linesOf, names }: Book): FormattedExport => ({
   fileName: `${fileStem(names)}.csv`,
-  isShorter: true,
+  leavesRowsOut: true,
   serializer: csvSerializer({
     heads,
     linesOf: rows =>

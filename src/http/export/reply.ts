@@ -5,6 +5,7 @@ import { formatRowLines } from '#actions/find/rows.ts'
 import type { ExportFormat, Options } from '#actions/request/options.ts'
 import { writeJson } from '#chain/json.ts'
 import { toIso } from '#chain/time.ts'
+import type { Failure } from '#failure/failure.ts'
 import { type CallerPermits, getRequestKey, retryPermit } from '#gate/gate.ts'
 import { hashOfKey } from '#keys/keyring.ts'
 import { missingData } from '#store/failures.ts'
@@ -20,14 +21,13 @@ type ExportRequest = {
   readonly exchange: Exchange
   /** Aborts at the deadline, which holds until the first row. */
   readonly signal: AbortSignal
-  /** Absent: the deadline stays as it is, however long the work takes. */
-  readonly prolong?: ExportOptions['prolong']
+  readonly prolong: NonNullable<ExportOptions['prolong']>
   readonly permits: CallerPermits
   readonly stallMs: number
   /** Ends the export when its key is no longer valid; absent: it has no key. */
   readonly feeds?: Pick<OpenFeeds, 'add'>
   /** Absent: the format that the call names. */
-  readonly form?: ExportForm
+  readonly describeFile?: ExportForm
 }
 
 /**
@@ -37,13 +37,14 @@ type ExportRequest = {
 export async function exportReply(
   deps: AnswerDeps,
   call: ApiCall & { readonly format: ExportFormat },
-  { exchange, signal, prolong, permits, stallMs, feeds, form = createExportForm(call) }: ExportRequest,
+  { exchange, signal, prolong, permits, stallMs, feeds, describeFile = createExportForm(call) }: ExportRequest,
 ): Promise<Reply> {
   const { request } = exchange
   const permit = permits.export()
   const reading = joinSignals(signal)
   let opened: Export | undefined
   let remove: () => void = () => undefined
+  let refusal: Failure | undefined
   const packs = acceptsGzip(request.headers.get('accept-encoding') ?? '')
   const packer = packs ? gzipPacker() : plainPacker
   const free = (): void => {
@@ -60,21 +61,24 @@ export async function exportReply(
     const acquire: AcquirePermit = () => (opened === undefined ? own : later)()
     opened = await openExport(deps, call, { signal: reading.signal, prolong, acquire })
     signal.throwIfAborted()
-    const formed = form(opened)
-    const { serializer } = formed
+    const file = describeFile(opened)
+    const { serializer } = file
     if (opened.total !== undefined) permits.plan.require(Math.ceil(opened.total / ROWS_AT_ONCE) - 1)
     const texts = formatExportBody(opened, serializer, () => permits.plan.more(reading.signal))
     const pieces = packed(texts, packer)
-    const headers = buildExportHeaders(opened, formed)
+    const headers = buildExportHeaders(opened, file)
     if (packs) headers['Content-Encoding'] = 'gzip'
     const reply = { status: 200, type: serializer.type, headers, form: 'raw' } as const
     const keyHash = feeds === undefined ? undefined : hashOfKey(getRequestKey(exchange))
     if (needsLength(request)) {
-      const abort = (): void => reading.abort(undefined)
-      remove = feeds?.add({ keyHash, isExport: true, end: abort, cutOff: abort }) ?? remove
-      const restore = prolong?.(undefined)
+      const cutOff = (): void => reading.abort(undefined)
+      const end = (failure: Failure): void => {
+        refusal ??= failure
+        cutOff()
+      }
+      remove = feeds?.add({ keyHash, isExport: true, end, cutOff }) ?? remove
+      prolong(undefined)
       const body = await collectPieces(pieces)
-      restore?.()
       signal.throwIfAborted()
       return { ...reply, body, held: { stallMs, free } }
     }
@@ -84,7 +88,8 @@ export async function exportReply(
     return { ...reply, body }
   } catch (error) {
     free()
-    throw error
+    // The abort that follows a refusal is not the reason.
+    throw refusal ?? error
   } finally {
     reading.release()
   }
@@ -103,13 +108,13 @@ const createExportForm =
 
 const buildExportHeaders = (
   { at, total }: Export,
-  { fileName, isShorter }: Omit<FormattedExport, 'serializer'>,
+  { fileName, leavesRowsOut }: Omit<FormattedExport, 'serializer'>,
 ): Record<string, string> => ({
   'Cache-Control': 'private, no-store',
   Vary: 'X-API-Key, Accept-Encoding',
   'X-Block-Height': String(at.height),
   'X-Block-Time': toIso(at.time),
-  ...(total === undefined || isShorter === true ? {} : { 'X-Total-Count': String(total) }),
+  ...(total === undefined || leavesRowsOut === true ? {} : { 'X-Total-Count': String(total) }),
   // Without this header, nginx would buffer the whole body in a temporary file, however slowly the client reads.
   'X-Accel-Buffering': 'no',
   'Content-Disposition': `attachment; filename="${fileName}"`,

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { collectPieces, needsLength } from './stream.ts'
+import { collectPieces, gzipPacker, needsLength } from './stream.ts'
 
 const MEGABYTE = 1024 * 1024
 
@@ -21,4 +21,14 @@ test.each([
   [{ connection: 'TE, Close' }, true],
 ])('needsLength: %j', (headers, expected) => {
   expect(needsLength(new Request('http://localhost/', { headers }))).toBe(expected)
+})
+
+test('gzipPacker: the pieces are one gzip stream', async () => {
+  const packer = gzipPacker()
+  const packed: Uint8Array[] = []
+  for (const text of ['one ', 'two ', 'three']) packed.push(await packer.pack(new TextEncoder().encode(text)))
+  packed.push(await packer.end())
+  packer.close()
+  expect(packed.slice(0, 3).every(({ length }) => length > 0)).toBe(true)
+  expect(new TextDecoder().decode(Bun.gunzipSync(Buffer.concat(packed)))).toBe('one two three')
 })

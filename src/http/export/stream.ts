@@ -95,9 +95,13 @@ type Packer = {
 
 export function gzipPacker(): Packer {
   const gzip = createGzip({ level: GZIP_LEVEL })
-  const failed = Promise.withResolvers<never>()
-  failed.promise.catch(() => undefined)
-  gzip.on('error', failed.reject)
+  let failure: Error | undefined
+  // Each piece has a promise of its own: one for the whole body would keep a reaction for each piece.
+  let fail: (error: Error) => void = () => undefined
+  gzip.on('error', error => {
+    failure = error
+    fail(error)
+  })
   let out: Uint8Array[] = []
   gzip.on('data', (part: Uint8Array) => out.push(part))
   const take = (): Uint8Array => {
@@ -105,8 +109,14 @@ export function gzipPacker(): Packer {
     out = []
     return taken
   }
-  const after = (work: (done: () => void) => void): Promise<Uint8Array> =>
-    Promise.race([new Promise<void>(work), failed.promise]).then(take)
+  const after = async (work: (done: () => void) => void): Promise<Uint8Array> => {
+    if (failure !== undefined) throw failure
+    await new Promise<void>((done, reject) => {
+      fail = reject
+      work(done)
+    })
+    return take()
+  }
   return {
     pack: piece =>
       after(done => {

@@ -4,7 +4,7 @@ import { every } from '#time/clock.ts'
 import type { AppOptions } from '../app-options.ts'
 
 /** An open feed or an export that is being sent, for the code that may end it. */
-type OpenFeed = {
+type OpenStream = {
   /**
    * Set for an export. It cannot be continued, so it is sent to its end when the service stops, and while keys cannot be
    * checked.
@@ -22,7 +22,7 @@ type OpenFeed = {
 export type OpenFeeds = {
   readonly hub: FeedHub
   /** Adds a feed or an export until the returned function is called. A feed added while the service stops is ended. */
-  add(feed: OpenFeed): () => void
+  add(feed: OpenStream): () => void
 }
 
 /** Milliseconds between two checks of the feeds' keys. */
@@ -40,7 +40,7 @@ export function openFeeds({
   head,
   stopping,
 }: Pick<AppOptions, 'store' | 'keyring' | 'clock' | 'head' | 'stopping'>): OpenFeeds {
-  const feeds = new Set<OpenFeed>()
+  const feeds = new Set<OpenStream>()
   let watching: { stop(): void } | undefined
   let doubts = 0
   const check = (): void => {
