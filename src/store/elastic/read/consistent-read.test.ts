@@ -22,7 +22,7 @@ const STILL = {
   open,
   whole: { require: async () => {}, requireNow: async () => {} },
   sleep: async () => {},
-  now: () => 0,
+  elapsed: () => 0,
   timeoutMs: 100,
   nothing: () => new Failure('unavailable', 'nothing'),
   underRepair: () => new Failure('unavailable', 'under repair'),
@@ -43,7 +43,7 @@ function scripted(heights: readonly number[]) {
       waits.push(ms)
       now += ms
     },
-    now: () => now,
+    elapsed: () => now,
   })
   const pass = (ms: number) => {
     now += ms

@@ -152,7 +152,7 @@ export class InventoryKeeper {
    */
   async accept(): Promise<void> {
     const { cluster, checkpoint } = this.lease
-    await removeUnannounced(cluster, checkpoint())
+    await removeUnannounced(this.lease, checkpoint())
     await this.record(await takeInventory(cluster, checkpoint()))
   }
 
