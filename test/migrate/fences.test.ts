@@ -22,11 +22,12 @@ async function withLoaded(work: (target: TestElastic, node: Replay) => Promise<v
   }
 }
 
-/** Closes the served checkpoint, as a migration does right before its end. */
-async function retire({ ask }: TestElastic, by: number): Promise<void> {
-  const { _source } = await ask<{ _source: { body: string } }>('GET', 'meta/_doc/checkpoint')
-  const body = JSON.stringify({ ...JSON.parse(_source.body), retired: by })
-  await ask('PUT', 'meta/_doc/checkpoint', { body })
+/** Closes the checkpoint of a generation, as a migration to the next one does right before its end. */
+async function retire({ ask }: TestElastic, generation: number): Promise<void> {
+  const path = `meta-${generation}/_doc/checkpoint`
+  const { _source } = await ask<{ _source: { body: string } }>('GET', path)
+  const body = JSON.stringify({ ...JSON.parse(_source.body), retired: generation + 1 })
+  await ask('PUT', path, { body })
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process that paused or died', () => {
@@ -70,7 +71,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
     withLoaded(async (target, node) => {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
-      await retire(target, 1)
+      await retire(target, 0)
       expect((await refusal(target.store.takeOver(identity))).en).toContain('A migration is replacing the indices')
       expect((await target.store.published())?.height).toBe(HEIGHT)
       await target.store.migrating.reopen?.()
@@ -83,7 +84,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
       const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '1s']
       await target.ask('PUT', 'state-0/_mapping', { _meta: { schema: 1, fingerprint: 'of an older one' } })
       expect((await folder.run(['indices', 'migrate', ...store])).code).toBe(0)
-      await retire(target, 2)
+      await retire(target, 1)
       expect((await folder.run(['indices', 'rollback', ...store])).code).toBe(0)
       expect(Object.keys(await target.ask<object>('GET', 'meta'))).toEqual([`${target.prefix}-meta-1`])
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)

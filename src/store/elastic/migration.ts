@@ -32,6 +32,7 @@ import {
   type PartitionStarts,
   type ReadCluster,
   STATE_INDICES,
+  selectGenerations,
 } from './schema/names.ts'
 import { formatKey, listKeys } from './write/keys.ts'
 import { acquireLease, compareAndSet, type Lease } from './write/lease.ts'
@@ -434,7 +435,9 @@ async function openServed(cluster: Cluster): Promise<number> {
     const { write: _, retired, ...checkpoint } = stored.checkpoint
     const height = checkpoint.end?.height ?? -1
     if (retired === undefined) return height
-    if ((await compareAndSet(cluster, { ...checkpoint, owner: '' }, stored)) !== undefined) return height
+    // A later generation than the first is not written under the served alias.
+    const own = selectGenerations(cluster, checkpoint.generations)
+    if ((await compareAndSet(own, { ...checkpoint, owner: '' }, stored)) !== undefined) return height
   }
 }
 
