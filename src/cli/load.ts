@@ -1,7 +1,7 @@
 import { Failure } from '#failure/failure.ts'
 import { load as loadChain, loadedHeight } from '#load/load.ts'
 import { requireKnownHosts } from '#node/http.ts'
-import { storedBlocks } from '#store/stored-blocks.ts'
+import { storedBlocks } from '#store/servable.ts'
 import { systemClock } from '#time/clock.ts'
 import { type Command, parseToHeight } from './command.ts'
 import { countedBlocks, loadCounts } from './metrics/catalogue.ts'

@@ -1,6 +1,6 @@
 import { createCounters } from '#metrics/counters.ts'
 import type { Store } from '#store/port.ts'
-import { storedBlocks } from '#store/stored-blocks.ts'
+import { storedBlocks } from '#store/servable.ts'
 import type { Command, ExitCode } from './command.ts'
 import { connectNode, requireUsable, withStore } from './compose.ts'
 import { catalogue } from './metrics/catalogue.ts'

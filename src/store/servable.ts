@@ -1,3 +1,5 @@
+import { blocks } from '#indices/block.ts'
+import { blockId } from '#indices/position.ts'
 import { stateIndices } from '#indices/registry.ts'
 import { absentStore } from './failures.ts'
 import type { Published, Store, StoreDifference } from './port.ts'
@@ -27,3 +29,13 @@ export async function requireServable(store: ServedStore, signal?: AbortSignal):
   if (published === undefined && !(await exists(store))) throw absentStore(store.name)
   return published
 }
+
+/** The blocks of a store, to compare nodes with (`node/pool.ts`). `hashAt`: undefined for a missing block. */
+export const storedBlocks = (store: Pick<Store, 'published' | 'read'>, signal?: AbortSignal) => ({
+  last: (): Promise<Published | undefined> => store.published(),
+  hashAt: (height: number): Promise<string | undefined> =>
+    store.read(async view => (height > view.at.height ? undefined : (await view.get(blocks, blockId(height)))?.hash), {
+      signal,
+      damaged: true,
+    }),
+})

@@ -12,7 +12,7 @@ function checked() {
     checks.push(made)
     return made.promise
   }
-  return { checks, whole: wholeness({ check, now: () => 0 }) }
+  return { checks, whole: wholeness({ check, elapsed: () => 0 }) }
 }
 
 test('wholeness: the result of a check that began before a change of the store is not used for later requests', async () => {

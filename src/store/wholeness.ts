@@ -11,17 +11,17 @@ const STALE_MS = 2_000
  */
 export function wholeness({
   check,
-  now,
+  elapsed,
 }: {
   readonly check: () => Promise<Failure | undefined>
-  /** Milliseconds. */
-  readonly now: () => number
+  /** `Clock.elapsed` */
+  readonly elapsed: () => number
 }) {
   let verdict: { readonly at: number; readonly failure: Failure | undefined } | undefined
   let checking: Promise<void> | undefined
   const refresh = (): Promise<void> => {
     if (checking !== undefined) return checking
-    const at = now()
+    const at = elapsed()
     const own = check().then(failure => {
       // After `expire`, only the requests that already wait for this check use its result.
       if (checking === own) verdict = { at, failure }
@@ -50,7 +50,7 @@ export function wholeness({
   const requireVerdict = (): void => {
     if (verdict?.failure !== undefined) throw verdict.failure
   }
-  const ageOf = ({ at }: { readonly at: number }): number => Math.abs(now() - at)
+  const ageOf = ({ at }: { readonly at: number }): number => elapsed() - at
   return {
     /** Throws the failure, if there is one. Returns a promise if a check must end first. */
     require: (): Promise<void> | undefined => {

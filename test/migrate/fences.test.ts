@@ -22,6 +22,14 @@ async function withLoaded(work: (target: TestElastic, node: Replay) => Promise<v
   }
 }
 
+/** Closes the checkpoint of a generation, as a migration to the next one does right before its end. */
+async function retire({ ask }: TestElastic, generation: number): Promise<void> {
+  const path = `meta-${generation}/_doc/checkpoint`
+  const { _source } = await ask<{ _source: { body: string } }>('GET', path)
+  const body = JSON.stringify({ ...JSON.parse(_source.body), retired: generation + 1 })
+  await ask('PUT', path, { body })
+}
+
 describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process that paused or died', () => {
   test('a loader from before a swap writes nothing into indices of any generation', () =>
     withLoaded(async (target, node) => {
@@ -63,12 +71,22 @@ describe.skipIf(elasticsearchUrl() === undefined)('indices migrate: a process th
     withLoaded(async (target, node) => {
       const identity = await target.store.identity()
       if (identity === undefined) throw new Error('Nothing is loaded.')
-      const { _source } = await target.ask<{ _source: { body: string } }>('GET', 'meta/_doc/checkpoint')
-      const body = JSON.stringify({ ...JSON.parse(_source.body), retired: 1 })
-      await target.ask('PUT', 'meta/_doc/checkpoint', { body })
+      await retire(target, 0)
       expect((await refusal(target.store.takeOver(identity))).en).toContain('A migration is replacing the indices')
       expect((await target.store.published())?.height).toBe(HEIGHT)
       await target.store.migrating.reopen?.()
+      expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
+    }))
+
+  test('a rollback after a migration that was stopped right before its end serves the same indices, not kept older ones', () =>
+    withLoaded(async (target, node) => {
+      await using folder = await cliFolder()
+      const store = ['--store', `${target.url}/${target.prefix}`, '--lease', '1s']
+      await target.ask('PUT', 'state-0/_mapping', { _meta: { schema: 1, fingerprint: 'of an older one' } })
+      expect((await folder.run(['indices', 'migrate', ...store])).code).toBe(0)
+      await retire(target, 1)
+      expect((await folder.run(['indices', 'rollback', ...store])).code).toBe(0)
+      expect(Object.keys(await target.ask<object>('GET', 'meta'))).toEqual([`${target.prefix}-meta-1`])
       expect(await loadFrom(node.url, target.store)).toBe(HEIGHT)
     }))
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createNode } from '#node/archive-node.ts'
-import { storedBlocks } from '#store/stored-blocks.ts'
+import { storedBlocks } from '#store/servable.ts'
 import { ancestor, createForks, serveForks } from '../head/fork-node.ts'
 import type { ForkStand } from '../head/stand.ts'
 import { STORES, withStand } from '../head/stores.ts'

@@ -32,6 +32,7 @@ import {
   type PartitionStarts,
   type ReadCluster,
   STATE_INDICES,
+  selectGenerations,
 } from './schema/names.ts'
 import { formatKey, listKeys } from './write/keys.ts'
 import { acquireLease, compareAndSet, type Lease } from './write/lease.ts'
@@ -90,10 +91,12 @@ export function openMigration(
 
 /**
  * New indices for all documents; API keys stay in their index unless its mapping differs. The new checkpoint contains
- * the generation of the keys from the start, so that the next loader knows which index of keys is served.
+ * the generation of the keys from the start, so that the next loader knows which index of keys is served: the one behind
+ * the alias, which may have been restored or moved by hand.
  */
-function nameTarget({ names, next, keysDiffer }: MigrationState): Names {
-  const keys = keysDiffer ? next : (names.generations['keys'] ?? 0)
+function nameTarget({ names, existing, next, keysDiffer }: MigrationState): Names {
+  const kept = existing.find(({ of, aliases }) => of === 'keys' && aliases.includes(names.keys))?.generation
+  const keys = keysDiffer ? next : (kept ?? names.generations['keys'] ?? 0)
   const documents = [...historyIndices.map(({ name }) => name), ...STATE_INDICES]
   const all = [...documents, 'meta'].map(of => [of, next] as const)
   return createNames(names.prefix, { ...Object.fromEntries(all), ...(keys === 0 ? {} : { keys }) })
@@ -340,12 +343,12 @@ async function swapAliases(
  * any step. Returns the height of the former checkpoint.
  */
 async function rollBack(cluster: Cluster, seen: MigrationState): Promise<number> {
-  const served = readGeneration(seen.checkpoint)
-  const former = await findReplaced(cluster, seen)
-  // A migration or a rollback was interrupted right before its end: the older indices are served, and closed.
-  const isInterrupted = seen.checkpoint.retired !== undefined && (former?.generation ?? served) >= served
+  const { retired } = seen.checkpoint
+  // A migration or a rollback was interrupted right before its end: the older indices are served, and closed for newer ones.
+  const isInterrupted = retired !== undefined && retired > readGeneration(seen.checkpoint)
   if (!isInterrupted) {
-    if (former === undefined || former.generation > served) throw createNothingReplaced(cluster)
+    const former = await findReplaced(cluster, seen)
+    if (former === undefined) throw createNothingReplaced(cluster)
     await swapBack(cluster, seen, former)
   }
   return await openServed(cluster)
@@ -357,11 +360,14 @@ function readGeneration({ generations }: Checkpoint): number {
   return generations['meta'] ?? 0
 }
 
-/** The generation of indices that the served one has replaced; undefined: it has been deleted, or there was none. */
+/**
+ * The generation of indices that the served one has replaced; undefined: it has been deleted, or there was none. A newer one
+ * was closed by a rollback.
+ */
 async function findReplaced(cluster: Cluster, { checkpoint, existing }: MigrationState): Promise<Replaced | undefined> {
   const served = readGeneration(checkpoint)
   for (const { of, generation, name } of existing) {
-    if (of !== 'meta' || generation === served) continue
+    if (of !== 'meta' || generation >= served) continue
     const found = await readCheckpoint({ ...cluster, names: { ...cluster.names, meta: name } })
     if (found?.checkpoint.retired === served) return { generation, checkpoint: found.checkpoint }
   }
@@ -429,7 +435,9 @@ async function openServed(cluster: Cluster): Promise<number> {
     const { write: _, retired, ...checkpoint } = stored.checkpoint
     const height = checkpoint.end?.height ?? -1
     if (retired === undefined) return height
-    if ((await compareAndSet(cluster, { ...checkpoint, owner: '' }, stored)) !== undefined) return height
+    // A later generation than the first is not written under the served alias.
+    const own = selectGenerations(cluster, checkpoint.generations)
+    if ((await compareAndSet(own, { ...checkpoint, owner: '' }, stored)) !== undefined) return height
   }
 }
 

@@ -167,9 +167,15 @@ function identifyFile(path: string, leastBytes = 1): string | undefined {
 
 /**
  * Maximum concurrent reads; each has one connection (3 files), and further ones wait. The number exceeds that of
- * requests that may wait for a node (`gate/queues.ts`), so that requests that need no node are answered meanwhile.
+ * requests that may keep a view while they wait, for a node or for a ranking (46, `gate/queues.ts`), so that other requests
+ * are answered meanwhile.
  */
-const READERS = 48
+const READERS = 64
+/**
+ * Maximum views that are held for lists that are sent whole, over minutes. They have connections of their own, so that no
+ * read waits for a slow reader. As many lists may be sent: `--max-exports`, 24 at most, of keys and as many of visitors.
+ */
+const HELD = 48
 
 export type Readers = {
   /** Runs `work` in one read transaction; undefined: there is no store yet. */
@@ -225,18 +231,20 @@ export function createReaders(
   { check = checkFingerprint, kept, onCall }: ReadersOptions = {},
 ): Readers {
   const closed = () => new Failure('unavailable', `${name} is closed.`, { retryable: false })
-  const pool = createPool<Reader>({
-    size: READERS,
-    open: () => ({
-      connection: openStore(path, name, kept),
-      looked: performance.now(),
-      version: undefined,
-      state: undefined,
-    }),
-    dispose: ({ connection }) => connection?.close(),
-    isOfUse,
-    closed,
-  })
+  const create = (size: number): Pool<Reader> =>
+    createPool<Reader>({
+      size,
+      open: () => ({
+        connection: openStore(path, name, kept),
+        looked: performance.now(),
+        version: undefined,
+        state: undefined,
+      }),
+      dispose: ({ connection }) => connection?.close(),
+      isOfUse,
+      closed,
+    })
+  const [pool, heldPool] = [create(READERS), create(HELD)]
   const lender = createLender(pool, name, check)
   const shared: SharedReads = { name, onCall, mayReadUnrepaired: false, stops: new Set() }
   return {
@@ -250,13 +258,13 @@ export function createReaders(
         lender.end(reader)
       }
     },
-    read: createRead(lender, shared),
+    read: createRead({ brief: lender, held: createLender(heldPool, name, check) }, shared),
     readUnrepaired: () => {
       shared.mayReadUnrepaired = true
     },
     close: () => {
       for (const stop of shared.stops) stop(closed())
-      pool.close()
+      for (const each of [pool, heldPool]) each.close()
     },
   }
 }
@@ -270,8 +278,9 @@ type SharedReads = Pick<ReadersOptions, 'onCall'> & {
 
 /** `Readers.read`. */
 const createRead =
-  ({ begin, end }: Lender, shared: SharedReads): Readers['read'] =>
+  ({ brief, held }: { readonly brief: Lender; readonly held: Lender }, shared: SharedReads): Readers['read'] =>
   async (work, { signal, damaged, isHeld } = {}) => {
+    const { begin, end } = isHeld === true ? held : brief
     const { onCall, stops } = shared
     const since = performance.now()
     let close: (() => void) | undefined
@@ -396,7 +405,7 @@ type Place = {
   readonly mostLogBytes?: number
 }
 
-/** One read transaction that lasts until the view is closed; it occupies one of the readers' connections. */
+/** One read transaction that lasts until the view is closed; it occupies a connection (`HELD`). */
 export async function holdView(
   { read }: Pick<Readers, 'read'>,
   { path, name, signal, mostLogBytes = MAX_LOG_BYTES }: Place,

@@ -69,6 +69,22 @@ test('openStateFile: damage that is found by a read ends the session, and the ne
   again.close()
 })
 
+test('openStateFile: a missing document of the last batch is damage, after which the next session begins with an empty file', async () => {
+  const path = join(folder, 'gap.sqlite')
+  const file = openStateFile(path)
+  await file.commit(batchAt(2, 10n), { mark, before: '1' })
+  file.close()
+  const db = new Database(path)
+  db.run('DELETE FROM "wealth"')
+  db.close()
+  const gap = openStateFile(path)
+  expect(await failureOf((async () => gap.unsent())())).toMatchObject({ kind: 'unavailable', retryable: true })
+  gap.close()
+  const again = openStateFile(path)
+  expect(again.mark).toBeUndefined()
+  again.close()
+})
+
 test('openStateFile: a file of another program is refused by name, and stays', async () => {
   const text = join(folder, 'text.sqlite')
   writeFileSync(text, 'a text of some length that is no database at all')

@@ -214,7 +214,7 @@ function readUnsent(reader: SqliteConnection): readonly StateDocument[] | undefi
   return (JSON.parse(text) as readonly (readonly [string, string])[]).map(([name, id]) => {
     const index = indexNamed(name)
     const doc = getById(reader, index, id)
-    if (doc === undefined) throw new TypeError(`The last batch has no document '${id}' of ${name}.`)
+    if (doc === undefined) throw new Failure('damaged', `The last batch has no document '${id}' of ${name}.`)
     return { index, doc } as StateDocument
   })
 }

@@ -300,6 +300,38 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       await last.release()
     }))
 
+  test('takeOver: a loader that was silent while it removed history leaves the blocks of the one that replaced it', () =>
+    withFaults(async ({ target, faults, through, writer, at }) => {
+      await writer.release()
+      const { promise: woken, resolve: wake } = Promise.withResolvers<void>()
+      const { promise: asleep, resolve: sleeping } = Promise.withResolvers<void>()
+      faults.fateOf = ({ path }) => {
+        if (!path.includes('blocks-000000') || !path.includes('/_refresh')) return pass
+        sleeping()
+        return { type: 'hold', until: woken }
+      }
+      const late = kindOf(through.takeOver(identity))
+      await asleep
+      const next = await target.reopen({ openStateFile: openOtherState }).takeOver(identity)
+      await commitBatch(next, tellingBatch(at, at))
+      wake()
+      expect(await late).toBe('conflict')
+      expect(await countBlocks(target)).toBe(at + 1)
+      await next.release()
+    }))
+
+  test('release: a process whose lease cannot be released may take the store over again', () =>
+    withFaults(async ({ target, faults, through, writer, at }) => {
+      const body = JSON.stringify({ error: { type: 'security_exception', reason: 'expired' }, status: 403 })
+      faults.fateOf = firstOf(isCheckpoint, 1, { type: 'answer', with: { status: 403, body } })
+      expect((await failureOf(writer.release())).message).toContain('may not write')
+      // Ends the lease, which is that of a dead loader.
+      await (await target.reopen({ openStateFile: openOtherState }).takeOver(identity)).release()
+      const again = await through.takeOver(identity)
+      expect(again.checkpoint).toEqual(publishedAt(at - 1))
+      await again.release()
+    }))
+
   test('takeOver: a late write of a dead loader is not a sign of life', () =>
     withFaults(async ({ target, faults, writer: dead, at }) => {
       const { promise: released, resolve: release } = Promise.withResolvers<void>()

@@ -176,15 +176,15 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   for (const { damage, name } of cases)
     test(`${name} ${damage.name} under a service and a loader: the service reports it instead of an answer, nothing is published, and the next loader refuses`, () =>
       (damage.isMended ? withMended : withLoaded)(async target => {
-        let now = 0
-        const service = target.reopen({ clock: { now: () => now } })
+        let passed = 0
+        const service = target.reopen({ clock: { elapsed: () => performance.now() + passed } })
         const { height = -1 } = (await service.published()) ?? {}
         expect(height).toBeGreaterThanOrEqual(HEIGHT)
         expect(await look(service)).toEqual(seenAt(height))
         const loader = target.reopen()
         const writer = await loader.takeOver(identity)
         const mend = await damage.to(target, name)
-        now += 2_000
+        passed += 2_000
         await expectTold({ service, target, height }, { damage, name })
 
         const unpublished = await failureOf(commitBatch(writer, tellingBatch(height + 1, height + 1)))
@@ -206,7 +206,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
     test(`${name} that is emptied: no document is called missing, not even before the next check of the store`, () =>
       withLoaded(async target => {
         // Its clock stands still, so it does not repeat its check of the store, which is due once a second.
-        const service = target.reopen({ clock: { now: () => 0 } })
+        const service = target.reopen({ clock: { elapsed: () => 0 } })
         expect(await look(service)).toEqual(seenAt(HEIGHT))
         const calls = {
           'blocks-000000': () => service.read(view => view.get(blocks, blockId(1))),
@@ -227,8 +227,8 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
   test('work continues after a closed or hidden index is repaired', () =>
     withLoaded(async target => {
       await ask('POST', `${at(target, 'state-0')}/_close`)
-      let now = 0
-      const other = target.reopen({ clock: { now: () => now } })
+      let passed = 0
+      const other = target.reopen({ clock: { elapsed: () => performance.now() + passed } })
       expect((await failureOf(other.takeOver(identity))).retryable).toBe(true)
       await unalias(target, 'records-000000')
       expect((await failureOf(other.takeOver(identity))).help).toContain('iostlens indices create')
@@ -239,7 +239,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('elasticsearch', () => {
       const writer = await other.takeOver(identity)
       await commitBatch(writer, tellingBatch(HEIGHT + 1, HEIGHT + 1))
       await writer.release()
-      now += 2_000
+      passed += 2_000
       expect(await look(other)).toEqual(seenAt(HEIGHT + 1))
       expect(await other.published()).toEqual(publishedAt(HEIGHT + 1))
     }))

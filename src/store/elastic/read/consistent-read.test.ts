@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
 import { Failure } from '#failure/failure.ts'
+import { OtherVersion } from '#store/failures.ts'
 import type { Published, View } from '#store/port.ts'
 import { failureOf, kindOf } from '#test/store/suite/harness.ts'
 import { MISSING_INDEX } from '../client/request.ts'
 import type { PublishedMeta } from '../schema/checkpoint.ts'
 import { EDITION } from '../schema/mappings.ts'
-import { NewerData, openReads, READ_SERVES_MS } from './consistent-read.ts'
+import { NewerData, openReads, READ_SERVES_MS, readOwnEdition } from './consistent-read.ts'
 
 const metaAt = (height: number): PublishedMeta => ({
   end: { height, hash: `h${height}`, time: 0n, lib: height },
@@ -22,7 +23,7 @@ const STILL = {
   open,
   whole: { require: async () => {}, requireNow: async () => {} },
   sleep: async () => {},
-  now: () => 0,
+  elapsed: () => 0,
   timeoutMs: 100,
   nothing: () => new Failure('unavailable', 'nothing'),
   underRepair: () => new Failure('unavailable', 'under repair'),
@@ -43,7 +44,7 @@ function scripted(heights: readonly number[]) {
       waits.push(ms)
       now += ms
     },
-    now: () => now,
+    elapsed: () => now,
   })
   const pass = (ms: number) => {
     now += ms
@@ -257,4 +258,16 @@ test('read: no work starts after an abort, even if nothing is awaited', async ()
   }
   expect(await kindOf(read(work, { signal: AbortSignal.abort() }))).toBe('deadline')
   expect(runs).toBe(0)
+})
+
+const readOf = (found: PublishedMeta | undefined) => readOwnEdition(async () => found, 'http://e/iost')(undefined)
+
+test('readOwnEdition: a record of this edition and no record are returned', async () => {
+  for (const found of [metaAt(8), undefined]) expect(await readOf(found)).toBe(found)
+})
+
+test('readOwnEdition: a record of another edition is refused with the remedy', async () => {
+  const refused = await readOf({ ...metaAt(9), edition: 'other' }).catch((error: unknown) => error)
+  expect(refused).toBeInstanceOf(OtherVersion)
+  expect(refused).toMatchObject({ kind: 'conflict', help: expect.stringContaining('restart with that one') })
 })

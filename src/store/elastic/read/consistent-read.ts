@@ -23,7 +23,8 @@ export class OutOfDateCopy extends Failure {
 type HeightOptions = {
   readonly readPublished: (signal: AbortSignal | undefined) => Promise<PublishedMeta | undefined>
   readonly sleep: (ms: number) => Promise<void>
-  readonly now: () => number
+  /** `Clock.elapsed` */
+  readonly elapsed: () => number
   readonly nothing: () => Failure
   readonly underRepair: () => Failure
 }
@@ -43,7 +44,7 @@ const LAG_TRIES = 24
 export const READ_SERVES_MS = 10
 
 /** The published height as this process knows it: the last known height, and ways to read it again. */
-function openHeight({ readPublished, sleep, now, nothing, underRepair }: HeightOptions) {
+function openHeight({ readPublished, sleep, elapsed, nothing, underRepair }: HeightOptions) {
   let known: PublishedMeta | undefined
   let shared: SharedRead | undefined
   let mayReadUnrepaired = false
@@ -70,8 +71,8 @@ function openHeight({ readPublished, sleep, now, nothing, underRepair }: HeightO
   }
   /** Like `fresh`, or another caller's recent read; `known` may be newer than that read, never older. */
   const current = (signal: AbortSignal | undefined): PublishedMeta | Promise<PublishedMeta> => {
-    const at = now()
-    if (shared !== undefined && Math.abs(at - shared.at) < READ_SERVES_MS)
+    const at = elapsed()
+    if (shared !== undefined && at - shared.at < READ_SERVES_MS)
       return shared.isDone && known !== undefined && !known.mending ? known : afterThat(shared, signal)
     const own: SharedRead = { at, isDone: false, reading: fresh(signal) }
     const end = (): void => {
@@ -156,7 +157,7 @@ type ConsistentOptions = HeightOptions & {
  * Failures and empty results count only if the store has lost no data.
  */
 export function openReads(options: ConsistentOptions) {
-  const { open, whole, now, onCall } = options
+  const { open, whole, elapsed, onCall } = options
   const height = openHeight(options)
   const { failureOf, waitToRepeat } = createRepeats(options)
   /** The height that a read begins with, and the published height, which may still be loading. */
@@ -172,7 +173,7 @@ export function openReads(options: ConsistentOptions) {
   }
   const read: Store['read'] = async (work, how = {}) => {
     const { signal, damaged = false } = how
-    const since = now()
+    const since = elapsed()
     const begun = performance.now()
     let retries = 0
     let isReported = false
@@ -211,7 +212,7 @@ export function openReads(options: ConsistentOptions) {
 }
 
 /** Handles attempts that failed or found nothing. */
-function createRepeats({ whole, now, sleep, readPublished, timeoutMs }: ConsistentOptions) {
+function createRepeats({ whole, elapsed, sleep, readPublished, timeoutMs }: ConsistentOptions) {
   return {
     /** The error of an attempt that failed or found nothing; undefined: its result is right. */
     failureOf: async (failure: unknown, tried: ReadAttempt): Promise<unknown> => {
@@ -228,7 +229,7 @@ function createRepeats({ whole, now, sleep, readPublished, timeoutMs }: Consiste
       const isOld = failure instanceof OutOfDateCopy
       const isAborted = signal?.aborted === true
       const mayGoWell = isNewer || (isOld && attempt + 1 < COPIES_TRIED)
-      if (mayGoWell && !isAborted && now() - since <= timeoutMs) return sleep(getWaitMs(attempt))
+      if (mayGoWell && !isAborted && elapsed() - since <= timeoutMs) return sleep(getWaitMs(attempt))
       // All copies were out of date: servers are cut off, unless the store turns out to have lost data.
       if (isOld) await awaitUnlessAborted(whole.requireNow(), signal, STORE_SEEN)
       if (!isNewer) throw failure

@@ -142,12 +142,12 @@ type HoldingOptions = {
  * attempt is repeated.
  */
 export async function holdView(
-  cluster: ReadCluster & { readonly clock: { now(): number; sleep(ms: number): Promise<void> } },
+  cluster: ReadCluster & { readonly clock: { elapsed(): number; sleep(ms: number): Promise<void> } },
   options: HoldingOptions,
 ): Promise<HeldView> {
   const { signal, timeoutMs, published, viewOf } = options
   const { clock } = cluster
-  const since = clock.now()
+  const since = clock.elapsed()
   for (let attempt = 0; ; attempt++) {
     const at = await published()
     const names = cluster.names.at(at.generations)
@@ -170,7 +170,7 @@ export async function holdView(
     }
     await close().catch(() => undefined)
     if (signal?.aborted) throw createDeadlineFailure(`the state of height ${at.end.height} was taken`)
-    if (clock.now() - since > timeoutMs) throw createUnpublished(at)
+    if (clock.elapsed() - since > timeoutMs) throw createUnpublished(at)
     await clock.sleep(getWaitMs(attempt))
   }
 }

@@ -45,8 +45,8 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
   const hints: Hints = new Map()
   let height: Height | undefined
   const heightOf = (published: PublishedMeta): Height => {
-    const now = clock.now()
-    if (height?.of !== published || Math.abs(now - height.since) >= KEPT_MS) {
+    const now = clock.elapsed()
+    if (height?.of !== published || now - height.since >= KEPT_MS) {
       const own = names.at(published.generations)
       height = {
         of: published,
@@ -98,7 +98,7 @@ export function createViews({ connection, names, clock, onCacheRead, hold }: Vie
 }
 
 type ViewsOptions = Pick<Cluster, 'connection' | 'names' | 'onCacheRead'> & {
-  readonly clock: Pick<Cluster['clock'], 'now'>
+  readonly clock: Pick<Cluster['clock'], 'elapsed'>
   readonly hold: ReadPort['hold']
 }
 
@@ -133,14 +133,14 @@ export function openReading(cluster: Cluster, { ofAnyVersion = false } = {}) {
   const readable = ofAnyVersion ? anyPublished : readOwnEdition(anyPublished, store)
   const published = () => readable(undefined)
   const { open, forget } = createViews({ ...cluster, hold: options => hold(options) })
-  const whole = wholeness({ check: () => checkLost(cluster, published), now: clock.now })
+  const whole = wholeness({ check: () => checkLost(cluster, published), elapsed: clock.elapsed })
   const { read, expire, fresh, readUnrepaired } = openReads({
     readPublished: readable,
     open,
     whole,
     onCall: cluster.onCall,
     sleep: clock.sleep,
-    now: clock.now,
+    elapsed: clock.elapsed,
     timeoutMs: TIMEOUT_MS,
     nothing: () => nothingLoaded(store),
     underRepair: () => underRepair(store),

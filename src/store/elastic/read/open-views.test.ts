@@ -51,7 +51,7 @@ function opener() {
   const views = createViews({
     connection: connect({ url: 'http://127.0.0.1:1' }),
     names: createNames('a'),
-    clock: { now: () => now },
+    clock: { elapsed: () => now },
     hold,
   })
   return {
@@ -82,7 +82,7 @@ test('open views: a view that reads damaged data shares no cache, and has no edi
   const views = createViews({
     connection: connect({ url: 'http://127.0.0.1:1' }),
     names: createNames('a'),
-    clock: { now: () => 0 },
+    clock: { elapsed: () => 0 },
     hold,
   })
   const meta = metaOf('b1')

@@ -1,8 +1,8 @@
 import { tryParseJson } from '#chain/json.ts'
 import { Failure } from '#failure/failure.ts'
+import { RUN_REPAIR } from '#store/failures.ts'
 import type { Filling, Published } from '#store/port.ts'
 import { asRecord, isCount, isHeight, type Members, parsePublishedRecord } from '#store/published.ts'
-import { RUN_REPAIR } from '../../failures.ts'
 import type { ElasticConnection, SeqNo } from '../client/request.ts'
 import {
   MISSING_INDEX,
@@ -59,14 +59,14 @@ export type Checkpoint = {
   /** Random name of the last announced batch; `""`: none. */
   readonly batch: string
   /**
-   * Name of the batch before it, which was published; `""`: none. Absent if the state was stored before the checkpoint, as
-   * by a repair.
+   * Name of the batch before it, which was published; `""`: none. Absent if all state was stored before this checkpoint: by
+   * a repair, or because the announced batch was abandoned and this one had been published before.
    */
   readonly from?: string | undefined
   /**
-   * The height and the partition of a batch that was announced and then abandoned, because the file of its loader was lost.
-   * Some documents of state may be of this height, so the next batch must not end below it. Its history stays in its
-   * partition. Absent: there is none.
+   * The height and the partition of a batch that was announced and then abandoned, because the next loader's file lacks its
+   * state and the store does not have all of it; of several, the highest. Some documents of state may be of this height, so
+   * the next batch must not end below it. Its history stays in its partition. Absent: there is none.
    */
   readonly floor?: { readonly height: number; readonly partition: number } | undefined
   /** Raised when heights go back, so that stamps never do. Absent: 0. */
@@ -248,9 +248,12 @@ const CHECKPOINT = 'checkpoint'
 const PUBLISHED = 'published'
 
 function formatRecord(value: object): string {
-  return JSON.stringify({
-    body: JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item)),
-  })
+  return JSON.stringify({ body: formatBody(value) })
+}
+
+/** As JSON, in which a time is a text, because a number would not be exact. */
+export function formatBody(value: object): string {
+  return JSON.stringify(value, (_key, item) => (typeof item === 'bigint' ? String(item) : item))
 }
 
 /**

@@ -165,7 +165,7 @@ function formatProperty(property: unknown): string {
 /** A message names this many indices; `indices check` lists all. */
 const SHOWN = 5
 
-const MIGRATE =
+const MIGRATE_INDICES =
   "Run: 'iostlens indices check'. Then run 'iostlens indices migrate', or use the version that created them."
 
 /**
@@ -196,14 +196,14 @@ function formatExclusion(url: string, prefix: string): string {
 }
 
 /** Throws 'conflict' on differences that creating indices cannot fix. */
-function refuseDifferent(connection: ElasticConnection, differences: readonly StoreDifference[]): void {
+function refuseOtherIndices(connection: ElasticConnection, differences: readonly StoreDifference[]): void {
   const different = differences.filter(({ problem }) => problem === 'different')
   if (different.length === 0) return
   const shown = different.slice(0, SHOWN).map(({ name, detail }) => `${name} (${detail})`)
   const more = different.length > SHOWN ? [`and ${different.length - SHOWN} more`] : []
   const list = [...shown, ...more].join('; ')
   throw new Failure('conflict', `Indices at ${connection.url} do not match this version: ${list}.`, {
-    help: different[0]?.help ?? MIGRATE,
+    help: different[0]?.help ?? MIGRATE_INDICES,
   })
 }
 
@@ -211,7 +211,7 @@ function refuseDifferent(connection: ElasticConnection, differences: readonly St
 async function requireIndices(cluster: ReadCluster): Promise<void> {
   const { connection, names } = cluster
   const differences = await checkIndices(cluster)
-  refuseDifferent(connection, differences)
+  refuseOtherIndices(connection, differences)
   if (differences.length === 0) return
   const missing = differences.map(({ name }) => name).join(', ')
   throw new Failure('conflict', `Indices of ${names.prefix} are missing at ${connection.url}: ${missing}.`, {
@@ -251,7 +251,7 @@ export async function createIndices(
   if (begun !== undefined) await showHidden(cluster, begun)
   if (!repair) await refuseLost(cluster)
   const differences = await checkIndices(cluster)
-  refuseDifferent(connection, differences)
+  refuseOtherIndices(connection, differences)
   const missing = new Set(differences.map(({ name }) => name))
   if (missing.size > 0 && begun === undefined) await awaitStarted(() => requireEmptyStore(cluster), clock)
   // In parallel, because Elasticsearch combines the requests into one change of the cluster state.
@@ -260,9 +260,10 @@ export async function createIndices(
       .filter(wanted => missing.has(formatLabel(names, wanted)))
       .map(wanted => createIndex(cluster, { ...wanted, aliases: [...new Set([wanted.alias, wanted.into])] })),
   )
+  // Waits until the shard of the new index answers.
   await readStartedCheckpoint(cluster)
   const left = await checkIndices(cluster)
-  refuseDifferent(connection, left)
+  refuseOtherIndices(connection, left)
   if (left.length > 0)
     throw new Failure('conflict', `Still missing: ${left.map(({ detail }) => detail).join('; ')}.`, {
       help: "An index without its alias is in the way. Run: 'iostlens indices check'.",
@@ -302,7 +303,8 @@ async function showHidden(
   const actions = wanted.flatMap(({ name, alias, into }): readonly object[] => {
     const found = existing.get(name)
     if (found === undefined || found.uuid !== inventory.indices[name]?.[0]) return []
-    // Keys that were revoked in the other index would be valid again.
+    // A second index of keys comes to be if one is restored or moved by hand, or by a killed migration. Keys that were
+    // revoked in that index would be valid again.
     if (name === keys && hasOtherKeys) return []
     return [...new Set([alias, into])]
       .filter(each => !found.aliases.has(each))
@@ -371,7 +373,7 @@ export async function createPartition(cluster: Cluster, partition: number): Prom
   const differences = wanted.flatMap(({ name, shape }) =>
     compareMapping({ name, index: name }, found[name]?.mappings ?? {}, shape.mappings),
   )
-  refuseDifferent(connection, addHelp(cluster, differences, 'nothing'))
+  refuseOtherIndices(connection, addHelp(cluster, differences, 'nothing'))
   await addPartitionAliases(cluster, partition, index => [names.intoPartition(index, partition)])
 }
 

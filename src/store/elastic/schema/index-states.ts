@@ -270,7 +270,7 @@ async function searchEach(
       if (error !== undefined) {
         const { index, preference } = all[at] as SearchedCopy
         const origin = { connection, what: `count ${index}` }
-        // A retryable status, so that a copy that has just moved is looked up again.
+        // A retryable status, so that the caller's next try looks the copies up again: this one may have moved.
         throw toElasticFailure(origin, { status: preference === undefined ? status : 503, error: { index, ...error } })
       }
     return parts

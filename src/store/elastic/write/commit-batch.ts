@@ -1,13 +1,21 @@
 import { Failure } from '#failure/failure.ts'
 import { type HistoryIndex, historyIndices } from '#indices/registry.ts'
-import { checkBatch } from '#store/batch.ts'
+import {
+  appendedHistory,
+  type BatchSize,
+  checkBatch,
+  checkHistory,
+  createBatch,
+  isFull,
+  type WrittenAhead,
+} from '#store/batch.ts'
 import type { Batch, BatchEnd, History, Published } from '#store/port.ts'
 import { asRecord, parsePublishedRecord } from '#store/published.ts'
 import type { StateFile } from '#store/state-port.ts'
-import { appendedHistory, type BatchSize, checkHistory, createBatch, isFull, type WrittenAhead } from '../../batch.ts'
 import { refresh } from '../client/sender.ts'
 import {
   type Checkpoint,
+  formatBody,
   type IndexContent,
   type Inventory,
   type LastDocument,
@@ -28,7 +36,7 @@ type Content = Pick<Checkpoint, 'partitions' | 'filling' | 'inventory'> & { read
 function formatContent({ end, partitions, filling, inventory }: Checkpoint): string | undefined {
   if (end === undefined) return undefined
   const content: Content = { end, partitions, filling, inventory }
-  return JSON.stringify(content, (_key, item) => (typeof item === 'bigint' ? String(item) : item))
+  return formatBody(content)
 }
 
 /** undefined: the text is not one of `formatContent`. */
@@ -184,6 +192,8 @@ export function createCommitter({ lease, keeper, file, ahead, restore }: CommitO
     await stored?.written
     if (isUnclear) {
       await recover(batch, stored)
+      // The failed commit had announced this batch, and the recovery has published it: the hash of its last block stands for
+      // all of its content.
       if (lease.checkpoint().end?.hash === batch.end.hash) return
     }
     lease.cluster.requireLease()

@@ -13,6 +13,7 @@ import { openAudit } from '../read/audit.ts'
 import {
   type Checkpoint,
   formatRestoreHelp,
+  getInventory,
   getLastDocuments,
   type IndexContent,
   type Inventory,
@@ -54,7 +55,7 @@ export async function finishBatch(parts: FinishParts, published: PublishedMeta |
     if (documents === undefined) await abandonBatch(lease, published)
     else await resendBatch({ ...checkpoint, end }, documents, { ...parts, published })
   }
-  await removeUnannounced(cluster, lease.checkpoint())
+  await removeUnannounced(lease, lease.checkpoint())
 }
 
 /**
@@ -104,8 +105,9 @@ async function resendBatch(
 ): Promise<void> {
   await resendState(cluster, documents, { stamp: toStamp(checkpoint), published: toPublishedStamp(published) })
   await refresh(cluster, cluster.names.states)
-  const { inventory, partitions } = checkpoint
-  if (inventory !== undefined) await keeper?.require(inventory, partitions)
+  // The inventory of an earlier batch counts what a repair has removed since.
+  const inventory = getInventory(checkpoint)
+  if (inventory !== undefined) await keeper?.require(inventory, checkpoint.partitions)
   // If the published record was deleted by hand a moment ago, its deletion has a conflicting version.
   if (published === undefined) await forcePublish(cluster, checkpoint)
   else await publishEnd(cluster, checkpoint)

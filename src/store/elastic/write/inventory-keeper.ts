@@ -7,7 +7,7 @@ import { type AnyIndex, historyIndices } from '#indices/registry.ts'
 import { STATISTICS, type StatisticsDoc, statistics } from '#indices/statistics.ts'
 import { tokens } from '#indices/token.ts'
 import { transactions } from '#indices/transaction.ts'
-import { RUN_REPAIR } from '../../failures.ts'
+import { RUN_REPAIR } from '#store/failures.ts'
 import { getMany } from '../client/read-documents.ts'
 import {
   type Checkpoint,
@@ -152,7 +152,7 @@ export class InventoryKeeper {
    */
   async accept(): Promise<void> {
     const { cluster, checkpoint } = this.lease
-    await removeUnannounced(cluster, checkpoint())
+    await removeUnannounced(this.lease, checkpoint())
     await this.record(await takeInventory(cluster, checkpoint()))
   }
 

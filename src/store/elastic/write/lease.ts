@@ -239,8 +239,14 @@ function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
     checkpoint: () => held.checkpoint,
     set,
     renew: () => set({}),
-    /** Renews the lease if this process may have been suspended: another loader could have taken over since. */
-    requireFresh: () => (cluster.clock.now() - held.checkpoint.renewed > leaseMs / 2 ? set({}) : Promise.resolve()),
+    /**
+     * Renews the lease if this process may have been suspended: another loader could have taken over since. A clock that
+     * was set back hides how long ago the last renewal was.
+     */
+    requireFresh: () => {
+      const age = Math.abs(cluster.clock.now() - held.checkpoint.renewed)
+      return age > leaseMs / 2 ? set({}) : Promise.resolve()
+    },
     stop,
     release,
   }

@@ -149,21 +149,22 @@ async function settleEnd(lease: Lease, file: StateFile, { identity, end, open }:
     await publishNext(lease, { ...next, partitions: before.partitions, mending: true })
     await cluster.clock.sleep(GRACE_MS)
   }
-  await removeLaterHistory(cluster, end.height, before.partitions)
-  const filling = await countFilling(cluster, end.height, partitions)
+  await reopenAndRemoveHistory(lease, end.height, before.partitions)
+  const filling = await countStored(cluster, end.height, partitions)
   if (open) await publishNext(lease, { ...next, filling, mending: undefined })
   else await lease.set({ partitions, filling })
 }
 
 /** Removes history above a height; a merged partition becomes writable for good. */
-async function removeLaterHistory(cluster: Cluster, height: number, partitions: PartitionStarts): Promise<void> {
+async function reopenAndRemoveHistory(lease: Lease, height: number, partitions: PartitionStarts): Promise<void> {
+  const { connection, names } = lease.cluster
   const numbers = partitions.map((_, number) => number).slice(findPartition(partitions, height))
-  const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))
-  for (const part of joinParts(indices)) await removeWriteBlock(cluster.connection, part)
-  await removeHistory(cluster, height, partitions)
+  const indices = numbers.flatMap(number => historyIndices.map(index => names.partition(index, number)))
+  for (const part of joinParts(indices)) await removeWriteBlock(connection, part)
+  await removeHistory(lease, height, partitions)
 }
 
-async function countFilling(
+async function countStored(
   { connection, names }: Cluster,
   height: number,
   partitions: PartitionStarts,
@@ -188,7 +189,7 @@ async function revertBlocks(lease: Lease, file: StateFile, height: number): Prom
   const { partitions } = lease.checkpoint()
   // The stamp is higher than any that readers have seen.
   await rewriteDocuments(cluster, { partitions, stamp: toStamp({ end, epoch }) }, toRewrite(former))
-  await removeLaterHistory(cluster, end.height, partitions)
+  await reopenAndRemoveHistory(lease, end.height, partitions)
   const batch = crypto.randomUUID()
   const inventory = target.inventory && { ...target.inventory, batch }
   await publishNext(lease, { ...target, batch, inventory, epoch, state: undefined, mending: undefined })
@@ -243,7 +244,7 @@ async function findPublishedContent(cluster: Cluster, published: PublishedMeta) 
   await refreshState(cluster)
   if (await isNewerThan(cluster, toStamp(published))) return undefined
   // The next batch was under way.
-  await removeUnannounced(cluster, { end, partitions })
+  await removeUnannounced({ cluster }, { end, partitions })
   const damages = await findDamage(cluster, { inventory, mayHoldMore: () => false })
   return damages.length > 0 ? undefined : toPublishedContent(names, published)
 }

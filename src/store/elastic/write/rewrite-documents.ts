@@ -21,26 +21,33 @@ type RemovedHit = {
 const REMOVED_AT_ONCE = 5000
 const MAY_BE_MISSING = { ignore_unavailable: 'true' }
 
+/**
+ * Where history is removed, and how the lease is renewed (`Lease.set`). Absent: the store has no checkpoint, so no loader
+ * writes it.
+ */
+type Removal = { readonly cluster: Cluster; readonly set?: (next: Record<string, never>) => Promise<void> }
+
 /** Removes history that a dead loader wrote and did not announce: it is above the checkpoint and any abandoned batch. */
 export async function removeUnannounced(
-  cluster: Cluster,
+  removal: Removal,
   { end, floor, partitions }: Pick<Checkpoint, 'end' | 'floor' | 'partitions'>,
 ): Promise<void> {
-  await removeHistory(cluster, Math.max(floor?.height ?? -1, end?.height ?? -1), partitions)
+  await removeHistory(removal, Math.max(floor?.height ?? -1, end?.height ?? -1), partitions)
 }
 
 /**
  * Removes history above a height. A loader may have created one more partition. Each document is deleted only in the
  * version that was found, so that a delayed delete cannot remove a later document. Indices may be missing.
  */
-export async function removeHistory(cluster: Cluster, height: number, partitions: PartitionStarts): Promise<void> {
+export async function removeHistory(removal: Removal, height: number, partitions: PartitionStarts): Promise<void> {
+  const { names } = removal.cluster
   const first = findPartition(partitions, height)
   const numbers = Array.from({ length: partitions.length - first + 1 }, (_, at) => first + at)
-  const indices = numbers.flatMap(number => historyIndices.map(index => cluster.names.partition(index, number)))
-  for (const part of splitNames(indices)) await removeLaterHistory(cluster, part, height)
+  const indices = numbers.flatMap(number => historyIndices.map(index => names.partition(index, number)))
+  for (const part of splitNames(indices)) await removeFound(removal, part, height)
 }
 
-async function removeLaterHistory(cluster: Cluster, indices: readonly string[], height: number): Promise<void> {
+async function removeFound({ cluster, set }: Removal, indices: readonly string[], height: number): Promise<void> {
   for (;;) {
     await refresh(cluster, indices, MAY_BE_MISSING)
     const search = {
@@ -53,6 +60,9 @@ async function removeLaterHistory(cluster: Cluster, indices: readonly string[], 
     const how = { query: MAY_BE_MISSING, timeoutMs: cluster.writeTimeoutMs }
     const hits = await requestHits<RemovedHit>(cluster.connection, toSearch(String(indices), search, how))
     if (hits.length === 0) return
+    // A process that was suspended may have found blocks that the next loader has published. If the lease is still its own,
+    // no other loader wrote what was found.
+    await set?.({})
     const items = hits.map(hit =>
       deleteSeenItem({ index: hit._index, id: hit._id }, { seqNo: hit._seq_no, primaryTerm: hit._primary_term }),
     )

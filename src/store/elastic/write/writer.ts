@@ -85,10 +85,17 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
     transactionsOf: hashes => report('state', () => named(readTransactions(lease, hashes))),
     release: async () => {
       await settled()
-      file.close()
-      await ahead.forget()
-      await lease.release()
-      options.onRelease()
+      // Whatever fails, this process may take the store over again: a lease that was not released expires.
+      try {
+        try {
+          file.close()
+        } finally {
+          await ahead.forget()
+          await lease.release()
+        }
+      } finally {
+        options.onRelease()
+      }
     },
   }
 }
