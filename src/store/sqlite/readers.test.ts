@@ -173,3 +173,14 @@ test('holdView: a WAL that is too long ends the view, and no view is held until 
   await writer.release()
   await destroy()
 })
+
+test('holdView: as many views as lists may be sent whole, and all waiting requests, leave a reader for others', async () => {
+  const readers = createReaders(path, 'sqlite:test')
+  const place = { path, name: 'sqlite:test', signal: undefined }
+  const held = await Promise.all(Array.from({ length: 48 }, () => holdView(readers, place)))
+  const waiting = Promise.allSettled(Array.from({ length: 46 }, () => readers.read(never)))
+  expect(await readers.read(async view => view.at.height)).toBe(3)
+  for (const each of held) each.close()
+  readers.close()
+  for (const { status } of await waiting) expect(status).toBe('rejected')
+})

@@ -185,6 +185,11 @@ export type Lease = ReturnType<typeof keepLease>
 
 type NextCheckpoint = Partial<Omit<Checkpoint, 'write'>>
 
+/** Whether the last renewal may be long ago. A clock that was set back hides how long. */
+function mayBeReplaced({ clock, leaseMs }: Cluster, { checkpoint }: StoredCheckpoint): boolean {
+  return Math.abs(clock.now() - checkpoint.renewed) > leaseMs / 2
+}
+
 /** Keeps a lease: renews it, changes the checkpoint one write at a time, and releases it. */
 function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
   const { names, leaseMs } = cluster
@@ -239,14 +244,8 @@ function keepLease(cluster: Cluster, acquired: StoredCheckpoint) {
     checkpoint: () => held.checkpoint,
     set,
     renew: () => set({}),
-    /**
-     * Renews the lease if this process may have been suspended: another loader could have taken over since. A clock that
-     * was set back hides how long ago the last renewal was.
-     */
-    requireFresh: () => {
-      const age = Math.abs(cluster.clock.now() - held.checkpoint.renewed)
-      return age > leaseMs / 2 ? set({}) : Promise.resolve()
-    },
+    /** Renews the lease if this process may have been suspended: another loader could have taken over since. */
+    requireFresh: () => (mayBeReplaced(cluster, held) ? set({}) : Promise.resolve()),
     stop,
     release,
   }

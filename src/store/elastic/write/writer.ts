@@ -87,16 +87,20 @@ async function openWriter(options: WriterOptions): Promise<Writer> {
       await settled()
       // Whatever fails, this process may take the store over again: a lease that was not released expires.
       try {
-        try {
-          file.close()
-        } finally {
-          await ahead.forget()
-          await lease.release()
-        }
+        await releaseParts(lease, file, ahead)
       } finally {
         options.onRelease()
       }
     },
+  }
+}
+
+async function releaseParts(lease: Lease, file: StateFile, ahead: HistoryAhead): Promise<void> {
+  try {
+    file.close()
+  } finally {
+    await ahead.forget()
+    await lease.release()
   }
 }
 
