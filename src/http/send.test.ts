@@ -3,7 +3,7 @@ import { handClock } from '#test/support/clocks/hand-clock.ts'
 import { createHttpCounts } from './counts.ts'
 import { parse } from './exchange.ts'
 import { createStream } from './export/stream.ts'
-import { JSON_TYPE, textReply } from './reply.ts'
+import { JSON_TYPE, PIECE_BYTES, textReply } from './reply.ts'
 import { sampling, send } from './send.ts'
 
 test('sampling: the first of every N is sampled', () => {
@@ -67,7 +67,7 @@ test.each([
   }
   send(
     parse(request, 'api', service),
-    { ...textReply(200, { type: JSON_TYPE, text: '{}' }), held: { stallMs, free } },
+    { ...textReply(200, { type: JSON_TYPE, text: 'x'.repeat(PIECE_BYTES + 1) }), held: { stallMs, free } },
     service,
   )
   expect(limited).toEqual([[request, seconds]])
@@ -75,5 +75,20 @@ test.each([
   expect(freed).toBe(0)
   close()
   await clock.pass(60_000)
+  expect(freed).toBe(1)
+})
+
+test('send: a short body of known length holds nothing, so that one small export can follow another', () => {
+  const { service } = serving()
+  let freed = 0
+  const free = (): void => {
+    freed += 1
+  }
+  const reply = textReply(200, { type: JSON_TYPE, text: '{}' })
+  send(
+    parse(new Request('http://127.0.0.1/api/'), 'api', service),
+    { ...reply, held: { stallMs: 1_000, free } },
+    service,
+  )
   expect(freed).toBe(1)
 })

@@ -6,7 +6,7 @@ import { ClientGone } from './deadline.ts'
 import type { Exchange, Service } from './exchange.ts'
 import { failureReply, refusalText } from './failure-reply.ts'
 import { pausedFeed } from './feed/events.ts'
-import { isStreamed, type Reply, textReply, toResponse } from './reply.ts'
+import { isStreamed, PIECE_BYTES, type Reply, textReply, toResponse } from './reply.ts'
 
 /** The last step of a request: its Response, its counts, and its line in the access log. */
 
@@ -36,7 +36,8 @@ export function send(exchange: Exchange, reply: Reply & { readonly outcome?: Out
   if (!isStreamed(body)) {
     const bytes = Number(response.headers.get('Content-Length') ?? 0)
     note(exchange, { kind, reason, why, status, bytes }, service)
-    if (reply.held !== undefined) watchBody(request, reply.held, service)
+    if (reply.held !== undefined && bytes > PIECE_BYTES) watchBody(request, reply.held, service)
+    else reply.held?.free()
   } else {
     // The idle time runs while no piece is made, too. The stream has a limit of its own for clients that read nothing.
     service.connections?.limitIdle(request, 0)
@@ -54,8 +55,8 @@ export function send(exchange: Exchange, reply: Reply & { readonly outcome?: Out
   return response
 }
 
-/** Milliseconds between two looks whether a body was sent. */
-const LOOK_MS = 100
+/** Milliseconds between two looks whether a body was sent: short, because a client's next export needs the permit. */
+const LOOK_MS = 10
 /** The longest idle timeout that Bun allows. */
 const MAX_IDLE_SECONDS = 255
 
