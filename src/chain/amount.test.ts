@@ -21,24 +21,7 @@ test.each(AMOUNTS)('toUnits, fromUnits: "%s" with %d decimals', (text, decimals,
   expect(fromUnits(units, decimals)).toBe(shown)
 })
 
-const NO_AMOUNTS = [
-  '',
-  '.',
-  '1.',
-  '.5',
-  '-1',
-  '+1',
-  '1e5',
-  '1E7',
-  ' 1',
-  '1 ',
-  '1,5',
-  '0x10',
-  '١',
-  'NaN',
-  '1.5.0',
-  '1\n',
-]
+const NO_AMOUNTS = ['', ' 1', '1 ', '1\n', ...'. 1. .5 -1 +1 1e5 1E7 1,5 0x10 ١ NaN 1.5.0'.split(' ')]
 test.each(NO_AMOUNTS)('toUnits: %p is not an amount', text => {
   expect(parseUnits(text, 8)).toBeUndefined()
   expect(() => toUnits(text, 8)).toThrow(`Amount "${text}" is not a decimal number without sign and exponent.`)
@@ -106,11 +89,6 @@ test('product and sum: all digits of numbers with any number of decimals are kep
       expect(sum(one, two)).toBe(fromUnits(a * 10n ** BigInt(other) + b * 10n ** BigInt(scale), scale + other))
     }),
   )
-})
-
-test('product and sum: examples', () => {
-  expect(product('1.5', '0.0051')).toBe('0.00765')
-  expect(sum('-0.5', '0.00000001')).toBe('-0.49999999')
 })
 
 test.each([

@@ -44,7 +44,4 @@ describe('computeGas', () => {
     const three = computeGas(state(10n ** 9n, 0n), start + 3n * 86_400n * SECOND)
     expect(computeGas(state(10n ** 9n, 0n), start + 9n * 86_400n * SECOND)).toBe(three)
   })
-  test('gas at a time: an account without a pledge keeps its stored amount', () => {
-    expect(computeGas({ gas_pledge: 0n, gas_limit: 0n, gas_stock: 0n, gas_updated: 0n }, start)).toBe(0n)
-  })
 })

@@ -3,23 +3,8 @@ import fc from 'fast-check'
 import { Exact, parseDeep, parseExact, RawJson, writeJson } from './json.ts'
 
 const NUMBERS = [
-  '0',
-  '-0',
-  '1',
-  '-1',
-  '1.5',
-  '1.50',
-  '0.1',
-  '1e5',
-  '1E-7',
-  '9007199254740991',
-  '9007199254740993',
-  '9223372036854775807',
-  '1795503528500485185',
-  '4997498821.49999999',
-  '0.00000001',
-  '123456789012345678901234567890.123456789',
-  '1e400',
+  ...'0 -0 1 -1 1.5 1.50 0.1 1e5 1E-7 1e400 9007199254740991 9007199254740993 9223372036854775807'.split(' '),
+  ...'1795503528500485185 4997498821.49999999 0.00000001 123456789012345678901234567890.123456789'.split(' '),
 ]
 test.each(NUMBERS)('parseExact, writeJson: %s keeps its digits', text => {
   expect(writeJson(parseExact(text))).toBe(text)
@@ -71,7 +56,7 @@ test('parseExact, writeJson: compact JSON survives a round trip', () => {
   fc.assert(fc.property(text, json => writeJson(parseExact(json)) === json))
 })
 
-const LEVELS = [199, 200, 201, 5_000, 50_000]
+const LEVELS = [199, 200, 201, 20_000]
 test.each(LEVELS)('parseExact, writeJson: %d levels, with and without numbers to keep', levels => {
   for (const [open, close] of [
     ['[', ']'],

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { dayOfDate, exactIso, formatDate, fromIso, toDay, toIso } from './time.ts'
+import { dayOfDate, exactIso, formatDate, fromIso, highestPossible, toDay, toIso } from './time.ts'
 
 const TIMES: readonly (readonly [bigint, string])[] = [
   [0n, '1970-01-01T00:00:00.000Z'],
@@ -55,26 +55,16 @@ test.each(SPANS)('fromIso: %p covers the whole of its last given unit', (iso, fi
 })
 
 test.each([
-  '',
-  '2026-11-21',
-  '2026-11-21T08:25Z',
-  '2026-11-21T08:25:32',
-  '2026-11-21T08:25:32z',
-  '2026-11-21 08:25:32Z',
-  '2026-11-21T08:25:32+00:00',
-  '2026-11-21T08:25:32.Z',
-  '2026-11-21T08:25:32,5Z',
-  '2026-11-21T08:25:32.1234567890Z',
-  '2026-02-29T00:00:00Z',
-  '2026-02-30T00:00:00Z',
-  '2026-13-01T00:00:00Z',
-  '2026-00-10T00:00:00Z',
-  '2026-11-21T24:00:00Z',
-  '2026-11-21T08:60:00Z',
-  '2026-12-31T23:59:60Z',
-  '+02026-11-21T08:25:32Z',
-  ' 2026-11-21T08:25:32Z',
-  '2026-11-21T08:25:32Z\n',
+  ...['', '2026-11-21', '2026-11-21T08:25Z', '2026-11-21T08:25:32', '2026-11-21T08:25:32z', '2026-11-21 08:25:32Z'],
+  ...[
+    '2026-11-21T08:25:32+00:00',
+    '2026-11-21T08:25:32.Z',
+    '2026-11-21T08:25:32,5Z',
+    '2026-11-21T08:25:32.1234567890Z',
+  ],
+  ...['2026-02-29T00:00:00Z', '2026-02-30T00:00:00Z', '2026-13-01T00:00:00Z', '2026-00-10T00:00:00Z'],
+  ...['2026-11-21T24:00:00Z', '2026-11-21T08:60:00Z', '2026-12-31T23:59:60Z', '+02026-11-21T08:25:32Z'],
+  ...[' 2026-11-21T08:25:32Z', '2026-11-21T08:25:32Z\n'],
 ])('fromIso: %p is not a time', text => {
   expect(fromIso(text)).toBeUndefined()
 })
@@ -100,4 +90,12 @@ test('dayOf, dateOf, dayOfDate: days are UTC days since 1970', () => {
   }
   for (const text of ['2023-02-29', '2024-13-01', '2024-1-1', '2024-02-29T', '0000-00-00', ''])
     expect([text, dayOfDate(text)]).toEqual([text, undefined])
+})
+
+test('highestPossible: two blocks a second, and a thousand more for clock differences; none before the chain', () => {
+  const start = 1_600_000_000
+  const known = { height: 100, time: BigInt(start) * 1_000_000_000n }
+  expect(highestPossible(known, start * 1_000)).toBe(1_100)
+  expect(highestPossible(known, (start + 3_600) * 1_000)).toBe(100 + 7_200 + 1_000)
+  expect(highestPossible(known, start * 1_000 - 1)).toBe(Number.POSITIVE_INFINITY)
 })

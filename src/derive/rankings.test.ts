@@ -141,7 +141,7 @@ test('rankedState: segments give the rank of every member after any change, and 
     fc.property(chain, blocks => {
       follow(blocks, 1, requireTree)
     }),
-    { numRuns: SOAK ? 1_000 : 50 },
+    { numRuns: SOAK ? 1_000 : 25 },
   )
 })
 
@@ -152,7 +152,7 @@ test('rankedState: the division of blocks into batches makes no difference', () 
       const alone = follow(blocks, 1, () => undefined)
       expect(nonEmpty(follow(blocks, cut, requireTree))).toEqual(nonEmpty(alone))
     }),
-    { numRuns: SOAK ? 1_000 : 40 },
+    { numRuns: SOAK ? 1_000 : 12 },
   )
 })
 

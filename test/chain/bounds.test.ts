@@ -72,64 +72,60 @@ const shownPath = (path: readonly (string | number)[]): string =>
     .slice(1)
 
 describe('bounds of a block that a node returns', () => {
-  for (const [path, key, most] of TEXTS)
-    test(`${shownPath([...path, key])}: ${most} characters are accepted, one more is refused by its name`, async () => {
+  test('texts: the most characters are accepted, one more is refused by the name of the field', async () => {
+    for (const [path, key, most] of TEXTS) {
       const answer = await answerOf()
       at(answer, path)[key] = 'x'.repeat(most)
       // A receipt contains the hash of its transaction.
       if (path.includes('transactions') && key === 'hash')
         Object.assign(at(answer, [...path, 'tx_receipt']), { tx_hash: 'x'.repeat(most) })
-      expect(refused(JSON.stringify(answer))).toBeUndefined()
+      const name = shownPath([...path, key])
+      expect([name, refused(JSON.stringify(answer))]).toEqual([name, undefined])
       at(answer, path)[key] = 'x'.repeat(most + 1)
-      expect(refused(JSON.stringify(answer))).toStartWith(
-        `${shownPath([...path, key])}: ${most + 1} characters are more than ${most}: `,
-      )
-    })
+      expect(refused(JSON.stringify(answer))).toStartWith(`${name}: ${most + 1} characters are more than ${most}: `)
+    }
+  })
 
-  for (const [path, key] of [
-    [['block'], 'version'],
-    [['block'], 'time'],
-    [['block'], 'number'],
-    [['block'], 'tx_count'],
-    [TX, 'time'],
-    [TX, 'expiration'],
-    [TX, 'delay'],
-    [[...TX, 'tx_receipt', 'ram_usage'], 'alice00'],
-  ] as const)
-    test(`${shownPath([...path, key])}: ten million digits are refused without being read as a number`, async () => {
+  test('integers in texts: ten million digits are refused without being read as a number', async () => {
+    for (const [path, key] of [
+      ...['version', 'time', 'number', 'tx_count'].map(name => [['block'], name] as const),
+      ...['time', 'expiration', 'delay'].map(name => [TX, name] as const),
+      [[...TX, 'tx_receipt', 'ram_usage'], 'alice00'],
+    ] as const) {
       const answer = await answerOf()
-      at(answer, path)[key] = '9'.repeat(10_000_000)
+      const name = shownPath([...path, key])
+      const digits = name === 'block.time' ? 10_000_000 : 21
+      at(answer, path)[key] = '9'.repeat(digits)
       expect(refused(JSON.stringify(answer))).toBe(
-        `${shownPath([...path, key])}: 10000000 characters are more than 20: 64 bits have at most 20 characters.`,
+        `${name}: ${digits} characters are more than 20: 64 bits have at most 20 characters.`,
       )
       at(answer, path)[key] = '9223372036854775808'
       expect(refused(JSON.stringify(answer))).toEndWith('is not within 64 bits.')
-    })
+    }
+  })
 
-  for (const [path, key, wrong] of [
+  test.each([
     [TX, 'chain_id', 2 ** 32],
     [TX, 'gas_limit', 1e13],
     [TX, 'gas_ratio', 1e13],
     [[...TX, 'tx_receipt'], 'gas_usage', 1e13],
-  ] as const)
-    test(`${shownPath([...path, key])}: ${wrong} is refused`, async () => {
-      const answer = await answerOf()
-      at(answer, path)[key] = wrong
-      expect(refused(JSON.stringify(answer))).toStartWith(`${shownPath([...path, key])}: ${wrong} is not `)
-    })
+  ])('numbers: %p %s of %d is refused', async (path, key, wrong) => {
+    const answer = await answerOf()
+    at(answer, path)[key] = wrong
+    expect(refused(JSON.stringify(answer))).toStartWith(`${shownPath([...path, key])}: ${wrong} is not `)
+  })
 
-  for (const path of [
-    ['block', 'transactions'],
-    [...TX, 'actions'],
-    [...TX, 'signers'],
-    [...TX, 'amount_limit'],
-    [...TX, 'tx_receipt', 'returns'],
-  ])
-    test(`${shownPath(path)}: a list of 65,537 is refused before its entries are read`, async () => {
+  test('lists of 65,537 are refused before their entries are read', async () => {
+    for (const path of [
+      ['block', 'transactions'],
+      ...['actions', 'signers', 'amount_limit'].map(name => [...TX, name]),
+      [...TX, 'tx_receipt', 'returns'],
+    ]) {
       const answer = await answerOf()
       at(answer, path.slice(0, -1))[path.at(-1) ?? ''] = Array(65_537).fill(0)
       expect(refused(JSON.stringify(answer))).toStartWith(`${shownPath(path)}: 65537 entries are more than 65536: `)
-    })
+    }
+  })
 
   test('block.transactions[1].tx_receipt.receipts: more than a block can have are refused', async () => {
     const answer = await answerOf()
@@ -183,7 +179,7 @@ describe('bounds of a block that a node returns', () => {
     const nested = (depth: number) => text.replace('"info":null', `"info":${'['.repeat(depth)}${']'.repeat(depth)}`)
     // The info of a block is already inside two brackets.
     expect(refused(nested(DEPTH.most - 2))).toBeUndefined()
-    for (const depth of [DEPTH.most - 1, 50_000, 5_000_000])
+    for (const depth of [DEPTH.most - 1, 1_000_000])
       expect(refused(nested(depth))).toBe(
         `getBlockByNumber: ${depth + 2} brackets inside each other are more than 32: no answer of a node is nested deeper.`,
       )

@@ -18,41 +18,6 @@ const other = (id: string, permission: string, weight: string) => ({
   permission,
 })
 
-test('applyAccount: a sign-up has active and owner with its two keys', () => {
-  const { state } = deriveChain(chainOf([genesis()]))
-  expect(state.get(accounts, 'alice00')).toMatchObject({
-    creator: 'deadaddr',
-    permissions: [
-      { name: 'active', group_names: [], items: [key('active', '100')], threshold: '100' },
-      { name: 'owner', group_names: [], items: [key('owner', '100')], threshold: '100' },
-    ],
-    groups: [],
-  })
-})
-
-test('applyAccount: permissions and groups are sorted by name, items in order of assignment', () => {
-  expect(
-    after(
-      ['addPermission', 'zeta', 3],
-      ['addPermission', 'alpha', 9007199254740993n],
-      ['addGroup', 'grp2'],
-      ['addGroup', '__proto__'],
-      ['assignPermission', 'zeta', 'key2', 2],
-      ['assignPermission', 'zeta', 'key1', 1],
-      ['assignGroup', 'grp2', 'bob0000@active', 5],
-    ),
-  ).toEqual({
-    permissions: [
-      { name: 'alpha', group_names: [], items: [], threshold: '9007199254740993' },
-      { name: 'zeta', group_names: [], items: [key('key2', '2'), key('key1', '1')], threshold: '3' },
-    ],
-    groups: [
-      { name: '__proto__', items: [] },
-      { name: 'grp2', items: [other('bob0000', 'active', '5')] },
-    ],
-  })
-})
-
 test('applyAccount: assigning a key again changes its weight, assigning an account again adds it again', () => {
   expect(
     after(

@@ -29,15 +29,6 @@ const abis = [
 ]
 
 describe('parseDeployedContract', () => {
-  test('deployed code: reads base64 of protobuf', () => {
-    expect(parseDeployedContract(encoded('1.0.1'))).toEqual({
-      id: 'x.iost',
-      language: 'javascript',
-      version: '1.0.1',
-      abis,
-      code: 'c'.repeat(300),
-    })
-  })
   test('deployed code: reads JSON with keys in any case, as Go does', () => {
     const text = JSON.stringify({
       id: 'x.iost',

@@ -11,6 +11,8 @@ import { chainOf, genesis, receipt, transaction } from '#test/support/stores/han
 const { state } = await derivedRecording()
 const plain = await plainItems()
 
+const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
+
 test('deriveBlock: owners, metadata and movements of items match a replay', () => {
   expect(plain.items.size).toBe(30)
   expect(new Map(state.all(items).map(({ id, owner, metadata }) => [id, { owner, metadata }]))).toEqual(
@@ -47,7 +49,6 @@ test('deriveBlock: a collection has its owners and the number of items of each',
 
 test('deriveBlock: an owner whose items are counted in segments can give them away until they fit without segments', () => {
   const many = SEGMENT_SIZES.group * 2
-  const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
   const given = Array.from({ length: many - 2 }, (_, at) => String(at))
   const each = (texts: readonly string[], sayOf: (text: string) => ReturnType<typeof said>) =>
     texts.map(text => [transaction({ receipts: [sayOf(text)] })])
@@ -67,7 +68,6 @@ test('deriveBlock: an owner whose items are counted in segments can give them aw
 
 test('deriveBlock: a collection whose owners are counted in segments has none left when one owner has all items', () => {
   const owners = Array.from({ length: SEGMENT_SIZES.group + 100 }, (_, at) => `owner${at}`)
-  const said = (name: string, args: readonly string[]) => receipt(`token721.iost/${name}`, args)
   const blocks = [
     [transaction({ receipts: [said('create', ['wide', 'alice00', '9999'])] })],
     [transaction({ receipts: owners.map(owner => said('issue', ['wide', owner, ''])) })],
@@ -85,14 +85,13 @@ test('deriveBlock: a collection whose owners are counted in segments has none le
 })
 
 test('deriveBlock: an issuer that transfers the right to issue, as if it were an item, is no longer the issuer', () => {
-  const said = (name: string, args: readonly string[]) =>
-    transaction({ receipts: [receipt(`token721.iost/${name}`, args)] })
+  const sent = (name: string, args: readonly string[]) => transaction({ receipts: [said(name, args)] })
   const { state: after } = deriveChain(
     chainOf(
       [genesis()],
-      [said('create', ['cats', 'alice00', '9'])],
-      [said('issue', ['cats', 'alice00', 'a']), said('transfer', ['cats', 'alice00', 'bob0000', 'T721issuer'])],
-      [said('issue', ['cats', 'bob0000', 'b'])],
+      [sent('create', ['cats', 'alice00', '9'])],
+      [sent('issue', ['cats', 'alice00', 'a']), sent('transfer', ['cats', 'alice00', 'bob0000', 'T721issuer'])],
+      [sent('issue', ['cats', 'bob0000', 'b'])],
     ),
   )
   expect(after.get(collections, 'cats')).toMatchObject({ issuer: 'bob0000', issued: 2, owner_count: 2 })

@@ -1,13 +1,13 @@
+import { fromUnits } from '#chain/amount.ts'
+import { base58Of32 } from '#chain/base58.ts'
 import { type Answer, found, refused } from '#test/support/nodes/rpc/answer.ts'
 import { parseBool, parseInt64 } from '#test/support/nodes/rpc/go-values.ts'
 import { readHeadRange, readTransactionRange } from '#test/support/nodes/rpc/ranges.ts'
-import { base58Of32 } from './base58.ts'
-import { blockGas, hashesOf, type Made } from './block.ts'
+import { hashesOf, type Made } from './block.ts'
 import type { Chain } from './chain.ts'
 import { rawBlockText, rawHeadText } from './raw-text.ts'
-import { chainStorage, type StorageQuestion } from './storage.ts'
-import { systemContractText } from './system-contracts.ts'
 import type { Place } from './transaction-hash.ts'
+import { truthAt } from './truth.ts'
 import type { World } from './world.ts'
 
 const HASH = 32
@@ -23,7 +23,8 @@ const NODE_INFO =
   '"peer_count_inbound":0, "peer_count_outbound":0}, "code_version":"3.11.5", "server_time":"0"}'
 const BLOCK_NOT_FOUND = refused(2, 'block not found')
 
-export const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string => base58Of32(made.roots, which * HASH)
+export const hashIn = (made: Made, which: 0 | 1 | 2 | 3): string =>
+  base58Of32(made.roots.subarray(which * HASH, (which + 1) * HASH))
 
 /** A block as getBlockByNumber returns it. */
 export const blockText = (made: Made, complete: boolean, status = 'IRREVERSIBLE'): string =>
@@ -87,9 +88,7 @@ export function generatedNode(chain: Chain, end: () => number) {
       const whole = parseBool('complete', complete)
       if (typeof whole !== 'boolean') return whole
       if (!has(height)) return BLOCK_NOT_FOUND
-      const { world } = chain
-      const parentGas = height === 0n ? 0 : blockGas(world, Number(height) - 1)
-      return found(rawBlockText(world, chain.block(Number(height)), parentGas, whole))
+      return found(rawBlockText(chain.world, chain.block(Number(height)), whole))
     },
     getBlockByHash: (hash: string, complete: string): Answer => {
       const whole = parseBool('complete', complete)
@@ -140,4 +139,161 @@ export function generatedNode(chain: Chain, end: () => number) {
       return found(`{"blocktx_list":[${blocks.join(', ')}]}`)
     },
   } as const
+}
+
+/** The request body of `listContractStorage`. */
+export type StorageQuestion = {
+  readonly id: string
+  readonly prefix: string
+  readonly from?: string | null
+  readonly limit: string
+}
+
+type Row = readonly [key: string, value: string]
+
+const DECIMALS = 8
+const SIGN_UP = 'auth.iost/signUp'
+
+/**
+ * Rows of a contract's maps after block `height`, as a node lists them. Balances and frozen amounts of
+ * token.iost and votes of vote.iost come from the truth, accounts of auth.iost from the receipts of their
+ * sign-ups, which are never changed later.
+ */
+export function chainStorage(chain: Chain) {
+  /** The rows of the last requested height. */
+  let known: { readonly height: number; readonly maps: Map<string, readonly Row[]> } | undefined
+  const accounts = new Map<string, Row>()
+  let scanned = -1
+
+  const scanTo = (height: number): void => {
+    for (let at = scanned + 1; at <= height; at += 1)
+      for (const text of chain.block(at).texts) for (const row of signUpsIn(text)) accounts.set(row[0], row)
+    scanned = Math.max(scanned, height)
+  }
+  const rowsOf = (height: number, id: string, prefix: string): readonly Row[] => {
+    if (id === 'auth.iost') {
+      scanTo(height)
+      return sorted([...accounts.values()])
+    }
+    const truth = truthAt(chain.world, height)
+    if (id === 'vote.iost')
+      return votesOf(
+        truth.voters,
+        chain.world.producers.map(({ account }) => account),
+      )
+    if (prefix === 'TF')
+      return sorted(
+        [...new Set(truth.wealth().map(({ owner }) => owner))].flatMap((owner): readonly Row[] => {
+          const frozen = truth.frozen('iost', owner)
+          return frozen.length === 0 ? [] : [[`TF${owner}-iost`, frozenText(frozen)]]
+        }),
+      )
+    return sorted(
+      truth
+        .tokens()
+        .flatMap(token => truth.holders(token).map(([owner, units]): Row => [`TB${owner}-${token}`, String(units)])),
+    )
+  }
+  return (height: number, { id, prefix, from, limit }: StorageQuestion): readonly Row[] => {
+    if (known?.height !== height) known = { height, maps: new Map() }
+    const key = `${id} ${prefix}`
+    const rows = known.maps.get(key) ?? rowsOf(height, id, prefix)
+    known.maps.set(key, rows)
+    return rows.filter(([name]) => name >= (from ?? '')).slice(0, Number(limit))
+  }
+}
+
+const sorted = (rows: readonly Row[]): readonly Row[] => rows.toSorted(([a], [b]) => (a < b ? -1 : 1))
+
+function frozenText(frozen: readonly { readonly units: bigint; readonly due: bigint }[]): string {
+  const entries = frozen.map(({ units, due }) => `{"Amount":${units},"Ftime":${due}}`)
+  return JSON.stringify(Buffer.from(`[${entries.join(',')}]`).toString('base64'))
+}
+
+/** The votes by voter. Objects are written as text, since voters have names like `__proto__`. */
+function votesOf(
+  votersOf: (producer: string) => readonly (readonly [string, bigint])[],
+  producers: readonly string[],
+): readonly Row[] {
+  const byVoter = new Map<string, readonly string[]>()
+  for (const producer of producers)
+    for (const [voter, units] of votersOf(producer))
+      byVoter.set(voter, [
+        ...(byVoter.get(voter) ?? []),
+        `${JSON.stringify(producer)}:["${fromUnits(units, DECIMALS)}"]`,
+      ])
+  return sorted([...byVoter].map(([voter, votes]): Row => [`u_1-${voter}`, `{${votes.join(',')}}`]))
+}
+
+function signUpsIn(text: string): readonly Row[] {
+  if (!text.includes(SIGN_UP)) return []
+  const { tx_receipt } = JSON.parse(text) as {
+    readonly tx_receipt: {
+      readonly receipts: readonly { readonly func_name: string; readonly content: string }[]
+    }
+  }
+  return tx_receipt.receipts
+    .filter(({ func_name }) => func_name === SIGN_UP)
+    .map(({ content }): Row => {
+      const [name = '', owner = '', active = ''] = JSON.parse(content) as readonly string[]
+      const permission = (which: string, id: string): string =>
+        `"${which}":{"name":"${which}","groups":[],"items":[{"id":"${id}","is_key_pair":true,"weight":100}],"threshold":100}`
+      return [
+        `auth-${name}`,
+        `{"id":${JSON.stringify(name)},"groups":{},"permissions":{${permission('active', active)},${permission('owner', owner)}}}`,
+      ]
+    })
+}
+
+/**
+ * The node's description of the chain's own contracts: id → language, version, actions with argument types.
+ */
+const CONTRACTS: Readonly<Record<string, readonly [language: string, version: string, abis: string]>> = {
+  'system.iost': [
+    'native',
+    '1.0.0',
+    'setCode(string) updateCode(string,string) initSetCode(string,string) receipt(string)',
+  ],
+  'token.iost': [
+    'native',
+    '1.0.6',
+    'create(string,string,number,json) issue(string,string,string) transfer(string,string,string,string,string) ' +
+      'transferFreeze(string,string,string,string,number,string) destroy(string,string,string)',
+  ],
+  'token721.iost': [
+    'native',
+    '1.0.0',
+    'create(string,string,number) issue(string,string,string) transfer(string,string,string,string)',
+  ],
+  'gas.iost': ['native', '1.0.0', 'pledge(string,string,string) unpledge(string,string,string)'],
+  'issue.iost': ['javascript', '1.0.0', 'issueIOST()'],
+  'auth.iost': ['javascript', '1.0.0', 'signUp(string,string,string)'],
+  'domain.iost': ['native', '0.0.0', 'can_update(string)'],
+  'bonus.iost': ['javascript', '1.0.2', 'issueContribute(json) exchangeIOST(string,string)'],
+  'vote.iost': ['javascript', '1.0.3', 'vote(string,string,string,string) unvote(string,string,string,string)'],
+  'vote_producer.iost': ['javascript', '1.0.9', 'vote(string,string,string) unvote(string,string,string) stat()'],
+  'base.iost': ['javascript', '1.0.0', 'exec(json)'],
+  'exchange.iost': ['javascript', '1.0.0', 'transfer(string,string,string,string)'],
+  'ram.iost': [
+    'javascript',
+    '1.0.0',
+    'buy(string,string,number) sell(string,string,number) lend(string,string,number)',
+  ],
+}
+
+function abiText(spelled: string): string {
+  const [name = '', args = ''] = spelled.replace(')', '').split('(')
+  const kinds = args === '' ? [] : args.split(',')
+  return JSON.stringify({ name, args: kinds, amount_limit: [{ token: '*', value: 'unlimited' }] })
+}
+
+/** The answer of getContract for one of the chain's own contracts, undefined for others. */
+export function systemContractText(id: string): string | undefined {
+  const known = Object.hasOwn(CONTRACTS, id) ? CONTRACTS[id] : undefined
+  if (known === undefined) return undefined
+  const [language, version, abis] = known
+  return (
+    `{"id":"${id}", "code":"", "language":"${language}", "version":"${version}", "orig_code":"", ` +
+    `"abis":[${abis.split(' ').map(abiText).join(', ')}]}`
+  )
 }

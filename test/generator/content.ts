@@ -1,8 +1,7 @@
-import { cycleTransaction } from './cycle-transaction.ts'
-import { dawnTransactions } from './dawn.ts'
-import { genesisTx } from './genesis.ts'
-import { inflates, inflationTx } from './inflation.ts'
-import type { Tx } from './transaction.ts'
+import { cycleTransaction } from './cycle.ts'
+import { dawnTransactions, genesisTx } from './dawn.ts'
+import { FOUNDATION, TOKENS } from './names.ts'
+import { addAction, amountText, emptyTx, issue, type Tx, transfer } from './transaction.ts'
 import { type World, witnessOf } from './world.ts'
 
 /** The contribute that is paid for one block, in tokens; the next constant is in 10^-8. */
@@ -27,28 +26,26 @@ export function userTransactions(world: World, height: number): readonly Tx[] {
   return made
 }
 
-const listsProducers = (height: number): boolean => height % STAT_BLOCKS === 0
-
-/** Whether the base transaction of a block only pays the reward for the parent. */
-export const onlyRewards = (world: World, height: number): boolean =>
-  !listsProducers(height) && !inflates(world, height)
-
 /**
- * The receipts of a block's base transaction: the reward for the parent and, at intervals, the list of producers and
- * the inflation.
+ * A block's base transaction: it names the parent's witness and gas × 100, and pays the reward for the parent. At
+ * intervals it has the list of producers and the inflation, too.
  */
-export function baseReceipts(
+export function baseTx(
   world: World,
   height: number,
-): readonly { readonly name: string; readonly content: string }[] {
-  const reward = {
-    name: 'token.iost/issue',
-    content: `["contribute","${witnessOf(world, height - 1).account}","${CONTRIBUTE}"]`,
+  { gas, time }: { readonly gas: number; readonly time: string },
+): Tx {
+  const parent = witnessOf(world, height - 1)
+  const tx = emptyTx('base.iost', 0, { baseTime: time })
+  addAction(tx, 'base.iost/exec', `[{"parent":["${parent.key}", "${gas}", false]}]`, ['', ''], '[""]')
+  if (height % STAT_BLOCKS === 0) {
+    const list = JSON.stringify(world.producers.map(({ key }) => key))
+    const content = `{"currentList":${list},"pendingList":${list}}`
+    tx.receipts.push({ name: 'vote_producer.iost/stat', content })
   }
-  if (onlyRewards(world, height)) return [reward]
-  const list = JSON.stringify(world.producers.map(({ key }) => key))
-  const stat = { name: 'vote_producer.iost/stat', content: `{"currentList":${list},"pendingList":${list}}` }
-  return [...(listsProducers(height) ? [stat] : []), ...(inflates(world, height) ? inflationTx().receipts : []), reward]
+  if (inflates(world, height)) tx.receipts.push(...inflationTx().receipts)
+  tx.receipts.push({ name: 'token.iost/issue', content: `["contribute","${parent.account}","${CONTRIBUTE}"]` })
+  return tx
 }
 
 /** The receiver of the reward for the parent block, and the amount in 10^-8. */
@@ -56,3 +53,26 @@ export const rewardOf = (world: World, height: number): { readonly to: string; r
   to: witnessOf(world, height - 1).account,
   units: CONTRIBUTE_UNITS,
 })
+
+/** A third of what is issued each time, in 10^-8 IOST. */
+const THIRD = 729_927_007_299_270n
+
+/** Whether the base transaction of a block issues IOST. On the real chain this is once in 172,800 blocks. */
+export const inflates = ({ settings }: World, height: number): boolean =>
+  height > 0 && height % settings.inflation === 0
+
+/** Number of blocks up to `height` that issue IOST. */
+export const inflationsUntil = ({ settings }: World, height: number): number =>
+  Math.max(0, Math.floor(height / settings.inflation))
+
+/** The receipts that a base transaction has before the reward, with their rows and effects: the same each time. */
+export function inflationTx(): Tx {
+  const tx = emptyTx('base.iost', 0)
+  for (const owner of [FOUNDATION, 'bonus.iost', 'issue.iost']) issue(tx, TOKENS.iost, owner, THIRD)
+  transfer(tx, TOKENS.iost, ['issue.iost', 'vote_producer.iost'], THIRD)
+  tx.receipts.push({
+    name: 'vote_producer.iost/topupCandidateBonus',
+    content: `["${amountText(THIRD, TOKENS.iost.decimals)}","issue.iost"]`,
+  })
+  return tx
+}

@@ -1,12 +1,63 @@
-import { MOST } from './cycle-plan.ts'
-import { carriedTx, delayedTx } from './delayed.ts'
-import { deployTx } from './deployment.ts'
-import { issue, signUp, transfer, vote } from './movements.ts'
-import { FOUNDER, HUB, TOKENS } from './names.ts'
+import { CONTRACTS, MOST } from './cycle-plan.ts'
+import { ADMIN, CREATORS, DEAD, FOUNDATION, FOUNDER, HUB, TOKENS } from './names.ts'
 import { COLLECTIONS, collectionTx } from './nfts.ts'
 import { mix } from './random.ts'
-import { emptyTx, type Tx } from './transaction.ts'
-import { DAWN_ACCOUNTS, DAWN_ACCOUNTS_FROM, DAWN_PER_BLOCK, DAWN_TRANSACTIONS, type World } from './world.ts'
+import { blockMs } from './time.ts'
+import { addAction, emptyTx, issue, signUp, type Tx, transfer, transferAction, vote } from './transaction.ts'
+import { txHash } from './transaction-hash.ts'
+import { DAWN_ACCOUNTS, DAWN_ACCOUNTS_FROM, DAWN_PER_BLOCK, DAWN_TRANSACTIONS, deployTx, type World } from './world.ts'
+
+const SYSTEM = 'token token721 gas issue auth domain bonus vote vote_producer base exchange ram'
+  .split(' ')
+  .map(name => `${name}.iost`)
+/** Initial balances in IOST: about 80 of 90 billion. */
+const SHARES: readonly (readonly [owner: string, iost: bigint])[] = [
+  [ADMIN, 1_000_000_000n],
+  [FOUNDER, 30_000_000_000n],
+  [HUB, 5_000_000_000n],
+  ['bonus.iost', 20_000_000_000n],
+  ['ram.iost', 4_000_000_000n],
+  ...CREATORS.map(name => [name, 5_000_000_000n] as const),
+]
+const RAM_BYTES = 137_438_953_472
+
+function create(tx: Tx, token: keyof typeof TOKENS, total: string, config: object): void {
+  const { symbol, issuer } = TOKENS[token]
+  const encoded = Buffer.from(JSON.stringify(config)).toString('base64')
+  tx.receipts.push({ name: 'token.iost/create', content: `["${symbol}","${issuer}",${total},"${encoded}"]` })
+  tx.effects.push({ kind: 'create', token: symbol })
+}
+
+const act = (tx: Tx, called: string, data: string, to: string): void =>
+  addAction(tx, called, data, [tx.publisher, to], '[""]')
+
+/** Block 0: the chain's own contracts, tokens, producers and the first accounts. */
+export function genesisTx(world: World): Tx {
+  const tx = emptyTx(DEAD, 0)
+  tx.effects.push({ kind: 'deploy', contract: 'system.iost' })
+  for (const contract of SYSTEM) {
+    act(tx, 'system.iost/initSetCode', `["${contract}", ""]`, 'system.iost')
+    tx.effects.push({ kind: 'deploy', contract })
+  }
+  create(tx, 'iost', '90000000000', { can_transfer: true, decimal: 8 })
+  create(tx, 'contribute', '90000000000', { can_transfer: false, decimal: 8 })
+  create(tx, 'ram', '6871947673600', { decimal: 0, fullName: 'IOST system ram', onlyIssuerCanTransfer: true })
+  const key = world.keys[0] ?? ''
+  for (const name of [ADMIN, FOUNDATION, FOUNDER, HUB, ...CREATORS, DEAD]) {
+    const data = signUp(tx, name, key, true)
+    act(tx, 'auth.iost/signUp', data, name)
+  }
+  for (const { account, key: signing } of world.producers) {
+    act(tx, 'auth.iost/signUp', signUp(tx, account, signing, true), account)
+    act(tx, 'vote_producer.iost/initProducer', `["${account}", "${signing}"]`, account)
+  }
+  for (const [owner, iost] of SHARES) issue(tx, TOKENS.iost, owner, iost * BigInt(IOST))
+  issue(tx, TOKENS.ram, 'ram.iost', RAM_BYTES)
+  act(tx, 'ram.iost/issue', `[${RAM_BYTES}, 600, 1307448, 0]`, 'ram.iost')
+  transfer(tx, TOKENS.ram, ['ram.iost', FOUNDER], RAM_BYTES / 8)
+  transfer(tx, TOKENS.ram, ['ram.iost', HUB], RAM_BYTES / 64)
+  return tx
+}
 
 const IOST = 100_000_000
 const COIN = 1_000
@@ -43,38 +94,25 @@ function tokenTx(which: 'coin' | 'mint', first: number): Tx {
   const tx = emptyTx(issuer, GAS)
   const config = { decimal: decimals, fullName: `The ${symbol}`, canTransfer: true }
   const encoded = Buffer.from(JSON.stringify(config)).toString('base64')
-  tx.actions.push({
-    contract: 'token.iost',
-    name: 'create',
-    data: `["${symbol}","${issuer}",${COINS},${JSON.stringify(config)}]`,
-    from: issuer,
-    to: 'token.iost',
-  })
-  tx.returns.push('[]')
+  const data = `["${symbol}","${issuer}",${COINS},${JSON.stringify(config)}]`
+  addAction(tx, 'token.iost/create', data, [issuer, 'token.iost'])
   tx.receipts.push({ name: 'token.iost/create', content: `["${symbol}","${issuer}",${COINS},"${encoded}"]` })
-  tx.effects.push({ kind: 'create', token: symbol, decimals })
-  if (first > 0) {
-    const data = issue(tx, token, issuer, first, true)
-    tx.actions.push({ contract: 'token.iost', name: 'issue', data, from: '', to: issuer })
-    tx.returns.push('[]')
-  }
+  tx.effects.push({ kind: 'create', token: symbol })
+  if (first > 0) addAction(tx, 'token.iost/issue', issue(tx, token, issuer, first, true), ['', issuer])
   return tx
 }
 
 function hubTx(world: World): Tx {
   const tx = emptyTx(FOUNDER, GAS)
   const units = roundedUp(world.needs.coin[world.settings.holders] ?? 0, COIN) + MOST.coin
-  const data = transfer(tx, TOKENS.coin, [FOUNDER, HUB], units, { own: true })
-  tx.actions.push({ contract: 'token.iost', name: 'transfer', data, from: FOUNDER, to: HUB })
-  tx.returns.push('[]')
+  transferAction(tx, TOKENS.coin, [FOUNDER, HUB], units, '')
   return tx
 }
 
 function nested(world: World, name: string, data: string): Tx {
   const tx = emptyTx(FOUNDER, GAS)
   const contract = world.contracts[0] ?? ''
-  tx.actions.push({ contract, name, data, from: FOUNDER, to: contract })
-  tx.returns.push('[""]')
+  addAction(tx, `${contract}/${name}`, data, [FOUNDER, contract], '[""]')
   return tx
 }
 
@@ -133,3 +171,27 @@ export function dawnTransactions(world: World, height: number): readonly Tx[] {
   const votesFrom = DAWN_ACCOUNTS_FROM + Math.ceil(holders / DAWN_PER_BLOCK)
   return batches((height - votesFrom) * DAWN_PER_BLOCK, voters, (from, to) => votesTx(world, from, to))
 }
+
+const DELAYED_COINS = 7_000
+const NS_PER_MS = 1_000_000
+/** The position after the base transaction, the contracts, two tokens, the hub's share and the collections. */
+const POSITION = 1 + CONTRACTS + 3 + COLLECTIONS.length
+
+function moving(given: Parameters<typeof emptyTx>[2]): Tx {
+  const tx = emptyTx(FOUNDER, 54_321, given)
+  transferAction(tx, TOKENS.coin, [FOUNDER, HUB], DELAYED_COINS, 'delayed')
+  return tx
+}
+
+/** A transaction of block 1 that block 2 executes, as nodes until 3.9.2 accepted it. It has no effects of its own. */
+export const delayedTx = (): Tx => ({
+  ...moving({ delay: (blockMs(2) - blockMs(1)) * NS_PER_MS }),
+  message: 'delayed',
+  returns: [],
+  receipts: [],
+  effects: [],
+})
+
+/** The transaction that executes the delayed one. It refers to it by hash, and has no signatures. */
+export const carriedTx = ({ seals }: World): Tx =>
+  moving({ referred: txHash(seals, delayedTx(), { height: 1, position: POSITION }) })

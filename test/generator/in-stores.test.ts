@@ -7,7 +7,7 @@ import { pageSuite } from '../explorer/generated-pages.ts'
 import { SOAK } from '../support/processes/soak.ts'
 import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsearch.ts'
 import { loadFrom, temporarySqlite } from '../support/stores/loading.ts'
-import { inflationSuite, RECEIVERS } from './inflation-receivers.ts'
+import { inflationSuite, RECEIVERS, receiverSuite } from './inflation-receivers.ts'
 import { listSuite } from './lists.ts'
 import { serveGenerated } from './serve.ts'
 import type { Profile } from './settings.ts'
@@ -15,7 +15,7 @@ import { small } from './small.ts'
 import { storedSuite } from './stored.ts'
 import type { World } from './world.ts'
 
-// Each chain of some thousand blocks is loaded once into a store. All tests of this chain share the store.
+// Each chain of some hundred blocks is loaded once into a store. All tests of this chain share the store.
 setDefaultTimeout(600_000)
 
 type Opening = () => Promise<{ readonly store: Store; destroy(): Promise<void> }>
@@ -36,32 +36,29 @@ function loading(profile: Profile, open: Opening, prove: ProofLevel = 'signed'):
   return () => ({ store: opened.store, world })
 }
 
-// The texts of the busy chain are proved, too, since it contains every kind of transaction.
-describe('a busy generated chain in SQLite', () => storedSuite('busy', loading('busy', temporarySqlite, 'whole')))
-
-describe('a sparse generated chain in SQLite', () => {
-  const loaded = loading('sparse', temporarySqlite)
-  storedSuite('sparse', loaded)
-  exampleSuite(() => loaded().store)
-})
-
-/** What pages and files read from Elasticsearch is compared in long runs. */
-function asked(store: () => Store, receivers: readonly string[], isWhole = true): void {
+/** What pages, files and feeds read from Elasticsearch is compared in long runs. */
+function asked(store: () => Store, isWhole: boolean): void {
   describe('lists', () => listSuite(store))
-  describe('receivers of inflation', () => inflationSuite(store, receivers))
+  describe('inflation', () => inflationSuite(store))
   if (!isWhole) return
+  describe('receivers of inflation', () => receiverSuite(store, RECEIVERS))
   describe('pages', () => pageSuite(store))
   describe('downloads', () => downloadSuite(store))
 }
+
+// The texts of the busy chain are proved, too, since it contains every kind of transaction.
+describe('a busy generated chain in SQLite', () => storedSuite('busy', loading('busy', temporarySqlite, 'whole')))
+
+describe('a sparse generated chain in SQLite', () => storedSuite('sparse', loading('sparse', temporarySqlite)))
 
 describe('a mixed generated chain in SQLite', () => {
   const loaded = loading('mixed', temporarySqlite)
   storedSuite('mixed', loaded)
   exampleSuite(() => loaded().store)
-  asked(() => loaded().store, RECEIVERS)
+  asked(() => loaded().store, true)
 })
 
 describe.skipIf(elasticsearchUrl() === undefined)('a mixed generated chain in Elasticsearch', () => {
   const loaded = loading('mixed', async () => openTestElastic({ leaseMs: 15_000 }), 'linked')
-  asked(() => loaded().store, SOAK ? RECEIVERS : RECEIVERS.slice(0, 1), SOAK)
+  asked(() => loaded().store, SOAK)
 })

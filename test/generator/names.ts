@@ -1,4 +1,4 @@
-import { base58Of32 } from './base58.ts'
+import { base58Of32 } from '#chain/base58.ts'
 import { mix } from './random.ts'
 
 /** Names of accounts and tokens. They are valid, their order differs from that of their numbers, and some are odd. */
@@ -7,6 +7,8 @@ export const FOUNDER = 'founder'
 export const DEAD = 'deadaddr'
 export const FOUNDATION = 'foundation'
 export const ADMIN = 'admin'
+/** The accounts that create newcomers. */
+export const CREATORS = ['creator_0', 'creator_1', 'creator_2', 'creator_3'] as const
 
 export type Token = { readonly symbol: string; readonly decimals: number; readonly issuer: string }
 /** `coin` is the token with up to a million holders. */

@@ -1,7 +1,6 @@
 import type { Kind, Plan } from './cycle-plan.ts'
-import { CREATORS } from './genesis.ts'
-import { ADMIN, FOUNDER, HUB } from './names.ts'
-import { emptyTx, type Tx } from './transaction.ts'
+import { ADMIN, CREATORS, FOUNDER, HUB } from './names.ts'
+import { addAction, emptyTx, type Tx } from './transaction.ts'
 
 /** Collections of token721.iost that exist before the cycles. The hub issues their NFTs. */
 export const COLLECTIONS = ['cards', 'art_2'] as const
@@ -50,8 +49,7 @@ const METADATA: readonly ((id: string) => string)[] = [
 export function issueNft(tx: Tx, collection: Collection, to: string, id: string): void {
   const metadata = METADATA[Number(id) % METADATA.length]?.(id) ?? ''
   const data = JSON.stringify([collection, to, metadata])
-  tx.actions.push({ contract: 'token721.iost', name: 'issue', data, from: '', to })
-  tx.returns.push(`["${id}"]`)
+  addAction(tx, 'token721.iost/issue', data, ['', to], `["${id}"]`)
   tx.receipts.push({ name: 'token721.iost/issue', content: data })
   tx.effects.push({ kind: 'nft', collection, from: '', to })
 }
@@ -64,10 +62,7 @@ export function giveNft(
   own: boolean,
 ): void {
   const content = JSON.stringify([collection, from, to, id])
-  if (own) {
-    tx.actions.push({ contract: 'token721.iost', name: 'transfer', data: content, from, to })
-    tx.returns.push('[]')
-  }
+  if (own) addAction(tx, 'token721.iost/transfer', content, [from, to])
   tx.receipts.push({ name: 'token721.iost/transfer', content })
   tx.effects.push({ kind: 'nft', collection, from, to })
 }
@@ -76,8 +71,7 @@ export function giveNft(
 export function collectionTx(collection: Collection): Tx {
   const tx = emptyTx(HUB, GAS)
   const data = JSON.stringify([collection, HUB, MOST_NFTS])
-  tx.actions.push({ contract: 'token721.iost', name: 'create', data, from: HUB, to: 'token721.iost' })
-  tx.returns.push('[]')
+  addAction(tx, 'token721.iost/create', data, [HUB, 'token721.iost'])
   tx.receipts.push({ name: 'token721.iost/create', content: data })
   for (const [number, owner] of FIRST_OWNERS.entries()) issueNft(tx, collection, owner, String(number))
   giveNft(tx, { collection, id: '0' }, [FOUNDER, HUB], true)

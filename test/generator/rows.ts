@@ -1,11 +1,9 @@
-import { base58Of32 } from './base58.ts'
-import { blockGas } from './block.ts'
-import { userTransactions } from './content.ts'
-import { hashBase, statusText } from './hashing.ts'
-import { inflates, inflationTx } from './inflation.ts'
+import { baseTx, gasOf, inflates, inflationTx, userTransactions } from './content.ts'
+import { statusText } from './hashing.ts'
+import { blockTime } from './time.ts'
 import { OK, type Tx } from './transaction.ts'
 import { txHash } from './transaction-hash.ts'
-import { type World, witnessOf } from './world.ts'
+import type { World } from './world.ts'
 
 /** A row of the lists of records, computed from the plan of a transaction. */
 export type Row = {
@@ -133,13 +131,12 @@ export function* rowsBetween(world: World, from: number, to: number, deployed: S
 
 /** Hash of the transaction of a row. */
 export function hashOfRow(world: World, { height, position }: Row): string {
-  if (height > 0 && position === 0) {
-    const bytes = Buffer.alloc(32)
-    const parent = { parent: witnessOf(world, height - 1).key, gas: blockGas(world, height - 1) }
-    hashBase({ height, seed: world.settings.seed, ...parent }, bytes, 0)
-    return base58Of32(bytes)
+  const users = userTransactions(world, height)
+  const base = () => {
+    const time = blockTime(world.settings.seed, height)
+    return baseTx(world, height, { gas: gasOf(userTransactions(world, height - 1)), time })
   }
-  const tx = userTransactions(world, height)[height === 0 ? position : position - 1]
+  const tx = height === 0 ? users[position] : position === 0 ? base() : users[position - 1]
   if (tx === undefined) throw new Error(`Block ${height} has no transaction ${position}.`)
   return txHash(world.seals, tx, { height, position })
 }

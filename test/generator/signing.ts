@@ -1,5 +1,5 @@
 import { createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto'
-import { base58Of32 } from './base58.ts'
+import { base58Of32 } from '#chain/base58.ts'
 import { mix } from './random.ts'
 
 const KEY_BYTES = 32
@@ -20,7 +20,7 @@ export function signingKey(seed: number, index: number): SigningKey {
   for (let at = 0; at < KEY_BYTES; at += 1) drawn[at] = mix(seed, 907, index, at) & 255
   const secret = createPrivateKey({ key: Buffer.concat([PKCS8, drawn]), format: 'der', type: 'pkcs8' })
   const bytes = createPublicKey(secret).export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES)
-  return { key: base58Of32(bytes, 0), bytes, secret }
+  return { key: base58Of32(bytes), bytes, secret }
 }
 
 /** A signature of a block's hash in the node's storage format. */

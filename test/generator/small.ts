@@ -2,7 +2,7 @@ import { SOAK } from '#test/support/processes/soak.ts'
 import type { Profile, Settings } from './settings.ts'
 
 /** The number of blocks in every run, and in long runs: every kind of content, several cycles of it. */
-const BLOCKS = { sparse: [2500, 2500], mixed: [1300, 2500], busy: [420, 700] } as const
+const BLOCKS = { sparse: [2500, 2500], mixed: [850, 2500], busy: [420, 700] } as const
 
 /** A chain for tests. */
 export const small = (profile: Profile, seed = 7): Settings => ({

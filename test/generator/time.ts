@@ -5,8 +5,6 @@ const BLOCK_MS = 500
 /** The lateness of blocks in nanoseconds. It always has six digits and stays below a millisecond. */
 const LEAST_LATE = 100_000
 const MOST_LATE = 900_000
-const NS_PER_MS = 1_000_000
-const WORD = 65_536
 
 export const blockMs = (height: number): number => FIRST_MS + height * BLOCK_MS
 
@@ -14,22 +12,6 @@ const lateNs = (seed: number, height: number): number => LEAST_LATE + (mix(seed,
 
 /** The time of a block in nanoseconds since 1970, as the node writes it. */
 export const blockTime = (seed: number, height: number): string => `${blockMs(height)}${lateNs(seed, height)}`
-
-/** Writes the same time as 8 bytes, big endian. */
-export const writeBlockTime = (seed: number, height: number, into: Buffer, at: number): number =>
-  writeTime(blockMs(height), lateNs(seed, height), into, at)
-
-/**
- * Writes milliseconds and nanoseconds as one number of 8 bytes, big endian. It exceeds a double, but its halves do not.
- */
-function writeTime(ms: number, ns: number, into: Buffer, at: number): number {
-  const high = Math.floor(ms / WORD)
-  const low = (ms - high * WORD) * NS_PER_MS + ns
-  const words = high * NS_PER_MS + Math.floor(low / WORD)
-  const top = Math.floor(words / WORD)
-  const next = into.writeUInt32BE(top, at)
-  return into.writeUInt32BE((words - top * WORD) * WORD + (low % WORD), next)
-}
 
 /** Transactions are signed shortly before their block, and are valid for 90 seconds. */
 const BEFORE_MS = 300
@@ -40,11 +22,4 @@ export function signedTimes(height: number): readonly [time: string, expiration:
   if (height === 0) return ['0', '0']
   const signed = blockMs(height) - BEFORE_MS
   return [`${signed}000000`, `${signed + EXPIRES_MS}000000`]
-}
-
-/** Writes both times as 8 bytes each. */
-export function writeSignedTimes(height: number, into: Buffer, at: number): number {
-  const signed = height === 0 ? 0 : blockMs(height) - BEFORE_MS
-  const next = writeTime(signed, 0, into, at)
-  return writeTime(height === 0 ? 0 : signed + EXPIRES_MS, 0, into, next)
 }

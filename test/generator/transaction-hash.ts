@@ -1,5 +1,4 @@
-import { base58Bytes } from '#chain/base58.ts'
-import { base58Of32 } from './base58.ts'
+import { base58Bytes, base58Of32 } from '#chain/base58.ts'
 import { hashTransaction } from './hashing.ts'
 import { mix } from './random.ts'
 import type { Tx } from './transaction.ts'
@@ -44,9 +43,9 @@ function sealed({ seed, keys }: Seals, { height, position }: Place, n: number): 
 /** Signatures of a transaction: those of its signers, and those of its publisher. */
 export type Signed = { readonly signs: readonly Sealed[]; readonly publishSigns: readonly Sealed[] }
 
-/** Genesis and the transaction that executes a delayed one have no signatures. */
+/** Genesis, base transactions and the transaction that executes a delayed one have no signatures. */
 export const signedOf = (seals: Seals, tx: Tx, place: Place): Signed =>
-  place.height === 0 || tx.referred !== ''
+  place.height === 0 || tx.referred !== '' || tx.baseTime !== undefined
     ? { signs: NONE, publishSigns: NONE }
     : {
         signs: tx.signers.length === 0 ? NONE : tx.signers.map((_, n) => sealed(seals, place, 1 + n)),

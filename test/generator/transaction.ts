@@ -1,10 +1,13 @@
+import { DEAD, TOKENS, type Token } from './names.ts'
+import { signedTimes } from './time.ts'
+
 /** Id of the generated chain. */
 export const CHAIN = 1024
 
 /** Gas ratio, limit of ordinary transactions and limit of base ones, × 100 as in hash inputs. */
 export const GAS_RATIO = 100
-export const GAS_LIMIT = 400_000_000
-export const BASE_GAS_LIMIT = 100_000_000
+const GAS_LIMIT = 400_000_000
+const BASE_GAS_LIMIT = 100_000_000
 
 /**
  * A transaction is described twice: in the node's form (actions, receipts) and, for the truth, as effects and
@@ -25,36 +28,19 @@ type Receipt = {
   readonly row?: readonly [from: string, to: string]
 }
 
+type Movement = { readonly token: string; readonly from: string; readonly to: string }
+
 /** Amounts in the token's smallest unit; times in nanoseconds since 1970. */
 export type Effect =
-  | { readonly kind: 'create'; readonly token: string; readonly decimals: number }
-  | {
-      readonly kind: 'move'
-      readonly token: string
-      readonly from: string
-      readonly to: string
-      readonly units: bigint | number
-    }
-  | {
-      readonly kind: 'freeze'
-      readonly token: string
-      readonly from: string
-      readonly to: string
-      readonly units: number
-      readonly due: string
-    }
+  | { readonly kind: 'create'; readonly token: string }
+  | (Movement & { readonly kind: 'move'; readonly units: bigint | number })
+  | (Movement & { readonly kind: 'freeze'; readonly units: number; readonly due: string })
   | { readonly kind: 'vote'; readonly voter: string; readonly producer: string; readonly units: number }
-  | {
-      readonly kind: 'nft'
-      readonly collection: string
-      /** `""` for an issue. */
-      readonly from: string
-      readonly to: string
-    }
+  /** `from` is `""` for an issue. */
+  | { readonly kind: 'nft'; readonly collection: string; readonly from: string; readonly to: string }
   | { readonly kind: 'ram'; readonly owner: string; readonly bytes: number }
-  | { readonly kind: 'signUp'; readonly name: string; readonly creator: string }
+  | { readonly kind: 'signUp'; readonly name: string }
   | { readonly kind: 'deploy'; readonly contract: string }
-  | { readonly kind: 'producer'; readonly account: string }
 
 /** Status texts by their number on the chain. */
 export const STATUS = ['SUCCESS', 'GAS_RUN_OUT', 'BALANCE_NOT_ENOUGH', 'WRONG_PARAMETER', 'RUNTIME_ERROR'] as const
@@ -68,6 +54,8 @@ export type Tx = {
   readonly delay: number
   /** Hash of the delayed transaction that this one executes, otherwise empty. */
   readonly referred: string
+  /** Time of a block's base transaction; other transactions have none of their own. */
+  readonly baseTime?: string
   signers: readonly string[]
   /** Gas paid × 100. */
   gas: number
@@ -83,11 +71,12 @@ export type Tx = {
 export const emptyTx = (
   publisher: string,
   gas: number,
-  { delay = 0, referred = '' }: Partial<Pick<Tx, 'delay' | 'referred'>> = {},
+  { delay = 0, referred = '', ...more }: Partial<Pick<Tx, 'delay' | 'referred' | 'baseTime'>> = {},
 ): Tx => ({
   publisher,
   delay,
   referred,
+  ...more,
   signers: [],
   gas,
   status: OK,
@@ -99,6 +88,13 @@ export const emptyTx = (
   effects: [],
 })
 
+/** The terms of a transaction: a base transaction has its block's time, less gas and no limit of amounts. */
+export function termsOf({ baseTime }: Tx, height: number) {
+  if (baseTime !== undefined) return { time: baseTime, expiration: '0', gasLimit: BASE_GAS_LIMIT, isLimited: false }
+  const [time, expiration] = signedTimes(height)
+  return { time, expiration, gasLimit: GAS_LIMIT, isLimited: true }
+}
+
 /** An amount in smallest units as the chain writes it, without trailing zeros. */
 export function amountText(units: number | bigint, decimals: number): string {
   if (decimals === 0) return String(units)
@@ -107,4 +103,121 @@ export function amountText(units: number | bigint, decimals: number): string {
   let end = digits.length
   while (end > whole.length && digits.charCodeAt(end - 1) === 48) end -= 1
   return end === whole.length ? whole : `${whole}.${digits.slice(whole.length, end)}`
+}
+
+type Parties = readonly [from: string, to: string]
+
+/** Adds a successful action `contract/name`. */
+export function addAction(tx: Tx, called: string, data: string, [from, to]: Parties, returned = '[]'): void {
+  const [contract = '', name = ''] = called.split('/')
+  tx.actions.push({ contract, name, data, from, to })
+  tx.returns.push(returned)
+}
+
+/** Receipts of system contracts, and their effects. `own`: the action has the same arguments and owns the receipt. */
+function addReceipt(tx: Tx, name: string, content: string, { own, row }: { own: boolean; row: Parties }): string {
+  tx.receipts.push(own ? { name, content } : { name, content, row })
+  return content
+}
+
+const iost = TOKENS.iost
+
+export function transfer(
+  tx: Tx,
+  { symbol: token, decimals }: Token,
+  [from, to]: Parties,
+  units: number | bigint,
+  { own = false, memo = '' }: { readonly own?: boolean; readonly memo?: string } = {},
+): string {
+  tx.effects.push({ kind: 'move', token, from, to, units })
+  const content = `["${token}","${from}","${to}","${amountText(units, decimals)}","${memo}"]`
+  return addReceipt(tx, 'token.iost/transfer', content, { own, row: [from, to] })
+}
+
+/** A successful action `token.iost/transfer`. */
+export function transferAction(tx: Tx, token: Token, parties: Parties, units: number, memo: string): void {
+  addAction(tx, 'token.iost/transfer', transfer(tx, token, parties, units, { own: true, memo }), parties)
+}
+
+function freeze(
+  tx: Tx,
+  { symbol: token, decimals }: Token,
+  [from, to]: Parties,
+  units: number,
+  { due, own = false }: { readonly due: string; readonly own?: boolean },
+): string {
+  tx.effects.push({ kind: 'freeze', token, from, to, units, due })
+  const content = `["${token}","${from}","${to}","${amountText(units, decimals)}",${due},""]`
+  return addReceipt(tx, 'token.iost/transferFreeze', content, { own, row: [from, to] })
+}
+
+export function freezeAction(tx: Tx, token: Token, parties: Parties, units: number, due: string): void {
+  addAction(tx, 'token.iost/transferFreeze', freeze(tx, token, parties, units, { due, own: true }), parties)
+}
+
+export function issue(tx: Tx, token: Token, to: string, units: number | bigint, own = false): string {
+  tx.effects.push({ kind: 'move', token: token.symbol, from: '', to, units })
+  const content = `["${token.symbol}","${to}","${amountText(units, token.decimals)}"]`
+  return addReceipt(tx, 'token.iost/issue', content, { own, row: ['', to] })
+}
+
+export function destroy(tx: Tx, token: Token, from: string, units: number, own = false): string {
+  tx.effects.push({ kind: 'move', token: token.symbol, from, to: '', units })
+  const content = `["${token.symbol}","${from}","${amountText(units, token.decimals)}"]`
+  return addReceipt(tx, 'token.iost/destroy', content, { own, row: [from, ''] })
+}
+
+/** `own`: the action is a signUp of the same name. */
+export function signUp(tx: Tx, name: string, key: string, own = false): string {
+  tx.effects.push({ kind: 'signUp', name })
+  return addReceipt(tx, 'auth.iost/signUp', `["${name}","${key}","${key}"]`, { own, row: [tx.publisher, name] })
+}
+
+/** The receipts of a vote inside an action of the same name or of a contract. */
+export function vote(tx: Tx, voter: string, producer: string, units: number): string {
+  transfer(tx, iost, [voter, 'vote.iost'], units)
+  const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
+  tx.receipts.push({ name: 'vote_producer.iost/vote', content })
+  tx.effects.push({ kind: 'vote', voter, producer, units })
+  return content
+}
+
+export function unvote(tx: Tx, voter: string, producer: string, units: number, due: string): string {
+  freeze(tx, iost, ['vote.iost', voter], units, { due })
+  const content = `["${voter}","${producer}","${amountText(units, 8)}"]`
+  tx.receipts.push({ name: 'vote_producer.iost/unvote', content })
+  tx.effects.push({ kind: 'vote', voter, producer, units: -units })
+  return content
+}
+
+export function pledge(tx: Tx, pledger: string, to: string, units: number): string {
+  transfer(tx, iost, [pledger, 'gas.iost'], units)
+  const content = `["${pledger}","${to}","${amountText(units, 8)}"]`
+  tx.receipts.push({ name: 'gas.iost/pledge', content })
+  return content
+}
+
+export function unpledge(tx: Tx, pledger: string, from: string, units: number, due: string): string {
+  freeze(tx, iost, ['gas.iost', pledger], units, { due })
+  const content = `["${pledger}","${from}","${amountText(units, 8)}"]`
+  tx.receipts.push({ name: 'gas.iost/unpledge', content })
+  return content
+}
+
+/** The receipts of a purchase at ram.iost, which are transfers. */
+export function buyRam(
+  tx: Tx,
+  [payer, to]: readonly [string, string],
+  bytes: number,
+  price: number,
+  fee: number,
+): void {
+  transfer(tx, iost, [payer, 'ram.iost'], price)
+  transfer(tx, iost, ['ram.iost', DEAD], fee)
+  transfer(tx, TOKENS.ram, ['ram.iost', to], bytes)
+}
+
+export function sellRam(tx: Tx, owner: string, bytes: number, price: number): void {
+  transfer(tx, TOKENS.ram, [owner, 'ram.iost'], bytes)
+  transfer(tx, iost, ['ram.iost', owner], price)
 }

@@ -1,9 +1,8 @@
-import { rewardOf } from './content.ts'
-import { inflationsUntil, inflationTx } from './inflation.ts'
-import { tallyAt } from './leap.ts'
-import { inflationRows, type Row, rowsBetween } from './rows.ts'
-import { addTo, applyEffect, type Frozen, partsOf, type Tally } from './tally.ts'
-import type { World } from './world.ts'
+import { inflates, inflationTx, rewardOf, userTransactions } from './content.ts'
+import { inflationRows, type Row, rowsBetween, rowsOfTransaction } from './rows.ts'
+import { blockTime } from './time.ts'
+import type { Effect, Tx } from './transaction.ts'
+import { type World, witnessOf } from './world.ts'
 
 /** Amounts in smallest units, sorted by amount descending, then by name. */
 export type Ranked = readonly (readonly [name: string, units: bigint])[]
@@ -14,6 +13,7 @@ type Wealth = {
   readonly vote: bigint
   readonly frozen: bigint
 }
+type Frozen = { readonly token: string; readonly owner: string; readonly units: bigint; readonly due: bigint }
 
 /** The correct data after a block, computed from the plan of the chain without `src/derive`. */
 export type Truth = {
@@ -44,68 +44,124 @@ export type Truth = {
   blocksOf(account: string): number
 }
 
-const byAmount = ([a, x]: readonly [string, bigint], [b, y]: readonly [string, bigint]): number =>
-  x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1
+/** Sums by two names. */
+type Table = Map<string, Map<string, bigint>>
 
-const ranked = (names: ReadonlyMap<string, bigint> | undefined): Ranked =>
-  [...(names ?? [])].filter(([, units]) => units > 0n).sort(byAmount)
-
-/** Each producer makes six blocks in a row. `signed` counts the blocks of a producer among 1 … `last`. */
-const TURN = 6
-function signed(producers: number, index: number, last: number): number {
-  const round = TURN * producers
-  const blocks = last + 1
-  const rest = Math.min(TURN, Math.max(0, (blocks % round) - index * TURN))
-  // Block 0 belongs to the first producer's turn, but has no producer.
-  return Math.floor(blocks / round) * TURN + rest - (index === 0 ? 1 : 0)
+function addTo(table: Table, group: string, name: string, more: bigint): void {
+  const names = table.get(group) ?? new Map<string, bigint>()
+  table.set(group, names.set(name, (names.get(name) ?? 0n) + more))
 }
 
-/** Block rewards: each block pays the producer of its parent, and block 1 pays `0`. */
-function addRewards(world: World, tally: Tally, height: number): void {
-  if (height === 0) return
-  const { producers } = world
-  const { units } = rewardOf(world, 1)
-  const pay = (account: string, blocks: number): void => {
-    if (blocks === 0) return
-    addTo(tally.tables.balances, 'contribute', account, BigInt(units) * BigInt(blocks))
-    addTo(tally.tables.figures, 'issued', 'contribute', BigInt(units) * BigInt(blocks))
+/** The sums of the effects and rows of all transactions. */
+function emptyTally() {
+  return {
+    /** Token → owner: available amount, without frozen amounts. */
+    balances: new Map() as Table,
+    /** Producer → voter: votes. */
+    votes: new Map() as Table,
+    /** Collection of NFTs → owner: number of NFTs. */
+    nfts: new Map() as Table,
+    /** `issued` → token: supply; `blocks` → producer: number of blocks. */
+    figures: new Map() as Table,
+    /** Number of rows by the key of their list. */
+    lists: new Map<string, number>(),
+    deployed: new Set<string>(),
+    /** Accounts that signed up, and user contracts. */
+    owners: new Set<string>(),
+    frozen: [] as Frozen[],
+    accounts: 0,
+    transactions: 0,
+    records: 0,
   }
-  pay('0', 1)
-  producers.forEach(({ account }, index) => {
-    pay(account, signed(producers.length, index, height - 1))
-  })
+}
+type Tally = ReturnType<typeof emptyTally>
+
+function move(tally: Tally, token: string, from: string, to: string, units: bigint): void {
+  const { balances, figures } = tally
+  if (from === '') addTo(figures, 'issued', token, units)
+  else addTo(balances, token, from, -units)
+  if (to === '') addTo(figures, 'issued', token, -units)
+  else addTo(balances, token, to, units)
 }
 
-/** The effects and rows of the inflation, which the tally leaves out as it does not follow the cycles. */
-function addInflation(world: World, tally: Tally, height: number): void {
-  const { lists, figures } = tally.tables
-  for (let count = inflationsUntil(world, height); count > 0; count -= 1) {
-    for (const effect of inflationTx().effects) applyEffect(tally, effect)
-    for (const { keys } of inflationRows(height, tally.deployed)) {
-      addTo(figures, 'chain', 'rows', 1n)
-      for (const key of keys) addTo(lists, ...partsOf(key), 1n)
+function applyEffect(tally: Tally, effect: Effect): void {
+  const { balances, votes, nfts, figures } = tally
+  switch (effect.kind) {
+    case 'create':
+      addTo(figures, 'issued', effect.token, 0n)
+      return
+    case 'move':
+      move(tally, effect.token, effect.from, effect.to, BigInt(effect.units))
+      return
+    case 'freeze': {
+      const { token, from, to: owner, units, due } = effect
+      addTo(balances, token, from, -BigInt(units))
+      tally.frozen.push({ token, owner, units: BigInt(units), due: BigInt(due) })
+      return
+    }
+    case 'vote':
+      addTo(votes, effect.producer, effect.voter, BigInt(effect.units))
+      return
+    case 'nft':
+      if (effect.from !== '') addTo(nfts, effect.collection, effect.from, -1n)
+      addTo(nfts, effect.collection, effect.to, 1n)
+      return
+    case 'ram':
+      addTo(balances, 'ram', effect.owner, -BigInt(effect.bytes))
+      return
+    case 'signUp':
+      tally.owners.add(effect.name)
+      tally.accounts += 1
+      return
+    case 'deploy':
+      tally.deployed.add(effect.contract)
+      if (effect.contract.startsWith('Contract')) tally.owners.add(effect.contract)
+  }
+}
+
+function applyTransaction(tally: Tally, { effects }: Tx, rowsOf: () => readonly Row[]): void {
+  for (const effect of effects) applyEffect(tally, effect)
+  for (const { keys } of rowsOf()) {
+    tally.records += 1
+    for (const key of keys) tally.lists.set(key, (tally.lists.get(key) ?? 0) + 1)
+  }
+}
+
+function tallyAt(world: World, last: number): Tally {
+  const tally = emptyTally()
+  for (let height = 0; height <= last; height += 1) {
+    if (height > 0) {
+      const { to, units } = rewardOf(world, height)
+      move(tally, 'contribute', '', to, BigInt(units))
+      addTo(tally.figures, 'blocks', witnessOf(world, height).account, 1n)
+    }
+    if (inflates(world, height)) applyTransaction(tally, inflationTx(), () => inflationRows(height, tally.deployed))
+    const base = height === 0 ? 0 : 1
+    for (const [index, tx] of userTransactions(world, height).entries()) {
+      tally.transactions += 1
+      applyTransaction(tally, tx, () => rowsOfTransaction(tx, { height, position: index + base }, tally.deployed))
     }
   }
+  const now = BigInt(blockTime(world.settings.seed, last))
+  for (const { token, owner, units, due } of tally.frozen) if (due <= now) addTo(tally.balances, token, owner, units)
+  tally.frozen = tally.frozen.filter(({ due }) => due > now)
+  return tally
 }
 
-const isSystem = (owner: string): boolean => owner.endsWith('.iost')
+const ranked = (names: ReadonlyMap<string, bigint> | undefined): Ranked =>
+  [...(names ?? [])]
+    .filter(([, units]) => units > 0n)
+    .sort(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : x > y ? -1 : 1))
 
-/** The truth after block `height`. Time and memory do not grow with the number of cycles, except for newcomers. */
-export function truthAt(world: World, height: number, tally: Tally = tallyAt(world, height)): Truth {
-  addRewards(world, tally, height)
-  addInflation(world, tally, height)
-  const { balances, votes, nfts, lists, figures } = tally.tables
+/** The truth after block `height`. */
+export function truthAt(world: World, height: number): Truth {
+  const { balances, votes, nfts, figures, lists, owners, frozen, ...counts } = tallyAt(world, height)
   const balance = (token: string, owner: string): bigint => balances.get(token)?.get(owner) ?? 0n
-  const figure = (name: string): number => Number(figures.get('chain')?.get(name) ?? 0n)
-  const count = (key: string): number => {
-    const [kind, rest] = partsOf(key)
-    return Number(lists.get(kind)?.get(rest) ?? 0n)
-  }
   return {
     height,
     balance,
     frozen: (token, owner) =>
-      tally.frozen
+      frozen
         .filter(entry => entry.token === token && entry.owner === owner)
         .sort((a, b) => Number(a.due - b.due || a.units - b.units)),
     supply: token => figures.get('issued')?.get(token) ?? 0n,
@@ -114,92 +170,36 @@ export function truthAt(world: World, height: number, tally: Tally = tallyAt(wor
     voters: producer => ranked(votes.get(producer)),
     collections: () => [...nfts.keys()],
     nftOwners: collection => ranked(nfts.get(collection)),
-    wealth: () => wealthOf(tally, balance),
-    count,
-    keys: () =>
-      [...lists].flatMap(([kind, names]) => [...names.keys()].map(name => (name === '' ? kind : `${kind}/${name}`))),
-    rows: (key, first, last) => rowsOf(world, height, key, first, last),
-    accounts: figure('accounts'),
-    transactions: figure('transactions'),
-    records: figure('rows'),
-    blocksOf: account =>
-      signed(
-        world.producers.length,
-        world.producers.findIndex(one => one.account === account),
-        height,
-      ),
+    wealth: () => wealthOf(owners, { balance, votes, frozen }),
+    count: key => lists.get(key) ?? 0,
+    keys: () => [...lists.keys()],
+    rows: (key, first, last) =>
+      [...rowsBetween(world, 0, height, new Set())].filter(({ keys }) => keys.includes(key)).slice(first - 1, last),
+    accounts: counts.accounts,
+    transactions: counts.transactions,
+    records: counts.records,
+    blocksOf: account => Number(figures.get('blocks')?.get(account) ?? 0n),
   }
 }
 
-function wealthOf(tally: Tally, balance: Truth['balance']): readonly Wealth[] {
-  const voted = new Map<string, bigint>()
-  for (const voters of tally.tables.votes.values())
-    for (const [voter, units] of voters) voted.set(voter, (voted.get(voter) ?? 0n) + units)
-  const locked = new Map<string, bigint>()
-  for (const { token, owner, units } of tally.frozen)
-    if (token === 'iost') locked.set(owner, (locked.get(owner) ?? 0n) + units)
-  return [...tally.owners]
-    .filter(owner => !isSystem(owner))
-    .map(owner => {
-      const [token, vote, frozen] = [balance('iost', owner), voted.get(owner) ?? 0n, locked.get(owner) ?? 0n]
-      return { owner, total: token + vote + frozen, token, vote, frozen }
-    })
-    .filter(({ total }) => total > 0n)
-    .sort((a, b) => (a.total === b.total ? (a.owner < b.owner ? -1 : 1) : a.total > b.total ? -1 : 1))
-}
-
-/**
- * Rows of a list, read from the blocks that can contain them. A list gains the same number of rows in every cycle and
- * by every inflation, which give the cycle of an ordinal. Lists of newcomers are short and begin with their cycle.
- */
-function rowsOf(world: World, height: number, key: string, first: number, last: number): readonly Row[] {
-  const deployed = new Set<string>()
-  const { from, ordinal } = startOf(world, key, first)
-  // Contracts are only deployed in the first two blocks.
-  if (from > 0) for (const _ of rowsBetween(world, 0, 1, deployed));
-  const rows: Row[] = []
-  let next = ordinal
-  for (const row of rowsBetween(world, from, height, deployed)) {
-    if (!row.keys.includes(key)) continue
-    if (next >= first) rows.push(row)
-    next += 1
-    if (next > last) break
-  }
-  return rows
-}
-
-/** Rows of a list before the cycles, in each cycle, and by each inflation. */
-type Counts = { readonly dawn: number; readonly cycle: number; readonly inflation: number }
-
-function countsOf(world: World, key: string): Counts {
-  const { dawn, settings } = world
-  let [before, within] = [0, 0]
-  const deployed = new Set<string>()
-  for (const { keys, height, position } of rowsBetween(world, 0, dawn + settings.cycle - 1, deployed)) {
-    const isInflation = height > 0 && position === 0
-    if (isInflation || !keys.includes(key)) continue
-    if (height < dawn) before += 1
-    else within += 1
-  }
-  const inflation = inflationRows(0, deployed).filter(({ keys }) => keys.includes(key)).length
-  return { dawn: before, cycle: within, inflation }
-}
-
-/** A block from which to read, and the ordinal of the list's first row from there on. */
-function startOf(world: World, key: string, first: number): { readonly from: number; readonly ordinal: number } {
-  const { dawn, settings } = world
-  const [, born] = /^[a-z]+\/n([0-9a-z]+)_[0-9a-z]+(?:\/.*)?$/.exec(key) ?? []
-  if (born !== undefined) return { from: dawn + Number.parseInt(born, 36) * settings.cycle, ordinal: 1 }
-  const counts = countsOf(world, key)
-  const startsAt = (cycles: number): number => dawn + cycles * settings.cycle
-  const rowsBefore = (cycles: number): number =>
-    counts.dawn + cycles * counts.cycle + inflationsUntil(world, startsAt(cycles) - 1) * counts.inflation
-  // The last cycle that begins before the ordinal.
-  let [low, high] = [0, Math.ceil(settings.blocks / settings.cycle)]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (rowsBefore(middle) < first) low = middle
-    else high = middle - 1
-  }
-  return rowsBefore(low) < first ? { from: startsAt(low), ordinal: rowsBefore(low) + 1 } : { from: 0, ordinal: 1 }
+function wealthOf(
+  owners: ReadonlySet<string>,
+  { balance, votes, frozen }: Pick<Tally, 'votes' | 'frozen'> & Pick<Truth, 'balance'>,
+): readonly Wealth[] {
+  const [voted, locked] = [new Map<string, bigint>(), new Map<string, bigint>()]
+  const add = (to: Map<string, bigint>, owner: string, units: bigint) => to.set(owner, (to.get(owner) ?? 0n) + units)
+  for (const voters of votes.values()) for (const [voter, units] of voters) add(voted, voter, units)
+  for (const { token, owner, units } of frozen) if (token === 'iost') add(locked, owner, units)
+  const rows = [...owners]
+    .filter(owner => !owner.endsWith('.iost'))
+    .map(owner => ({
+      owner,
+      token: balance('iost', owner),
+      vote: voted.get(owner) ?? 0n,
+      frozen: locked.get(owner) ?? 0n,
+    }))
+    .map(row => ({ ...row, total: row.token + row.vote + row.frozen }))
+  const order = ranked(new Map(rows.map(({ owner, total }) => [owner, total])))
+  const byOwner = new Map(rows.map(row => [row.owner, row]))
+  return order.flatMap(([owner]) => byOwner.get(owner) ?? [])
 }

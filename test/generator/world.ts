@@ -1,11 +1,19 @@
-import { CONTRACTS, type CyclePlan, cyclePlan, HUB_INDEX, type Needs, needsOf } from './cycle-plan.ts'
-import { contractId } from './deployment.ts'
-import { accountNames, HUB, keyOf, producerName } from './names.ts'
+import {
+  CONTRACTS,
+  type CyclePlan,
+  cyclePlan,
+  HUB_INDEX,
+  type Needs,
+  needsOf,
+  type Schedule,
+  scheduleOf,
+} from './cycle-plan.ts'
+import { accountNames, FOUNDER, HUB, keyOf, producerName } from './names.ts'
 import { type NftPlan, nftPlan } from './nfts.ts'
-import { type Schedule, scheduleOf } from './schedule.ts'
 import type { Settings } from './settings.ts'
 import { type SigningKey, signingKey } from './signing.ts'
-import { type Seals, sealsOf } from './transaction-hash.ts'
+import { addAction, emptyTx, type Tx } from './transaction.ts'
+import { type Seals, sealsOf, txHash } from './transaction-hash.ts'
 
 /** Data that is computed once from the settings and never changed. */
 export type World = {
@@ -72,3 +80,37 @@ export const signerOf = ({ producers }: World, height: number): World['producers
 /** The witness of a block. That of genesis is `0`. */
 export const witnessOf = (world: World, height: number): { readonly account: string; readonly key: string } =>
   signerOf(world, height) ?? { account: '0', key: '0' }
+
+const GAS = 1_234_567
+const ABIS = ['play', 'claim', 'route', 'store', 'drop', 'ballot']
+const codeOf = (index: number): string =>
+  JSON.stringify({
+    ID: '',
+    info: {
+      lang: 'javascript',
+      version: `1.0.${index}`,
+      abi: ABIS.map(name => ({
+        name,
+        args: ['string', 'string'],
+        amountLimit: [{ token: '*', val: 'unlimited' }],
+      })),
+    },
+    code: `class C${index}{init(){} play(a,b){return a;}}\nmodule.exports=C${index};`,
+  })
+
+/**
+ * The deployment of a contract in block 1. The contract's id is made from the transaction's hash, which does
+ * not cover the id.
+ */
+export function deployTx(contract: string, index: number): Tx {
+  const tx = emptyTx(FOUNDER, GAS)
+  const data = JSON.stringify([codeOf(index)])
+  addAction(tx, 'system.iost/setCode', data, [FOUNDER, 'system.iost'], `["${contract}"]`)
+  tx.ram.push([FOUNDER, data.length])
+  tx.effects.push({ kind: 'deploy', contract }, { kind: 'ram', owner: FOUNDER, bytes: data.length })
+  return tx
+}
+
+/** Id of the contract that block 1 deploys in its transaction number `index` after the base transaction. */
+export const contractId = (seals: Seals, index: number): string =>
+  `Contract${txHash(seals, deployTx('', index), { height: 1, position: 1 + index })}`

@@ -140,9 +140,7 @@ function answersAt(forks: Forks, { head, lib }: Stand): NodeAnswers {
     },
     getRawBlockByNumber: (number = '', complete = '') => {
       const made = madeAt(Number(number))
-      if (made === undefined) return NO_BLOCK
-      const gas = madeAt(made.height - 1)?.gas ?? 0
-      return found(rawBlockText(chain.world, made, gas, complete === 'true'))
+      return made === undefined ? NO_BLOCK : found(rawBlockText(chain.world, made, complete === 'true'))
     },
     getTxByHash: (hash = '') => transactionAnswer(forks, { line, lib, hash }),
   }

@@ -9,8 +9,7 @@ import {
   isPublicKey,
   isSystemContract,
   isTokenSymbol,
-} from '#chain/names.ts'
-import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
+} from './names.ts'
 
 const HASH = '8psW23ozxC4SjoXeD2DSPWBNzR3Re9a3ei9Vu1C49sQg'
 const KEY = '6sNQa7PV2SFzqCBtQUcQYJGGoU7XaB6R4xuCQVXNZe6b'
@@ -68,19 +67,3 @@ for (const [predicate, yes, no] of ROWS)
     expect(yes.filter(text => !predicate(text))).toEqual([])
     expect(no.filter(predicate)).toEqual([])
   })
-
-test('names: all names of the recorded chain are accepted', async () => {
-  const { accounts, tokens, contracts, balances, producerKeys } = await oracle()
-  expect([...accounts.keys()].filter(name => name !== 'deadaddr' && !isAccountName(name))).toEqual([])
-  expect([...tokens.keys()].filter(symbol => !isTokenSymbol(symbol))).toEqual([])
-  expect([...contracts.keys()].filter(id => !isContractId(id))).toEqual([])
-  expect([...producerKeys.keys()].filter(key => !isPublicKey(key))).toEqual([])
-  expect([...balances.values()].flatMap(owners => [...owners.keys()]).filter(owner => !isPossibleName(owner))).toEqual(
-    [],
-  )
-  const hashes = (await recordedBlocks()).flatMap(({ block }) => [
-    block.hash,
-    ...block.transactions.map(({ hash }) => hash),
-  ])
-  expect(hashes.filter(hash => !isHash(hash))).toEqual([])
-})
