@@ -142,7 +142,7 @@ export function generatedNode(chain: Chain, end: () => number) {
 }
 
 /** The request body of `listContractStorage`. */
-export type StorageQuestion = {
+type StorageQuestion = {
   readonly id: string
   readonly prefix: string
   readonly from?: string | null
@@ -159,7 +159,7 @@ const SIGN_UP = 'auth.iost/signUp'
  * token.iost and votes of vote.iost come from the truth, accounts of auth.iost from the receipts of their
  * sign-ups, which are never changed later.
  */
-export function chainStorage(chain: Chain) {
+function chainStorage(chain: Chain) {
   /** The rows of the last requested height. */
   let known: { readonly height: number; readonly maps: Map<string, readonly Row[]> } | undefined
   const accounts = new Map<string, Row>()
@@ -288,7 +288,7 @@ function abiText(spelled: string): string {
 }
 
 /** The answer of getContract for one of the chain's own contracts, undefined for others. */
-export function systemContractText(id: string): string | undefined {
+function systemContractText(id: string): string | undefined {
   const known = Object.hasOwn(CONTRACTS, id) ? CONTRACTS[id] : undefined
   if (known === undefined) return undefined
   const [language, version, abis] = known

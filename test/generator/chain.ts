@@ -9,8 +9,6 @@ const PIECE = 64
 /** Pieces kept in memory. Clients request heads and transactions of the same blocks, several ranges at a time. */
 const READY = 32
 const HASH = 32
-/** The number of pieces whose hashes fit in one buffer. */
-const SEGMENT = 65_536
 const ROOTS = 4 * HASH
 const NO_PARENT: Parent = { roots: Buffer.alloc(ROOTS), gas: 0 }
 
@@ -32,26 +30,15 @@ export type Chain = {
 export function createChain(settings: Settings): Chain {
   const world = worldOf(settings)
   const makeBlock = blockMaker(world)
-  const segments: Buffer[] = []
-  /** The number of pieces whose parent hash is known. Piece 0 needs none. */
-  let known = 1
+  /** The hash before each piece, as far as it is known. */
+  const known = [Buffer.alloc(HASH)]
   const ready = new Map<number, readonly Made[]>()
 
   const parentOf = (piece: number): Parent => {
     if (piece === 0) return NO_PARENT
-    const at = (piece % SEGMENT) * HASH
-    const segment = segments[Math.floor(piece / SEGMENT)]
-    if (segment === undefined) throw new Failure('defect', `Hash before piece ${piece} is not known.`)
     const roots = Buffer.alloc(ROOTS)
-    segment.copy(roots, 3 * HASH, at, at + HASH)
+    known[piece]?.copy(roots, 3 * HASH)
     return { roots, gas: blockGas(world, piece * PIECE - 1) }
-  }
-  const keep = (piece: number, hash: Buffer): void => {
-    if (piece !== known) return
-    const segment = Math.floor(piece / SEGMENT)
-    segments[segment] ??= Buffer.alloc(SEGMENT * HASH)
-    hash.copy(segments[segment] ?? hash, (piece % SEGMENT) * HASH, 3 * HASH, 4 * HASH)
-    known += 1
   }
   const make = (piece: number, texts: boolean): readonly Made[] => {
     const blocks: Made[] = []
@@ -62,13 +49,13 @@ export function createChain(settings: Settings): Chain {
       parent = made
     }
     const last = blocks.at(-1)
-    if (last !== undefined) keep(piece + 1, last.roots)
+    if (last !== undefined) known[piece + 1] ??= Buffer.from(last.roots.subarray(3 * HASH))
     return blocks
   }
   const pieceOf = (piece: number): readonly Made[] => {
     const kept = ready.get(piece)
     if (kept !== undefined) return kept
-    while (known <= piece) make(known - 1, false)
+    while (known.length <= piece) make(known.length - 1, false)
     const made = make(piece, true)
     ready.set(piece, made)
     for (const oldest of ready.keys()) {
@@ -87,6 +74,6 @@ export function createChain(settings: Settings): Chain {
       return made
     },
     timeOf: height => blockTime(settings.seed, height),
-    hashed: () => known * PIECE - 1,
+    hashed: () => known.length * PIECE - 1,
   }
 }

@@ -184,7 +184,7 @@ function moving(given: Parameters<typeof emptyTx>[2]): Tx {
 }
 
 /** A transaction of block 1 that block 2 executes, as nodes until 3.9.2 accepted it. It has no effects of its own. */
-export const delayedTx = (): Tx => ({
+const delayedTx = (): Tx => ({
   ...moving({ delay: (blockMs(2) - blockMs(1)) * NS_PER_MS }),
   message: 'delayed',
   returns: [],
@@ -193,5 +193,5 @@ export const delayedTx = (): Tx => ({
 })
 
 /** The transaction that executes the delayed one. It refers to it by hash, and has no signatures. */
-export const carriedTx = ({ seals }: World): Tx =>
+const carriedTx = ({ seals }: World): Tx =>
   moving({ referred: txHash(seals, delayedTx(), { height: 1, position: POSITION }) })

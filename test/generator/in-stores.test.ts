@@ -22,14 +22,18 @@ type Opening = () => Promise<{ readonly store: Store; destroy(): Promise<void> }
 type Loaded = { readonly store: Store; readonly world: World }
 
 /** Loads the small chain of a profile over HTTP. Returns a getter of the store and the world. */
-function loading(profile: Profile, open: Opening, prove: ProofLevel = 'signed'): () => Loaded {
+function loading(
+  profile: Profile,
+  open: Opening,
+  how: { readonly prove?: ProofLevel; readonly to?: number } = {},
+): () => Loaded {
   let opened: Awaited<ReturnType<Opening>>
   let world: World
   beforeAll(async () => {
     opened = await open()
     const node = serveGenerated(small(profile))
     world = node.chain.world
-    expect(await loadFrom(node.url, opened.store, { prove })).toBe(node.chain.settings.blocks)
+    expect(await loadFrom(node.url, opened.store, how)).toBe(how.to ?? node.chain.settings.blocks)
     await node.stop()
   })
   afterAll(() => opened?.destroy())
@@ -37,9 +41,9 @@ function loading(profile: Profile, open: Opening, prove: ProofLevel = 'signed'):
 }
 
 /** What pages, files and feeds read from Elasticsearch is compared in long runs. */
-function asked(store: () => Store, isWhole: boolean): void {
-  describe('lists', () => listSuite(store))
-  describe('inflation', () => inflationSuite(store))
+function asked(store: () => Store, isWhole: boolean, end?: number): void {
+  describe('lists', () => listSuite(store, end))
+  describe('inflation', () => inflationSuite(store, end))
   if (!isWhole) return
   describe('receivers of inflation', () => receiverSuite(store, RECEIVERS))
   describe('pages', () => pageSuite(store))
@@ -47,7 +51,8 @@ function asked(store: () => Store, isWhole: boolean): void {
 }
 
 // The texts of the busy chain are proved, too, since it contains every kind of transaction.
-describe('a busy generated chain in SQLite', () => storedSuite('busy', loading('busy', temporarySqlite, 'whole')))
+describe('a busy generated chain in SQLite', () =>
+  storedSuite('busy', loading('busy', temporarySqlite, { prove: 'whole' })))
 
 describe('a sparse generated chain in SQLite', () => storedSuite('sparse', loading('sparse', temporarySqlite)))
 
@@ -59,6 +64,7 @@ describe('a mixed generated chain in SQLite', () => {
 })
 
 describe.skipIf(elasticsearchUrl() === undefined)('a mixed generated chain in Elasticsearch', () => {
-  const loaded = loading('mixed', async () => openTestElastic({ leaseMs: 15_000 }), 'linked')
-  asked(() => loaded().store, SOAK)
+  const to = SOAK ? small('mixed').blocks : 420
+  const loaded = loading('mixed', async () => openTestElastic({ leaseMs: 15_000 }), { prove: 'linked', to })
+  asked(() => loaded().store, SOAK, to)
 })

@@ -10,8 +10,9 @@ import { feedEvents } from '#test/support/processes/feed-client.ts'
 import { readWholeCsv } from '#test/support/read-csv.ts'
 import { type Explorer, explorerOn, HTML } from '../explorer/served.ts'
 import { inflationsUntil, inflationTx } from './content.ts'
-import { chain, hashes, truth } from './lists.ts'
+import { chain, hashes } from './lists.ts'
 import { FOUNDATION } from './names.ts'
+import { truthAt } from './truth.ts'
 
 /** Receivers of what base transactions issue, inflation and rewards. */
 export const RECEIVERS = [FOUNDATION, 'bonus.iost', 'issue.iost', 'vote_producer.iost', '0', 'producer000']
@@ -23,9 +24,15 @@ const hashAt = (block: number): string => hashes[block]?.[0] ?? ''
 function queriesOf(action: ApiAction, account: string): readonly URLSearchParams[] {
   /** Values by the kind of thing that a parameter names. */
   const values: Readonly<Record<string, string>> = {
-    ...{ account, accounts: account, producer: account, contract: account },
-    ...{ transaction: hashAt(height), transactions: hashAt(height), block: String(height) },
-    ...{ function: 'token.iost/issue', action: 'issue' },
+    account,
+    accounts: account,
+    producer: account,
+    contract: account,
+    transaction: hashAt(height),
+    transactions: hashAt(height),
+    block: String(height),
+    function: 'token.iost/issue',
+    action: 'issue',
     token: account.startsWith('producer') || account === '0' ? 'contribute' : 'iost',
   }
   const given = new URLSearchParams()
@@ -126,15 +133,16 @@ export function receiverSuite(store: () => Store, receivers: readonly string[]):
 }
 
 /** What base transactions changed, as the store has it. */
-export function inflationSuite(store: () => Store): void {
+export function inflationSuite(store: () => Store, end = settings.blocks): void {
   let own: Explorer
   beforeAll(async () => {
     own = await explorerOn({ isKeyless: true }, store())
   })
 
   test('changes by base transactions have their hashes, in rows, steps and both books', async () => {
-    const times = inflationsUntil(world, truth.height)
-    expect(times).toBeGreaterThan(1)
+    const truth = truthAt(world, end)
+    const times = inflationsUntil(world, end)
+    expect(times).toBeGreaterThan(0)
     for (const [token, account] of [
       ['iost', FOUNDATION],
       ['iost', 'bonus.iost'],
@@ -157,7 +165,7 @@ export function inflationSuite(store: () => Store): void {
         const effect = inflationTx().effects[0]
         const amount = fromUnits(effect?.kind === 'move' ? BigInt(effect.units) : 0n, 8)
         expect(paid.map(({ change }) => change)).toEqual(Array.from({ length: times }, () => amount))
-      } else expect(paid.length).toBeGreaterThan(account === '0' ? 0 : 100)
+      } else expect(paid.length).toBeGreaterThan(account === '0' ? 0 : 50)
       expect(rows.at(-1)?.balance).toBe(fromUnits(truth.balance(token, account), 8))
       for (const csv of ['koinly', 'ledger']) {
         const table = readWholeCsv(await (await askWithKey(own, `${query}&format=csv&csv=${csv}`)).text()).slice(1)

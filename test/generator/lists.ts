@@ -16,21 +16,18 @@ const PAGE = 7
 const OF_HUB = `module=account&action=get-account-tx&account=${HUB}`
 
 export const chain = createChain(small('mixed'))
-export const truth = truthAt(chain.world, chain.settings.blocks)
-const receipts = Array.from({ length: truth.height + 1 }, (_, height) =>
-  userTransactions(chain.world, height).flatMap(tx => tx.receipts),
-).flat()
 /** The hashes of each block's transactions, including the base transaction. */
-export const hashes = Array.from({ length: truth.height + 1 }, (_, height) => hashesOf(chain.block(height)))
-const made = [...rowsBetween(chain.world, 0, truth.height, new Set())]
-const selectRows = (key: string): readonly Row[] => made.filter(({ keys }) => keys.includes(key))
+export const hashes = Array.from({ length: chain.settings.blocks + 1 }, (_, height) => hashesOf(chain.block(height)))
 const hashOf = ({ height, position }: Row): string => hashes[height]?.[position] ?? ''
 
 /**
  * Lists of tokens, contracts, transactions and producers of the mixed chain in API answers, compared with the
  * plan of the chain.
  */
-export function listSuite(store: () => Store): void {
+export function listSuite(store: () => Store, height = chain.settings.blocks): void {
+  const truth = truthAt(chain.world, height)
+  const made = [...rowsBetween(chain.world, 0, height, new Set())]
+  const selectRows = (key: string): readonly Row[] => made.filter(({ keys }) => keys.includes(key))
   let service: Service
   beforeAll(() => {
     service = serviceOn(store())
@@ -85,7 +82,7 @@ export function listSuite(store: () => Store): void {
   }
 
   test('get-token-tx and get-account-tx have every movement of each token', async () => {
-    expect(truth.count(`moved/${HUB}/coin`)).toBeGreaterThan(50)
+    expect(truth.count(`moved/${HUB}/coin`)).toBeGreaterThan(20)
     for (const token of truth.tokens()) {
       await expectMovements(`module=token&action=get-token-tx&token=${token}`, `token/${token}`)
       await expectMovements(`${OF_HUB}&token=${token}`, `moved/${HUB}/${token}`)
@@ -93,7 +90,7 @@ export function listSuite(store: () => Store): void {
   })
 
   test('get-account-tx with failed=1 and with func_name has every such row of the account', async () => {
-    expect(truth.count(`failed/${HUB}`)).toBeGreaterThan(10)
+    expect(truth.count(`failed/${HUB}`)).toBeGreaterThan(3)
     await expectMovements(`${OF_HUB}&failed=1`, `failed/${HUB}`)
     const called = truth.keys().filter(key => key.startsWith(`called/${HUB}/`))
     expect(called.length).toBeGreaterThan(1)
@@ -103,9 +100,9 @@ export function listSuite(store: () => Store): void {
   test('get-transaction-list has every transaction except base ones', async () => {
     const rows = await rowsOf('module=base&action=get-transaction-list', 'transactions')
     const expected: unknown[][] = []
-    for (let height = 0; height <= truth.height; height += 1)
-      for (const tx_hash of hashes[height]?.slice(height === 0 ? 0 : 1) ?? [])
-        expected.push([expected.length + 1, tx_hash, String(height), timeOf(height)])
+    for (let at = 0; at <= height; at += 1)
+      for (const tx_hash of hashes[at]?.slice(at === 0 ? 0 : 1) ?? [])
+        expected.push([expected.length + 1, tx_hash, String(at), timeOf(at)])
     expect(expected.length).toBe(truth.transactions)
     const shown = rows.map(row => [row['seq'], row['tx_hash'], row['block'], row['created_at']])
     expect(shown).toEqual(expected.toReversed())
@@ -141,13 +138,14 @@ export function listSuite(store: () => Store): void {
 
   test('every collection has each of its NFTs with its owner, and each of its owners with a count', async () => {
     const own = new Map(truth.collections().map(collection => [collection, [] as string[]]))
-    for (const { name, content } of receipts) {
+    const transactions = Array.from({ length: height + 1 }, (_, at) => userTransactions(chain.world, at)).flat()
+    for (const { name, content } of transactions.flatMap(({ receipts }) => receipts)) {
       if (!name.startsWith('token721.iost/')) continue
       const [collection = '', first = '', second = '', id] = JSON.parse(content) as readonly string[]
       if (name.endsWith('/issue')) own.get(collection)?.push(first)
       if (name.endsWith('/transfer')) own.get(collection)?.splice(Number(id), 1, second)
     }
-    expect([...own.values()].reduce((sum, owners) => sum + owners.length, 0)).toBeGreaterThan(30)
+    expect([...own.values()].reduce((sum, owners) => sum + owners.length, 0)).toBeGreaterThan(14)
     for (const [collection, owners] of own) {
       const query = `&collection=${collection}`
       const nfts = await rowsOf(`module=nft&action=get-collection-nfts${query}`, 'nfts')

@@ -2,13 +2,12 @@ import { parseArgs } from 'node:util'
 import { Failure } from '#failure/failure.ts'
 import { runNode } from '../support/nodes/rpc/run-node.ts'
 import { readAddress } from '../support/nodes/rpc/serve-calls.ts'
-import { cpuText, type GeneratedOptions, serveGenerated } from './serve.ts'
-import { DEFAULTS, PROFILES, type Profile, type Settings } from './settings.ts'
+import { type GeneratedOptions, serveGenerated } from './serve.ts'
+import { DEFAULTS, PROFILES } from './settings.ts'
 
 const HELP = `usage: scripts/generate-chain [options]
 
 Serves a generated chain with a node's RPC, until it is stopped. The same options give the same chain, byte for byte.
-At its end it prints the seconds of CPU it took; GET /cpu tells them at any time.
 
   --listen HOST:PORT  default 127.0.0.1:0 (any free port; the URL is printed)
   --seed N            default ${DEFAULTS.seed}
@@ -22,46 +21,29 @@ At its end it prints the seconds of CPU it took; GET /cpu tells them at any time
   --help              this text
 `
 
-const NUMBERS = ['seed', 'blocks', 'holders', 'voters', 'producers', 'cycle', 'inflation'] as const
-
-function numberOf(name: string, text: string): number {
-  if (!/^[0-9]{1,15}$/.test(text)) throw new Failure('usage', `--${name} ${text} is not a whole number.`)
-  return Number(text)
-}
-
-function profileOf(text: string): Profile {
-  const profile = PROFILES.find(known => known === text)
-  if (profile === undefined) throw new Failure('usage', `--profile ${text} is none of ${PROFILES.join(', ')}.`)
-  return profile
-}
-
-/** Options of the command line; undefined: help was requested. Throws Failure 'usage'. */
+/** Options of the command line; undefined: help was requested. Throws Failure 'usage', or an error of parseArgs. */
 export function readOptions(words: readonly string[]): GeneratedOptions | undefined {
-  const texts = [...NUMBERS, 'listen', 'profile'] as const
-  let values: Record<string, string | boolean | undefined>
-  try {
-    values = parseArgs({
-      args: [...words],
-      options: {
-        help: { type: 'boolean', short: 'h' },
-        ...Object.fromEntries(texts.map(name => [name, { type: 'string' as const }])),
-      },
-    }).values
-  } catch (cause) {
-    throw new Failure('usage', cause instanceof Error ? cause.message : String(cause), { cause })
+  const text = { type: 'string' } as const
+  const own = { help: { type: 'boolean', short: 'h' }, listen: text, profile: text } as const
+  const numbers = {
+    seed: text,
+    blocks: text,
+    holders: text,
+    voters: text,
+    producers: text,
+    cycle: text,
+    inflation: text,
   }
-  if (values['help'] === true) return undefined
-  const given = (name: string): string | undefined => (typeof values[name] === 'string' ? values[name] : undefined)
-  const numbers: { -readonly [K in (typeof NUMBERS)[number]]?: Settings[K] } = {}
-  for (const name of NUMBERS) {
-    const text = given(name)
-    if (text !== undefined) numbers[name] = numberOf(name, text)
-  }
-  return {
-    ...numbers,
-    profile: profileOf(given('profile') ?? DEFAULTS.profile),
-    ...readAddress(given('listen') ?? '127.0.0.1:0'),
-  }
+  const { values } = parseArgs({ args: [...words], options: { ...own, ...numbers } })
+  const { help, listen = '127.0.0.1:0', profile: named = DEFAULTS.profile, ...given } = values
+  if (help === true) return undefined
+  const profile = PROFILES.find(known => known === named)
+  if (profile === undefined) throw new Failure('usage', `--profile ${named} is none of ${PROFILES.join(', ')}.`)
+  const read = Object.entries(given).map(([name, value]) => {
+    if (!/^[0-9]{1,15}$/.test(value)) throw new Failure('usage', `--${name} ${value} is not a whole number.`)
+    return [name, Number(value)] as const
+  })
+  return { ...Object.fromEntries(read), profile, ...readAddress(listen) }
 }
 
 if (import.meta.main)
@@ -72,9 +54,6 @@ if (import.meta.main)
     const { dawn, schedule } = node.chain.world
     return {
       said: `${node.url} (blocks before the first cycle: ${dawn}, transactions of a cycle: ${schedule.count})`,
-      stop: async () => {
-        await node.stop()
-        return `cpu ${cpuText()}`
-      },
+      stop: node.stop,
     }
   })

@@ -1,5 +1,5 @@
 import { Failure } from '#failure/failure.ts'
-import { found, refused } from '../support/nodes/rpc/answer.ts'
+import { refused } from '../support/nodes/rpc/answer.ts'
 import { answerCall } from '../support/nodes/rpc/routes.ts'
 import { type Address, serveCalls } from '../support/nodes/rpc/serve-calls.ts'
 import { generatedNode } from './answers.ts'
@@ -17,23 +17,13 @@ export type Generated = {
   stop(): Promise<void>
 }
 
-const MICROSECONDS = 1_000_000
-
-/** The CPU time of this process so far, in seconds. */
-export function cpuText(): string {
-  const { user, system } = process.cpuUsage()
-  return JSON.stringify({ user_seconds: user / MICROSECONDS, system_seconds: system / MICROSECONDS })
-}
-
 /** Serves a generated chain over HTTP with a node's RPC. Every block up to the height is irreversible. */
 export function serveGenerated({ host, port, ...given }: GeneratedOptions): Generated {
   const address = { ...(host === undefined ? {} : { host }), ...(port === undefined ? {} : { port }) }
   const chain = createChain(settingsOf(given))
   let height = chain.settings.blocks
   const node = generatedNode(chain, () => height)
-  const served = serveCalls(address, call =>
-    call.path === '/cpu' ? found(cpuText()) : answerCall(node, call, () => refused(12, 'Not Implemented')),
-  )
+  const served = serveCalls(address, call => answerCall(node, call, () => refused(12, 'Not Implemented')))
   return {
     url: served.url,
     chain,

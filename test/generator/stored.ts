@@ -1,6 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { toDay } from '#chain/time.ts'
-import { accounts } from '#indices/account.ts'
 import { balanceId, balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
 import { producers } from '#indices/producer.ts'
@@ -128,10 +127,5 @@ export function storedSuite(profile: Profile, of: () => { readonly store: Store;
         })),
       )
     }
-  })
-
-  test('accounts that signed up are stored with their creators', async () => {
-    const docs = await read(view => view.getMany(accounts, [world.account(0), world.account(3), 'busy_hub']))
-    expect(docs.map(doc => doc?.creator)).toEqual(['founder', 'founder', 'deadaddr'])
   })
 }

@@ -82,19 +82,15 @@ export const witnessOf = (world: World, height: number): { readonly account: str
   signerOf(world, height) ?? { account: '0', key: '0' }
 
 const GAS = 1_234_567
-const ABIS = ['play', 'claim', 'route', 'store', 'drop', 'ballot']
+const ABIS = ['play', 'claim', 'route', 'store', 'drop', 'ballot'].map(name => ({
+  name,
+  args: ['string', 'string'],
+  amountLimit: [{ token: '*', val: 'unlimited' }],
+}))
 const codeOf = (index: number): string =>
   JSON.stringify({
     ID: '',
-    info: {
-      lang: 'javascript',
-      version: `1.0.${index}`,
-      abi: ABIS.map(name => ({
-        name,
-        args: ['string', 'string'],
-        amountLimit: [{ token: '*', val: 'unlimited' }],
-      })),
-    },
+    info: { lang: 'javascript', version: `1.0.${index}`, abi: ABIS },
     code: `class C${index}{init(){} play(a,b){return a;}}\nmodule.exports=C${index};`,
   })
 
@@ -112,5 +108,5 @@ export function deployTx(contract: string, index: number): Tx {
 }
 
 /** Id of the contract that block 1 deploys in its transaction number `index` after the base transaction. */
-export const contractId = (seals: Seals, index: number): string =>
+const contractId = (seals: Seals, index: number): string =>
   `Contract${txHash(seals, deployTx('', index), { height: 1, position: 1 + index })}`
