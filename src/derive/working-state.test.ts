@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'bun:test'
-import { producerKeys } from '#indices/producer.ts'
 import { type VoteDoc, votes } from '#indices/vote.ts'
 import { MissingState } from './state.ts'
 import { UNKNOWN, workingState } from './working-state.ts'
@@ -14,6 +13,7 @@ const stored = new Map([['bob0000/alice00', vote('alice00', 1n)]])
 const absent = new Set(['bob0000/carol00', '__proto__'])
 const begin = () => workingState((_, id) => stored.get(id) ?? (absent.has(id) ? undefined : UNKNOWN))
 
+// `test/derive/batches.test.ts` compares changes, marks and rollbacks on whole chains.
 describe('workingState', () => {
   test('workingState: fetched documents are returned, nothing where the store has none, and Missing is thrown for the rest', () => {
     const state = begin()
@@ -22,26 +22,6 @@ describe('workingState', () => {
     expect(() => state.get(votes, 'bob0000/dave000')).toThrow(
       new MissingState({ keys: [{ index: votes, id: 'bob0000/dave000' }] }),
     )
-  })
-
-  test('workingState: a put is visible at once, and ids are separate per index', () => {
-    const state = begin()
-    state.put(votes, vote('carol00', 5n))
-    state.put(producerKeys, { id: 'bob0000/carol00', account: 'x' })
-    expect(state.get(votes, 'bob0000/carol00')).toEqual(vote('carol00', 5n))
-    expect(state.get(producerKeys, 'bob0000/carol00')).toEqual({ id: 'bob0000/carol00', account: 'x' })
-  })
-
-  test('workingState: changes contain the last version of each document, also of one that changed back', () => {
-    const state = begin()
-    state.put(votes, vote('alice00', 2n))
-    state.put(votes, vote('carol00', 3n))
-    state.put(votes, vote('alice00', 1n))
-    state.put(votes, vote('carol00', 4n))
-    expect(state.changes()).toEqual([
-      { index: votes, doc: vote('alice00', 1n), before: vote('alice00', 1n) },
-      { index: votes, doc: vote('carol00', 4n) },
-    ])
   })
 
   test('workingState: a change contains the previous document, also when it is evicted meanwhile', () => {
@@ -56,19 +36,5 @@ describe('workingState', () => {
       { index: votes, doc: vote('carol00', 3n) },
     ])
     expect(() => state.put(votes, vote('dave000', 1n))).toThrow(MissingState)
-  })
-
-  test('workingState: a rollback goes back to the mark and no further', () => {
-    const state = begin()
-    state.put(votes, vote('alice00', 2n))
-    state.mark()
-    state.put(votes, vote('alice00', 3n))
-    state.put(votes, vote('alice00', 4n))
-    state.put(votes, vote('carol00', 9n))
-    expect(state.changedSinceMark(votes)).toEqual([vote('alice00', 4n), vote('carol00', 9n)])
-    state.rollback()
-    expect(state.changes()).toEqual([{ index: votes, doc: vote('alice00', 2n), before: vote('alice00', 1n) }])
-    expect(state.get(votes, 'bob0000/carol00')).toBeUndefined()
-    expect(state.changedSinceMark(votes)).toEqual([])
   })
 })

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { accounts } from '#indices/account.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
+import { sendReceipts } from '#test/support/stores/hand-made-derived.ts'
 
 /** Account alice00 after receipts of auth.iost, each given as a name and the arguments after the account. */
 function after(...said: readonly (readonly [name: string, ...args: readonly unknown[]])[]) {
@@ -11,12 +12,7 @@ function after(...said: readonly (readonly [name: string, ...args: readonly unkn
   return { permissions: permissions?.filter(({ name }) => name !== 'active' && name !== 'owner'), groups }
 }
 const key = (id: string, weight: string) => ({ id, is_key_pair: true, weight, permission: '' })
-const other = (id: string, permission: string, weight: string) => ({
-  id,
-  is_key_pair: false,
-  weight,
-  permission,
-})
+const other = (id: string, permission: string, weight: string) => ({ id, is_key_pair: false, weight, permission })
 
 test('applyAccount: assigning a key again changes its weight, assigning an account again adds it again', () => {
   expect(
@@ -87,6 +83,6 @@ test('applyAccount: permissions keep the name of a dropped group until it is rev
 })
 
 test('applyAccount: a receipt of an account that never signed up stops the load', () => {
-  const tx = transaction({ receipts: [receipt('auth.iost/addGroup', ['nobody0', 'grp'])] })
+  const tx = sendReceipts(receipt('auth.iost/addGroup', ['nobody0', 'grp']))
   expect(() => deriveChain(chainOf([genesis()], [tx]))).toThrow('addGroup of "nobody0", which was never registered.')
 })

@@ -3,7 +3,8 @@ import { parseDeployedContract } from '#chain/contract-code.ts'
 import { contracts } from '#indices/contract.ts'
 import { STATISTICS, statistics } from '#indices/statistics.ts'
 import { deriveChain } from '#test/support/stores/derived-chain.ts'
-import { action, chainOf, genesis, transaction } from '#test/support/stores/hand-made.ts'
+import { action, chainOf, genesis } from '#test/support/stores/hand-made.ts'
+import { sendActions } from '#test/support/stores/hand-made-derived.ts'
 
 /** A length-delimited protobuf field. */
 function field(number: number, value: string | Uint8Array): Uint8Array {
@@ -61,64 +62,22 @@ describe('deriveBlock: code of system contracts', () => {
       ...first,
       actions: [...first.actions, action('system.iost/initSetCode', ['vote.iost', encoded('1.0.0')])],
     }
-    const blocks = chainOf([created], [transaction({ actions: [native] })])
+    const blocks = chainOf([created], [sendActions(native)])
     return deriveChain(blocks.map((loaded, at) => ({ ...loaded, systemCode: [code(codes[at] ?? '')] })))
   }
   test("deriveBlock: the version comes from the chain, and the node's code is used where the chain has none", () => {
     const { state } = chain('1.0.6', '1.0.6')
-    expect(state.get(contracts, 'token.iost')).toMatchObject({
-      version: '1.0.2',
-      language: 'native',
-      owner: 'admin',
-    })
+    expect(state.get(contracts, 'token.iost')).toMatchObject({ version: '1.0.2', language: 'native', owner: 'admin' })
     expect(state.get(contracts, 'vote.iost')).toMatchObject({ version: '1.0.0', abis })
     const versions = new Map(state.get(statistics, STATISTICS)?.versions)
     expect([versions.get('token.iost'), versions.get('vote.iost')]).toEqual(['1.0.2', '1.0.0'])
   })
-  test('deriveBlock: an update keeps publisher, time and hash of the deployment', () => {
-    const deploy = transaction({
-      actions: [
-        action('system.iost/setCode', [
-          JSON.stringify({ info: { lang: 'javascript', version: '1', abi: [] }, code: 'class A {}' }),
-        ]),
-      ],
-    })
-    const id = `Contract${deploy.hash}`
-    const text = JSON.stringify({
-      ID: id,
-      info: { lang: 'javascript', version: '2', abi: [{ name: 'b', args: [] }] },
-      code: 'class B {}',
-    })
-    const failed = transaction({
-      actions: [action('system.iost/updateCode', [text.replace('"2"', '"3"'), ''])],
-      receipt: { statusCode: 'RUNTIME_ERROR' },
-    })
-    const update = transaction({
-      publisher: 'bob0000',
-      actions: [action('system.iost/updateCode', [text, ''])],
-    })
-    const { state } = deriveChain(chainOf([genesis()], [deploy], [update], [failed]))
-    expect(state.get(contracts, id)).toMatchObject({
-      publisher: 'alice00',
-      owner: 'alice00',
-      version: '2',
-      abis: [{ name: 'b', args: [], amount_limit: [] }],
-      height: 1,
-      tx_hash: deploy.hash,
-      code_at: [2, 1, 0],
-    })
-    const { code_at } = deriveChain(chainOf([genesis()], [deploy])).state.get(contracts, id) ?? {}
-    expect(code_at).toEqual([1, 1, 0])
-  })
-
   test('deriveBlock: text after the arguments is ignored, as is a comma before the last bracket', () => {
     const code = (version: string, ID?: string) =>
       JSON.stringify({ ID, info: { lang: 'javascript', version, abi: [] }, code: `class A${version} {}` })
-    const deploy = transaction({ actions: [action('system.iost/setCode', `${JSON.stringify([code('1')])} ;`)] })
+    const deploy = sendActions(action('system.iost/setCode', `${JSON.stringify([code('1')])} ;`))
     const id = `Contract${deploy.hash}`
-    const update = transaction({
-      actions: [action('system.iost/updateCode', `[${JSON.stringify(code('2', id))},"",]`)],
-    })
+    const update = sendActions(action('system.iost/updateCode', `[${JSON.stringify(code('2', id))},"",]`))
     const { state, documents } = deriveChain(chainOf([genesis()], [deploy], [update]))
     expect(documents[1]?.records.map(({ deployed }) => deployed)).toEqual([id])
     expect(state.get(contracts, id)).toMatchObject({ version: '2', height: 1, code_at: [2, 1, 0] })
@@ -129,8 +88,7 @@ describe('deriveBlock: code of system contracts', () => {
       ID: 'gas.iost',
       info: { lang: 'native', version: '1.0.9', abi: [{ name: 'given', args: [] }] },
     })
-    const update = (...args: readonly string[]) =>
-      transaction({ actions: [action('system.iost/updateNativeCode', args)] })
+    const update = (...args: readonly string[]) => sendActions(action('system.iost/updateNativeCode', args))
     const native = { id: 'token.iost', language: 'native', version: '1.0.6', abis }
     const chain = chainOf([genesis()], [update('token.iost', '1.0.2', given)], [update('', '', given)])
     const { state } = deriveChain(chain.map(loaded => ({ ...loaded, systemCode: [native] })))

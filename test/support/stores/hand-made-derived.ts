@@ -3,10 +3,12 @@ import { balances } from '#indices/balance.ts'
 import { lists } from '#indices/list.ts'
 import type { RecordDoc } from '#indices/record.ts'
 import { type DerivedChain, deriveChain } from './derived-chain.ts'
-import { chainOf, genesis, receipt, SECOND, START } from './hand-made.ts'
+import { type action, chainOf, genesis, receipt, SECOND, START, transaction } from './hand-made.ts'
 
 /** The documents and state derived from hand-made blocks after a genesis block. */
 export const derive = (...blocks: readonly (readonly Transaction[])[]) => deriveChain(chainOf([genesis()], ...blocks))
+export const sendReceipts = (...receipts: readonly ReturnType<typeof receipt>[]) => transaction({ receipts })
+export const sendActions = (...actions: readonly ReturnType<typeof action>[]) => transaction({ actions })
 /** Records of a block. */
 export const rowsOf = ({ documents }: DerivedChain, height: number): readonly RecordDoc[] =>
   documents[height]?.records ?? []

@@ -1,21 +1,18 @@
 import { expect, test } from 'bun:test'
 import { toUnits } from '#chain/amount.ts'
-import { formatDoubt, series, seriesOf } from '#indices/series.ts'
-import { applyVoteEntry, parseEntries, parsePackedNumber, parseVotes } from '#indices/series-entry.ts'
 import { oracle, recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
 import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
-import { derivedRecording } from '#test/support/stores/derived-chain.ts'
 
 const blocks = (await recordedBlocks()).map(({ block }) => block)
 const answers = await rpcAnswers()
-const chain = await derivedRecording()
 
-/** The replay at the end of the chain, for each withdrawal the paid and the expected amount, and who voted for whom. */
+// The replay with which `test/actions` compares bonuses at any height.
+
+/** The replay at the end of the chain, and for each withdrawal the paid and the expected amount. */
 const replayed = (() => {
   const bonuses = voteBonuses()
   const paid: (readonly [string, bigint, bigint])[] = []
-  const pairs = new Map<string, readonly [voter: string, producer: string]>()
   for (const { transactions } of blocks)
     for (const tx of transactions)
       for (const event of bonusEvents(tx)) {
@@ -24,9 +21,8 @@ const replayed = (() => {
         if (event.kind === 'candidateWithdraw' && event.paid !== undefined)
           paid.push([tx.hash, event.paid, bonuses.ofCandidate(event.producer) / 2n])
         bonuses.apply(event)
-        if (event.kind === 'vote') pairs.set(`${event.voter}/${event.producer}`, [event.voter, event.producer])
       }
-  return { bonuses, paid, pairs }
+  return { bonuses, paid }
 })()
 
 test('every withdrawal paid the amount of the replay, to the last digit', () => {
@@ -79,34 +75,4 @@ test("the node's recorded answers are close to the replay", () => {
   }
   expect(voters).toBeGreaterThan(70)
   expect(candidates).toBeGreaterThan(14)
-})
-
-function sumOf(key: string): bigint {
-  const doc = chain.state.get(series, key)
-  return doc === undefined ? 0n : parsePackedNumber(doc.gained) - parsePackedNumber(doc.lost)
-}
-function namedOf(key: string): ReadonlyMap<string, bigint> {
-  const doc = chain.state.get(series, key)
-  return doc === undefined
-    ? new Map()
-    : parseEntries(doc.entries, doc.height).reduce(applyVoteEntry, parseVotes(doc.opening))
-}
-
-test('deriveBlock: coefficients and masks at the end of the chain match a replay', () => {
-  const { bonuses: plain, pairs } = replayed
-  const producers = new Set([...pairs.values()].map(([, producer]) => producer))
-  expect(pairs.size).toBeGreaterThan(600)
-  let [coefficients, masks] = [0, 0]
-  for (const producer of producers) {
-    expect([producer, sumOf(seriesOf.votersCoefficient(producer))]).toEqual([producer, plain.coef(producer)])
-    coefficients += Number(plain.coef(producer) > 0n)
-  }
-  for (const [voter, producer] of pairs.values()) {
-    const named = namedOf(seriesOf.voterMasks(voter))
-    expect([voter, producer, named.get(producer) ?? 0n]).toEqual([voter, producer, plain.mask(producer, voter)])
-    expect(named.get(formatDoubt(producer))).toBeUndefined()
-    masks += Number(named.has(producer))
-  }
-  expect(coefficients).toBeGreaterThan(8)
-  expect(masks).toBeGreaterThan(400)
 })
