@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
-import { argumentsAsRead } from './effects.ts'
+import { action, chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
+import type { Block } from './block.ts'
+import { argumentsAsRead, listUnknownContracts } from './effects.ts'
 import { Exact } from './json.ts'
 
 test.each([
@@ -26,4 +28,41 @@ test.each([
   ...["['a']", '["\n"]', ',]', ']', '"\\"'],
 ])('argumentsAsRead: %j begins with no list', data => {
   expect(argumentsAsRead(data)).toBeUndefined()
+})
+
+const unknownIn = (...transactions: readonly ReturnType<typeof transaction>[]): readonly string[] =>
+  listUnknownContracts(chainOf([genesis()], transactions)[1]?.block as Block)
+
+test('listUnknownContracts: names each contract of a successful updateNativeCode once, and nothing else', () => {
+  const update = (data: string) => action('system.iost/updateNativeCode', data)
+  const actions = [
+    update('["token.iost","1.0.7",""]'),
+    update('[ "token.iost" ]'),
+    update('["token.iost","1.0.7","",] '),
+    update('["auth.iost","1.0.1",""] x'),
+    // Without a version, the code is in the chain.
+    update('["","","{}"]'),
+    action('user.iost/updateNativeCode', '["domain.iost"]'),
+    action('system.iost/initSetCode', '["gas.iost","x"]'),
+    action('system.iost/updateCode', '["auth.iost"]'),
+    ...['not JSON', '[5]', '{"0":"ram.iost"}'].map(update),
+  ]
+  expect(unknownIn(transaction({ actions }))).toEqual(['token.iost', 'auth.iost'])
+  expect(unknownIn(transaction({ actions, receipt: { statusCode: 'RUNTIME_ERROR' } }))).toEqual([])
+})
+
+test('listUnknownContracts: finds a contract deployed by a contract in a return, in RAM usage or in its own receipt', () => {
+  const make = (told: (id: string) => Parameters<typeof transaction>[0], contract = 'ContractFactory') => {
+    const { hash } = transaction({ actions: [action(`${contract}/make`, [])] })
+    const id = `Contract${hash}`
+    return [id, transaction({ actions: [action(`${contract}/make`, [])], ...told(id), hash })] as const
+  }
+  const byReturn = make(id => ({ receipt: { returns: [`["[\\"${id}\\"]"]`] } }))
+  const byRam = make(id => ({ receipt: { ramUsage: [[id, 114n]] } }))
+  const byReceipt = make(id => ({ receipts: [receipt(`${id}/born`, 'yes')] }))
+  const failed = make(id => ({ receipt: { returns: [id], statusCode: 'RUNTIME_ERROR' } }))
+  const ofChain = make(id => ({ receipt: { returns: [id] } }), 'auth.iost')
+  const set = make(id => ({ actions: [action('system.iost/setCode', [])], receipt: { returns: [id] } }))
+  const all = [byReturn, byRam, byReceipt, failed, make(() => ({})), ofChain, set]
+  expect(unknownIn(...all.map(([, tx]) => tx))).toEqual([byReturn[0], byRam[0], byReceipt[0]])
 })

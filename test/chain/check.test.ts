@@ -1,11 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { encodeBase58 } from '#chain/base58.ts'
 import type { Block, Transaction } from '#chain/block.ts'
 import { checkBaseTransaction, checkBlock } from '#chain/check.ts'
 import { decodeBlock } from '#chain/decode.ts'
-import { hashBytes, merkleRoot, sha3OfPair } from '#chain/hash.ts'
+import { hashBytes } from '#chain/hash.ts'
 import { headHash } from '#chain/head.ts'
-import { receiptHash, uncut } from '#chain/receipt-hash.ts'
+import { uncut } from '#chain/receipt-hash.ts'
 import { Failure } from '#failure/failure.ts'
 import { recordedBlocks, recording } from '../support/nodes/recording.ts'
 
@@ -66,62 +65,13 @@ test.each(BROKEN)('checkBlock: %s is detected', async (_, change, message) => {
   expect(() => checkBlock(change(block), { parentHash: parent.hash, height: 1201 })).toThrow(message)
 })
 
-/**
- * A recorded block whose message of a transaction ends within a character, and the block as the node's JSON shows it.
- */
-async function withLostBytes() {
-  const message = `cut \udce6\udc96`
-  const change = (tx: Transaction): Transaction => ({ ...tx, receipt: { ...tx.receipt, message } })
-  const made = rerooted(withTransaction(await blockAt(1201), 1, change))
-  const shown = withTransaction(made, 1, tx => ({ ...tx, receipt: { ...tx.receipt, message: 'cut \ufffd\ufffd' } }))
-  return { shown, lost: new Map(made.transactions.slice(1, 2).map(tx => [1, tx.receipt] as const)) }
-}
-
-/** A block with the roots and the hash recomputed from its parts. */
-function rerooted(block: Block): Block {
-  const hashes = block.transactions.map(({ hash }) => hashBytes(hash) ?? new Uint8Array())
-  const leaves = block.transactions.map(
-    ({ receipt }, at) => receiptHash(hashes[at] ?? new Uint8Array(), receipt) ?? new Uint8Array(),
-  )
-  const roots = { txMerkleHash: merkleRoot(hashes), txReceiptMerkleHash: merkleRoot(leaves) }
-  const head = {
-    ...roots,
-    version: BigInt(block.version),
-    parentHash: hashBytes(block.parentHash) ?? new Uint8Array(),
-    info: Buffer.from('{}'),
-    height: block.height,
-    witness: block.witness,
-    time: block.time,
-  }
-  return {
-    ...block,
-    txMerkleHash: encodeBase58(roots.txMerkleHash),
-    txReceiptMerkleHash: encodeBase58(roots.txReceiptMerkleHash),
-    hash: headHash(head),
-  }
-}
-
-test('checkBlock: the JSON of a receipt with lost bytes must match the raw receipt in everything else', async () => {
-  const { shown, lost } = await withLostBytes()
-  for (const change of [
-    { message: 'cut \ufffdx' },
-    { gasUsage: 1n },
-    { statusCode: 'TIMEOUT' },
-    { ramUsage: [['admin', 1n]] },
-    { returns: ['x'] },
-    { receipts: [{ funcName: 'token.iost/transfer', content: '\ufffd' }] },
-  ] as const) {
-    const other = withTransaction(shown, 1, tx => ({ ...tx, receipt: { ...tx.receipt, ...change } }))
-    expect(() => checkBlock(other, { parentHash: shown.parentHash, height: 1201 }, { receipts: lost })).toThrow(
-      /receipt of transaction \w+ differs in the raw block/,
-    )
-  }
-})
-
 test('checkBlock: info is hashed in the forms that older nodes used', async () => {
   const block = await blockAt(1201)
   const head = {
-    ...{ version: 1n, height: block.height, witness: block.witness, time: block.time },
+    version: 1n,
+    height: block.height,
+    witness: block.witness,
+    time: block.time,
     parentHash: hashBytes(block.parentHash) ?? new Uint8Array(),
     txMerkleHash: hashBytes(block.txMerkleHash) ?? new Uint8Array(),
     txReceiptMerkleHash: hashBytes(block.txReceiptMerkleHash) ?? new Uint8Array(),
@@ -155,14 +105,6 @@ test('checkBaseTransaction: another witness or other gas of the parent is detect
     }))
     expect(() => checkBaseTransaction(silent, parent)).toThrow('Block 1201: base transaction does not name the parent.')
   }
-})
-
-test('merkleRoot: handles no leaf, one leaf and a missing right node', () => {
-  const [a, b, c] = [new Uint8Array([1]), new Uint8Array([2]), new Uint8Array([3])]
-  expect(merkleRoot([])).toEqual(new Uint8Array())
-  expect(merkleRoot([a])).toEqual(sha3OfPair(a, a))
-  expect(merkleRoot([a, b])).toEqual(sha3OfPair(a, b))
-  expect(merkleRoot([a, b, c])).toEqual(sha3OfPair(sha3OfPair(a, b), sha3OfPair(c, c)))
 })
 
 // A node may write answers whose hashes all match although their meaning differs.

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { decodeBlock, decodeBlockAnswer, decodeBlockTransactions, decodeChainInfo } from '#chain/decode.ts'
 import { decodeRawHeads } from '#chain/head.ts'
-import { recordedBlocks, recording, rpcAnswers } from '../support/nodes/recording.ts'
+import { recording, rpcAnswers } from '../support/nodes/recording.ts'
 
 // `test/answers/history.ts` compares every recorded block, transaction and contract with the node's own object.
 
@@ -12,17 +12,6 @@ test('decodeBlock: without complete there are no transactions, but their count',
   const whole = decodeBlock(await textOf(1200))
   expect(decodeBlock(text)).toEqual({ ...whole, transactions: [] })
   expect(whole.txCount).toBe(20)
-})
-
-test('decodeBlockTransactions: reads the blocks of a bulk answer, which lacks transactions without actions', async () => {
-  const text = (await rpcAnswers()).get('POST /getBlockTxsByContract {"from_block":2425,"to_block":2525}') ?? ''
-  expect(decodeBlockTransactions(text)).toEqual(
-    (await recordedBlocks()).slice(2425, 2526).map(({ block }) => ({
-      status: 'IRREVERSIBLE',
-      height: block.height,
-      transactions: block.transactions.filter(({ actions }) => actions.length > 0),
-    })),
-  )
 })
 
 test.each([
