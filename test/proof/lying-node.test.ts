@@ -221,26 +221,6 @@ for (const [name, alter] of [
     await destroy()
   })
 
-test('two nodes: a block that both have is agreed; a node that is away, behind or without the block does not object', async () => {
-  await using good = await startFaultyNode()
-  const absent = () => new Response('{"code":2,"message":"block not found"}', { status: 400 })
-  for (const [fault, agreed] of [
-    [() => undefined, [[0, END, true]]],
-    [() => new Response('', { status: 503 }), [[0, END, undefined]]],
-    [
-      ({ path }: { path: string }) => (path === `/getBlockByNumber/${END}/false` ? absent() : undefined),
-      [[0, END, undefined]],
-    ],
-  ] as const) {
-    const { store, destroy } = await temporarySqlite()
-    await using other = await startFaultyNode(fault)
-    expect(await loading([good.url, other.url], store)).toBe(END)
-    const ranges = (await store.published())?.proved?.ranges ?? []
-    expect<unknown>(ranges.map(({ from, to, agreed }) => [from, to, agreed])).toEqual(agreed)
-    await destroy()
-  }
-})
-
 test('two nodes that differ: the load stops, no block of the batch is stored, and both nodes are named', async () => {
   const { store, destroy } = await temporarySqlite()
   await using good = await startFaultyNode()

@@ -22,20 +22,14 @@ type Options = {
   readonly to?: number
 }
 
-/** Options of the command line. undefined: only help is requested. Throws Failure 'usage'. */
+/** Options of the command line. undefined: only help is requested. Throws Failure 'usage', or an error of parseArgs. */
 export function readOptions(words: readonly string[]): Options | undefined {
   const text = { type: 'string' as const }
-  const { values, positionals } = (() => {
-    try {
-      return parseArgs({
-        args: [...words],
-        allowPositionals: true,
-        options: { help: { type: 'boolean', short: 'h' }, listen: text, to: text },
-      })
-    } catch (cause) {
-      throw new Failure('usage', cause instanceof Error ? cause.message : String(cause), { cause })
-    }
-  })()
+  const { values, positionals } = parseArgs({
+    args: [...words],
+    allowPositionals: true,
+    options: { help: { type: 'boolean', short: 'h' }, listen: text, to: text },
+  })
   if (values.help === true) return undefined
   const [folder, ...more] = positionals
   if (folder === undefined || more.length > 0)
@@ -51,11 +45,5 @@ if (import.meta.main)
     if (options === undefined) return HELP
     const { folder, ...rest } = options
     const node = serveReplay({ recording: await openRecording(folder), ...rest })
-    return {
-      said: node.url,
-      stop: async () => {
-        await node.stop()
-        return undefined
-      },
-    }
+    return { said: node.url, stop: node.stop }
   })

@@ -1,6 +1,7 @@
 import { type Answer, found, refused } from '../support/nodes/rpc/answer.ts'
 import { parseBool, parseInt64 } from '../support/nodes/rpc/go-values.ts'
 import { readHeadRange, readTransactionRange } from '../support/nodes/rpc/ranges.ts'
+import type { Call } from '../support/nodes/rpc/routes.ts'
 import {
   filteredTransactions,
   hashesOf,
@@ -11,7 +12,7 @@ import {
   transactionAnswer,
   withoutTransactions,
 } from './block-text.ts'
-import type { Recording } from './recording.ts'
+import type { RecordedCall, Recording } from './recording.ts'
 
 /** Hashes in paths have fewer characters than this (go-iost rpc, checkHashValid). */
 const HASH_CHARACTERS = 100
@@ -95,7 +96,7 @@ function rangeCalls(recording: Recording, textAt: TextAt) {
       const range = readHeadRange(body)
       if ('status' in range) return range
       const { start, end } = range
-      const signed = await signatureIndex(recording)
+      const signed = await readSignatures(recording)
       const heads: string[] = []
       for (let at = start; at < end; at += 1n) {
         const text = textAt(at)
@@ -148,21 +149,52 @@ function hashIndex(recording: Recording) {
   return { blocks, transactions } as const
 }
 
-/** Keyed by the function that reads the calls, which hundreds of chains forged from one recording share. */
-const signatures = new WeakMap<Recording['calls'], Promise<ReadonlyMap<number, string>>>()
+/** A value of the recorded calls, made once: hundreds of chains forged from a recording share its function `calls`. */
+function cacheByCalls<T>(make: (calls: readonly RecordedCall[]) => T): (recording: Recording) => Promise<T> {
+  const known = new WeakMap<Recording['calls'], Promise<T>>()
+  return ({ calls }) => {
+    const value = known.get(calls) ?? calls().then(make)
+    known.set(calls, value)
+    return value
+  }
+}
 
 /** The recorded signatures by height. */
-function signatureIndex({ calls }: Recording): Promise<ReadonlyMap<number, string>> {
-  const known = signatures.get(calls)
-  if (known !== undefined) return known
-  const made = calls().then(
-    all =>
-      new Map(
-        all
-          .filter(({ path, status }) => path === '/getBlockHeaderByRange' && status === 200)
-          .flatMap(({ text }) => signaturesIn(text)),
-      ),
-  )
-  signatures.set(calls, made)
-  return made
+const readSignatures = cacheByCalls(
+  calls =>
+    new Map(
+      calls
+        .filter(({ path, status }) => path === '/getBlockHeaderByRange' && status === 200)
+        .flatMap(({ text }) => signaturesIn(text)),
+    ),
+)
+
+const keyOf = (method: string, path: string, body: string): string => `${method} ${path} ${body}`
+const readCallIndex = cacheByCalls(
+  calls => new Map(calls.map(call => [keyOf(call.method, call.path, call.body ?? ''), call])),
+)
+
+/** A body without `by_longest_chain` requests the state of the last irreversible block. */
+const bothSides = (body: string): readonly string[] =>
+  [
+    body,
+    body.replace('"by_longest_chain":false', '"by_longest_chain":true'),
+    body.includes('"by_longest_chain"') ? body : body.replace(/\}$/, ',"by_longest_chain":true}'),
+  ].filter((each, at, all) => all.indexOf(each) === at)
+
+/**
+ * The recorded answer to a call. The head of a recording is irreversible, so an answer recorded for one of
+ * the two is valid for both. A call that was never recorded is refused with code 2.
+ */
+export async function recordedAnswer(recording: Recording, { method, path, body }: Call): Promise<Answer> {
+  const index = await readCallIndex(recording)
+  const end = path.lastIndexOf('/')
+  const side = parseBool('by_longest_chain', path.slice(end + 1))
+  const paths = typeof side === 'boolean' ? [path, ...[side, !side].map(at => `${path.slice(0, end)}/${at}`)] : [path]
+  for (const candidate of paths)
+    for (const asked of bothSides(body)) {
+      const call = index.get(keyOf(method, candidate, asked))
+      if (call !== undefined) return { status: call.status, contentType: call.content_type, text: call.text }
+    }
+  return refused(2, 'not recorded')
 }

@@ -51,12 +51,6 @@ test('serveReplay: blocks above the height are not found until the chain has gro
   expect(() => replay.setHeight(4852)).toThrow("Height 4852 is not one of the recording's 0 … 4851.")
 })
 
-test('serveReplay: a growing chain has one more block after each interval', async () => {
-  await using replay = await replayOf({ to: 4849, growth: { intervalMs: 1 } })
-  while (replay.height() < 4851) await textOf(`${replay.url}/getNodeInfo`)
-  expect(JSON.parse(await textOf(`${replay.url}/getChainInfo`))).toMatchObject({ lib_block: '4851' })
-})
-
 test("serveReplay: a call that was not recorded is refused in the node's form; a preflight is answered", async () => {
   await using replay = await replayOf()
   const answer = await fetch(`${replay.url}/getAccount/neverseen/true`)

@@ -1,16 +1,13 @@
 import { Failure } from '#failure/failure.ts'
 import { answerCall } from '../support/nodes/rpc/routes.ts'
 import { type Address, serveCalls } from '../support/nodes/rpc/serve-calls.ts'
-import { recordedAnswer } from './recorded-calls.ts'
 import type { Recording } from './recording.ts'
-import { replayNode } from './replay-node.ts'
+import { recordedAnswer, replayNode } from './replay-node.ts'
 
 export type ReplayOptions = Address & {
   readonly recording: Recording
   /** Height of the served chain. Default: the recording's last. */
   readonly to?: number
-  /** Adds a block every `intervalMs` milliseconds until the recording ends. */
-  readonly growth?: { readonly intervalMs: number }
 }
 
 /** A served chain, stopped by `stop` or `await using`. */
@@ -29,7 +26,7 @@ export type Replay = AsyncDisposable & {
  * from recorded calls. Every block up to the height is irreversible. Recorded state is that of the last
  * height at any served height.
  */
-export function serveReplay({ recording, to = recording.height, growth, ...address }: ReplayOptions): Replay {
+export function serveReplay({ recording, to = recording.height, ...address }: ReplayOptions): Replay {
   let height = 0
   const setHeight = (next: number): void => {
     if (!Number.isInteger(next) || next < 0 || next > recording.height)
@@ -41,21 +38,12 @@ export function serveReplay({ recording, to = recording.height, growth, ...addre
   const served = serveCalls(address, call =>
     answerCall(node, call, unanswered => recordedAnswer(recording, unanswered)),
   )
-  const timer =
-    growth === undefined
-      ? undefined
-      : setInterval(() => setHeight(Math.min(height + 1, recording.height)), growth.intervalMs)
-  timer?.unref()
-  const stop = async (): Promise<void> => {
-    clearInterval(timer)
-    await served.stop()
-  }
   return {
     url: served.url,
     port: served.port,
     height: () => height,
     setHeight,
-    stop,
-    [Symbol.asyncDispose]: stop,
+    stop: served.stop,
+    [Symbol.asyncDispose]: served.stop,
   }
 }

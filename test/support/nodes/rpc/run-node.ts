@@ -6,13 +6,12 @@ const USAGE = 2
 type Served = {
   /** The line on stdout that gives the address. */
   readonly said: string
-  /** Ends the service and returns the last line for stdout. */
-  stop(): Promise<string | undefined>
+  stop(): Promise<void>
 }
 
 /**
- * Runs a command that serves a node until SIGINT or SIGTERM. A Failure is a usage error: message, exit code
- * 2.
+ * Runs a command that serves a node until SIGINT or SIGTERM. A Failure or an error of parseArgs is a usage error:
+ * message, exit code 2.
  */
 export async function runNode(
   name: string,
@@ -31,10 +30,11 @@ export async function runNode(
     })
     say(node.said)
     await stopped
-    const last = await node.stop()
-    if (last !== undefined) say(last)
+    await node.stop()
   } catch (error) {
-    if (!(error instanceof Failure)) throw error
+    // `parseArgs` throws a TypeError with a code.
+    const isUsage = error instanceof Failure || (error instanceof TypeError && 'code' in error)
+    if (!isUsage) throw error
     process.stderr.write(`${name}: ${error.message}\n`)
     process.exitCode = USAGE
   }
