@@ -20,6 +20,7 @@ const stored = (number: number): StoredKey => ({
 
 /** The answers to checks at once, while the clock goes on in small steps: ids, or kinds of failure. */
 async function askAll(ring: ReturnType<typeof keyring>, clock: ReturnType<typeof handClock>, keys: readonly string[]) {
+  let isOver = false
   const answers = Promise.all(
     keys.map(key =>
       ring.check(key).then(
@@ -27,9 +28,7 @@ async function askAll(ring: ReturnType<typeof keyring>, clock: ReturnType<typeof
         ({ kind }) => kind as string,
       ),
     ),
-  )
-  let isOver = false
-  answers.then(() => {
+  ).finally(() => {
     isOver = true
   })
   await clock.settle()

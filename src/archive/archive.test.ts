@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { measureJson } from '#chain/json-text.ts'
 import { readLines } from './block-lines.ts'
+import { openFolder } from './folder.ts'
 import {
   type ArchiveManifest,
   FORMAT,
@@ -11,6 +12,86 @@ import {
   sha256,
   unpackChunk,
 } from './format.ts'
+import { createMemo } from './reader.ts'
+
+const PART = new Uint8Array(1024 * 1024)
+
+function startServer(answer: (request: Request) => Response) {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: answer })
+  return { url: server.url.href, [Symbol.asyncDispose]: () => server.stop(true) }
+}
+
+test('archive folder: more bytes than requested and an endless text are refused, and the rest is not read', async () => {
+  for (const [status, read] of [
+    [206, 'bytes'],
+    [200, 'text'],
+  ] as const) {
+    const cancelled = Promise.withResolvers<void>()
+    const endless = () => new ReadableStream({ pull: to => to.enqueue(PART), cancel: () => cancelled.resolve() })
+    await using server = startServer(() => new Response(endless(), { status }))
+    const { text, bytes } = openFolder(server.url)
+    await expect(read === 'bytes' ? bytes('a.blocks', 0, 10) : text('manifest.json')).rejects.toMatchObject({
+      kind: 'damaged',
+    })
+    await cancelled.promise
+  }
+})
+
+test.each([401, 403])('archive folder: a server that denies a file with %d is not said to have none', async status => {
+  await using server = startServer(() => new Response(null, { status }))
+  const { text, bytes } = openFolder(server.url)
+  const says = (file: string) => ({
+    kind: 'usage',
+    message: `${server.url}${file}: the server answers with status ${status}.`,
+    help: expect.stringContaining('user and password'),
+  })
+  expect(await text('manifest.json').catch(error => error)).toMatchObject(says('manifest.json'))
+  expect(await bytes('a.blocks', 0, 1).catch(error => error)).toMatchObject(says('a.blocks'))
+})
+
+test('archive folder: only a file that is not there is said to be none', async () => {
+  await using server = startServer(({ url }) => new Response(null, { status: url.endsWith('/gone') ? 410 : 400 }))
+  const { text } = openFolder(server.url)
+  expect(String(await text('gone').catch(error => error))).toContain('it has no gone')
+  expect(String(await text('other').catch(error => error))).toContain('answers with status 400')
+})
+
+/** Remembers texts, and the keys that had to be made, in order. */
+function remembering(bounds: { readonly most: number; readonly characters?: number }) {
+  const made: string[] = []
+  const remembered = createMemo<string>({ ...bounds, sizeOf: text => text.length })
+  const of = (key: string): Promise<string> =>
+    remembered(key, async () => {
+      made.push(key)
+      return key.repeat(10)
+    })
+  return { made, of }
+}
+
+test('cached reads: beyond the number of values, the oldest is made again', async () => {
+  const { made, of } = remembering({ most: 2, characters: 1_000 })
+  for (const key of ['a', 'b', 'a', 'c', 'b', 'a']) await of(key)
+  expect(made).toEqual(['a', 'b', 'c', 'a'])
+})
+
+test('cached reads: beyond the characters, the oldest that have arrived are made again', async () => {
+  const { made, of } = remembering({ most: 9, characters: 25 })
+  for (const key of ['a', 'b', 'c', 'b', 'c', 'a']) await of(key)
+  expect(made).toEqual(['a', 'b', 'c', 'a'])
+})
+
+test('cached reads: calls for a value under way share it, whatever its size will be', async () => {
+  const { made, of } = remembering({ most: 9, characters: 1 })
+  expect(await Promise.all(['a', 'b', 'a', 'b'].map(of))).toEqual(['a', 'b', 'a', 'b'].map(key => key.repeat(10)))
+  expect(made).toEqual(['a', 'b'])
+})
+
+test('cached reads: a value that could not be made is made again', async () => {
+  const remembered = createMemo<string>({ most: 2 })
+  const failing = remembered('a', () => Promise.reject(new Error('unreadable')))
+  await expect(failing).rejects.toThrow('unreadable')
+  expect(await remembered('a', async () => 'read')).toBe('read')
+})
 
 /** A chunk of these bytes, as listed in the table of a file. */
 const chunkOf = (bytes: Uint8Array) => ({
@@ -53,14 +134,7 @@ test('readManifest: a manifest that does not describe its files is refused as da
   }
   const manifestWith = (files: readonly unknown[]): string =>
     manifestText({
-      ...{
-        format: FORMAT,
-        chain_id: 1,
-        net_name: '',
-        genesis_hash: 'g',
-        proof: 'signed',
-        blocks_per_file: 10,
-      },
+      ...{ format: FORMAT, chain_id: 1, net_name: '', genesis_hash: 'g', proof: 'signed', blocks_per_file: 10 },
       ...{ height: 9, hash: 'h', time: '1', files },
     } as ArchiveManifest)
   expect(readManifest(manifestWith([file]), 'm').files).toHaveLength(1)
