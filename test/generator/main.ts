@@ -39,7 +39,7 @@ export function readOptions(words: readonly string[]): GeneratedOptions | undefi
   if (help === true) return undefined
   const profile = PROFILES.find(known => known === named)
   if (profile === undefined) throw new Failure('usage', `--profile ${named} is none of ${PROFILES.join(', ')}.`)
-  const read = Object.entries(given).map(([name, value]) => {
+  const read = Object.entries(given).map(([name, value = '']) => {
     if (!/^[0-9]{1,15}$/.test(value)) throw new Failure('usage', `--${name} ${value} is not a whole number.`)
     return [name, Number(value)] as const
   })
