@@ -12,8 +12,6 @@ import { createChain } from './chain.ts'
 import { userTransactions } from './content.ts'
 import { KINDS } from './cycle-plan.ts'
 import { readOptions } from './main.ts'
-import { HUB } from './names.ts'
-import { rowsBetween } from './rows.ts'
 import { serveGenerated } from './serve.ts'
 import { DEFAULTS, PROFILES, settingsOf } from './settings.ts'
 import { small } from './small.ts'
@@ -101,15 +99,6 @@ describe.each(PROFILES)('a %s generated chain', profile => {
     }
     for (const hash of ['1'.repeat(32), 'nonsense'])
       expect(await node.ask(`/getTxByHash/${hash}`)).toBe('{"code":2,"message":"tx not found"}')
-  })
-
-  test('a cycle has the hub in 15 to 30 of 100 rows', () => {
-    const world = worldOf(settingsOf({ ...small(profile), holders: 50_000, cycle: 16_384 }))
-    const rows = rowsBetween(world, world.dawn, world.dawn + 16_383, new Set(world.contracts))
-      .take(10_000)
-      .toArray()
-    const share = rows.filter(({ keys }) => keys.includes(`account/${HUB}`)).length / rows.length
-    expect([share > 0.15, share < 0.3]).toEqual([true, true])
   })
 })
 
