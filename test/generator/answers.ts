@@ -59,6 +59,13 @@ export function generatedNode(chain: Chain, end: () => number) {
       for (const [position, hash] of hashesOf(made).entries()) places.set(hash, { height: indexed, position })
     }
   }
+  const answerBlock = (number: string, complete: string, write: (made: Made, whole: boolean) => string): Answer => {
+    const height = parseInt64('number', number)
+    if (typeof height !== 'bigint') return height
+    const whole = parseBool('complete', complete)
+    if (typeof whole !== 'boolean') return whole
+    return has(height) ? found(write(chain.block(Number(height)), whole)) : BLOCK_NOT_FOUND
+  }
   const storage = chainStorage(chain)
   const chainInfo = (): Answer => {
     const last = end()
@@ -75,21 +82,9 @@ export function generatedNode(chain: Chain, end: () => number) {
   return {
     getNodeInfo: (): Answer => found(NODE_INFO),
     getChainInfo: chainInfo,
-    getBlockByNumber: (number: string, complete: string): Answer => {
-      const height = parseInt64('number', number)
-      if (typeof height !== 'bigint') return height
-      const whole = parseBool('complete', complete)
-      if (typeof whole !== 'boolean') return whole
-      return has(height) ? found(blockText(chain.block(Number(height)), whole)) : BLOCK_NOT_FOUND
-    },
-    getRawBlockByNumber: (number: string, complete: string): Answer => {
-      const height = parseInt64('number', number)
-      if (typeof height !== 'bigint') return height
-      const whole = parseBool('complete', complete)
-      if (typeof whole !== 'boolean') return whole
-      if (!has(height)) return BLOCK_NOT_FOUND
-      return found(rawBlockText(chain.world, chain.block(Number(height)), whole))
-    },
+    getBlockByNumber: (number: string, complete: string): Answer => answerBlock(number, complete, blockText),
+    getRawBlockByNumber: (number: string, complete: string): Answer =>
+      answerBlock(number, complete, (made, whole) => rawBlockText(chain.world, made, whole)),
     getBlockByHash: (hash: string, complete: string): Answer => {
       const whole = parseBool('complete', complete)
       if (typeof whole !== 'boolean') return whole

@@ -84,7 +84,7 @@ for (const rehashed of [false, true])
   )
 
 /** A new store with the recorded chain up to a height. */
-async function loadedTo(end: number) {
+async function loadChain(end: number) {
   const opened = await temporarySqlite()
   const honest = serveReplay({ recording: await recording(), to: end })
   await loadUnpaused(honest.url, opened.store)
@@ -94,13 +94,13 @@ async function loadedTo(end: number) {
 
 let height = 0
 /** A store loaded up to some blocks before the forged one. All nodes agree on these blocks. */
-let begun: Awaited<ReturnType<typeof loadedTo>>
+let begun: Awaited<ReturnType<typeof loadChain>>
 /** The documents from an honest node's chain. */
 let clean: Dump
 beforeAll(async () => {
   height = await transferAt()
-  begun = await loadedTo(height - 20)
-  const whole = await loadedTo(height + AFTER)
+  begun = await loadChain(height - 20)
+  const whole = await loadChain(height + AFTER)
   clean = dumpSqlite(whole.path)
   await whole.destroy()
 })
