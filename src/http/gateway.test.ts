@@ -80,16 +80,6 @@ function setUp({ maxBytes = 100_000 } = {}) {
 const block = (number: number, status = 'IRREVERSIBLE') =>
   `{"status":"${status}", "block":{"hash":"h${number}", "number":"${number}"}}`
 
-test('gateway: equal concurrent requests share one call, and others have their own', async () => {
-  const { ask, calls, sources } = setUp()
-  const asked = Array.from({ length: 100 }, (_, at) => ask(`/getAccount/a${at % 2}/true`))
-  expect(calls.map(({ path }) => path)).toEqual(['/getAccount/a0/true', '/getAccount/a1/true'])
-  for (const [at, call] of calls.entries()) call.answer({ text: `{"account":${at}}` })
-  expect(await Promise.all(asked)).toEqual(asked.map((_, at) => `{"account":${at % 2}}`))
-  expect(sources.filter(source => source === 'joined').length).toBe(98)
-  expect(sources.filter(source => source === 'node').length).toBe(2)
-})
-
 test('gateway: a failure is reported to all waiting requests, and to none after them', async () => {
   const { ask, calls } = setUp()
   const asked = [ask('/getChainInfo'), ask('/getChainInfo')]
@@ -183,18 +173,6 @@ test.each([
   expect(calls.length).toBe(2)
   calls[1]?.answer()
   expect(await last).toBe('{"call":2}')
-})
-
-test('gateway: a cached answer of a node that is no longer used is not reused', async () => {
-  const { ask, calls } = setUp()
-  let isUsable = true
-  const asked = ask('/getBlockByNumber/7/true')
-  calls[0]?.answer({ text: block(7), isUsable: () => isUsable })
-  expect([await asked, await ask('/getBlockByNumber/7/true')]).toEqual([block(7), block(7)])
-  isUsable = false
-  const next = ask('/getBlockByNumber/7/true')
-  calls[1]?.answer()
-  expect(await next).toBe('{"call":2}')
 })
 
 test('gateway: the cached bytes are bounded, and each answer is released once, when no reader needs it', async () => {

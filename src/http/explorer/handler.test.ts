@@ -115,34 +115,9 @@ test('keptPages: when the visitor for whom a page is made leaves, another waitin
   expect(made).toEqual([0, 1, 10])
 })
 
-test("keptPages: a visitor that waits for another visitor's page is released when it goes away itself", async () => {
-  const kept = keptPagesBy({ elapsed: () => 0 })
-  const [first, visitor] = [Promise.withResolvers<Document>(), new AbortController()]
-  const one = kept(visit('/blocks'), { make: () => first.promise, signal: new AbortController().signal })
-  const make = async () => ({ text: 'made twice' })
-  const two = kept(visit('/blocks'), { make, signal: visitor.signal })
-  visitor.abort(new Error('too late'))
-  await expect(two).rejects.toThrow('too late')
-  first.resolve({ text: 'made' })
-  expect(await one).toEqual({ text: 'made' })
-})
-
 test('keptPages: a very long page is not cached', async () => {
   const kept = keptPages({ elapsed: () => 0 })
   let made = 0
   const long = async () => ({ text: `${++made}`.repeat(300_000) })
   expect(await kept(visit('/long'), long)).not.toEqual(await kept(visit('/long'), long))
-})
-
-test('keptPages: above 4 Mi characters in all, the oldest page is made again', async () => {
-  const kept = keptPages({ elapsed: () => 0 })
-  let made = 0
-  const page = (length: number) => async () => ({ text: String(++made).padEnd(length) })
-  const long = 256 * 1024
-  // Each takes its key as well, so that 15 of 16 have room.
-  for (let at = 0; at < 16; at++) await kept(visit('/blocks', `page=${at}`), page(long))
-  for (let at = 15; at > 0; at--) await kept(visit('/blocks', `page=${at}`), page(long))
-  expect(made).toBe(16)
-  await kept(visit('/blocks', 'page=0'), page(long))
-  expect(made).toBe(17)
 })
