@@ -43,15 +43,6 @@ test('take: keys take turns, and every other turn is of the key with the fewest 
   expect(keys()).toBe('xacbbaaaaaaa')
 })
 
-test('take: a key with few waiting requests does not wait for a whole round of the others for each of them', async () => {
-  const { run, endLast, keys } = setUp({ running: 1 })
-  run('o')
-  for (let each = 0; each < 100; each++) for (const key of 'abcdefghij') run(key)
-  for (const key of 'xxxx') run(key)
-  await endLast(9)
-  expect(keys().slice(0, 9)).toBe('oaxbxcxdx')
-})
-
 test('take: a key has at most its share of the running and of the waiting requests', async () => {
   const { run, clock, keys, ended } = setUp({ running: 4, runningOfKey: 2, waitingOfKey: 3 })
   for (const key of 'aaaaaaab') run(key)

@@ -139,40 +139,6 @@ test('giveBack: a request refused for another reason does not count, and does no
   expect(rates.take(caller(1, 2)).allowed).toBe(true)
 })
 
-test('share: the day continues with the count of all processes, and ends at midnight', async () => {
-  const at = clock(NOON)
-  const stored = new Map<string, number>()
-  let days: number[] = []
-  const usage = {
-    add: async (day: number, counts: ReadonlyMap<string, number>) => {
-      days.push(day)
-      for (const [key, count] of counts) stored.set(key, (stored.get(key) ?? 0) + count)
-      return new Map(stored)
-    },
-  }
-  const [one, two] = [createRates({ clock: at }), createRates({ clock: at })]
-  const key = caller(100, 5)
-  for (const rates of [one, one, two]) rates.take(key)
-  for (const rates of [one, two, one]) await rates.share(usage)
-  expect([...stored]).toEqual([['a', 3]])
-  expect(one.take(key)).toMatchObject({ allowed: true, remaining: 1 })
-  await one.share(usage)
-  // The state after a restart.
-  const next = createRates({ clock: at })
-  await next.share(usage)
-  expect(next.take(key)).toMatchObject({ allowed: true, remaining: 0 })
-  expect(next.take(key).allowed).toBe(false)
-  const day = Math.floor(NOON / 86_400_000)
-  expect(new Set(days)).toEqual(new Set([day]))
-  await next.share(usage)
-  at.time += 43_200_000
-  stored.clear()
-  days = []
-  expect(next.take(key)).toMatchObject({ allowed: true, remaining: 4 })
-  await next.share(usage)
-  expect([days, [...stored]]).toEqual([[day + 1], [['a', 1]]])
-})
-
 test('share: requests not shared by midnight count once, for their own day', async () => {
   const midnight = Date.UTC(2026, 10, 22)
   const day = midnight / 86_400_000
@@ -256,48 +222,27 @@ test('giveBack: requests from before midnight count for no other day', () => {
   expect(rates.left(key).usedToday).toBe(1)
 })
 
-/** A thread at a time that is set by hand, and the timer that is set. */
-function thread() {
-  const at = { time: 0 }
-  const timer = { ms: 0, measure: (): void => undefined, isCleared: false }
-  const noted: number[] = []
+test('lateness: the longest delay of the last second counts, including one that is not over yet', () => {
+  let time = 0
+  let measure = (): void => undefined
+  const setTimer = (_ms: number, work: () => void) => {
+    measure = work
+    return () => undefined
+  }
   const lateness = watchLateness(
-    ms => noted.push(ms),
-    () => at.time,
-    (ms, measure) => {
-      Object.assign(timer, { ms, measure, isCleared: false })
-      return () => Object.assign(timer, { isCleared: true })
-    },
+    () => undefined,
+    () => time,
+    setTimer,
   )
   const measureAt = (now: number): number => {
-    at.time = now
-    timer.measure()
+    time = now
+    measure()
     return lateness.ms()
   }
-  return { lateness, timer, noted, at, measureAt }
-}
-
-test('lateness: the longest delay of the last second counts, including one that is not over yet', () => {
-  const { lateness, at, measureAt } = thread()
   lateness.noteRequest()
   expect(measureAt(50)).toBe(0)
-  at.time = 500
+  time = 500
   expect(lateness.ms()).toBe(400)
   for (let now = 500; now < 1_500; now += 50) expect(measureAt(now)).toBe(400)
   for (let now = 1_500; now < 1_600; now += 50) expect(measureAt(now)).toBe(0)
-})
-
-test('lateness: an idle thread is measured once a second, and 20 times a second after a request', () => {
-  const { lateness, timer, noted, at, measureAt } = thread()
-  expect([timer.ms, measureAt(1_300), timer.ms]).toEqual([1_000, 300, 1_000])
-  at.time = 1_400
-  lateness.noteRequest()
-  expect([timer.ms, timer.isCleared, lateness.ms()]).toEqual([50, false, 300])
-  for (let look = 1; look < 40; look += 1) measureAt(1_400 + look * 50)
-  lateness.noteRequest()
-  for (let look = 0; look < 40; look += 1) measureAt(3_400 + look * 50)
-  expect(timer.ms).toBe(50)
-  expect([measureAt(5_400), timer.ms, noted]).toEqual([0, 1_000, [300, 0, 0, 0, 0]])
-  lateness.stop()
-  expect(timer.isCleared).toBe(true)
 })

@@ -6,54 +6,39 @@ import { createGateway } from './gateway.ts'
 
 type Given = Partial<Omit<ForwardedResponse, 'body'>> & { readonly text?: string }
 
-/** A gateway to a node that the test answers, and the outcomes of its calls. */
+/** A call to the node, which the test answers. */
+function openCall(path: string, signal: AbortSignal, nth: number) {
+  const { promise, resolve, reject } = Promise.withResolvers<ForwardedResponse>()
+  signal.addEventListener('abort', () => reject(signal.reason as Error))
+  const call = {
+    ...{ path, signal, answered: promise, fail: reject, released: 0 },
+    answer: ({ text = `{"call":${nth}}`, ...over }: Given = {}) =>
+      resolve({
+        ...{ status: 200, contentType: 'application/json', body: new TextEncoder().encode(text) },
+        ...{ reaches: () => true, refreshHeight: async () => undefined, isFirst: true, isUsable: () => true },
+        release: () => {
+          call.released += 1
+        },
+        ...over,
+      }),
+  }
+  return call
+}
+
 function setUp({ maxBytes = 100_000 } = {}) {
   const clock = handClock()
-  const calls: {
-    readonly path: string
-    readonly signal: AbortSignal
-    readonly answer: (given?: Given) => void
-    readonly fail: (error: Error) => void
-    released: number
-  }[] = []
-  const sources: string[] = []
-  let lib = 100
+  const calls: ReturnType<typeof openCall>[] = []
   let bytes = 0
   const get: Node['get'] = (path, { signal = new AbortController().signal } = {}) => {
-    const { promise, resolve, reject } = Promise.withResolvers<ForwardedResponse>()
-    const call = {
-      path,
-      signal,
-      answer: ({ text = `{"call":${calls.length}}`, ...over }: Given = {}) =>
-        resolve({
-          status: 200,
-          contentType: 'application/json',
-          body: new TextEncoder().encode(text),
-          reaches: () => true,
-          refreshHeight: async () => undefined,
-          isFirst: true,
-          isUsable: () => true,
-          release: () => {
-            call.released += 1
-          },
-          ...over,
-        }),
-      fail: reject,
-      released: 0,
-    }
+    const call = openCall(path, signal, calls.length + 1)
     calls.push(call)
-    signal.addEventListener('abort', () => reject(signal.reason as Error))
-    return promise
+    return call.answered
   }
-  const node = { get, lastInfo: () => ({ libBlock: lib }) } as unknown as Node
-  const gateway = createGateway(node, {
-    clock,
-    maxBytes,
-    onAnswer: source => sources.push(source),
-    onKept: now => {
-      bytes = now
-    },
-  })
+  const node = { get, lastInfo: () => ({ libBlock: 100 }) } as unknown as Node
+  const onKept = (now: number): void => {
+    bytes = now
+  }
+  const gateway = createGateway(node, { clock, maxBytes, onAnswer: () => undefined, onKept })
   /** The reader's result: the text, or the message of the failure. */
   const ask = async (path: string, signal = new AbortController().signal): Promise<string> => {
     try {
@@ -64,17 +49,7 @@ function setUp({ maxBytes = 100_000 } = {}) {
       return error instanceof Error ? error.message : String(error)
     }
   }
-  return {
-    clock,
-    calls,
-    sources,
-    gateway,
-    ask,
-    bytes: () => bytes,
-    setLib: (height: number) => {
-      lib = height
-    },
-  }
+  return { clock, calls, gateway, ask, bytes: () => bytes }
 }
 
 const block = (number: number, status = 'IRREVERSIBLE') =>

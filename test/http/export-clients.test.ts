@@ -3,16 +3,25 @@ import { connect, type Socket } from 'node:net'
 import { createKey } from '#keys/key.ts'
 import type { Store, View } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
-import { loadedStore } from '#test/support/stores/loaded.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
+import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
+import { fillFromRecording, loadedStore } from '#test/support/stores/loaded.ts'
 import { until } from '#test/support/wait.ts'
 import { SECOND_MS } from '#time/clock.ts'
+import { type Call, callsOn, lists, ask as requestList } from './list-calls.ts'
 
-/** Clients of exports that stall, leave, or open too many, and exports that break off. */
+/**
+ * Clients of exports that stall, leave, or open too many, and exports that break off. The service must release all
+ * resources of readers that stall or leave (views and points in time of the store, running reads, places, timers,
+ * connections), and other readers continue.
+ */
 
 const HISTORY = '/api/account/get-account-tx?account=busyhub&format=ndjson'
 const HOLDERS = '/api/token/get-token-holder?token=iost&format=csv'
 const STALL_MS = 30_000
+const WIDE = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 
 let running: Service[] = []
 let sockets: Socket[] = []
@@ -164,3 +173,117 @@ test.each([
     expect(kinds()).toEqual([kind])
   }
 })
+
+/** Open views and running reads of a store. */
+function watched(store: Store) {
+  const holding = { views: 0, reads: 0 }
+  const read: Store['read'] = async (work, options) => {
+    holding.reads += 1
+    return store.read(work, options).finally(() => {
+      holding.reads -= 1
+    })
+  }
+  const hold: Store['hold'] = async options => {
+    const held = await store.hold(options)
+    holding.views += 1
+    let isOpen = true
+    const close = (): void => {
+      if (isOpen) holding.views -= 1
+      isOpen = false
+      held.close()
+    }
+    return { ...held, close }
+  }
+  return { holding, store: { ...store, read, hold } }
+}
+
+/** Whether an export of the list holds a view of the store. */
+const isHeld = ({ action }: Call): boolean => (action.source?.state.length ?? 0) > 0
+
+/** A call of each list in long runs; otherwise of each kind: of rows, of state, of whole rankings. */
+async function readCalls(): Promise<readonly Call[]> {
+  const all = await callsOn(await loadedStore())
+  const calls = lists.flatMap(action => all.find(call => call.action === action) ?? [])
+  expect(calls.map(({ action }) => action)).toEqual(lists)
+  const few = ['get-account-tx', 'get-token-holder', 'get-wealth-list', 'get-block-tx', 'get-balance-history']
+  return SOAK ? calls : calls.filter(({ action }) => few.includes(action.action))
+}
+
+const readerOf = ({ body }: Response) => (body as ReadableStream<Uint8Array>).getReader()
+
+test.each([
+  ['take nothing', 'stalled', false],
+  ['take a part and no more', 'stalled', true],
+  ['take a part and leave', 'gone', true],
+])('exports: readers of lists that %s release what they held, and others continue', async (_, kind, reads) => {
+  const clock = handClock(Date.UTC(2026, 0, 1))
+  const calls = await readCalls()
+  const { store, holding } = watched(await loadedStore())
+  const holders = calls.map((_, at) => createKey(`holder ${at}`, WIDE, { now: clock.now() }))
+  // Room for all lists at once and one more reader.
+  const over = { clock, keys: holders.map(({ stored }) => stored), maxExports: calls.length + 1 }
+  const { ask, kinds, key } = await serving(over, store)
+  const readAll = async (format: string): Promise<readonly string[]> => {
+    const texts: string[] = []
+    for (const call of calls) texts.push(await (await requestList({ ask, key }, call, { format })).text())
+    return texts
+  }
+  for (const format of ['ndjson', 'csv']) {
+    const whole = await readAll(format)
+    const readers: ReturnType<typeof readerOf>[] = []
+    for (const [at, call] of calls.entries()) {
+      const response = await requestList({ ask, key: holders[at]?.key ?? '' }, call, { format })
+      expect([call.name, response.status]).toEqual([call.name, 200])
+      const reader = readerOf(response)
+      if (reads) await reader.read()
+      readers.push(reader)
+    }
+    expect(await readAll(format)).toEqual(whole)
+    expect(holding.views).toBe(calls.filter(isHeld).length)
+    const before = kinds().length
+    if (kind === 'stalled') await clock.pass(STALL_MS)
+    else for (const reader of readers) await reader.cancel()
+    await until(() => kinds().length === before + readers.length)
+    expect(new Set(kinds().slice(before))).toEqual(new Set([kind]))
+    if (kind === 'stalled') for (const reader of readers) await expect(reader.read()).rejects.toThrow()
+    await until(() => holding.views === 0 && holding.reads === 0)
+    // No timer of a departed reader is left.
+    await clock.awaited(STALL_MS, 0)
+  }
+})
+
+test('exports: clients that disconnect after the first bytes hold nothing', async () => {
+  const { store, holding } = watched(await loadedStore())
+  const { open, kinds, app } = await serving({}, store)
+  for (const path of [HISTORY, HOLDERS, HISTORY.replace('ndjson', 'csv'), HOLDERS.replace('csv', 'ndjson')])
+    for (let times = 0; times < 3; times += 1) {
+      const before = kinds().length
+      const { socket, status } = await open(path)
+      expect(status).toBe(200)
+      socket.destroy()
+      await until(() => kinds().length === before + 1)
+    }
+  // A short list may have been sent before its client left. The long one never is.
+  expect(kinds().filter(kind => kind !== 'gone' && kind !== 'ok')).toEqual([])
+  expect(kinds().filter(kind => kind === 'gone').length).toBeGreaterThanOrEqual(6)
+  await until(() => app.server?.pendingRequests === 0 && holding.views === 0 && holding.reads === 0)
+})
+
+test.skipIf(elasticsearchUrl() === undefined)(
+  'exports: readers in Elasticsearch that leave release the points in time of their lists',
+  async () => {
+    const target = openTestElastic()
+    await fillFromRecording(target.store, { to: 60 })
+    const proxy = await openProxy(target.url, () => pass)
+    const pits = (method: string): number =>
+      proxy.asked.filter(asked => asked.method === method && asked.path.includes('/_pit')).length
+    const { ask, key } = serviceOn(target.reopen({ url: proxy.url }))
+    const reader = readerOf(await ask(`${HOLDERS}&apikey=${key}`))
+    await reader.read()
+    expect(pits('POST')).toBeGreaterThan(0)
+    await reader.cancel()
+    await until(() => pits('POST') === pits('DELETE'))
+    await proxy.close()
+    await target.destroy()
+  },
+)
