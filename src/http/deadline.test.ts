@@ -64,9 +64,14 @@ test('startDeadline: it can be extended, and never gets shorter', async () => {
 test('respond: long work gets the time it requests, on a connection that stays open', async () => {
   const kept: Request[] = []
   const service = {
-    ...{ log: () => undefined, basePath: '', deadlineMs: 5, clock: systemClock },
+    log: () => undefined,
+    basePath: '',
+    deadlineMs: 5,
+    clock: systemClock,
     defaults: { format: 'envelope', compat: 'none' },
-    ...{ counts: createHttpCounts(), isLogged: () => false, clientOf: () => undefined },
+    counts: createHttpCounts(),
+    isLogged: () => false,
+    clientOf: () => undefined,
     connections: { limitIdle: (request: Request) => void kept.push(request), isOpen: () => true },
   } as const
   const request = new Request('http://127.0.0.1/')

@@ -27,37 +27,40 @@ test('successText: digits are kept, in the envelope or without it', () => {
   )
 })
 
-const replyTo = (failure: Failure, secrets: readonly string[] = [], lang: 'en' | 'zh' = 'en') =>
+const buildReply = (failure: Failure, secrets: readonly string[] = [], lang: 'en' | 'zh' = 'en') =>
   failureReply(failure, { lang, format: 'bare', secrets }, 'r1')
 
-const messageOf = (...asked: Parameters<typeof replyTo>): string => JSON.parse(String(replyTo(...asked).body)).message
+const readMessage = (...asked: Parameters<typeof buildReply>): string =>
+  JSON.parse(String(buildReply(...asked).body)).message
 
 test('failureReply: internal details are not exposed', () => {
   const inner = (kind: FailureKind, zh?: string) =>
-    messageOf(new Failure(kind, 'http://10.0.0.1:9200 refused', zh === undefined ? {} : { zh }))
+    readMessage(new Failure(kind, 'http://10.0.0.1:9200 refused', zh === undefined ? {} : { zh }))
   for (const kind of ['defect', 'usage'] as const) expect(inner(kind, 'x')).toBe('Internal error.')
   expect(inner('bad_block', 'x')).toBe('The node returned an invalid response.')
   expect(inner('unavailable')).toBe('Temporarily unavailable; try again later.')
   expect(inner('deadline')).toBe('The request took too long.')
   expect(inner('unavailable', '没有可用的全节点。')).toBe('Temporarily unavailable; try again later.')
-  expect(messageOf(new PublicFailure('unavailable', 'Come back.'))).toBe('Come back.')
-  expect(messageOf(toFailure(new TypeError('secret')))).toBe('Internal error.')
+  expect(readMessage(new PublicFailure('unavailable', 'Come back.'))).toBe('Come back.')
+  expect(readMessage(toFailure(new TypeError('secret')))).toBe('Internal error.')
 })
 
 test('failureReply: the retry time is included, and no cache keeps a failure', () => {
-  expect(replyTo(new Failure('unavailable', 'x')).headers).toEqual({
-    ...{ 'Cache-Control': 'no-store', 'Content-Language': 'en', 'Retry-After': '5' },
+  expect(buildReply(new Failure('unavailable', 'x')).headers).toEqual({
+    'Cache-Control': 'no-store',
+    'Content-Language': 'en',
+    'Retry-After': '5',
   })
   const later = new Failure('unavailable', 'x', { details: { retryAfter: 60 } })
-  expect(replyTo(later).headers).toMatchObject({ 'Retry-After': '60' })
+  expect(buildReply(later).headers).toMatchObject({ 'Retry-After': '60' })
 })
 
 test('failureReply: a key in any parameter, or its beginning in a cut text, is not repeated', () => {
   const whole = new Failure('bad_request', "Parameter 'page' is 'il_secretsecret'.", { zh: "参数 'il_secretsecret'" })
   const secrets = ['il_secretsecret', 'is']
-  expect(messageOf(whole, secrets)).toBe("Parameter 'page' is '***'.")
-  expect(messageOf(whole, secrets, 'zh')).toBe("参数 '***'")
-  const cut = (message: string) => messageOf(new Failure('bad_request', message), ['a shared key'])
+  expect(readMessage(whole, secrets)).toBe("Parameter 'page' is '***'.")
+  expect(readMessage(whole, secrets, 'zh')).toBe("参数 '***'")
+  const cut = (message: string) => readMessage(new Failure('bad_request', message), ['a shared key'])
   expect(cut("It is 'xxxa shared k…' or 'a sha…'.")).toBe("It is 'xxx***…' or '***…'.")
   expect(cut("It is 'a sh…' or 'xa s…', 'a shy…'.")).toBe("It is '***…' or 'xa s…', 'a shy…'.")
 })

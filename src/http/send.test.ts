@@ -20,8 +20,12 @@ function serving() {
   const limited: unknown[] = []
   const state = { isOpen: true, freed: 0 }
   const service = {
-    ...{ log: () => undefined, basePath: '', clock, counts: createHttpCounts() },
-    ...{ isLogged: () => false, clientOf: () => undefined },
+    log: () => undefined,
+    basePath: '',
+    clock,
+    counts: createHttpCounts(),
+    isLogged: () => false,
+    clientOf: () => undefined,
     defaults: { format: 'envelope', compat: 'none' },
     connections: {
       limitIdle: (...limit: readonly unknown[]) => void limited.push(limit),

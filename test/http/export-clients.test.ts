@@ -56,11 +56,11 @@ async function serving(over: Parameters<typeof serviceOn>[1] = {}, store?: Store
     const status = Number((await begun.promise).split(' ')[1])
     return { socket, closed, status }
   }
-  const refusalOf = async (response: Response) => {
+  const readRefusal = async (response: Response) => {
     const { message } = (await response.json()) as { readonly message: string }
     return [response.status, response.headers.get('retry-after'), message]
   }
-  return { ...service, kinds, get, open, refusalOf }
+  return { ...service, kinds, get, open, readRefusal }
 }
 
 test('exports: a client that reads nothing is cut off without the end of the list', async () => {
@@ -94,14 +94,18 @@ test('exports: an answer of known length keeps its place until it was sent', asy
 
 test('exports: a third export of a key is 429, and 503 when all places are taken', async () => {
   const other = createKey('other', { perSecond: 100, perDay: 1_000_000 }, { now: Date.now() })
-  const { open, get, kinds, refusalOf } = await serving({ maxExports: 3, keys: [other.stored] })
+  const { open, get, kinds, readRefusal } = await serving({ maxExports: 3, keys: [other.stored] })
   const [first] = [await open(), await open()]
-  expect(await refusalOf(await get(HISTORY))).toEqual([
-    ...[429, '10', 'This API key is limited to 2 exports at once; wait until one has ended.'],
+  expect(await readRefusal(await get(HISTORY))).toEqual([
+    429,
+    '10',
+    'This API key is limited to 2 exports at once; wait until one has ended.',
   ])
   expect((await open(HISTORY, other.key)).status).toBe(200)
-  expect(await refusalOf(await get(HISTORY, {}, other.key))).toEqual([
-    ...[503, '10', 'The service is busy: too many exports are being sent.'],
+  expect(await readRefusal(await get(HISTORY, {}, other.key))).toEqual([
+    503,
+    '10',
+    'The service is busy: too many exports are being sent.',
   ])
   first?.socket.destroy()
   await until(() => kinds().includes('gone'))
@@ -118,7 +122,7 @@ test('exports: HEAD has the headers and takes no place', async () => {
 })
 
 test('exports: each begun thousand of rows counts as a request of the day', async () => {
-  const { get, refusalOf } = await serving({ plan: { perSecond: 1_000, perDay: 39 } })
+  const { get, readRefusal } = await serving({ plan: { perSecond: 1_000, perDay: 39 } })
   const left = async () => {
     const response = await get('/api/base/get-wealth-list?size=1')
     await response.text()
@@ -127,9 +131,10 @@ test('exports: each begun thousand of rows counts as a request of the day', asyn
   expect(await left()).toEqual([200, '38'])
   expect((await (await get(HISTORY)).text()).split('\n').length).toBe(18_261 + 2)
   expect(await left()).toEqual([200, '18'])
-  const [status, , message] = await refusalOf(await get(HISTORY))
+  const [status, , message] = await readRefusal(await get(HISTORY))
   expect([status, message]).toEqual([
-    ...[429, 'This API key is limited to 39 requests per day; 17 are left today, and 18 more are needed.'],
+    429,
+    'This API key is limited to 39 requests per day; 17 are left today, and 18 more are needed.',
   ])
   // Refused requests were not counted.
   expect(await left()).toEqual([200, '17'])
@@ -175,7 +180,7 @@ test.each([
 })
 
 /** Open views and running reads of a store. */
-function watched(store: Store) {
+function countHoldings(store: Store) {
   const holding = { views: 0, reads: 0 }
   const read: Store['read'] = async (work, options) => {
     holding.reads += 1
@@ -209,7 +214,7 @@ async function readCalls(): Promise<readonly Call[]> {
   return SOAK ? calls : calls.filter(({ action }) => few.includes(action.action))
 }
 
-const readerOf = ({ body }: Response) => (body as ReadableStream<Uint8Array>).getReader()
+const getReader = ({ body }: Response) => (body as ReadableStream<Uint8Array>).getReader()
 
 test.each([
   ['take nothing', 'stalled', false],
@@ -218,7 +223,7 @@ test.each([
 ])('exports: readers of lists that %s release what they held, and others continue', async (_, kind, reads) => {
   const clock = handClock(Date.UTC(2026, 0, 1))
   const calls = await readCalls()
-  const { store, holding } = watched(await loadedStore())
+  const { store, holding } = countHoldings(await loadedStore())
   const holders = calls.map((_, at) => createKey(`holder ${at}`, WIDE, { now: clock.now() }))
   // Room for all lists at once and one more reader.
   const over = { clock, keys: holders.map(({ stored }) => stored), maxExports: calls.length + 1 }
@@ -230,11 +235,11 @@ test.each([
   }
   for (const format of ['ndjson', 'csv']) {
     const whole = await readAll(format)
-    const readers: ReturnType<typeof readerOf>[] = []
+    const readers: ReturnType<typeof getReader>[] = []
     for (const [at, call] of calls.entries()) {
       const response = await requestList({ ask, key: holders[at]?.key ?? '' }, call, { format })
       expect([call.name, response.status]).toEqual([call.name, 200])
-      const reader = readerOf(response)
+      const reader = getReader(response)
       if (reads) await reader.read()
       readers.push(reader)
     }
@@ -253,7 +258,7 @@ test.each([
 })
 
 test('exports: clients that disconnect after the first bytes hold nothing', async () => {
-  const { store, holding } = watched(await loadedStore())
+  const { store, holding } = countHoldings(await loadedStore())
   const { open, kinds, app } = await serving({}, store)
   for (const path of [HISTORY, HOLDERS, HISTORY.replace('ndjson', 'csv'), HOLDERS.replace('csv', 'ndjson')])
     for (let times = 0; times < 3; times += 1) {
@@ -278,7 +283,7 @@ test.skipIf(elasticsearchUrl() === undefined)(
     const pits = (method: string): number =>
       proxy.asked.filter(asked => asked.method === method && asked.path.includes('/_pit')).length
     const { ask, key } = serviceOn(target.reopen({ url: proxy.url }))
-    const reader = readerOf(await ask(`${HOLDERS}&apikey=${key}`))
+    const reader = getReader(await ask(`${HOLDERS}&apikey=${key}`))
     await reader.read()
     expect(pits('POST')).toBeGreaterThan(0)
     await reader.cancel()

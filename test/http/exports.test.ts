@@ -19,7 +19,7 @@ function exampleOf({ module, action, example }: ApiAction): string {
 const service = serviceOn(await loadedStore())
 const ask = (query: string, headers: Record<string, string> = {}) =>
   service.ask(`/api/?apikey=${service.key}&${query}`, { headers })
-async function fileOf(query: string) {
+async function readExport(query: string) {
   const { headers, body } = await ask(query)
   const text = await new Response(body).text()
   expect(text).toEndWith('\n')
@@ -49,7 +49,7 @@ for (const action of lists)
   for (const options of ['', '&compat=iostabc'])
     test(`exports: ${action.module} ${action.action} as NDJSON has the rows of its pages${options}`, async () => {
       const asked = options + partOf(action)
-      const { headers, lines } = await fileOf(`${exampleOf(action)}&format=ndjson${asked}`)
+      const { headers, lines } = await readExport(`${exampleOf(action)}&format=ndjson${asked}`)
       const rows = await expectPages(action, lines.slice(0, -1), asked)
       const block_height = headers.get('x-block-height')
       expect(JSON.parse(lines.at(-1) ?? '')).toMatchObject({ complete: true, rows, block_height })
@@ -71,7 +71,7 @@ test.each(lists.map(action => [action.action, action] as const))(
     // Only pages can contain rows that may still be replaced.
     if (Object.hasOwn(action.params.properties, 'head')) expect(head).not.toContain('status')
     // Amounts as text have the digits of numbers.
-    const { lines } = await fileOf(`${query}&format=ndjson&numbers=string`)
+    const { lines } = await readExport(`${query}&format=ndjson&numbers=string`)
     expect(records.length).toBe(lines.length - 1)
     for (const [at, record] of records.entries()) {
       const row = JSON.parse(lines[at] ?? '')
@@ -105,7 +105,7 @@ test.each([
     ['at_block=3000', ''],
     ['at_time=2026-11-21T08:08:28Z', '&numbers=string'],
   ] as const) {
-    const answer = await fileOf(`${query}&${point}&format=ndjson${options}`)
+    const answer = await readExport(`${query}&${point}&format=ndjson${options}`)
     const last = JSON.parse(answer.lines.at(-1) ?? '')
     const said = await (await ask(`${query}&${point}&format=bare`)).json()
     const { at_block, at_time } = said as { readonly at_block: number; readonly at_time: string }
@@ -113,14 +113,14 @@ test.each([
     expect([at_block >= 3000, at_block <= 3001]).toEqual([true, true])
     const name = `${new URLSearchParams(query).get('action')}-${at_block}`
     expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${name}.ndjson"`)
-    const { headers } = await fileOf(`${query}&${point}&format=csv`)
+    const { headers } = await readExport(`${query}&${point}&format=csv`)
     expect(headers.get('content-disposition')).toBe(`attachment; filename="${name}.csv"`)
   }
 })
 
 test('exports: shares of a period name their blocks and their sum', async () => {
   const query = 'module=producer&action=get-reward-shares&producer=prod_13&start_block=2000&end_block=3000'
-  const { headers, lines } = await fileOf(`${query}&format=ndjson&numbers=string`)
+  const { headers, lines } = await readExport(`${query}&format=ndjson&numbers=string`)
   const said = await (await ask(`${query}&format=bare&numbers=string&page=1&size=1`)).json()
   const { shares: _, page: __, size: ___, total, ...beside } = said as Readonly<Record<string, unknown>>
   expect(JSON.parse(lines.at(-1) ?? '')).toEqual({ complete: true, rows: total, block_height: '4851', ...beside })
@@ -159,7 +159,7 @@ test.each(SEARCHES)('%s: the export and the feed have the rows of its pages', as
     after = next === undefined ? undefined : `&after=${next}`
   }
   expect(expected.length).toBeGreaterThan(0)
-  const lines = (await fileOf(`${list}&sort=asc&format=ndjson`)).lines.map(line => JSON.parse(line))
+  const lines = (await readExport(`${list}&sort=asc&format=ndjson`)).lines.map(line => JSON.parse(line))
   expect(lines.slice(0, -1).map(({ id }) => id)).toEqual(expected)
   expect(lines.at(-1)).toEqual({ complete: true, rows: expected.length, block_height: '4851' })
   const [head = [], ...records] = readWholeCsv(await (await ask(`${list}&sort=asc&format=csv`)).text())

@@ -27,7 +27,7 @@ const LIST = '/api/account/get-account-tx?account=busyhub&format=sse'
 const PLAN = { perSecond: 1_000, perDay: 100_000 }
 const store = await loadedStore()
 
-async function opening(over: Parameters<typeof serviceOn>[1] = {}) {
+async function openService(over: Parameters<typeof serviceOn>[1] = {}) {
   const service = serviceOn(store, over)
   const open = (query = '', { key = service.key, headers = {} as Record<string, string> } = {}) =>
     service.ask(LIST + query, { headers: { 'x-api-key': key, ...headers } })
@@ -42,7 +42,7 @@ async function firstOf({ body }: Response, count: number, parse = feedEvents): P
 }
 
 test('feeds: the first message names the last row, so that a reconnect before the first row misses none', async () => {
-  const { open } = await opening()
+  const { open } = await openService()
   const reader = (await open()).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
   expect(new TextDecoder().decode(value as Uint8Array)).toMatch(
@@ -52,7 +52,7 @@ test('feeds: the first message names the last row, so that a reconnect before th
 })
 
 test('feeds: the first message repeats the chain of a client, whose packed rows are then dropped, as with the id of an older service', async () => {
-  const { open } = await opening()
+  const { open } = await openService()
   const [begin] = await firstOf(await open(), 1, feedMessages)
   const trail = begin?.id?.slice('18261'.length) ?? ''
   for (const [last, id, block] of [
@@ -74,7 +74,7 @@ test('feeds: the first message repeats the chain of a client, whose packed rows 
 })
 
 test('feeds: a client with more rows than the list gets a reset to the last valid row', async () => {
-  const { open } = await opening()
+  const { open } = await openService()
   const [end] = await firstOf(await open('', { headers: { 'last-event-id': '18262' } }), 2)
   expect([end?.id, end?.event, JSON.parse(end?.data ?? '')]).toMatchObject([
     '18261',
@@ -84,7 +84,7 @@ test('feeds: a client with more rows than the list gets a reset to the last vali
 })
 
 test('feeds: calls without a feed, and parameters that a feed does not use, are refused', async () => {
-  const { ask, key, open } = await opening()
+  const { ask, key, open } = await openService()
   const refusal = async (response: Response) => {
     const { message } = (await response.json()) as { message: string }
     return [response.status, message]
@@ -107,7 +107,7 @@ test('feeds: calls without a feed, and parameters that a feed does not use, are 
 
 test('feeds: the number of feeds is limited per key and in all, and leaving clients release their places', async () => {
   const other = createKey('other', PLAN, { now: Date.now() })
-  const { open } = await opening({ maxFeeds: 3, maxFeedsPerKey: 2, keys: [other.stored] })
+  const { open } = await openService({ maxFeeds: 3, maxFeedsPerKey: 2, keys: [other.stored] })
   const [first] = [await open(), await open()]
   expect((await open()).status).toBe(429)
   const third = await open('', { key: other.key })
@@ -123,7 +123,7 @@ test('feeds: revoking a key ends its feeds, and no others', async () => {
     store: { read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }) },
     clock: systemClock,
   })
-  const { open } = await opening({ keyring: ring })
+  const { open } = await openService({ keyring: ring })
   const ended = firstOf(await open('', { key: one?.key ?? '' }), 2)
   let isOver = false
   const kept = await open('', { key: two?.key ?? '' })
@@ -139,7 +139,7 @@ test('feeds: revoking a key ends its feeds, and no others', async () => {
 
 test('feeds: all feeds end when the service stops', async () => {
   const stopping = stoppingService()
-  const { open } = await opening({ stopping })
+  const { open } = await openService({ stopping })
   const ended = firstOf(await open('&lang=zh'), 2)
   stopping.begin()
   expect((await ended).map(({ event, data }) => [event, JSON.parse(data).message])).toEqual([
@@ -171,7 +171,7 @@ test('feeds: a feed opened while the service stops is a stream that ends, and qu
 })
 
 test('client: followHead reports head rows and dropped ones, and sends the id to continue from', async () => {
-  const service = await opening()
+  const service = await openService()
   const packed = (id: string, row: number) => `id: ${id}\nevent: packed\ndata: {"n":${row}}\n\n`
   const row = (id: string, n: number) => `id: ${id}\ndata: {"seq":${n}}\n\n`
   const bodies = [
@@ -213,7 +213,7 @@ const EVENING = Date.UTC(2026, 0, 1, 23, 50)
 const NIGHT_MS = 600_000
 const MINUTE_MS = 60_000
 
-async function startedInTheEvening(plan: Plan, { expires }: { readonly expires?: number } = {}) {
+async function startInEvening(plan: Plan, { expires }: { readonly expires?: number } = {}) {
   const clock = handClock(EVENING)
   const { key, stored } = createKey('reader', plan, { now: EVENING, ...(expires !== undefined && { expires }) })
   const keys = { read: async () => ({ keys: [stored], isStart: true, isEnd: true, mark: undefined }) }
@@ -261,10 +261,7 @@ async function startedInTheEvening(plan: Plan, { expires }: { readonly expires?:
 const from = (first: number, length: number) => Array.from({ length }, (_, at) => first + at)
 
 test('feeds: the expiry of a key ends its feeds, and the key opens none', async () => {
-  const { clock, ask, follow } = await startedInTheEvening(
-    { perSecond: 100, perDay: 100 },
-    { expires: EVENING + MINUTE_MS },
-  )
+  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 100 }, { expires: EVENING + MINUTE_MS })
   const feed = await follow('&start_seq=18261')
   await feed.until(1)
   await clock.pass(EVENING + MINUTE_MS - 1_000 - clock.now())
@@ -278,7 +275,7 @@ test('feeds: the expiry of a key ends its feeds, and the key opens none', async 
 })
 
 test('feeds: when the day has no request left for the next thousand rows, a feed ends after the last row and continues there the next day', async () => {
-  const { clock, ask, follow } = await startedInTheEvening({ perSecond: 100, perDay: 3 })
+  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 3 })
   const feed = await follow('&start_seq=1')
   await feed.until()
   expect(feed.rows()).toEqual(from(1, 3_000))
@@ -302,7 +299,7 @@ test('feeds: when the day has no request left for the next thousand rows, a feed
 })
 
 test('feeds: an open feed continues after the requests of the day are used up', async () => {
-  const { clock, ask, follow } = await startedInTheEvening({ perSecond: 100, perDay: 2 })
+  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 2 })
   const feed = await follow('&start_seq=17500')
   await feed.until(762)
   expect((await ask('/api/base/get-overview')).status).toBe(200)

@@ -32,10 +32,9 @@ function started(read: (signal: AbortSignal | undefined) => Promise<never>) {
       beat: () => undefined,
       end: ({ message }) => ends.push(message),
     })
-  const list = {
-    ...({ name: 'blocks', followed: { kind: 'blocks' }, isHead: false, options: { numbers: 'number' } } as const),
-    rows: async () => [] as never,
-  }
+  const rows = async () => [] as never
+  const options = { numbers: 'number' } as const
+  const list = { name: 'blocks', followed: { kind: 'blocks' }, isHead: false, rows, options } as const
   const follower = (): FeedFollower => ({ list, next: 2, hasPacked: false, outbox: openOutbox<Message>() })
   const join = (one: FeedFollower): boolean => hub.join(one, { end: at(0), count: 1 })
   return { clock, hub, heights, ends, watch, follower, join, answers }

@@ -152,7 +152,7 @@ async function messagesOf(
 }
 
 /** A store whose last blocks are not the chain's. `repaired`: they were taken back, and the chain has grown. */
-async function forkedPlace() {
+async function openForkedPlace() {
   const place = await damageableSqlite()
   await fill(place.store, await forkedChain(HEIGHT, 3), HEIGHT + 5)
   const repaired = async (): Promise<Service> => {
@@ -164,7 +164,7 @@ async function forkedPlace() {
 }
 
 test('feeds: the id of the last row sent at once names its branch, and a client that returns with it learns that rows were taken back', async () => {
-  const { service, repaired, destroy } = await forkedPlace()
+  const { service, repaired, destroy } = await openForkedPlace()
   const [begin, ...events] = await messagesOf(service, BLOCKS, { query: `&start_seq=${HEIGHT}` }, 3)
   // The id of any other row is its seq alone.
   expect(events.map(({ id, data }) => [id?.replace(/@.*/, '@'), data !== ''])).toEqual([
@@ -191,7 +191,7 @@ test('feeds: the id of the last row sent at once names its branch, and a client 
 })
 
 test('feeds: a feed of searched rows, begun at a block that is taken back, sends a reset and continues', async () => {
-  const { service, repaired, destroy } = await forkedPlace()
+  const { service, repaired, destroy } = await openForkedPlace()
   const told = (events: readonly FeedEvent[]) =>
     events.map(({ event, data }) => [event, data === '' ? '' : JSON.parse(data).block_height])
   const RESET = [

@@ -126,6 +126,14 @@ test('feeds: a reader too slow for the waiting rows gets an id to continue from,
   const leaving = new AbortController()
   const open = async (headers: Record<string, string> = {}) =>
     (await ask(list, { headers, signal: leaving.signal })).body
+  /** A reader that takes the beginning, so that it waits for rows. */
+  const openSlow = async () => {
+    const body = await open()
+    const reader = body?.getReader()
+    await reader?.read()
+    reader?.releaseLock()
+    return body
+  }
   let slow: ReadableStream<Uint8Array> | null = null
   const brisk: FeedEvent[] = []
   let reading: Promise<unknown> | undefined
@@ -133,9 +141,9 @@ test('feeds: a reader too slow for the waiting rows gets an id to continue from,
     for await (const event of feedEvents(await open())) brisk.push(event)
   }
   await commitRuns(store, runs, {
-    lib: TO,
+    lib: ends.at(-1) ?? 0,
     onCommitted: async height => {
-      slow ??= await open()
+      slow ??= await openSlow()
       reading ??= read().catch(error => leaving.signal.aborted || Promise.reject(error))
       // Each height is sent to all readers at once.
       if (height > FROM) await until(() => Number(JSON.parse(brisk.at(-1)?.data ?? '{"block":0}').block) >= height - 5)

@@ -16,7 +16,7 @@ import { until } from '#test/support/wait.ts'
 /** The gateway never reads the store. */
 const noStore = { name: 'none' } as unknown as Store
 
-function gatewayTo(node: Node | undefined, over: Parameters<typeof serviceOn>[1] = {}) {
+function openGateway(node: Node | undefined, over: Parameters<typeof serviceOn>[1] = {}) {
   const service = serviceOn(noStore, { ...(node && { node }), ...over })
   const get = (path: string, init?: RequestInit) =>
     service.ask(`/rpc${path}${path.includes('?') ? '&' : '?'}apikey=${service.key}`, init)
@@ -24,17 +24,17 @@ function gatewayTo(node: Node | undefined, over: Parameters<typeof serviceOn>[1]
 }
 
 /** The service on a port. */
-function listening({ app, key }: Service) {
+function listenOn({ app, key }: Service) {
   app.listen({ hostname: '127.0.0.1', port: 0 })
   return `http://127.0.0.1:${app.server?.port}/rpc/getNodeInfo?apikey=${key}`
 }
 
-const codeOf = async (response: Response) => [response.status, await response.json()]
+const readAnswer = async (response: Response) => [response.status, await response.json()]
 
 test('gateway: every recorded GET of a listed method is answered byte for byte', async () => {
   await using replay = await serveReplay({ recording: await recording() })
   const node = createNode({ urls: [replay.url], clock: patientClock })
-  const { get } = gatewayTo(node)
+  const { get } = openGateway(node)
   const names = new Set(rpcMethods.map(({ name }) => name))
   const calls = (await rpcCalls()).filter(
     ({ method, path }) => method === 'GET' && names.has(path.split('/')[1] ?? '') && path !== '/getNodeInfo/',
@@ -64,10 +64,12 @@ test('gateway: the node gets only the path', async () => {
   await using node = await startFaultyNode(
     () => new Response(new Uint8Array([0, 255, 10]), { status: 418, headers: { 'content-type': 'text/x-odd' } }),
   )
-  const { get, key } = gatewayTo(createNode({ urls: [node.url], clock: patientClock }))
+  const { get, key } = openGateway(createNode({ urls: [node.url], clock: patientClock }))
   const response = await get('/getNodeInfo?_=1&lang=zh', { headers: { Cookie: 'a=b', 'X-API-Key': key } })
   expect([response.status, response.headers.get('content-type'), [...(await response.bytes())]]).toEqual([
-    ...[418, 'text/plain; charset=utf-8', [0, 255, 10]],
+    418,
+    'text/plain; charset=utf-8',
+    [0, 255, 10],
   ])
   const odd = ['getNodeInfo/', 'getNodeInfo%2f..', 'nosuch', 'getAccount/%2e%2e%2f/true', 'getAccount/../true']
   for (const path of [...odd, 'getNodeInfo?x=1']) expect((await get(`/${path}`)).status).toBeOneOf([400, 404])
@@ -76,9 +78,12 @@ test('gateway: the node gets only the path', async () => {
 
 test('gateway: a service without a node, or whose node is out of reach, is 503 without an address', async () => {
   const gone = createNode({ urls: ['http://127.0.0.1:1'] })
-  const [without, away] = [await gatewayTo(undefined).get('/getNodeInfo'), await gatewayTo(gone).get('/getNodeInfo')]
-  expect(await codeOf(without)).toMatchObject([503, { message: 'This service is not connected to a node.' }])
-  expect(await codeOf(away)).toMatchObject([503, { message: 'Temporarily unavailable; try again later.' }])
+  const [without, away] = [
+    await openGateway(undefined).get('/getNodeInfo'),
+    await openGateway(gone).get('/getNodeInfo'),
+  ]
+  expect(await readAnswer(without)).toMatchObject([503, { message: 'This service is not connected to a node.' }])
+  expect(await readAnswer(away)).toMatchObject([503, { message: 'Temporarily unavailable; try again later.' }])
   gone.close()
 })
 
@@ -94,8 +99,8 @@ beforeAll(async () => {
   })
   await new Promise<void>(ready => server.listen(0, '127.0.0.1', ready))
   const { port } = server.address() as { readonly port: number }
-  service = gatewayTo(createNode({ urls: [`http://127.0.0.1:${port}`], clock: patientClock }))
-  url = listening(service)
+  service = openGateway(createNode({ urls: [`http://127.0.0.1:${port}`], clock: patientClock }))
+  url = listenOn(service)
 })
 afterAll(async () => {
   await service.app.stop(true)
@@ -109,7 +114,7 @@ test.each(['600 X', '999 X', '099 X', '000 X', '206 Partial Content', '304 Not M
   async status => {
     const body = status.startsWith('304') ? '\r\n' : 'Content-Length: 2\r\n\r\nhi'
     answer = `HTTP/1.1 ${status}\r\n${body}`
-    expect(await codeOf(await ask())).toMatchObject([503, { code: 5030, data: {} }])
+    expect(await readAnswer(await ask())).toMatchObject([503, { code: 5030, data: {} }])
   },
 )
 
@@ -148,7 +153,7 @@ test('gateway: the memory of all answers is limited, and answers beyond it are r
   await using node = await startFaultyNode(({ path }) =>
     path === '/getRAMInfo' ? new Response(new Uint8Array(4 * MIB)) : undefined,
   )
-  const { get } = gatewayTo(createNode({ urls: [node.url], maxHeldBytes: 10 * MIB, clock: patientClock }))
+  const { get } = openGateway(createNode({ urls: [node.url], maxHeldBytes: 10 * MIB, clock: patientClock }))
   const [large, small] = ['/getRAMInfo', '/getNodeInfo']
   // Two clients that do not read their answers.
   const unread = [await get(large), await get(large)]
@@ -164,20 +169,20 @@ test('gateway: the memory of all answers is limited, and answers beyond it are r
 test('gateway: a large answer arrives complete through a socket', async () => {
   const bytes = new Uint8Array(3 * MIB).map((_, at) => at % 251)
   await using node = await startFaultyNode(() => new Response(bytes, { headers: { 'content-type': 'x/y' } }))
-  const own = gatewayTo(createNode({ urls: [node.url], clock: patientClock }))
-  const response = await fetch(listening(own))
+  const own = openGateway(createNode({ urls: [node.url], clock: patientClock }))
+  const response = await fetch(listenOn(own))
   expect(Bun.deepEquals(await response.bytes(), bytes)).toBe(true)
   await own.app.stop(true)
 })
 
 /** The gateway with two watched nodes. The faulty one is listed first and has the higher block. */
-async function watched() {
+async function watchNodes() {
   const nodes = await pair({ wellTo: 4_840 })
   await nodes.node.watch(async () => OURS)
   const sources: string[] = []
   const own = createHttpCounts()
   const gatewayAnswers = { ...own.gatewayAnswers, add: (_: number, source = '') => void sources.push(source) }
-  const { get } = gatewayTo(nodes.node, { clock: nodes.clock, counts: { ...own, gatewayAnswers } })
+  const { get } = openGateway(nodes.node, { clock: nodes.clock, counts: { ...own, gatewayAnswers } })
   const asked = (node: typeof nodes.sick, path: string) => node.asked.filter(one => one.path === path).length
   return {
     ...nodes,
@@ -196,7 +201,7 @@ async function watched() {
 const ACCOUNT = '/getAccount/admin/true'
 
 test('gateway: equal requests of a crowd are one call to the node, and each reader gets its bytes', async () => {
-  await using service = await watched()
+  await using service = await watchNodes()
   const truth = await service.truth(service.sick, ACCOUNT)
   const answers = await Promise.all(
     Array.from({ length: 200 }, async (_, at) => {
@@ -215,7 +220,7 @@ test('gateway: equal requests of a crowd are one call to the node, and each read
 })
 
 test('gateway: when the node hangs, the next one answers the whole crowd with one call', async () => {
-  await using service = await watched()
+  await using service = await watchNodes()
   const truth = await service.truth(service.well, ACCOUNT)
   service.become(hangs)
   const asked = Promise.all(Array.from({ length: 8 }, () => service.ask(ACCOUNT)))
@@ -229,7 +234,7 @@ test('gateway: when the node hangs, the next one answers the whole crowd with on
 })
 
 test('gateway: cached answers are dropped when nodes die, return or change their chain', async () => {
-  await using service = await watched()
+  await using service = await watchNodes()
   const path = '/getChainInfo'
   const high = await service.truth(service.sick, path)
   const low = await service.truth(service.well, path)

@@ -29,7 +29,7 @@ function linksOf(header: string | null, path: string): ReadonlyMap<string, strin
 }
 
 /** The rows of an address, and its links. */
-async function rowsAt(path: string, list: string) {
+async function readRows(path: string, list: string) {
   const { response, links } = await get(path)
   expect(response.status).toBe(200)
   const { data } = (await response.json()) as { readonly data: Readonly<Record<string, unknown[]>> }
@@ -45,7 +45,7 @@ test.each(LISTS.map((action, at) => [`${action.module} ${formatActionName(action
     // Of long lists the beginning is enough, except in long runs.
     const part = SOAK || params.properties['end_seq'] === undefined ? {} : { end_seq: '1500' }
     const query = new URLSearchParams({ ...asked, ...part }).toString()
-    const whole = await rowsAt(`/api/${module}/${action}?${query}&size=90`, list)
+    const whole = await readRows(`/api/${module}/${action}?${query}&size=90`, list)
     const { total } = whole
     const size = Math.min(500, Math.max(1, Math.ceil(total / 7)))
     const paths = [
@@ -57,7 +57,7 @@ test.each(LISTS.map((action, at) => [`${action.module} ${formatActionName(action
     const rows: unknown[] = []
     let pages = 0
     for (let at = paths[place % paths.length]; at !== undefined; pages += 1) {
-      const { rows: own, links } = await rowsAt(at, list)
+      const { rows: own, links } = await readRows(at, list)
       rows.push(...own)
       expect(links.has('prev')).toBe(pages > 0)
       at = links.get('next')
@@ -67,7 +67,7 @@ test.each(LISTS.map((action, at) => [`${action.module} ${formatActionName(action
     // From every address, the last link leads to the last rows, and further to the page before them.
     for (const path of paths) {
       const { links } = await get(path)
-      const end = await rowsAt(links.get('last') ?? '', list)
+      const end = await readRows(links.get('last') ?? '', list)
       expect(end.rows).toEqual(rows.slice((pages - 1) * size))
       if (pages > 1) expect(links.get('next')).toContain('page=2')
       expect(end.links.has('prev')).toBe(pages > 1)

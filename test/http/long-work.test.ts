@@ -37,7 +37,7 @@ async function started(plan = WIDE) {
   return {
     ...service,
     ask,
-    refusalOf: async (path: string, own = key) => {
+    readRefusal: async (path: string, own = key) => {
       const response = await ask(path, { 'x-api-key': own })
       const { message } = (await response.json()) as { readonly message: string }
       return [response.status, message] as const
@@ -142,18 +142,18 @@ test('rankings of the past: rows read count as those of an export do, and equal 
 }, 60_000)
 
 test('rankings of the past: the shared test key gets small ones only', async () => {
-  const { ask, refusalOf } = await started()
+  const { ask, readRefusal } = await started()
   const refusal =
     /^The holders of token 'iost' at block \d+ take \d{5} rows to find, and without an API key of one's own at most 10000 rows are read for an answer; ask the operator for a key\.$/
   for (const path of [LARGE, `${LARGE}&format=ndjson`])
-    expect(await refusalOf(path, TEST_KEY)).toEqual([403, expect.stringMatching(refusal)])
+    expect(await readRefusal(path, TEST_KEY)).toEqual([403, expect.stringMatching(refusal)])
   for (const path of SMALL) expect([path, (await ask(path, { 'x-api-key': TEST_KEY })).status]).toEqual([path, 200])
 }, 60_000)
 
 test('rankings of the past: one that exceeds the requests of the day is refused before any work', async () => {
-  const { refusalOf, used } = await started({ perSecond: 1_000, perDay: 6 })
+  const { readRefusal, used } = await started({ perSecond: 1_000, perDay: 6 })
   const refusal = /^This API key is limited to 6 requests per day; \d are left today, and \d+ more are needed\.$/
-  expect(await refusalOf(LARGE)).toEqual([429, expect.stringMatching(refusal)])
+  expect(await readRefusal(LARGE)).toEqual([429, expect.stringMatching(refusal)])
   expect(await used()).toBe(0)
 }, 60_000)
 

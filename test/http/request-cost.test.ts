@@ -6,7 +6,6 @@ import { OPTION_VALUES } from '#actions/request/options.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { pages } from '#explorer/pages.ts'
 import { findClient, parseIpAddress } from '#http/client-address.ts'
-import { rpcMethods } from '#http/rpc-methods.ts'
 import { type Explorer, explorerOn, HTML } from '../explorer/served.ts'
 import { cpuOf } from '../support/cost/cpu.ts'
 import { COMMON_SHAPES, SHAPES, shapesOf } from '../support/cost/long-texts.ts'
@@ -160,19 +159,6 @@ test('cost: every path, its open segments and any parameter', async () => {
     ]
   })
   expect(requests.length).toBeGreaterThan(250)
-  expect(await dearOf(requests)).toEqual([])
-})
-
-test('cost: every segment of the methods of a node', async () => {
-  const requests = rpcMethods.flatMap(({ name, segments }) =>
-    segments.flatMap((segment, at) =>
-      withTexts(
-        `${name} ${segment.name}`,
-        text => `/rpc/${[name, ...segments.map(({ example }, each) => (each === at ? text : example))].join('/')}`,
-        textsFor(`/rpc/ ${segment.name}`, segment.example),
-      ),
-    ),
-  )
   expect(await dearOf(requests)).toEqual([])
 })
 

@@ -30,13 +30,13 @@ const JSON_ONLY = { headers: { accept: 'application/json' } }
 
 type Options = NonNullable<Parameters<typeof serviceOn>[1]>
 
-async function statusOf(of: Store, options: Options = {}) {
+async function readStatus(of: Store, options: Options = {}) {
   const response = await serviceOn(of, { now, ...options }).ask('/status', JSON_ONLY)
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'application/json; charset=utf-8'])
   return (await response.json()) as object
 }
 
-async function readyOf(of: Store, options: Options = {}) {
+async function readReady(of: Store, options: Options = {}) {
   const response = await serviceOn(of, { now, ...options }).ask('/ready')
   return [response.status, await response.json()]
 }
@@ -67,9 +67,10 @@ test('/health works without a store or node', async () => {
 
 test('/ready: the status is 503 until there is a store, and until a height is published', async () => {
   const nowhere = openSqlite({ path: '/nowhere/iostlens.sqlite' })
-  expect(await readyOf(nowhere)).toMatchObject([503, { reason: expect.stringContaining('The store does not exist') }])
-  expect(await readyOf(store)).toEqual([
-    ...[503, { ready: false, reason: 'Nothing is loaded yet.', version: '0.0.0-test' }],
+  expect(await readReady(nowhere)).toMatchObject([503, { reason: expect.stringContaining('The store does not exist') }])
+  expect(await readReady(store)).toEqual([
+    503,
+    { ready: false, reason: 'Nothing is loaded yet.', version: '0.0.0-test' },
   ])
 })
 
@@ -96,12 +97,19 @@ const READINESS: readonly (readonly [Options, NodeState | undefined, reason: str
 test.each(READINESS)('/ready: with %p beside %p: %p', async (...given) => {
   const [options, beside, reason, more] = given
   const node = beside === undefined ? {} : { node: nodeOf(beside) }
-  expect(await readyOf(published(4_000), { ...options, ...node })).toEqual([
+  expect(await readReady(published(4_000), { ...options, ...node })).toEqual([
     reason === undefined ? 200 : 503,
     {
       ...(reason === undefined ? { ready: true } : { ready: false, reason }),
-      ...{ height: 4_000, lib: 4_000, behind: null, node: 'reachable', time: '2026-11-21T08:25:32.500Z' },
-      ...{ whole: true, behind_seconds: null, lag_seconds: 40, node_heard: '2026-11-21T08:26:12.500Z' },
+      height: 4_000,
+      lib: 4_000,
+      behind: null,
+      node: 'reachable',
+      time: '2026-11-21T08:25:32.500Z',
+      whole: true,
+      behind_seconds: null,
+      lag_seconds: 40,
+      node_heard: '2026-11-21T08:26:12.500Z',
       version: '0.0.0-test',
       ...more,
     },
@@ -111,17 +119,18 @@ test.each(READINESS)('/ready: with %p beside %p: %p', async (...given) => {
 test('/ready: a node of another chain leaves the status at 200', async () => {
   const whyUnfit = () => ({ is: 'foreign', why: 'chain 7', node: 'a' }) as const
   const node = { ...nodeOf({ lib: undefined }), whyUnfit }
-  expect(await readyOf(published(4_000), { node })).toMatchObject([200, { ready: true, node: 'foreign' }])
+  expect(await readReady(published(4_000), { node })).toMatchObject([200, { ready: true, node: 'foreign' }])
 })
 
 test('/ready with --ready-needs-node: without a node the last irreversible block of the load counts', async () => {
-  expect((await readyOf(published(4_000, 5_001), STRICT))[0]).toBe(503)
+  expect((await readReady(published(4_000, 5_001), STRICT))[0]).toBe(503)
 })
 
 test('/ready: a hanging store is 503 long before the deadline', async () => {
   const hanging = at(() => new Promise(() => {}))
-  expect(await readyOf(hanging, { deadlineMs: 60_000, clock: systemClock })).toEqual([
-    ...[503, { ready: false, reason: 'The store cannot be read.', version: '0.0.0-test' }],
+  expect(await readReady(hanging, { deadlineMs: 60_000, clock: systemClock })).toEqual([
+    503,
+    { ready: false, reason: 'The store cannot be read.', version: '0.0.0-test' },
   ])
 })
 
@@ -171,10 +180,20 @@ test('damage that an answer meets is in /ready, /status and the alert until the 
 const node = { ...nodeOf({ lib: 4_002 }), reportAgeMs: () => 500 }
 
 test('/status: JSON is returned on request, with no problem', async () => {
-  expect(await statusOf(published(4_000), { node })).toEqual({
-    ...{ version: '0.0.0-test', since: '2026-11-21T08:26:12.500Z', whole: true, height: 4_000 },
-    ...{ time: '2026-11-21T08:25:32.500Z', lib: 4_002, behind: 2, behind_seconds: 500, lag_seconds: 40 },
-    ...{ node: 'reachable', node_heard: '2026-11-21T08:26:12.000Z', blocks_per_second: null, troubles: [] },
+  expect(await readStatus(published(4_000), { node })).toEqual({
+    version: '0.0.0-test',
+    since: '2026-11-21T08:26:12.500Z',
+    whole: true,
+    height: 4_000,
+    time: '2026-11-21T08:25:32.500Z',
+    lib: 4_002,
+    behind: 2,
+    behind_seconds: 500,
+    lag_seconds: 40,
+    node: 'reachable',
+    node_heard: '2026-11-21T08:26:12.000Z',
+    blocks_per_second: null,
+    troubles: [],
   })
 })
 
@@ -202,7 +221,7 @@ test.each<readonly [string, Store, Options, ...troubles: readonly string[]]>([
   ['a wrong clock', published(4_000), { node, now: () => MADE_MS - 60_000 }, AHEAD],
   ['both', nothing, away, 'Nothing is loaded yet.', 'No node responds, so nothing can be loaded.'],
 ])('/status: %s is shown with a remedy', async (_, of, over, ...troubles) => {
-  const told = await statusOf(of, over)
+  const told = await readStatus(of, over)
   const expected = troubles.map(what => ({ what, help: expect.any(String), what_zh: expect.any(String) }))
   expect(told).toMatchObject({ troubles: expected })
   expect(JSON.stringify(told)).not.toContain('secret')
@@ -211,7 +230,7 @@ test.each<readonly [string, Store, Options, ...troubles: readonly string[]]>([
 })
 
 test('/status: without a node the page says that the distance to the head is unknown', async () => {
-  expect(await statusOf(published(4_000))).toMatchObject({ behind: null, node: 'none', troubles: [] })
+  expect(await readStatus(published(4_000))).toMatchObject({ behind: null, node: 'none', troubles: [] })
   const { ask } = serviceOn(published(4_000), { now })
   expect(await (await ask('/status')).text()).toContain('unknown: this service follows no node')
 })

@@ -6,8 +6,13 @@ const assets = { style: '', script: '', theme: '', preview: '' }
 const site = { version: '', isExplored: true, labels: new Map(), assets }
 
 const visit = (path: string, query = '', lang: 'en' | 'zh' = 'en') => ({
-  ...{ site, root: '', lang, path, query: new URLSearchParams(query) },
-  ...{ origin: 'http://127.0.0.1/', isOriginKnown: true },
+  site,
+  root: '',
+  lang,
+  path,
+  query: new URLSearchParams(query),
+  origin: 'http://127.0.0.1/',
+  isOriginKnown: true,
 })
 
 /** Cached pages for visitors who do not leave. */

@@ -85,8 +85,14 @@ const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
 
 function readBookLines(action: string, memo: string, csv: 'koinly' | 'ledger'): readonly string[] {
   const booking = {
-    ...{ time: '2026-11-21T08:25:32.500Z', token: 'iost', change: '-1.50', tx_hash: '-hash' },
-    ...{ action, counterparty: 'bobby', isStake: false, memo },
+    time: '2026-11-21T08:25:32.500Z',
+    token: 'iost',
+    change: '-1.50',
+    tx_hash: '-hash',
+    action,
+    counterparty: 'bobby',
+    isStake: false,
+    memo,
   }
   const at = { height: 1, time: 0n }
   const book = openBook(

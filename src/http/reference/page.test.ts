@@ -18,7 +18,10 @@ const page = (lang: 'en' | 'zh', testKey?: string, isExplored = false) =>
   renderReference(actions, {
     lang,
     site: {
-      ...{ version: '1.2.3', testKey, isExplored, labels: new Map() },
+      version: '1.2.3',
+      testKey,
+      isExplored,
+      labels: new Map(),
       assets: { style: 'style.css', script: 'script.js', theme: 'theme.js', preview: 'preview' },
     },
     files: { style: 'reference.css', script: 'reference.js' },

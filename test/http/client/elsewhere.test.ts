@@ -76,7 +76,10 @@ function expectWhole(said: string): void {
   expect([searched[0], searched[0].length]).toEqual([searched[1], FOLLOWED])
   expect([totals[0] > 100, counts]).toEqual([true, [totals[0], ...totals]])
   expect(rest).toEqual({
-    ...{ answered: CALLS.map(([name]) => name), before: 2, connections: 2, code: 4040 },
+    answered: CALLS.map(([name]) => name),
+    before: 2,
+    connections: 2,
+    code: 4040,
     requestId: expect.stringMatching(/./),
   })
 }

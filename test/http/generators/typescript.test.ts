@@ -48,11 +48,11 @@ ${calls.join('')}`
 }
 
 /** The document's types and the client's own must be assignable to each other. */
-const sameTypes = (action: ApiAction): string => `
+const writeSameTypes = (action: ApiAction): string => `
   true satisfies Same<own.${schemaName(action)}, Data<${JSON.stringify(formatRoute(action))}>>,
   true satisfies Same<own.${schemaName(action)}Params, Query<${JSON.stringify(formatRoute(action))}>>,`
 
-function ownCall(action: ApiAction): string {
+function writeOwnCall(action: ApiAction): string {
   const [given, name] = [JSON.stringify(argumentsOf(action, {})), operationId(action)]
   return `  const ${name}: Data<${JSON.stringify(formatRoute(action))}> = await client.${name}(${given})
   void ${name}
@@ -70,11 +70,11 @@ type Data<P extends keyof paths> = Get<P> extends
 type Query<P extends keyof paths> = Get<P> extends { parameters: { query: infer Q } }
   ? Omit<Q, 'format' | 'compat' | 'numbers' | 'lang'> : never
 type Same<A, B> = [A] extends [B] ? ([B] extends [A] ? true : 'the document has less') : 'the document has more'
-export const same: readonly true[] = [${actions.map(sameTypes).join('')}
+export const same: readonly true[] = [${actions.map(writeSameTypes).join('')}
 ]
 const client = own.createClient({ url: 'http://127.0.0.1', key: '' })
 export const calls = async () => {
-${actions.map(ownCall).join('')}
+${actions.map(writeOwnCall).join('')}
   for await (const { seq, tx_hash } of client.getAccountTx.rows({ account: 'busyhub' })) void [seq + 1, tx_hash.length]
   for await (const { total } of client.getTokenHolder.pages({ token: 'iost' })) void (total + 1)
   for await (const { seq } of client.getAccountTx.follow({ account: 'busyhub', start_seq: 1 })) void (seq + 1)
@@ -85,10 +85,17 @@ ${actions.map(ownCall).join('')}
 `
 
 const OPTIONS = {
-  ...{ strict: true, noEmit: true, skipLibCheck: true, allowImportingTsExtensions: true },
-  ...{ target: 'ESNext', module: 'Preserve', moduleResolution: 'bundler' },
-  ...{ exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-  ...{ noUnusedLocals: true, noUnusedParameters: true },
+  strict: true,
+  noEmit: true,
+  skipLibCheck: true,
+  allowImportingTsExtensions: true,
+  target: 'ESNext',
+  module: 'Preserve',
+  moduleResolution: 'bundler',
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  noUnusedLocals: true,
+  noUnusedParameters: true,
 }
 /** Libraries of a page, and in long runs of a Bun program. */
 const LIBRARIES = [
