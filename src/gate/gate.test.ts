@@ -2,12 +2,15 @@ import { expect, test } from 'bun:test'
 import { keyring } from '#keys/keyring.ts'
 import type { Plan } from '#keys/plan.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
-import { admit, identify } from './gate.ts'
+import { turn } from '#test/support/wait.ts'
+import { systemClock } from '#time/clock.ts'
+import { admit, createPermits, identify } from './gate.ts'
 import { createAddressLimits } from './networks.ts'
+import { Busy } from './queue.ts'
 import { createQueues } from './queues.ts'
 import { createRates } from './rate.ts'
 
-const CAPACITY = { maxInFlight: 16, maxExports: 8, maxFeeds: 8, maxFeedsPerKey: 8, deadlineMs: 1_000 }
+const CAPACITY = { maxInFlight: 16, maxExports: 8, maxFeeds: 8, maxFeedsPerKey: 8 }
 
 /** A gate with a test key, and a way through it from one network. */
 function gateOf(plan: Plan) {
@@ -17,7 +20,7 @@ function gateOf(plan: Plan) {
     keyring: keyring({ store, clock, testKey: { key: 'try-it', plan } }),
     addresses: createAddressLimits(clock),
     rates: createRates({ clock }),
-    queues: createQueues({ ...CAPACITY, clock }),
+    queues: createQueues({ ...CAPACITY, deadlineMs: 1_000, clock }),
     clock,
   }
   const arrival = {
@@ -54,3 +57,37 @@ test('the test key: a request that its plan refuses takes nothing from the share
   await expect(enter()).rejects.toThrow('its share of the shared test key')
   expect(gate.rates.left({ id: 'test', plan: { perSecond: 1, perDay: 6 } }).today).toBe(3)
 })
+
+const UNLIMITED = { more: async () => undefined, require: () => undefined, mostRows: undefined }
+
+/** Every way in which a request out of the store may hold a permit. */
+const WAYS = ['store', 'waitForNode', 'waitAfterRead'] as const
+
+for (const way of WAYS)
+  test(`visitors: ${way}: however many networks ask, a caller with a key gets its turn`, async () => {
+    const queues = createQueues({ ...CAPACITY, deadlineMs: 600_000, clock: systemClock })
+    const left = new AbortController()
+    const over = Promise.withResolvers<void>()
+    const ask = async (caller: Parameters<typeof createPermits>[1], work: () => Promise<void>): Promise<void> => {
+      const permit = await createPermits(queues, caller).store(left.signal)()
+      try {
+        if (way === 'store') await work()
+        else await permit[way](work)
+      } finally {
+        permit.leave()
+      }
+    }
+    const visitors = Array.from({ length: 700 }, (_, at) =>
+      ask({ key: `net${at}`, plan: UNLIMITED, isVisitor: true }, () => over.promise).catch(error => {
+        if (!(error instanceof Busy) && !left.signal.aborted) throw error
+      }),
+    )
+    for (let turns = 0; turns < 20; turns++) await turn()
+    // The keys' own permits are all free but those of one key.
+    for (let at = 0; at < 40; at++) await ask({ key: 'own', plan: UNLIMITED }, async () => undefined)
+    expect(queues.store.permits.count() + queues.store.countWaiting()).toBe(0)
+    expect(queues.visitors.permits.count()).toBeLessThanOrEqual(4)
+    over.resolve()
+    left.abort(new Error('over'))
+    await Promise.all(visitors)
+  })

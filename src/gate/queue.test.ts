@@ -1,24 +1,11 @@
 import { expect, test } from 'bun:test'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { turn } from '#test/support/wait.ts'
 import { FairQueue, type QueueBounds, type QueuePermit } from './queue.ts'
 
 const WIDE: QueueBounds = { running: 100, runningOfKey: 100, waiting: 1_000, waitingOfKey: 1_000 }
 const AGE_MS = 1_000
 const never = new AbortController().signal
-
-/** Holds a permit during `work`. */
-async function inPlace(
-  queue: FairQueue,
-  { key, signal = never }: { readonly key: string; readonly signal?: AbortSignal },
-  work: (permit: QueuePermit) => Promise<void>,
-): Promise<void> {
-  const permit = await queue.take(key, signal)
-  try {
-    await work(permit)
-  } finally {
-    permit.leave()
-  }
-}
 
 /** A queue whose work ends on request. */
 function setUp(bounds: Partial<QueueBounds>) {
@@ -26,42 +13,34 @@ function setUp(bounds: Partial<QueueBounds>) {
   const queue = new FairQueue({ ...WIDE, ...bounds }, AGE_MS, clock)
   const running: { key: string; end: () => void; permit: QueuePermit }[] = []
   const ended: string[] = []
-  const run = (key: string, signal = never) => {
-    const over = Promise.withResolvers<void>()
-    inPlace(queue, { key, signal }, async permit => {
+  const run = (key: string, signal = never): void => {
+    const work = async (): Promise<void> => {
+      const permit = await queue.take(key, signal)
+      const over = Promise.withResolvers<void>()
       running.push({ key, end: over.resolve, permit })
       await over.promise
-    }).then(
-      () => ended.push(`${key} done`),
-      (error: Error & { kind?: string }) => ended.push(`${key} ${error.kind ?? error.message}`),
-    )
+      permit.leave()
+    }
+    work().catch((error: Error & { kind?: string }) => ended.push(`${key} ${error.kind ?? error.message}`))
   }
-  return { clock, queue, running, ended, run, keys: () => running.map(({ key }) => key).join('') }
+  const keys = () => running.map(({ key }) => key).join('')
+  /** Ends the work that began last, that many times. */
+  const endLast = async (times: number): Promise<void> => {
+    for (let turn = 0; turn < times; turn++) {
+      await clock.settle()
+      running.at(-1)?.end()
+      await clock.settle()
+    }
+  }
+  return { clock, queue, running, ended, run, keys, endLast }
 }
 
 test('take: keys take turns, and every other turn is of the key with the fewest waiting requests', async () => {
-  const { run, running, clock, keys } = setUp({ running: 1 })
+  const { run, endLast, keys } = setUp({ running: 1 })
   run('x')
   for (const key of 'aaaaaabbcaa') run(key)
-  for (let turn = 0; turn < 12; turn++) {
-    await clock.settle()
-    running.at(-1)?.end()
-    await clock.settle()
-  }
+  await endLast(12)
   expect(keys()).toBe('xacbbaaaaaaa')
-})
-
-test('take: a key with few waiting requests does not wait for a whole round of the others for each of them', async () => {
-  const { run, running, clock, keys } = setUp({ running: 1 })
-  run('o')
-  for (let each = 0; each < 100; each++) for (const key of 'abcdefghij') run(key)
-  for (const key of 'xxxx') run(key)
-  for (let turn = 0; turn < 9; turn++) {
-    await clock.settle()
-    running.at(-1)?.end()
-    await clock.settle()
-  }
-  expect(keys().slice(0, 9)).toBe('oaxbxcxdx')
 })
 
 test('take: a key has at most its share of the running and of the waiting requests', async () => {
@@ -139,30 +118,28 @@ test('take: a released permit goes to the next request once', async () => {
 
 test('take: a request starts at once while none waits', async () => {
   const { queue } = setUp({ running: 2 })
-  let turns = 0
-  const turn = setImmediate(() => {
-    turns += 1
+  let isLater = false
+  const later = turn().then(() => {
+    isLater = true
   })
   for (const key of 'ab') (await queue.take(key, never)).leave()
-  clearImmediate(turn)
-  expect(turns).toBe(0)
+  expect(isLater).toBe(false)
+  await later
 })
 
 test('take: work that never waits lets other tasks run regularly', async () => {
   const { queue, clock } = setUp({ running: 1 })
   let over = 0
-  const work = async () => clock.leap(4)
-  const all = Array.from({ length: 20 }, () =>
-    inPlace(queue, { key: 'a' }, work).then(() => {
-      over += 1
-    }),
-  )
+  const work = async (): Promise<void> => {
+    const permit = await queue.take('a', never)
+    clock.leap(4)
+    permit.leave()
+    over += 1
+  }
+  const all = Array.from({ length: 20 }, work)
   // Some of the requests end in each turn.
   let turns = 0
-  while (over < 20) {
-    await new Promise<void>(resolve => setImmediate(resolve))
-    turns += 1
-  }
+  for (; over < 20; turns += 1) await turn()
   await Promise.all(all)
   expect(turns).toBeGreaterThan(3)
 })

@@ -1,14 +1,17 @@
 import { expect, test } from 'bun:test'
+import { systemClock } from '#time/clock.ts'
+import { createHttpCounts } from './counts.ts'
 import { ClientGone, startDeadline } from './deadline.ts'
+import type { Handler } from './exchange.ts'
+import { JSON_TYPE, textReply } from './reply.ts'
+import { respond } from './request.ts'
 
 const never = new AbortController().signal
 
 test('startDeadline: the signal aborts after the given milliseconds', async () => {
   const deadline = startDeadline({ ms: 1, client: never })
-  await expect(deadline.over).rejects.toMatchObject({
-    kind: 'deadline',
-    message: 'The request took longer than 1 ms.',
-  })
+  const late = { kind: 'deadline', message: 'The request took longer than 1 ms.' }
+  await expect(deadline.over).rejects.toMatchObject(late)
   expect(deadline.signal.aborted).toBe(true)
 })
 
@@ -36,16 +39,14 @@ test('startDeadline: after all longer work is done, the rest has the usual time'
   const [one, other] = [deadline.prolong(undefined), deadline.prolong(60_000)]
   one()
   one()
-  await Bun.sleep(10)
-  expect(deadline.signal.aborted).toBe(false)
-  other()
-  await expect(deadline.over).rejects.toMatchObject({ message: 'The request took longer than 1 ms.' })
   const ended = startDeadline({ ms: 1, client: never })
   const restore = ended.prolong(undefined)
   ended.end()
   restore()
   await Bun.sleep(10)
-  expect(ended.signal.aborted).toBe(false)
+  expect([deadline.signal.aborted, ended.signal.aborted]).toEqual([false, false])
+  other()
+  await expect(deadline.over).rejects.toMatchObject({ message: 'The request took longer than 1 ms.' })
 })
 
 test('startDeadline: it can be extended, and never gets shorter', async () => {
@@ -58,4 +59,30 @@ test('startDeadline: it can be extended, and never gets shorter', async () => {
   const other = startDeadline({ ms: 1, client: never })
   other.prolong(2)
   await expect(other.over).rejects.toMatchObject({ message: 'The request took longer than 3 ms.' })
+})
+
+test('respond: long work gets the time it requests, on a connection that stays open', async () => {
+  const kept: Request[] = []
+  const service = {
+    log: () => undefined,
+    basePath: '',
+    deadlineMs: 5,
+    clock: systemClock,
+    defaults: { format: 'envelope', compat: 'none' },
+    counts: createHttpCounts(),
+    isLogged: () => false,
+    clientOf: () => undefined,
+    connections: { limitIdle: (request: Request) => void kept.push(request), isOpen: () => true },
+  } as const
+  const request = new Request('http://127.0.0.1/')
+  const statusAfter = async (...times: readonly (number | undefined)[]): Promise<number> => {
+    const slowly: Handler = async (_exchange, _signal, prolong) => {
+      for (const each of times) prolong(each)
+      await Bun.sleep(30)
+      return textReply(200, { type: JSON_TYPE, text: '{}' }, { headers: {}, form: 'raw' })
+    }
+    return (await respond('test', slowly, service)(request)).status
+  }
+  expect([await statusAfter(undefined), kept]).toEqual([200, [request]])
+  expect([await statusAfter(1), await statusAfter(60_000, 1)]).toEqual([504, 200])
 })

@@ -6,54 +6,48 @@ import { createGateway } from './gateway.ts'
 
 type Given = Partial<Omit<ForwardedResponse, 'body'>> & { readonly text?: string }
 
-/** A gateway to a node that the test answers, and the outcomes of its calls. */
+/** A call to the node, which the test answers. */
+function openCall(path: string, signal: AbortSignal, nth: number) {
+  const { promise, resolve, reject } = Promise.withResolvers<ForwardedResponse>()
+  signal.addEventListener('abort', () => reject(signal.reason as Error))
+  const call = {
+    path,
+    signal,
+    answered: promise,
+    fail: reject,
+    released: 0,
+    answer: ({ text = `{"call":${nth}}`, ...over }: Given = {}) =>
+      resolve({
+        status: 200,
+        contentType: 'application/json',
+        body: new TextEncoder().encode(text),
+        reaches: () => true,
+        refreshHeight: async () => undefined,
+        isFirst: true,
+        isUsable: () => true,
+        release: () => {
+          call.released += 1
+        },
+        ...over,
+      }),
+  }
+  return call
+}
+
 function setUp({ maxBytes = 100_000 } = {}) {
   const clock = handClock()
-  const calls: {
-    readonly path: string
-    readonly signal: AbortSignal
-    readonly answer: (given?: Given) => void
-    readonly fail: (error: Error) => void
-    released: number
-  }[] = []
-  const sources: string[] = []
-  let lib = 100
+  const calls: ReturnType<typeof openCall>[] = []
   let bytes = 0
   const get: Node['get'] = (path, { signal = new AbortController().signal } = {}) => {
-    const { promise, resolve, reject } = Promise.withResolvers<ForwardedResponse>()
-    const call = {
-      path,
-      signal,
-      answer: ({ text = `{"call":${calls.length}}`, ...over }: Given = {}) =>
-        resolve({
-          status: 200,
-          contentType: 'application/json',
-          body: new TextEncoder().encode(text),
-          reaches: () => true,
-          refreshHeight: async () => undefined,
-          isFirst: true,
-          isUsable: () => true,
-          release: () => {
-            call.released += 1
-          },
-          ...over,
-        }),
-      fail: reject,
-      released: 0,
-    }
+    const call = openCall(path, signal, calls.length + 1)
     calls.push(call)
-    signal.addEventListener('abort', () => reject(signal.reason as Error))
-    return promise
+    return call.answered
   }
-  const node = { get, lastInfo: () => ({ libBlock: lib }) } as unknown as Node
-  const gateway = createGateway(node, {
-    clock,
-    maxBytes,
-    onAnswer: source => sources.push(source),
-    onKept: now => {
-      bytes = now
-    },
-  })
+  const node = { get, lastInfo: () => ({ libBlock: 100 }) } as unknown as Node
+  const onKept = (now: number): void => {
+    bytes = now
+  }
+  const gateway = createGateway(node, { clock, maxBytes, onAnswer: () => undefined, onKept })
   /** The reader's result: the text, or the message of the failure. */
   const ask = async (path: string, signal = new AbortController().signal): Promise<string> => {
     try {
@@ -64,40 +58,24 @@ function setUp({ maxBytes = 100_000 } = {}) {
       return error instanceof Error ? error.message : String(error)
     }
   }
-  return {
-    clock,
-    calls,
-    sources,
-    gateway,
-    ask,
-    bytes: () => bytes,
-    setLib: (height: number) => {
-      lib = height
-    },
+  /** The result when the node answers so at once, if it is asked. */
+  const answered = (path: string, given?: Given): Promise<string> => {
+    const asked = ask(path)
+    calls.at(-1)?.answer(given)
+    return asked
   }
+  return { clock, calls, gateway, ask, answered, bytes: () => bytes }
 }
 
 const block = (number: number, status = 'IRREVERSIBLE') =>
   `{"status":"${status}", "block":{"hash":"h${number}", "number":"${number}"}}`
 
-test('gateway: equal concurrent requests share one call, and others have their own', async () => {
-  const { ask, calls, sources } = setUp()
-  const asked = Array.from({ length: 100 }, (_, at) => ask(`/getAccount/a${at % 2}/true`))
-  expect(calls.map(({ path }) => path)).toEqual(['/getAccount/a0/true', '/getAccount/a1/true'])
-  for (const [at, call] of calls.entries()) call.answer({ text: `{"account":${at}}` })
-  expect(await Promise.all(asked)).toEqual(asked.map((_, at) => `{"account":${at % 2}}`))
-  expect(sources.filter(source => source === 'joined').length).toBe(98)
-  expect(sources.filter(source => source === 'node').length).toBe(2)
-})
-
 test('gateway: a failure is reported to all waiting requests, and to none after them', async () => {
-  const { ask, calls } = setUp()
+  const { ask, answered, calls } = setUp()
   const asked = [ask('/getChainInfo'), ask('/getChainInfo')]
   calls[0]?.fail(new Failure('unavailable', 'No node responded.'))
   expect(await Promise.all(asked)).toEqual(['No node responded.', 'No node responded.'])
-  const next = ask('/getChainInfo')
-  calls[1]?.answer()
-  expect([await next, calls.length]).toEqual(['{"call":2}', 2])
+  expect([await answered('/getChainInfo'), calls.length]).toEqual(['{"call":2}', 2])
 })
 
 test.each<readonly [string, Given]>([
@@ -108,12 +86,8 @@ test.each<readonly [string, Given]>([
   ['a body that is cut off', { text: '{"head_block":"1' }],
   ['an empty body', { text: '' }],
 ])('gateway: %s is passed on and not cached', async (_, given) => {
-  const { ask, calls, bytes } = setUp()
-  for (const at of [0, 1]) {
-    const asked = ask('/getChainInfo')
-    calls[at]?.answer(given)
-    expect(await asked).toBe(given.text ?? `{"call":${at + 1}}`)
-  }
+  const { answered, calls, bytes } = setUp()
+  for (const nth of [1, 2]) expect(await answered('/getChainInfo', given)).toBe(given.text ?? `{"call":${nth}}`)
   expect([calls.length, bytes()]).toEqual([2, 0])
 })
 
@@ -131,26 +105,21 @@ test('gateway: each reader waits with its own signal, and the call ends with the
   const next = ask('/getChainInfo')
   calls[2]?.answer()
   calls[1]?.answer()
-  expect([await next, await asked[2]]).toEqual(['{"call":3}', '{"call":3}'])
+  expect([await next, await asked[2]]).toEqual(['{"call":3}', '{"call":2}'])
 })
 
 test('gateway: a call from half a second ago is neither joined nor reused', async () => {
-  const { ask, calls, clock } = setUp()
+  const { ask, answered, calls, clock } = setUp()
   const old = ask('/getChainInfo')
   await clock.pass(500)
-  const young = ask('/getChainInfo')
-  expect(calls.length).toBe(2)
-  calls[1]?.answer({ text: '{"head":2}' })
-  expect(await young).toBe('{"head":2}')
+  expect([await answered('/getChainInfo', { text: '{"head":2}' }), calls.length]).toEqual(['{"head":2}', 2])
   // An answer to an earlier call does not replace that of a later one.
   calls[0]?.answer({ text: '{"head":1}' })
   expect([await old, await ask('/getChainInfo')]).toEqual(['{"head":1}', '{"head":2}'])
   await clock.pass(499)
   expect([await ask('/getChainInfo'), calls.length]).toEqual(['{"head":2}', 2])
   await clock.pass(1)
-  const next = ask('/getChainInfo')
-  calls[2]?.answer({ text: '{"head":3}' })
-  expect(await next).toBe('{"head":3}')
+  expect(await answered('/getChainInfo', { text: '{"head":3}' })).toBe('{"head":3}')
 })
 
 test.each([
@@ -169,41 +138,19 @@ test.each([
   ['/getBlockByNumber/7/true', '{"status":"IRREVERSIBLE",}', false],
   ['/getAccount/status/true', '{"status":"IRREVERSIBLE"}', false],
 ])('gateway: %s, answered %s, is cached for a minute: %p', async (path, text, isFinal) => {
-  const { ask, calls, clock } = setUp()
-  const asked = ask(path)
-  calls[0]?.answer({ text })
-  expect(await asked).toBe(text)
+  const { answered, clock } = setUp()
+  expect(await answered(path, { text })).toBe(text)
   await clock.pass(59_999)
-  const later = ask(path)
-  calls[1]?.answer()
-  expect(await later).toBe(isFinal ? text : '{"call":2}')
+  expect(await answered(path)).toBe(isFinal ? text : '{"call":2}')
   await clock.pass(1)
-  if (!isFinal) return
-  const last = ask(path)
-  expect(calls.length).toBe(2)
-  calls[1]?.answer()
-  expect(await last).toBe('{"call":2}')
-})
-
-test('gateway: a cached answer of a node that is no longer used is not reused', async () => {
-  const { ask, calls } = setUp()
-  let isUsable = true
-  const asked = ask('/getBlockByNumber/7/true')
-  calls[0]?.answer({ text: block(7), isUsable: () => isUsable })
-  expect([await asked, await ask('/getBlockByNumber/7/true')]).toEqual([block(7), block(7)])
-  isUsable = false
-  const next = ask('/getBlockByNumber/7/true')
-  calls[1]?.answer()
-  expect(await next).toBe('{"call":2}')
+  if (isFinal) expect(await answered(path)).toBe('{"call":2}')
 })
 
 test('gateway: the cached bytes are bounded, and each answer is released once, when no reader needs it', async () => {
-  const { ask, calls, bytes, gateway } = setUp({ maxBytes: 10_000 })
+  const { answered, calls, bytes, gateway } = setUp({ maxBytes: 10_000 })
   const text = `{"x":"${'x'.repeat(2_000)}"}`
   for (let at = 0; at < 50; at++) {
-    const asked = ask(`/getAccount/a${at}/true`)
-    calls[at]?.answer({ text })
-    await asked
+    await answered(`/getAccount/a${at}/true`, { text })
     expect(bytes()).toBeLessThanOrEqual(10_000)
   }
   expect(bytes()).toBeGreaterThan(5_000)
@@ -211,17 +158,12 @@ test('gateway: the cached bytes are bounded, and each answer is released once, w
   expect([kept.length, calls.filter(({ released }) => released === 1).length]).toEqual([3, 47])
   // A reader keeps its answer beyond the answer's cache time.
   const slow = gateway.kept(kept[0]?.path ?? '')
-  for (let at = 50; at < 60; at++) {
-    const asked = ask(`/getAccount/a${at}/true`)
-    calls[at]?.answer({ text })
-    await asked
-  }
+  for (let at = 50; at < 60; at++) await answered(`/getAccount/a${at}/true`, { text })
   expect(kept.map(({ released }) => released)).toEqual([0, 1, 1])
   slow?.release()
   slow?.release()
   expect(kept[0]?.released).toBe(1)
   // An answer above the size limit is passed on uncached.
-  const large = ask('/getContract/large/true')
-  calls[60]?.answer({ text: `{"x":"${'x'.repeat(20_000)}"}` })
-  expect([(await large).length, calls[60]?.released]).toEqual([20_008, 1])
+  const large = await answered('/getContract/large/true', { text: `{"x":"${'x'.repeat(20_000)}"}` })
+  expect([large.length, calls[60]?.released]).toEqual([20_008, 1])
 })

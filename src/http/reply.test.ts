@@ -31,8 +31,9 @@ const headers: readonly (readonly [header: string, sent: string, known: string |
   ['"ABC"', PLAIN, undefined],
   ['"abc', PLAIN, undefined],
 ]
-for (const [header, sent, known] of headers)
-  test(`matchingTag: ${header} for ${sent}`, () => expect(matchingTag(header, sent, PLAIN)).toBe(known))
+test.each(headers)('matchingTag: %s for %s', (header, sent, known) => {
+  expect(matchingTag(header, sent, PLAIN)).toBe(known)
+})
 
 const codings: readonly (readonly [header: string, gzip: boolean])[] = [
   ['', false],
@@ -46,4 +47,6 @@ const codings: readonly (readonly [header: string, gzip: boolean])[] = [
   ['br', false],
   ['gzip;q=x', false],
 ]
-for (const [header, gzip] of codings) test(`acceptsGzip: ${header}`, () => expect(acceptsGzip(header)).toBe(gzip))
+test.each(codings)('acceptsGzip: %s', (header, gzip) => {
+  expect(acceptsGzip(header)).toBe(gzip)
+})

@@ -3,16 +3,25 @@ import { connect, type Socket } from 'node:net'
 import { createKey } from '#keys/key.ts'
 import type { Store, View } from '#store/port.ts'
 import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { openProxy, pass } from '#test/support/nodes/faulty-proxy.ts'
 import { type Service, serviceOn } from '#test/support/processes/service.ts'
-import { loadedStore } from '#test/support/stores/loaded.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
+import { elasticsearchUrl, openTestElastic } from '#test/support/stores/elasticsearch.ts'
+import { fillFromRecording, loadedStore } from '#test/support/stores/loaded.ts'
 import { until } from '#test/support/wait.ts'
 import { SECOND_MS } from '#time/clock.ts'
+import { type Call, callsOn, lists, ask as requestList } from './list-calls.ts'
 
-/** Clients of exports that stall, leave, or open too many, and exports that break off. */
+/**
+ * Clients of exports that stall, leave, or open too many, and exports that break off. The service must release all
+ * resources of readers that stall or leave (views and points in time of the store, running reads, places, timers,
+ * connections), and other readers continue.
+ */
 
 const HISTORY = '/api/account/get-account-tx?account=busyhub&format=ndjson'
 const HOLDERS = '/api/token/get-token-holder?token=iost&format=csv'
 const STALL_MS = 30_000
+const WIDE = { perSecond: 1_000_000, perDay: 1_000_000_000 }
 
 let running: Service[] = []
 let sockets: Socket[] = []
@@ -23,52 +32,41 @@ afterEach(async () => {
   sockets = []
 })
 
-async function serving(over: Parameters<typeof serviceOn>[1] = {}, store?: Store): Promise<Service> {
+async function serving(over: Parameters<typeof serviceOn>[1] = {}, store?: Store) {
   const service = serviceOn(store ?? (await loadedStore()), { stallMs: STALL_MS, ...over })
   service.app.listen({ hostname: '127.0.0.1', port: 0 })
   running.push(service)
-  return service
-}
-const urlOf = ({ app, key }: Service, path: string, own = key): string =>
-  `http://127.0.0.1:${app.server?.port}${path}&apikey=${own}`
-
-/** A client that reads only the beginning of an answer. */
-async function opening(service: Service, path = HISTORY, own = service.key) {
-  const socket = connect(service.app.server?.port ?? 0, '127.0.0.1')
-  sockets.push(socket)
-  const begun = Promise.withResolvers<string>()
-  const closed = new Promise<void>(done => socket.once('close', () => done()))
-  socket.on('error', () => undefined)
-  socket.once('data', bytes => {
-    socket.pause()
-    begun.resolve(bytes.toString('latin1'))
-  })
-  socket.write(`GET ${path}&apikey=${own} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
-  const head = await begun.promise
-  return { socket, closed, head, status: Number(head.slice('HTTP/1.1 '.length, 'HTTP/1.1 '.length + 3)) }
-}
-
-const kindsIn = ({ lines }: Service): readonly unknown[] =>
-  lines.filter(({ message }) => message === 'Answered request.').map(({ fields }) => fields['kind'])
-
-test('exports: dozens of clients that leave release their places', async () => {
-  const service = await serving()
-  for (let round = 1; round <= 12; round += 1) {
-    const clients = await Promise.all([opening(service), opening(service, HOLDERS)])
-    expect(clients.map(({ status }) => status)).toEqual([200, 200])
-    for (const { socket } of clients) socket.destroy()
-    await until(() => kindsIn(service).length === round * 2)
+  const port = service.app.server?.port ?? 0
+  const kinds = (): readonly unknown[] =>
+    service.lines.filter(({ message }) => message === 'Answered request.').map(({ fields }) => fields['kind'])
+  const get = (path: string, init: RequestInit = {}, own = service.key) =>
+    fetch(`http://127.0.0.1:${port}${path}&apikey=${own}`, init)
+  /** A client that reads only the beginning of an answer. */
+  const open = async (path = HISTORY, own = service.key) => {
+    const socket = connect(port, '127.0.0.1')
+    sockets.push(socket)
+    const begun = Promise.withResolvers<string>()
+    const closed = new Promise<void>(done => socket.once('close', () => done()))
+    socket.on('error', () => undefined)
+    socket.once('data', bytes => {
+      socket.pause()
+      begun.resolve(bytes.toString('latin1'))
+    })
+    socket.write(`GET ${path}&apikey=${own} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    const status = Number((await begun.promise).split(' ')[1])
+    return { socket, closed, status }
   }
-  // A short list may have been sent before its client left. The long one never is.
-  const kinds = kindsIn(service)
-  expect(kinds.filter(kind => kind !== 'gone' && kind !== 'ok')).toEqual([])
-  expect(kinds.filter(kind => kind === 'gone').length).toBeGreaterThanOrEqual(12)
-})
+  const readRefusal = async (response: Response) => {
+    const { message } = (await response.json()) as { readonly message: string }
+    return [response.status, response.headers.get('retry-after'), message]
+  }
+  return { ...service, kinds, get, open, readRefusal }
+}
 
 test('exports: a client that reads nothing is cut off without the end of the list', async () => {
   const clock = handClock(Date.UTC(2026, 0, 1))
-  const service = await serving({ clock })
-  const client = await opening(service)
+  const { open, kinds } = await serving({ clock })
+  const client = await open()
   await clock.awaited(STALL_MS)
   let text = ''
   client.socket.on('data', bytes => {
@@ -76,7 +74,7 @@ test('exports: a client that reads nothing is cut off without the end of the lis
   })
   client.socket.pause()
   await clock.pass(STALL_MS)
-  expect(kindsIn(service)).toEqual(['stalled'])
+  expect(kinds()).toEqual(['stalled'])
   client.socket.resume()
   await client.closed
   expect(text).not.toContain('"complete":true')
@@ -85,73 +83,68 @@ test('exports: a client that reads nothing is cut off without the end of the lis
 
 test('exports: an answer of known length keeps its place until it was sent', async () => {
   const clock = handClock(Date.UTC(2026, 0, 1))
-  const service = await serving({ clock, maxExports: 1 })
-  const ask = () => service.ask(`${HISTORY}&apikey=${service.key}`, { headers: { connection: 'close' } })
-  const { headers, body } = await ask()
+  const { ask, key } = await serving({ clock, maxExports: 1 })
+  const collect = () => ask(`${HISTORY}&apikey=${key}`, { headers: { connection: 'close' } })
+  const { headers, body } = await collect()
   expect((await new Response(body).bytes()).length).toBe(Number(headers.get('content-length')))
-  expect((await ask()).status).toBe(503)
+  expect((await collect()).status).toBe(503)
   await clock.pass(SECOND_MS)
-  expect((await ask()).status).toBe(200)
+  expect((await collect()).status).toBe(200)
 })
 
 test('exports: a third export of a key is 429, and 503 when all places are taken', async () => {
   const other = createKey('other', { perSecond: 100, perDay: 1_000_000 }, { now: Date.now() })
-  const service = await serving({ maxExports: 3, keys: [other.stored] })
-  const [first] = [await opening(service), await opening(service)]
-  const third = await fetch(urlOf(service, HISTORY))
-  expect([third.status, third.headers.get('retry-after'), await third.json()]).toMatchObject([
+  const { open, get, kinds, readRefusal } = await serving({ maxExports: 3, keys: [other.stored] })
+  const [first] = [await open(), await open()]
+  expect(await readRefusal(await get(HISTORY))).toEqual([
     429,
     '10',
-    { message: 'This API key is limited to 2 exports at once; wait until one has ended.' },
+    'This API key is limited to 2 exports at once; wait until one has ended.',
   ])
-  expect((await opening(service, HISTORY, other.key)).status).toBe(200)
-  const fourth = await fetch(urlOf(service, HISTORY, other.key))
-  expect([fourth.status, fourth.headers.get('retry-after'), await fourth.json()]).toMatchObject([
+  expect((await open(HISTORY, other.key)).status).toBe(200)
+  expect(await readRefusal(await get(HISTORY, {}, other.key))).toEqual([
     503,
     '10',
-    { message: 'The service is busy: too many exports are being sent.' },
+    'The service is busy: too many exports are being sent.',
   ])
   first?.socket.destroy()
-  await until(() => kindsIn(service).includes('gone'))
-  expect((await opening(service, HISTORY, other.key)).status).toBe(200)
+  await until(() => kinds().includes('gone'))
+  expect((await open(HISTORY, other.key)).status).toBe(200)
 })
 
 test('exports: HEAD has the headers and takes no place', async () => {
-  const service = await serving()
-  for (let times = 0; times < 5; times += 1) {
-    const response = await fetch(urlOf(service, HISTORY), { method: 'HEAD' })
-    const { status, headers } = response
+  const { get, kinds } = await serving()
+  for (let times = 1; times <= 5; times += 1) {
+    const { status, headers } = await get(HISTORY, { method: 'HEAD' })
     expect([status, headers.get('x-total-count'), headers.get('content-length')]).toEqual([200, '18261', null])
-    await until(() => kindsIn(service).length === times + 1)
+    await until(() => kinds().length === times)
   }
 })
 
 test('exports: each begun thousand of rows counts as a request of the day', async () => {
-  const service = await serving({ plan: { perSecond: 1_000, perDay: 39 } })
+  const { get, readRefusal } = await serving({ plan: { perSecond: 1_000, perDay: 39 } })
   const left = async () => {
-    const response = await fetch(urlOf(service, '/api/base/get-wealth-list?size=1'))
+    const response = await get('/api/base/get-wealth-list?size=1')
     await response.text()
     return [response.status, response.headers.get('ratelimit-remaining')]
   }
   expect(await left()).toEqual([200, '38'])
-  expect((await (await fetch(urlOf(service, HISTORY))).text()).split('\n').length).toBe(18_261 + 2)
+  expect((await (await get(HISTORY)).text()).split('\n').length).toBe(18_261 + 2)
   expect(await left()).toEqual([200, '18'])
-  const refused = await fetch(urlOf(service, HISTORY))
-  expect([refused.status, await refused.json()]).toMatchObject([
+  const [status, , message] = await readRefusal(await get(HISTORY))
+  expect([status, message]).toEqual([
     429,
-    {
-      message: 'This API key is limited to 39 requests per day; 17 are left today, and 18 more are needed.',
-    },
+    'This API key is limited to 39 requests per day; 17 are left today, and 18 more are needed.',
   ])
   // Refused requests were not counted.
   expect(await left()).toEqual([200, '17'])
 })
 
 /** A store whose views fail or change at a given read. */
-async function troubled(trouble: (view: View, read: number) => View): Promise<Store> {
+async function troubled(from: number, trouble: (view: View) => Partial<View>): Promise<Store> {
   const store = await loadedStore()
   let reads = 0
-  const changed = (view: View): View => trouble(view, ++reads)
+  const changed = (view: View): View => (++reads < from ? view : { ...view, ...trouble(view) })
   return {
     ...store,
     read: (work, options) => store.read(view => work(changed(view)), options),
@@ -162,35 +155,140 @@ async function troubled(trouble: (view: View, read: number) => View): Promise<St
   }
 }
 
-const takenBack = (view: View, read: number): View =>
-  read < 6
-    ? view
-    : {
-        ...view,
-        get: async (index, id) => {
-          const doc = await view.get(index, id)
-          return index.name === 'blocks' && doc !== undefined ? { ...doc, hash: 'another' } : doc
-        },
-      }
-const failing = (view: View, read: number): View =>
-  read < 6 ? view : { ...view, records: () => Promise.reject(new Error('of a test')) }
-const missing = (view: View, read: number): View =>
-  read < 2 ? view : { ...view, page: async (...page) => (await view.page(...page)).slice(1) }
+const takenBack = (view: View): Partial<View> => ({
+  get: async (index, id) => {
+    const doc = await view.get(index, id)
+    return index.name === 'blocks' && doc !== undefined ? { ...doc, hash: 'another' } : doc
+  },
+})
+const failing = (): Partial<View> => ({ records: () => Promise.reject(new Error('of a test')) })
+const missing = (view: View): Partial<View> => ({ page: async (...page) => (await view.page(...page)).slice(1) })
 
 test.each([
-  ['its blocks are taken back', takenBack, HISTORY, 'unavailable'],
-  ['the store fails', failing, HISTORY, 'defect'],
-  ['the store fails, as CSV', failing, HISTORY.replace('ndjson', 'csv'), 'defect'],
-  ['rows are missing', missing, HOLDERS, 'damaged'],
-])('exports: an export breaks off when %s, plain and compressed', async (_name, trouble, path, kind) => {
+  ['its blocks are taken back', 6, takenBack, HISTORY, 'unavailable'],
+  ['the store fails', 6, failing, HISTORY, 'defect'],
+  ['the store fails, as CSV', 6, failing, HISTORY.replace('ndjson', 'csv'), 'defect'],
+  ['rows are missing', 2, missing, HOLDERS, 'damaged'],
+])('exports: an export breaks off when %s, plain and compressed', async (_name, from, trouble, path, kind) => {
   for (const encoding of ['identity', 'gzip']) {
-    const service = await serving({}, await troubled(trouble))
-    const broken = async (): Promise<string> => {
-      const response = await fetch(urlOf(service, path), { headers: { 'accept-encoding': encoding } })
-      return `read to its end: ${(await response.text()).length}`
-    }
-    await expect(broken()).rejects.toThrow()
-    await until(() => kindsIn(service).length === 1)
-    expect(kindsIn(service)).toEqual([kind])
+    const { get, kinds } = await serving({}, await troubled(from, trouble))
+    const whole = async () => (await get(path, { headers: { 'accept-encoding': encoding } })).text()
+    await expect(whole()).rejects.toThrow()
+    await until(() => kinds().length === 1)
+    expect(kinds()).toEqual([kind])
   }
 })
+
+/** Open views and running reads of a store. */
+function countHoldings(store: Store) {
+  const holding = { views: 0, reads: 0 }
+  const read: Store['read'] = async (work, options) => {
+    holding.reads += 1
+    return store.read(work, options).finally(() => {
+      holding.reads -= 1
+    })
+  }
+  const hold: Store['hold'] = async options => {
+    const held = await store.hold(options)
+    holding.views += 1
+    let isOpen = true
+    const close = (): void => {
+      if (isOpen) holding.views -= 1
+      isOpen = false
+      held.close()
+    }
+    return { ...held, close }
+  }
+  return { holding, store: { ...store, read, hold } }
+}
+
+/** Whether an export of the list holds a view of the store. */
+const isHeld = ({ action }: Call): boolean => (action.source?.state.length ?? 0) > 0
+
+/** A call of each list in long runs; otherwise of each kind: of rows, of state, of whole rankings. */
+async function readCalls(): Promise<readonly Call[]> {
+  const all = await callsOn(await loadedStore())
+  const calls = lists.flatMap(action => all.find(call => call.action === action) ?? [])
+  expect(calls.map(({ action }) => action)).toEqual(lists)
+  const few = ['get-account-tx', 'get-token-holder', 'get-wealth-list', 'get-block-tx', 'get-balance-history']
+  return SOAK ? calls : calls.filter(({ action }) => few.includes(action.action))
+}
+
+const getReader = ({ body }: Response) => (body as ReadableStream<Uint8Array>).getReader()
+
+test.each([
+  ['take nothing', 'stalled', false],
+  ['take a part and no more', 'stalled', true],
+  ['take a part and leave', 'gone', true],
+])('exports: readers of lists that %s release what they held, and others continue', async (_, kind, reads) => {
+  const clock = handClock(Date.UTC(2026, 0, 1))
+  const calls = await readCalls()
+  const { store, holding } = countHoldings(await loadedStore())
+  const holders = calls.map((_, at) => createKey(`holder ${at}`, WIDE, { now: clock.now() }))
+  // Room for all lists at once and one more reader.
+  const over = { clock, keys: holders.map(({ stored }) => stored), maxExports: calls.length + 1 }
+  const { ask, kinds, key } = await serving(over, store)
+  const readAll = async (format: string): Promise<readonly string[]> => {
+    const texts: string[] = []
+    for (const call of calls) texts.push(await (await requestList({ ask, key }, call, { format })).text())
+    return texts
+  }
+  for (const format of ['ndjson', 'csv']) {
+    const whole = await readAll(format)
+    const readers: ReturnType<typeof getReader>[] = []
+    for (const [at, call] of calls.entries()) {
+      const response = await requestList({ ask, key: holders[at]?.key ?? '' }, call, { format })
+      expect([call.name, response.status]).toEqual([call.name, 200])
+      const reader = getReader(response)
+      if (reads) await reader.read()
+      readers.push(reader)
+    }
+    expect(await readAll(format)).toEqual(whole)
+    expect(holding.views).toBe(calls.filter(isHeld).length)
+    const before = kinds().length
+    if (kind === 'stalled') await clock.pass(STALL_MS)
+    else for (const reader of readers) await reader.cancel()
+    await until(() => kinds().length === before + readers.length)
+    expect(new Set(kinds().slice(before))).toEqual(new Set([kind]))
+    if (kind === 'stalled') for (const reader of readers) await expect(reader.read()).rejects.toThrow()
+    await until(() => holding.views === 0 && holding.reads === 0)
+    // No timer of a departed reader is left.
+    await clock.awaited(STALL_MS, 0)
+  }
+})
+
+test('exports: clients that disconnect after the first bytes hold nothing', async () => {
+  const { store, holding } = countHoldings(await loadedStore())
+  const { open, kinds, app } = await serving({}, store)
+  for (const path of [HISTORY, HOLDERS, HISTORY.replace('ndjson', 'csv'), HOLDERS.replace('csv', 'ndjson')])
+    for (let times = 0; times < 3; times += 1) {
+      const before = kinds().length
+      const { socket, status } = await open(path)
+      expect(status).toBe(200)
+      socket.destroy()
+      await until(() => kinds().length === before + 1)
+    }
+  // A short list may have been sent before its client left. The long one never is.
+  expect(kinds().filter(kind => kind !== 'gone' && kind !== 'ok')).toEqual([])
+  expect(kinds().filter(kind => kind === 'gone').length).toBeGreaterThanOrEqual(6)
+  await until(() => app.server?.pendingRequests === 0 && holding.views === 0 && holding.reads === 0)
+})
+
+test.skipIf(elasticsearchUrl() === undefined)(
+  'exports: readers in Elasticsearch that leave release the points in time of their lists',
+  async () => {
+    const target = openTestElastic()
+    await fillFromRecording(target.store, { to: 60 })
+    const proxy = await openProxy(target.url, () => pass)
+    const pits = (method: string): number =>
+      proxy.asked.filter(asked => asked.method === method && asked.path.includes('/_pit')).length
+    const { ask, key } = serviceOn(target.reopen({ url: proxy.url }))
+    const reader = getReader(await ask(`${HOLDERS}&apikey=${key}`))
+    await reader.read()
+    expect(pits('POST')).toBeGreaterThan(0)
+    await reader.cancel()
+    await until(() => pits('POST') === pits('DELETE'))
+    await proxy.close()
+    await target.destroy()
+  },
+)

@@ -30,14 +30,12 @@ const AGED = {
   'state-0': { settings: { sort: { field: ['member'], order: ['asc'] } } },
 }
 
-type Texts = ReadonlyMap<string, string>
-
 const exported = (service: Pick<Service, 'ask' | 'key'>, call: Call): Promise<Response> =>
   ask(service, call, { format: 'ndjson', numbers: 'string' })
 
 let calls: readonly Call[]
 /** Exports of a store that is not written to, by height. The last blocks up to the highest are those of a fork. */
-const truth = new Map<number, Texts>()
+const truth = new Map<number, ReadonlyMap<string, string>>()
 
 async function remember(blocks: readonly LoadedBlock[]): Promise<void> {
   const { store, destroy } = await temporarySqlite()
@@ -65,10 +63,7 @@ beforeAll(async () => {
   await remember(forked)
 })
 
-/**
- * The result of an export: the height of a complete and correct one, 'refused', 'broken off', or a
- * description of the error.
- */
+/** The height of a complete and correct export, 'refused', 'broken off', or a description of the error. */
 type Outcome = number | string
 
 async function outcomeOf(call: Call, response: Response): Promise<Outcome> {
@@ -80,10 +75,7 @@ async function outcomeOf(call: Call, response: Response): Promise<Outcome> {
 }
 
 /** An export whose request number `nth` to Elasticsearch is held until the change is done. */
-async function heldExport(
-  target: TestElastic,
-  { call, nth, change }: { readonly call: Call; readonly nth: number; readonly change: Promise<unknown> },
-) {
+async function heldExport(target: TestElastic, call: Call, nth: number, change: Promise<unknown>) {
   const there = Promise.withResolvers<void>()
   const proxy = await openProxy(target.url, ({ number }) => {
     if (number !== nth) return pass
@@ -95,83 +87,59 @@ async function heldExport(
     stallMs: PATIENT_MS,
   })
   const ended = exported(service, call).then(response => outcomeOf(call, response))
-  return {
-    call,
-    nth,
-    /** Resolves when the request is held, or when the export made fewer requests and has ended. */
-    waiting: Promise.race([there.promise, ended]),
-    end: async () => {
-      const outcome = await ended
-      const kinds = service.lines.map(({ fields }) => fields['kind']).filter(kind => kind !== undefined)
-      await proxy.close()
-      return { outcome, kinds }
-    },
-  }
-}
-
-/** The number of requests that each export makes. */
-async function requestsOf(
-  target: TestElastic,
-  height: number,
-  exports: readonly Call[] = calls,
-): Promise<readonly number[]> {
-  const counts: number[] = []
-  for (const call of exports) {
-    const proxy = await openProxy(target.url, () => pass)
-    const service = serviceOn(target.reopen({ url: proxy.url }))
-    expect([call.name, await outcomeOf(call, await exported(service, call))]).toEqual([call.name, height])
-    counts.push(proxy.asked.filter(({ method }) => method !== 'DELETE').length)
+  // The export may make fewer requests and end.
+  await Promise.race([there.promise, ended])
+  return async (): Promise<Outcome> => {
+    const outcome = await ended
+    const kinds = service.lines.map(({ fields }) => fields['kind'] ?? 'ok')
     await proxy.close()
-  }
-  return counts
-}
-
-/** In long runs every second list each, because the runtime sends at most 256 requests at once. */
-const PARTS = SOAK ? ['first', 'second'] : ['only']
-const partOf = (part: string): readonly Call[] => calls.filter((_, at) => at % PARTS.length === PARTS.indexOf(part))
-/** The requests of a list that are held: one of them in every run, each of them in long runs. */
-const heldOf = (count: number, at: number): readonly number[] =>
-  SOAK ? Array.from({ length: count }, (_, nth) => nth + 1) : [1 + (at % count)]
-
-/** Makes a change while exports of lists are held at each of their requests. Returns their results. */
-async function during(
-  target: TestElastic,
-  { height, exports }: { readonly height: number; readonly exports: readonly Call[] },
-  work: () => Promise<void>,
-): Promise<readonly Outcome[]> {
-  const counts = await requestsOf(target, height, exports)
-  const change = Promise.withResolvers<void>()
-  const held: Awaited<ReturnType<typeof heldExport>>[] = []
-  for (const [at, call] of exports.entries())
-    for (const nth of heldOf(counts[at] ?? 0, at)) {
-      const one = await heldExport(target, { call, nth, change: change.promise })
-      await one.waiting
-      held.push(one)
-    }
-  await work()
-  change.resolve()
-  const outcomes: Outcome[] = []
-  for (const { call, nth, end } of held) {
-    const { outcome, kinds } = await end()
     // No failure is reported as a defect.
     expect([call.name, nth, kinds.filter(kind => kind !== 'ok' && kind !== 'unavailable')]).toEqual([
       call.name,
       nth,
       [],
     ])
-    outcomes.push(outcome)
+    return outcome
   }
-  return outcomes
 }
 
-/** Which of the failures occurs depends on where the server first notices that the data is gone. */
-function expectOnly(
-  outcomes: readonly Outcome[],
-  { some, orElse }: { readonly some: readonly Outcome[]; readonly orElse: readonly Outcome[] },
-): void {
-  const seen = new Set(outcomes)
-  expect(some.filter(outcome => !seen.has(outcome))).toEqual([])
-  expect([...seen].filter(outcome => !some.includes(outcome) && !orElse.includes(outcome))).toEqual([])
+/** Exports every list completely, and returns the number of requests that each made. */
+async function expectAll(target: TestElastic, height: number): Promise<readonly number[]> {
+  const proxy = await openProxy(target.url, () => pass)
+  const counts: number[] = []
+  const countRequests = (): number => proxy.asked.filter(({ method }) => method !== 'DELETE').length
+  for (const call of calls) {
+    const [before, service] = [countRequests(), serviceOn(target.reopen({ url: proxy.url }))]
+    expect([call.name, await outcomeOf(call, await exported(service, call))]).toEqual([call.name, height])
+    counts.push(countRequests() - before)
+  }
+  await proxy.close()
+  return counts
+}
+
+/** In long runs every second list each, because the runtime sends at most 256 requests at once. */
+const PARTS = SOAK ? ['first', 'second'] : ['only']
+/** The number of requests that the export of each list makes. */
+let counts: readonly number[] | undefined
+
+/** Makes a change while exports of lists are held at their requests. Returns the different results. */
+async function during(
+  target: TestElastic,
+  { height, part }: { readonly height: number; readonly part: string },
+  work: () => Promise<void>,
+): Promise<ReadonlySet<Outcome>> {
+  counts ??= await expectAll(target, height)
+  const change = Promise.withResolvers<void>()
+  const held: Awaited<ReturnType<typeof heldExport>>[] = []
+  for (const [at, call] of calls.entries()) {
+    if (at % PARTS.length !== PARTS.indexOf(part)) continue
+    const count = counts[at] ?? 1
+    const each = SOAK ? Array.from({ length: count }, (_, nth) => nth + 1) : [1 + (at % count)]
+    for (const nth of each) held.push(await heldExport(target, call, nth, change.promise))
+  }
+  await work()
+  change.resolve()
+  return new Set(await Promise.all(held.map(end => end())))
 }
 
 describe.skipIf(elasticsearchUrl() === undefined)('exports of every list during a change', () => {
@@ -181,19 +149,22 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list during 
     return { target, at: `${target.url}/${target.prefix}` }
   }
 
+  // Which of the failures occurs depends on where the server first notices that the data is gone.
+  const FAILURES = ['refused', 'broken off']
+
   // All documents are derived again from the stored blocks, which are proved again.
   test.each(PARTS)('indices migrate runs: the %s part of the lists', async part => {
     const { target, at } = await stored(proved)
     for (const [name, ageing] of Object.entries(AGED)) await ageIndex(target.url, `${target.prefix}-${name}`, ageing)
     await using folder = await cliFolder()
     const height = HEIGHT - ORPHANS
-    const outcomes = await during(target, { height, exports: partOf(part) }, async () => {
+    const outcomes = await during(target, { height, part }, async () => {
       const { code, err } = await folder.run(['indices', 'migrate', '--store', at, '--log-level', 'warn'])
       expect([code, err]).toEqual([0, ''])
     })
-    expectOnly(outcomes, { some: [height], orElse: ['refused', 'broken off'] })
-    // Every export is complete when the change is done.
-    await requestsOf(target, height)
+    expect(outcomes).toContain(height)
+    expect([...outcomes].filter(each => each !== height && !FAILURES.includes(String(each)))).toEqual([])
+    await expectAll(target, height)
     await target.destroy()
   })
 
@@ -201,11 +172,15 @@ describe.skipIf(elasticsearchUrl() === undefined)('exports of every list during 
     const { target, at } = await stored(forked)
     await using folder = await cliFolder()
     await using node = await replayed(HEIGHT + 20)
-    const outcomes = await during(target, { height: HEIGHT, exports: partOf(part) }, async () => {
+    const outcomes = await during(target, { height: HEIGHT, part }, async () => {
       const { code } = await folder.run(['repair', '--store', at, '--node', node.url, '--prove', 'linked'])
       expect(code).toBe(0)
     })
-    expectOnly(outcomes, { some: [HEIGHT, HEIGHT - ORPHANS], orElse: ['refused', 'broken off'] })
+    const heights = [HEIGHT, HEIGHT - ORPHANS]
+    expect([...outcomes]).toEqual(expect.arrayContaining(heights))
+    expect([...outcomes].filter(each => !heights.includes(Number(each)) && !FAILURES.includes(String(each)))).toEqual(
+      [],
+    )
     await target.destroy()
   })
 })

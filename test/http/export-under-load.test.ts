@@ -1,7 +1,5 @@
-import { beforeAll, expect, test } from 'bun:test'
-import type { LoadedBlock } from '#chain/block.ts'
+import { expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
-import type { Store } from '#store/port.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { clientOf } from '#test/support/processes/client.ts'
 import { serviceOn } from '#test/support/processes/service.ts'
@@ -17,67 +15,44 @@ import { type Call, callsOn, lists, opened, pagedRows, readToEnd } from './list-
  */
 
 /** Heights at which batches end: in large steps, then block by block as near the head. */
-const ENDS = SOAK ? [900, 940, 941, 942, 943, 970, 971, 1_000] : [900, 940, 941, 942, 1_000]
-const runsOf = (blocks: readonly LoadedBlock[]): readonly (readonly LoadedBlock[])[] =>
-  ENDS.map((end, at) => blocks.slice(at === 0 ? 0 : (ENDS[at - 1] ?? 0) + 1, end + 1))
+const ENDS = SOAK ? [900, 940, 941, 942, 943, 970, 971, 1_000] : [900, 940, 941, 960]
+const LIB = ENDS.at(-1) ?? 0
+const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }
+/** Each call is held open over every third commit. */
+const TURNS = 3
 
-type Truth = ReadonlyMap<number, ReadonlyMap<string, readonly unknown[]>>
+const blocks = await recordedBlocks()
+const runs = ENDS.map((end, at) => blocks.slice(at === 0 ? 0 : (ENDS[at - 1] ?? 0) + 1, end + 1))
 
-/**
- * All lists by their pages at each height, from a store that is not written to. The lists are chosen at the
- * first height.
- */
-async function truthOf(
-  blocks: readonly LoadedBlock[],
-): Promise<{ readonly calls: readonly Call[]; readonly truth: Truth }> {
+/** Lists that are chosen at the first height, and their pages at each height, from a store that is not written to. */
+async function readTruth() {
   const { store, destroy } = await temporarySqlite()
   const client = await clientOf(serviceOn(store))
   const truth = new Map<number, ReadonlyMap<string, readonly unknown[]>>()
   let calls: readonly Call[] = []
-  await commitRuns(store, runsOf(blocks), {
-    lib: ENDS.at(-1) ?? 0,
-    onCommitted: async height => {
-      if (calls.length === 0) calls = await callsOn(store)
-      const rows = new Map<string, readonly unknown[]>()
-      for (const call of calls) rows.set(call.name, await pagedRows(client, call))
-      truth.set(height, rows)
-    },
-  })
+  const onCommitted = async (height: number): Promise<void> => {
+    if (calls.length === 0) calls = await callsOn(store)
+    const rows = new Map<string, readonly unknown[]>()
+    for (const call of calls) rows.set(call.name, await pagedRows(client, call))
+    truth.set(height, rows)
+  }
+  await commitRuns(store, runs, { lib: LIB, onCommitted })
   await destroy()
   return { calls, truth }
 }
 
-let blocks: readonly LoadedBlock[]
-let calls: readonly Call[]
-let truth: Truth
-beforeAll(async () => {
-  blocks = await recordedBlocks()
-  ;({ calls, truth } = await truthOf(blocks))
-})
-
-test('every list of the registry is exported and has rows from the first batch on', () => {
-  const rowsAt = truth.get(ENDS[0] ?? 0)
-  const full = calls.filter(({ name }) => (rowsAt?.get(name)?.length ?? 0) > 0)
+test('exports of every list during a load are correct for their height', async () => {
+  const { calls, truth } = await readTruth()
+  const full = calls.filter(({ name }) => (truth.get(ENDS[0] ?? 0)?.get(name)?.length ?? 0) > 0)
   expect(new Set(full.map(({ action }) => action))).toEqual(new Set(lists))
-})
-
-/** A service with keys for readers of complete exports, and for readers that keep one export open for long. */
-function serviceFor(store: Store) {
+  const { store, destroy } = await temporarySqlite()
+  // Keys for readers that keep one export open for long, beside that for readers of complete exports.
   const holders = calls.map((_, at) => createKey(`holder ${at}`, PLAN, { now: Date.now() }))
   const service = serviceOn(store, {
     keys: holders.map(({ stored }) => stored),
     maxExports: calls.length + 2,
     stallMs: 3_600_000,
   })
-  return { service, holderOf: (at: number) => ({ ask: service.ask, key: holders[at]?.key ?? '' }) }
-}
-const PLAN = { perSecond: 1_000_000, perDay: 1_000_000_000 }
-/** Each call is held open over every third commit. */
-const TURNS = 3
-
-test('exports of every list during a load are correct for their height', async () => {
-  const { store, destroy } = await temporarySqlite()
-  const { service, holderOf } = serviceFor(store)
   let isDone = false
   const wrong: string[] = []
   const heights = new Set<number>()
@@ -96,17 +71,16 @@ test('exports of every list during a load are correct for their height', async (
   const readers: Promise<void>[] = []
   let commits = 0
   let held: (readonly [Call, Response])[] = []
-  await commitRuns(store, runsOf(blocks), {
-    lib: ENDS.at(-1) ?? 0,
-    onCommitted: async () => {
-      if (readers.length === 0) readers.push(reader(0), reader(1))
-      for (const [call, response] of held) await check(call, response)
-      held = []
-      commits += 1
-      for (const [at, call] of calls.entries())
-        if (at % TURNS === commits % TURNS) held.push([call, await opened(holderOf(at), call)])
-    },
-  })
+  const onCommitted = async (): Promise<void> => {
+    if (readers.length === 0) readers.push(reader(0), reader(1))
+    for (const [call, response] of held) await check(call, response)
+    held = []
+    commits += 1
+    for (const [at, call] of calls.entries())
+      if (at % TURNS === commits % TURNS)
+        held.push([call, await opened({ ask: service.ask, key: holders[at]?.key ?? '' }, call)])
+  }
+  await commitRuns(store, runs, { lib: LIB, onCommitted })
   isDone = true
   await Promise.all(readers)
   for (const [call, response] of held) await check(call, response)

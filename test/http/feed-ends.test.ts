@@ -1,50 +1,48 @@
 import { expect, test } from 'bun:test'
 import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
-import { stoppingService } from '#http/stopping.ts'
+import { Failure, type FailureKind, Restarting } from '#failure/failure.ts'
+import { createRates } from '#gate/rate.ts'
+import { codes } from '#http/codes.ts'
+import { pausedFeed } from '#http/feed/events.ts'
+import { type Stopping, stoppingService } from '#http/stopping.ts'
 import { createKey } from '#keys/key.ts'
 import { keyring } from '#keys/keyring.ts'
+import type { Plan } from '#keys/plan.ts'
 import type { StoredKey } from '#store/port.ts'
+import { handClock } from '#test/support/clocks/hand-clock.ts'
+import { clientOf } from '#test/support/processes/client.ts'
+import { type FeedEvent, feedEvents, feedMessages } from '#test/support/processes/feed-client.ts'
+import { type Service, serviceOn } from '#test/support/processes/service.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
-import { clientOf } from '../support/processes/client.ts'
-import { type FeedEvent, feedEvents, feedMessages } from '../support/processes/feed-client.ts'
-import { serviceOn } from '../support/processes/service.ts'
-import { loadedStore } from '../support/stores/loaded.ts'
 
-/** The begin and end of feeds of a chain that stands still. */
+/**
+ * The begin and end of feeds of a chain that stands still: limits, keys and their plans, the stop of the service, and
+ * clients that connect again, of which most take any status but 200 for the end.
+ */
 
 const LIST = '/api/account/get-account-tx?account=busyhub&format=sse'
 const PLAN = { perSecond: 1_000, perDay: 100_000 }
+const store = await loadedStore()
 
-async function started(over: Parameters<typeof serviceOn>[1] = {}) {
-  const service = serviceOn(await loadedStore(), over)
+async function openService(over: Parameters<typeof serviceOn>[1] = {}) {
+  const service = serviceOn(store, over)
   const open = (query = '', { key = service.key, headers = {} as Record<string, string> } = {}) =>
     service.ask(LIST + query, { headers: { 'x-api-key': key, ...headers } })
   return { ...service, open }
 }
 
-/** The first `count` events of a feed. */
-const firstOf = (response: Response, count: number) => readSome(feedEvents(response.body), count)
-/** The same with its beginning. */
-const messagesOf = (response: Response, count: number) => readSome(feedMessages(response.body), count)
-
-async function readSome(events: AsyncGenerator<FeedEvent, void>, count: number): Promise<readonly FeedEvent[]> {
+/** The first `count` events of a feed, or of its messages. */
+async function firstOf({ body }: Response, count: number, parse = feedEvents): Promise<readonly FeedEvent[]> {
   const read: FeedEvent[] = []
-  for await (const event of events) if (read.push(event) === count) break
+  for await (const event of parse(body)) if (read.push(event) === count) break
   return read
 }
 
-test('feeds: rows start after start_seq, or after Last-Event-ID, which takes precedence', async () => {
-  const { open } = await started()
-  const ids = async (query: string, headers = {}) =>
-    (await firstOf(await open(query, { headers }), 3)).map(({ id }) => id)
-  expect(await ids('&start_seq=7')).toEqual(['7', '8', '9'])
-  expect(await ids('&start_seq=7', { 'last-event-id': '100' })).toEqual(['101', '102', '103'])
-  expect(await ids('', { 'last-event-id': '0' })).toEqual(['1', '2', '3'])
-})
-
 test('feeds: the first message names the last row, so that a reconnect before the first row misses none', async () => {
-  const { open } = await started()
+  const { open } = await openService()
   const reader = (await open()).body?.getReader()
   const { value } = (await reader?.read()) ?? {}
   expect(new TextDecoder().decode(value as Uint8Array)).toMatch(
@@ -54,8 +52,8 @@ test('feeds: the first message names the last row, so that a reconnect before th
 })
 
 test('feeds: the first message repeats the chain of a client, whose packed rows are then dropped, as with the id of an older service', async () => {
-  const { open } = await started()
-  const [begin] = await messagesOf(await open(), 1)
+  const { open } = await openService()
+  const [begin] = await firstOf(await open(), 1, feedMessages)
   const trail = begin?.id?.slice('18261'.length) ?? ''
   for (const [last, id, block] of [
     [`18261${trail}`, `18261${trail}`, '4852'],
@@ -65,7 +63,7 @@ test('feeds: the first message repeats the chain of a client, whose packed rows 
     ['18261-4850-4901-2-abc-1234wxyz', '18261', '0'],
   ] as const) {
     const response = await open('&head=1', { headers: { 'last-event-id': last } })
-    expect([last, await messagesOf(response, 2)]).toEqual([
+    expect([last, await firstOf(response, 2, feedMessages)]).toEqual([
       last,
       [
         { id, event: 'message', data: '' },
@@ -76,7 +74,7 @@ test('feeds: the first message repeats the chain of a client, whose packed rows 
 })
 
 test('feeds: a client with more rows than the list gets a reset to the last valid row', async () => {
-  const { open } = await started()
+  const { open } = await openService()
   const [end] = await firstOf(await open('', { headers: { 'last-event-id': '18262' } }), 2)
   expect([end?.id, end?.event, JSON.parse(end?.data ?? '')]).toMatchObject([
     '18261',
@@ -86,14 +84,17 @@ test('feeds: a client with more rows than the list gets a reset to the last vali
 })
 
 test('feeds: calls without a feed, and parameters that a feed does not use, are refused', async () => {
-  const { ask, key, open } = await started()
+  const { ask, key, open } = await openService()
   const refusal = async (response: Response) => {
     const { message } = (await response.json()) as { message: string }
     return [response.status, message]
   }
-  expect((await refusal(await open('&page=1')))[1]).toStartWith("Parameter 'page' does not go with format=sse")
-  expect((await refusal(await open('&end_seq=5')))[1]).toStartWith("Parameter 'end_seq' does not go")
-  expect((await refusal(await open('&sort=desc')))[1]).toStartWith("Parameter 'sort' is 'desc'")
+  for (const [query, said] of [
+    ['&page=1', "Parameter 'page' does not go with format=sse"],
+    ['&end_seq=5', "Parameter 'end_seq' does not go"],
+    ['&sort=desc', "Parameter 'sort' is 'desc'"],
+  ] as const)
+    expect((await refusal(await open(query)))[1]).toStartWith(said)
   expect((await refusal(await open('', { headers: { 'last-event-id': 'x' } })))[1]).toStartWith("Last-Event-ID is 'x'")
   for (const list of ['account/get-balance-history?account=busyhub', 'producer/get-reward-history?producer=admin']) {
     const steps = await ask(`/api/${list}&step=day&format=sse&apikey=${key}`)
@@ -106,7 +107,7 @@ test('feeds: calls without a feed, and parameters that a feed does not use, are 
 
 test('feeds: the number of feeds is limited per key and in all, and leaving clients release their places', async () => {
   const other = createKey('other', PLAN, { now: Date.now() })
-  const { open } = await started({ maxFeeds: 3, maxFeedsPerKey: 2, keys: [other.stored] })
+  const { open } = await openService({ maxFeeds: 3, maxFeedsPerKey: 2, keys: [other.stored] })
   const [first] = [await open(), await open()]
   expect((await open()).status).toBe(429)
   const third = await open('', { key: other.key })
@@ -122,7 +123,7 @@ test('feeds: revoking a key ends its feeds, and no others', async () => {
     store: { read: async () => ({ keys, isStart: true, isEnd: true, mark: undefined }) },
     clock: systemClock,
   })
-  const { open } = await started({ keyring: ring })
+  const { open } = await openService({ keyring: ring })
   const ended = firstOf(await open('', { key: one?.key ?? '' }), 2)
   let isOver = false
   const kept = await open('', { key: two?.key ?? '' })
@@ -138,7 +139,7 @@ test('feeds: revoking a key ends its feeds, and no others', async () => {
 
 test('feeds: all feeds end when the service stops', async () => {
   const stopping = stoppingService()
-  const { open } = await started({ stopping })
+  const { open } = await openService({ stopping })
   const ended = firstOf(await open('&lang=zh'), 2)
   stopping.begin()
   expect((await ended).map(({ event, data }) => [event, JSON.parse(data).message])).toEqual([
@@ -148,7 +149,6 @@ test('feeds: all feeds end when the service stops', async () => {
 
 test('feeds: a feed opened while the service stops is a stream that ends, and queries are refused', async () => {
   const stopping = stoppingService()
-  const store = await loadedStore()
   const asked = Promise.withResolvers<void>()
   let count = 0
   const hanging = () => {
@@ -170,31 +170,8 @@ test('feeds: a feed opened while the service stops is a stream that ends, and qu
   expect(await refused.json()).toMatchObject({ code: 5030, data: {} })
 })
 
-test('client: follow continues after the last row, however its connections end', async () => {
-  const service = await started()
-  let asked = 0
-  const fetch = async (url: string, init: RequestInit): Promise<Response> => {
-    const response = await service.ask(url.slice('http://inside'.length), init)
-    asked += 1
-    const events = await firstOf(response, 1 + asked)
-    const text = events.map(({ id, data }) => `id: ${id}\ndata: ${data}\n\n`).join('')
-    return new Response(text, { status: response.status, headers: response.headers })
-  }
-  const client = await clientOf(service, { fetch })
-  const seqs: number[] = []
-  const action = client['getAccountTx'] as unknown as {
-    follow(params: object): AsyncGenerator<{ readonly seq: number }, void>
-  }
-  for await (const { seq } of action.follow({ account: 'busyhub', start_seq: 11 })) {
-    seqs.push(seq)
-    if (seqs.length === 12) break
-  }
-  expect(seqs).toEqual(Array.from({ length: 12 }, (_, at) => 11 + at))
-  expect(asked).toBeGreaterThan(2)
-})
-
 test('client: followHead reports head rows and dropped ones, and sends the id to continue from', async () => {
-  const service = await started()
+  const service = await openService()
   const packed = (id: string, row: number) => `id: ${id}\nevent: packed\ndata: {"n":${row}}\n\n`
   const row = (id: string, n: number) => `id: ${id}\ndata: {"seq":${n}}\n\n`
   const bodies = [
@@ -229,4 +206,214 @@ test('client: followHead reports head rows and dropped ones, and sends the id to
     { event: 'irreversible', row: { seq: 6 } },
   ])
   expect(ids).toEqual([null, '4@6.a', '4@7.b', '5'])
+})
+
+/** Ten minutes before midnight. */
+const EVENING = Date.UTC(2026, 0, 1, 23, 50)
+const NIGHT_MS = 600_000
+const MINUTE_MS = 60_000
+
+async function startInEvening(plan: Plan, { expires }: { readonly expires?: number } = {}) {
+  const clock = handClock(EVENING)
+  const { key, stored } = createKey('reader', plan, { now: EVENING, ...(expires !== undefined && { expires }) })
+  const keys = { read: async () => ({ keys: [stored], isStart: true, isEnd: true, mark: undefined }) }
+  const over = { clock, keyring: keyring({ store: keys, clock }), rates: createRates({ clock }) }
+  const service = serviceOn(store, over)
+  const ask = (path: string, last?: number, init: RequestInit = {}) =>
+    service.ask(path, {
+      ...init,
+      headers: { 'x-api-key': key, ...(last !== undefined && { 'last-event-id': String(last) }) },
+    })
+  /** Collects the events of a feed. */
+  const follow = async (query: string, last?: number) => {
+    const leaving = new AbortController()
+    const response = await ask(LIST + query, last, { signal: leaving.signal })
+    expect(response.status).toBe(200)
+    const events: FeedEvent[] = []
+    let isOver = false
+    const read = async (): Promise<void> => {
+      for await (const event of feedEvents(response.body)) events.push(event)
+      isOver = true
+    }
+    // After the client leaves, the body ends with an error.
+    const reading = read().catch(error => leaving.signal.aborted || Promise.reject(error))
+    return {
+      events,
+      rows: () => events.filter(({ event }) => event === 'message').map(({ id }) => Number.parseInt(id ?? '', 10)),
+      last: () => ({ event: events.at(-1)?.event, ...JSON.parse(events.at(-1)?.data ?? '{}') }),
+      isOver: () => isOver,
+      /** Advances the clock until `count` events have come or the feed has ended. */
+      until: async (count = Number.POSITIVE_INFINITY) => {
+        while (!isOver && events.length < count) {
+          await Bun.sleep(1)
+          await clock.pass(10)
+        }
+      },
+      leave: async () => {
+        leaving.abort()
+        await reading
+      },
+    }
+  }
+  return { clock, ask, follow }
+}
+
+const from = (first: number, length: number) => Array.from({ length }, (_, at) => first + at)
+
+test('feeds: the expiry of a key ends its feeds, and the key opens none', async () => {
+  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 100 }, { expires: EVENING + MINUTE_MS })
+  const feed = await follow('&start_seq=18261')
+  await feed.until(1)
+  await clock.pass(EVENING + MINUTE_MS - 1_000 - clock.now())
+  expect([feed.isOver(), feed.events.length]).toEqual([false, 1])
+  await clock.pass(1_200)
+  await feed.until()
+  const message = 'This API key expired on 2026-01-01T23:51:00.000Z.'
+  expect(feed.last()).toEqual({ event: 'end', seq: 18261, code: 4030, message })
+  const again = await ask(LIST, 18_261)
+  expect([again.status, ((await again.json()) as { readonly message: string }).message]).toEqual([403, message])
+})
+
+test('feeds: when the day has no request left for the next thousand rows, a feed ends after the last row and continues there the next day', async () => {
+  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 3 })
+  const feed = await follow('&start_seq=1')
+  await feed.until()
+  expect(feed.rows()).toEqual(from(1, 3_000))
+  expect(feed.last()).toEqual({
+    event: 'end',
+    seq: 3_000,
+    code: 4290,
+    message: 'This API key is limited to 3 requests per day; 0 are left today, and 1 more are needed.',
+  })
+  const refused = await ask(LIST)
+  const left = Math.ceil((EVENING + NIGHT_MS - clock.now()) / 1_000)
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, String(left)])
+  // A client that continues waits for its turn instead.
+  const waiting = await ask(LIST, 3_000)
+  expect([waiting.status, await waiting.text()]).toEqual([200, expect.stringMatching(/^retry: 6\d{4}\n: .+\n\n$/)])
+  clock.leap(left * 1_000)
+  const next = await follow('', 3_000)
+  await next.until(500)
+  expect(next.rows().slice(0, 500)).toEqual(from(3_001, 500))
+  await next.leave()
+})
+
+test('feeds: an open feed continues after the requests of the day are used up', async () => {
+  const { clock, ask, follow } = await startInEvening({ perSecond: 100, perDay: 2 })
+  const feed = await follow('&start_seq=17500')
+  await feed.until(762)
+  expect((await ask('/api/base/get-overview')).status).toBe(200)
+  expect((await ask('/api/base/get-overview')).status).toBe(429)
+  await clock.pass(5_000)
+  expect(feed.isOver()).toBe(false)
+  await feed.leave()
+})
+
+test('pausedFeed: a reconnection gets an empty stream for each failure that passes, and for no other', async () => {
+  const replyOptions = { lang: 'en', format: 'envelope', secrets: [] } as const
+  for (const kind of Object.keys(codes) as FailureKind[])
+    for (const [query, headers, isBack] of [
+      [[['lastEventId', '7']], {}, true],
+      [[['Last-Event-ID', '7']], {}, true],
+      [[], { 'last-event-id': '7' }, true],
+      [[], {}, false],
+    ] as const) {
+      const request = new Request('http://localhost/api/', { headers })
+      const asked = { request, query: [['format', 'sse'], ...query] as const, replyOptions }
+      const reply = pausedFeed(asked, new Failure(kind, 'No room.', { details: { retryAfter: 3 } }))
+      const isPassing = codes[kind].status === 429 || codes[kind].status >= 500
+      expect([kind, query, reply?.status]).toEqual([kind, query, isPassing && isBack ? 200 : undefined])
+      if (reply !== undefined) expect(String(reply.body)).toMatch(/^retry: (?:[3-9]|1[0-2])\d{3}\n: .+\n\n$/)
+      expect(pausedFeed(asked, new Restarting('unavailable', 'Starting.'))?.status).toBe(200)
+    }
+})
+
+const service = serviceOn(store)
+const ask = (query: string, headers: Record<string, string> = {}, key = service.key) =>
+  service.ask(`${LIST}&apikey=${key}${query}`, { headers })
+
+test('feeds: the last id may be in the query, in two spellings; the header is later; only feeds take it', async () => {
+  const first = async (query: string, headers: Record<string, string> = {}): Promise<string | undefined> => {
+    const response = await ask(query, headers)
+    expect(response.status).toBe(200)
+    for await (const { id, data } of feedMessages(response.body)) if (data !== '') return id
+    return undefined
+  }
+  for (const name of ['lastEventId', 'Last-Event-ID', 'Last%2DEvent%2DID']) {
+    expect(await first(`&start_seq=5&${name}=11`)).toBe('12')
+    expect(await first(`&start_seq=5&${name}=11`, { 'last-event-id': '20' })).toBe('21')
+    expect(await first(`&start_seq=5&${name}=`)).toBe('5')
+    const page = await service.ask(`/api/account/get-account-tx?account=busyhub&apikey=${service.key}&${name}=11`)
+    expect(page.status).toBe(400)
+  }
+  for (const query of ['&lastEventId=x', '&lastEventId=1&lastEventId=2']) expect((await ask(query)).status).toBe(400)
+  expect((await ask('&lastEventId=11', {}, 'wrong-key-of-nobody')).status).toBe(401)
+})
+
+test('feeds: every id comes with data, also the first one', async () => {
+  const { body } = await ask('&start_seq=17000')
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const part of body ?? []) {
+    text += decoder.decode(part, { stream: true })
+    if (/^id: 18261@/m.test(text) && text.endsWith('\n\n')) break
+  }
+  const messages = text.split('\n\n').slice(0, -1)
+  expect(messages.length).toBeGreaterThan(1_000)
+  expect(messages.filter(each => /^id: /m.test(each) && !/^data: ./m.test(each))).toEqual([])
+})
+
+const FEEDS = 80
+/** The clock of plans runs faster, and the readers wait less in proportion. */
+const FAST = 8
+
+test('feeds: all feeds of a key continue by themselves after a restart, though more come than its plan allows', async () => {
+  const own = createKey('wall', { perSecond: 20, perDay: 100_000 }, { now: 0 })
+  const serving = (): { readonly service: Service; readonly stopping: Stopping } => {
+    const stopping = stoppingService()
+    const over = {
+      keys: [own.stored],
+      now: () => FAST * Date.now(),
+      maxFeedsPerKey: FEEDS,
+      stopping,
+      clock: systemClock,
+    }
+    return { service: serviceOn(store, over), stopping }
+  }
+  let served = serving()
+  const open = new Set<number>()
+  const dead: number[] = []
+  const stop = new AbortController()
+  /** An `EventSource` of the standard, without its browser. */
+  const follow = async (at: number): Promise<void> => {
+    let [id, retryMs, isFirst] = ['', 50, true]
+    while (!stop.signal.aborted) {
+      const headers: Record<string, string> = id === '' ? {} : { 'last-event-id': id }
+      const response = await served.service.ask(`${LIST}&apikey=${own.key}`, { headers, signal: stop.signal })
+      if (response.status !== 200 && !isFirst) return void dead.push(response.status)
+      const decoder = new TextDecoder()
+      try {
+        for await (const part of response.status === 200 ? (response.body ?? []) : []) {
+          const text = decoder.decode(part)
+          retryMs = Number(/^retry: (\d+)$/m.exec(text)?.[1] ?? retryMs)
+          const next = /^id: (.+)$/m.exec(text)?.[1]
+          if (next === undefined) continue
+          ;[id, isFirst] = [next, false]
+          open.add(at)
+        }
+      } catch {}
+      open.delete(at)
+      await Bun.sleep(retryMs / FAST)
+    }
+  }
+  const all = Array.from({ length: FEEDS }, (_, at) => follow(at))
+  await until(() => open.size === FEEDS)
+  const before = served
+  served = serving()
+  before.stopping.begin()
+  await until(() => open.size === 0)
+  await until(() => open.size + dead.length >= FEEDS)
+  expect(dead).toEqual([])
+  stop.abort()
+  await Promise.allSettled(all)
 })

@@ -3,9 +3,12 @@ import { type FeedFollower, feedHub } from '#actions/feed/hub.ts'
 import type { Message } from '#actions/feed/message.ts'
 import { openOutbox } from '#actions/feed/outbox.ts'
 import { Failure } from '#failure/failure.ts'
-import type { HeadState } from '#head/head-state.ts'
-import type { Published, Store, View } from '#store/port.ts'
+import type { Published, Store } from '#store/port.ts'
 import { handClock } from '../support/clocks/hand-clock.ts'
+import { recordedBlocks } from '../support/nodes/recording.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { commitRuns } from '../support/stores/commit-runs.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
 
 /** Readers of rows and readers of heights in one thread do not disturb each other, and each gets the rows that it lacks. */
 
@@ -14,33 +17,25 @@ const at = (height: number) => ({ height, hash: `hash ${height}` }) as Published
 /** A hub over a store whose rows are read by `read`. Its height increases by one with each look. */
 function started(read: (signal: AbortSignal | undefined) => Promise<never>) {
   const clock = handClock()
-  let height = 0
-  const answers: { published?: () => Promise<Published> } = {}
-  const store = {
-    published: () => answers.published?.() ?? Promise.resolve(at(++height)),
-    read: (_, { signal } = {}) => read(signal),
-  } satisfies Pick<Store, 'published' | 'read'>
   const heights: number[] = []
   const ends: string[] = []
-  const hub = feedHub(store, clock, undefined)
+  let height = 0
+  const answers = { published: async () => at(++height) }
+  const hub = feedHub(
+    { published: () => answers.published(), read: (_, { signal } = {}) => read(signal) },
+    clock,
+    undefined,
+  )
   const watch = () =>
     hub.watch({
       published: ({ height }) => heights.push(height),
       beat: () => undefined,
       end: ({ message }) => ends.push(message),
     })
-  const follower = (): FeedFollower => ({
-    list: {
-      name: 'blocks',
-      followed: { kind: 'blocks' },
-      isHead: false,
-      rows: async () => [] as never,
-      options: { numbers: 'number' },
-    },
-    next: 2,
-    hasPacked: false,
-    outbox: openOutbox<Message>(),
-  })
+  const rows = async () => [] as never
+  const options = { numbers: 'number' } as const
+  const list = { name: 'blocks', followed: { kind: 'blocks' }, isHead: false, rows, options } as const
+  const follower = (): FeedFollower => ({ list, next: 2, hasPacked: false, outbox: openOutbox<Message>() })
   const join = (one: FeedFollower): boolean => hub.join(one, { end: at(0), count: 1 })
   return { clock, hub, heights, ends, watch, follower, join, answers }
 }
@@ -108,77 +103,66 @@ test('feedHub: a height read before a page subscribed is not sent to it', async 
   expect(heights).toEqual([9])
 })
 
-/** Blocks of branches: `a5` is block 5 of branch a, whose parent is the named one. */
-const docOf = (name: string, parent: string) => ({ height: Number(name.slice(1)), hash: name, parent_hash: parent })
-const followed = (...names: readonly string[]): HeadState => ({
-  status: 'followed',
-  tip: docOf(names.at(-1) ?? '', ''),
-  lib: 0,
-  blocks: names.slice(1).map((name, at) => ({ doc: docOf(name, names[at] ?? '') }) as never),
-})
+const LIST = '/api/base/get-block-list?format=sse'
 
-/** A hub of the list of blocks; `chain`: the published blocks from block 1 on. */
-function withHead() {
-  const clock = handClock()
-  const now = { chain: ['a1'], head: { status: 'away' } as HeadState }
-  const end = () => docOf(now.chain.at(-1) ?? '', '') as unknown as Published
-  const view = () => ({
-    at: end(),
-    get: async (_: unknown, id: string) => docs([id])[0],
-    getMany: async (_: unknown, ids: readonly string[]) => docs(ids),
-  })
-  const docs = (ids: readonly string[]) => ids.map(id => now.chain[Number(id) - 1]).map(name => name && docOf(name, ''))
-  const store = {
-    published: async () => end(),
-    read: <T>(work: (view: View) => Promise<T>) => work(view() as unknown as View),
-  }
-  const hub = feedHub(store, clock, { current: () => now.head })
-  const rows = async (_: View, all: readonly unknown[]) => ({
-    rows: all.map(row => (row as { readonly doc: { readonly hash: string } }).doc.hash),
-  })
-  const join = () => {
-    const outbox = openOutbox<Message>()
-    const list = { name: '', followed: { kind: 'blocks' }, isHead: true, rows, options: { numbers: 'number' } } as const
-    const count = now.chain.length + 1
-    expect(hub.join({ list, outbox, next: count + 1, hasPacked: false }, { end: end(), count })).toBe(true)
-    const events: string[] = []
-    void (async () => {
-      for await (const message of outbox.items())
-        if (message.kind === 'rows')
-          for (const event of new TextDecoder().decode(message.bytes).trimEnd().split('\n\n'))
-            events.push(event.replaceAll(/id: .*|event: |data: |\n|"/g, ''))
-    })()
-    return events
-  }
-  const look = async (change: Partial<typeof now>): Promise<void> => {
-    Object.assign(now, change)
-    await clock.pass(200)
-  }
-  return { join, look }
+/** The text of a feed so far. */
+function collected(response: Response): () => string {
+  const decoder = new TextDecoder()
+  let text = ''
+  void (async () => {
+    for await (const part of response.body ?? []) text += decoder.decode(part, { stream: true })
+  })()
+  return () => text
 }
 
-test('feedHub: packed rows that a branch or an irreversible block contradicts are dropped, and no others', async () => {
-  const { join, look } = withHead()
-  const one = join()
-  await look({ head: followed('a1', 'a2', 'a3', 'a4', 'a5') })
-  expect(one.splice(0)).toEqual(['packeda2', 'packeda3', 'packeda4', 'packeda5'])
-  await look({ head: followed('a1', 'a2', 'a3', 'b4') })
-  expect(one.splice(0)).toEqual(['dropped{from_block:4}', 'packedb4'])
-  // The branch is unknown, and the new irreversible block is of it.
-  await look({ head: { status: 'away' }, chain: ['a1', 'a2'] })
-  const two = join()
-  await look({})
-  expect([one.splice(0), two]).toEqual([['a2'], []])
-  // The new irreversible block is of another branch, so the one above its competitor is, too.
-  await look({ chain: ['a1', 'a2', 'c3'] })
-  expect([one.splice(0), two.splice(0)]).toEqual([['dropped{from_block:3}', 'c3'], ['c3']])
-  await look({ head: followed('c3', 'c4', 'c5') })
-  expect([one.splice(0), two.splice(0)]).toEqual([
-    ['packedc4', 'packedc5'],
-    ['packedc4', 'packedc5'],
-  ])
-  // A reader that joins later gets all packed rows, the others get the new one.
-  const three = join()
-  await look({ head: followed('c3', 'c4', 'c5', 'c6') })
-  expect([one, three]).toEqual([['packedc6'], ['packedc4', 'packedc5', 'packedc6']])
+test('feeds: the store is read once per height for all readers, and every 15 seconds a comment names the height', async () => {
+  const { store, destroy } = await temporarySqlite()
+  const clock = handClock()
+  let reads = 0
+  const counted: Store = {
+    ...store,
+    read: (...asked) => {
+      reads += 1
+      return store.read(...asked)
+    },
+  }
+  const service = serviceOn(counted, { clock })
+  const texts: (() => string)[] = []
+  const open = async (): Promise<void> => {
+    for (let at = 0; at < 30; at += 1) {
+      // Two forms of the same list. Each is serialized once.
+      const query = at % 2 === 0 ? '' : '&numbers=string'
+      texts.push(collected(await service.ask(`${LIST}${query}&apikey=${service.key}`)))
+    }
+    // After each reader has read its list, all of them wait for new rows.
+    while (texts.some(text => !text().includes('id: '))) await clock.settle()
+    for (let last = 0; last !== reads || reads < 60; await Bun.sleep(1)) {
+      last = reads
+      await clock.pass(100)
+    }
+  }
+  const until = async (mark: RegExp): Promise<void> => {
+    while (texts.some(text => !mark.test(text()))) {
+      await clock.pass(10)
+      await Bun.sleep(1)
+    }
+  }
+  const blocks = await recordedBlocks()
+  const runs = [blocks.slice(0, 21), ...blocks.slice(21, 25).map(block => [block])]
+  await commitRuns(store, runs, {
+    lib: 24,
+    onCommitted: async height => {
+      if (height === 20) return open()
+      const before = reads
+      // The id of the last row that is sent at once has a mark of the chain behind its number.
+      await until(new RegExp(`^id: ${height + 1}@`, 'm'))
+      expect([height, reads - before]).toEqual([height, 1])
+    },
+  })
+  const before = reads
+  await clock.pass(14_000)
+  expect(texts.filter(text => text().includes(': block 24\n'))).toEqual([])
+  await until(/^: block 24\n/m)
+  expect(reads).toBe(before)
+  await destroy()
 })

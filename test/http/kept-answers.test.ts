@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { formatActionName } from '#actions/define.ts'
+import { beforeAll, expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
 import { createHttpCounts } from '#http/counts.ts'
 import { formatRoute } from '#http/openapi/action-operation.ts'
@@ -43,31 +42,28 @@ function setUp(store: Store, more: Parameters<typeof serviceOn>[1] = {}) {
     },
   })
   const own = createHttpCounts()
-  const counts = {
-    ...own,
-    answers: { ...own.answers, add: (_by: number, source: string) => void seen.sources.push(source) },
-  }
-  const service = serviceOn(
-    { ...store, read: (work, options) => store.read(view => work(counted(view)), options) },
-    { keptBytes: MEGABYTES, counts, ...more },
-  )
+  const answers = { ...own.answers, add: (_by: number, source: string) => void seen.sources.push(source) }
+  const read: Store['read'] = (work, options) => store.read(view => work(counted(view)), options)
+  const service = serviceOn({ ...store, read }, { keptBytes: MEGABYTES, counts: { ...own, answers }, ...more })
   const ask = (path: string, init: RequestInit = {}) =>
     service.ask(path, { ...init, headers: { 'x-api-key': service.key } })
   const said = async (path: string) => {
     const answer = await ask(path)
     return [answer.status, await answer.text(), answer.headers.get('link'), answer.headers.get('etag')]
   }
-  return { seen, ask, said }
+  const plain = serviceOn(store)
+  /** The answer of a service that keeps none. */
+  const alone = (path: string) => plain.ask(path, { headers: { 'x-api-key': plain.key } })
+  return { seen, ask, said, alone }
 }
 
 test('kept answers: an equal request of the same form shares the answer, and counts like any other', async () => {
-  const { seen, ask, said } = setUp(loaded, { plan: { perSecond: 1_000_000, perDay: 1_000 } })
-  const plain = serviceOn(loaded)
+  const { seen, ask, said, alone } = setUp(loaded, { plan: { perSecond: 1_000_000, perDay: 1_000 } })
   for (const form of FORMS) {
     const before = seen.reads
     const [first, second] = [await said(PAGE + form), await said(PAGE + form)]
-    const alone = await plain.ask(PAGE + form, { headers: { 'x-api-key': plain.key } })
-    expect([first[0], first[1]]).toEqual([alone.status, await alone.text()])
+    const expected = await alone(PAGE + form)
+    expect([first[0], first[1]]).toEqual([expected.status, await expected.text()])
     expect([second, seen.reads - before]).toEqual([first, 1])
   }
   // The same request, written differently. Its links repeat its own parameters.
@@ -123,41 +119,36 @@ test('kept answers: failures and answers that depend on a node far ahead are not
   expect([(await said(beyond))[0], (await said(`${unknown}&compat=iostabc`))[0]]).toEqual([200, 200])
 })
 
-const OF_STORE = actions.filter(({ isOfStore }) => isOfStore === true)
-
-test.each(OF_STORE.map(action => [formatActionName(action), action] as const))(
-  'kept answers: %s reads only the store, and whether the load is behind',
-  async (_name, action) => {
-    const refused = (): never => {
-      throw new Error(`${action.action} asks for what its kept answers do not know.`)
-    }
-    const closed = new Proxy({}, { get: refused }) as never
-    const node = new Proxy(
-      { lastInfo: () => ({ libBlock: 0 }) },
-      { get: (known, name) => (name === 'lastInfo' ? known.lastInfo : refused()) },
-    ) as never
+test('kept answers: actions that say so read only the store, and whether the load is behind', async () => {
+  const refused = (): never => {
+    throw new Error('An action asks for what its kept answers do not know.')
+  }
+  const closed = new Proxy({}, { get: refused }) as never
+  const node = new Proxy(
+    { lastInfo: () => ({ libBlock: 0 }) },
+    { get: (known, name) => (name === 'lastInfo' ? known.lastInfo : refused()) },
+  ) as never
+  for (const action of actions.filter(({ isOfStore }) => isOfStore === true)) {
     const { seen, said } = setUp(loaded, { node, prices: closed, profiles: closed })
     for (const compat of ['', '&compat=iostabc']) {
       const path = `${formatRoute(action)}?${new URLSearchParams(action.example)}${compat}`
       const [first, second] = [await said(path), await said(path)]
-      expect([first[0], second]).toEqual([200, first])
+      expect([path, first[0], second]).toEqual([path, 200, first])
     }
     expect(seen.sources).toEqual(['store', 'kept', 'store', 'kept'])
-  },
-)
+  }
+})
 
 /** After each of four batches the answer must be that of the store. Returns how often the store was read. */
 async function followsTheStore(store: Store): Promise<number> {
   const blocks = await recordedBlocks()
-  const { seen, said } = setUp(store)
-  const plain = serviceOn(store)
+  const { seen, said, alone } = setUp(store)
   const path = '/api/base/get-block-list?size=3'
   const runs = [blocks.slice(0, 20), ...[20, 21, 22].map(at => blocks.slice(at, at + 1))]
   await commitRuns(store, runs, {
     lib: 22,
     onCommitted: async () => {
-      const alone = await plain.ask(path, { headers: { 'x-api-key': plain.key } })
-      const expected = [200, await alone.text()]
+      const expected = [200, await (await alone(path)).text()]
       for (let times = 0; times < 3; times++) expect((await said(path)).slice(0, 2)).toEqual(expected)
     },
   })
@@ -174,16 +165,14 @@ async function forgetsWhatIsTakenBack(store: Store, reader: Store): Promise<void
   const node = createNode({ urls: [replay.url], clock: patientClock })
   try {
     await fill(store, await forkedChain(HEIGHT, ORPHANS), HEIGHT + 5)
-    const { seen, said } = setUp(reader)
+    const { seen, said, alone } = setUp(reader)
     const path = '/api/base/get-block-list?size=5'
     for (let times = 0; times < 2; times++) await said(path)
     expect(seen.sources[0]).toBe('store')
     await repairedEnd(store, node)
-    const plain = serviceOn(reader)
-    const alone = () => plain.ask(path, { headers: { 'x-api-key': plain.key } })
-    let now = await alone()
+    let now = await alone(path)
     // The published height is read again after some milliseconds.
-    while (now.headers.get('x-block-height') !== String(HEIGHT - ORPHANS)) now = await alone()
+    while (now.headers.get('x-block-height') !== String(HEIGHT - ORPHANS)) now = await alone(path)
     expect((await said(path)).slice(0, 2)).toEqual([200, await now.text()])
   } finally {
     node.close()
@@ -191,34 +180,33 @@ async function forgetsWhatIsTakenBack(store: Store, reader: Store): Promise<void
   }
 }
 
-describe('kept answers on SQLite', () => {
-  test('cached answers of blocks that are taken back are dropped', async () => {
-    const { store, path, destroy } = await temporarySqlite()
-    await store.create()
-    await forgetsWhatIsTakenBack(store, openSqlite({ path, readonly: true }))
-    await destroy()
-  })
-  test('cached answers are those of the published height', async () => {
-    const { store, destroy } = await temporarySqlite()
-    expect(await followsTheStore(store)).toBe(4)
-    await destroy()
-  })
-})
+/** A store to write, and another process's reader of it. */
+type Place = { readonly store: Store; readonly reader: () => Store; readonly destroy: () => Promise<unknown> }
 
-describe.skipIf(elasticsearchUrl() === undefined)('kept answers on Elasticsearch', () => {
-  const opened: ReturnType<typeof openTestElastic>[] = []
-  afterAll(async () => {
-    for (const { destroy } of opened) await destroy()
+async function placeOnSqlite(): Promise<Place> {
+  const { store, path, destroy } = await temporarySqlite()
+  await store.create()
+  return { store, reader: () => openSqlite({ path, readonly: true }), destroy }
+}
+
+async function placeOnElastic(): Promise<Place> {
+  const { store, reopen, destroy } = openTestElastic()
+  return { store, reader: () => reopen(), destroy }
+}
+
+function suite(name: string, openPlace: () => Promise<Place>): void {
+  test(`kept answers on ${name}: those of blocks that are taken back are dropped`, async () => {
+    const { store, reader, destroy } = await openPlace()
+    await forgetsWhatIsTakenBack(store, reader())
+    await destroy()
   })
-  test('cached answers of blocks that are taken back are dropped', async () => {
-    const elastic = openTestElastic()
-    opened.push(elastic)
-    await forgetsWhatIsTakenBack(elastic.store, elastic.reopen())
-  })
-  test('cached answers are those of the published height', async () => {
-    const elastic = openTestElastic()
-    opened.push(elastic)
+  test(`kept answers on ${name}: they are those of the published height`, async () => {
+    const { store, destroy } = await openPlace()
+    const reads = await followsTheStore(store)
     // On Elasticsearch the store is also read again after a second.
-    expect(await followsTheStore(elastic.store)).toBeGreaterThanOrEqual(4)
+    expect(name === 'SQLite' ? reads === 4 : reads >= 4).toBe(true)
+    await destroy()
   })
-})
+}
+suite('SQLite', placeOnSqlite)
+if (elasticsearchUrl() !== undefined) suite('Elasticsearch', placeOnElastic)

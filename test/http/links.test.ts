@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { serviceOn } from '../support/processes/service.ts'
+import { SOAK } from '../support/processes/soak.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
 const service = serviceOn(await loadedStore())
@@ -10,54 +11,42 @@ const service = serviceOn(await loadedStore())
 const PREFIX = 'https://example.org/chain/v1'
 
 async function get(path: string, init: RequestInit = {}) {
-  const response = await service.ask(path, {
-    ...init,
-    headers: { 'x-api-key': service.key, ...init.headers },
-  })
+  const response = await service.ask(path, { ...init, headers: { 'x-api-key': service.key, ...init.headers } })
   return { response, links: linksOf(response.headers.get('link'), path) }
 }
 
 /** The links of an answer as paths of the service, resolved against the URL that the caller knows. */
-const linksOf = (header: string | null, path: string): ReadonlyMap<string, string> =>
-  new Map(
-    (header ?? '')
-      .split(', ')
-      .filter(link => link !== '')
-      .map(link => {
-        const [, reference = '', relation = ''] = /^<([^>]+)>; rel="(\w+)"$/.exec(link) ?? []
-        const { href } = new URL(reference, `${PREFIX}${path}`)
-        expect(href).toStartWith(PREFIX)
-        return [relation, href.slice(PREFIX.length)] as const
-      }),
+function linksOf(header: string | null, path: string): ReadonlyMap<string, string> {
+  const links = (header ?? '').split(', ').filter(link => link !== '')
+  return new Map(
+    links.map(link => {
+      const [, reference = '', relation = ''] = /^<([^>]+)>; rel="(\w+)"$/.exec(link) ?? []
+      const { href } = new URL(reference, `${PREFIX}${path}`)
+      expect(href).toStartWith(PREFIX)
+      return [relation, href.slice(PREFIX.length)] as const
+    }),
   )
+}
 
-type Answer = { readonly data: Readonly<Record<string, unknown[]>> }
-
-/** All rows, by following `next` from the first page. */
-async function followed(path: string, list: string): Promise<{ rows: unknown[]; pages: number }> {
-  const rows: unknown[] = []
-  let pages = 0
-  for (let at: string | undefined = path; at !== undefined; pages += 1) {
-    const { response, links } = await get(at)
-    expect(response.status).toBe(200)
-    rows.push(...(((await response.json()) as Answer).data[list] ?? []))
-    expect(links.has('prev')).toBe(pages > 0)
-    at = links.get('next')
-  }
-  return { rows, pages }
+/** The rows of an address, and its links. */
+async function readRows(path: string, list: string) {
+  const { response, links } = await get(path)
+  expect(response.status).toBe(200)
+  const { data } = (await response.json()) as { readonly data: Readonly<Record<string, unknown[]>> }
+  return { rows: data[list] ?? [], total: Number(data['total']), links }
 }
 
 const LISTS = actions.filter(({ list, params }) => list !== undefined && 'page' in params.properties)
 
 test.each(LISTS.map((action, at) => [`${action.module} ${formatActionName(action)}`, action, at] as const))(
   'Link of %s: from every address the links lead on, and through the whole list and back',
-  async (_name, { module, action, example, list = '' }, place) => {
+  async (_name, { module, action, params, example, list = '' }, place) => {
     const { page: _page, size: _size, ...asked } = example
-    const query = new URLSearchParams(asked).toString()
-    const whole = await get(`/api/${module}/${action}?${query}&size=90`)
-    const { data } = (await whole.response.json()) as Answer
-    const first90 = data[list] ?? []
-    const total = Number(data['total'])
+    // Of long lists the beginning is enough, except in long runs.
+    const part = SOAK || params.properties['end_seq'] === undefined ? {} : { end_seq: '1500' }
+    const query = new URLSearchParams({ ...asked, ...part }).toString()
+    const whole = await readRows(`/api/${module}/${action}?${query}&size=90`, list)
+    const { total } = whole
     const size = Math.min(500, Math.max(1, Math.ceil(total / 7)))
     const paths = [
       `/api/?module=${module}&action=${action}&${query}&size=${size}`,
@@ -65,21 +54,24 @@ test.each(LISTS.map((action, at) => [`${action.module} ${formatActionName(action
       `/api/${module}/${action}?${query}&size=${size}&numbers=number`,
       `/api/${module}/${action}/?size=${size}&${query}`,
     ]
-    const { rows, pages } = await followed(paths[place % paths.length] ?? '', list)
+    const rows: unknown[] = []
+    let pages = 0
+    for (let at = paths[place % paths.length]; at !== undefined; pages += 1) {
+      const { rows: own, links } = await readRows(at, list)
+      rows.push(...own)
+      expect(links.has('prev')).toBe(pages > 0)
+      at = links.get('next')
+    }
     expect([rows.length, pages]).toEqual([total, Math.max(1, Math.ceil(total / size))])
-    expect(rows.slice(0, 90)).toEqual(first90)
+    expect(rows.slice(0, 90)).toEqual(whole.rows)
     // From every address, the last link leads to the last rows, and further to the page before them.
     for (const path of paths) {
       const { links } = await get(path)
-      const end = await get(links.get('last') ?? '')
-      expect(((await end.response.json()) as Answer).data[list]).toEqual(rows.slice((pages - 1) * size))
+      const end = await readRows(links.get('last') ?? '', list)
+      expect(end.rows).toEqual(rows.slice((pages - 1) * size))
       if (pages > 1) expect(links.get('next')).toContain('page=2')
       expect(end.links.has('prev')).toBe(pages > 1)
     }
-    const { links } = await get(`/api/${module}/${action}?${query}&size=3&page=2`)
-    const last = await get(links.get('last') ?? '')
-    expect([...last.links.keys()].toSorted()).toEqual(total > 3 ? ['first', 'last', 'prev'] : ['first', 'last'])
-    expect((await get(links.get('first') ?? '')).links.has('prev')).toBe(false)
   },
   600_000,
 )
@@ -95,29 +87,6 @@ test('Link: the header is the same on HEAD and 304, in every form of the answer'
     expect([head.response.status, head.response.headers.get('link')]).toEqual([200, link])
     expect([known.response.status, known.response.headers.get('link')]).toEqual([304, link])
   }
-})
-
-test('Link: the header has at most a few thousand characters, however long the query is', async () => {
-  const many = Array.from({ length: 58 }, (_, at) => `&u${at}=${'%2C'.repeat(40)}`).join('')
-  const path = `/api/token/get-token-holder?token=iost&page=2&size=5&compat=iostabc${many}`
-  expect(path.length).toBeGreaterThan(7_000)
-  const { response, links } = await get(path)
-  const letters = response.headers.get('link')?.length
-  expect([response.status, links.has('next'), letters]).toEqual([200, true, expect.any(Number)])
-  expect(letters).toBeLessThan(3_000)
-})
-
-test('Link: an empty list has one page, and beyond the end prev is the last page', async () => {
-  const empty = await get('/api/account/get-subaccount-list?account=foundation')
-  expect([...empty.links]).toEqual([
-    ['first', '/api/account/get-subaccount-list?account=foundation&page=1'],
-    ['last', '/api/account/get-subaccount-list?account=foundation&page=1'],
-  ])
-  const beyond = await get('/api/account/get-subaccount-list?account=admin&page=9999999999999999999')
-  expect([...beyond.links.keys()]).toEqual(['first', 'prev', 'last'])
-  expect(beyond.links.get('prev')).toBe('/api/account/get-subaccount-list?account=admin&page=2')
-  const unknown = await get('/api/account/get-account-tx?account=nosuchacc&compat=iostabc&x=1')
-  expect(unknown.links.get('last')).toBe('/api/account/get-account-tx?account=nosuchacc&compat=iostabc&x=1&page=1')
 })
 
 test('Link: the header never contains the key, and is absent on answers without pages', async () => {

@@ -3,11 +3,13 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createKey } from '#keys/key.ts'
 import { openSqlite } from '#store/sqlite/open-sqlite.ts'
-import { seen } from '#test/support/wait.ts'
+import { seen, until } from '#test/support/wait.ts'
 import { readExposition } from '../support/exposition.ts'
+import { spokenNode } from '../support/nodes/spoken-node.ts'
 import { type CliFolder, cliFolder } from '../support/processes/cli-process.ts'
 import { startCrowd } from '../support/processes/crowd.ts'
-import { fillFromRecording } from '../support/stores/loaded.ts'
+import { serviceOn } from '../support/processes/service.ts'
+import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 
 /**
  * Sends ten times as many requests as may run and wait, through real connections to a real process. It checks
@@ -22,8 +24,8 @@ const COUNT = 40
 /** Daily limit of a key. */
 const DAY = 150
 /** Refusals before the first measurement of memory, and between two measurements. */
-const WARM = 2_000
-const MORE = 6_000
+const WARM = 1_000
+const MORE = 3_000
 const MIB = 1024 * 1024
 
 let folder: CliFolder
@@ -125,3 +127,34 @@ test('overload: ten times the capacity changes no answer and no limit', async ()
   service.kill('SIGTERM')
   expect((await service.ended).code).toBe(0)
 }, 600_000)
+
+test('crowd: ten keys waiting for a hanging node take no answer from a key that reads the store', async () => {
+  let hanging = 0
+  const node = {
+    ...spokenNode({}),
+    get: () => {
+      hanging += 1
+      return new Promise<never>(() => undefined)
+    },
+  }
+  const plan = { perSecond: 1_000_000, perDay: 1_000_000 }
+  const keys = Array.from({ length: 10 }, (_, at) => createKey(`crowd ${at}`, plan, { now: Date.now() }))
+  const service = serviceOn(await loadedStore(), { node, keys: keys.map(({ stored }) => stored), maxInFlight: 4 })
+  const unknown = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPq'
+  const left = new AbortController()
+  const statuses: number[] = []
+  const crowd = keys.flatMap(({ key }) =>
+    Array.from({ length: 10 }, async (_, at) => {
+      const call = at % 2 === 0 ? 'rpc/getNodeInfo?' : `api/transaction/get-transaction-detail?tx_hash=${unknown}&`
+      statuses.push((await service.ask(`/${call}apikey=${key}`, { signal: left.signal })).status)
+    }),
+  )
+  await until(() => hanging > 0, 0)
+  for (let at = 0; at < 20; at += 1) {
+    const path = `/api/account/get-account-tx?account=admin&size=20&page=${at + 1}&apikey=${service.key}`
+    expect([at, (await service.ask(path)).status]).toEqual([at, 200])
+  }
+  left.abort()
+  await Promise.all(crowd)
+  expect(statuses).not.toContain(200)
+})

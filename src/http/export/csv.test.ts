@@ -15,18 +15,13 @@ function fileOf(
   const file = csvSerializer({ heads: columns ?? ['one'], linesOf: part => csvLines(part, columns) })
   let text = ''
   for (let at = 0; at < rows.length; at += size)
-    text += file.rows({
-      rows: rows.slice(at, at + size),
-      ...(data === undefined ? {} : { data: data.slice(at, at + size) }),
-    })
+    text += file.rows({ rows: rows.slice(at, at + size), ...(data && { data: data.slice(at, at + size) }) })
   return isCut ? text : text + file.tail(rows.length)
 }
 const linesOf = (rows: Rows, columns: readonly string[] | undefined) => readWholeCsv(fileOf(rows, columns)).slice(1)
 
 const hostile = fc.oneof(
-  fc.string({
-    unit: fc.constantFrom('"', ',', '\r', '\n', '\t', ' ', 'a', '=', "'", ';', '\u{1f600}', '\0'),
-  }),
+  fc.string({ unit: fc.constantFrom(...'",\r\n\t a=\';\0', '\u{1f600}') }),
   fc.string({ unit: 'grapheme' }),
 )
 
@@ -72,25 +67,13 @@ test('csv: numbers have all digits, arrays and objects are JSON text, and absent
     by: new Map([['__proto__', 1n]]),
   }
   const columns = ['exact', 'count', 'flag', 'none', 'missing', 'list', 'raw', 'by']
-  expect(linesOf({ rows: [row] }, columns)).toEqual([
-    [
-      '90071992547409931234.00000001',
-      '12',
-      'false',
-      '',
-      '',
-      '["a",1.10,{"deep":"\\""}]',
-      '[9007199254740993]',
-      '{"__proto__":1}',
-    ],
-  ])
+  const texts = ['90071992547409931234.00000001', '12', 'false', '', '']
+  const json = ['["a",1.10,{"deep":"\\""}]', '[9007199254740993]', '{"__proto__":1}']
+  expect(linesOf({ rows: [row] }, columns)).toEqual([[...texts, ...json]])
 })
 
 test('csv: the data of a row is in its column as unchanged JSON text', () => {
-  const rows = [
-    { a: 1, data: '' },
-    { a: 2, data: '' },
-  ]
+  const rows = [1, 2].map(a => ({ a, data: '' }))
   const data = [new RawJson('["x, \\"y\\""]'), 'plain "text"']
   expect(linesOf({ rows, data }, ['a', 'data'])).toEqual([
     ['1', '["x, \\"y\\""]'],
@@ -102,8 +85,14 @@ const FORMULA = '=HYPERLINK("https://elsewhere.example","x")'
 
 function readBookLines(action: string, memo: string, csv: 'koinly' | 'ledger'): readonly string[] {
   const booking = {
-    ...{ time: '2026-11-21T08:25:32.500Z', token: 'iost', change: '-1.50', tx_hash: '-hash' },
-    ...{ action, counterparty: 'bobby', isStake: false, memo },
+    time: '2026-11-21T08:25:32.500Z',
+    token: 'iost',
+    change: '-1.50',
+    tx_hash: '-hash',
+    action,
+    counterparty: 'bobby',
+    isStake: false,
+    memo,
   }
   const at = { height: 1, time: 0n }
   const book = openBook(

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { actions } from '#actions/registry.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { everyChoice } from '#test/support/every-choice.ts'
+import { SOAK } from '#test/support/processes/soak.ts'
 import { formatMethodTemplate, rpcMethods, rpcUnavailable } from '../rpc-methods.ts'
 import { formatRoute, operationId } from './action-operation.ts'
 import { schemaName } from './answer-schema.ts'
@@ -31,52 +32,36 @@ test('openapi: there is an operation for each action, for any action, and for th
   expect(ids).toContain('getAccountTx')
 })
 
-test.each(actions.map(action => [action.action, action] as const))(
-  'openapi: %s has its own parameters with their defaults, and examples of their types',
-  (_name, action) => {
-    const { parameters, operationId: id } = documentFor().paths[formatRoute(action)].get
+test('openapi: each action has its own parameters with their defaults, and examples of their types', () => {
+  const { paths } = documentFor()
+  for (const action of actions) {
+    const { parameters, operationId: id } = paths[formatRoute(action)].get
     expect(id).toBe(operationId(action))
     // Only the document of CSV has the parameter that chooses columns.
     const own = listParameters(action.params).filter(({ name }) => name !== 'csv')
     expect(parameters.map(({ name }: { name: string }) => name)).toEqual([...own.map(({ name }) => name), 'lang'])
     for (const [at, { required, spec }] of own.entries()) {
-      const parameter = parameters[at]
-      expect(parameter.required).toBe(required)
-      expect(parameter.schema.default).toEqual(
-        typeof spec.fallback === 'bigint' ? Number(spec.fallback) : spec.fallback,
-      )
+      const { schema, ...parameter } = parameters[at]
+      const fallback = typeof spec.fallback === 'bigint' ? Number(spec.fallback) : spec.fallback
+      expect([id, parameter.required, schema.default]).toEqual([id, required, fallback])
       if ('example' in parameter) expect(typeof parameter.example).toBe(spec.type === 'integer' ? 'number' : 'string')
     }
-  },
-)
-
-test('openapi: a whole number without another limit has at most 19 digits', () => {
-  const { schema } = documentFor().paths['/api/account/get-account-tx'].get.parameters.find(
-    ({ name }: { name: string }) => name === 'start_seq',
-  )
-  expect(JSON.stringify(schema)).toBe('{"type":"integer","minimum":0,"exclusiveMaximum":10000000000000000000}')
+  }
 })
 
 test('openapi: the options of the document are constant, required parameters', () => {
   const { paths } = documentFor({ numbers: 'string', compat: 'iostabc' })
-  for (const action of actions) {
-    const { parameters } = paths[formatRoute(action)].get
-    const chosen = parameters.filter(({ name }: { name: string }) => ['numbers', 'compat', 'format'].includes(name))
-    expect(
-      chosen.map((each: { name: string; required: boolean; schema: object }) => [
-        each.name,
-        each.required,
-        each.schema,
+  for (const action of actions)
+    expect(paths[formatRoute(action)].get.parameters).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ name: 'compat', required: true, schema: { type: 'string', enum: ['iostabc'] } }),
+        expect.objectContaining({ name: 'numbers', required: true, schema: { type: 'string', enum: ['string'] } }),
       ]),
-    ).toEqual([
-      ['compat', true, { type: 'string', enum: ['iostabc'] }],
-      ['numbers', true, { type: 'string', enum: ['string'] }],
-    ])
-  }
+    )
 })
 
 test('openapi: every reference has a target, with any options', () => {
-  for (const chosen of everyChoice()) {
+  for (const chosen of everyChoice().filter((_, at) => SOAK || at % 4 === 0)) {
     const document = documentFor(chosen)
     for (const [, path = ''] of JSON.stringify(document).matchAll(/"\$ref":"#\/([^"]+)"/g))
       expect(path.split('/').reduce((at, name) => at?.[name], document)).toBeDefined()

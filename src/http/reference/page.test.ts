@@ -1,18 +1,27 @@
 import { describe, expect, test } from 'bun:test'
+import { Type } from '@sinclair/typebox'
+import fc from 'fast-check'
 import { formatActionName } from '#actions/define.ts'
 import { actions } from '#actions/registry.ts'
 import { listParameters } from '#actions/request/query.ts'
+import { byName, count, defineRows, exact, shape, sourced, text } from '#actions/shape/results.ts'
+import { parseExact } from '#chain/json.ts'
 import { codes } from '../codes.ts'
 import { formatMethodTemplate, rpcMethods } from '../rpc-methods.ts'
-import { listFieldRows } from './action.ts'
+import { exampleText, listFieldRows } from './action.ts'
+import { breakable, html, table } from './html.ts'
 import { renderReference } from './page.tsx'
-import { commonParameters, headerTexts, paragraphs, words } from './text.ts'
+import { prettyJson } from './script.ts'
+import { commonParameters, headerTexts, paragraphs } from './text.ts'
 
 const page = (lang: 'en' | 'zh', testKey?: string, isExplored = false) =>
   renderReference(actions, {
     lang,
     site: {
-      ...{ version: '1.2.3', testKey, isExplored, labels: new Map() },
+      version: '1.2.3',
+      testKey,
+      isExplored,
+      labels: new Map(),
       assets: { style: 'style.css', script: 'script.js', theme: 'theme.js', preview: 'preview' },
     },
     files: { style: 'reference.css', script: 'reference.js' },
@@ -98,7 +107,6 @@ describe('texts of the reference', () => {
       expect(en).not.toMatch(/\p{Script=Han}/u)
       if (/\s/.test(en)) expect(zh).toMatch(/\p{Script=Han}|^desc /u)
     }
-    expect(words.title.zh).toBe('iostlens 接口文档')
   })
 
   test('in Chinese a node is 全节点 and a producer 生产者; brackets are full width, and no space follows a full stop', async () => {
@@ -115,4 +123,76 @@ describe('texts of the reference', () => {
     )
     expect(silent).toEqual([])
   })
+})
+
+test('fieldsOf: every field has its path, type and texts', () => {
+  const schema = shape({
+    name: text('Name.', '名称。'),
+    rows: defineRows(shape({ n: count('N.', '数。'), extra: Type.Optional(Type.Unknown()) }), 'Rows.', '行。'),
+    keyed: byName(shape({ amount: exact('Amount.', '数量。') }), 'By name.', '按名称。'),
+    inner: shape({ price: sourced('Price.', '价格。') }),
+    tags: defineRows(Type.String(), 'Tags.', '标签。'),
+  })
+  const rows = listFieldRows(schema).map(({ path, type, optional, exact: isExact, description }) =>
+    [path, type, optional ? 'optional' : '', isExact ? 'exact' : '', description?.en, description?.zh].join('|'),
+  )
+  expect(rows).toEqual([
+    ...['name|string|||Name.|名称。', 'rows|array|||Rows.|行。', 'rows[].n|integer|||N.|数。'],
+    ...[
+      'rows[].extra|any|optional|||',
+      'keyed|object|||By name.|按名称。',
+      'keyed.{}.amount|number||exact|Amount.|数量。',
+    ],
+    ...['inner|object||||', 'inner.price|number | null||exact|Price.|价格。', 'tags|array|||Tags.|标签。'],
+  ])
+})
+
+test('exampleText: a short answer is complete; a long list keeps its first rows, and a long text its beginning', () => {
+  const short = exampleText('{"data":{"rows":[{"big":9007199254740993}],"total":1}}')
+  expect([short.isShorter, short.text]).toEqual([false, expect.stringContaining('"big": 9007199254740993')])
+  const rows = Array.from({ length: 50 }, (_, seq) => ({ seq, amount: '1.5', from: 'a', to: 'b', memo: null }))
+  const long = exampleText(JSON.stringify({ data: { rows, page: 1, size: 50, total: 99 } }))
+  expect(long.isShorter).toBe(true)
+  expect(JSON.parse(long.text).data).toEqual({ rows: rows.slice(0, 5), page: 1, size: 50, total: 99 })
+  const cut = exampleText(JSON.stringify({ code: `"${'x'.repeat(5_000)}` }))
+  expect([cut.isShorter, JSON.parse(cut.text).code]).toEqual([true, `"${'x'.repeat(199)}…`])
+})
+
+test('exampleText: any answer gives valid JSON', () => {
+  fc.assert(
+    fc.property(fc.json({ maxDepth: 5, stringUnit: 'binary' }), json => {
+      const { text, isShorter } = exampleText(json)
+      expect(() => JSON.parse(text)).not.toThrow()
+      if (!isShorter) expect(parseExact(text)).toEqual(parseExact(json))
+    }),
+  )
+})
+
+test('html: inserted values are escaped, HTML is not', () => {
+  const bad = `<script>"'&`
+  expect(html`<a title="${bad}">${bad}${html`<b>${bad}</b>`}${[html`x`, html`y`]}${7}</a>`.text).toBe(
+    '<a title="&lt;script&gt;&quot;&#39;&amp;">&lt;script&gt;&quot;&#39;&amp;<b>&lt;script&gt;&quot;&#39;&amp;</b>xy7</a>',
+  )
+})
+
+test('table: heads and cells are escaped', () => {
+  expect(table(['<h>'], [['<c>', html`<code>x</code>`]]).text).toBe(
+    '<div class="wide" tabindex="0"><table class="rows">\n<thead><tr><th>&lt;h&gt;</th></tr></thead>\n<tbody><tr><td>&lt;c&gt;</td><td><code>x</code></td></tr>\n</tbody>\n</table></div>',
+  )
+})
+
+test('breakable: a line may break after dots and slashes, never within a name', () => {
+  expect(breakable('a[].b_c.{}.d').text).toBe('a[].<wbr>b_c.<wbr>{}.<wbr>d')
+  expect(breakable('/api/x?a=1&b=<2>').text).toBe('/<wbr>api/<wbr>x?<wbr>a=1&amp;<wbr>b=&lt;2&gt;')
+})
+
+test('pretty JSON: the result equals that of JSON.stringify', () => {
+  const value = { a: [1, [], {}, { 'b"{,[': 'c:\\"}' }], '': null, 中文: [true, ''], n: '\\' }
+  expect(prettyJson(JSON.stringify(value))).toBe(JSON.stringify(value, null, 2))
+})
+
+test('pretty JSON: every digit is kept', () => {
+  expect(prettyJson('{"a":123456789012345678901.10,"b":[-0.000000001]}')).toBe(
+    '{\n  "a": 123456789012345678901.10,\n  "b": [\n    -0.000000001\n  ]\n}',
+  )
 })

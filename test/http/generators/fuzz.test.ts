@@ -5,7 +5,21 @@ import { pythonTools } from '#test/support/processes/python-tools.ts'
 import { runTool } from '../../support/processes/run-tool.ts'
 import { SOAK } from '../../support/processes/soak.ts'
 import { ROOT } from '../../support/root.ts'
-import { serveForGenerators } from './served.ts'
+import { CHOICES, serveForGenerators } from './served.ts'
+
+/** The document as a linter and a maker of requests read it. */
+
+test('redocly lint: the document has no error with any options', async () => {
+  await using served = await serveForGenerators()
+  const documents: string[] = []
+  for (const chosen of [...CHOICES, { export: 'ndjson' }, { export: 'csv' }] as const)
+    documents.push(await served.document(chosen))
+  const cli = [process.execPath, 'node_modules/@redocly/cli/bin/cli.js', 'lint', '--format=json']
+  // Without requests to the network. The exit code is not 0 when there is an error.
+  const environment = { REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true', REDOCLY_TELEMETRY: 'off' }
+  const report = await runTool([...cli, '--extends=recommended', ...documents], { environment })
+  expect(report.match(/"errors": *0\b/g)?.length).toBe(documents.length)
+})
 
 /** One route per action, and the route that takes any action. */
 const OPERATIONS = actions.length + 1
@@ -39,14 +53,13 @@ async function fuzzed(
     ...['--generation-with-security-parameters', 'false', '--generation-database', 'none'],
     ...['--no-shrink', '--continue-on-failure', '--suppress-health-check', 'all', '--warnings', 'off'],
   ]
-  // The tool writes notes of a run into its working directory.
-  const hooks = join(import.meta.dir, 'untargeted.py')
   const environment = {
-    SCHEMATHESIS_HOOKS: hooks,
+    SCHEMATHESIS_HOOKS: join(import.meta.dir, 'untargeted.py'),
     PYTHONDONTWRITEBYTECODE: '1',
     // Tables of Unicode, which take seconds to compute.
     HYPOTHESIS_STORAGE_DIRECTORY: join(ROOT, '.cache/python/hypothesis'),
   }
+  // The tool writes notes of a run into its working directory.
   const report = await runTool(command, { environment, folder: served.folder })
   const figure = (pattern: RegExp): number => Number(pattern.exec(report)?.[1])
   return { operations: figure(/Selected: (\d+)/), cases: figure(/(\d+) generated/) }
