@@ -1,12 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
-import { plainRecording } from '#test/support/oracle/plain-lists.ts'
-import type { PlainChain, PlainRow } from '#test/support/oracle/plain-records.ts'
-import { listCall } from '#test/support/oracle/plain-records.ts'
 import type { Service } from '#test/support/processes/service.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
-import { type ListQuery, requirePage } from './answers.ts'
-import { rowText } from './lists.ts'
+import { requirePage } from './answers.ts'
+import { type Placed, type PlainList, plainLists } from './lists.ts'
 
 /** The number of ranges to test. Requests cost a thousand times more on one store than on the other. */
 export type RangeEffort = {
@@ -16,32 +13,9 @@ export type RangeEffort = {
   readonly everyList: number
 }
 
-/** The fields of a row that ranges refer to. */
-export type Placed = Pick<PlainRow, 'height' | 'time'>
-
 type Chosen = {
   readonly params: Readonly<Record<string, string>>
   readonly within: (row: Placed, seq: number) => boolean
-}
-
-type Asked = ListQuery & { readonly textOf: (row: PlainRow, seq: number) => string }
-
-/** The call for any list, including those of sub-accounts. */
-function askedBy(key: string): Asked {
-  const call = listCall(key)
-  if (call !== undefined)
-    return {
-      ...call,
-      list: 'transactions',
-      textOf: (row, seq) => rowText(row, call.action !== 'account-tx', seq),
-    }
-  return {
-    action: 'subaccount-list',
-    list: 'accounts',
-    params: { account: key.slice('created/'.length) },
-    textOf: ({ created, publisher, time, hash }, seq) =>
-      JSON.stringify({ seq, name: created, created_by: publisher, created_at: toIso(time), tx_hash: hash }),
-  }
 }
 
 const MS = 1_000_000n
@@ -55,6 +29,12 @@ const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, 
   time => [`${toIso(time).slice(0, 19)}Z`, time - (time % SECOND), time - (time % SECOND) + SECOND - 1n],
 ]
 
+/** The ends that a range has: blocks, times, days or row numbers. */
+const KINDS: readonly (readonly string[])[] = [
+  ...[['block'], ['time'], ['date'], ['time', 'date']],
+  ...[['block', 'time'], ['seq'], ['block', 'seq'], ['block', 'time', 'seq']],
+]
+
 /**
  * Chooses ranges that begin and end at, right before or right after blocks of the chain: by height, time, row
  * number, or several of them.
@@ -62,20 +42,13 @@ const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, 
 export function chooser(rows: readonly Placed[], random: () => number) {
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
   return (list: readonly Placed[]): Chosen => {
-    const [a, b] = [pick(random() < 0.7 ? list : rows), pick(random() < 0.7 ? list : rows)]
+    const a = pick(random() < 0.7 ? list : rows)
+    // Now and then the block and the time of one row are both ends.
+    const b = random() < 0.1 ? a : pick(random() < 0.7 ? list : rows)
     const [early, late] = a.height <= b.height ? [a, b] : [b, a]
     const params: Record<string, string> = {}
     const tests: Chosen['within'][] = []
-    const kinds: readonly string[] = pick([
-      ['block'],
-      ['time'],
-      ['date'],
-      ['time', 'date'],
-      ['block', 'time'],
-      ['seq'],
-      ['block', 'seq'],
-      ['block', 'time', 'seq'],
-    ])
+    const kinds = pick(KINDS)
     const ends = pick([['start'], ['end'], ['start', 'end'], ['start', 'end']])
     if (kinds.includes('block') && ends.includes('start')) {
       const start = Math.max(early.height + pick([-1, 0, 0, 1]), 0)
@@ -126,89 +99,58 @@ export function chooser(rows: readonly Placed[], random: () => number) {
 
 /** Ranges of blocks, times and row numbers, compared with the plain list filtered. */
 export function rangeSuite(service: () => Service, { ofBusiest, everyList }: RangeEffort): void {
-  let plain: PlainChain
-  const seed = seedOf(41)
-  const random = seeded(seed)
-  let choose: (list: readonly PlainRow[]) => Chosen
+  let lists: ReadonlyMap<string, PlainList>
+  const random = seeded(seedOf(41))
+  let choose: (list: readonly Placed[]) => Chosen
   beforeAll(async () => {
-    plain = await plainRecording()
-    choose = chooser(plain.rows, random)
+    lists = await plainLists()
+    choose = chooser(lists.get('transactions')?.rows ?? [], random)
   })
 
-  /** Checks one range of a list in a random order: its first, last and one random page, and the page beyond. */
-  const checkPages = async (key: string, list: readonly PlainRow[]): Promise<number> => {
-    const { params, within } = choose(list)
-    const asked = askedBy(key)
-    const sort = random() < 0.5 ? 'asc' : 'desc'
-    const expected = list.flatMap((row, at) => (within(row, at + 1) ? [asked.textOf(row, at + 1)] : []))
-    const ordered = sort === 'asc' ? expected : expected.toReversed()
-    const size = 1 + Math.floor(random() ** 2 * 60)
-    const last = Math.max(Math.ceil(expected.length / size), 1)
-    const query = { ...asked, params: { ...asked.params, ...params, sort } }
-    for (const page of new Set([1, 1 + Math.floor(random() * last), last, last + 1]))
-      await requirePage(service(), query, ordered, { page, size })
-    return expected.length
+  /** Checks ranges of a list in a random order: the first, last and one random page of each, and the page beyond. */
+  const checkRanges = async ({ query, rows, texts }: PlainList, count: number): Promise<number> => {
+    const all = texts()
+    let found = 0
+    for (let n = 0; n < count; n++) {
+      const { params, within } = choose(rows)
+      const sort = random() < 0.5 ? 'asc' : 'desc'
+      const expected = all.filter((_text, at) => within(rows[at] as Placed, at + 1))
+      const ordered = sort === 'asc' ? expected : expected.toReversed()
+      const size = 1 + Math.floor(random() ** 2 * 60)
+      const last = Math.max(Math.ceil(expected.length / size), 1)
+      const asked = { ...query, params: { ...query.params, ...params, sort } }
+      for (const page of new Set([1, 1 + Math.floor(random() * last), last, last + 1]))
+        await requirePage(service(), asked, ordered, { page, size })
+      found += expected.length
+    }
+    return found
   }
 
   test('ranges of the longest lists match the plain lists filtered, on every page', async () => {
-    let rows = 0
-    for (const key of ['account/busyhub', 'contract/token.iost', 'action/token.iost/transfer'])
-      for (let n = 0; n < ofBusiest; n++) rows += await checkPages(key, plain.lists.get(key) ?? [])
-    expect(rows).toBeGreaterThan(0)
+    const longest = [
+      'account/busyhub',
+      'contract/token.iost',
+      'action/token.iost/transfer',
+      'transactions',
+      'contracts',
+    ]
+    for (const [key, list] of lists)
+      if (longest.includes(key)) expect(await checkRanges(list, ofBusiest)).toBeGreaterThan(0)
   })
 
   test('ranges of all kinds of lists match the plain lists filtered', async () => {
     const kinds = new Map<string, number>()
     const numbers = new Map<string, number>()
-    for (const [key, list] of plain.lists) {
+    for (const [key, list] of lists) {
       const [kind = ''] = key.split('/')
-      // Ranges of contracts have a suite of their own.
-      if (kind === 'contracts') continue
       const number = numbers.get(kind) ?? 0
       numbers.set(kind, number + 1)
       // Some lists have no row in the ranges, and each kind must be compared.
       if (kind !== 'created' && number % everyList !== 0 && (kinds.get(kind) ?? 0) > 0) continue
-      kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkPages(key, list)))
+      kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkRanges(list, 1)))
     }
     expect([...kinds].filter(([, rows]) => rows > 0).map(([kind]) => kind)).toEqual(
       expect.arrayContaining(['account', 'failed', 'contract', 'action', 'called', 'created', 'token', 'moved']),
     )
-  })
-
-  test('parts of a list between two blocks join to the whole list', async () => {
-    const list = plain.lists.get('account/busyhub') ?? []
-    const asked = askedBy('account/busyhub')
-    let joined = 0
-    for (const [start_block, end_block] of [
-      [0, 999],
-      [1000, 1000],
-      [1001, 3210],
-      [3211, 4851],
-    ] as const) {
-      const rows = list.flatMap(({ height }, at) =>
-        height >= start_block && height <= end_block ? [asked.textOf(list[at] as PlainRow, at + 1)] : [],
-      )
-      const query = { ...asked, params: { ...asked.params, start_block, end_block, sort: 'asc' } }
-      for (let page = 1; page === 1 || (page - 1) * 500 < rows.length; page++)
-        await requirePage(service(), query, rows, { page, size: 500 })
-      joined += rows.length
-    }
-    expect(joined).toBe(list.length)
-  })
-
-  test('the block and the time of a row as both ends of a range return the rows of its block', async () => {
-    const list = plain.lists.get('account/busyhub') ?? []
-    const asked = askedBy('account/busyhub')
-    for (const { height, time } of [list[0], list[9_000], list.at(-1)].filter(row => row !== undefined)) {
-      const rows = list.flatMap((row, at) => (row.height === height ? [asked.textOf(row, at + 1)] : []))
-      const at = toIso(time)
-      for (const range of [
-        { start_block: height, end_block: height },
-        { start_time: at, end_time: at },
-      ]) {
-        const query = { ...asked, params: { ...asked.params, ...range, sort: 'asc' } }
-        await requirePage(service(), query, rows, { page: 1, size: 500 })
-      }
-    }
   })
 }
