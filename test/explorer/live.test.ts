@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { stoppingService } from '#http/stopping.ts'
 import type { Store } from '#store/port.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
@@ -149,24 +148,9 @@ test('live: the number of pages is limited per network address and in total; fee
   }
 })
 
-test('live: a stopping service ends all streams with its reason, also those that open later', async () => {
-  const stopping = stoppingService()
-  const { ask } = await started({ stopping })
-  const ends = async (response: Response) => {
-    const events = []
-    for await (const { event, data } of feedEvents(response.body)) if (event === 'end') events.push(JSON.parse(data))
-    return events
-  }
-  const end = [{ code: 5030, message: 'The service is stopping; connect again.' }]
-  const open = [await ask('/live'), await ask('/live')].map(ends)
-  stopping.begin()
-  expect(await Promise.all([...open, ends(await ask('/live'))])).toEqual([end, end, end])
-})
-
 test('live: a store that cannot be read ends the streams', async () => {
   const clock = handClock()
-  const store = await loadedStore()
-  const broken = { ...store, published: () => Promise.reject(new Error('gone')) }
+  const broken = { ...(await loadedStore()), published: () => Promise.reject(new Error('gone')) }
   const { ask } = serviceOn(broken, { clock, explorer: true })
   const text = collected(await ask('/live'))
   await clock.pass(6_000)

@@ -1,9 +1,11 @@
-import { sum } from '#chain/amount.ts'
+import { fromUnits, sum } from '#chain/amount.ts'
+import type { ReadPage } from './read-page.ts'
+import type { Explorer } from './served.ts'
 
 /**
  * Every number in an answer of the API, including numbers in JSON texts of the chain such as arguments and receipts.
  */
-export function numbersIn(answer: unknown): readonly string[] {
+function numbersIn(answer: unknown): readonly string[] {
   if (typeof answer === 'number') return [String(answer)]
   if (typeof answer === 'string') return [answer, ...(/^[[{]/.test(answer) ? numbersOfText(answer) : [])]
   if (Array.isArray(answer)) return answer.flatMap(numbersIn)
@@ -39,7 +41,7 @@ type Detail = {
 }
 
 /** The sums that pages compute from their answers. */
-export const sumsOf = (answers: Answers): readonly string[] => [
+const sumsOf = (answers: Answers): readonly string[] => [
   ...accountSums(answers),
   ...weekOf(answers),
   ...returnsOf(answers),
@@ -100,15 +102,32 @@ function accountSums(answers: Answers): readonly string[] {
 
 const has = (value: unknown, name: string): boolean => value !== null && typeof value === 'object' && name in value
 
-const DECIMALS = 8
+const decimal = (value: bigint): string => fromUnits(value, 8)
 
+/** An amount, or a change of one with its sign. */
 function units(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.padEnd(DECIMALS, '0'))
+  return BigInt(whole + fraction.padEnd(8, '0'))
 }
 
-function decimal(value: bigint): string {
-  const text = String(value).padStart(DECIMALS + 1, '0')
-  const fraction = text.slice(-DECIMALS).replace(/0+$/, '')
-  return `${text.slice(0, -DECIMALS)}${fraction === '' ? '' : `.${fraction}`}`
+/**
+ * Figures of a page that are in none of the API calls that the page links to. Throws if a call is refused.
+ * `path` is the path of the page.
+ */
+export async function strayFigures(
+  explorer: Explorer,
+  path: string,
+  { links, values, derived }: Pick<ReadPage, 'links' | 'values' | 'derived'>,
+): Promise<readonly string[]> {
+  const calls = links
+    .map(({ href }) => new URL(href, `http://127.0.0.1:8080${path}`))
+    .filter(({ pathname, searchParams }) => pathname === '/api/' && !searchParams.has('format'))
+  const answers: unknown[] = []
+  for (const { pathname, search } of calls) {
+    const response = await explorer.ask(`${pathname}${search}&numbers=string`)
+    if (response.status !== 200) throw new Error(`${path}: ${search}: ${await response.text()}`)
+    answers.push(((await response.json()) as { readonly data: unknown }).data)
+  }
+  const known = new Set([...answers.flatMap(numbersIn), ...sumsOf(answers), ...derived])
+  return values.filter(value => !known.has(value))
 }
