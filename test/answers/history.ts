@@ -18,7 +18,6 @@ function expectedBlock(node: Data, block: Block): readonly (readonly [string, Da
     })
 }
 
-/** The maximum number of hashes per call. */
 const AT_ONCE = 50
 /**
  * One transaction in this many is also requested by itself. Both calls find and format a transaction by the same code.

@@ -12,10 +12,8 @@ import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 
-/** The number of random calls, of searched lists, and of calls of each kind of the past. */
 type Effort = { readonly calls: number; readonly searches: number; readonly past: number }
 
-/** A random call of each kind of the past. */
 async function pastCalls(random: () => number): Promise<readonly Readonly<Record<string, string>>[]> {
   const { votes } = await oracle()
   const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T

@@ -3,18 +3,15 @@ import type { Store } from '#store/port.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { dataOf, field } from './answers.ts'
 import { historySuite } from './history.ts'
-import { listSuite } from './lists.ts'
+import { listSuite, rangeSuite } from './lists.ts'
 import { producerSuite } from './producers.ts'
-import { rangeSuite } from './ranges.ts'
 import { stateSuite } from './state.ts'
 
 type Opened = { readonly store: Store; destroy(): Promise<void> }
 
 /** The extent of the checks. A request to a server costs a hundred times as much as one to a file. */
 type Extent = {
-  /** Each n-th block and transaction is checked. */
   readonly historyStep?: number
-  /** Each n-th owner is checked. */
   readonly everyOwner?: number
   readonly lists: Parameters<typeof listSuite>[1]
   readonly ranges: Parameters<typeof rangeSuite>[1]

@@ -17,7 +17,6 @@ function wayOf({ action_name, data, token }: Readonly<Record<string, unknown>>, 
   return taker === account ? 'In' : 'Others'
 }
 
-/** The direction and the sign in each row of a page. */
 const saidIn = (html: string): readonly (readonly [way: string, sign: string])[] =>
   (/data-live="records".*?<\/table>/s.exec(html)?.[0] ?? '')
     .split('<tr>')
@@ -125,7 +124,6 @@ test('with any filter that it cannot have the plot of all records is gone, and b
     }
 })
 
-/** The maximum size of an account's page before compression. */
 const MAX_BYTES = 60_000
 
 test('/account: the page of an account with many things stays short; with long names, without plots and their tables', async () => {
@@ -142,7 +140,6 @@ const SIZE = 25
 const listChanges = (account: string, token: string, given: Readonly<Record<string, string>>) =>
   explorer.list('account/get-balance-history', { account, token, size: `${SIZE}`, ...given })
 
-/** The time in the format of pages. */
 const toShown = (iso: string): string => iso.slice(0, 19).replace('T', ' ')
 
 test("a balance's page shows its start, its amount, and its changes page by page as the API returns them", async () => {
@@ -276,10 +273,8 @@ test('withdrawals: a page shows the withdrawable rewards, their producers, and t
   expect([...seen].toSorted()).toEqual(['cut: false', 'cut: true', 'rewarded', 'waiting', 'without'])
 })
 
-/** Pixels per module of a QR code. */
 const SCALE = 4
 
-/** The text that a QR reader decodes from the drawing of a page. */
 function readCode(html: string): string | undefined {
   const [, size = '', path = ''] =
     /<details class="qr">.*?viewBox="0 -0\.5 (\d+) \1".*?<path d="([^"]*)">/s.exec(html) ?? []

@@ -28,7 +28,6 @@ beforeAll(async () => {
   explorer = await explorerWith()
 })
 
-/** A recorded call whose body a test reads. */
 type Asked = { readonly id: string; readonly key: string; readonly field?: string }
 
 const recorded = async (path: string) =>
@@ -95,7 +94,6 @@ test('storage: pages only link to it if there is a node, and it says so if there
   expect(html).toContain('value="TIiost"')
 })
 
-/** The explorer with a node that gives this answer for each value. */
 const explorerGiven = (response: () => Response): Promise<Explorer> =>
   explorerWith(({ path }) => (path.startsWith('/getContractStorage') ? response() : undefined))
 

@@ -28,7 +28,6 @@ test('downloads: every file matches the rows of its list of the API, cell by cel
   expect(downloads.filter(file => !compared.includes(file))).toEqual([])
 })
 
-/** The days with which usual periods up to the last block begin. */
 const since = (file: string, days: readonly string[], separator = '?') =>
   days.map(day => `${file}${separator}from=${day}`)
 const USUAL = ['2026-11-15', '2026-10-23', '2026-11-01', '2026-01-01']
@@ -129,7 +128,6 @@ test('downloads: a list longer than a file is refused with the remedy, and never
     expect((await explorer.visit(`/account/busyhub${query}`)).text).toContain(said ?? '')
 })
 
-/** The files that pages offer, in order, without duplicates. */
 async function offeredBy(own: Explorer, paths: readonly string[]): Promise<readonly string[]> {
   const files = new Set<string>()
   for (const path of paths)

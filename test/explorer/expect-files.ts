@@ -14,11 +14,9 @@ type Row = {
   readonly token?: string
 }
 
-/** The cells of a file without its header line. */
 export const tableOf = async (response: Response): Promise<readonly (readonly string[])[]> =>
   readWholeCsv(await response.text()).slice(1)
 
-/** All rows of a list of the API. */
 async function allRows<R = Row>(
   { call }: Explorer,
   action: string,
@@ -81,21 +79,12 @@ type Cell = (row: Readonly<Record<string, unknown>>, at: number) => string
 /** Cells that are computed from several fields have tests of their own. */
 const elsewhere = undefined
 
-const text =
-  (field: string): Cell =>
-  row =>
-    textCell(String(row[field]))
-const number =
-  (field: string): Cell =>
-  row =>
-    String(row[field])
 const time =
   (field: string): Cell =>
   row =>
     String(row[field]).replace('T', ' ').replace('Z', '')
 const nanoseconds: Cell = row =>
   new Date(Number(BigInt(String(row['time'])) / 1_000_000n)).toISOString().replace('T', ' ').replace('Z', '')
-/** The words for a producer's status. */
 const PRODUCER_STATUSES: ReadonlyMap<unknown, string> = new Map([
   ['APPLY', 'Waiting for approval'],
   ['UNAPPLY', 'Asked to leave'],
@@ -106,16 +95,15 @@ const statusOf: Cell = row =>
   (row['isProducer'] !== true ? 'Not a candidate' : row['online'] === true ? 'Online' : 'Offline')
 const place: Cell = (_row, at) => String(at + 1)
 const status: Cell = row => describeOutcome(String(row['status_code'])).en
-const WHERE = { Transaction: number('tx_hash'), Block: number('block') }
-const OF_RECORD = { Memo: elsewhere, Action: text('action_name'), Status: elsewhere, ...WHERE }
+const WHERE = { Transaction: 'tx_hash', Block: 'block' }
+const OF_RECORD = { Memo: elsewhere, Action: 'action_name', Status: elsewhere, ...WHERE }
 const OF_MANY = { From: elsewhere, To: elsewhere, Amount: elsewhere, Token: elsewhere, ...OF_RECORD }
 const MOMENT = { 'Time (UTC)': time('created_at') }
 
 type FileCells = {
-  /** The call of the API whose list the file contains. */
   readonly call: readonly [action: string, params: Readonly<Record<string, string>>, list: string]
-  /** The columns in order, each with a function from a row of the call to the cell. */
-  readonly columns: Readonly<Record<string, Cell | undefined>>
+  /** The columns in order, each with the field of a row of the call, or a function from the row to the cell. */
+  readonly columns: Readonly<Record<string, string | Cell | undefined>>
 }
 
 /** Addresses of files of the recorded chain, one or more for each list. */
@@ -138,56 +126,56 @@ export const fileCells: Readonly<Record<string, FileCells>> = {
   '/blocks.csv': {
     call: ['base/get-block-list', {}, 'blocks'],
     columns: {
-      ...{ Block: number('number'), 'Time (UTC)': nanoseconds, Producer: text('witness_account') },
+      ...{ Block: 'number', 'Time (UTC)': nanoseconds, Producer: 'witness_account' },
       // Every block except genesis has a base transaction.
       Transactions: row => String(Number(row['tx_count']) - (row['number'] === 0 ? 0 : 1)),
-      ...{ Gas: number('gas_usage'), Hash: number('hash') },
+      ...{ Gas: 'gas_usage', Hash: 'hash' },
     },
   },
   '/transactions.csv?start_block=4300&end_block=4400': {
     call: ['base/get-transaction-list', { start_block: '4300', end_block: '4400' }, 'transactions'],
     columns: {
-      ...{ ...MOMENT, Publisher: text('publisher'), Contract: text('contract') },
-      ...{ Action: text('action_name'), Actions: number('actions'), Status: status, Gas: number('gas_fee') },
+      ...{ ...MOMENT, Publisher: 'publisher', Contract: 'contract' },
+      ...{ Action: 'action_name', Actions: 'actions', Status: status, Gas: 'gas_fee' },
       ...WHERE,
     },
   },
   '/contracts.csv': {
     call: ['base/get-contract-list', {}, 'contracts'],
     columns: {
-      ...{ Contract: text('contract_id'), 'Deployed (UTC)': time('created_at') },
-      ...{ Publisher: text('publisher'), Records: number('records'), Transaction: number('tx_hash') },
+      ...{ Contract: 'contract_id', 'Deployed (UTC)': time('created_at') },
+      ...{ Publisher: 'publisher', Records: 'records', Transaction: 'tx_hash' },
     },
   },
   '/account/admin/sub-accounts.csv': {
     call: ['account/get-subaccount-list', { account: 'admin' }, 'accounts'],
     columns: {
-      ...{ Account: text('name'), 'Created (UTC)': time('created_at'), Transaction: number('tx_hash') },
+      ...{ Account: 'name', 'Created (UTC)': time('created_at'), Transaction: 'tx_hash' },
     },
   },
   '/token/iost/holders.csv': {
     call: ['token/get-token-holder', { token: 'iost' }, 'holders'],
-    columns: { Rank: place, Owner: text('account'), Available: number('balance'), Token: text('symbol') },
+    columns: { Rank: place, Owner: 'account', Available: 'balance', Token: 'symbol' },
   },
   '/wealth.csv': {
     call: ['base/get-wealth-list', {}, 'wealth'],
     columns: {
-      ...{ Rank: place, Owner: text('account'), 'Total without gas pledge (IOST)': number('balance') },
-      ...{ 'Available (IOST)': number('token_balance'), 'Voted (IOST)': number('vote_balance') },
-      'Frozen (IOST)': number('frozen_balance'),
+      ...{ Rank: place, Owner: 'account', 'Total without gas pledge (IOST)': 'balance' },
+      ...{ 'Available (IOST)': 'token_balance', 'Voted (IOST)': 'vote_balance' },
+      'Frozen (IOST)': 'frozen_balance',
     },
   },
   '/producer/producer000/voters.csv': {
     call: ['producer/get-producer-voter', { producer: 'producer000' }, 'voters'],
-    columns: { Rank: place, Voter: text('account'), 'Votes (IOST)': number('votes') },
+    columns: { Rank: place, Voter: 'account', 'Votes (IOST)': 'votes' },
   },
   '/tokens.csv': {
     call: ['base/get-token-list', {}, 'tokens'],
     columns: {
-      ...{ Token: text('symbol'), 'Full name': text('full_name'), Issuer: text('issuer') },
-      ...{ 'Created (UTC)': time('created_at'), Holders: number('holder_count') },
-      ...{ Supply: number('current_supply'), 'Maximum supply': number('total_supply') },
-      Decimals: number('decimal'),
+      ...{ Token: 'symbol', 'Full name': 'full_name', Issuer: 'issuer' },
+      ...{ 'Created (UTC)': time('created_at'), Holders: 'holder_count' },
+      ...{ Supply: 'current_supply', 'Maximum supply': 'total_supply' },
+      Decimals: 'decimal',
       Transfers: row =>
         row['can_transfer'] !== true
           ? 'Not allowed'
@@ -199,23 +187,23 @@ export const fileCells: Readonly<Record<string, FileCells>> = {
   '/nfts.csv': {
     call: ['nft/get-collection-list', {}, 'collections'],
     columns: {
-      ...{ Collection: text('collection'), Issuer: text('issuer'), 'Created (UTC)': time('created_at') },
-      ...{ NFTs: number('issued'), Owners: number('owner_count'), 'Maximum supply': number('total_supply') },
-      Transaction: number('tx_hash'),
+      ...{ Collection: 'collection', Issuer: 'issuer', 'Created (UTC)': time('created_at') },
+      ...{ NFTs: 'issued', Owners: 'owner_count', 'Maximum supply': 'total_supply' },
+      Transaction: 'tx_hash',
     },
   },
   '/nft/nft_cats/owners.csv': {
     call: ['nft/get-collection-owners', { collection: 'nft_cats' }, 'owners'],
-    columns: { Rank: place, Owner: text('account'), NFTs: number('count') },
+    columns: { Rank: place, Owner: 'account', NFTs: 'count' },
   },
   '/producers.csv': {
     call: ['base/get-producer-list', {}, 'producers'],
     columns: {
-      ...{ Rank: number('ranking'), Producer: text('account'), Name: text('alias_en') },
+      ...{ Rank: 'ranking', Producer: 'account', Name: 'alias_en' },
       Status: statusOf,
-      ...{ Location: text('loc'), Site: text('url'), 'Blocks made': number('block_count') },
-      ...{ 'Rewards received (IOST)': number('received_award'), 'Votes (IOST)': number('votes') },
-      ...{ '7-day change (IOST)': number('votes_change_7d'), Voters: number('voter_count') },
+      ...{ Location: 'loc', Site: 'url', 'Blocks made': 'block_count' },
+      ...{ 'Rewards received (IOST)': 'received_award', 'Votes (IOST)': 'votes' },
+      ...{ '7-day change (IOST)': row => String(row['votes_change_7d']), Voters: 'voter_count' },
     },
   },
 }
@@ -233,7 +221,12 @@ export async function expectCells(own: Explorer, path: string): Promise<number> 
   const compared = (row: readonly string[]) => row.filter((_cell, at) => cells[at] !== undefined)
   expect([path, table.map(compared)]).toEqual([
     path,
-    rows.map((row, at) => cells.flatMap(cell => (cell === undefined ? [] : [cell(row, at)]))),
+    rows.map((row, at) =>
+      cells.flatMap(cell => {
+        if (cell === undefined) return []
+        return [typeof cell === 'string' ? textCell(String(row[cell])) : cell(row, at)]
+      }),
+    ),
   ])
   return table.length
 }

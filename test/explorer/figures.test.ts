@@ -48,7 +48,6 @@ test("/producer and /producers: say the contract's own status of every producer,
 const listProducers = (own: Pick<typeof explorer, 'list'> = explorer) =>
   own.list('base/get-producer-list', { size: '500' })
 
-/** Titles of plots in both languages, and the figure of each plot. */
 const REWARDS = [
   ['Paid for blocks made (IOST)', '出块所得（IOST）', 'exchanged'],
   ['Own half of candidate bonuses (IOST)', '候选人奖励中归自己的一半（IOST）', 'candidate_bonus'],
@@ -134,7 +133,6 @@ test('/producers: can be sorted by any of their figures, and are sorted by rank 
   }
 })
 
-/** The HTML of a change, whose colour depends on its sign. */
 function formatChange(change: string): string {
   const kind = change.startsWith('-') ? 'bad' : change === '0' ? 'none' : 'good'
   const [whole = '', fraction] = signed(change).split('.')

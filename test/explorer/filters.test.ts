@@ -10,7 +10,6 @@ type Answer = { readonly transactions: readonly { readonly tx_hash: string }[]; 
 const nextOf = (html: string): string | undefined =>
   /<a href="([^"]*)" rel="next"/.exec(html)?.[1]?.replaceAll('&amp;', '&')
 
-/** Pages, with the call and the parameter of the API for the same rows. */
 const PAGES = {
   account: (account: string) => [`/account/${account}`, 'account/get-account-tx', { account }] as const,
   contract: (contract: string) => [`/contract/${contract}`, 'contract/get-contract-tx', { contract }] as const,

@@ -6,7 +6,6 @@ import { strayFigures } from './numbers.ts'
 import { foreignIn } from './read-page.ts'
 import { type Explorer, explorerOn } from './served.ts'
 
-/** The number of opened addresses per kind. */
 const MOST = 2
 
 /** Pages that only a form or a program opens, and one that needs a node (`contract-storage.test.ts`). */

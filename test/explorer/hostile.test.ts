@@ -19,10 +19,8 @@ const DECIDING: ReadonlySet<string> = new Set([
   ...['func_name', 'action_name', 'contract', 'status_code', 'status', 'type'],
 ])
 
-/** The text that a text of an answer becomes. */
 type Spoil = (text: string, of: { readonly key: string; readonly isArgument: boolean }) => string
 
-/** Replaces the texts of an answer, and keeps the originals. */
 function spoiler(spoil: Spoil, spares: ReadonlySet<string>) {
   const were = new Map<string, string>()
   const spoilText = (text: string, key: string, isArgument: boolean): string => {
@@ -43,7 +41,6 @@ function spoiler(spoil: Spoil, spares: ReadonlySet<string>) {
     const list = parseList(text)
     return list === undefined ? spoilText(text, key, true) : JSON.stringify(spoilAll(list, '', true))
   }
-  /** The original names in the parameters of a page's next call. */
   const correct = (given: CallParameters): CallParameters => {
     // One text may begin with another.
     const known = [...were].sort(([one], [other]) => other.length - one.length)
@@ -110,13 +107,11 @@ async function spoilPage(path: string, { lang, spoil, spares }: Spoiling): Promi
 /** Worse than any text of the recording: it would close its element, run a script, and reverse the following text. */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`
 
-/** Title and description of a page, as written in its HTML. */
 const headOf = (html: string) => [
   ...[...html.matchAll(/<title>(.*?)<\/title>/gs)].map(([, text = '']) => text),
   ...[...html.matchAll(/<meta name="description" content="(.*?)"/gs)].map(([, text = '']) => text),
 ]
 
-/** Whether a text is too long, or contains a line break or an invisible character. */
 const unfit = (text: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text) || text.length > 1_000
 
 let paths: readonly string[] = []
@@ -179,7 +174,6 @@ const FREE: ReadonlySet<string> = new Set([
   ...['language', 'version', 'code', 'loc', 'url', 'value', 'func_name', 'action_name', 'contract'],
 ])
 
-/** Arguments of calls that become long on one page. */
 const ARGUMENTS = 10
 
 /** Makes the first text of each field long, and the first arguments of calls. No two texts are equal. */

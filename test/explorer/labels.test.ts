@@ -22,7 +22,6 @@ beforeAll(async () => {
   })
 })
 
-/** The labels after links to a name. */
 const labelsBehind = (html: string, name: string): readonly string[] =>
   [...html.matchAll(new RegExp(`/${name}"[^>]*><bdi>[^<]*</bdi></a>(.{0,60})`, 'g'))].map(
     ([, rest = '']) => /^ <small class="label(?: given)?"><bdi>([^<]*)</.exec(rest)?.[1] ?? '',

@@ -115,7 +115,6 @@ const LAYOUT_FAULTS = `width => {
   return [...faults]
 }`
 
-/** The faults of an open page, each with the widths at which it is seen. */
 async function findFaults(page: Page, widths: readonly number[]): Promise<readonly string[]> {
   const seen = new Map<string, number[]>()
   for (const width of widths) {
@@ -127,7 +126,6 @@ async function findFaults(page: Page, widths: readonly number[]): Promise<readon
 }
 
 const RUN = '<img src=x onerror=alert(1)><script>alert(2)</script>"\'><svg onload=alert(3)>'
-/** A profile of a producer with hostile values. */
 const PROFILE: Profile = {
   alias: `节点${RUN}`,
   alias_en: `Node${RUN}`,
@@ -160,7 +158,6 @@ beforeAll(async () => {
 })
 afterAll(() => stack.disposeAsync())
 
-/** At least one page of each kind. */
 const ADDRESSES = [
   ...['', 'search?text=prod', 'search?text=no%20such%20thing', 'blocks', 'blocks?page=3', 'block/4824', 'block/0'],
   ...['tokens', 'token/iost', 'token/iost?holders=1'],
@@ -175,7 +172,6 @@ const ADDRESSES = [
   'no/such/page',
 ]
 
-/** Pages for programs. */
 const PIECES = ['/suggest', '/sitemap.xml']
 
 test('layout: every page of the explorer is in the list', () => {
@@ -185,7 +181,6 @@ test('layout: every page of the explorer is in the list', () => {
   expect(missed.map(({ path }) => path)).toEqual(PIECES)
 })
 
-/** The smallest widths of a phone, a tablet and a desktop. */
 const LEAST = [360, 761, 1_153]
 /** Between them, the smallest widths of the other layouts; a long run adds usual and largest ones. */
 const WIDTHS = [
@@ -209,7 +204,6 @@ const SHIFT = `new Promise(done => {
 /** Loads of a page before a shift counts. A page that arrives in parts, as on a machine that pauses, may shift. */
 const LOADS = 10
 
-/** Opens a URL. Returns whether the content stayed in place. */
 async function staysPut(page: Page, url: string): Promise<boolean> {
   for (let load = 1; ; load += 1) {
     await page.go(url)
@@ -325,12 +319,10 @@ test('layout: a page printed from the dark theme is dark on white, without contr
 
 type Drawn = {
   readonly paths: readonly string[]
-  /** An expression that changes each page before it is looked at. */
   readonly change?: string
   readonly widths: readonly number[]
 }
 
-/** The faults of pages. */
 async function findFaultsOf(on: Served, { paths, change = '0', widths }: Drawn): Promise<readonly unknown[]> {
   const page = await browser.open({ scheme: 'light' })
   const found: unknown[] = []
@@ -343,7 +335,6 @@ async function findFaultsOf(on: Served, { paths, change = '0', widths }: Drawn):
   return found
 }
 
-/** The faults of pages in both languages. */
 const findFaultsOfBoth = async (on: Served, drawn: Drawn): Promise<readonly unknown[]> => [
   ...(await findFaultsOf(on, drawn)),
   ...(await findFaultsOf(on, { ...drawn, paths: inChinese(drawn.paths), widths: OTHER })),
@@ -363,9 +354,7 @@ test('layout: pages with filters, and transactions of each kind, fit', async () 
   expect(await findFaultsOf(served, { paths: inChinese(SOAK ? paths : missing), widths: OTHER })).toEqual([])
 })
 
-/** An account with the longest name. */
 const HEX = `0x${'d4'.repeat(20)}`
-/** Names of eleven characters, the longest that people choose. */
 const LONG = 'mwmwmwmwmwm'
 
 test('layout: rows with the longest names, and with failures of every kind, fit as well', async () => {

@@ -35,7 +35,6 @@ function watchPages(service: Service, isRefused: boolean) {
 type Growing = {
   readonly isRefused?: boolean
   readonly more: readonly number[]
-  /** The pages to open, each in a window of its own. */
   readonly paths?: readonly string[]
   readonly base?: string
   /** Time added to that of the last block. Absent: none, so every block is recent. */
@@ -84,7 +83,6 @@ const FIRST = "document.querySelector('table[data-live] tbody td').textContent"
 const ROWS = "document.querySelectorAll('table[data-live] tbody tr').length"
 const AS_OF = "/block (\\d+)/.exec(document.querySelector('footer').textContent)[1]"
 const STATE = "document.querySelector('.live').dataset.state"
-/** Shows a window, or hides it. */
 const show = (isSeen: boolean): string => `{
   Object.defineProperty(document, 'hidden', { value: ${!isSeen}, configurable: true })
   document.dispatchEvent(new Event('visibilitychange'))

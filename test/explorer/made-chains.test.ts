@@ -5,9 +5,7 @@ import { temporarySqlite } from '../support/stores/loading.ts'
 import { foreignIn } from './read-page.ts'
 import { explorerOn, explorerOnMade } from './served.ts'
 
-/** The maximum size of a transaction is 64 KB. */
 const LONG = 'x'.repeat(60_000)
-/** Rows of a page, each of another transaction. */
 const ROWS = 25
 
 test('long texts: one that anybody can write is cut in rows, in no title, and no link to an impossible contract', async () => {
@@ -73,7 +71,6 @@ test('owners with impossible names: they are the recipients of what was issued t
   )
 })
 
-/** Issued NFTs of `alice00`, more than fit on one page of the collection. */
 const MANY = 30
 const HOSTILE = `"'></bdi></pre><script>bad()</script><img src=x onerror=bad()>\u202e`
 

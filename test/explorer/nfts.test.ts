@@ -4,7 +4,6 @@ import { explorerOn } from './served.ts'
 
 const explorer = await explorerOn()
 
-/** Paths of the NFTs that a page links to, in page order. */
 const nftsOn = (links: readonly { readonly href: string }[]): readonly string[] =>
   links.flatMap(({ href }) => /nft\/([^/?]+\/\d+)$/.exec(href)?.[1] ?? [])
 

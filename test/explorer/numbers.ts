@@ -40,7 +40,6 @@ type Detail = {
   readonly ram_info: { readonly used: string; readonly available: string }
 }
 
-/** The sums that pages compute from their answers. */
 const sumsOf = (answers: Answers): readonly string[] => [
   ...accountSums(answers),
   ...weekOf(answers),
@@ -61,7 +60,6 @@ function returnsOf(answers: Answers): readonly string[] {
 
 type Changes = { readonly changes: readonly { readonly balance?: string; readonly frozen?: string }[] }
 
-/** Available and frozen together after each change of a balance. */
 const historySums = (answer: unknown): readonly string[] =>
   has(answer, 'changes')
     ? (answer as Changes).changes.flatMap(({ balance, frozen }) =>
@@ -82,7 +80,6 @@ function weekOf(answers: Answers): readonly string[] {
   return [decimal(units(last.votes) - units(first.votes) + units(first.change))]
 }
 
-/** The sums on the page of an account. */
 function accountSums(answers: Answers): readonly string[] {
   const balance = answers.find((each): each is Balance => has(each, 'vote_balance'))
   if (balance === undefined) return []
@@ -104,7 +101,6 @@ const has = (value: unknown, name: string): boolean => value !== null && typeof 
 
 const decimal = (value: bigint): string => fromUnits(value, 8)
 
-/** An amount, or a change of one with its sign. */
 function units(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.')
   return BigInt(whole + fraction.padEnd(8, '0'))

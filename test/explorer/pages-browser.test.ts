@@ -41,7 +41,6 @@ test('explorer in a browser: the code of a contract is copied without line numbe
   await page.run("document.querySelector('.lines').closest('details').open = true")
   const copied = "getSelection().selectAllChildren(document.querySelector('.lines')), getSelection().toString()"
   expect((await page.run<string>(copied)).trimEnd()).toBe(code.trimEnd())
-  // Also where a line is wrapped.
   const numbers = await page.run<readonly number[]>(
     "[...document.querySelectorAll('.lines i')].map(each => each.getBoundingClientRect().left)",
   )

@@ -26,7 +26,6 @@ beforeAll(async () => {
 })
 afterAll(() => opened.clear())
 
-/** The maximum size of a page of the recorded chain before compression. */
 const MAX_BYTES = 120_000
 
 const metaOf = (html: string, name: string): string =>
@@ -161,7 +160,6 @@ test.each([
 
 test('times: nothing after the last loaded block is told as an age, and nothing before it as to come', async () => {
   const last = Number((await recordedBlocks()).at(-1)?.block.time ?? 0n) / 1e6
-  // A visitor comes ten days later.
   const later = 10 * 86_400_000
   const late = await explorerOn({ isKeyless: true, now: () => last + later })
   let compared = 0

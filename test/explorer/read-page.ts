@@ -1,25 +1,19 @@
-/** The parts of a page that tests check. */
 export type ReadPage = {
   readonly html: string
   readonly title: string
   readonly heading: string
-  /** All shown text, including the title. */
   readonly text: string
-  /** Addresses as written, with the name of the element. */
   readonly links: readonly { readonly href: string; readonly tag: string }[]
-  /** Exact values of figures. */
   readonly values: readonly string[]
   /** The values that are shares of a whole. */
   readonly derived: readonly string[]
   /** Names of elements, and of attributes with their element: `a@href`. */
   readonly parts: ReadonlySet<string>
-  /** Texts of inline scripts and styles. */
   readonly inline: string
 }
 
 const LINKING = ['a', 'link', 'script', 'form', 'img'] as const
 
-/** Reads a page with an HTML parser, as a browser does. */
 export async function readPage(html: string): Promise<ReadPage> {
   const read = { title: '', heading: '', text: '', inline: '' }
   const links: { href: string; tag: string }[] = []
@@ -67,7 +61,6 @@ const unescaped = (text: string): string =>
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
 
-/** The exact values of the figures of a part of a page, in order. */
 export const figuresIn = (html: string): readonly string[] =>
   [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
 
@@ -77,7 +70,6 @@ export function pointsAfter(html: string, text: string): readonly string[] {
   return points === '' ? [] : points.replaceAll(',', '').split('|')
 }
 
-/** The transactions in the rows of a table of records, in order. */
 export const hashesIn = (html: string): readonly string[] =>
   [...(/data-live="(?:records|movements)".*?<\/table>/s.exec(html)?.[0] ?? '').matchAll(/\/tx\/(\w+)"/g)].map(
     ([, hash]) => hash ?? '',

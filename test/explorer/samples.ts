@@ -5,9 +5,7 @@ type TransactionRow = { readonly tx_hash: string; readonly status_code: string; 
 
 /** Names that break careless programs, and kinds of owners that are no accounts. */
 const OWNERS = ['admin', 'busyhub', 'deadaddr', '__proto__', '12345', 'constructor', '0', 'vote.iost', 'token.iost']
-/** Rows per page of the API. */
 const SIZE = 500
-/** Number of transactions and contracts of each kind. */
 const EACH = 6
 
 let known: Promise<readonly string[]> | undefined
@@ -78,5 +76,4 @@ export function choosePages(paths: readonly string[], each: number): readonly st
   })
 }
 
-/** The same pages in Chinese. */
 export const inChinese = (paths: readonly string[]): readonly string[] => paths.map(path => `/zh${path}`)

@@ -5,7 +5,6 @@ import { explorerOn, HTML } from './served.ts'
 
 type Told = { readonly canonical: string; readonly others: readonly string[]; readonly robots: string }
 
-/** The parts of a page that address search engines. */
 function toldBy(html: string): Told {
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = '']) => found)
   return {
@@ -67,7 +66,6 @@ test('search engines: later pages, searches and chosen periods have the noindex 
     expect([path, (await told(path)).robots]).toEqual([path, 'noindex'])
 })
 
-/** Titles of the parts of a page, and the number of its plots. */
 const contentsOf = (html: string) => ({
   parts: [...html.matchAll(/<h[23][^>]*>([^<]*)</g)].map(([, title]) => title),
   plots: html.split('<figure class="plot').length - 1,

@@ -47,7 +47,6 @@ test('search: a full name lists its token with the number of holders', async () 
   }
 })
 
-/** The suggested lines for a text. */
 async function linesOf(text: string, prefix = ''): Promise<readonly string[]> {
   const response = await explorer.ask(`${prefix}/suggest?text=${encodeURIComponent(text)}`)
   const html = await response.text()

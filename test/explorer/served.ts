@@ -11,13 +11,10 @@ import { type ReadPage, readPage } from './read-page.ts'
 // biome-ignore lint/suspicious/noExplicitAny: what a test reads of an answer is checked by what it compares it with.
 type Answered = any
 
-/** The explorer with the whole recorded chain. */
 export type Explorer = Service & {
-  /** Requests a page as a browser does. */
   visit(path: string, headers?: Readonly<Record<string, string>>): Promise<ReadPage & { readonly response: Response }>
   /** The `data` of a call of the API, in which amounts are texts. */
   call<T = Answered>(action: string, params?: Readonly<Record<string, string>>): Promise<T>
-  /** The rows of the list in an answer. */
   list(
     action: string,
     params?: Readonly<Record<string, string>>,

@@ -143,7 +143,6 @@ test('loading: a page of something that may still be loaded shows the progress o
     expect([path, (await ask(`${path}?lang=en`, BROWSER)).status]).toEqual([path, 200])
 })
 
-/** What a page says of the last loaded block, in words. */
 const lastBlockIn = (text: string, gap: string): string | undefined =>
   /(?:The last loaded block is|loaded up to block) [^.]*\.|最新的已加载区块为[^。]*。/.exec(
     text.replaceAll(/\s+/g, gap).replaceAll(',', ''),
@@ -225,7 +224,6 @@ test.each([
   ['/iost/zh/blocks?page=999999', '/iost/zh/blocks?page=195'],
   ['/iost/producers?page=7', '/iost/producers'],
   ['/iost/token/iost?holders=1&page=99', '/iost/token/iost?holders=1&page=8'],
-  // An address in mixed case.
   ...['/account/', '/zh/account/', '/producer/'].map(each => [`/iost${each}${MIXED}`, `/iost${each}${LOWER}`] as const),
   [`/iost/account/${MIXED}?token=iost&page=2`, `/iost/account/${LOWER}?token=iost&page=2`],
   [`/iost/account/${MIXED}/iost`, `/iost/account/${LOWER}/iost`],

@@ -3,7 +3,6 @@ import { explorerOn } from './served.ts'
 
 const explorer = await explorerOn()
 
-/** The text of a page with runs of white space reduced to one space. */
 const readText = async (path: string): Promise<string> => (await explorer.visit(path)).text.replace(/\s+/g, ' ')
 
 test.each([

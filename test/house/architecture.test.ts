@@ -49,7 +49,6 @@ const isTest = (file: string): boolean => /\.(test|suite)\.tsx?$/.test(file)
 
 const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
 
-/** Lines of each file of the product. */
 const lengths: ReadonlyMap<string, number> = new Map(
   sources
     .filter(file => /^(src|indices)\//.test(file) && !isTest(file))
@@ -63,7 +62,6 @@ test('layers: every folder of src has a row, every row a folder', () => {
   expect([...layers().keys()].sort()).toEqual([...folders, 'indices'].sort())
 })
 
-/** The imports of these files that are wrong. */
 const listImports = (files: readonly string[], isWrong: (file: string, specifier: string) => boolean) =>
   files.flatMap(file =>
     importsOf(file)

@@ -12,7 +12,6 @@ const DOCUMENTS = [
   ...['README.md', 'CONTRIBUTING.md'],
   ...[...new Bun.Glob('*.md').scanSync(join(ROOT, 'docs'))].map(name => `docs/${name}`).sort(),
 ]
-/** Flags of other programs and of scripts in the documents. */
 const OTHERS = [...['wait', 'now', 'from', 'unix-socket'], ...['chain', 'blocks', 'folder', 'sweeps']]
 
 /** The code in a text: spans in backticks, and lines of fenced and of indented blocks. */

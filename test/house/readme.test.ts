@@ -52,7 +52,6 @@ describe('the documented commands, run in their order in a copy of the project',
     await process.says('Loaded up to block')
   }
 
-  /** Runs a command and returns its output. */
   const run = async (command: string): Promise<string> => {
     const { code, out, err } = await spawnIn(copy, ['bash', '-c', command]).ended
     expect([command, code, code === 0 ? '' : err]).toEqual([command, 0, ''])

@@ -29,13 +29,10 @@ function alertStand(inner: Store) {
   const clock = handClock(MADE + 40_000)
   const queues = createQueues({ ...CAPACITY, deadlineMs: 10_000, clock })
   const trouble: {
-    /** Thrown by every call of the store. */
     store?: Failure
-    /** Duration of a read. */
     readMs: number
     silent: boolean
     lib: number
-    /** Used share of the disk. */
     used: number
   } = { readMs: 0, silent: false, lib: HEIGHT, used: 0.5 }
   const ask = <T>(work: () => Promise<T>): Promise<T> => {
@@ -73,7 +70,6 @@ function alertStand(inner: Store) {
   const metrics = exposeMetrics(counts, { store, node, clock, queues, version: '0' })
   return {
     ...{ counts, clock, trouble, service, metrics },
-    /** Requests a page that the store answers. */
     page: () => service.ask(`/api/?module=base&action=get-wealth-list&apikey=${service.key}`),
     /** A request to a node that does not answer. */
     askAway: async () => {
@@ -246,7 +242,6 @@ test('alerts: the rules are well-formed, and each has a test that causes its pro
   expect(names.toSorted()).toEqual(['IostlensDown', ...Object.keys(TROUBLES)].toSorted())
 })
 
-/** A service that has answered some requests. */
 async function healthy(): Promise<Stand> {
   const stand = alertStand(store)
   for (let pages = 0; pages < 3; pages++) expect((await stand.page()).status).toBe(200)
@@ -254,7 +249,6 @@ async function healthy(): Promise<Stand> {
   return stand
 }
 
-/** A healthy service, then the trouble. */
 async function troubleTest([name, { make, also = [] }]: (typeof troubles)[number]) {
   const stand = await healthy()
   const before = await scrape(stand)

@@ -30,9 +30,7 @@ type Asked = {
 
 /** A real proxy that runs the example configurations of its folder, with TLS. */
 type RunningProxy = AsyncDisposable & {
-  /** Sends a request over TLS. The body is not read yet. */
   open(path: string, asked?: Asked): Promise<IncomingMessage>
-  /** The proxy's log of requests. */
   requestLog(): Promise<string>
   /** Ends the proxy as its service manager does. Its log is complete then. */
   stop(): Promise<void>
@@ -175,7 +173,6 @@ async function startProxy(name: (typeof PROXIES)[number], behind: Behind): Promi
   }
 }
 
-/** The whole body. */
 async function bodyOf(answer: IncomingMessage): Promise<string> {
   let text = ''
   answer.setEncoding('utf8')
