@@ -8,7 +8,7 @@ import { readWholeCsv } from '../support/read-csv.ts'
 import { brokenOf, crawl } from './crawl.ts'
 import { expectCells, expectFile, fileCells, fileOf, tableOf } from './expect-files.ts'
 import { choosePages, inChinese, samplePaths } from './samples.ts'
-import { type Explorer, explorerOn, HTML } from './served.ts'
+import { type Explorer, explorerOn, HTML, listenAlone } from './served.ts'
 
 const explorer = await explorerOn({ isKeyless: true })
 
@@ -181,13 +181,17 @@ test('downloads: without a test key every link of every page works, also behind 
 })
 
 test('downloads: the file of a contract is the same with and without the prefix in its address', async () => {
-  const id = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
-  const [whole = '', bare] = await Promise.all(
-    [id, id.slice('Contract'.length)].map(async name =>
-      (await fileOf(explorer, `/account/${name}/records.csv`)).text(),
-    ),
-  )
-  expect([bare === whole, whole.includes(',In,')]).toEqual([true, true])
+  let found = ''
+  for (const { contract_id: id } of await explorer.list('base/get-contract-list', { size: '500' })) {
+    if (!id.startsWith('Contract') || found.includes(',In,')) continue
+    const names = [id, id.slice('Contract'.length)]
+    const files = await Promise.all(
+      names.map(async name => (await fileOf(explorer, `/account/${name}/records.csv`)).text()),
+    )
+    found = files[0] ?? ''
+    expect([id, files[1] === found]).toEqual([id, true])
+  }
+  expect(found.includes(',In,')).toBe(true)
 })
 
 test('downloads: files count as visits, two at once per network address, and exports with keys have their own slots', async () => {
@@ -207,30 +211,25 @@ test('downloads: files count as visits, two at once per network address, and exp
       },
     },
   })
-  service.app.listen({ port: 0, hostname: '127.0.0.1' })
-  const get = (path: string) =>
-    fetch(`http://127.0.0.1:${service.app.server?.port}${path}`, { headers: { accept: HTML } })
-  try {
-    const response = await get('/account/__proto__/records.csv')
-    await response.text()
-    // One visit for the file, and one for the second thousand of its rows.
-    expect([response.status, visits]).toEqual([200, 2])
-    // Rows are only produced when they are read, so an unread answer keeps its slot.
-    const open = [await service.ask('/account/12345/records.csv'), await service.ask('/account/12345/records.csv')]
-    const refused = await service.ask('/account/12345/records.csv', { headers: { accept: HTML } })
-    expect([refused.status, await refused.text()]).toMatchObject([
-      429,
-      expect.stringContaining('A network address may load 2 files at once'),
-    ])
-    const keyed = await service.ask('/api/account/get-account-tx?account=admin&format=csv', {
-      headers: { 'x-api-key': service.key },
-    })
-    expect(keyed.status).toBe(200)
-    await keyed.text()
-    for (const each of open) await each.body?.cancel()
-    isSpent = true
-    expect((await get('/account/admin/records.csv')).status).toBe(429)
-  } finally {
-    await service.app.stop(true)
-  }
+  await using own = listenAlone(service)
+  const get = (path: string) => fetch(`${own.url}${path}`, { headers: { accept: HTML } })
+  const response = await get('/account/__proto__/records.csv')
+  await response.text()
+  // One visit for the file, and one for the second thousand of its rows.
+  expect([response.status, visits]).toEqual([200, 2])
+  // Rows are only produced when they are read, so an unread answer keeps its slot.
+  const open = [await service.ask('/account/12345/records.csv'), await service.ask('/account/12345/records.csv')]
+  const refused = await service.ask('/account/12345/records.csv', { headers: { accept: HTML } })
+  expect([refused.status, await refused.text()]).toMatchObject([
+    429,
+    expect.stringContaining('A network address may load 2 files at once'),
+  ])
+  const keyed = await service.ask('/api/account/get-account-tx?account=admin&format=csv', {
+    headers: { 'x-api-key': service.key },
+  })
+  expect(keyed.status).toBe(200)
+  await keyed.text()
+  for (const each of open) await each.body?.cancel()
+  isSpent = true
+  expect((await get('/account/admin/records.csv')).status).toBe(429)
 })

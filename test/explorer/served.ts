@@ -84,3 +84,14 @@ export async function explorerOnMade(
   await commitRuns(store, [chainOf(...bodied)], { lib: blocks.length })
   return { ...(await explorerOn(options, store)), store, [Symbol.asyncDispose]: destroy }
 }
+
+/** The service on a port of its own: its requests have a network address. */
+export function listenAlone({ app }: Service) {
+  app.listen({ port: 0, hostname: '127.0.0.1' })
+  return {
+    url: `http://127.0.0.1:${app.server?.port}`,
+    [Symbol.asyncDispose]: async () => {
+      await app.stop(true)
+    },
+  }
+}

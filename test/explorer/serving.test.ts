@@ -5,7 +5,7 @@ import { serviceOn } from '../support/processes/service.ts'
 import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { readPage } from './read-page.ts'
-import { explorerOn, HTML } from './served.ts'
+import { explorerOn, HTML, listenAlone } from './served.ts'
 
 const LOWER = '0x7c92f5fe3f67b836df744e98f2fad8e42743f9cc'
 const MIXED = '0x7c92f5FE3F67B836DF744E98F2fad8e42743F9CC'
@@ -263,12 +263,8 @@ test('lists: a page of searched rows that cannot be opened by its number or row 
 test('visits: a network address that opened too many pages gets none, and is told when to come again', async () => {
   const addresses = { ...createAddressLimits({ elapsed: () => 0 }), visit: () => 1_000 }
   const service = await explorerOn({ addresses, trustedProxies: [] })
-  service.app.listen({ port: 0, hostname: '127.0.0.1' })
-  try {
-    const refused = await fetch(`http://127.0.0.1:${service.app.server?.port}/nothing`, BROWSER)
-    const { heading } = await readPage(await refused.text())
-    expect([refused.status, heading, refused.headers.get('retry-after')]).toEqual([429, 'Too many pages at once', '1'])
-  } finally {
-    await service.app.stop(true)
-  }
+  await using own = listenAlone(service)
+  const refused = await fetch(`${own.url}/nothing`, BROWSER)
+  const { heading } = await readPage(await refused.text())
+  expect([refused.status, heading, refused.headers.get('retry-after')]).toEqual([429, 'Too many pages at once', '1'])
 })

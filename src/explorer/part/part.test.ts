@@ -49,16 +49,7 @@ test('selectPageRows: a whole number in the address is the page, otherwise the f
   expect(rankRows({ query: new URLSearchParams('page=2.5') }, [{}])).toEqual([{ rank: 1 }])
 })
 
-const visit = {
-  ...{
-    root: './',
-    home: './',
-    site: { labels: new Map() },
-    lang: 'en',
-    say: text => text.en,
-    query: new URLSearchParams('page=2&from=2026-11-20'),
-  },
-} as Partial<Visit> as Visit
+const visit = { site, root: './', home: './', lang: 'en' } as Partial<Visit> as Visit
 
 test('ordered: rows are sorted by all digits of a figure, largest first, and equal ones keep their order', () => {
   const rows = ['1.5', '-0.5', '9007199254740993.00000001', '10', '9007199254740993', '-0.25', '10.0'].map(
