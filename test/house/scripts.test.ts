@@ -64,7 +64,7 @@ test('scripts/test: SIGTERM and SIGINT end all processes of the run', async () =
   await Promise.all([stopRun('SIGTERM', 143), stopRun('SIGINT', 130)])
 })
 
-const SCENARIOS = SOAK ? ['load', 'pages', 'exports', 'explorer', 'copies'] : ['pages']
+const SCENARIOS = SOAK ? ['load', 'pages', 'exports', 'explorer', 'copies'] : ['load', 'pages']
 const SMALL = ['--blocks', '100', '--holders', '200', '--clients', '2', '--seconds', '1', '--rounds', '1']
 const url = elasticsearchUrl()
 
@@ -87,7 +87,7 @@ async function measure(store: string): Promise<void> {
 
 test('bench: scenarios run on a small chain, and no files are left', () => measure('sqlite'))
 
-// Every run has one scenario on SQLite; the others, and those on Elasticsearch, are a sweep of `scripts/soak`.
+// Every run has some scenarios on SQLite; the others, and those on Elasticsearch, are a sweep of `scripts/soak`.
 if (SOAK && url !== undefined)
   test('bench: scenarios run on Elasticsearch, and no indices are left', async () => {
     const listed = async () => Object.keys((await (await fetch(`${url}/bench-*`)).json()) as object)
