@@ -35,14 +35,13 @@ const MODULES: readonly (readonly [RegExp, string])[] = [
 ]
 
 /** Path and query of a call without its key: `account-tx` is `get-account-tx` of its module. */
-export function pathOf(action: string, params: Params = {}): string {
+function pathOf(action: string, params: Params = {}): string {
   const module = MODULES.find(([pattern]) => pattern.test(action))?.[1] ?? ''
   const query = new URLSearchParams({ module, action: `get-${action}` })
   for (const [name, value] of Object.entries(params)) query.set(name, String(value))
   return `/api/?${query}`
 }
 
-/** The text of a call that must succeed. */
 async function textOf(service: Service, action: string, params?: Params): Promise<string> {
   const response = await service.ask(pathOf(action, params), { headers: { 'x-api-key': service.key } })
   const text = await response.text()
@@ -50,11 +49,9 @@ async function textOf(service: Service, action: string, params?: Params): Promis
   return text
 }
 
-/** The `data` of a call that must succeed. */
 export const dataOf = async (service: Service, action: string, params?: Params): Promise<Data> =>
   field(parseData(await textOf(service, action, params)), 'data') ?? null
 
-/** The `data` of two calls that must be equal. */
 export async function dataOfBoth(service: Service, action: string, one: Params, other: Params): Promise<Data> {
   const [text, same] = [await textOf(service, action, one), await textOf(service, action, other)]
   if (same !== text) expect([action, other, same]).toEqual([action, other, text])
@@ -63,7 +60,6 @@ export async function dataOfBoth(service: Service, action: string, one: Params, 
 
 export type ListQuery = {
   readonly action: string
-  /** The name of the rows in the answer. */
   readonly list: string
   readonly params: Params
 }

@@ -6,7 +6,6 @@ import { elasticsearchUrl, openTestElastic } from '../support/stores/elasticsear
 import { ARCHIVED, loadFrom } from '../support/stores/loading.ts'
 import { dataOf, field, rowsOf } from './answers.ts'
 import { pastPoints } from './past-points.ts'
-import { pastSameSuite } from './past-same.ts'
 import { sameAnswersSuite } from './same.ts'
 import { wholeChainSuite } from './whole-chain.ts'
 
@@ -21,19 +20,17 @@ describe.skipIf(elasticsearchUrl() === undefined)(
     }
     const opened = wholeChainSuite(load, {
       // A smaller sample than on SQLite.
-      historyStep: SOAK ? 20 : 200,
-      everyOwner: SOAK ? 1 : 12,
-      isWhole: SOAK,
+      historyStep: SOAK ? 20 : 400,
+      everyOwner: SOAK ? 1 : 20,
       lists: {
-        ...{ everySizeUpTo: 50, pagesOf20UpTo: 300, everyList: SOAK ? 1 : 60, smallOf: 5 },
-        amountsFrom: SOAK ? 0 : 4_300,
+        ...{ everySizeUpTo: 50, pagesOf20UpTo: 300, everyList: SOAK ? 1 : 120, smallOf: 5 },
+        amountsFrom: SOAK ? 0 : 4_600,
       },
       ranges: { ofBusiest: SOAK ? 15 : 2, everyList: SOAK ? 10 : 80 },
     })
     const store = () => opened().store
-    sameAnswersSuite(store, SOAK ? { calls: 1_000, searches: 300 } : { calls: 300, searches: 15 })
-    pastSameSuite(store)
-    pastPoints({ store, points: SOAK ? 4_000 : 800, seed: 2232, every: SOAK ? 1 : 8 })
+    sameAnswersSuite(store, SOAK ? { calls: 1_000, searches: 300, past: 12 } : { calls: 200, searches: 15, past: 3 })
+    pastPoints({ store, points: SOAK ? 4_000 : 800, seed: 2232, every: SOAK ? 1 : 20 })
 
     test('a page of a list of 18,261 rows takes one search, and a range at most four more', async () => {
       const proxy = await openProxy(opened().url, () => pass)

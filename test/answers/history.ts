@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { Block } from '#chain/block.ts'
-import { recordedBlocks, recording, rpcAnswers } from '#test/support/nodes/recording.ts'
+import { recordedBlocks, recording } from '#test/support/nodes/recording.ts'
 import type { Service } from '#test/support/processes/service.ts'
 import { type Data, dataOf, dataOfBoth, field, parseData, rowsOf } from './answers.ts'
 
@@ -18,7 +18,6 @@ function expectedBlock(node: Data, block: Block): readonly (readonly [string, Da
     })
 }
 
-/** The maximum number of hashes per call. */
 const AT_ONCE = 50
 /**
  * One transaction in this many is also requested by itself. Both calls find and format a transaction by the same code.
@@ -84,24 +83,5 @@ export function historySuite(service: () => Service, every = 1): void {
         tx.receipt.receipts.map(({ funcName, content }) => ({ content, func_name: funcName })),
       )
     }
-  })
-
-  test('recorded getTxByHash answers match ours, and get-latest-block is the end of the recording', async () => {
-    let compared = 0
-    let asked = 0
-    for (const [call, text] of await rpcAnswers()) {
-      const hash = /^GET \/getTxByHash\/(\w+)$/.exec(call)?.[1]
-      if (hash === undefined || asked++ % Math.ceil(every / 10) !== 0) continue
-      const node = parseData(text)
-      const ours = await dataOf(service(), 'transaction-detail', { tx_hash: hash })
-      expect([field(ours, 'status'), field(ours, 'transaction'), field(ours, 'block_number')]).toEqual([
-        field(node, 'status') ?? null,
-        field(node, 'transaction') ?? null,
-        field(node, 'block_number') ?? null,
-      ])
-      compared++
-    }
-    expect(compared).toBeGreaterThan(every <= 10 ? 300 : 10)
-    expect(field(await dataOf(service(), 'latest-block'), 'block', 'number')).toBe('4851')
   })
 }

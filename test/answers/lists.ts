@@ -1,11 +1,21 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { toIso } from '#chain/time.ts'
-import { sentTransactions } from '#test/support/nodes/recording.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
 import { plainRecording } from '#test/support/oracle/plain-lists.ts'
-import type { PlainChain, PlainRow } from '#test/support/oracle/plain-records.ts'
-import { type ListCall, listCall } from '#test/support/oracle/plain-records.ts'
+import { listCall, type PlainRow } from '#test/support/oracle/plain-records.ts'
+import { plainTransactions } from '#test/support/oracle/plain-transactions.ts'
 import type { Service } from '#test/support/processes/service.ts'
-import { allRows, dataOf, field, requirePage } from './answers.ts'
+import { seeded, seedOf } from '#test/support/seeded.ts'
+import { allRows, type ListQuery, requirePage } from './answers.ts'
+
+type Placed = Pick<PlainRow, 'height' | 'time'>
+
+type PlainList = {
+  readonly query: ListQuery
+  readonly rows: readonly Placed[]
+  /** The rows as the interface writes them, without their amounts. */
+  readonly texts: () => readonly string[]
+}
 
 /** The thoroughness of reading pages. Requests cost a thousand times more on one store than on the other. */
 type Thoroughness = {
@@ -45,34 +55,30 @@ const OF_TWO = /^(?:moved|called|in)\/[^/]+\/./
 const EACH_OF_TWO = 10
 const ONCE = WAYS.filter(({ size }) => size === 500)
 
-type Walk = {
-  readonly call: ListCall
-  readonly list: readonly PlainRow[]
+type Walk = PlainList & {
   /** The sizes and orders in which the list is read completely. */
   readonly ways: typeof WAYS
   /** Whether samples of pages are requested in every other size and order. */
   readonly isSampled: boolean
 }
 
-/** The lists of records, and the ways in which each is requested. */
-function* walksOf(lists: PlainChain['lists'], thoroughness: Thoroughness): Generator<Walk> {
+/** The lists, and the ways in which each is requested. Those of sub-accounts are compared with the state. */
+function* walksOf(lists: ReadonlyMap<string, PlainList>, thoroughness: Thoroughness): Generator<Walk> {
   let ofTwo = 0
   const seen = new Map<string, number>()
   for (const [key, list] of lists) {
-    const call = listCall(key)
-    if (call === undefined) continue
     const [kind = ''] = key.split('/')
     const number = seen.get(kind) ?? 0
     seen.set(kind, number + 1)
-    if (number % (thoroughness.everyList ?? 1) !== 0) continue
+    if (kind === 'created' || number % (thoroughness.everyList ?? 1) !== 0) continue
+    const { length } = list.rows
     const turn = OF_TWO.test(key) ? ofTwo++ : 0
-    if (turn % EACH_OF_TWO === 0) yield { call, list, ways: waysOf(list.length, thoroughness), isSampled: true }
-    else if (key.startsWith('in/') || list.length > thoroughness.everySizeUpTo)
-      yield { call, list, ways: ONCE.slice(turn % 2, (turn % 2) + 1), isSampled: false }
+    if (turn % EACH_OF_TWO === 0) yield { ...list, ways: waysOf(length, thoroughness), isSampled: true }
+    else if (kind === 'in' || length > thoroughness.everySizeUpTo)
+      yield { ...list, ways: ONCE.slice(turn % 2, (turn % 2) + 1), isSampled: false }
   }
 }
 
-/** First pages, last pages, the page beyond the last, and some between. */
 const samplePages = (last: number): ReadonlySet<number> =>
   new Set([1, 2, 3, Math.floor(last / 3), Math.floor(last / 2), last - 1, last, last + 1].filter(page => page > 0))
 
@@ -98,41 +104,78 @@ function textOf(row: PlainRow): string {
 }
 const texts = new Map<PlainRow, string>()
 
-/** A row as the interface writes it, without its amount. `seq` is its number in the list. */
-export const rowText = (row: PlainRow, contract: boolean, seq: number): string =>
-  `{"seq":${seq},${contract ? `"contract":${JSON.stringify(row.contract)},` : ''}${textOf(row)}`
+/** Every list of the recorded chain, by its key; those of all transactions and contracts, too. */
+async function readPlainLists(): Promise<ReadonlyMap<string, PlainList>> {
+  const { lists } = await plainRecording()
+  const all = new Map<string, PlainList>()
+  const add = <R extends Placed>(
+    key: string,
+    query: ListQuery,
+    rows: readonly R[],
+    toText: (row: R, seq: number) => string,
+  ) => all.set(key, { query, rows, texts: () => rows.map((row, at) => toText(row, at + 1)) })
+  for (const [key, rows] of lists) {
+    const call = listCall(key)
+    if (call !== undefined)
+      add(key, { ...call, list: 'transactions' }, rows, (row, seq) => {
+        const contract = call.action === 'account-tx' ? '' : `"contract":${JSON.stringify(row.contract)},`
+        return `{"seq":${seq},${contract}${textOf(row)}`
+      })
+    else if (key === 'contracts')
+      add(key, { action: 'contract-list', list: 'contracts', params: {} }, rows, (row, seq) => {
+        const { deployed: contract_id, publisher, time, hash: tx_hash } = row
+        const records = lists.get(`contract/${contract_id}`)?.length ?? 0
+        return JSON.stringify({ seq, contract_id, publisher, created_at: toIso(time), tx_hash, records })
+      })
+    else {
+      const params = { account: key.slice('created/'.length) }
+      add(key, { action: 'subaccount-list', list: 'accounts', params }, rows, (row, seq) => {
+        const { created: name, publisher: created_by, time, hash: tx_hash } = row
+        return JSON.stringify({ seq, name, created_by, created_at: toIso(time), tx_hash })
+      })
+    }
+  }
+  const transactions = plainTransactions((await recordedBlocks()).map(({ block }) => block))
+  add('transactions', { action: 'transaction-list', list: 'transactions', params: {} }, transactions, (row, seq) => {
+    const { height: _height, time: _time, tx_hash, block, gas_fee, ...fields } = row
+    const text = JSON.stringify({ seq, tx_hash, block: String(block), ...fields })
+    // A number with up to two decimals, compared as it is written.
+    return `${text.slice(0, -1)},"gas_fee":${gas_fee}}`
+  })
+  return all
+}
 
-/** Every list of the recorded chain, compared with the list computed plainly from the blocks. */
 export function listSuite(service: () => Service, thoroughness: Thoroughness): void {
-  let plain: PlainChain
+  let lists: ReadonlyMap<string, PlainList>
   beforeAll(async () => {
-    plain = await plainRecording()
+    lists = await readPlainLists()
   })
 
   test('every list matches the plain list, in pages of every size and both orders', async () => {
     let rows = 0
     let short = 0
-    for (const { call, list, ways } of walksOf(plain.lists, thoroughness)) {
-      const asc = list.map((row, at) => rowText(row, call.action !== 'account-tx', at + 1))
+    for (const { query, texts, ways } of walksOf(lists, thoroughness)) {
+      const asc = texts()
       const hasSmall = short++ % (thoroughness.smallOf ?? 1) === 0
       for (const { size, sort } of ways) {
         if (size < 20 && !hasSmall) continue
-        const query = { action: call.action, list: 'transactions', params: { ...call.params, sort } }
+        const sorted = { ...query, params: { ...query.params, sort } }
         const expected = sort === 'asc' ? asc : asc.toReversed()
-        for (let page = 1; page === 1 || (page - 1) * size < list.length; page++)
-          await requirePage(service(), query, expected, { page, size })
-        rows += list.length
+        for (let page = 1; page === 1 || (page - 1) * size < asc.length; page++)
+          await requirePage(service(), sorted, expected, { page, size })
+        rows += asc.length
       }
     }
     expect(rows).toBeGreaterThan((thoroughness.everyList ?? 1) === 1 ? 400_000 : 5_000)
+    expect(['transactions', 'contracts'].map(key => lists.get(key)?.rows.length)).toEqual([57_738, 23])
   })
 
   test('the first, last and some other pages match in sizes and orders in which a list is not read completely', async () => {
     let number = 0
-    for (const { call, list, ways, isSampled } of walksOf(plain.lists, thoroughness)) {
-      if (!isSampled || list.length <= thoroughness.everySizeUpTo) continue
+    for (const { query, texts, ways, isSampled } of walksOf(lists, thoroughness)) {
+      const asc = texts()
+      if (!isSampled || asc.length <= thoroughness.everySizeUpTo) continue
       const walked = new Set(ways)
-      const asc = list.map((row, at) => rowText(row, call.action !== 'account-tx', at + 1))
       const desc = asc.toReversed()
       const hasSmall = number++ % (thoroughness.smallOf ?? 1) === 0
       // The smallest sizes are requested in one order. Descending is the default order of an API call.
@@ -140,34 +183,16 @@ export function listSuite(service: () => Service, thoroughness: Thoroughness): v
         if (walked.has(way)) continue
         const { size, sort } = way
         const [order, named] = sort === 'asc' ? [asc, { sort }] : [desc, {}]
-        const query = { action: call.action, list: 'transactions', params: { ...call.params, ...named } }
-        for (const page of samplePages(Math.ceil(list.length / size)))
-          await requirePage(service(), query, order, { page, size })
+        const sorted = { ...query, params: { ...query.params, ...named } }
+        for (const page of samplePages(Math.ceil(asc.length / size)))
+          await requirePage(service(), sorted, order, { page, size })
       }
     }
   })
 
-  test('special transactions of the log are answered with their block and publisher', async () => {
-    const sent = await sentTransactions()
-    const kinds = ['twins', 'fail', 'zero-action', 'no-action', 'many']
-    kinds.push('nested', 'cross', 'emit', 'vault', 'pay')
-    let looked = 0
-    for (const part of kinds)
-      for (const { hash, publisher, block } of sent.filter(({ kind }) => kind.includes(part)).slice(0, 12)) {
-        if (block === undefined) continue
-        const detail = await dataOf(service(), 'transaction-detail', { tx_hash: hash })
-        expect([field(detail, 'block_number'), field(detail, 'transaction', 'publisher')]).toEqual([
-          String(block),
-          publisher,
-        ])
-        looked++
-      }
-    expect(looked).toBeGreaterThan(60)
-  })
-
   test('amount is what really moved, and only movements of token.iost and their actions have one', async () => {
     const start_block = thoroughness.amountsFrom ?? 0
-    const list = (plain.lists.get('contract/token.iost') ?? []).filter(({ height }) => height >= start_block)
+    const list = (lists.get('contract/token.iost')?.rows ?? []).filter(({ height }) => height >= start_block)
     const asked = { contract: 'token.iost', sort: 'asc', start_block }
     const rows = await allRows(service(), 'contract-tx', 'transactions', asked, 500)
     expect(rows.length).toBeGreaterThan(1_000)
@@ -182,9 +207,156 @@ export function listSuite(service: () => Service, thoroughness: Thoroughness): v
       const amount = String(row.get('amount'))
       expect(amount).toMatch(/^(0|[1-9]\d*)(\.\d*[1-9])?$/)
       // The signer may have written extra zeros, or more decimals than the token has.
-      expect(said.replace(/^0+(?=\d)/, '').startsWith(amount.replace(/^0\./, said.startsWith('.') ? '.' : '0.'))).toBe(
-        true,
-      )
+      const begin = amount.replace(/^0\./, said.startsWith('.') ? '.' : '0.')
+      expect(said.replace(/^0+(?=\d)/, '')).toStartWith(begin)
     }
+  })
+}
+
+/** The number of ranges to test. Requests cost a thousand times more on one store than on the other. */
+type RangeEffort = {
+  readonly ofBusiest: number
+  /** Of each kind, the first and every n-th list gets one range of its own. */
+  readonly everyList: number
+}
+
+type Chosen = {
+  readonly params: Readonly<Record<string, string>>
+  readonly within: (row: Placed, seq: number) => boolean
+}
+
+const MS = 1_000_000n
+const SECOND = 1_000_000_000n
+const DAY = 86_400n * SECOND
+/** A time in the forms that callers use: nanoseconds, all nine digits, as answers show it, or to the second. */
+const FORMS: readonly ((time: bigint) => readonly [text: string, first: bigint, last: bigint])[] = [
+  time => [String(time), time, time],
+  time => [`${toIso(time).slice(0, 19)}.${String(time).slice(-9)}Z`, time, time],
+  time => [toIso(time), time - (time % MS), time - (time % MS) + MS - 1n],
+  time => [`${toIso(time).slice(0, 19)}Z`, time - (time % SECOND), time - (time % SECOND) + SECOND - 1n],
+]
+
+/** The ends that a range has: blocks, times, days or row numbers. */
+const KINDS: readonly (readonly string[])[] = [
+  ...[['block'], ['time'], ['date'], ['time', 'date']],
+  ...[['block', 'time'], ['seq'], ['block', 'seq'], ['block', 'time', 'seq']],
+]
+
+/**
+ * Chooses ranges that begin and end at, right before or right after blocks of the chain: by height, time, row
+ * number, or several of them.
+ */
+function chooser(rows: readonly Placed[], random: () => number) {
+  const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T
+  return (list: readonly Placed[]): Chosen => {
+    const a = pick(random() < 0.7 ? list : rows)
+    // Now and then the block and the time of one row are both ends.
+    const b = random() < 0.1 ? a : pick(random() < 0.7 ? list : rows)
+    const [early, late] = a.height <= b.height ? [a, b] : [b, a]
+    const params: Record<string, string> = {}
+    const tests: Chosen['within'][] = []
+    const kinds = pick(KINDS)
+    const ends = pick([['start'], ['end'], ['start', 'end'], ['start', 'end']])
+    if (kinds.includes('block') && ends.includes('start')) {
+      const start = Math.max(early.height + pick([-1, 0, 0, 1]), 0)
+      params['start_block'] = String(start)
+      tests.push(({ height }) => height >= start)
+    }
+    if (kinds.includes('block') && ends.includes('end')) {
+      const end = late.height + pick([0, 0, 1])
+      // A start one block after its end is refused, which another test covers.
+      const meant = Math.max(end, Number(params['start_block'] ?? 0))
+      params['end_block'] = String(meant)
+      tests.push(({ height }) => height <= meant)
+    }
+    // The time range is chosen independently, so that the two ranges may overlap, contain or miss each other.
+    const [c, d] = kinds.length > 1 ? [pick(list), pick(list)] : [early, late]
+    const [from, until] = c.time <= d.time ? [c.time, d.time] : [d.time, c.time]
+    if (kinds.includes('time') && ends.includes('start')) {
+      const [text, first] = pick(FORMS)(from)
+      params['start_time'] = text
+      tests.push(({ time }) => time >= first)
+    }
+    if (kinds.includes('time') && ends.includes('end')) {
+      const [text, , last] = pick(FORMS)(until + pick([0n, 0n, 1n, 1_000_000_000n]))
+      params['end_time'] = text
+      tests.push(({ time }) => time <= last)
+    }
+    if (kinds.includes('date') && ends.includes('start')) {
+      params['start_date'] = toIso(from).slice(0, 10)
+      tests.push(({ time }) => time >= from - (from % DAY))
+    }
+    if (kinds.includes('date') && ends.includes('end')) {
+      params['end_date'] = toIso(until).slice(0, 10)
+      tests.push(({ time }) => time < until - (until % DAY) + DAY)
+    }
+    const [low = 1, high = 1] = [a, b].map(row => list.indexOf(row) + 1).toSorted((x, y) => x - y)
+    if (kinds.includes('seq') && ends.includes('start')) {
+      params['start_seq'] = String(low)
+      tests.push((_row, seq) => seq >= low)
+    }
+    if (kinds.includes('seq') && ends.includes('end')) {
+      const last = high + pick([0, 0, 1, list.length])
+      params['end_seq'] = String(last)
+      tests.push((_row, seq) => seq <= last)
+    }
+    return { params, within: (row, seq) => tests.every(passes => passes(row, seq)) }
+  }
+}
+
+export function rangeSuite(service: () => Service, { ofBusiest, everyList }: RangeEffort): void {
+  let lists: ReadonlyMap<string, PlainList>
+  const random = seeded(seedOf(41))
+  let choose: (list: readonly Placed[]) => Chosen
+  beforeAll(async () => {
+    lists = await readPlainLists()
+    choose = chooser(lists.get('transactions')?.rows ?? [], random)
+  })
+
+  /** Checks ranges of a list in a random order: the first, last and one random page of each, and the page beyond. */
+  const checkRanges = async ({ query, rows, texts }: PlainList, count: number): Promise<number> => {
+    const all = texts()
+    let found = 0
+    for (let n = 0; n < count; n++) {
+      const { params, within } = choose(rows)
+      const sort = random() < 0.5 ? 'asc' : 'desc'
+      const expected = all.filter((_text, at) => within(rows[at] as Placed, at + 1))
+      const ordered = sort === 'asc' ? expected : expected.toReversed()
+      const size = 1 + Math.floor(random() ** 2 * 60)
+      const last = Math.max(Math.ceil(expected.length / size), 1)
+      const asked = { ...query, params: { ...query.params, ...params, sort } }
+      for (const page of new Set([1, 1 + Math.floor(random() * last), last, last + 1]))
+        await requirePage(service(), asked, ordered, { page, size })
+      found += expected.length
+    }
+    return found
+  }
+
+  test('ranges of the longest lists match the plain lists filtered, on every page', async () => {
+    const longest = [
+      'account/busyhub',
+      'contract/token.iost',
+      'action/token.iost/transfer',
+      'transactions',
+      'contracts',
+    ]
+    for (const [key, list] of lists)
+      if (longest.includes(key)) expect(await checkRanges(list, ofBusiest)).toBeGreaterThan(0)
+  })
+
+  test('ranges of all kinds of lists match the plain lists filtered', async () => {
+    const kinds = new Map<string, number>()
+    const numbers = new Map<string, number>()
+    for (const [key, list] of lists) {
+      const [kind = ''] = key.split('/')
+      const number = numbers.get(kind) ?? 0
+      numbers.set(kind, number + 1)
+      // Some lists have no row in the ranges, and each kind must be compared.
+      if (kind !== 'created' && number % everyList !== 0 && (kinds.get(kind) ?? 0) > 0) continue
+      kinds.set(kind, (kinds.get(kind) ?? 0) + (await checkRanges(list, 1)))
+    }
+    expect([...kinds].filter(([, rows]) => rows > 0).map(([kind]) => kind)).toEqual(
+      expect.arrayContaining(['account', 'failed', 'contract', 'action', 'called', 'created', 'token', 'moved']),
+    )
   })
 }

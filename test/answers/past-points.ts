@@ -12,14 +12,12 @@ const busy = ids.filter(id => (past.changes.get(id)?.length ?? 0) > 100)
 
 type Options = {
   readonly store: () => Pick<Store, 'read'>
-  /** The number of random points. */
   readonly points: number
   /** Each n-th balance is compared with its end. */
   readonly every?: number
   readonly seed: number
 }
 
-/** The number of balances requested together at one height. */
 const AT_ONCE = 25
 
 /**

@@ -3,14 +3,11 @@ import { findRoute } from '#explorer/links.ts'
 import type { ReadPage } from './read-page.ts'
 import type { Explorer } from './served.ts'
 
-/** A page that a crawl reached. */
 export type Crawled = ReadPage & { readonly path: string; readonly status: number }
 
-/** Addresses of pages and files that do not work. */
 export const brokenOf = (crawled: readonly Crawled[]): readonly string[] =>
   crawled.filter(({ status }) => status !== 200 && status !== 302).map(({ path, status }) => `${status} ${path}`)
 
-/** Paths of the files that no crawled page links to. */
 export function filesMissing(crawled: readonly Crawled[]): readonly string[] {
   const found = crawled
     .filter(({ status }) => status === 200)
@@ -20,7 +17,6 @@ export function filesMissing(crawled: readonly Crawled[]): readonly string[] {
 
 type CrawlOptions = {
   readonly explorer: Explorer
-  /** The paths where the crawl begins. */
   readonly from: readonly string[]
   /** The maximum number of opened addresses per kind (same number of parts, first part and parameter names). */
   readonly most: number
@@ -28,7 +24,6 @@ type CrawlOptions = {
    * The root of the service as browsers see it, without a trailing slash. A proxy strips the difference to `basePath`.
    */
   readonly seenAt?: string
-  /** Path prefix of the service itself. */
   readonly basePath?: string
 }
 

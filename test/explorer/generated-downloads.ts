@@ -11,10 +11,7 @@ export function downloadSuite(store: () => Store): void {
   })
 
   test('files have every row, and changes that add up', async () => {
-    const { wealth } = await own.call<{ readonly wealth: readonly { readonly account: string }[] }>(
-      'base/get-wealth-list',
-      { size: '5' },
-    )
+    const wealth = await own.list('base/get-wealth-list', { size: '5' })
     for (const { account } of wealth) await expectFile(own, account)
     expect(wealth.length).toBe(5)
   })

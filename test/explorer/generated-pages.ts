@@ -2,12 +2,11 @@ import { beforeAll, expect, test } from 'bun:test'
 import { pages } from '#explorer/pages.ts'
 import type { Store } from '#store/port.ts'
 import { brokenOf, type Crawled, crawl } from './crawl.ts'
-import { foreignIn } from './parts.ts'
+import { strayFigures } from './numbers.ts'
+import { foreignIn } from './read-page.ts'
 import { type Explorer, explorerOn } from './served.ts'
-import { strayFigures } from './stray-figures.ts'
 
-/** The number of opened addresses per kind. */
-const MOST = 4
+const MOST = 2
 
 /** Pages that only a form or a program opens, and one that needs a node (`contract-storage.test.ts`). */
 const UNLINKED: ReadonlySet<string> = new Set(['/search', '/suggest', '/sitemap.xml', '/contract/{id}/storage'])

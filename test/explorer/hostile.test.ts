@@ -1,23 +1,117 @@
-import { beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { foreignIn } from './parts.ts'
-import { readPage } from './read-page.ts'
-import { samplePaths } from './samples.ts'
+import { beforeAll, expect, test } from 'bun:test'
+import { type Ask, askAtOneHeight, type CallParameters } from '#actions/ask.ts'
+import { findRoute } from '#explorer/links.ts'
+import type { Lang, Visit } from '#explorer/page.ts'
+import { pages } from '#explorer/pages.ts'
+import { Layout } from '#explorer/part/layout.tsx'
+import { systemClock } from '#time/clock.ts'
+import { cpuOf } from '../support/cost/cpu.ts'
+import { COMMON_SHAPES, SHAPES } from '../support/cost/long-texts.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+import { foreignIn, readPage } from './read-page.ts'
+import { choosePages, samplePaths } from './samples.ts'
 import { explorerOn } from './served.ts'
-import { DECIDING, spoiltPage } from './spoilt-page.ts'
 
-// The first test may have to build the file of the whole chain. A test that hangs still ends.
-setDefaultTimeout(600_000)
+/** Texts that code parses instead of only showing them. */
+const READ = /^(?:-?\d+(?:\.\d+)?|\d{4}-\d\d-\d\dT.*Z|\d{4}-\d\d-\d\d|[[{].*)$/s
+/** Fields whose text decides what a page shows. */
+const DECIDING: ReadonlySet<string> = new Set([
+  ...['func_name', 'action_name', 'contract', 'status_code', 'status', 'type'],
+])
+
+type Spoil = (text: string, of: { readonly key: string; readonly isArgument: boolean }) => string
+
+function spoiler(spoil: Spoil, spares: ReadonlySet<string>) {
+  const were = new Map<string, string>()
+  const spoilText = (text: string, key: string, isArgument: boolean): string => {
+    const other = spoil(text, { key, isArgument })
+    were.set(other, text)
+    return other
+  }
+  const spoilAll = (value: unknown, key = '', isArgument = false): unknown => {
+    if (typeof value === 'string') {
+      if (/^\[/.test(value) && (key === 'data' || key === 'content')) return spoilList(value, key)
+      return (READ.test(value) && !isArgument) || spares.has(key) ? value : spoilText(value, key, isArgument)
+    }
+    if (Array.isArray(value)) return value.map(each => spoilAll(each, key, isArgument))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([name, each]) => [name, spoilAll(each, name, isArgument)]))
+  }
+  const spoilList = (text: string, key: string): string => {
+    const list = parseList(text)
+    return list === undefined ? spoilText(text, key, true) : JSON.stringify(spoilAll(list, '', true))
+  }
+  const correct = (given: CallParameters): CallParameters => {
+    // One text may begin with another.
+    const known = [...were].sort(([one], [other]) => other.length - one.length)
+    const own = (text: string) => known.reduce((all, [other, first]) => all.replaceAll(other, () => first), text)
+    return Object.fromEntries(Object.entries(given).map(([name, text]) => [name, own(text)]))
+  }
+  return { spoilAll, correct }
+}
+
+function parseList(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+const site = {
+  version: '1',
+  isExplored: true,
+  testKey: undefined,
+  labels: new Map(),
+  assets: { style: 's', script: 'j', theme: 't', preview: 'preview' },
+}
+
+type Spoiling = { readonly lang: Lang; readonly spoil: Spoil; readonly spares: ReadonlySet<string> }
+
+/** The page that is shown when the texts of the chain are others. Fields of `spares` keep their texts. */
+async function spoilPage(path: string, { lang, spoil, spares }: Spoiling): Promise<string | undefined> {
+  const deps = {
+    store: await loadedStore(),
+    node: undefined,
+    prices: { get: () => undefined },
+    profiles: { get: () => undefined },
+    clock: systemClock,
+  }
+  const { pathname, searchParams: query } = new URL(path, 'http://127.0.0.1')
+  const { found: page, id = '', part = '' } = findRoute(pages, pathname) ?? {}
+  return askAtOneHeight(
+    deps,
+    async asking => {
+      const { spoilAll, correct } = spoiler(spoil, spares)
+      let before: Promise<unknown> = Promise.resolve()
+      // In the order of the calls: which texts become long does not depend on how fast each is answered.
+      const ask: Ask = (action, given = {}) => {
+        const answer = asking.ask(action, correct(given))
+        const spoilt = Promise.allSettled([before, answer]).then(async () => spoilAll(await answer) as never)
+        before = spoilt
+        return spoilt
+      }
+      const address = { root: '../', origin: 'http://127.0.0.1/', isOriginKnown: false, path: pathname }
+      const visit: Visit = {
+        ...{ site, ...address, lang, id, part, query, now: 0, ask, peek: ask, at: asking.at, storage: undefined },
+        say: text => text[lang],
+      }
+      const shown = await page?.show(visit)
+      if (shown === undefined || 'to' in shown) return undefined
+      return Layout({ frame: { ...visit, height: 1, calls: [] }, shown })
+    },
+    { signal: AbortSignal.timeout(600_000) },
+  )
+}
 
 /** Worse than any text of the recording: it would close its element, run a script, and reverse the following text. */
 const HOSTILE = `"'></title></textarea></pre><script>bad()</script><img src=x onerror=bad()><a href=javascript:bad()>\u202e\u0000`
 
-/** Title and description of a page, as written in its HTML. */
 const headOf = (html: string) => [
   ...[...html.matchAll(/<title>(.*?)<\/title>/gs)].map(([, text = '']) => text),
   ...[...html.matchAll(/<meta name="description" content="(.*?)"/gs)].map(([, text = '']) => text),
 ]
 
-/** Whether a text is too long, or contains a line break or an invisible character. */
 const unfit = (text: string): boolean => /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text) || text.length > 1_000
 
 let paths: readonly string[] = []
@@ -25,26 +119,36 @@ beforeAll(async () => {
   paths = await samplePaths(await explorerOn())
 })
 
+/** Some pages of each kind, and every so many transactions of the samples. */
+const chooseSome = (each: number, every: number): readonly string[] => [
+  ...choosePages(
+    paths.filter(path => !path.startsWith('/tx/')),
+    each,
+  ),
+  ...paths.filter(path => path.startsWith('/tx/')).filter((_path, at) => at % every === 0),
+]
+
 test.each([
   ['all texts', new Set<string>()],
   ['texts that nothing depends on', DECIDING],
 ])('hostile: %s of every page are shown, and have no effect', async (_, spares) => {
   let shown = 0
-  for (const path of paths)
-    for (const lang of ['en', 'zh'] as const) {
-      let number = 0
-      // Arguments that are numbers keep their value.
-      const spoil = (text: string) => (/^-?\d+(?:\.\d+)?$/.test(text) ? text : `${HOSTILE}${number++}`)
-      const html = await spoiltPage(path, { lang, spoil, spares })
-      if (html === undefined) continue
-      const page = await readPage(html)
-      expect([path, foreignIn(page)]).toEqual([path, []])
-      expect([path, headOf(html).length, headOf(html).filter(unfit)]).toEqual([path, 2, []])
-      // Characters that reverse text or are invisible are written as escapes.
-      expect([path, /[\u202e\0]/.test(page.text)]).toEqual([path, false])
-      shown += html.includes('bad()') ? 1 : 0
-    }
-  expect(shown).toBeGreaterThan(paths.length)
+  const some = chooseSome(4, 2)
+  for (const [at, path] of some.entries()) {
+    const lang = at % 3 === 0 ? 'zh' : 'en'
+    let number = 0
+    // Arguments that are numbers keep their value.
+    const spoil = (text: string) => (/^-?\d+(?:\.\d+)?$/.test(text) ? text : `${HOSTILE}${number++}`)
+    const html = await spoilPage(path, { lang, spoil, spares })
+    if (html === undefined) continue
+    const page = await readPage(html)
+    expect([path, foreignIn(page)]).toEqual([path, []])
+    expect([path, headOf(html).length, headOf(html).filter(unfit)]).toEqual([path, 2, []])
+    // Characters that reverse text or are invisible are written as escapes.
+    expect([path, /[\u202e\0]/.test(page.text)]).toEqual([path, false])
+    shown += html.includes('bad()') ? 1 : 0
+  }
+  expect(shown).toBeGreaterThan(some.length / 2)
 })
 
 test('hostile: a text in a request is part of title and description as one line of limited length', async () => {
@@ -56,4 +160,66 @@ test('hostile: a text in a request is part of title and description as one line 
       expect([path.slice(0, 20), headOf(html).length, headOf(html).filter(unfit)]).toEqual([path.slice(0, 20), 2, []])
     }
   }
+})
+
+/** The longest text of a transaction, and one after which pages show no more of it. */
+const LONGEST = 64_000
+const LONG = 32_000
+/** Most milliseconds of CPU for a page with some twenty such texts. One in quadratic time takes seconds. */
+const MAX_MS = 400
+
+/** Fields whose texts anybody may write as long as he likes; the chain limits those of names. */
+const FREE: ReadonlySet<string> = new Set([
+  ...['data', 'memo', 'return', 'content', 'message', 'full_name', 'fullName', 'orig_info', 'metadata', 's', 'args'],
+  ...['language', 'version', 'code', 'loc', 'url', 'value', 'func_name', 'action_name', 'contract'],
+])
+
+const ARGUMENTS = 10
+
+/** Makes the first text of each field long, and the first arguments of calls. No two texts are equal. */
+function longest(of: (length: number) => string, length: number): Spoil {
+  const seen = new Map<string, number>()
+  return (text, { key, isArgument }) => {
+    if (!isArgument && !FREE.has(key)) return text
+    const field = isArgument ? 'argument' : key
+    const before = seen.get(field) ?? 0
+    seen.set(field, before + 1)
+    if (before >= (isArgument ? ARGUMENTS : 1)) return text
+    return `${of(length - 4).toWellFormed()}${1_000 + seen.size * 20 + before}`
+  }
+}
+
+/** Amounts as an argument may have them: their digits are grouped, and their zeros trimmed. */
+const AMOUNTS: typeof SHAPES = [
+  { name: 'digits', of: length => '1'.repeat(length) },
+  { name: 'decimals', of: length => `1.${'0'.repeat(length - 2)}` },
+]
+
+/** Shapes of one page: the pages take turns, so that each shape is tried on several of them. */
+const EACH = 3
+
+// Whoever publishes a transaction chooses its texts, up to 64 KB of them.
+test.each([
+  ['all texts', new Set<string>(), COMMON_SHAPES],
+  ['texts that nothing depends on', DECIDING, SHAPES],
+] as const)('long texts: %s of every page are shown in linear time and bounded length', async (_, spares, shapes) => {
+  const faults: string[] = []
+  const some = chooseSome(1, 4)
+  expect(some.length * EACH).toBeGreaterThan(shapes.length)
+  for (const [turn, path] of some.entries()) {
+    const own = Array.from({ length: EACH }, (_each, at) => shapes[(turn * EACH + at) % shapes.length])
+    const amounts = path.startsWith('/tx/') ? AMOUNTS : []
+    for (const [at, { name, of }] of [...own.filter(shape => shape !== undefined), ...amounts].entries()) {
+      const show = (length: number) => spoilPage(path, { lang: 'en', spoil: longest(of, length), spares })
+      let html: string | undefined
+      const ms = await cpuOf(async () => {
+        html = await show(LONGEST)
+      }, MAX_MS)
+      if (ms > MAX_MS) faults.push(`${path} ${name}: ${Math.round(ms)} ms`)
+      if (at % EACH > 0) continue
+      const more = (html?.length ?? 0) - ((await show(LONG))?.length ?? 0)
+      if (more > 1_000) faults.push(`${path} ${name}: ${more} characters more`)
+    }
+  }
+  expect(faults).toEqual([])
 })

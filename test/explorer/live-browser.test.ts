@@ -1,4 +1,4 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
 import { shareBrowser } from '../support/browser/browser.ts'
@@ -8,9 +8,6 @@ import { recordedBlocks } from '../support/nodes/recording.ts'
 import { type Service, serviceOn } from '../support/processes/service.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-
-// A test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const browser = await shareBrowser()
 
@@ -38,10 +35,7 @@ function watchPages(service: Service, isRefused: boolean) {
 type Growing = {
   readonly isRefused?: boolean
   readonly more: readonly number[]
-  /** The page to open. */
-  readonly path?: string
-  /** The windows in which it is open. */
-  readonly windows?: number
+  readonly paths?: readonly string[]
   readonly base?: string
   /** Time added to that of the last block. Absent: none, so every block is recent. */
   readonly later?: () => number
@@ -50,8 +44,8 @@ type Grown = { readonly asked: Asked; readonly service: Service; readonly pages:
 
 /** Opens a page on a chain at block 60. Then each height of `more` is published and awaited. */
 async function withGrowingChain(
-  { isRefused = false, more, path = 'blocks', windows = 1, base = '/', later = () => 0 }: Growing,
-  look: (page: Page, height: number, grown: Grown) => Promise<void>,
+  { isRefused = false, more, paths = ['blocks'], base = '/', later = () => 0 }: Growing,
+  look: (page: Page, height: number, grown: Grown, at: number) => Promise<void>,
   end: (grown: Grown) => Promise<void> = async () => undefined,
 ): Promise<void> {
   const { store, destroy } = await temporarySqlite()
@@ -61,20 +55,20 @@ async function withGrowingChain(
   const service = serviceOn(store, { explorer: true, clock: { ...systemClock, now: () => last + later() } })
   const { asked, watched } = watchPages(service, isRefused)
   await using chain = servedBehind(base, watched)
-  const pages = await browser.openWindows(windows)
+  const pages = await browser.openWindows(paths.length)
   const grown = { asked, service, pages }
   const runs = ends.map((height, run) => blocks.slice(run === 0 ? 0 : (ends[run - 1] ?? 0) + 1, height + 1))
   await commitRuns(store, runs, {
     lib: Math.max(80, ...ends),
     onCommitted: async height => {
       await Promise.all(
-        pages.map(async page => {
+        pages.map(async (page, at) => {
           if (height === 60) {
-            await page.go(`${chain.url}${path}`)
+            await page.go(`${chain.url}${paths[at]}`)
             // Only the last window of several is visible to the browser.
-            if (windows > 1) await page.run(show(true))
+            if (paths.length > 1) await page.run(show(true))
           }
-          await look(page, height, grown)
+          await look(page, height, grown, at)
         }),
       )
     },
@@ -87,23 +81,30 @@ async function withGrowingChain(
 
 const FIRST = "document.querySelector('table[data-live] tbody td').textContent"
 const ROWS = "document.querySelectorAll('table[data-live] tbody tr').length"
+const AS_OF = "/block (\\d+)/.exec(document.querySelector('footer').textContent)[1]"
 const STATE = "document.querySelector('.live').dataset.state"
-/** Shows a window, or hides it. */
 const show = (isSeen: boolean): string => `{
   Object.defineProperty(document, 'hidden', { value: ${!isSeen}, configurable: true })
   document.dispatchEvent(new Event('visibilitychange'))
 }`
 const isAt = (height: number): string => `${STATE} === 'on' && ${FIRST} === '${height}'`
 
-test('live: a visible page gets rows of new blocks by the stream, and the table keeps its size', async () => {
+test('live: a visible page gets rows of new blocks by the stream, the table keeps its size, and rows stay while a visitor reads them', async () => {
   let rows = 0
-  await withGrowingChain({ more: [61, 70] }, async (page, height, { asked, service }) => {
+  await withGrowingChain({ more: [61, 62, 71] }, async (page, height, { asked, service }) => {
     if (height === 60) {
       await page.until(isAt(60))
       rows = await page.run<number>(ROWS)
       return
     }
-    if (height === 70) {
+    if (height === 62) {
+      await page.until(`${STATE} === 'held'`)
+      expect(await page.run<readonly string[]>(`[${FIRST}, ${AS_OF}]`)).toEqual(['61', '61'])
+      await page.run('document.activeElement.blur()')
+      await page.until(`${AS_OF} === '62' && ${isAt(62)}`)
+      return
+    }
+    if (height === 71) {
       // A hidden page closes its stream, and fetches the missed rows when it is shown again.
       await page.run(show(false))
       await until(() => service.lines.some(({ fields }) => fields['route'] === 'live'))
@@ -113,13 +114,14 @@ test('live: a visible page gets rows of new blocks by the stream, and the table 
     expect(await page.run<number>(ROWS)).toBe(rows)
     expect(await page.run<number>("document.querySelectorAll('tr.fresh').length")).toBe(height === 61 ? 1 : 9)
     expect(asked.told).toContain(String(height))
+    await page.run("document.querySelector('table[data-live] a').focus()")
   })
 })
 
 // A browser opens six connections to a host over HTTP/1.1. A window that held one would leave none for the seventh.
 test('live: nine visible windows of one browser load and follow the height with one stream, also below a base path', async () => {
   await withGrowingChain(
-    { more: [61, 70], windows: 9, base: '/behind/a/proxy/' },
+    { more: [61, 70], paths: Array(9).fill('blocks'), base: '/behind/a/proxy/' },
     async (page, height, { asked }) => {
       await page.until(isAt(height))
       expect(asked).toMatchObject({ open: 1, ever: 1 })
@@ -151,36 +153,18 @@ const SAID = `(async () => {
     return copy.textContent
   }).join(' '))
 })()`
-const AS_OF = "/block (\\d+)/.exec(document.querySelector('footer').textContent)[1]"
 
-test.each(['', 'account/admin', 'token/iost', 'contract/token.iost'])(
-  'live: all parts of an open page have the same height: /%s',
-  async path => {
-    let before = ''
-    await withGrowingChain({ more: [61, 400], path: `${path}?lang=en` }, async (page, height) => {
-      await page.until(`${AS_OF} === '${height}'`)
-      const [open = '', fresh = ''] = await page.run<readonly string[]>(SAID)
-      expect(open).toBe(fresh)
-      if (height === 400) expect(open === before).toBe(false)
-      before = open
-      if (height === 61)
-        await page.run("for (const each of document.querySelectorAll('details')) each.open = !each.open")
-      else if (height === 60) await page.until(`${STATE} === 'on'`)
-    })
-  },
-)
-
-test('live: the rows stay while a visitor reads them, and the page says that it waits', async () => {
-  await withGrowingChain({ more: [61] }, async (page, height) => {
-    if (height === 60) {
-      await page.until(`${STATE} === 'on'`)
-      await page.run("document.querySelector('table[data-live] a').focus()")
-      return
-    }
-    await page.until(`${STATE} === 'held'`)
-    expect(await page.run<readonly string[]>(`[${FIRST}, ${AS_OF}]`)).toEqual(['60', '60'])
-    await page.run('document.activeElement.blur()')
-    await page.until(`${AS_OF} === '61' && ${isAt(61)}`)
+test('live: all parts of an open page have the same height', async () => {
+  const paths = ['?lang=en', 'account/admin', 'token/iost', 'contract/token.iost']
+  const before = new Map<number, string>()
+  await withGrowingChain({ more: [61, 400], paths }, async (page, height, _grown, at) => {
+    await page.until(`${AS_OF} === '${height}'`)
+    const [open = '', fresh = ''] = await page.run<readonly string[]>(SAID)
+    expect([paths[at], open]).toEqual([paths[at], fresh])
+    if (height === 400) expect([paths[at], open === before.get(at)]).toEqual([paths[at], false])
+    before.set(at, open)
+    if (height === 61) await page.run("for (const each of document.querySelectorAll('details')) each.open = !each.open")
+    else if (height === 60) await page.until(`${STATE} === 'on'`)
   })
 })
 
@@ -200,8 +184,7 @@ test('live: the page says live while its data is current, otherwise it names the
 
 test('live: if the stream is refused, rows of new blocks are fetched at intervals', async () => {
   // The form of a pager leads to the first page by its number.
-  const path = 'blocks?page=1'
-  await withGrowingChain({ isRefused: true, more: [61], path }, async (page, height, { asked }) => {
+  await withGrowingChain({ isRefused: true, more: [61], paths: ['blocks?page=1'] }, async (page, height, { asked }) => {
     await page.until(`${STATE} === 'late' && ${FIRST} === '${height}'`)
     expect(asked.told.filter(each => each !== '60')).toEqual([])
   })

@@ -1,5 +1,4 @@
 import { expect, test } from 'bun:test'
-import { stoppingService } from '#http/stopping.ts'
 import type { Store } from '#store/port.ts'
 import { until } from '#test/support/wait.ts'
 import { systemClock } from '#time/clock.ts'
@@ -10,7 +9,7 @@ import { serviceOn } from '../support/processes/service.ts'
 import { commitRuns } from '../support/stores/commit-runs.ts'
 import { fillFromRecording, loadedStore } from '../support/stores/loaded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
-import { HTML } from './served.ts'
+import { HTML, listenAlone } from './served.ts'
 
 /** The text received of a body so far. The body may be cut off. */
 function collected(response: Response): () => string {
@@ -121,52 +120,33 @@ test.each([
 test('live: the number of pages is limited per network address and in total; feeds with a key have their own limit', async () => {
   const service = await started({ maxFeeds: 3, maxFeedsPerKey: 2, trustedProxies: [] })
   const { key } = service
-  service.app.listen({ port: 0, hostname: '127.0.0.1' })
-  const url = `http://127.0.0.1:${service.app.server?.port}`
-  try {
-    const first = [await fetch(`${url}/live`), await fetch(`${url}/live`)]
-    const refused = await fetch(`${url}/live`)
-    expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toMatchObject([
-      429,
-      '60',
-      { message: 'Too many live pages are open from this network address.' },
-    ])
-    // A request without a socket has no network address.
-    const third = await service.ask('/live')
-    const full = await service.ask('/live?lang=zh')
-    expect([third.status, full.status, await full.json()]).toMatchObject([
-      200,
-      503,
-      { message: '服务繁忙：打开的实时页面过多。' },
-    ])
-    const feed = await service.ask(`/api/base/get-block-list?format=sse&apikey=${key}`)
-    expect(feed.status).toBe(200)
-    await feed.body?.cancel()
-    await first[0]?.body?.cancel()
-    await until(async () => (await fetch(`${url}/live`)).status === 200)
-  } finally {
-    await service.app.stop(true)
-  }
-})
-
-test('live: a stopping service ends all streams with its reason, also those that open later', async () => {
-  const stopping = stoppingService()
-  const { ask } = await started({ stopping })
-  const ends = async (response: Response) => {
-    const events = []
-    for await (const { event, data } of feedEvents(response.body)) if (event === 'end') events.push(JSON.parse(data))
-    return events
-  }
-  const end = [{ code: 5030, message: 'The service is stopping; connect again.' }]
-  const open = [await ask('/live'), await ask('/live')].map(ends)
-  stopping.begin()
-  expect(await Promise.all([...open, ends(await ask('/live'))])).toEqual([end, end, end])
+  await using own = listenAlone(service)
+  const { url } = own
+  const first = [await fetch(`${url}/live`), await fetch(`${url}/live`)]
+  const refused = await fetch(`${url}/live`)
+  expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toMatchObject([
+    429,
+    '60',
+    { message: 'Too many live pages are open from this network address.' },
+  ])
+  // A request without a socket has no network address.
+  const third = await service.ask('/live')
+  const full = await service.ask('/live?lang=zh')
+  expect([third.status, full.status, await full.json()]).toMatchObject([
+    200,
+    503,
+    { message: '服务繁忙：打开的实时页面过多。' },
+  ])
+  const feed = await service.ask(`/api/base/get-block-list?format=sse&apikey=${key}`)
+  expect(feed.status).toBe(200)
+  await feed.body?.cancel()
+  await first[0]?.body?.cancel()
+  await until(async () => (await fetch(`${url}/live`)).status === 200)
 })
 
 test('live: a store that cannot be read ends the streams', async () => {
   const clock = handClock()
-  const store = await loadedStore()
-  const broken = { ...store, published: () => Promise.reject(new Error('gone')) }
+  const broken = { ...(await loadedStore()), published: () => Promise.reject(new Error('gone')) }
   const { ask } = serviceOn(broken, { clock, explorer: true })
   const text = collected(await ask('/live'))
   await clock.pass(6_000)
@@ -210,28 +190,24 @@ test('live: an open page that refreshes uses no visit, and never receives a page
       addresses: { visit: count('visit'), refresh: count('refresh') } as never,
     },
   )
-  service.app.listen({ port: 0, hostname: '127.0.0.1' })
+  await using own = listenAlone(service)
   const heightOf = async (headers: Record<string, string> = {}) => {
     const init = { headers: { accept: HTML, ...headers } }
-    const html = await (await fetch(`http://127.0.0.1:${service.app.server?.port}/blocks`, init)).text()
+    const html = await (await fetch(`${own.url}/blocks`, init)).text()
     return /data-height="(\d+)"/.exec(html)?.[1]
   }
-  try {
-    expect(await heightOf()).toBe('60')
-    now = await loadedStore()
-    // The clock is still in the same second, so clients without a known height get the cached page.
-    expect(await heightOf()).toBe('60')
-    expect(await heightOf({ 'X-Live-Height': '60' })).toBe('60')
-    expect(used).toEqual({ visit: 2, refresh: 1 })
-    // Heights that nobody can have been told do not make the page anew.
-    for (const height of ['4852', '99999', '999999999999999'])
-      expect([height, await heightOf({ 'X-Live-Height': height })]).toEqual([height, '60'])
-    expect(await heightOf({ 'X-Live-Height': '61' })).toBe('4851')
-    expect(await heightOf()).toBe('4851')
-    expect(await heightOf({ 'X-Live-Height': 'x' })).toBe('4851')
-    expect(used).toEqual({ visit: 3, refresh: 6 })
-  } finally {
-    await service.app.stop(true)
-    await destroy()
-  }
+  expect(await heightOf()).toBe('60')
+  now = await loadedStore()
+  // The clock is still in the same second, so clients without a known height get the cached page.
+  expect(await heightOf()).toBe('60')
+  expect(await heightOf({ 'X-Live-Height': '60' })).toBe('60')
+  expect(used).toEqual({ visit: 2, refresh: 1 })
+  // Heights that nobody can have been told do not make the page anew.
+  for (const height of ['4852', '99999', '999999999999999'])
+    expect([height, await heightOf({ 'X-Live-Height': height })]).toEqual([height, '60'])
+  expect(await heightOf({ 'X-Live-Height': '61' })).toBe('4851')
+  expect(await heightOf()).toBe('4851')
+  expect(await heightOf({ 'X-Live-Height': 'x' })).toBe('4851')
+  expect(used).toEqual({ visit: 3, refresh: 6 })
+  await destroy()
 })

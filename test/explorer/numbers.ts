@@ -1,9 +1,11 @@
-import { sum } from '#chain/amount.ts'
+import { fromUnits, sum } from '#chain/amount.ts'
+import type { ReadPage } from './read-page.ts'
+import type { Explorer } from './served.ts'
 
 /**
  * Every number in an answer of the API, including numbers in JSON texts of the chain such as arguments and receipts.
  */
-export function numbersIn(answer: unknown): readonly string[] {
+function numbersIn(answer: unknown): readonly string[] {
   if (typeof answer === 'number') return [String(answer)]
   if (typeof answer === 'string') return [answer, ...(/^[[{]/.test(answer) ? numbersOfText(answer) : [])]
   if (Array.isArray(answer)) return answer.flatMap(numbersIn)
@@ -38,8 +40,7 @@ type Detail = {
   readonly ram_info: { readonly used: string; readonly available: string }
 }
 
-/** The sums that pages compute from their answers. */
-export const sumsOf = (answers: Answers): readonly string[] => [
+const sumsOf = (answers: Answers): readonly string[] => [
   ...accountSums(answers),
   ...weekOf(answers),
   ...returnsOf(answers),
@@ -59,7 +60,6 @@ function returnsOf(answers: Answers): readonly string[] {
 
 type Changes = { readonly changes: readonly { readonly balance?: string; readonly frozen?: string }[] }
 
-/** Available and frozen together after each change of a balance. */
 const historySums = (answer: unknown): readonly string[] =>
   has(answer, 'changes')
     ? (answer as Changes).changes.flatMap(({ balance, frozen }) =>
@@ -80,7 +80,6 @@ function weekOf(answers: Answers): readonly string[] {
   return [decimal(units(last.votes) - units(first.votes) + units(first.change))]
 }
 
-/** The sums on the page of an account. */
 function accountSums(answers: Answers): readonly string[] {
   const balance = answers.find((each): each is Balance => has(each, 'vote_balance'))
   if (balance === undefined) return []
@@ -100,15 +99,31 @@ function accountSums(answers: Answers): readonly string[] {
 
 const has = (value: unknown, name: string): boolean => value !== null && typeof value === 'object' && name in value
 
-const DECIMALS = 8
+const decimal = (value: bigint): string => fromUnits(value, 8)
 
 function units(text: string): bigint {
   const [whole = '', fraction = ''] = text.split('.')
-  return BigInt(whole + fraction.padEnd(DECIMALS, '0'))
+  return BigInt(whole + fraction.padEnd(8, '0'))
 }
 
-function decimal(value: bigint): string {
-  const text = String(value).padStart(DECIMALS + 1, '0')
-  const fraction = text.slice(-DECIMALS).replace(/0+$/, '')
-  return `${text.slice(0, -DECIMALS)}${fraction === '' ? '' : `.${fraction}`}`
+/**
+ * Figures of a page that are in none of the API calls that the page links to. Throws if a call is refused.
+ * `path` is the path of the page.
+ */
+export async function strayFigures(
+  explorer: Explorer,
+  path: string,
+  { links, values, derived }: Pick<ReadPage, 'links' | 'values' | 'derived'>,
+): Promise<readonly string[]> {
+  const calls = links
+    .map(({ href }) => new URL(href, `http://127.0.0.1:8080${path}`))
+    .filter(({ pathname, searchParams }) => pathname === '/api/' && !searchParams.has('format'))
+  const answers: unknown[] = []
+  for (const { pathname, search } of calls) {
+    const response = await explorer.ask(`${pathname}${search}&numbers=string`)
+    if (response.status !== 200) throw new Error(`${path}: ${search}: ${await response.text()}`)
+    answers.push(((await response.json()) as { readonly data: unknown }).data)
+  }
+  const known = new Set([...answers.flatMap(numbersIn), ...sumsOf(answers), ...derived])
+  return values.filter(value => !known.has(value))
 }

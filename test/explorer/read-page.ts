@@ -1,25 +1,19 @@
-/** The parts of a page that tests check. */
 export type ReadPage = {
   readonly html: string
   readonly title: string
   readonly heading: string
-  /** All shown text, including the title. */
   readonly text: string
-  /** Addresses as written, with the name of the element. */
   readonly links: readonly { readonly href: string; readonly tag: string }[]
-  /** Exact values of figures. */
   readonly values: readonly string[]
   /** The values that are shares of a whole. */
   readonly derived: readonly string[]
   /** Names of elements, and of attributes with their element: `a@href`. */
   readonly parts: ReadonlySet<string>
-  /** Texts of inline scripts and styles. */
   readonly inline: string
 }
 
 const LINKING = ['a', 'link', 'script', 'form', 'img'] as const
 
-/** Reads a page with an HTML parser, as a browser does. */
 export async function readPage(html: string): Promise<ReadPage> {
   const read = { title: '', heading: '', text: '', inline: '' }
   const links: { href: string; tag: string }[] = []
@@ -66,3 +60,36 @@ const unescaped = (text: string): string =>
     .replaceAll('&lt;', '<')
     .replaceAll('&gt;', '>')
     .replaceAll('&amp;', '&')
+
+export const figuresIn = (html: string): readonly string[] =>
+  [...html.matchAll(/<data value="([^"]*)"/g)].map(([, value = '']) => value)
+
+/** The points of the first plot after a text, as `name: value`; none if there is no such plot. */
+export function pointsAfter(html: string, text: string): readonly string[] {
+  const [, points = ''] = /^.*?data-points="([^"]*)"/s.exec(html.split(text)[1] ?? '') ?? []
+  return points === '' ? [] : points.replaceAll(',', '').split('|')
+}
+
+export const hashesIn = (html: string): readonly string[] =>
+  [...(/data-live="(?:records|movements)".*?<\/table>/s.exec(html)?.[0] ?? '').matchAll(/\/tx\/(\w+)"/g)].map(
+    ([, hash]) => hash ?? '',
+  )
+
+/** All elements of our pages. Elements that a text of the chain could add are not among them. */
+const ELEMENTS = new Set(
+  [
+    'html head meta title link script body a header div span search form input button nav main footer p',
+    'section h1 h2 h3 small bdi dl dt dd table thead tbody tr th td time data details summary pre code ul ol li',
+    'label datalist option select svg rect path g text desc line polyline circle figure figcaption i b strong em',
+  ].flatMap(line => line.split(' ')),
+)
+/** Attributes that run something, or add styles outside our own file. */
+const ACTING = /@(?:on.*|style|srcdoc|formaction|background|ping|xlink:href)$/
+const SCHEME = /^\s*(?:javascript|data|vbscript):/i
+
+/** Parts of a page that only a text of the chain can have added. */
+export const foreignIn = ({ parts, links, inline }: ReadPage): readonly string[] => [
+  ...[...parts].filter(part => (part.includes('@') ? ACTING.test(part) : !ELEMENTS.has(part))),
+  ...links.filter(({ href }) => SCHEME.test(href)).map(({ href }) => href),
+  ...(inline.trim() === '' ? [] : [`inline: ${inline}`]),
+]

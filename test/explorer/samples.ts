@@ -5,9 +5,7 @@ type TransactionRow = { readonly tx_hash: string; readonly status_code: string; 
 
 /** Names that break careless programs, and kinds of owners that are no accounts. */
 const OWNERS = ['admin', 'busyhub', 'deadaddr', '__proto__', '12345', 'constructor', '0', 'vote.iost', 'token.iost']
-/** Rows per page of the API. */
 const SIZE = 500
-/** Number of transactions and contracts of each kind. */
 const EACH = 6
 
 let known: Promise<readonly string[]> | undefined
@@ -41,9 +39,7 @@ async function chosenPaths({ call }: Pick<Explorer, 'call'>): Promise<readonly s
     'base/get-contract-list',
     { size: String(SIZE) },
   )
-  const { block } = await call<{ readonly block: { readonly tx_count: string } }>('block/get-block-detail', {
-    number: '0',
-  })
+  const { block } = await call('block/get-block-detail', { number: '0' })
   return [
     ...['/', '/blocks', '/blocks?page=2', '/transactions', '/contracts', '/search?text=b', `/block/0`],
     ...(Number(block.tx_count) > 0 ? ['/block/1', '/block/4851'] : []),
@@ -51,25 +47,10 @@ async function chosenPaths({ call }: Pick<Explorer, 'call'>): Promise<readonly s
     ...[...kinds.values()].flat().map(hash => `/tx/${hash}`),
     ...[contracts.slice(0, EACH), contracts.slice(-EACH)].flat().map(each => `/contract/${each.contract_id}`),
     ...['/tokens', '/tokens?page=2', '/token/iost', '/token/iost?holders=1', '/token/iost?holders=1&page=2'],
-    ...[
-      '/producers',
-      '/producer/producer000',
-      '/producer/prod_01',
-      '/producer/prod_11',
-      '/token/ram',
-      '/wealth',
-      '/wealth?page=2',
-    ],
-    ...[
-      '/nfts',
-      '/nft/nft_cats',
-      '/nft/nft_cats?owners=1',
-      '/nft/nft_dogs?page=1',
-      '/nft/nft_dogs',
-      '/nft/nft_cats/0',
-      '/nft/nft_cats/8',
-      '/nft/nft_dogs/4',
-    ],
+    ...['/producers', '/producer/producer000', '/producer/prod_01', '/producer/prod_11'],
+    ...['/token/ram', '/wealth', '/wealth?page=2'],
+    ...['/nfts', '/nft/nft_cats', '/nft/nft_cats?owners=1', '/nft/nft_dogs?page=1', '/nft/nft_dogs'],
+    ...['/nft/nft_cats/0', '/nft/nft_cats/8', '/nft/nft_dogs/4'],
     ...['/account/user_001/iost', '/account/user_001/1e5', '/account/user_001/iost?page=2'],
     ...['/statistics', '/statistics?start_date=2026-11-20&end_date=2026-11-21', '/statistics/iost_moved'],
     ...['/contract/token.iost/storage', '/contract/vote.iost/storage?key=u_1&field=admin'],
@@ -82,5 +63,17 @@ async function chosenPaths({ call }: Pick<Explorer, 'call'>): Promise<readonly s
   ]
 }
 
-/** The same pages in Chinese. */
+/** A kind of pages that differ little: with the same first part and the same names of parameters. */
+export const toKind = (path: string): string => path.replace(/(?<=^\/\w+\/)[^/?]+/, '').replaceAll(/=[^&]*/g, '')
+
+/** The first pages of each kind. */
+export function choosePages(paths: readonly string[], each: number): readonly string[] {
+  const chosen = new Map<string, number>()
+  return paths.filter(path => {
+    const count = chosen.get(toKind(path)) ?? 0
+    chosen.set(toKind(path), count + 1)
+    return count < each
+  })
+}
+
 export const inChinese = (paths: readonly string[]): readonly string[] => paths.map(path => `/zh${path}`)

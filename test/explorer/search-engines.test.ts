@@ -1,14 +1,10 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { serviceOn } from '../support/processes/service.ts'
 import { loadedStore } from '../support/stores/loaded.ts'
 import { explorerOn, HTML } from './served.ts'
 
-// The first test may have to build the file of the whole chain. A test that hangs still ends.
-setDefaultTimeout(600_000)
-
 type Told = { readonly canonical: string; readonly others: readonly string[]; readonly robots: string }
 
-/** The parts of a page that address search engines. */
 function toldBy(html: string): Told {
   const all = (pattern: RegExp) => [...html.matchAll(pattern)].map(([, found = '']) => found)
   return {
@@ -35,13 +31,10 @@ test('search engines: the address of a page is absolute if it is known, otherwis
 })
 
 test('search engines: a page has one canonical address for all spellings of its path', async () => {
-  const { call } = await explorerOn()
-  const { contracts } = await call<{ contracts: readonly { readonly contract_id: string }[] }>('base/get-contract-list')
-  const contract = contracts.find(({ contract_id: id }) => id.startsWith('Contract'))?.contract_id ?? ''
+  const { call, visit } = await explorerOn()
+  const contract = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
   const hash = contract.replace('Contract', '')
-  const { block } = await call<{ block: { readonly hash: string } }>('block/get-block-detail', {
-    number: '7',
-  })
+  const { block } = await call('block/get-block-detail', { number: '7' })
   for (const [path, only] of [
     ['/block/007', '/block/7'],
     [`/block/${block.hash}`, '/block/7'],
@@ -55,7 +48,7 @@ test('search engines: a page has one canonical address for all spellings of its 
     ['/producer/%70rod_01', '/producer/prod_01'],
     ['/blocks', '/blocks'],
   ] as const) {
-    const { html, response } = await (await explorerOn()).visit(`/zh${path}`)
+    const { html, response } = await visit(`/zh${path}`)
     const { canonical, others } = toldBy(html)
     const root = 'http://127.0.0.1:8080'
     expect([path, response.status, canonical, others]).toEqual([
@@ -73,7 +66,6 @@ test('search engines: later pages, searches and chosen periods have the noindex 
     expect([path, (await told(path)).robots]).toEqual([path, 'noindex'])
 })
 
-/** Titles of the parts of a page, and the number of its plots. */
 const contentsOf = (html: string) => ({
   parts: [...html.matchAll(/<h[23][^>]*>([^<]*)</g)].map(([, title]) => title),
   plots: html.split('<figure class="plot').length - 1,
@@ -81,13 +73,9 @@ const contentsOf = (html: string) => ({
 
 /** Tracking parameters, empty form fields, and the first page of a list. */
 const WITHOUT_MEANING = [
-  'utm_source=news&utm_medium=mail',
-  'fbclid=IwAR0',
-  'lang=en',
-  'page=',
+  'utm_source=news&utm_medium=mail&fbclid=IwAR0&lang=en',
+  'page=&direction=&counterparty=&token=&func_name=&from=&to=&start_block=&end_block=&start_date=&end_date=',
   'page=1',
-  'direction=&counterparty=&token=&func_name=&from=&to=&start_block=&end_block=',
-  'start_date=&end_date=',
 ]
 
 test('search engines: parameters without a meaning for a page do not change it, neither for them nor for visitors', async () => {
@@ -121,7 +109,7 @@ test('search engines: the sitemap is bounded, its addresses are pages, and robot
   expect(new Set(found).size).toBe(found.length)
   for (const [at, url] of found.entries()) {
     expect(url).toStartWith(publicUrl)
-    if (at % 7 !== 0) continue
+    if (at % 20 !== 0) continue
     const path = `/${url.slice(publicUrl.length).replaceAll('&apos;', "'").replaceAll('&amp;', '&')}`
     expect([path, (await ask(path, { headers: { accept: HTML } })).status]).toEqual([path, 200])
   }

@@ -1,8 +1,5 @@
-import { expect, setDefaultTimeout, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 import { explorerOn } from './served.ts'
-
-// The first test may have to build the file of the whole chain. A test that hangs still ends.
-setDefaultTimeout(600_000)
 
 const HASH = '9PuqyNavM7r8jMAwpzuaEp9syibZRaURXwgHbckve53p'
 const CONTRACT = 'Contract5aHQiyi3zX8bwRWao4fMvxFi5UabjPPaqhUJ8eyUb9RW'
@@ -19,20 +16,15 @@ async function ledTo(text: string, prefix = ''): Promise<string | undefined> {
 test.each([
   ['IOST', '/token/iost'],
   ['USER_004', '/account/user_004'],
-  [' user_004 \n', '/account/user_004'],
   ['4,824', '/block/4824'],
-  ['#4824', '/block/4824'],
-  ['区块 4,824', '/block/4824'],
+  ['区块 4,824 ', '/block/4824'],
   [HASH, `/tx/${HASH}`],
   [`${HASH.slice(0, 10)}…${HASH.slice(-6)}`, `/tx/${HASH}`],
-  [`${HASH.slice(0, 12)}...${HASH.slice(-4)}`, `/tx/${HASH}`],
   [`https://explorer.example/#/tx/${HASH}?lang=en`, `/tx/${HASH}`],
   ['http://127.0.0.1:8080/zh/account/user_004?token=iost', '/account/user_004'],
-  ['https://explorer.example/block/4824', '/block/4824'],
   [CONTRACT, `/contract/${CONTRACT}`],
   [`${CONTRACT.slice(0, 10)}…${CONTRACT.slice(-6)}`, `/contract/${CONTRACT}`],
   ['NFT_CATS', '/nft/nft_cats'],
-  ['https://explorer.example/nft/nft_cats', '/nft/nft_cats'],
   ['TOKEN.IOST', '/contract/token.iost'],
 ])('search: %s leads to its page, in both languages', async (text, path) => {
   expect(await ledTo(text)).toBe(path)
@@ -40,16 +32,12 @@ test.each([
 })
 
 test('search: the key of a producer leads to the producer', async () => {
-  const { pubkey } = await explorer.call<{ pubkey: string }>('producer/get-producer-detail', {
-    producer: 'producer000',
-  })
+  const { pubkey } = await explorer.call('producer/get-producer-detail', { producer: 'producer000' })
   expect(await ledTo(pubkey)).toBe('/producer/producer000')
 })
 
 test('search: a full name lists its token with the number of holders', async () => {
-  const { tokens } = await explorer.call<{
-    tokens: readonly { symbol: string; full_name: string; holder_count: number }[]
-  }>('base/get-token-list', { size: '500' })
+  const tokens = await explorer.list('base/get-token-list', { size: '500' })
   const named = tokens.filter(({ symbol, full_name }) => / /.test(full_name) && symbol !== 'iost')
   expect(named.length).toBeGreaterThan(0)
   for (const { symbol, full_name, holder_count } of named.slice(0, 3)) {
@@ -59,7 +47,6 @@ test('search: a full name lists its token with the number of holders', async () 
   }
 })
 
-/** The suggested lines for a text. */
 async function linesOf(text: string, prefix = ''): Promise<readonly string[]> {
   const response = await explorer.ask(`${prefix}/suggest?text=${encodeURIComponent(text)}`)
   const html = await response.text()
@@ -67,10 +54,8 @@ async function linesOf(text: string, prefix = ''): Promise<readonly string[]> {
 }
 
 test('search: suggestions have the kind and one fact of each match, in both languages', async () => {
-  const { balances } = await explorer.call<{ balances: readonly { balance: string }[] }>('account/get-balances', {
-    accounts: 'busyhub',
-  })
-  const [whole = ''] = (balances[0]?.balance ?? '').split('.', 1)
+  const balances = await explorer.list('account/get-balances', { accounts: 'busyhub' })
+  const [whole = ''] = String(balances[0]?.['balance']).split('.', 1)
   const [line = ''] = await linesOf('BUSYHUB')
   expect(line).toStartWith('busyhub Account · ')
   expect(line.replaceAll(',', '')).toContain(whole)
@@ -82,32 +67,28 @@ test('search: suggestions have the kind and one fact of each match, in both lang
   expect((await linesOf(HASH, '/zh'))[0]).toEndWith(' UTC · 失败')
 })
 
-test('search: a text without matches shows the forms in which things are found', async () => {
-  const { text } = await explorer.visit(`/search?text=${encodeURIComponent('no such thing')}`)
-  expect(text).toContain('Nothing has this name, number or hash.')
-  expect(text).toContain('first 10 characters')
-})
-
-test('search: without a text nothing is said to be missing', async () => {
-  for (const [path, title] of [
-    ['/search', 'Search · IOST'],
-    ['/search?text=%20', 'Search · IOST'],
-    ['/zh/search', '搜索 · IOST'],
-  ] as const) {
+test.each([
+  ['/search', 'Search · IOST', false],
+  ['/search?text=%20', 'Search · IOST', false],
+  ['/zh/search', '搜索 · IOST', false],
+  ['/search?text=no%20such%20thing', 'no such thing', true],
+])(
+  'search: %s shows the forms in which things are found, and whether one is missing',
+  async (path, title, isMissing) => {
     const page = await explorer.visit(path)
-    expect([path, page.title]).toEqual([path, title])
-    expect(page.text).not.toMatch(/Nothing has this name|没有对应此名称/)
+    expect([page.title.includes(title), /Nothing has this name|没有对应此名称/.test(page.text)]).toEqual([
+      true,
+      isMissing,
+    ])
     expect(page.text).toMatch(/first 10 characters|前 10 个字符/)
-  }
-})
+  },
+)
 
 test('search: a transaction has the time of its block, as on its page, not the time that its signer set', async () => {
   // The genesis transaction has no time of its own.
   for (const number of ['0', '4824']) {
-    const { transactions } = await explorer.call<{ readonly transactions: readonly string[] }>('block/get-block-tx', {
-      number,
-    })
-    const hash = transactions.at(-1) ?? ''
+    const hashes = await explorer.list('block/get-block-tx', { number })
+    const hash = String(hashes.at(-1))
     const { text } = await explorer.visit(`/tx/${hash}`)
     const [, time = ''] = /Time(20\S+ \S+ UTC)/.exec(text) ?? []
     const [line = ''] = await linesOf(hash.slice(0, 12))

@@ -27,7 +27,7 @@ const sources = ['src', 'indices', 'scripts', 'test'].flatMap(top =>
 )
 
 const importsOf = (file: string): readonly string[] =>
-  ts.preProcessFile(readFileSync(join(ROOT, file), 'utf8'), true, true).importedFiles.map(({ fileName }) => fileName)
+  ts.preProcessFile(read(file), true, true).importedFiles.map(({ fileName }) => fileName)
 
 /** The folder of the table that contains a file: `indices`, or the first one under src. undefined elsewhere. */
 function folderOf(path: string): string | undefined {
@@ -47,6 +47,14 @@ function targetOf(file: string, specifier: string): string | undefined {
 
 const isTest = (file: string): boolean => /\.(test|suite)\.tsx?$/.test(file)
 
+const read = (file: string): string => readFileSync(join(ROOT, file), 'utf8')
+
+const lengths: ReadonlyMap<string, number> = new Map(
+  sources
+    .filter(file => /^(src|indices)\//.test(file) && !isTest(file))
+    .map(file => [file, read(file).split('\n').length - 1]),
+)
+
 test('layers: every folder of src has a row, every row a folder', () => {
   const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
     .filter(entry => entry.isDirectory())
@@ -54,61 +62,45 @@ test('layers: every folder of src has a row, every row a folder', () => {
   expect([...layers().keys()].sort()).toEqual([...folders, 'indices'].sort())
 })
 
+const listImports = (files: readonly string[], isWrong: (file: string, specifier: string) => boolean) =>
+  files.flatMap(file =>
+    importsOf(file)
+      .filter(specifier => isWrong(file, specifier))
+      .map(specifier => `${file} → ${specifier}`),
+  )
+
 test('layers: no file has an import that the table does not allow', () => {
   const table = layers()
-  const wrong = sources
-    .filter(file => !isTest(file))
-    .flatMap(file => {
-      const folder = folderOf(file)
-      if (folder === undefined) return []
-      const may = table.get(folder)
-      return importsOf(file).flatMap(specifier => {
-        const target = targetOf(file, specifier)
-        const other = target === undefined ? undefined : (folderOf(target) ?? target)
-        if (other === undefined || other === folder || may?.has('all') || may?.has(other)) return []
-        return [`${file} → ${specifier}`]
-      })
-    })
+  const wrong = listImports([...lengths.keys()], (file, specifier) => {
+    const folder = folderOf(file)
+    const target = targetOf(file, specifier)
+    if (folder === undefined || target === undefined) return false
+    const [may, other] = [table.get(folder), folderOf(target) ?? target]
+    return other !== folder && may?.has('all') !== true && may?.has(other) !== true
+  })
   expect(wrong).toEqual([])
 })
 
-/** Groups of files that import each other in a circle, including type imports (Tarjan's algorithm). */
-function circlesOf(imports: ReadonlyMap<string, readonly string[]>): readonly (readonly string[])[] {
-  const circles: (readonly string[])[] = []
-  const order = new Map<string, number>()
-  const open: string[] = []
-  const isOpen = new Set<string>()
-  /** The earliest file on the stack that a file reaches, by its visiting order. */
-  const visit = (file: string): number => {
-    const own = order.size
-    order.set(file, own)
-    open.push(file)
-    isOpen.add(file)
-    let least = own
-    for (const other of imports.get(file) ?? []) {
-      const seen = order.get(other)
-      if (seen === undefined) least = Math.min(least, visit(other))
-      else if (isOpen.has(other)) least = Math.min(least, seen)
-    }
-    if (least < own) return least
-    const circle = open.splice(open.indexOf(file))
-    for (const each of circle) isOpen.delete(each)
-    if (circle.length > 1) circles.push(circle.sort())
-    return least
+/** The files that import each other in a circle, and those that lead from one circle to another. */
+function findCircles(imports: ReadonlyMap<string, readonly string[]>): readonly string[] {
+  const left = new Set(imports.keys())
+  const isFree = (others: readonly string[]): boolean => !others.some(other => left.has(other))
+  for (let count = -1; count !== left.size; ) {
+    count = left.size
+    for (const file of left) if (isFree(imports.get(file) ?? [])) left.delete(file)
   }
-  for (const file of imports.keys()) if (!order.has(file)) visit(file)
-  return circles
+  return [...left]
 }
 
 test('imports: no files import each other in a circle, not even by types', () => {
-  const files = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file))
   const imports = new Map(
-    files.map(file => [file, importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])]),
+    [...lengths.keys()].map(file => [file, importsOf(file).flatMap(specifier => targetOf(file, specifier) ?? [])]),
   )
-  expect(circlesOf(imports).map(circle => circle.join(' ↔ '))).toEqual([])
-  const [first = '', second = ''] = files
-  const circle = new Map([...imports, [first, [second]], [second, [first]]])
-  expect(circlesOf(circle).flat()).toEqual(expect.arrayContaining([first, second]))
+  expect(findCircles(imports)).toEqual([])
+  const [first = '', second = ''] = imports.keys()
+  expect(findCircles(new Map([...imports, [first, [second]], [second, [first]]]))).toEqual(
+    expect.arrayContaining([first, second]),
+  )
 })
 
 test('layers: one folder imports Elysia, one Elasticsearch, one SQLite, and one reads the environment', () => {
@@ -118,35 +110,24 @@ test('layers: one folder imports Elysia, one Elasticsearch, one SQLite, and one 
     [/^bun:sqlite$/, /^src\/store\/sqlite\/|^scripts\/|^test\//],
     [/^node:process$/, /^src\/cli\/|^src\/main\.ts$|^scripts\/|^test\//],
   ]
-  const wrong = sources
-    .filter(file => !isTest(file))
-    .flatMap(file =>
-      importsOf(file)
-        .filter(name => homes.some(([what, where]) => what.test(name) && !where.test(file)))
-        .map(name => `${file} → ${name}`),
-    )
+  const wrong = listImports(
+    sources.filter(file => !isTest(file)),
+    (file, name) => homes.some(([what, where]) => what.test(name) && !where.test(file)),
+  )
   expect(wrong).toEqual([])
-  const readers = sources.filter(
-    file =>
-      file.startsWith('src/') &&
-      !isTest(file) &&
-      /process\.env|Bun\.env/.test(readFileSync(join(ROOT, file), 'utf8')) &&
-      !/^src\/cli\/|^src\/main\.ts$/.test(file),
+  const readers = [...lengths.keys()].filter(
+    file => /process\.env|Bun\.env/.test(read(file)) && !/^src\/cli\/|^src\/main\.ts$/.test(file),
   )
   expect(readers).toEqual([])
 })
 
 test('imports: paths across folders use an alias and have a file extension', () => {
-  const wrong = sources.flatMap(file =>
-    importsOf(file)
-      .filter(specifier => {
-        const target = targetOf(file, specifier)
-        if (target === undefined) return false
-        const crosses = specifier.startsWith('.') && folderOf(target) !== folderOf(file) && folderOf(file) !== undefined
-        return crosses || !/\.(tsx?|js|css|json|html|txt|png)$/.test(specifier)
-      })
-      .map(specifier => `${file} → ${specifier}`),
-  )
+  const wrong = listImports(sources, (file, specifier) => {
+    const target = targetOf(file, specifier)
+    if (target === undefined) return false
+    const crosses = specifier.startsWith('.') && folderOf(target) !== folderOf(file) && folderOf(file) !== undefined
+    return crosses || !/\.(tsx?|js|css|json|html|txt|png)$/.test(specifier)
+  })
   expect(wrong).toEqual([])
 })
 
@@ -158,23 +139,11 @@ const INNER: Readonly<Record<string, readonly string[]>> = {
 
 test.each(Object.entries(INNER))('layers: in %s, each folder imports only from those before it', (top, folders) => {
   const rankOf = (path: string): number => folders.indexOf(new RegExp(`^src/${top}/(\\w+)/`).exec(path)?.[1] ?? '')
-  const wrong = sources
-    .filter(file => rankOf(file) >= 0 && !isTest(file))
-    .flatMap(file =>
-      importsOf(file)
-        .filter(specifier => rankOf(targetOf(file, specifier) ?? '') > rankOf(file))
-        .map(specifier => `${file} → ${specifier}`),
-    )
+  const files = sources.filter(file => rankOf(file) >= 0 && !isTest(file))
+  const wrong = listImports(files, (file, specifier) => rankOf(targetOf(file, specifier) ?? '') > rankOf(file))
   expect(wrong).toEqual([])
   for (const folder of folders) expect(sources.some(file => file.startsWith(`src/${top}/${folder}/`))).toBe(true)
 })
-
-/** Lines of each file of the product. */
-const lengths: ReadonlyMap<string, number> = new Map(
-  sources
-    .filter(file => /^(src|indices)\//.test(file) && !isTest(file))
-    .map(file => [file, readFileSync(join(ROOT, file), 'utf8').split('\n').length - 1]),
-)
 
 test('sizes: no file of the product has more than 450 lines', () => {
   expect([...lengths].filter(([, lines]) => lines > 450)).toEqual([])
@@ -197,28 +166,44 @@ const MAX_EXPORTS_PER_1000_LINES = 35
 
 test('sizes: few declarations are exported', () => {
   const countExports = (file: string): number =>
-    readFileSync(join(ROOT, file), 'utf8').match(/^export (?:async |abstract )?(?:function|const|class|type)\b/gm)
-      ?.length ?? 0
+    read(file).match(/^export (?:async |abstract )?(?:function|const|class|type)\b/gm)?.length ?? 0
   const exported = [...lengths.keys()].reduce((sum, file) => sum + countExports(file), 0)
   const lines = [...lengths.values()].reduce((sum, count) => sum + count, 0)
   expect((1_000 * exported) / lines).toBeLessThanOrEqual(MAX_EXPORTS_PER_1000_LINES)
 })
 
 test('objects: no object is built of spreads of objects that are written there', () => {
-  expect([...lengths.keys()].filter(file => readFileSync(join(ROOT, file), 'utf8').includes('...{'))).toEqual([])
+  expect([...lengths.keys()].filter(file => read(file).includes('...{'))).toEqual([])
 })
 
 test('explorer pages name their JSX factory, because a program that starts elsewhere reads no tsconfig.json', () => {
-  const without = sources.filter(
-    file => file.endsWith('.tsx') && !readFileSync(join(ROOT, file), 'utf8').startsWith('/** @jsxImportSource '),
-  )
+  const without = sources.filter(file => file.endsWith('.tsx') && !read(file).startsWith('/** @jsxImportSource '))
   expect(without).toEqual([])
 })
 
-test('every source file loads', async () => {
-  // Loading a program would run it.
-  const isProgram = (file: string): boolean => /(main|crash-loader)\.ts$/.test(file)
-  const files = sources.filter(file => /^(src|indices)\//.test(file) && !isTest(file) && !isProgram(file))
-  for (const file of files) await import(join(ROOT, file))
-  expect(files.length).toBeGreaterThan(150)
+/** Maximum number of raw lines of a function, including comments and blank lines: a screen does not show more. */
+const MAX_LINES = 60
+
+function listLongFunctions(file: string, text: string): readonly string[] {
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest)
+  const long: string[] = []
+  const visit = (node: ts.Node): void => {
+    if (ts.isFunctionLike(node)) {
+      const line = (at: number): number => source.getLineAndCharacterOfPosition(at).line + 1
+      const [first, last] = [line(node.getStart(source)), line(node.getEnd())]
+      if (last - first + 1 > MAX_LINES) long.push(`${file}:${first} has ${last - first + 1} lines`)
+    }
+    ts.forEachChild(node, visit)
+  }
+  visit(source)
+  return long
+}
+
+test(`sizes: no function of the product, of scripts or of shared test code is longer than ${MAX_LINES} lines`, () => {
+  const files = sources.filter(file => /^(src|indices|scripts|test\/support)\//.test(file) && !isTest(file))
+  expect(files.flatMap(file => listLongFunctions(file, read(file)))).toEqual([])
+  const lines = (count: number) => `const long = () => {\n${'\n'.repeat(count - 2)}}`
+  expect([MAX_LINES, MAX_LINES + 1].map(count => listLongFunctions('a.ts', lines(count)))).toEqual([
+    ...[[], ['a.ts:1 has 61 lines']],
+  ])
 })

@@ -22,7 +22,6 @@ describe('the compiled binary, started from an empty folder', () => {
     if (code !== 0) throw new Error(`${args.join(' ')}: ${code} ${err}`)
     return out.trim()
   }
-  const lastLine = (text: string): string => text.split('\n').at(-1) ?? ''
   const urlIn = (text: string): string => /http:\/\/[\d.]+:\d+/.exec(text)?.[0] ?? ''
 
   beforeAll(async () => {
@@ -32,15 +31,15 @@ describe('the compiled binary, started from an empty folder', () => {
     await copyFile(await loadedFile(), join(folder, 'data/iostlens.sqlite'))
     // It proves and derives the last blocks as those of every load.
     await run('load', '--node', ARCHIVED, '--once')
-    const key = lastLine(await run('keys', 'add', 'cases', '--per-second', '1000000', '--per-day', '1000000'))
-    const revoked = lastLine(await run('keys', 'add', 'revoked'))
+    const now = Date.now()
+    const key = createKey('cases', { perSecond: 1_000_000, perDay: 1_000_000 }, { now })
+    const revoked = createKey('revoked', { perSecond: 9, perDay: 9 }, { now })
     const expired = createKey('expired', { perSecond: 9, perDay: 9 }, { now: 0, expires: Date.UTC(2026, 0, 1) })
     const store = openSqlite({ path: join(folder, 'data/iostlens.sqlite') })
-    await store.keys.add(expired.stored)
+    for (const { stored } of [key, revoked, expired]) await store.keys.add(stored)
     await store.close()
-    const id = /^(\S+) .* revoked$/m.exec(await run('keys', 'list'))?.[1] ?? ''
-    await run('keys', 'revoke', id)
-    keys = { key, revoked, expired: expired.key }
+    await run('keys', 'revoke', revoked.stored.id)
+    keys = { key: key.key, revoked: revoked.key, expired: expired.key }
     // The contract cases expect a service whose metrics have a separate address.
     const listen = ['--listen', '127.0.0.1:0', '--metrics-listen', '127.0.0.1:0']
     service = spawnIn(folder, [BINARY, 'serve', ...listen])

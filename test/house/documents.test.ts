@@ -1,28 +1,17 @@
 import { expect, test } from 'bun:test'
-import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
 import { YAML } from 'bun'
+import { FOLDER, mappingFiles } from '../../scripts/mappings.ts'
+import { tables, withTable } from '../../scripts/tables.ts'
 import { checkedCommand, checkedFlags } from '../support/command-lines.ts'
 import { commandsIn, documented, fences } from '../support/documented.ts'
 import { ROOT } from '../support/root.ts'
 
 const DOCUMENTS = [
-  'README.md',
-  'CONTRIBUTING.md',
-  'docs/api.md',
-  'docs/operating.md',
-  'docs/operating-elasticsearch.md',
-  'docs/operating-explorer.md',
-  'docs/operating-proxies.md',
-  'docs/operating-sqlite.md',
-  'docs/paying-voters.md',
-  'docs/performance.md',
-  'docs/settings.md',
-  'docs/trust.md',
-  'docs/wallets-first-screen.md',
-  'docs/years-statement.md',
+  ...['README.md', 'CONTRIBUTING.md'],
+  ...[...new Bun.Glob('*.md').scanSync(join(ROOT, 'docs'))].map(name => `docs/${name}`).sort(),
 ]
-/** Flags of other programs and of scripts in the documents. */
 const OTHERS = [...['wait', 'now', 'from', 'unix-socket'], ...['chain', 'blocks', 'folder', 'sweeps']]
 
 /** The code in a text: spans in backticks, and lines of fenced and of indented blocks. */
@@ -61,3 +50,56 @@ test('documents: docs/operating.md gives the same remedy for every alert as its 
   expect(rows.length).toBeGreaterThan(10)
   expect(told.filter(line => line.startsWith('| `'))).toEqual(rows)
 })
+
+const SOURCES = join(ROOT, 'src')
+/** CSS custom properties look like flags. */
+const OTHER = new Set(['http/reference/style.ts'])
+
+/** The text of a file without its comments, which may mention any flag. */
+const withoutComments = (text: string): string =>
+  text
+    .split('\n')
+    .filter(line => !/^\s*(?:\/\*|\*|\/\/)/.test(line))
+    .join('\n')
+
+async function told(): Promise<readonly { readonly file: string; readonly text: string }[]> {
+  const found = []
+  for await (const file of new Bun.Glob('**/*.ts').scan(SOURCES))
+    if (!file.endsWith('.test.ts') && !OTHER.has(file))
+      found.push({ file, text: withoutComments(await Bun.file(join(SOURCES, file)).text()) })
+  return found
+}
+
+test('help: every command and flag in a message exists', async () => {
+  const wrong: string[] = []
+  let count = 0
+  for (const { file, text } of await told()) {
+    wrong.push(...checkedFlags(text, ['unix-socket']).unknown.map(flag => `${file}: --${flag}`))
+    for (const [whole, rest = ''] of text.matchAll(/(?<=['"`])iostlens ((?:[a-z]+|--[a-z])[^'"`\n]*)/g)) {
+      const found = checkedCommand(rest)
+      // A sentence about the program is not a command line.
+      if (found === 'none' && /^(?:answers |loads |--help$)/.test(rest)) continue
+      if (found === 'right') count += 1
+      else wrong.push(`${file}: ${whole}`)
+    }
+  }
+  expect({ wrong, many: count > 20 }).toEqual({ wrong: [], many: true })
+})
+
+const filesIn = (folder: string): ReadonlyMap<string, string> =>
+  new Map(
+    readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(entry => join(entry.parentPath, entry.name))
+      .map(path => [relative(ROOT, path), readFileSync(path, 'utf8')]),
+  )
+
+test(`generated files: ${FOLDER} is the output of the code (else run: scripts/bun scripts/generate.ts)`, () => {
+  expect(filesIn(FOLDER)).toEqual(new Map(mappingFiles()))
+})
+
+for (const table of tables)
+  test(`generated tables: ${table.name} in ${table.document} is the output of the registry (else run: scripts/bun scripts/generate.ts)`, () => {
+    const text = readFileSync(join(ROOT, table.document), 'utf8')
+    expect(withTable(table, text)).toBe(text)
+  })

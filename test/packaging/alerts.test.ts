@@ -1,13 +1,113 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { join } from 'node:path'
+import { catalogue, loadCounts, type MetricCounts, nodeCallNote, storeCallNote } from '#cli/metrics/catalogue.ts'
+import { exposeMetrics } from '#cli/metrics/readings.ts'
 import { droppedLines, lineWriter } from '#cli/stderr.ts'
 import { Failure } from '#failure/failure.ts'
-import { temporarySqlite } from '#test/support/stores/loading.ts'
-import { testFolder } from '#test/support/test-folder.ts'
+import { createQueues } from '#gate/queues.ts'
+import { load } from '#load/load.ts'
+import { createCounters } from '#metrics/counters.ts'
+import { createNode } from '#node/archive-node.ts'
+import type { Store } from '#store/port.ts'
+import { handClock } from '../support/clocks/hand-clock.ts'
 import { readExposition, type Sample } from '../support/exposition.ts'
+import { spokenNode } from '../support/nodes/spoken-node.ts'
+import { serviceOn } from '../support/processes/service.ts'
 import { ROOT } from '../support/root.ts'
 import { fillFromRecording } from '../support/stores/loaded.ts'
-import { alertStand } from './alert-stand.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { testFolder } from '../support/test-folder.ts'
+
+/** Time of the last block. The service begins 40 seconds later. */
+const MADE = 1_795_249_532_500
+const HEIGHT = 4_000
+const CAPACITY = { maxInFlight: 1, maxExports: 1, maxFeeds: 1, maxFeedsPerKey: 1 }
+
+/** A service with its metrics, in which a test can make the store, node or clock fail. */
+function alertStand(inner: Store) {
+  const counts: MetricCounts = createCounters(catalogue)
+  const clock = handClock(MADE + 40_000)
+  const queues = createQueues({ ...CAPACITY, deadlineMs: 10_000, clock })
+  const trouble: {
+    store?: Failure
+    readMs: number
+    silent: boolean
+    lib: number
+    used: number
+  } = { readMs: 0, silent: false, lib: HEIGHT, used: 0.5 }
+  const ask = <T>(work: () => Promise<T>): Promise<T> => {
+    if (trouble.store !== undefined) return Promise.reject(trouble.store)
+    clock.leap(trouble.readMs)
+    return work()
+  }
+  const note = storeCallNote(counts)
+  const store: Store = {
+    ...inner,
+    disks: async () =>
+      (await inner.disks()).map(disk => ({ ...disk, freeBytes: (1 - trouble.used) * disk.totalBytes })),
+    published: () => ask(async () => ({ height: HEIGHT, hash: 'h', time: BigInt(MADE) * 1_000_000n, lib: HEIGHT })),
+    read: async (work, options) => {
+      const since = performance.now()
+      try {
+        const found = await ask(() => inner.read(work, options))
+        note({ call: 'read', since })
+        return found
+      } catch (error) {
+        note({ call: 'read', since, error })
+        throw error
+      }
+    },
+  }
+  const said = spokenNode({})
+  const node = {
+    ...said,
+    lastInfo: () => {
+      const info = said.lastInfo()
+      return trouble.silent || info === undefined ? undefined : { ...info, libBlock: trouble.lib }
+    },
+  }
+  const service = serviceOn(store, { node, clock, counts, queues })
+  const metrics = exposeMetrics(counts, { store, node, clock, queues, version: '0' })
+  return {
+    ...{ counts, clock, trouble, service, metrics },
+    page: () => service.ask(`/api/?module=base&action=get-wealth-list&apikey=${service.key}`),
+    /** A request to a node that does not answer. */
+    askAway: async () => {
+      const away = createNode({
+        urls: ['http://127.0.0.1:1'],
+        tries: 1,
+        onCall: nodeCallNote(counts),
+      })
+      await away.chainInfo().catch(() => undefined)
+      away.close()
+    },
+    /** Makes a load fail at its node this many times. */
+    failLoads: async (times: number) => {
+      const stop = new AbortController()
+      let failed = 0
+      const failing = Promise.reject(new Failure('unavailable', 'The node is away.'))
+      failing.catch(() => undefined)
+      await load(
+        {
+          node: { ...node, chainInfo: () => failing },
+          store,
+        },
+        {
+          ...loadCounts(counts, () => undefined),
+          once: false,
+          retry: 'always',
+          signal: stop.signal,
+          onProgress: () => undefined,
+          log: () => {
+            failed += 1
+            if (failed === times) stop.abort()
+          },
+          clock: { ...clock, sleep: async () => undefined },
+        },
+      )
+    },
+  }
+}
 
 const RULES = join(ROOT, 'packaging/prometheus/alerts.yml')
 const DASHBOARD = join(ROOT, 'packaging/grafana/iostlens.json')
@@ -18,11 +118,7 @@ const { store, destroy } = await temporarySqlite()
 
 async function run(command: readonly string[], input = ''): Promise<{ code: number; text: string }> {
   const child = Bun.spawn([...command], { stdin: new Blob([input]), stdout: 'pipe', stderr: 'pipe' })
-  const [code, out, err] = await Promise.all([
-    child.exited,
-    new Response(child.stdout).text(),
-    new Response(child.stderr).text(),
-  ])
+  const [code, out, err] = await Promise.all([child.exited, child.stdout.text(), child.stderr.text()])
   return { code, text: `${out}${err}` }
 }
 
@@ -78,53 +174,35 @@ const alertTest = (name: string, input: ReturnType<typeof inputOf>, firing: read
   ],
 })
 
+/** Makes a page fail with a code, and ends the trouble. */
+async function failPage({ trouble, page }: Stand, failure: Failure, status: number): Promise<void> {
+  trouble.store = failure
+  expect((await page()).status).toBe(status)
+  delete trouble.store
+}
+
 const TROUBLES: Readonly<
   Record<string, { readonly make: (stand: Stand) => unknown; readonly also?: readonly string[] }>
 > = {
   IostlensStoreUnreadable: {
-    make: ({ trouble }) => {
-      trouble.store = new Failure('unavailable', 'The store is away.')
-    },
+    make: ({ trouble }) => Object.assign(trouble, { store: new Failure('unavailable', 'The store is away.') }),
   },
   IostlensStoreDamaged: {
-    make: async ({ trouble, page }) => {
-      trouble.store = new Failure('damaged', 'Part of it is lost.')
-      expect((await page()).status).toBe(503)
+    make: async stand => {
+      const damaged = new Failure('damaged', 'Part of it is lost.')
+      await failPage(stand, damaged, 503)
+      stand.trouble.store = damaged
     },
     also: ['IostlensStoreUnreadable'],
   },
-  IostlensDiskFilling: {
-    make: ({ trouble }) => {
-      trouble.used = 0.91
-    },
-  },
-  IostlensNodeSilent: {
-    make: ({ trouble }) => {
-      trouble.silent = true
-    },
-  },
+  IostlensDiskFilling: { make: ({ trouble }) => Object.assign(trouble, { used: 0.91 }) },
+  IostlensNodeSilent: { make: ({ trouble }) => Object.assign(trouble, { silent: true }) },
   // The node stands still and reports that nothing is left to load.
   IostlensBlocksOld: { make: ({ clock }) => clock.leap(600_000) },
-  IostlensFarBehind: {
-    make: ({ trouble }) => {
-      trouble.lib += 1_001
-    },
-  },
+  IostlensFarBehind: { make: ({ trouble }) => Object.assign(trouble, { lib: trouble.lib + 1_001 }) },
   IostlensLoadFailing: { make: ({ failLoads }) => failLoads(2) },
-  IostlensDefect: {
-    make: async ({ trouble, page }) => {
-      trouble.store = new Failure('defect', 'A fault.')
-      expect((await page()).status).toBe(500)
-      delete trouble.store
-    },
-  },
-  IostlensTimeouts: {
-    make: async ({ trouble, page }) => {
-      trouble.store = new Failure('deadline', 'Too late.')
-      expect((await page()).status).toBe(504)
-      delete trouble.store
-    },
-  },
+  IostlensDefect: { make: stand => failPage(stand, new Failure('defect', 'A fault.'), 500) },
+  IostlensTimeouts: { make: stand => failPage(stand, new Failure('deadline', 'Too late.'), 504) },
   IostlensSlow: {
     make: async ({ trouble, page }) => {
       trouble.readMs = 2_000
@@ -142,10 +220,9 @@ const TROUBLES: Readonly<
     },
   },
   IostlensStoreFailing: {
-    make: async ({ trouble, page }) => {
-      trouble.store = new Failure('unavailable', 'The store is away.')
-      for (let times = 0; times < 10; times++) await page()
-      delete trouble.store
+    make: async stand => {
+      for (let times = 0; times < 10; times++)
+        await failPage(stand, new Failure('unavailable', 'The store is away.'), 503)
     },
   },
   IostlensNodeFailing: { make: ({ askAway }) => askAway() },
@@ -165,7 +242,6 @@ test('alerts: the rules are well-formed, and each has a test that causes its pro
   expect(names.toSorted()).toEqual(['IostlensDown', ...Object.keys(TROUBLES)].toSorted())
 })
 
-/** A service that has answered some requests. */
 async function healthy(): Promise<Stand> {
   const stand = alertStand(store)
   for (let pages = 0; pages < 3; pages++) expect((await stand.page()).status).toBe(200)
@@ -173,7 +249,6 @@ async function healthy(): Promise<Stand> {
   return stand
 }
 
-/** A healthy service, then the trouble. */
 async function troubleTest([name, { make, also = [] }]: (typeof troubles)[number]) {
   const stand = await healthy()
   const before = await scrape(stand)
@@ -200,13 +275,9 @@ test('alerts: each fires on its problem alone, IostlensDown when nothing answers
   expect([code, code === 0 ? '' : text]).toEqual([0, ''])
 })
 
-test('metrics: Prometheus parses the service’s metrics without complaints', async () => {
+test('metrics: Prometheus parses them without complaints, and has every one that alerts and dashboard name', async () => {
   const stand = await healthy()
   expect(await run([promtool, 'check', 'metrics'], await stand.metrics.text())).toEqual({ code: 0, text: '' })
-})
-
-test('dashboard and alerts: every metric in them is exposed, with its labels', async () => {
-  const stand = await healthy()
   const { types } = await scrape(stand)
   const text = `${await Bun.file(RULES).text()}\n${await Bun.file(DASHBOARD).text()}`
   const named = new Set([...text.matchAll(/\b(?:iostlens|process)_[a-z_]+\b/g)].map(([name]) => name))

@@ -44,15 +44,7 @@ shift
 exec setpriv --no-new-privs chroot --userspec=65532:65532 "$root" /usr/local/bin/iostlens "$@"
 `
 const inside = (root: string, ...args: readonly string[]): string[] => [
-  'unshare',
-  '--mount',
-  '--propagation',
-  'private',
-  'bash',
-  '-c',
-  INSIDE,
-  'inside',
-  root,
+  ...['unshare', '--mount', '--propagation', 'private', 'bash', '-c', INSIDE, 'inside', root],
   ...args,
 ]
 
@@ -62,7 +54,7 @@ test('image: its root contains all files of the program, and its user loads and 
   try {
     const root = join(folder, 'image')
     await runTool([join(DOCKER, 'image-root'), join(ROOT, 'dist/iostlens'), root])
-    await using node = await replayed(300)
+    await using node = await replayed(60)
     const settings = { IOSTLENS_DATA: '/data', IOSTLENS_LISTEN: '127.0.0.1:0', IOSTLENS_NODE: node.url }
     const up = spawnIn(folder, inside(root, 'up'), settings)
     const url = await up.firstLine

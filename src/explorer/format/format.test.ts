@@ -1,32 +1,63 @@
 import { expect, test } from 'bun:test'
 import { Exact } from '#chain/json.ts'
-import { countDecimals, formatPercent, grouped, isLong, signed, splitNumber, sumDecimals } from './amount.ts'
-import { listTokenMovements } from './record.ts'
+import { dayOfDate, startOfDay } from '#chain/time.ts'
+import { countDecimals, firstDue, formatPercent, grouped, isLong, signed, splitNumber, sumDecimals } from './amount.ts'
+import { createAxis, datesLabelled, extentOfLevels, formatAxisLabels } from './axis.ts'
+import { ACCOUNT_FIELDS, CONTRACT_FIELDS, inWordsOfPage, RANGE_FIELDS } from './field.ts'
+import { getNextDate, parsePeriod } from './period.ts'
+import { listNftMovements, listTokenMovements } from './record.ts'
+import { hasDaysOfReturn } from './state.ts'
 import { cutText, oneLine, shortened, visible } from './text.ts'
 import { absolute, formatDuration, formatIso, isOld, relative } from './time.ts'
 
-test('grouped: thousands are separated, no digit is lost, and trailing zeros are dropped', () => {
-  expect(grouped('21000000000.12345678')).toBe('21,000,000,000.12345678')
-  expect(grouped('1000.00000000')).toBe('1,000')
-  expect(grouped('-9007199254740993')).toBe('-9,007,199,254,740,993')
-  expect(grouped('100')).toBe('100')
-  expect(grouped('0.5000')).toBe('0.5')
-  expect(grouped('no number')).toBe('no number')
+test.each([
+  ['21000000000.12345678', '21,000,000,000.12345678', '+21,000,000,000.12345678'],
+  ['1000.00000000', '1,000', '+1,000'],
+  ['-9007199254740993', '-9,007,199,254,740,993', '−9,007,199,254,740,993'],
+  ['0.5000', '0.5', '+0.5'],
+  ['0.00', '0', '0'],
+  ['-0.00000001', '-0.00000001', '−0.00000001'],
+])('grouped, signed: %s loses no digit but trailing zeros', (amount, text, change) => {
+  expect([grouped(amount), signed(amount)]).toEqual([text, change])
 })
 
-test('signed: a change has a sign, and zero has none', () => {
-  expect(signed('1234567.50')).toBe('+1,234,567.5')
-  expect(signed('-0.00000001')).toBe('−0.00000001')
-  expect(['0', '0.00', '-3000'].map(signed)).toEqual(['0', '0', '−3,000'])
-})
-
-test('sumOf: sums are exact beyond a double, also of negative amounts', () => {
+test('sumDecimals: sums are exact beyond a double, also of negative amounts', () => {
   expect(sumDecimals(['9007199254740993.00000001', '-0.5', '-0.00000002'])).toBe('9007199254740992.49999999')
   expect(sumDecimals(['1.5', '-2'])).toBe('-0.5')
   expect([sumDecimals([]), sumDecimals(['100', '-100.0'])]).toEqual(['0', '0'])
 })
 
-test('movementsIn: rows that moved tokens have their memo and the end of their freeze', () => {
+test.each([
+  ['1', '3', '33.33'],
+  ['9007199254740993', '9007199254740993', '100.00'],
+  ['0.00000001', '90000000000', '0.00'],
+  ['1', '0', undefined],
+])('formatPercent: %s of %s, rounded down', (part, whole, percent) => {
+  expect(formatPercent(part, whole)).toBe(percent)
+})
+
+test('countDecimals, splitNumber, isLong: decimals are less important from 1,000 on', () => {
+  expect([['1', '2.50', '1234567.12345678'], ['1.0', 7, ''], []].map(countDecimals)).toEqual([8, 0, 0])
+  expect(splitNumber('−1,234.5')).toEqual({ whole: '−1,234', fraction: '.5' })
+  expect(splitNumber('42')).toEqual({ whole: '42', fraction: '' })
+  expect(['1,234', '−1,000', '999', '0'].map(isLong)).toEqual([true, true, false, false])
+})
+
+test.each([
+  [[], []],
+  [['7'], ['7']],
+  [
+    ['8', '7', '7'],
+    ['7', '7'],
+  ],
+  // Nanosecond times exceed the exact range of a double, and texts of other lengths do not sort as numbers.
+  [['1700000000000000002', '1700000000000000001', '1700000000000000003'], ['1700000000000000001']],
+  [['1700000000000000002', '900000000000000000'], ['900000000000000000']],
+])('first due: of %j it is %j', (times, due) => {
+  expect(firstDue(times.map(time => ({ time }))).map(({ time }) => time)).toEqual(due)
+})
+
+test('listTokenMovements: rows that moved tokens have their memo and the end of their freeze', () => {
   const row = (action_name: string, data: readonly unknown[], amount?: string) => ({
     ...{ action_name, data, from: 'alice', to: 'bob', amount, token: amount && 'iost' },
   })
@@ -43,39 +74,55 @@ test('movementsIn: rows that moved tokens have their memo and the end of their f
   ])
 })
 
-test('percentOf: two decimals, rounded down, for amounts beyond a double', () => {
-  expect(formatPercent('1', '3')).toBe('33.33')
-  expect(formatPercent('9007199254740993', '9007199254740993')).toBe('100.00')
-  expect(formatPercent('0.00000001', '90000000000')).toBe('0.00')
-  expect(formatPercent('1', '0')).toBeUndefined()
+const receipt = (name: string, ...args: readonly string[]) => ({
+  func_name: `token721.iost/${name}`,
+  content: JSON.stringify(args),
+})
+const mint = ['cats', 'alice', '{}']
+const rest = { collection: 'cats', memo: '', until: undefined }
+
+const transaction = {
+  delay: '0',
+  actions: [
+    { contract: 'token721.iost', action_name: 'issue', data: JSON.stringify(mint) },
+    { contract: 'ContractShop', action_name: 'sell', data: '[]' },
+  ],
+  tx_receipt: {
+    status_code: 'SUCCESS',
+    returns: ['["4"]', '[]'],
+    receipts: [
+      receipt('issue', ...mint),
+      receipt('issue', ...mint),
+      receipt('transfer', 'cats', 'alice', 'bob', '4'),
+      // The right to issue is no NFT.
+      receipt('transfer', 'cats', 'alice', 'bob', 'T721issuer'),
+      receipt('create', 'cats', 'alice', '10'),
+    ],
+  },
+}
+
+test('listNftMovements: NFTs that actions and contracts issued and moved, those of a contract without the unknown id', () => {
+  expect(listNftMovements(transaction)).toEqual([
+    { ...rest, from: '', to: 'alice', nft: '4' },
+    { ...rest, from: '', to: 'alice', nft: undefined },
+    { ...rest, from: 'alice', to: 'bob', nft: '4' },
+  ])
 })
 
-test('decimalsOf: the number of decimals of the longest number, without trailing zeros', () => {
-  expect(countDecimals(['1', '2.50', '1234567.12345678'])).toBe(8)
-  expect(countDecimals(['1.0', 7, ''])).toBe(0)
-  expect(countDecimals([])).toBe(0)
+test('listNftMovements: failed and delayed transactions moved nothing', () => {
+  expect(listNftMovements({ ...transaction, delay: '5' })).toEqual([])
+  const failed = { ...transaction.tx_receipt, status_code: 'RUNTIME_ERROR' }
+  expect(listNftMovements({ ...transaction, tx_receipt: failed })).toEqual([])
 })
 
-test('partsOf, isLong: decimals are less important from 1,000 on', () => {
-  expect(splitNumber('−1,234.5')).toEqual({ whole: '−1,234', fraction: '.5' })
-  expect(splitNumber('42')).toEqual({ whole: '42', fraction: '' })
-  expect(['1,234', '−1,000', '999', '0'].map(isLong)).toEqual([true, true, false, false])
-})
-
-test('isOld: an age of a day or more is old', () => {
-  const now = Date.parse('2018-11-14T11:04:05.000Z')
-  expect(isOld('2018-11-13T11:04:05.000Z', now)).toBe(true)
-  expect(isOld('2018-11-13T11:04:06.000Z', now)).toBe(false)
-})
-
-test('times: chain times are shown in UTC and as an age in words', () => {
+test('times: chain times are shown in UTC and as an age in words; an age of a day or more is old', () => {
   expect(formatIso('1542193445123456789')).toBe('2018-11-14T11:04:05.123Z')
   expect(absolute('2018-11-14T11:04:05.123Z')).toBe('2018-11-14 11:04:05')
   const now = Date.parse('2018-11-14T11:04:05.000Z')
   expect(relative('2018-11-14T11:04:04.000Z', now, 'en')).toBe('1 second ago')
-  expect(relative('2018-11-14T09:04:05.000Z', now, 'en')).toBe('2 hours ago')
   expect(relative('2018-11-14T11:06:05.000Z', now, 'en')).toBe('in 2 minutes')
   expect(relative('2018-11-11T11:04:05.000Z', now, 'zh')).toBe('3 天前')
+  expect(['2018-11-13T11:04:05.000Z', '2018-11-13T11:04:06.000Z'].map(iso => isOld(iso, now))).toEqual([true, false])
 })
 
 test('visible: invisible and direction-changing characters are written as escapes', () => {
@@ -106,7 +153,7 @@ test('oneLine: the result has no line ends or invisible characters, and a limite
   expect(oneLine('\u202e'.repeat(65_536), 10)).toBe('\\u{202e}\\…')
 })
 
-test('beginningOf, shortened: letters stay whole, and a long name shows its begin and end', () => {
+test('cutText, shortened: letters stay whole, and a long name shows its begin and end', () => {
   expect(cutText('abc', 3)).toEqual({ text: 'abc', isWhole: true })
   expect(cutText('ab😀', 3)).toEqual({ text: 'ab', isWhole: false })
   expect(cutText('ab\r\nc', 3)).toEqual({ text: 'ab', isWhole: false })
@@ -125,4 +172,117 @@ test.each([
   [-7_200, '-2 hours', '-2 小时'],
 ] as const)('formatDuration: %d seconds', (seconds, en, zh) => {
   expect([formatDuration(seconds, 'en'), formatDuration(seconds, 'zh')]).toEqual([en, zh])
+})
+
+const at = { height: 1, hash: 'block', lib: 1, time: startOfDay(dayOfDate('2026-11-21') ?? 0) + 1n }
+
+test.each([
+  ['', '2026-10-23', '2026-11-21'],
+  ['end_date=2026-01-30', '2026-01-01', '2026-01-30'],
+  ['start_date=2026-11-01', '2026-11-01', '2026-11-21'],
+  ['start_date=2026-01-01&end_date=2026-01-02', '2026-01-01', '2026-01-02'],
+  // The API counts back from the last day of the chain, and has no days after it.
+  ['end_date=2027-06-01', '2026-10-23', '2027-06-01'],
+  ['start_date=2027-01-01', '2027-01-01', '2027-01-01'],
+  ['end_date=1970-01-05', '1970-01-01', '1970-01-05'],
+  ['start_date=&end_date=', '2026-10-23', '2026-11-21'],
+])('parsePeriod: %j is the period from %s to %s', (query, start_date, end_date) => {
+  expect(parsePeriod({ at, query: new URLSearchParams(query) })).toEqual({ start_date, end_date })
+})
+
+test('getNextDate: the next day, also in another month and year', () => {
+  expect(['2026-11-21', '2026-11-30', '2026-12-31', '2024-02-28'].map(getNextDate)).toEqual([
+    ...['2026-11-22', '2026-12-01', '2027-01-01', '2024-02-29'],
+  ])
+})
+
+test('hasDaysOfReturn: an annual return needs 30 days of rewards', () => {
+  const now = BigInt(Date.parse('2026-11-30T12:00:00.000Z')) * 1_000_000n
+  expect(hasDaysOfReturn(undefined, now)).toBe(false)
+  expect(hasDaysOfReturn('2026-10-31T12:00:00.001Z', now)).toBe(false)
+  expect(hasDaysOfReturn('2026-10-31T12:00:00.000Z', now)).toBe(true)
+})
+
+test.each([
+  ['counterparty', ACCOUNT_FIELDS, "Parameter 'counterparty' is 'x'; it must be", "“Counterparty” is 'x'; it must be"],
+  ['counterparty', CONTRACT_FIELDS, "Parameter 'counterparty' is 'x'; it must be", "“Party” is 'x'; it must be"],
+  ['counterparty', RANGE_FIELDS, "Parameter 'counterparty' is 'x'.", "Parameter 'counterparty' is 'x'."],
+  ['token', ACCOUNT_FIELDS, "Parameters 'failed' and 'token' cannot", '“Failed only” and “Token” cannot'],
+  // Values and things of the chain that are named like parameters keep their names.
+  ['start_block', ACCOUNT_FIELDS, "Parameter 'start_block' is 'start_block'; it", "“From block” is 'start_block'; it"],
+  ['token', ACCOUNT_FIELDS, "Value 1 of parameter 'token' is 'token'.", "Value 1 of “Token” is 'token'."],
+  ['', ACCOUNT_FIELDS, "Account 'failed' does not exist at block 7.", "Account 'failed' does not exist at block 7."],
+  ['', ACCOUNT_FIELDS, "Token 'token' is not available yet", "Token 'token' is not available yet"],
+] as const)('inWordsOfPage: a parameter has the label of a field of the page: %#', (...given) => {
+  const [parameter, fields, message, said] = given
+  const details: Readonly<Record<string, string>> = parameter === '' ? {} : { parameter }
+  expect(inWordsOfPage({ lang: 'en' }, { message, details }, fields)).toBe(said)
+})
+
+test.each([
+  ["参数 'failed' 与 'token' 不能同时使用。", '“只看失败”与“代币”不能同时使用。'],
+  ["参数 'token' 的第 1 个值为 'token'；", "“代币”的第 1 个值为 'token'；"],
+])('inWordsOfPage: in Chinese, %s', (message, said) => {
+  expect(inWordsOfPage({ lang: 'zh' }, { message, details: { parameter: 'token' } }, ACCOUNT_FIELDS)).toBe(said)
+})
+
+const labels = (least: number, most: number, { isCount = false, lang = 'en' as 'en' | 'zh' } = {}) =>
+  formatAxisLabels(createAxis({ least, most }, isCount), lang)
+
+test('an axis has labels at round values that enclose the whole plot', () => {
+  expect(labels(0, 7)).toEqual(['0', '5', '10'])
+  expect(labels(0, 21_337)).toEqual(['0', '10K', '20K', '30K'])
+  expect(labels(0, 21_337, { lang: 'zh' })).toEqual(['0', '1万', '2万', '3万'])
+  expect(labels(-3, 14)).toEqual(['−10', '0', '10', '20'])
+  expect(labels(0, 0.000_12)).toEqual(['0', '0.00005', '0.0001', '0.00015'])
+  expect(labels(89_999_990_000, 90_000_000_100)).toEqual([
+    ...['89,999,990,000', '89,999,995,000', '90,000,000,000', '90,000,005,000'],
+  ])
+  expect(labels(242_989.8, 242_990.3)).toEqual(['242,989.8', '242,990', '242,990.2', '242,990.4'])
+  for (const [least, most] of [
+    [0, 1],
+    [0, 3e20],
+    [0.1, 0.3],
+    [-7e-9, 5e9],
+    [999, 1001],
+  ] as const) {
+    const { ticks, step } = createAxis({ least, most }, false)
+    expect([(ticks[0] ?? NaN) <= least, (ticks.at(-1) ?? NaN) >= most]).toEqual([true, true])
+    expect([ticks.length >= 2, ticks.length <= 6, step > 0]).toEqual([true, true, true])
+    expect(new Set(formatAxisLabels({ ticks, step }, 'en')).size).toBe(ticks.length)
+  }
+})
+
+test('an axis of counts has whole numbers, and its maximum is above zero even if all values are zero', () => {
+  for (const most of [0, 1, 2, 3, 4, 7]) {
+    const { ticks } = createAxis({ least: 0, most }, true)
+    expect([most, ticks.length > 1, ticks.every(Number.isInteger)]).toEqual([most, true, true])
+  }
+  expect(labels(0, 0)).toEqual(['0', '1'])
+})
+
+test('levels are drawn from zero unless their changes would be too small to see', () => {
+  expect(extentOfLevels([5, 9])).toEqual({ least: 0, most: 9 })
+  expect(extentOfLevels([100, 100])).toEqual({ least: 0, most: 100 })
+  expect(extentOfLevels([100, 101])).toEqual({ least: 100, most: 101 })
+  expect(extentOfLevels([0, 0])).toEqual({ least: 0, most: 0 })
+})
+
+test('a few dates have labels, including the last one', () => {
+  const placesOf = (count: number) => {
+    const days = Array.from({ length: count }, (_, at) => new Date(Date.UTC(2026, 0, at + 1)).toISOString())
+    return datesLabelled(days.map(day => day.slice(0, 10))).map(({ at }) => at)
+  }
+  expect(placesOf(0)).toEqual([])
+  expect(placesOf(1)).toEqual([0])
+  expect(placesOf(4)).toEqual([0, 1, 2, 3])
+  expect(placesOf(30)).toEqual([9, 19, 29])
+  expect(placesOf(31)).toEqual([0, 10, 20, 30])
+})
+
+test('labels of days have no year, and times, which are not at equal distances, are numbered', () => {
+  const textsOf = (...dates: readonly string[]) => datesLabelled(dates).map(({ text }) => text)
+  expect(textsOf('2026-11', '2026-12')).toEqual(['2026-11', '2026-12'])
+  expect(textsOf('2026-11-21', '2026-11-22')).toEqual(['11-21', '11-22'])
+  expect(textsOf('2026-11-21 08:23:28', '2026-11-21 08:23:40', '2026-11-21 08:25:19')).toEqual(['1', '2', '3'])
 })

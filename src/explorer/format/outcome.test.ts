@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { byAction, type CallTree, nested, type ShownReceipt } from './calls.ts'
 import { failureWords, findFailedAction } from './outcome.ts'
 
 const action = (data: unknown, action_name = 'transfer', contract = 'token.iost') => ({
@@ -10,7 +11,7 @@ const PAY = action(['iost', 'user_009', 'user_029', '99999999', 'b'])
 const MESSAGE =
   'running action Action{Contract: token.iost, ActionName: transfer, Data: ["iost","user_009","user_029","99999999","b... error: balance not enough 1217.6 < 99999999'
 
-test('failedActionAt: the action is found whose arguments begin as in the node’s message', () => {
+test('findFailedAction: the action is found whose arguments begin as in the node’s message', () => {
   const other = action(['iost', 'user_009', 'user_029', '1', 'a'])
   expect(findFailedAction(MESSAGE, [other, PAY])).toBe(1)
   expect(findFailedAction(MESSAGE, [PAY, PAY])).toBe(0)
@@ -61,4 +62,56 @@ test('failureWords: a contract’s own message is unchanged, and names cannot hi
     expect(failureWords(`Uncaught exception: Error: ${reason}`, undefined)).toBe(undefined)
   const hidden = action(['iost', 'a\u202eb', 'c', '1', ''])
   expect(failureWords('balance not enough 0 < 1', hidden)?.en).toBe('a\\u{202e}b had 0 iost, and 1 was needed.')
+})
+
+const receipt = (func_name: string, ...args: readonly string[]): ShownReceipt => ({
+  func_name,
+  content: JSON.stringify(args),
+})
+const paid = receipt('token.iost/transfer', 'iost', 'alice', 'gas.iost', '10', '')
+const pledged = receipt('gas.iost/pledge', 'alice', 'bobby', '10')
+const signed = receipt('auth.iost/signUp', 'bobby', 'KEY', 'KEY')
+const sent = receipt('token.iost/transfer', 'iost', 'alice', 'carol', '1', '')
+const own = receipt('ContractX/own', 'anything')
+
+/** The names of calls, with inner calls in parentheses. */
+const drawn = (trees: readonly CallTree[]): string =>
+  trees
+    .map(({ func_name, inner }) => `${func_name.split('/')[1]}${inner.length === 0 ? '' : `(${drawn(inner)})`}`)
+    .join(' ')
+
+test('nested: the calls of a system contract are placed inside its receipt', () => {
+  expect(drawn(nested([paid, pledged, signed]))).toBe('signUp(pledge(transfer))')
+  expect(drawn(nested([sent, paid, pledged, own]))).toBe('transfer pledge(transfer) own')
+})
+
+test('nested: receipts that only look like nested calls are not', () => {
+  expect(drawn(nested([sent, pledged]))).toBe('transfer pledge')
+  expect(drawn(nested([pledged, { ...signed, content: 'no list' }]))).toBe('pledge signUp')
+  expect(drawn(nested([paid, { ...pledged, func_name: 'ContractX/pledge' }]))).toBe('transfer pledge')
+  expect(nested([])).toEqual([])
+})
+
+const divided = (actions: Parameters<typeof byAction>[0], receipts: readonly ShownReceipt[]) =>
+  byAction(actions, nested(receipts))?.map(drawn)
+
+const pledge = action(['alice', 'bobby', '10'], 'pledge', 'gas.iost')
+const send = action(['iost', 'alice', 'carol', '1.0', ''], 'transfer', 'token.iost')
+const play = action(['x'], 'play', 'ContractX')
+
+test('byAction: a single action has all receipts, several have those that can only be theirs', () => {
+  expect(divided([play], [sent, own])).toEqual(['transfer own'])
+  expect(divided([pledge, play, send], [paid, pledged, sent, own, sent])).toEqual([
+    'pledge(transfer)',
+    'transfer own',
+    'transfer',
+  ])
+  expect(divided([play, play], [])).toEqual(['', ''])
+})
+
+test('byAction: an ambiguous or impossible division gives no result', () => {
+  expect(divided([play, play], [own])).toBeUndefined()
+  expect(divided([play, send, play], [sent, sent])).toBeUndefined()
+  expect(divided([send, send], [sent])).toBeUndefined()
+  expect(divided([], [sent])).toBeUndefined()
 })
