@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import { createKey } from '#keys/key.ts'
 import { hashesOf } from '../generator/block.ts'
 import type { ForkBlock } from '../head/fork-node.ts'
-import type { ForkStand } from '../head/stand.ts'
-import { STORES, withStand } from '../head/stores.ts'
+import { type ForkStand, STORES, withStand } from '../head/stand.ts'
 import { serviceOn } from '../support/processes/service.ts'
 
 /** The number of pending transactions of a wallet. */

@@ -7,26 +7,15 @@ import { until } from '../support/wait.ts'
 import { busyLists, feedsSettled } from './checks.ts'
 import { aboveOf, ancestor, type ForkBlock, leadsTo } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
-import type { ForkStand } from './stand.ts'
-import { STORES, withStand } from './stores.ts'
+import { type ForkStand, STORES, withStand } from './stand.ts'
 import type { AnsweredRow } from './truth.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)
 
 /** Clients of feeds that all disconnect and reconnect together. */
-type AbsentReaders = {
-  readonly readers: readonly HeadReader[]
-  /** Resolves when no client is connected. */
-  leave(): Promise<void>
-  comeAgain(): void
-  /** Loads up to the last irreversible block, with or without connected clients. */
-  load(): Promise<void>
-  /** Rows that were dropped during a connection although they are still on the branch. */
-  readonly wrong: readonly string[]
-  stop(): Promise<void>
-}
+type AbsentReaders = Awaited<ReturnType<typeof absentReaders>>
 
-async function absentReaders(stand: ForkStand, random: () => number): Promise<AbsentReaders> {
+async function absentReaders(stand: ForkStand, random: () => number) {
   let gate = Promise.withResolvers<void>()
   gate.resolve()
   let waiting = 0
@@ -51,7 +40,7 @@ async function absentReaders(stand: ForkStand, random: () => number): Promise<Ab
     const block = stand.forks.blocks.get(hash)
     if (block === undefined || mayBe(block)) wrong.push(`${JSON.stringify(lowest)} at ${at.height}`)
   }
-  const readers = busyLists(stand).map(list =>
+  const readers: readonly HeadReader[] = busyLists(stand).map(list =>
     headReader(list, {
       ask: (path, init) => stand.service.ask(path, init),
       key: () => stand.service.key,
@@ -64,13 +53,16 @@ async function absentReaders(stand: ForkStand, random: () => number): Promise<Ab
   await Promise.all(readers.map(({ open }) => open))
   return {
     readers,
+    /** Rows that were dropped during a connection although they are still on the branch. */
     wrong,
+    /** Resolves when no client is connected. */
     leave: async () => {
       gate = Promise.withResolvers()
       for (const reader of readers) reader.drop()
       await Promise.race([until(() => waiting >= readers.length, 1), ...readers.map(({ done }) => done)])
     },
     comeAgain: () => gate.resolve(),
+    /** Loads up to the last irreversible block, with or without connected clients. */
     load: async () => {
       const { head, lib } = stand.final()
       at = { height: lib, hash: ancestor(head, lib).hash }
@@ -133,11 +125,7 @@ const EVENTS: readonly ((course: Course) => void | Promise<void>)[] = [
   look,
 ]
 
-async function happen(course: Course, times: number): Promise<void> {
-  for (let time = 0; time < times; time += 1) await EVENTS[below(course.random, EVENTS.length)]?.(course)
-}
-
-async function simulate(stand: ForkStand, seed: number): Promise<HeadEvents> {
+async function simulate(stand: ForkStand, seed: number, seen: Record<string, number>): Promise<void> {
   const random = seeded(seed)
   const readers = await absentReaders(stand, seeded(seed + 1))
   const course: Course = { stand, readers, random }
@@ -146,7 +134,8 @@ async function simulate(stand: ForkStand, seed: number): Promise<HeadEvents> {
       goOn(course)
       await look(course)
       await feedsSettled(stand, readers.readers)
-      await happen(course, 1 + below(random, 6))
+      await readers.leave()
+      for (let left = 1 + below(random, 6); left > 0; left -= 1) await EVENTS[below(random, EVENTS.length)]?.(course)
       const isUnknown = random() < 0.7
       // The service has just started, and has not read the head yet.
       if (isUnknown) stand.restart()
@@ -162,30 +151,20 @@ async function simulate(stand: ForkStand, seed: number): Promise<HeadEvents> {
   } finally {
     await readers.stop()
   }
-  return Object.fromEntries(
-    ['message', 'packed', 'dropped'].map(name => [
-      name,
-      readers.readers.reduce((sum, { seen }) => sum + (seen[name] ?? 0), 0),
-    ]),
-  )
+  for (const { seen: own } of readers.readers)
+    for (const [event, count] of Object.entries(own)) seen[event] = (seen[event] ?? 0) + count
 }
 
-type HeadEvents = Readonly<Record<string, number>>
-
 /** The number of seeds. Elasticsearch needs much longer for each, and what it reads is the matter of the suite of stores. */
-const SEEDS: Readonly<Record<(typeof STORES)[number][0], number>> = SOAK
-  ? { SQLite: 1_000, Elasticsearch: 50 }
-  : { SQLite: 1, Elasticsearch: 0 }
+const SEEDS = SOAK ? { SQLite: 1_000, Elasticsearch: 50 } : { SQLite: 1, Elasticsearch: 0 }
 
 test.each(STORES.filter(([name]) => SEEDS[name] > 0))(
   'feeds: a client that was away treats no row as final that is not, and loses none, on %s',
   async (name, open) => {
     const first = seedOf(40)
     const seen: Record<string, number> = {}
-    for (let seed = first; seed < first + SEEDS[name]; seed += 1) {
-      const events = await withStand(open, seed, stand => simulate(stand, seed))
-      for (const [event, count] of Object.entries(events)) seen[event] = (seen[event] ?? 0) + count
-    }
+    for (let seed = first; seed < first + SEEDS[name]; seed += 1)
+      await withStand(open, seed, stand => simulate(stand, seed, seen))
     for (const event of ['message', 'packed', 'dropped']) expect(seen[event]).toBeGreaterThan(10)
   },
 )

@@ -6,16 +6,21 @@ import { idleClock } from '../support/clocks/idle-clock.ts'
 import { type Fault, startFaultyNode } from '../support/nodes/faulty-node.ts'
 import { isBulk, type Range, read, single, slice } from '../support/nodes/read-blocks.ts'
 import { recordedBlocks } from '../support/nodes/recording.ts'
+import { SOAK } from '../support/processes/soak.ts'
+
+/** All of them are read when the recorded chain is loaded for the other tests. */
+const MANY: Range = { from: 700, to: SOAK ? 4851 : 1700 }
 
 test('blocks: every block built from bulk answers equals the one decoded by itself', async () => {
-  const { blocks, asked, failure } = await read(() => undefined, { from: 0, to: 4851 })
-  const expected = await recordedBlocks()
+  const { blocks, asked, failure } = await read(() => undefined, MANY)
+  const expected = await slice(MANY)
   expect(failure).toBeUndefined()
   expect(blocks.length).toBe(expected.length)
-  expect(blocks.findIndex((block, height) => !Bun.deepEquals(block, expected[height], true))).toBe(-1)
+  expect(blocks.findIndex((block, at) => !Bun.deepEquals(block, expected[at], true))).toBe(-1)
   // Single block calls are made only where a transaction has no action, and where a range would have one block.
   const zeroAction = expected.filter(({ block }) => block.transactions.some(({ actions }) => actions.length === 0))
   const singles = asked.filter(path => path.startsWith('/getBlockByNumber/'))
+  expect(zeroAction.length).toBeGreaterThan(0)
   expect(singles.length).toBeGreaterThanOrEqual(zeroAction.length)
   expect(singles.length).toBeLessThan(zeroAction.length + 5)
 })
@@ -23,7 +28,7 @@ test('blocks: every block built from bulk answers equals the one decoded by itse
 const RANGES: readonly Range[] = [
   { from: 0, to: 0 },
   { from: 0, to: 1 },
-  { from: 4851, to: 4851, parent: '3e68Vn' },
+  { from: 4851, to: 4851 },
   { from: 2390, to: 2400 },
   { from: 5, to: 4 },
 ]
@@ -158,13 +163,13 @@ test('blocks: a range with a wrong answer is requested as often as the limit of 
 
 /** The time-out is so long that it never fires. */
 const PATIENT_MS = 3_600_000
-const RANGE = { from: 1000, to: 2600 }
+const RANGE = { from: 1000, to: 1800 }
 
 /** Reads from two nodes, each with its fault. Returns the bulk calls of each. */
 async function readOf(faults: readonly [Fault, Fault]) {
   await using one = await startFaultyNode(faults[0])
   await using other = await startFaultyNode(faults[1])
-  const node = createNode({ urls: [one.url, other.url], clock: idleClock(), timeoutMs: PATIENT_MS })
+  const node = createNode({ urls: [one.url, other.url], clock: idleClock(), timeoutMs: PATIENT_MS, prove: 'linked' })
   await node.chainInfo()
   const blocks = []
   for await (const loaded of node.blocks(RANGE)) blocks.push({ ...loaded, proof: LINKED })
@@ -176,8 +181,8 @@ async function readOf(faults: readonly [Fault, Fault]) {
 test('blocks: each of two nodes is asked for a part', async () => {
   const { blocks, ofOne, ofOther } = await readOf([() => undefined, () => undefined])
   expect(blocks).toEqual([...(await slice(RANGE))])
-  expect(ofOne).toBeGreaterThan(20)
-  expect(ofOther).toBeGreaterThan(20)
+  expect(ofOne).toBeGreaterThan(10)
+  expect(ofOther).toBeGreaterThan(10)
 })
 
 test('blocks: a node that never answers bulk calls delays nothing, and the other one returns all blocks', async () => {

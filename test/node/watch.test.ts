@@ -17,17 +17,17 @@ const otherBeginning: Fault = async ({ path }, truth) =>
     ? new Response((await truth()).replace(GENESIS, GENESIS.replace('H', 'J')))
     : undefined
 
-test('get: the highest healthy node is asked', async () => {
+/** The outcome of a request, and the number of requests that each node has received for it so far. */
+const requestIn = async ({ node, passed }: Awaited<ReturnType<typeof pair>>) => [await statusOf(node.get(PATH)), passed()]
+
+test('get: the highest healthy node is asked, and one that lags 4,751 blocks is replaced by the next', async () => {
   await using nodes = await pair({ sickTo: 100, wellTo: 90 })
   await nodes.node.watch(async () => OURS)
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 0]])
+  expect(await requestIn(nodes)).toEqual([200, [1, 0]])
   expect(nodes.node.lastInfo()?.libBlock).toBe(100)
-})
-
-test('get: a node that lags 4,751 blocks is replaced by the next', async () => {
-  await using nodes = await pair({ sickTo: 100 })
-  await nodes.node.watch(async () => OURS)
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  await using lagging = await pair({ sickTo: 100 })
+  await lagging.node.watch(async () => OURS)
+  expect(await requestIn(lagging)).toEqual([200, [0, 1]])
 })
 
 test.each([
@@ -42,18 +42,17 @@ test.each([
   await nodes.clock.pass(700)
   expect([await asked, nodes.passed()]).toEqual([200, [1, 1]])
   // The next requests prefer the other node.
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 2]])
+  expect(await requestIn(nodes)).toEqual([200, [1, 2]])
 })
 
 test('get: the next node is asked at once if one answers 503 to everything', async () => {
   await using nodes = await pair()
   await nodes.node.watch(async () => OURS)
   nodes.become(refuses)
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
+  expect(await requestIn(nodes)).toEqual([200, [1, 1]])
 })
 
 test('get: the request ends at its time limit when all nodes hang', async () => {
-  await using sick = await startFaultyNode()
   const clock = handClock()
   let hanging = false
   await using hung = await startFaultyNode(() => (hanging ? new Promise<never>(() => undefined) : undefined))
@@ -64,7 +63,6 @@ test('get: the request ends at its time limit when all nodes hang', async () => 
   await clock.awaited(3_333)
   await clock.pass(3_333)
   expect(await asked).toBe('unavailable')
-  expect(sick.asked).toEqual([])
   node.close()
 })
 
@@ -83,7 +81,7 @@ test.each([
     await nodes.clock.pass(1_500)
   }
   await watched
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  expect(await requestIn(nodes)).toEqual([200, [0, 1]])
   expect(nodes.node.lastInfo()?.libBlock).toBe(50)
 })
 
@@ -104,7 +102,7 @@ test('watch: a node that falls silent is reported once, not used, and used again
   nodes.become(refuses)
   await nodes.look()
   await nodes.look()
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  expect(await requestIn(nodes)).toEqual([200, [0, 1]])
   nodes.become(() => undefined)
   await nodes.look()
   const told = nodes.events.filter(({ node }) => node === nodes.sick.url)
@@ -113,7 +111,7 @@ test('watch: a node that falls silent is reported once, not used, and used again
     ['silent', 'status 503'],
     ['heard', 'block 4851'],
   ])
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
+  expect(await requestIn(nodes)).toEqual([200, [1, 1]])
 })
 
 test('reportAgeMs: the time since the last answered probe is returned', async () => {
@@ -132,7 +130,7 @@ test('watch: an absurd height that is reported once changes the node of no reque
   await nodes.node.watch(async () => OURS)
   nodes.become(saying(text => text.replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"900000000000"')))
   await nodes.look()
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  expect(await requestIn(nodes)).toEqual([200, [0, 1]])
   expect(nodes.node.lastInfo()?.libBlock).toBe(100)
 })
 
@@ -163,17 +161,9 @@ test.each([
         await look()
         expect([node.lastInfo()?.libBlock, node.lastInfo()?.headBlock]).toEqual([4851, 4851])
       }
-      expect(events.filter(({ node: name, type }) => name === sick.url && type === 'silent')).toEqual(
-        first
-          ? [
-              {
-                type: 'silent',
-                node: sick.url,
-                detail: expect.stringContaining('it reports block 1000000000000000 as its') as string,
-              },
-            ]
-          : [],
-      )
+      const silent = events.filter(({ node: name, type }) => name === sick.url && type === 'silent')
+      expect(silent.length).toBe(first ? 1 : 0)
+      if (first) expect(silent[0]?.detail).toContain('it reports block 1000000000000000 as its')
     }
   },
 )
@@ -228,10 +218,10 @@ test('get: a node far behind gets no request, also when the others fail', async 
   await nodes.node.watch(async () => OURS)
   nodes.become(refuses)
   // The failure of the node itself is passed on, because no better answer exists.
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([503, [1, 0]])
+  expect(await requestIn(nodes)).toEqual([503, [1, 0]])
   // The failed node is silent now, so the node far behind is the best one.
   await nodes.look()
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [1, 1]])
+  expect(await requestIn(nodes)).toEqual([200, [1, 1]])
 })
 
 test('get: a node far behind the store gets no request until it has caught up', async () => {
@@ -240,10 +230,10 @@ test('get: a node far behind the store gets no request until it has caught up', 
     last: async () => ({ height: 4_851, hash: LAST_HASH, time: 0n }),
     hashAt: async () => undefined,
   })
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual(['unavailable', [0, 0]])
+  expect(await requestIn(nodes)).toEqual(['unavailable', [0, 0]])
   // Their reported heights are still known.
   expect(nodes.node.lastInfo()?.libBlock).toBe(4_500)
   nodes.well.setHeight(4_551)
   await nodes.look()
-  expect([await statusOf(nodes.node.get(PATH)), nodes.passed()]).toEqual([200, [0, 1]])
+  expect(await requestIn(nodes)).toEqual([200, [0, 1]])
 })
