@@ -200,37 +200,11 @@ test('batching: history is written ahead only after the previous batch is with t
   expect(events).toEqual(['append 0'])
   nodes.resolve()
   await work
-  expect(events.filter(each => !each.includes('ed'))).toEqual([
-    ...['append 0', 'append 1', 'commit 1'],
-    ...['append 2', 'append 3', 'commit 3'],
-  ])
-})
-
-test('batching: no history is written ahead after a batch on which nodes disagree', async () => {
-  const course = {
-    documents: 4,
-    chunk: 2,
-    agreed: () => Promise.reject(new Error('the nodes disagree')),
-  }
-  const { work, events } = batchesOf([0, 0, 0, 0], course)
-  expect(await work.catch(String)).toBe('Error: the nodes disagree')
-  expect(events).toEqual(['append 0'])
-})
-
-test('partitioning: a partition ends with the block that fills it, and the next block opens the next one', () => {
-  const partitions = partitioning({ filling, documents: 7 })
-  const course = [3, 0, 0, 9, 0].map((rows, height) => {
-    const partition = partitions.next()
-    partitions.add(blockWith(height, rows))
-    return [partition, partitions.filling(), partitions.full()]
-  })
-  expect(course).toEqual([
-    [0, { partition: 0, documents: 5 }, false],
-    [0, { partition: 0, documents: 7 }, true],
-    [1, { partition: 1, documents: 2 }, false],
-    [1, { partition: 1, documents: 13 }, true],
-    [2, { partition: 2, documents: 2 }, false],
-  ])
+  const written = ['append 0', 'append 1', 'commit 1', 'append 2', 'append 3', 'commit 3']
+  expect(events.filter(each => !each.includes('ed'))).toEqual(written)
+  const disagreeing = batchesOf([0, 0, 0, 0], { ...course, agreed: () => Promise.reject(new Error('they disagree')) })
+  expect(await disagreeing.work.catch(String)).toBe('Error: they disagree')
+  expect(disagreeing.events).toEqual(['append 0'])
 })
 
 test('partitioning: after any checkpoint the partitions are as without it', () => {
@@ -263,46 +237,35 @@ test('partitioning: a store without partitions has partition 0 only', () => {
 
 const MB = 1_000_000
 
-/** Memory that grows by `grows` before each call, and that a collection reduces to `lives`. */
-function simulated(lives: number, grows: number) {
-  let resident = 0
-  let collections = 0
-  const collect = collector({
-    resident: () => resident,
-    collect: () => {
-      resident = Math.min(resident, lives)
-      collections++
-    },
-  })
-  return (calls: number) => {
-    let most = 0
+test.each([
+  // A small process is not collected, garbage is bounded at any rate, and a mostly live heap is not collected each time.
+  [0, 190, 190, [0, 0]],
+  [100, 100_000, 250, [500, 100_000]],
+  [1_000, 1_000, 1_200, [0, 30]],
+] as const)(
+  'collector: with %d MB of live memory, %d growths of 1 MB',
+  (...[lives, calls, most, [atLeast, atMost]]) => {
+    let [resident, peak, collections] = [0, 0, 0]
+    const collect = collector({
+      resident: () => resident,
+      collect: () => {
+        resident = Math.min(resident, lives * MB)
+        collections++
+      },
+    })
     for (let call = 0; call < calls; call++) {
-      resident += grows
+      resident += MB
       collect(1_000)
-      most = Math.max(most, resident)
+      peak = Math.max(peak, resident)
     }
-    return { most: most / MB, collections }
-  }
-}
+    expect(peak).toBeLessThanOrEqual(most * MB)
+    expect([collections >= atLeast, collections <= atMost]).toEqual([true, true])
+  },
+)
 
 test('collector: memory is measured once per thousand documents', () => {
   let looks = 0
   const collect = collector({ resident: () => looks++, collect: () => undefined })
   for (let document = 0; document < 5_500; document++) collect(1)
   expect(looks).toBe(5)
-})
-
-test('collector: a small process is not collected', () => {
-  expect(simulated(0, MB)(190)).toEqual({ most: 190, collections: 0 })
-})
-
-test('collector: garbage is bounded at any rate', () => {
-  const { most, collections } = simulated(100 * MB, MB)(100_000)
-  expect(most).toBeLessThan(250)
-  expect(collections).toBeGreaterThan(500)
-})
-
-test('collector: a mostly live heap is not collected each time', () => {
-  const { collections } = simulated(1_000 * MB, MB)(1_000)
-  expect(collections).toBeLessThan(30)
 })

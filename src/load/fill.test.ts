@@ -1,9 +1,11 @@
 import { expect, test } from 'bun:test'
 import { LINKED, type LoadedBlock } from '#chain/block.ts'
 import type { BlockDocuments } from '#derive/derive-block.ts'
+import { Failure } from '#failure/failure.ts'
 import { blockDoc } from '#test/store/suite/fixture.ts'
 import { chainOf } from '#test/support/stores/hand-made.ts'
 import { fill, type Stages, stageTimer } from './fill.ts'
+import { loadedHeight } from './load.ts'
 import { type Failed, type ProofSegment, readSegments } from './proving.ts'
 
 const heightsOf = (segment: ProofSegment): number[] => segment.map(({ block }) => block.height)
@@ -165,4 +167,14 @@ test('stageTimer: all time counts for the current stage, also while it lasts, an
   time.on('node')
   pass(1)
   expect(time.spent).toEqual({ node: 6, deriving: 20, store: 8 })
+})
+
+test('loadedHeight: a temporary failure of the store counts as nothing loaded, a permanent one is thrown', async () => {
+  const published = { height: 7, hash: 'h', time: 0n, lib: 9 }
+  expect(await loadedHeight({ published: async () => published })).toBe(7)
+  expect(await loadedHeight({ published: async () => undefined })).toBe(-1)
+  const away = new Failure('unavailable', 'away')
+  expect(await loadedHeight({ published: () => Promise.reject(away) })).toBe(-1)
+  const refused = new Failure('unavailable', 'refused', { retryable: false })
+  expect(await loadedHeight({ published: () => Promise.reject(refused) }).catch(error => error)).toBe(refused)
 })

@@ -52,9 +52,13 @@ describe('get-block-list', () => {
     const { blocks } = await ask('get-block-list', { size: '300', page: '9' })
     for (const row of blocks) {
       const { block, witness_account } = await ask('get-block-detail', { number: String(row.number) })
-      expect([row.witness_account, row.hash, row.time, row.gas_usage, String(row.tx_count)]).toEqual(
-        [witness_account, block.hash, block.time, block.gas_usage, block.tx_count],
-      )
+      expect([row.witness_account, row.hash, row.time, row.gas_usage, String(row.tx_count)]).toEqual([
+        witness_account,
+        block.hash,
+        block.time,
+        block.gas_usage,
+        block.tx_count,
+      ])
     }
   })
 
@@ -131,7 +135,12 @@ describe('get-block-detail, above the last published block', async () => {
     const { transactions: _, ...own } = block
     const gas = String(plainRows[2021]?.gas_usage)
     expect(await over({ [NUMBER]: text }, { number: '4860' })).toEqual({
-      block: { ...own, number: 4860, gas_usage: `${gas.slice(0, -2)}.${gas.slice(-2)}`.replace(/\.?0+$/, ''), info: {} },
+      block: {
+        ...own,
+        number: 4860,
+        gas_usage: `${gas.slice(0, -2)}.${gas.slice(-2)}`.replace(/\.?0+$/, ''),
+        info: {},
+      },
       status,
       witness_account: 'producer000',
     })

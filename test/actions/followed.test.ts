@@ -66,19 +66,22 @@ describe('a service that follows a node', () => {
     ['get-account-tx', { account: 'admin' }],
     ['get-contract-tx', { contract: 'token.iost' }],
     ['get-subaccount-list', { account: 'admin' }],
-  ] as const)('%s: a range beyond the loaded height is refused as loading while the load is far behind', async (action, params) => {
-    const { total } = await asked(action, { ...params, end_block: '100' })
-    for (const range of [
-      { start_block: '101' },
-      { end_block: '4000' },
-      { start_time: '2100-01-01T00:00:00Z' },
-      { end_seq: `${Number(total) + 1}` },
-      { start_seq: `${Number(total) + 2}` },
-    ])
-      expect(await refusal(asked(action, { ...params, ...range }))).toMatchObject({ kind: 'loading' })
-    const after = { ...params, sort: 'asc', start_seq: `${Number(total) + 1}` }
-    expect(await asked(action, after)).toHaveProperty('total', 0)
-  })
+  ] as const)(
+    '%s: a range beyond the loaded height is refused as loading while the load is far behind',
+    async (action, params) => {
+      const { total } = await asked(action, { ...params, end_block: '100' })
+      for (const range of [
+        { start_block: '101' },
+        { end_block: '4000' },
+        { start_time: '2100-01-01T00:00:00Z' },
+        { end_seq: `${Number(total) + 1}` },
+        { start_seq: `${Number(total) + 2}` },
+      ])
+        expect(await refusal(asked(action, { ...params, ...range }))).toMatchObject({ kind: 'loading' })
+      const after = { ...params, sort: 'asc', start_seq: `${Number(total) + 1}` }
+      expect(await asked(action, after)).toHaveProperty('total', 0)
+    },
+  )
 
   test('get-latest-block, get-overview: the head of the chain is reported beside the published height', async () => {
     expect((await asked('get-latest-block')).block.number).toBe(4851)
@@ -256,6 +259,8 @@ test.each([
       failure = error as Failure
     }
     const message = `The data for ${what} is not available yet: loaded up to block 5000 of 6001.`
-    expect([failure?.kind, failure?.message]).toEqual(what === undefined ? [undefined, undefined] : ['loading', message])
+    expect([failure?.kind, failure?.message]).toEqual(
+      what === undefined ? [undefined, undefined] : ['loading', message],
+    )
   },
 )

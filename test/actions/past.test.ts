@@ -2,10 +2,20 @@ import { describe, expect, test } from 'bun:test'
 import { createChangeBookings } from '#actions/shape/changes.ts'
 import { fromUnits } from '#chain/amount.ts'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { plainBallots } from '#test/support/oracle/plain-ballots.ts'
+import { plainBallots, plainTally } from '#test/support/oracle/plain-ballots.ts'
 import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { seeded } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
+import { acquireFreely, answer } from '#actions/answer.ts'
+import { openExport } from '#actions/export.ts'
+import { createRankingCache, type RankingCache } from '#actions/find/caches.ts'
+import type { Transaction } from '#chain/block.ts'
+import { refusal } from '#test/support/refusal.ts'
+import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
+import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { systemClock } from '#time/clock.ts'
 
 type Params = Readonly<Record<string, string>>
 
@@ -117,5 +127,174 @@ describe('get-balance-history', () => {
         expect(bookings.map(({ change }) => change)).not.toContain('0')
       }
     }
+  })
+})
+
+const ballots = plainBallots(blocks)
+const height = (): number => Math.floor(random() * blocks.length)
+const tokens = [...new Set([...past.changes.keys()].map(id => id.slice(0, id.indexOf('/'))))]
+
+test('get-producer-voter: at random heights the voters match a replay', async () => {
+  const producers = [...new Set(ballots.map(({ producer }) => producer))]
+  for (let at = 0; at < 40; at++) {
+    const [producer, then] = [one(producers), height()]
+    const until = ballots.filter(each => each.producer === producer && each.height <= then)
+    const voters = plainTally(until, ({ voter }) => voter).map(([account, votes]) => ({
+      account,
+      votes: fromUnits(votes, 8),
+    }))
+    const said = await ask('get-producer-voter', { producer, at_block: String(then) })
+    expect([producer, said]).toMatchObject([producer, { voters, at_block: then }])
+    expect(said.voters.length).toBe(voters.length)
+  }
+})
+
+describe('get-token-holder of the past', () => {
+  test('at random heights the holders match a replay', async () => {
+    for (let at = 0; at < 40; at++) {
+      const [token, then] = [at % 3 === 0 ? 'iost' : one(tokens), height()]
+      const { decimal } = await ask('get-token-detail', { token })
+      const expected = [...past.changes.keys()]
+        .filter(id => id.startsWith(`${token}/`))
+        .map(id => [id.slice(token.length + 1), plainHeld(past, id, then).available] as const)
+        .filter(([, available]) => available > 0n)
+        .sort(([a, many], [b, other]) => (many === other ? (a < b ? -1 : 1) : many > other ? -1 : 1))
+        .map(([account, units]) => ({ account, balance: fromUnits(units, decimal), symbol: token }))
+      const said = await ask('get-token-holder', { token, at_block: String(then), size: '500' })
+      expect([then, said.total, said.holders]).toEqual([then, expected.length, expected.slice(0, 500)])
+    }
+  })
+
+  /** The holders of a token at each height of a chain that begins with these lists of transactions. */
+  const holdersOf = async (
+    token: string,
+    lists: readonly (readonly Transaction[])[],
+    heights: readonly number[],
+  ) => {
+    const { store, destroy } = await temporarySqlite()
+    await commitRuns(store, [chainOf([genesis()], ...lists)], { lib: lists.length })
+    const found: (readonly [string, string])[][] = []
+    for (const at of heights) {
+      const { holders } = await ask('get-token-holder', { token, at_block: String(at) }, { deps: { store } })
+      found.push(holders.map(({ account, balance }: Params) => [account, balance]))
+    }
+    await destroy()
+    return found
+  }
+  const moved = (name: string, ...args: readonly string[]) => [
+    transaction({ receipts: [receipt(`token.iost/${name}`, args)] }),
+  ]
+
+  test('a holder whose name cannot occur in a row is in the ranking', async () => {
+    const gift = (name: string) => moved('transfer', 'iost', 'alice00', name, '1', '')
+    const lists = [gift(' .iost'), ...Array.from({ length: 9 }, () => gift('bob0000'))]
+    expect(await holdersOf('iost', lists, [2])).toEqual([
+      [
+        ['alice00', '998'],
+        [' .iost', '1'],
+        ['bob0000', '1'],
+      ],
+    ])
+  })
+
+  test('an owner whose last RAM was used up without a movement is in the ranking', async () => {
+    const used = [transaction({ receipt: { ramUsage: [['alice00', 99_990n]] } })]
+    // With more movements before the block than after it, and the reverse.
+    for (const later of [0, 9]) {
+      const more = Array.from({ length: later }, () => moved('issue', 'ram', 'bob0000', '1'))
+      const lists = [moved('transfer', 'ram', 'alice00', 'bob0000', '10', ''), used, ...more]
+      expect(await holdersOf('ram', lists, [1, 2])).toEqual([
+        [
+          ['alice00', '99990'],
+          ['bob0000', '10'],
+        ],
+        [['bob0000', '10']],
+      ])
+    }
+  })
+
+  test('the ranking found for one page is reused for the next one, by token and block', async () => {
+    const cache = createRankingCache()
+    const [found, made]: [string[], string[]] = [[], []]
+    const rankings: RankingCache = {
+      get: key => {
+        const known = cache.get(key)
+        if (known !== undefined) found.push(key)
+        return known
+      },
+      put: (key, ...value) => {
+        made.push(key)
+        cache.put(key, ...value)
+      },
+    }
+    const asked = { token: 'iost', at_block: '3000', size: '5' }
+    const first = await ask('get-token-holder', asked, { deps: { rankings } })
+    const second = await ask('get-token-holder', { ...asked, page: '2' }, { deps: { rankings } })
+    expect([made.length, found]).toEqual([1, made])
+    await ask('get-token-holder', { ...asked, at_block: '2999' }, { deps: { rankings } })
+    expect(made.length).toBe(2)
+    const whole = await ask('get-token-holder', { ...asked, size: '10' })
+    expect([...first.holders, ...second.holders]).toEqual(whole.holders)
+  })
+})
+
+type Given = number | undefined | 'restored'
+
+describe('the work limit of a ranking of the past, counted in steps', async () => {
+  /** Every reading of this clock is a millisecond later, so that each step of the work takes one. */
+  const counted = () => {
+    let looks = 0
+    return { ...systemClock, elapsed: () => looks++, sleep: async () => undefined }
+  }
+  const none = { get: () => undefined }
+  const bare = { store: await loadedStore(), node: undefined, prices: none, profiles: none }
+  const signal = new AbortController().signal
+  const callOf = (action: string, params: Params) => ({
+    query: Object.entries({ module: action.split('-')[1] ?? '', action, ...params }),
+    options: { lang: 'en', format: 'bare', compat: 'none', numbers: 'string' } as const,
+  })
+  /** Records each extension of the deadline, and its end. */
+  const prolongInto = (given: Given[]) => (ms: number | undefined) => {
+    given.push(ms)
+    return () => void given.push('restored')
+  }
+
+  test.each([
+    ['get-token-holder', { token: 'iost', at_block: '2000' }, { size: '3', page: '2' }],
+    ['get-producer-voter', { producer: 'producer000', at_block: '2000' }, { size: '3' }],
+  ] as const)(
+    '%s: a page within the limit succeeds, beyond it gets 503 that names the export, and exports have no limit',
+    async (action, of, page) => {
+      const limited = (rankingMs: number) => ask(action, { ...of, ...page }, { deps: { clock: counted(), rankingMs } })
+      const expected = await ask(action, { ...of, ...page })
+      let most = 0
+      while ((await refusal(limited(most)).catch(() => undefined)) !== undefined) most++
+      expect(most).toBeGreaterThan(0)
+      expect(await limited(most)).toEqual(expected)
+      const { kind, en, zh } = await refusal(limited(most - 1))
+      expect(kind).toBe('unavailable')
+      expect(en).toEndWith(
+        `at block 2000 take longer than ${(most - 1) / 1000} s to find; request them with format=ndjson or format=csv, which have no such limit.`,
+      )
+      expect(zh).toEndWith('秒；请使用没有此限制的 format=ndjson 或 format=csv。')
+
+      const given: Given[] = []
+      const opened = await openExport(
+        { ...bare, clock: counted(), rankingMs: 0 },
+        { ...callOf(action, of), format: 'ndjson' },
+        { signal, acquire: acquireFreely, prolong: prolongInto(given) },
+      )
+      expect([opened.total, given]).toEqual([expected.total, [undefined, 'restored']])
+      opened.close()
+    },
+  )
+
+  test('a page may use the limit in addition to its deadline, and a cached ranking uses none of it', async () => {
+    const given: Given[] = []
+    const deps = { ...bare, clock: counted(), rankingMs: 500, rankings: createRankingCache() }
+    const call = callOf('get-token-holder', { token: 'iost', at_block: '2000', size: '3' })
+    const asked = async () => (await answer(deps, call, { signal, prolong: prolongInto(given) })).data
+    expect(await asked()).toEqual(await asked())
+    expect(given).toEqual([500, 'restored'])
   })
 })

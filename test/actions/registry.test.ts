@@ -4,11 +4,15 @@ import { join } from 'node:path'
 import type { TSchema } from '@sinclair/typebox'
 import { Value } from '@sinclair/typebox/value'
 import { formatActionName } from '#actions/define.ts'
+import { findScenes } from '#actions/example/choose.ts'
 import { actions, modules } from '#actions/registry.ts'
 import { listParameters } from '#actions/request/query.ts'
 import { findDescription } from '#actions/shape/results.ts'
 import { ask, askText } from '#test/support/stores/ask.ts'
 import { ROOT } from '../support/root.ts'
+import { loadedStore } from '../support/stores/loaded.ts'
+import { temporarySqlite } from '../support/stores/loading.ts'
+import { examplesOf, missing } from './examples.ts'
 
 /** The actions of the specified interface. Further actions follow their module between them. */
 const SPECIFIED = [
@@ -107,4 +111,29 @@ test('actions: with compat=iostabc a list row has no seq, neither in the answer 
 test('actions: a list with pages declares how it is read, so that it can be exported', () => {
   const paged = actions.filter(({ params }) => 'page' in params.properties)
   expect(paged.filter(({ source, list }) => source === undefined || list === undefined)).toEqual([])
+})
+
+test('examples: every action has an example with content on the recorded chain', async () => {
+  const examples = await examplesOf(await loadedStore())
+  expect(missing(examples)).toEqual([])
+  for (const action of actions) {
+    const chosen = Object.keys(examples.get(action)?.params ?? {})
+    // The parameters are those of the action's own example, on any chain.
+    expect(chosen.toSorted()).toEqual(Object.keys(action.example).toSorted())
+  }
+})
+
+test('examples: a store with nothing loaded fails with that reason', async () => {
+  const { store, destroy } = await temporarySqlite()
+  await expect(store.read(findScenes)).rejects.toThrow('nothing is loaded yet')
+  await destroy()
+})
+
+test('examples: a required parameter that accepts any value declares which kind of value it takes from the chain', () => {
+  const open = actions.flatMap(({ action, params }) =>
+    listParameters(params)
+      .filter(({ required, spec }) => required && spec.values === undefined && spec.sample === undefined)
+      .map(({ name }) => `${action} ${name}`),
+  )
+  expect(open).toEqual([])
 })

@@ -5,7 +5,7 @@ import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { until } from '../support/wait.ts'
 import { busyLists, feedsSettled } from './checks.ts'
-import { aboveOf, ancestor, type ForkBlock, leadsTo } from './fork-node.ts'
+import { aboveOf, ancestor, type ForkBlock, growSome, leadsTo } from './fork-node.ts'
 import { type HeadReader, headReader } from './head-reader.ts'
 import { type ForkStand, STORES, withStand } from './stand.ts'
 import type { AnsweredRow } from './truth.ts'
@@ -92,15 +92,8 @@ const MOST_ABOVE = 10
 const below = (random: () => number, most: number): number => Math.floor(random() * most)
 
 /** The chain grows, possibly on another branch from above the irreversible block. */
-function goOn({ stand, random }: Course): void {
-  const { forks } = stand
-  const { head, lib } = stand.node.stand
-  const above = aboveOf(head, lib)
-  let tip: ForkBlock = random() < 0.5 ? (above[below(random, above.length)]?.parent ?? head) : head
-  const until = head.made.height + 1 + below(random, 5)
-  while (tip.made.height < until) tip = forks.grow(tip, { waits: random() < 0.3, seed: below(random, 2 ** 31) })
-  stand.show(tip, lib)
-}
+const goOn = ({ stand, random }: Course): void =>
+  stand.show(growSome(stand.forks, stand.node.stand, random), stand.node.stand.lib)
 
 /** The last irreversible block rises, rarely up to the head. */
 function conclude({ stand, random }: Course): void {

@@ -6,8 +6,8 @@ import { SOAK } from '../support/processes/soak.ts'
 import { seeded, seedOf } from '../support/seeded.ts'
 import { temporarySqlite } from '../support/stores/loading.ts'
 import { busyLists, differences, feedsSettled, followLists, queryDifferences, switchedDifferences } from './checks.ts'
-import { type Course, EVENT_NAMES, happen } from './steps.ts'
 import { type ForkStand, forkStand, STORES, withStand } from './stand.ts'
+import { type Course, EVENT_NAMES, happen } from './steps.ts'
 import { expectedHead, tipOrStatus } from './truth.ts'
 
 setDefaultTimeout(SOAK ? 3_600_000 : 600_000)

@@ -68,6 +68,8 @@ const LIES: readonly (readonly [name: string, fault: Fault, says: RegExp])[] = [
   ['a receipt that was changed', changing(changedReceipt), /777/],
 ]
 
+const ABSURD = '1000000000000000'
+
 /** Answers that a node, or a proxy between the service and it, may give for a moment. */
 const PASSING: readonly ((truth: string) => Response)[] = [
   () => new Response('busy', { status: 503 }),
@@ -123,8 +125,7 @@ describe('a faulty node', () => {
           ])
           controller.abort()
           if (failed === 'retried') expect(name).toMatch(/500/)
-          else
-            expect(failed).toMatchObject({ kind: 'bad_block', message: expect.stringMatching(says) as string })
+          else expect(failed).toMatchObject({ kind: 'bad_block', message: expect.stringMatching(says) as string })
         }
         expect((await store.published())?.height ?? -1).toBeLessThan(BAD)
         await using honest = await startFaultyNode()
@@ -167,9 +168,11 @@ describe('a faulty node', () => {
       let looks = 0
       await using node = await startFaultyNode(async ({ path: asked }, truth) => {
         if (asked !== '/getChainInfo') return undefined
-        const said = [undefined, '1000000000000000', undefined, '1000000000000000', '20'][looks++]
+        const said = [undefined, ABSURD, ABSURD, undefined, ABSURD, '20', '20'][looks++]
         if (said === undefined) return undefined
-        return new Response((await truth()).replace(/"(lib_block|head_block)":"\d+"/g, (_, name) => `"${name}":"${said}"`))
+        return new Response(
+          (await truth()).replace(/"(lib_block|head_block)":"\d+"/g, (_, name) => `"${name}":"${said}"`),
+        )
       }, BAD)
       const controller = new AbortController()
       const { signal } = controller
@@ -183,7 +186,7 @@ describe('a faulty node', () => {
           clock: { ...systemClock, random: () => 0 },
         },
       )
-      await until(async () => looks > 8)
+      await until(async () => looks > 10)
       node.setHeight(HEIGHT)
       await until(async () => (await store.published())?.height === HEIGHT)
       controller.abort()

@@ -107,7 +107,7 @@ describe.skipIf(elasticsearchUrl() === undefined)('loading into Elasticsearch', 
     node.setHeight(HEIGHT)
     const target = openTestElastic({ partitionDocuments: PARTITION })
     try {
-      await loadFrom(ARCHIVED, target.store, { prove: 'linked', to: START })
+      await loadFrom(node.url, target.store, { prove: 'linked', to: START })
       const watching = await witness(serviceOn(waitingFor(target.store)), { seed })
       let kills = 0
       for (let loader = 1; loader <= LOADERS; loader++) {

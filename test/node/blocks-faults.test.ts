@@ -74,7 +74,7 @@ test.each(SIGNS)('blocks: %s as a signature is refused with a remedy', async (si
 })
 
 const replaced = (from: string | RegExp, to: string): Fault => changed(text => text.replace(from, to))
-const refusing = (status: number, text = '', headers: HeadersInit = {}): Fault => {
+const refusing = (status: number, text = '', headers: Record<string, string> = {}): Fault => {
   return () => new Response(status === 302 ? null : text, { status, headers })
 }
 const ELSEWHERE = { location: '/getBlockByNumber/1201/1' }
@@ -92,7 +92,11 @@ const BAD: readonly (readonly [string, Fault, string])[] = [
   ['time as number', replaced(/"time":"([0-9]+)"/, '"time":$1'), 'block.time: 1795247607500776200 is not an integer'],
   ['null', () => json('null'), 'answer: null is not an object.'],
   ['a list', () => json('[]'), 'answer: [] is not an object.'],
-  ['not found', refusing(400, '{"code":2,"message":"block not found"}'), 'NODE refuses block 1201: block not found (code 2).'],
+  [
+    'not found',
+    refusing(400, '{"code":2,"message":"block not found"}'),
+    'NODE refuses block 1201: block not found (code 2).',
+  ],
   ['not UTF-8', () => new Response(new Uint8Array([0xff])), 'The response to block 1201 is not UTF-8.'],
   ['too large', () => new Response(new Uint8Array(2_000_001)), 'too much: the response is over 2000000 bytes.'],
 ]
@@ -145,7 +149,11 @@ async function refusalOf(answer: () => Response): Promise<string> {
 
 describe('a lying node: sizes', () => {
   test.each([
-    ['br', () => packed('br', new Uint8Array(brotliCompressSync(SPACES))), "compressed as 'br', which was not asked for"],
+    [
+      'br',
+      () => packed('br', new Uint8Array(brotliCompressSync(SPACES))),
+      "compressed as 'br', which was not asked for",
+    ],
     ['zstd', () => packed('zstd', new Uint8Array(zstdCompressSync(SPACES))), "compressed as 'zstd', which was not"],
     ['gzip', () => packed('gzip', new Uint8Array(gzipSync(SPACES))), 'is over 65536 bytes'],
     ['gzip that is none', () => packed('gzip', new Uint8Array(9)), 'cannot be unpacked as gzip'],

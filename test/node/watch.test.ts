@@ -17,16 +17,22 @@ const otherBeginning: Fault = async ({ path }, truth) =>
     ? new Response((await truth()).replace(GENESIS, GENESIS.replace('H', 'J')))
     : undefined
 
+async function watchedPair(options?: Parameters<typeof pair>[0]) {
+  const nodes = await pair(options)
+  await nodes.node.watch(async () => OURS)
+  return nodes
+}
 /** The outcome of a request, and the number of requests that each node has received for it so far. */
-const requestIn = async ({ node, passed }: Awaited<ReturnType<typeof pair>>) => [await statusOf(node.get(PATH)), passed()]
+const requestIn = async ({ node, passed }: Awaited<ReturnType<typeof pair>>) => [
+  await statusOf(node.get(PATH)),
+  passed(),
+]
 
 test('get: the highest healthy node is asked, and one that lags 4,751 blocks is replaced by the next', async () => {
-  await using nodes = await pair({ sickTo: 100, wellTo: 90 })
-  await nodes.node.watch(async () => OURS)
+  await using nodes = await watchedPair({ sickTo: 100, wellTo: 90 })
   expect(await requestIn(nodes)).toEqual([200, [1, 0]])
   expect(nodes.node.lastInfo()?.libBlock).toBe(100)
-  await using lagging = await pair({ sickTo: 100 })
-  await lagging.node.watch(async () => OURS)
+  await using lagging = await watchedPair({ sickTo: 100 })
   expect(await requestIn(lagging)).toEqual([200, [0, 1]])
 })
 
@@ -34,8 +40,7 @@ test.each([
   ['hangs', hangs],
   ['drips', drips],
 ] as const)('get: the next node is asked beside one that %s, within the request', async (_name, fault) => {
-  await using nodes = await pair()
-  await nodes.node.watch(async () => OURS)
+  await using nodes = await watchedPair()
   nodes.become(fault)
   const asked = statusOf(nodes.node.get(PATH))
   await nodes.clock.awaited(700)
@@ -46,8 +51,7 @@ test.each([
 })
 
 test('get: the next node is asked at once if one answers 503 to everything', async () => {
-  await using nodes = await pair()
-  await nodes.node.watch(async () => OURS)
+  await using nodes = await watchedPair()
   nodes.become(refuses)
   expect(await requestIn(nodes)).toEqual([200, [1, 1]])
 })
@@ -97,8 +101,7 @@ test('watch: the stored chain decides which nodes are used, not the first node t
 })
 
 test('watch: a node that falls silent is reported once, not used, and used again when it is back', async () => {
-  await using nodes = await pair()
-  await nodes.node.watch(async () => OURS)
+  await using nodes = await watchedPair()
   nodes.become(refuses)
   await nodes.look()
   await nodes.look()
@@ -126,8 +129,7 @@ test('reportAgeMs: the time since the last answered probe is returned', async ()
 })
 
 test('watch: an absurd height that is reported once changes the node of no request', async () => {
-  await using nodes = await pair({ sickTo: 90, wellTo: 100 })
-  await nodes.node.watch(async () => OURS)
+  await using nodes = await watchedPair({ sickTo: 90, wellTo: 100 })
   nodes.become(saying(text => text.replace(/"(lib|head)_block":"\d+"/g, '"$1_block":"900000000000"')))
   await nodes.look()
   expect(await requestIn(nodes)).toEqual([200, [0, 1]])
@@ -135,8 +137,7 @@ test('watch: an absurd height that is reported once changes the node of no reque
 })
 
 test('watch: no node is asked after the end', async () => {
-  await using nodes = await pair()
-  await nodes.node.watch(async () => OURS)
+  await using nodes = await watchedPair()
   nodes.node.close()
   const asked = nodes.sick.asked.length
   await nodes.clock.pass(10_000)
@@ -214,8 +215,7 @@ test('lastInfo: a far block is accepted when there was time for it', async () =>
 })
 
 test('get: a node far behind gets no request, also when the others fail', async () => {
-  await using nodes = await pair({ wellTo: 100 })
-  await nodes.node.watch(async () => OURS)
+  await using nodes = await watchedPair({ wellTo: 100 })
   nodes.become(refuses)
   // The failure of the node itself is passed on, because no better answer exists.
   expect(await requestIn(nodes)).toEqual([503, [1, 0]])

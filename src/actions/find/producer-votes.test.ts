@@ -16,7 +16,7 @@ test.each([
   // 3 × 365 ÷ 30 = 36.5; divided by 73 × 10^8 votes this is half of 10^-8, which is rounded up.
   [73n * IOST, [[1, '3']], 1, 1n],
   [73n * IOST + 1n, [[1, '3']], 1, 0n],
-] as const)('computeDividendRate: %p votes, payouts %p on day %p: %p', (votes, payouts, today, rate) => {
+] as const)('computeDividendRate: %p votes, payouts %p on day %p: %p', (...[votes, payouts, today, rate]) => {
   expect(computeDividendRate({ votes, payouts }, today)).toBe(rate)
 })
 
