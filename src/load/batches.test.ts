@@ -7,56 +7,23 @@ import { collector } from './collector.ts'
 
 const ANY = Number.POSITIVE_INFINITY
 const filling = { partition: 0, documents: 0 }
-/** Documents of a block with the same number of transactions and records. */
-const documentsOf = (height: number, rows: number) => ({
-  block: blockDoc(height),
-  transactions: Array.from({ length: rows }, (_, at) => transactionDoc(height, at + 1)),
-  records: Array.from({ length: rows }, (_, at) => recordDoc(height, at)),
-})
 /** Documents of a block with some records and one transaction. */
 const blockWith = (height: number, rows: number) => ({
-  ...documentsOf(height, rows),
+  block: blockDoc(height),
   transactions: [transactionDoc(height, 1)],
-})
-
-test('batchBuilder: the parts of a batch contain each document once, at any division', () => {
-  fc.assert(
-    fc.property(fc.array(fc.nat(5), { minLength: 1 }), fc.integer({ min: 1, max: 20 }), (rows, documents) => {
-      const builder = batchBuilder({ documents: ANY, bytes: ANY, chunk: { documents, bytes: ANY } })
-      const given = rows.map((count, height) => documentsOf(height, count))
-      const taken = given.flatMap(each => {
-        builder.add(each)
-        return builder.partFull ? [builder.takePart(filling)] : []
-      })
-      const rest = builder.takePart(filling)
-      for (const part of taken) {
-        const size = part.blocks.length + part.transactions.length + part.records.length
-        expect(size).toBeGreaterThanOrEqual(documents)
-      }
-      const parts = [...taken, rest]
-      expect(parts.flatMap(({ blocks }) => blocks)).toEqual(given.map(({ block }) => block))
-      expect(parts.flatMap(({ transactions }) => transactions)).toEqual(
-        given.flatMap(({ transactions }) => transactions),
-      )
-      expect(parts.flatMap(({ records }) => records)).toEqual(given.flatMap(({ records }) => records))
-      const end = publishedAt(rows.length - 1)
-      expect([parts.find(({ blocks }) => blocks[0])?.blocks[0]?.height, builder.end(end.lib)]).toEqual([0, end])
-      const sum = rows.reduce((a, b) => a + b, 0)
-      expect([builder.counts.transactions, builder.counts.records]).toEqual([sum, sum])
-    }),
-  )
+  records: Array.from({ length: rows }, (_, at) => recordDoc(height, at)),
 })
 
 test('batchBuilder: a batch is full by its documents, in memory or not, by its bytes, or by the state it changes', () => {
   const builder = batchBuilder({ documents: 6, bytes: ANY, changes: 10, chunk: { documents: 1, bytes: ANY } })
-  builder.add(documentsOf(0, 1))
+  builder.add(blockWith(0, 1))
   builder.takePart(filling)
   expect([builder.full(9), builder.full(10), builder.empty]).toEqual([false, true, false])
-  builder.add(documentsOf(1, 1))
+  builder.add(blockWith(1, 1))
   expect(builder.full(0)).toBe(true)
   const small = batchBuilder({ documents: ANY, bytes: 1 })
   expect([small.empty, small.full(0)]).toEqual([true, false])
-  small.add(documentsOf(0, 0))
+  small.add(blockWith(0, 0))
   expect([small.full(0), small.partFull]).toEqual([true, false])
 })
 

@@ -54,17 +54,13 @@ describe.each([
     expect(await datesIn({ end_date: '0000-01-01' })).toEqual([])
   })
 
-  test('an invalid date, a reversed range and a range that is too long are refused with the remedy', async () => {
+  test('an invalid date and a range that is too long are refused with the remedy', async () => {
     const refused = async (dates: Params) => {
       const { kind, en } = await refusal(daysOf(action, { ...of, ...dates }))
       return [kind, en]
     }
     for (const date of ['2026-02-29', '2026-13-01', '2026-1-1', '20261121', '2026-11-21T00:00:00Z', '', 'today', '１'])
       expect(await refused({ start_date: date })).toEqual(['bad_request', expect.stringContaining("'start_date'")])
-    expect(await refused({ start_date: OPEN, end_date: '2026-11-20' })).toEqual([
-      'bad_request',
-      "Parameter 'start_date' is 2026-11-21 and 'end_date' is 2026-11-20; the start must not be after the end.",
-    ])
     const [late = '', first = ''] = [most, most - 1].map(days =>
       new Date(Date.parse(OPEN) - days * DAY_MS).toISOString().slice(0, 10),
     )

@@ -25,7 +25,7 @@ test.each<readonly [string | undefined, 'en' | 'zh', lang?: string]>([
   // A usable lang in the query takes precedence, an unusable one is ignored.
   ['zh', 'en', 'en'],
   ['zh', 'zh', 'fr'],
-])('selectLanguage: Accept-Language %p is %p', (header, expected, lang) => {
+])('selectLanguage: Accept-Language %p is %p', (...[header, expected, lang]) => {
   expect(selectLanguage(lang === undefined ? [] : [['lang', lang]], header)).toBe(expected)
 })
 
