@@ -1,16 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { createChangeBookings } from '#actions/shape/changes.ts'
-import { fromUnits } from '#chain/amount.ts'
-import { recordedBlocks } from '#test/support/nodes/recording.ts'
-import { plainBallots, plainTally } from '#test/support/oracle/plain-ballots.ts'
-import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
-import { seeded } from '#test/support/seeded.ts'
-import { ask } from '#test/support/stores/ask.ts'
 import { acquireFreely, answer } from '#actions/answer.ts'
 import { openExport } from '#actions/export.ts'
 import { createRankingCache, type RankingCache } from '#actions/find/caches.ts'
+import { createChangeBookings } from '#actions/shape/changes.ts'
+import { fromUnits } from '#chain/amount.ts'
 import type { Transaction } from '#chain/block.ts'
+import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { plainBallots, plainTally } from '#test/support/oracle/plain-ballots.ts'
+import { plainHeld, plainPast } from '#test/support/oracle/plain-past.ts'
 import { refusal } from '#test/support/refusal.ts'
+import { seeded } from '#test/support/seeded.ts'
+import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { chainOf, genesis, receipt, transaction } from '#test/support/stores/hand-made.ts'
 import { loadedStore } from '#test/support/stores/loaded.ts'
@@ -166,11 +166,7 @@ describe('get-token-holder of the past', () => {
   })
 
   /** The holders of a token at each height of a chain that begins with these lists of transactions. */
-  const holdersOf = async (
-    token: string,
-    lists: readonly (readonly Transaction[])[],
-    heights: readonly number[],
-  ) => {
+  const holdersOf = async (token: string, lists: readonly (readonly Transaction[])[], heights: readonly number[]) => {
     const { store, destroy } = await temporarySqlite()
     await commitRuns(store, [chainOf([genesis()], ...lists)], { lib: lists.length })
     const found: (readonly [string, string])[][] = []

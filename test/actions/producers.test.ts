@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'bun:test'
+import { readCandidateBonuses } from '#actions/find/holdings.ts'
 import { fromUnits, toUnits } from '#chain/amount.ts'
 import { toIso } from '#chain/time.ts'
 import { oracle, recordedBlocks } from '#test/support/nodes/recording.ts'
+import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
 import { plainBallots } from '#test/support/oracle/plain-ballots.ts'
+import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
 import { plainChangeOfWeek, plainVoteDays, voteChanges } from '#test/support/oracle/plain-votes.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
 import { ask } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
+import { loadedStore } from '#test/support/stores/loaded.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
 import { VOTED, votedChain } from '#test/support/stores/voted-chain.ts'
-import { readCandidateBonuses } from '#actions/find/holdings.ts'
-import { bonusEvents } from '#test/support/oracle/bonus-events.ts'
-import { voteBonuses } from '#test/support/oracle/plain-bonus.ts'
-import { loadedStore } from '#test/support/stores/loaded.ts'
 
 const STATUSES = ['APPLY', 'APPROVED', 'UNAPPLY', 'UNAPPLY_APPROVED']
 

@@ -1,11 +1,11 @@
-import { expect, test, beforeAll } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { recordedBlocks } from '#test/support/nodes/recording.ts'
+import { type PlainFilter, plainPasses } from '#test/support/oracle/plain-filters.ts'
 import { plainLists, shownPlainRow } from '#test/support/oracle/plain-lists.ts'
 import { listCall, type PlainChain, type PlainRow } from '#test/support/oracle/plain-records.ts'
 import { refusal } from '#test/support/refusal.ts'
-import { ask, askText } from '#test/support/stores/ask.ts'
-import { type PlainFilter, plainPasses } from '#test/support/oracle/plain-filters.ts'
 import { seeded, seedOf } from '#test/support/seeded.ts'
+import { ask, askText } from '#test/support/stores/ask.ts'
 
 type Params = Readonly<Record<string, string>>
 

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { readBodies, readRowTexts, TRANSACTIONS } from '#actions/find/record-texts.ts'
+import { getTransactionRecords } from '#actions/get-transaction.ts'
 import type { Transaction } from '#chain/block.ts'
+import { notFoundIfImpossible } from '#explorer/show.tsx'
 import { recordId } from '#indices/position.ts'
-import { records, type RecordDoc } from '#indices/record.ts'
+import { type RecordDoc, records } from '#indices/record.ts'
 import { idleClock } from '#test/support/clocks/idle-clock.ts'
 import { recordedBlocks, rpcAnswers } from '#test/support/nodes/recording.ts'
 import { found, notFound, spokenNode } from '#test/support/nodes/spoken-node.ts'
@@ -13,12 +16,9 @@ import { ask, askText } from '#test/support/stores/ask.ts'
 import { commitRuns } from '#test/support/stores/commit-runs.ts'
 import { type Damageable, damageableSqlite } from '#test/support/stores/damage.ts'
 import { action, chainOf, genesis, type Made, receipt, transaction } from '#test/support/stores/hand-made.ts'
-import { nodeText } from '#test/support/stores/node-text.ts'
-import { readBodies, readRowTexts, TRANSACTIONS } from '#actions/find/record-texts.ts'
-import { getTransactionRecords } from '#actions/get-transaction.ts'
-import { notFoundIfImpossible } from '#explorer/show.tsx'
 import { loadedStore } from '#test/support/stores/loaded.ts'
 import { temporarySqlite } from '#test/support/stores/loading.ts'
+import { nodeText } from '#test/support/stores/node-text.ts'
 
 /** A valid hash of 32 bytes that no recorded transaction has. */
 const NOWHERE = 'FDNr7hubyuUAJjrHmXs3uJ8dCsNjiG6tfgMCnnERRnDC'
@@ -291,7 +291,6 @@ describe('get-transaction-records of hand-made transactions', () => {
 /** Texts that rows do not contain: those of long records, of receipts that fill a block, and the code of contracts. */
 
 const HASH = '8Q1wGr7V1dDGevjdrtpSxJeNdQ6YfDZHNbaxTML8dwPp'
-
 
 describe('readRowTexts', async () => {
   const store = await loadedStore()

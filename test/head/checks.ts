@@ -203,7 +203,13 @@ function transactionOf(hash: string, truth: QueryTruth): readonly Query[] {
       ({ records }) => records.map((row: Answered) => [row.status, ...answeredRow(row)]),
       truth.records(hash),
     ),
-    matched(hash, expected, ({ block_number, status }) => ({ type: 'transaction', id: hash, block_number, hash, status })),
+    matched(hash, expected, ({ block_number, status }) => ({
+      type: 'transaction',
+      id: hash,
+      block_number,
+      hash,
+      status,
+    })),
   ]
 }
 
